@@ -1,0 +1,7 @@
+// Everything: formulas on arrays as fused kernels.
+#pragma once
+
+#include <dsl/lang/generate.hpp>
+#include <dsl/lang/iterate.hpp>
+#include <dsl/lang/reduce.hpp>
+#include <dsl/lang/vectorize.hpp>

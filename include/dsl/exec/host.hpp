@@ -1,0 +1,129 @@
+// The host back end: the program in a loop that GCC vectorises, compiled for three widths, of which one is chosen at run time.
+#pragma once
+
+#include <dsl/exec/kernel.hpp>
+
+namespace dsl::detail {
+
+/// Evaluates `padded` consecutive elements, of which the first `valid` count. in[k] is operand k (elements or positions; a scalar's
+/// single value); out[i] is where output i's elements go, or a reduction's value.
+using block_function = void (*)(int padded, int valid, const void* const* in, void* const* out);
+
+/// A program's loop, as data: what runs it over an index space, with threads, is not a template.
+struct host_job {
+  const operand* operands;
+  int inputs, outputs;
+  const geometry* space;
+  const program_view* program;
+  const std::uint64_t* recorded;                     // for each output a second address for a reduction's result, or 0
+  block_function block;
+  void (*combine)(void* const* to, const void* const* from);  // reductions' values, 16 bytes each
+  void (*store)(int output, void* to, const void* value);     // a reduction's value as an element
+};
+
+/// Runs a job on all cores. Partial results combine in an order that does not depend on the number of threads.
+void run_on_host(const host_job& job);
+
+/// 0: the compiler's default, 1: x86-64-v3 (AVX2, FMA), 2: x86-64-v4 (AVX-512). What this machine has, or less if DSL_SIMD says so.
+int simd_level();
+
+template <class Program>
+struct host_loop {
+  using eval = evaluator<Program>;
+  using outputs = std::make_index_sequence<Program::outputs>;
+
+  struct source {
+    const void* const* in;
+    int at;
+    template <op Code, dtype D, int N, int Slot>
+    DSL_DETAIL_FN void read(typename eval::values& v) {
+      using T = std::conditional_t<Code == op::value, value_t<D>, memory_t<D>>;
+      slots_of<D>(v).at[Slot] = static_cast<const T*>(in[N])[Code == op::load || Code == op::index ? at : 0];
+    }
+  };
+
+  template <int I>
+  DSL_DETAIL_FN static void write(typename eval::values& v, void* const* out, void* const* sums, int at) {
+    constexpr output_word o = Program::output(I);
+    if constexpr (o.is_stored()) static_cast<memory_t<o.type()>*>(out[I])[at] = static_cast<memory_t<o.type()>>(eval::template result<I>(v));
+    else static_cast<value_t<o.type()>*>(sums[I])[at] = eval::template result<I>(v);
+  }
+  template <std::size_t... I>
+  DSL_DETAIL_FN static void write_all(typename eval::values& v, void* const* out, void* const* sums, int at, std::index_sequence<I...>) {
+    (write<static_cast<int>(I)>(v, out, sums, at), ...);
+  }
+
+  static constexpr int width = 16;  // partial sums kept apart, so that a sum vectorises without reordering
+  template <int I>
+  DSL_DETAIL_FN static void reduce(int padded, int valid, void* values, void* out) {
+    constexpr output_word o = Program::output(I);
+    if constexpr (!o.is_stored()) {
+      using V = value_t<o.type()>;
+      V* const v = static_cast<V*>(values);
+      for (int l = valid; l < padded; ++l) v[l] = identity<o.reduction(), V>();
+      for (int l = width; l < padded; l += width)
+        for (int w = 0; w < width; ++w) v[w] = combine<o.reduction()>(v[w], v[l + w]);
+      for (int half = width / 2; half > 0; half /= 2)
+        for (int w = 0; w < half; ++w) v[w] = combine<o.reduction()>(v[w], v[w + half]);
+      *static_cast<V*>(out) = v[0];
+    }
+  }
+
+  template <std::size_t... I>
+  DSL_DETAIL_FN static void run(int padded, int valid, const void* const* in, void* const* out, std::index_sequence<I...>) {
+    constexpr int columns = reduces(Program::view()) ? host_block : 1;
+    struct buffer { alignas(64) unsigned char bytes[columns * 16]; };
+    buffer values[Program::outputs];
+    void* const sums[] = {values[I].bytes...};
+    padded &= ~63;  // tells the compiler that no loop needs a remainder
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC ivdep
+#endif
+    for (int l = 0; l < padded; ++l) {
+      typename eval::values v;
+      source from{in, l};
+      eval::read(from, v);
+      eval::compute(v);
+      write_all(v, out, sums, l, outputs{});
+    }
+    (reduce<static_cast<int>(I)>(padded, valid, sums[I], out[I]), ...);
+  }
+
+  DSL_DETAIL_TARGET("sse2") static void v2(int padded, int valid, const void* const* in, void* const* out) { run(padded, valid, in, out, outputs{}); }
+#if DSL_DETAIL_X86_LEVELS
+  DSL_DETAIL_TARGET("arch=x86-64-v3") static void v3(int padded, int valid, const void* const* in, void* const* out) { run(padded, valid, in, out, outputs{}); }
+  DSL_DETAIL_TARGET("arch=x86-64-v4,prefer-vector-width=512")
+  static void v4(int padded, int valid, const void* const* in, void* const* out) { run(padded, valid, in, out, outputs{}); }
+  static block_function best() {
+    constexpr block_function levels[] = {&v2, &v3, &v4};
+    return levels[simd_level()];
+  }
+#else
+  static block_function best() { return &v2; }
+#endif
+
+  template <std::size_t... I>
+  static void combine_all(void* const* to, const void* const* from, std::index_sequence<I...>) {
+    (combine_one<static_cast<int>(I)>(to[I], from[I]), ...);
+  }
+  template <int I>
+  static void combine_one(void* to, const void* from) {
+    constexpr output_word o = Program::output(I);
+    using V = value_t<o.type()>;
+    if constexpr (!o.is_stored()) *static_cast<V*>(to) = combine<o.reduction()>(*static_cast<V*>(to), *static_cast<const V*>(from));
+  }
+  static void combine_values(void* const* to, const void* const* from) { combine_all(to, from, outputs{}); }
+
+  template <std::size_t... I>
+  static void store_at(int output, void* to, const void* value, std::index_sequence<I...>) {
+    ((output == static_cast<int>(I) ? store_one<static_cast<int>(I)>(to, value) : void()), ...);
+  }
+  template <int I>
+  static void store_one(void* to, const void* value) {
+    constexpr output_word o = Program::output(I);
+    *static_cast<memory_t<o.type()>*>(to) = static_cast<memory_t<o.type()>>(*static_cast<const value_t<o.type()>*>(value));
+  }
+  static void store_value(int output, void* to, const void* value) { store_at(output, to, value, outputs{}); }
+};
+
+}  // namespace dsl::detail

@@ -1,0 +1,66 @@
+// How a kernel is launched: a value that can be printed and, field by field, overridden.
+#pragma once
+
+#include <dsl/exec/operand.hpp>
+#include <dsl/ir/cost.hpp>
+
+namespace dsl {
+
+/// What a user may fix for a call; 0 leaves it to the plan.
+struct launch {
+  int block = 0;  ///< threads a block
+  int grid = 0;   ///< blocks; only kernels that reduce take fewer blocks than elements need
+};
+
+/// How an expression runs.
+struct plan {
+  device where{backend::host};
+  const char* path = "";      ///< "linear", "strided"
+  std::int64_t elements = 0;
+  int lanes = 1;              ///< elements a thread takes at a time
+  int block = 0;              ///< threads a block; on the host, elements a block
+  std::int64_t grid = 0;      ///< blocks
+  int registers = 0;          ///< a thread, as compiled; 0 where there is no kernel
+  int blocks_per_multiprocessor = 0;
+  cost per_element{};
+
+  /// One line: device, path, grid, block, lanes, registers, flops and bytes.
+  text describe() const;
+};
+
+template <class Stream>
+  requires requires(Stream& s) { s.put('c'); }
+Stream& operator<<(Stream& stream, const plan& p) {
+  stream << p.describe().c_str();
+  return stream;
+}
+
+namespace detail {
+
+/// What the driver says of a compiled kernel; zeros for the simulator.
+struct kernel_attributes { int registers, max_block, blocks_per_multiprocessor; };
+
+/// Grid and block for a kernel. One that reduces gets as many blocks as fit on the device at once and walks on from there, so that
+/// its partial results are few. Throws device_error where a fixed block is larger than the kernel allows.
+plan make_plan(const geometry& g, int lanes, bool reduces, const kernel_attributes& attributes, const launch& fixed, const program_view& program);
+
+inline constexpr int default_block = 256;
+inline constexpr int host_block = 256;  // elements; a multiple of every vector width
+
+/// Elements a thread takes at a time: 16 bytes of the narrowest array, but no more than 32 bytes of the widest.
+constexpr int lanes_for(const program_view& p) {
+  int narrowest = 16, widest = 1;
+  const auto take = [&](int size) {
+    narrowest = size < narrowest ? size : narrowest;
+    widest = size > widest ? size : widest;
+  };
+  for (int i = 0; i < p.nodes; ++i)
+    if (const head h{p.heads[i]}; h.code() == op::load) take(size_of(h.type()));
+  for (int i = 0; i < p.output_count; ++i)
+    if (const output_word o{p.outputs[i]}; o.is_stored()) take(size_of(o.type()));
+  const int by_narrowest = 16 / narrowest, by_widest = 32 / widest;
+  return by_narrowest < by_widest ? by_narrowest : by_widest;
+}
+
+}  // namespace detail
+}  // namespace dsl

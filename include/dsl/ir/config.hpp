@@ -1,0 +1,49 @@
+// What differs between compilers, and nothing else: every other header is plain C++20.
+#pragma once
+
+#if defined(__CUDACC__) && !defined(__CUDACC_RELAXED_CONSTEXPR__)
+#error "dsl needs nvcc's option --expt-relaxed-constexpr (the CMake target dsl::dsl brings it)"
+#endif
+
+/// Marks a functor's `operator()` as callable on the device and on the host. Needed only for functors that `vectorize`
+/// calls as they are; a lambda with `auto` parameters is traced and needs no annotation.
+#if defined(__CUDACC__)
+#define DSL_FN __host__ __device__
+#else
+#define DSL_FN
+#endif
+
+// A function of the evaluator. It has to be inlined: the host loop is compiled once for each instruction set, and only what is
+// inlined into it is compiled for that set.
+#define DSL_DETAIL_FN DSL_FN inline __attribute__((always_inline))
+
+// True in the device half of an nvcc compilation.
+#if defined(__CUDA_ARCH__)
+#define DSL_DETAIL_ON_DEVICE 1
+#else
+#define DSL_DETAIL_ON_DEVICE 0
+#endif
+
+// `simd` tells GCC that vector variants of a function exist under the names of the vector function ABI (SLEEF exports them).
+// clang has no such attribute: there the host loop calls the scalar functions.
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
+#define DSL_DETAIL_SIMD __attribute__((simd("notinbranch"), const))
+#define DSL_DETAIL_TARGET(set) __attribute__((target(set), optimize("O3"), noinline))
+#define DSL_DETAIL_X86_LEVELS 1
+#else
+#define DSL_DETAIL_SIMD __attribute__((const))
+#define DSL_DETAIL_TARGET(set) __attribute__((noinline))
+#define DSL_DETAIL_X86_LEVELS 0
+#endif
+
+// <complex> costs 1.4 s of an nvcc compilation (it brings <string> and the streams), so it is left to those who use complex
+// numbers. libstdc++ declares the template in namespace std itself, which makes this declaration harmless.
+#include <cstddef>
+#if defined(__GLIBCXX__)
+namespace std {
+template <class T>
+class complex;
+}
+#else
+#include <complex>
+#endif

@@ -1,0 +1,133 @@
+// Runs a program for one element. Everything is resolved while compiling: what is left are the scalar operations.
+#pragma once
+
+#include <tuple>
+
+#include <dsl/ir/program.hpp>
+
+namespace dsl::detail {
+
+// The values of one dtype. Indexed by constants only, so that they live in registers.
+template <dtype D, int N> struct slots { value_t<D> at[N]; };
+template <dtype D> struct slots<D, 0> {};
+
+template <class T> struct result_types { using list = std::tuple<T>; static constexpr bool many = false; };
+template <class... T> struct result_types<std::tuple<T...>> { using list = std::tuple<T...>; static constexpr bool many = true; };
+
+/// A functor's place in a program: its arguments' dtypes and what it returned for this element.
+template <class F, dtype... Args>
+struct call {
+  using positions = std::make_index_sequence<sizeof...(Args)>;
+  using results = result_types<std::remove_cvref_t<decltype(F{}(element_t<Args>{}...))>>;
+  static constexpr int result_count = std::tuple_size_v<typename results::list>;
+  template <int K> static constexpr dtype result_dtype = dtype_v<std::tuple_element_t<K, typename results::list>>;
+};
+
+template <int K, class T> struct numbered { T value; };
+
+template <class Call, int N, class Arguments> struct frame;
+template <class F, dtype... Args, int N, std::size_t... K>
+struct frame<call<F, Args...>, N, std::index_sequence<K...>> {
+  struct arguments : numbered<static_cast<int>(K), element_t<Args>>... {} in;
+  decltype(F{}(element_t<Args>{}...)) out;
+
+  template <int I, class T> DSL_DETAIL_FN static T& at(numbered<I, T>& n) { return n.value; }
+  DSL_DETAIL_FN void run() { out = F{}(at<static_cast<int>(K)>(in)...); }
+  template <int I> DSL_DETAIL_FN auto result() const {
+    if constexpr (call<F, Args...>::results::many) return std::get<I>(out);
+    else return out;
+  }
+};
+
+template <class Calls, class Numbers> struct frames;
+template <class... Calls, std::size_t... N>
+struct frames<std::tuple<Calls...>, std::index_sequence<N...>> : frame<Calls, static_cast<int>(N), typename Calls::positions>... {};
+
+template <class Counts, class Calls, class Dtypes> struct values_of;
+template <int... N, class... Calls, std::size_t... D>
+struct values_of<std::integer_sequence<int, N...>, std::tuple<Calls...>, std::index_sequence<D...>>
+    : slots<static_cast<dtype>(D), N>..., frames<std::tuple<Calls...>, std::make_index_sequence<sizeof...(Calls)>> {};
+
+template <dtype D, int N> DSL_DETAIL_FN constexpr slots<D, N>& slots_of(slots<D, N>& s) { return s; }
+template <int N, class Call, class A> DSL_DETAIL_FN frame<Call, N, A>& frame_of(frame<Call, N, A>& f) { return f; }
+
+template <std::uint64_t Payload, int I, class Values>
+DSL_DETAIL_FN auto value_at(Values& v) {
+  constexpr reference r = reference::of(Payload, I);
+  return slots_of<r.type()>(v).at[r.slot()];
+}
+
+// Such a node is filled from outside.
+constexpr bool reads_operand(op code) { return code <= op::fetch; }
+
+// Takes the node alone and not the program: the same node of another program is the same function.
+template <std::uint32_t Head, std::uint64_t Payload, class Values>
+DSL_DETAIL_FN void step(Values& v) {
+  constexpr head h{Head};
+  constexpr op code = h.code();
+  using R = value_t<h.type()>;
+  if constexpr (code == op::argument) {
+    auto& f = frame_of<static_cast<int>(Payload >> 16 & 0xffff)>(v);
+    auto& place = f.template at<static_cast<int>(Payload >> 32)>(f.in);
+    using T = std::remove_cvref_t<decltype(place)>;
+    if constexpr (is_complex<R>) place = T(value_at<Payload, 0>(v).re, value_at<Payload, 0>(v).im);
+    else place = static_cast<T>(value_at<Payload, 0>(v));
+  } else if constexpr (code == op::call) {
+    frame_of<static_cast<int>(Payload & 0xffff)>(v).run();
+  } else if constexpr (!reads_operand(code)) {
+    R& r = slots_of<h.type()>(v).at[h.slot()];
+    if constexpr (code == op::constant) {
+      r = from_bits<R>(Payload);
+    } else if constexpr (code == op::convert) {
+      r = math::convert<R>(value_at<Payload, 0>(v));
+      if constexpr (h.type() == dtype::float16 || h.type() == dtype::bfloat16) r = static_cast<memory_t<h.type()>>(r);
+    } else if constexpr (code == op::complex) {
+      r = R{value_at<Payload, 0>(v), value_at<Payload, 1>(v)};
+    } else if constexpr (code == op::result) {
+      r = to_value(frame_of<static_cast<int>(Payload >> 16 & 0xffff)>(v).template result<static_cast<int>(Payload >> 32)>());
+    } else if constexpr (info(code).arity == 1) {
+      r = scalar_code<code>::template apply<R>(value_at<Payload, 0>(v));
+    } else if constexpr (info(code).arity == 2) {
+      r = scalar_code<code>::template apply<R>(value_at<Payload, 0>(v), value_at<Payload, 1>(v));
+    } else {
+      r = scalar_code<code>::template apply<R>(value_at<Payload, 0>(v), value_at<Payload, 1>(v), value_at<Payload, 2>(v));
+    }
+  }
+}
+
+template <class Program> struct evaluator;
+
+/// `values` holds an element's intermediate results. `read` fills those that come from operands, through
+/// `source.template read<code, dtype>(number, value)`; `compute` does the rest.
+template <std::uint32_t... H, std::uint64_t... P, std::uint64_t... O, class... Calls>
+struct evaluator<program<heads<H...>, words<P...>, words<O...>, Calls...>> {
+  static constexpr int count(int type) {
+    int n = 0;
+    ((n += static_cast<int>(head{H}.type()) == type ? 1 : 0), ...);
+    return n;
+  }
+  template <std::size_t... D>
+  static std::integer_sequence<int, count(static_cast<int>(D))...> counts(std::index_sequence<D...>);
+  using dtypes = std::make_index_sequence<dtype_count>;
+  using values = values_of<decltype(counts(dtypes{})), std::tuple<Calls...>, dtypes>;
+
+  template <std::uint32_t Head, std::uint64_t Payload, class Source, class Lanes>
+  DSL_DETAIL_FN static void read_one(Source& source, Lanes& lanes) {
+    constexpr head h{Head};
+    if constexpr (reads_operand(h.code())) source.template read<h.code(), h.type(), static_cast<int>(Payload), h.slot()>(lanes);
+  }
+  template <class Source, class Lanes>
+  DSL_DETAIL_FN static void read(Source& source, Lanes& lanes) {
+    (read_one<H, P>(source, lanes), ...);
+  }
+  DSL_DETAIL_FN static void compute(values& v) { (step<H, P>(v), ...); }
+
+  template <int I>
+  DSL_DETAIL_FN static auto result(values& v) {
+    constexpr std::uint64_t all[] = {O...};
+    constexpr reference r = output_word{all[I]}.value();
+    return slots_of<r.type()>(v).at[r.slot()];
+  }
+};
+
+}  // namespace dsl::detail

@@ -1,0 +1,153 @@
+// The finished graph as a type: what kernels are generated from.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include <dsl/ir/graph.hpp>
+
+namespace dsl::detail {
+
+template <std::uint64_t... W> struct words {};
+template <std::uint32_t... W> struct heads {};
+
+/// A node's head: operation, result dtype, and the result's slot among the values of that dtype. Its payload: up to three operands
+/// (`reference`), a literal, or what `node` says.
+struct head {
+  std::uint32_t word;
+  static constexpr head make(op code, dtype type, int slot) {
+    return {static_cast<std::uint32_t>(code) | static_cast<std::uint32_t>(type) << 8 | static_cast<std::uint32_t>(slot) << 12};
+  }
+  constexpr op code() const { return static_cast<op>(word & 0xff); }
+  constexpr dtype type() const { return static_cast<dtype>(word >> 8 & 0xf); }
+  constexpr int slot() const { return static_cast<int>(word >> 12); }
+};
+
+/// An operand: its dtype and its slot.
+struct reference {
+  std::uint64_t word;
+  static constexpr reference make(dtype type, int slot) {
+    return {static_cast<std::uint64_t>(type) | static_cast<std::uint64_t>(slot) << 4};
+  }
+  static constexpr reference of(std::uint64_t payload, int i) { return {payload >> 16 * i & 0xffff}; }
+  constexpr dtype type() const { return static_cast<dtype>(word & 0xf); }
+  constexpr int slot() const { return static_cast<int>(word >> 4); }
+};
+
+/// An output: what is stored or reduced, and the reduction's operation (op::load where it is stored).
+struct output_word {
+  std::uint64_t word;
+  constexpr reference value() const { return {word & 0xffff}; }
+  constexpr dtype type() const { return value().type(); }
+  constexpr op reduction() const { return static_cast<op>(word >> 16); }
+  constexpr bool is_stored() const { return reduction() == op::load; }
+};
+
+/// A program at run time, for what prints or counts.
+struct program_view {
+  const std::uint32_t* heads;
+  const std::uint64_t* payloads;
+  int nodes;
+  const std::uint64_t* outputs;
+  int output_count;
+};
+
+template <class Heads, class Payloads, class Outputs, class... Calls> struct program;
+
+/// Heads, payloads and outputs as packs of numbers, and the functors it calls. Kernels are named by this type, so it holds nothing
+/// that nvcc could not write down again: no closure type and no class-type value.
+template <std::uint32_t... H, std::uint64_t... P, std::uint64_t... O, class... Calls>
+struct program<heads<H...>, words<P...>, words<O...>, Calls...> {
+  static constexpr int nodes = sizeof...(H), outputs = sizeof...(O);
+  static constexpr std::uint32_t head_words[nodes + 1] = {H..., 0};
+  static constexpr std::uint64_t payload_words[nodes + 1] = {P..., 0};
+  static constexpr std::uint64_t output_words[outputs + 1] = {O..., 0};
+  static constexpr program_view view() { return {head_words, payload_words, nodes, output_words, outputs}; }
+  static constexpr output_word output(int i) { return output_word{output_words[i]}; }
+};
+
+struct frozen_graph {
+  std::vector<std::uint32_t> heads;
+  std::vector<std::uint64_t> payloads, outputs;
+};
+
+constexpr int operand_count(op code) { return code == op::argument ? 1 : info(code).arity; }
+
+/// Keeps the nodes that an output needs, in order, and numbers the slots of each dtype.
+constexpr frozen_graph freeze(const graph& g) {
+  std::vector<bool> live(static_cast<std::size_t>(g.size()), false);
+  const auto mark = [&live](int i) { live[static_cast<std::size_t>(i)] = true; };
+  for (const output& o : g.outputs) mark(o.node);
+  for (int i = g.size() - 1; i >= 0; --i) {
+    if (!live[static_cast<std::size_t>(i)]) continue;
+    const node& n = g[i];
+    for (int k = 0; k < operand_count(n.code); ++k) mark(n.field(k));
+    if (n.code == op::result) mark(n.field(0));
+    if (n.code == op::call)
+      for (int k = 0; k < n.field(2); ++k) mark(n.field(1) + k);
+  }
+
+  frozen_graph f;
+  int used[dtype_count] = {};
+  std::vector<reference> place(static_cast<std::size_t>(g.size()), reference{0});
+  const auto put = [&](op code, dtype type, std::uint64_t payload) {
+    int& slot = used[static_cast<int>(type)];
+    if (slot == 0xfff) throw "a formula may have at most 4095 values of one dtype";
+    f.heads.push_back(head::make(code, type, slot).word);
+    f.payloads.push_back(payload);
+    return reference::make(type, slot++);
+  };
+  for (int i = 0; i < g.size(); ++i) {
+    if (!live[static_cast<std::size_t>(i)]) continue;
+    const node& n = g[i];
+    reference& here = place[static_cast<std::size_t>(i)];
+    if (n.code == op::constant && n.type == dtype::complex128) {
+      const reference re = put(op::constant, dtype::float64, n.word.bits), im = put(op::constant, dtype::float64, n.word.second);
+      here = put(op::complex, n.type, re.word | im.word << 16);
+      continue;
+    }
+    std::uint64_t payload = n.word.bits;
+    for (int k = 0; k < operand_count(n.code); ++k) {
+      payload &= ~(std::uint64_t{0xffff} << 16 * k);
+      payload |= place[static_cast<std::size_t>(n.field(k))].word << 16 * k;
+    }
+    here = put(n.code, n.type, payload);
+  }
+  for (const output& o : g.outputs)
+    f.outputs.push_back(place[static_cast<std::size_t>(o.node)].word | static_cast<std::uint64_t>(o.reduction) << 16);
+  return f;
+}
+
+template <std::size_t Nodes, std::size_t Outputs>
+struct frozen_image {
+  std::array<std::uint32_t, Nodes> heads{};
+  std::array<std::uint64_t, Nodes> payloads{};
+  std::array<std::uint64_t, Outputs> outputs{};
+};
+
+// The compilers' cost of a pack expansion grows with the object it reads from, so the graph is copied to one of its exact size.
+template <class Trace, std::size_t Nodes, std::size_t Outputs>
+constexpr frozen_image<Nodes, Outputs> image() {
+  const frozen_graph f = freeze(Trace::run());
+  frozen_image<Nodes, Outputs> exact;
+  for (std::size_t i = 0; i < Nodes; ++i) exact.heads[i] = f.heads[i], exact.payloads[i] = f.payloads[i];
+  for (std::size_t i = 0; i < Outputs; ++i) exact.outputs[i] = f.outputs[i];
+  return exact;
+}
+
+template <class Trace, class... Calls>
+struct compile {
+  static constexpr std::size_t node_count = freeze(Trace::run()).heads.size(), output_count = freeze(Trace::run()).outputs.size();
+  static constexpr auto exact = image<Trace, node_count, output_count>();
+  template <std::size_t... N, std::size_t... O>
+  static program<heads<exact.heads[N]...>, words<exact.payloads[N]...>, words<exact.outputs[O]...>, Calls...> spell(
+      std::index_sequence<N...>, std::index_sequence<O...>);
+  using type = decltype(spell(std::make_index_sequence<node_count>{}, std::make_index_sequence<output_count>{}));
+};
+
+/// The program of what `Trace::run()` builds (a graph), with the functors that it calls.
+template <class Trace, class... Calls>
+using program_of = typename compile<Trace, Calls...>::type;
+
+}  // namespace dsl::detail

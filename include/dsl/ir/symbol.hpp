@@ -1,0 +1,171 @@
+// A value that is not there yet: what a traced formula computes with.
+#pragma once
+
+#include <dsl/ir/graph.hpp>
+
+namespace dsl {
+
+/// A node of a graph, of known dtype. `Weak` marks what was made of C++ scalars alone (NEP 50).
+template <dtype D, bool Weak = false>
+struct symbol {
+  static constexpr weak_dtype type{D, Weak};
+  detail::graph* owner;
+  int id;
+
+  template <class T>
+    requires std::same_as<T, bool>
+  constexpr explicit operator T() const {
+    static_assert(!std::same_as<T, bool>,
+                  "a branch or loop on data cannot be traced: use dsl::where(condition, a, b), or give dsl::vectorize a functor "
+                  "with DSL_FN operator()");
+    return false;
+  }
+};
+
+template <class T> inline constexpr bool is_symbol = false;
+template <dtype D, bool W> inline constexpr bool is_symbol<symbol<D, W>> = true;
+
+/// A reduction of a symbol, which a traced formula may return beside or instead of symbols.
+template <op Reduction, dtype D>
+struct reduced {
+  symbol<D> value;
+};
+
+namespace detail {
+
+template <dtype D, bool Weak = false>
+constexpr symbol<D, Weak> constant(graph* g, value_t<D> v) {
+  return {g, g->add(op::constant, D, to_literal(v))};
+}
+
+/// A C++ scalar becomes a weak constant; a symbol stays what it is.
+template <class T>
+constexpr auto lift(graph* g, const T& x) {
+  if constexpr (is_symbol<T>) return x;
+  else return constant<dtype_v<T>, true>(g, to_value(x));
+}
+
+template <dtype To, bool Weak, dtype From, bool W>
+constexpr symbol<To, Weak> convert_symbol(symbol<From, W> s) {
+  if constexpr (To == From) {
+    return {s.owner, s.id};
+  } else {
+    const node& n = (*s.owner)[s.id];
+    if (n.code == op::constant) {
+      value_t<To> v = math::convert<value_t<To>>(from_literal<value_t<From>>(n.word));
+      if constexpr (To == dtype::float16) v = half_to_float(float_to_half(v));
+      if constexpr (To == dtype::bfloat16) v = bfloat16_to_float(float_to_bfloat16(v));
+      return constant<To, Weak>(s.owner, v);
+    }
+    return {s.owner, s.owner->add(op::convert, To, fields(s.id))};
+  }
+}
+
+constexpr bool commutes(op code) {
+  return code == op::add || code == op::multiply || code == op::equal || code == op::not_equal || code == op::logical_and ||
+         code == op::logical_or;
+}
+
+// Whether a constant is `value`, to the bit: 0 is not -0.
+template <dtype D>
+constexpr bool is_constant(const graph& g, int id, int value) {
+  return g[id].code == op::constant && g[id].word == to_literal(math::convert<value_t<D>>(value));
+}
+
+// 2^k with a reciprocal that is a normal number: dividing by it and multiplying by its reciprocal round alike.
+template <class V>
+constexpr bool is_power_of_two(V v) {
+  if (v < 0) v = -v;
+  constexpr V limit = sizeof(V) == 4 ? V(0x1p100) : V(0x1p1000);
+  if (!(v > 1 / limit && v < limit)) return false;
+  while (v > 1) v /= 2;
+  while (v < 1) v *= 2;
+  return v == 1;
+}
+
+// A node that gives the same value to the last bit for every operand, NaN, infinities and signed zeros included, and that is there
+// already or simpler; -1: none. A and B are the operands' dtypes, R the result's.
+template <op Code, dtype R, dtype A, dtype B>
+constexpr int simplify(graph& g, int a, int b) {
+  constexpr bool integer = kind_of(R) == kind::integer;
+  if constexpr (Code == op::positive) return a;
+  if constexpr (Code == op::conj && kind_of(A) != kind::complex) return a;
+  if constexpr (Code == op::real && kind_of(A) != kind::complex) return a;
+  if constexpr (Code == op::imag && kind_of(A) != kind::complex) return constant<R>(&g, value_t<R>{}).id;
+  if constexpr (Code == op::negative || Code == op::conj || Code == op::logical_not) {
+    if (g[a].code == Code) return g[a].field(0);
+  }
+  if constexpr (Code == op::multiply) {
+    if (A == R && is_constant<B>(g, b, 1)) return a;
+    if (B == R && is_constant<A>(g, a, 1)) return b;
+    if constexpr (integer) {
+      if (is_constant<R>(g, a, 0)) return a;
+      if (is_constant<R>(g, b, 0)) return b;
+    }
+  }
+  if constexpr (Code == op::divide) {
+    if (A == R && is_constant<B>(g, b, 1)) return a;
+    if constexpr (kind_of(B) == kind::real) {
+      if (g[b].code == op::constant) {
+        const auto divisor = from_literal<value_t<B>>(g[b].word);
+        if (is_power_of_two(divisor)) return g.add(op::multiply, R, fields(a, constant<B>(&g, 1 / divisor).id));
+      }
+    }
+  }
+  if constexpr (Code == op::add && integer) {
+    if (is_constant<R>(g, a, 0)) return b;
+    if (is_constant<R>(g, b, 0)) return a;
+  }
+  if constexpr (Code == op::subtract) {
+    if (A == R && is_constant<B>(g, b, 0)) return a;
+    if constexpr (integer) {
+      if (a == b) return constant<R>(&g, 0).id;
+    }
+  }
+  if constexpr (Code == op::pow && A == B) {
+    if (is_constant<B>(g, b, 1)) return a;
+    if (is_constant<B>(g, b, 2)) return g.add(op::multiply, R, fields(a, a));
+  }
+  return -1;
+}
+
+template <op Code, dtype R, bool Weak, dtype... Operand, bool... W>
+constexpr symbol<R, Weak> emit(graph* g, symbol<Operand, W>... s) {
+  constexpr int arity = sizeof...(Operand);
+  int id[3] = {s.id...};
+  if constexpr (folds(Code)) {
+    if ((((*g)[s.id].code == op::constant) && ...))
+      return constant<R, Weak>(g, scalar_code<Code>::template apply<value_t<R>>(from_literal<value_t<Operand>>((*g)[s.id].word)...));
+  }
+  if constexpr (Code == op::where) {
+    if ((*g)[id[0]].code == op::constant) return {g, (*g)[id[0]].word.bits != 0 ? id[1] : id[2]};
+    if (id[1] == id[2]) return {g, id[1]};
+  } else {
+    constexpr dtype types[] = {Operand...};
+    const int simpler = simplify<Code, R, types[0], types[arity - 1]>(*g, id[0], id[arity - 1]);
+    if (simpler >= 0) return {g, simpler};
+    if (commutes(Code) && id[1] < id[0]) {
+      const int first = id[0];
+      id[0] = id[1], id[1] = first;
+    }
+  }
+  return {g, g->add(Code, R, fields(id[0], id[1], id[2]))};
+}
+
+template <op Code, class... S, std::size_t... I>
+constexpr auto apply_to_symbols(std::index_sequence<I...>, S... s) {
+  constexpr signature found = resolve(Code, S::type...);
+  static_assert(found.valid, "this operation is not defined for operands of these dtypes");
+  graph* g = nullptr;
+  ((g = s.owner), ...);
+  return emit<Code, found.result.type, found.result.weak>(g, convert_symbol<found.operand[I], S::type.weak>(s)...);
+}
+
+/// Appends an operation to the graph of its operands and returns its node.
+template <op Code, class... S>
+constexpr auto apply(S... s) {
+  return apply_to_symbols<Code>(std::make_index_sequence<sizeof...(S)>{}, s...);
+}
+
+}  // namespace detail
+}  // namespace dsl

@@ -1,0 +1,197 @@
+// Formulas on arrays before they are assigned: leaves held by value, and the functions applied to them.
+#pragma once
+
+#include <tuple>
+
+#include <dsl/exec/operand.hpp>
+#include <dsl/ir/symbol.hpp>
+#include <dsl/mem/array.hpp>
+#include <dsl/mem/scalar.hpp>
+
+namespace dsl {
+
+/// A function of operands, evaluated when it is assigned. `Function` is stateless and works on symbols.
+template <class Function, class... Operands>
+struct expression {
+  using lazy_expression = void;
+  using function = Function;
+  static constexpr int rank = Function::template rank<Operands...>;
+  std::tuple<Operands...> operands;
+};
+
+namespace detail {
+
+/// A C++ scalar among the operands: passed to the kernel by value.
+template <element T>
+struct value_leaf {
+  using lazy_expression = void;
+  static constexpr int rank = 0;
+  T value;
+};
+
+/// The numbers first, first + 1, ... in row-major order: an operand without memory.
+template <int Rank>
+struct index_leaf {
+  using lazy_expression = void;
+  static constexpr int rank = Rank;
+  std::int64_t first;
+  dsl::extents<Rank> extents, strides;
+};
+
+template <class T> inline constexpr bool is_array = false;
+template <class T, int R> inline constexpr bool is_array<array<T, R>> = true;
+template <class T> inline constexpr bool is_scalar = false;
+template <class T> inline constexpr bool is_scalar<scalar<T>> = true;
+
+/// What makes an operator or a function one of the library's: an array, a view, a scalar in device memory, an expression, or a symbol.
+template <class T>
+concept lazy_operand = lazy<T> || is_array<T> || is_scalar<T> || is_symbol<T>;
+
+/// At least one lazy operand; the rest may be C++ scalars.
+template <class... T>
+concept operands = ((lazy_operand<T> || element<T>) && ...) && (lazy_operand<T> || ...);
+
+template <class T>
+constexpr auto as_operand(const T& x) {
+  if constexpr (is_array<T> || is_scalar<T>) return x.view();
+  else if constexpr (element<T>) return value_leaf<T>{x};
+  else return x;
+}
+template <class T> using operand_t = decltype(as_operand(std::declval<const T&>()));
+
+template <class... Operands>
+constexpr int broadcast_rank() {
+  int rank = 0;
+  ((rank = Operands::rank > rank ? Operands::rank : rank), ...);
+  return rank;
+}
+
+/// What is counted while an expression's type is walked: operands and functors are numbered in the order they are met.
+struct tracer {
+  graph* g;
+  int operands = 0, calls = 0;
+};
+
+template <class E> struct traced;  // symbol(s) of an expression type: traced<E>::run(tracer)
+
+template <class E> using trace_t = decltype(traced<E>::run(std::declval<tracer&>()));
+
+template <op Code, dtype D, bool Weak = false>
+constexpr symbol<D, Weak> operand_symbol(tracer& t) {
+  return {t.g, t.g->add(Code, D, {static_cast<std::uint64_t>(t.operands++)})};
+}
+
+template <class T, int R> struct traced<view<T, R>> {
+  static constexpr auto run(tracer& t) { return operand_symbol<R == 0 ? op::fetch : op::load, dtype_v<T>>(t); }
+};
+template <class T> struct traced<value_leaf<T>> {
+  static constexpr auto run(tracer& t) { return operand_symbol<op::value, dtype_v<T>, true>(t); }
+};
+template <int R> struct traced<index_leaf<R>> {
+  static constexpr auto run(tracer& t) { return operand_symbol<op::index, dtype::int64>(t); }
+};
+template <class F, class... Operands> struct traced<expression<F, Operands...>> {
+  static constexpr auto run(tracer& t) {
+    const std::tuple<trace_t<Operands>...> symbols{traced<Operands>::run(t)...};  // braces: left to right
+    return call(t, symbols, std::index_sequence_for<Operands...>{});
+  }
+  template <class Symbols, std::size_t... I>
+  static constexpr auto call(tracer& t, const Symbols& symbols, std::index_sequence<I...>) {
+    return F::trace(t, std::get<I>(symbols)...);
+  }
+};
+
+/// The functors that an expression calls, in the tracer's order.
+template <class E> struct calls_of { using type = std::tuple<>; };
+template <class F, class... Operands> struct calls_of<expression<F, Operands...>> {
+  using type = decltype(std::tuple_cat(std::declval<typename calls_of<Operands>::type>()...,
+                                       std::declval<typename F::template calls<trace_t<Operands>...>>()));
+};
+
+/// A row of the op table.
+template <op Code>
+struct table_function {
+  template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
+  template <class...> using calls = std::tuple<>;
+  template <class... S> static constexpr auto trace(tracer&, S... s) { return apply<Code>(s...); }
+};
+
+template <dtype D>
+struct cast_function {
+  template <class Operand> static constexpr int rank = Operand::rank;
+  template <class...> using calls = std::tuple<>;
+  template <class S> static constexpr auto trace(tracer&, S s) {
+    static_assert(kind_of(D) >= kind::complex || kind_of(D) == kind::boolean || kind_of(S::type.type) != kind::complex,
+                  "a complex number has no real value: take real(x), imag(x) or abs(x)");
+    return convert_symbol<D, false>(s);
+  }
+};
+
+template <class Function, class... T>
+constexpr auto make_expression(const T&... x) {
+  return expression<Function, operand_t<T>...>{{as_operand(x)...}};
+}
+
+/// Applies a row of the table: to symbols at once, to arrays when the expression is assigned.
+template <op Code, class... T>
+constexpr auto apply_function(const T&... x) {
+  if constexpr ((is_symbol<T> || ...)) {
+    graph* g = nullptr;
+    const auto note = [&g](const auto& s) {
+      if constexpr (is_symbol<std::remove_cvref_t<decltype(s)>>) g = s.owner;
+    };
+    (note(x), ...);
+    return apply<Code>(lift(g, x)...);
+  } else {
+    return make_expression<table_function<Code>>(x...);
+  }
+}
+
+// Leaves as the back ends see them, in the tracer's order.
+template <class T, int R>
+void add_leaves(const view<T, R>& v, operand*& at) {
+  operand& o = *at++;
+  o.kind = R == 0 ? operand_kind::fetched : operand_kind::array;
+  o.type = dtype_v<T>, o.rank = R, o.memory = v.owner().get();
+  o.word[0] = reinterpret_cast<std::uintptr_t>(v.data());
+  std::copy_n(v.extents().data(), R, o.extents);
+  std::copy_n(v.strides().data(), R, o.strides);
+}
+template <class T>
+void add_leaves(const value_leaf<T>& v, operand*& at) {
+  const literal bits = to_literal(to_value(v.value));
+  *at++ = {operand_kind::value, dtype_v<T>, 0, {bits.bits, bits.second}};
+}
+template <int R>
+void add_leaves(const index_leaf<R>& v, operand*& at) {
+  operand& o = *at++;
+  o.kind = operand_kind::index, o.type = dtype::int64, o.rank = R;
+  o.word[0] = static_cast<std::uint64_t>(v.first);
+  std::copy_n(v.extents.data(), R, o.extents);
+  std::copy_n(v.strides.data(), R, o.strides);
+}
+template <class F, class... Operands>
+void add_leaves(const expression<F, Operands...>& e, operand*& at) {
+  std::apply([&at](const auto&... x) { (add_leaves(x, at), ...); }, e.operands);
+}
+
+template <class E> inline constexpr int leaf_count = 1;
+template <class F, class... Operands>
+inline constexpr int leaf_count<expression<F, Operands...>> = (0 + ... + leaf_count<Operands>);
+
+}  // namespace detail
+
+/// The device of an expression's first operand in memory; the current one where it has none.
+template <detail::lazy E>
+device device_of(const E& e) {
+  detail::operand leaves[detail::leaf_count<E>];
+  detail::operand* at = leaves;
+  detail::add_leaves(e, at);
+  return detail::lay_out(leaves, detail::leaf_count<E>, 0, 1, detail::program_view{}).where;
+}
+
+/// The dtype of an expression's elements.
+template <detail::lazy E>
+inline constexpr dtype dtype_of_expression = detail::trace_t<E>::type.type;
+
+}  // namespace dsl

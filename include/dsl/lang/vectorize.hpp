@@ -1,0 +1,87 @@
+// Ordinary functions as kernels.
+#pragma once
+
+#include <dsl/exec/run.hpp>
+#include <dsl/lang/expression.hpp>
+
+namespace dsl {
+
+namespace detail {
+
+/// A formula that is called once, while compiling, with symbols.
+template <class Name, class F>
+struct formula {
+  template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
+  template <class...> using calls = std::tuple<>;
+  template <class... S> static constexpr auto trace(tracer&, S... s) { return F{}(s...); }
+};
+
+/// A functor that is called for each element.
+template <class Name, class F>
+struct functor {
+  template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
+  template <class... S> using call_type = call<F, S::type.type...>;
+  template <class... S> using calls = std::tuple<call_type<S...>>;
+
+  template <class... S> static constexpr auto trace(tracer& t, S... s) {
+    const int number = t.calls++;
+    int position = 0, first = -1;
+    const int ids[] = {s.id...};
+    const dtype types[] = {S::type.type...};
+    for (std::size_t i = 0; i < sizeof...(S); ++i) {
+      const int id = t.g->add(op::argument, types[i], fields(ids[i], number, position++));
+      if (first < 0) first = id;
+    }
+    const int made = t.g->add(op::call, dtype::boolean, fields(number, first, position));
+    return results<call_type<S...>>(t.g, made, number, std::make_index_sequence<call_type<S...>::result_count>{});
+  }
+  template <class Call, std::size_t... K>
+  static constexpr auto results(graph* g, int made, int number, std::index_sequence<K...>) {
+    const auto all = std::tuple{result<Call::template result_dtype<static_cast<int>(K)>>(g, made, number, static_cast<int>(K))...};
+    if constexpr (Call::results::many) return all;
+    else return std::get<0>(all);
+  }
+  template <dtype D> static constexpr symbol<D> result(graph* g, int made, int number, int k) {
+    return {g, g->add(op::result, D, fields(made, number, k))};
+  }
+};
+
+template <class F, class... T>
+concept called_with_elements = std::is_invocable_v<F, element_t<trace_t<operand_t<T>>::type.type>...>;
+
+}  // namespace detail
+
+/// A function made ready to be applied element by element; what `vectorize` returns.
+template <class Name, class F>
+struct vectorized {
+  /// On arrays, scalars and expressions: an expression, or several at once if the function returns a std::tuple. On symbols, that
+  /// is inside another formula: its result.
+  template <class... T>
+    requires((detail::lazy_operand<T> || element<T>) && ...)
+  constexpr auto operator()(const T&... x) const {
+    if constexpr ((is_symbol<T> || ...)) {
+      static_assert(std::is_invocable_v<F, T...>,
+                    "a functor that is called for each element cannot be called inside a traced lambda: apply it to the arrays "
+                    "outside and pass its result as an argument");
+      return F{}(x...);
+    } else if constexpr (std::is_invocable_v<F, detail::trace_t<detail::operand_t<T>>...>) {
+      return detail::make_expression<detail::formula<Name, F>>(x...);
+    } else {
+      static_assert(detail::called_with_elements<F, T...>, "the function cannot be called with these arguments' element types");
+      return detail::make_expression<detail::functor<Name, F>>(x...);
+    }
+  }
+};
+
+/// Makes a function of elements one of arrays; its arguments broadcast. A lambda with `auto` parameters is traced: called once,
+/// while compiling, with symbols, and becomes one fused kernel. A functor with typed parameters and DSL_FN operator() is called for
+/// each element as it is, loops and branches included. A std::tuple as its result makes several outputs. `Name`, a type declared at
+/// namespace scope, names the kernel in profilers. The function must have no state: pass values as arguments.
+template <class Name = detail::unnamed, class F>
+constexpr vectorized<Name, F> vectorize(F) {
+  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>,
+                "vectorize takes a function without captures or members: pass values as arguments");
+  return {};
+}
+
+}  // namespace dsl

@@ -1,0 +1,88 @@
+// Arrays that own device memory.
+#pragma once
+
+#include <dsl/mem/view.hpp>
+
+namespace dsl {
+
+/// A contiguous row-major array of rank `Rank` in the memory of one device. Copies are deep; moving is free. An array that was
+/// never given extents takes those of the first expression assigned to it.
+template <element T, int Rank = 1>
+class array {
+ public:
+  using value_type = T;
+  static constexpr int rank = Rank;
+
+  array() = default;
+  /// Not initialised, on the current device. Throws memory_error, device_error or shape_error (a negative extent).
+  explicit array(const dsl::extents<Rank>& sizes, device where = device::current())
+      : owner_(detail::buffer_ref::allocate(
+            static_cast<std::size_t>(detail::element_count(sizes.data(), Rank, sizeof(T))) * sizeof(T), where)),
+        extents_(sizes) {}
+  template <std::integral... N>
+    requires(sizeof...(N) == Rank && Rank > 0)
+  explicit array(N... n) : array(detail::to_extents(n...)) {}
+
+  array(const array& other) : extents_(other.extents_) {
+    if (!other.owner_) return;
+    owner_ = array(extents_, other.where()).owner_;
+    copy_from(other);
+  }
+  array(array&&) noexcept = default;
+  /// Evaluates an expression on its operands' device: one kernel, without waiting.
+  template <detail::lazy E>
+    requires(E::rank == Rank)
+  array(const E& expression) {
+    assign(*this, expression);
+  }
+
+  array& operator=(const array& other) {
+    if (this == &other) return *this;
+    if (owner_ && other.owner_ && other.extents_ == extents_ && other.where() == where()) copy_from(other);
+    else *this = array(other);
+    return *this;
+  }
+  array& operator=(array&&) noexcept = default;
+  /// Evaluates an expression into the elements, as if it were complete before the first is written. Throws shape_error where the
+  /// shapes differ, before anything is written.
+  template <detail::lazy E>
+  array& operator=(const E& expression) {
+    assign(*this, expression);
+    return *this;
+  }
+  /// Sets every element.
+  template <detail::fills<T> V>
+  array& operator=(const V& value) {
+    assign(view(), value);
+    return *this;
+  }
+
+  /// All of it, as a view that shares the memory.
+  dsl::view<T, Rank> view() const { return {owner_, data(), extents_, detail::row_major(extents_)}; }
+  operator dsl::view<T, Rank>() const { return view(); }
+
+  T* data() const noexcept { return owner_ ? static_cast<T*>(owner_.data()) : nullptr; }
+  bool has_memory() const noexcept { return static_cast<bool>(owner_); }
+  device where() const noexcept { return owner_.where(); }
+  const dsl::extents<Rank>& extents() const noexcept { return extents_; }
+  std::int64_t extent(int axis) const noexcept { return extents_[static_cast<std::size_t>(axis)]; }
+  std::int64_t size() const noexcept { return owner_ ? view().size() : 0; }
+
+  /// The elements in row-major order. Waits for the work queued on them.
+  std::vector<T> copy_to_host() const { return owner_ ? view().copy_to_host() : std::vector<T>{}; }
+  /// Into anything with data() and size(), which must be the array's. Waits.
+  template <class Span>
+  void copy_to_host(Span&& to) const {
+    view().copy_to_host(std::forward<Span>(to));
+  }
+
+ private:
+  void copy_from(const array& other) {
+    detail::copy(owner_, data(), other.owner_, other.data(), static_cast<std::size_t>(size()) * sizeof(T));
+  }
+
+  detail::buffer_ref owner_;
+  dsl::extents<Rank> extents_{};
+};
+
+}  // namespace dsl

@@ -1,0 +1,51 @@
+// Device memory that its users share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include <dsl/mem/stream.hpp>
+
+namespace dsl::detail {
+
+struct buffer;
+
+/// Shared ownership of a piece of device memory. When the last owner dies the memory goes back to the pool behind the work that is
+/// queued on it, on whichever streams that was.
+class buffer_ref {
+ public:
+  buffer_ref() = default;
+  buffer_ref(const buffer_ref& other) noexcept;
+  buffer_ref(buffer_ref&& other) noexcept : buffer_(std::exchange(other.buffer_, nullptr)) {}
+  buffer_ref& operator=(buffer_ref other) noexcept {
+    std::swap(buffer_, other.buffer_);
+    return *this;
+  }
+  ~buffer_ref() {
+    if (buffer_ != nullptr) release();
+  }
+
+  /// Stream-ordered memory on `where`, 256-byte aligned, not initialised. Throws memory_error or device_error.
+  static buffer_ref allocate(std::size_t bytes, device where);
+
+  explicit operator bool() const noexcept { return buffer_ != nullptr; }
+  buffer* get() const noexcept { return buffer_; }
+  void* data() const noexcept;
+  device where() const noexcept;
+
+ private:
+  void release() noexcept;
+  buffer* buffer_ = nullptr;
+};
+
+// Transfers and fills, in stream order. `element` is a value's bytes (size 1, 2, 4, 8 or 16), repeated `count` times.
+void upload(const buffer_ref& to, void* at, const void* from, std::size_t bytes);
+void download(const buffer_ref& from, const void* at, void* to, std::size_t bytes);  // waits
+void copy(const buffer_ref& to, void* at, const buffer_ref& from, const void* source, std::size_t bytes);
+void fill(const buffer_ref& to, void* at, const void* element, std::size_t size, std::int64_t count);
+
+// Orders a stream's next work behind what other streams have queued on the buffer, and notes the use.
+void use(buffer* memory, const stream& on, bool writes);
+
+}  // namespace dsl::detail

@@ -1,0 +1,55 @@
+// Arrays from nothing and from the host.
+#pragma once
+
+#include <dsl/mem/array.hpp>
+
+namespace dsl {
+
+namespace detail {
+
+template <class H>
+concept host_range = requires(const H& h) {
+  { h.size() } -> std::convertible_to<std::size_t>;
+  h.data();
+} && element<std::remove_cvref_t<decltype(*std::declval<const H&>().data())>>;
+
+}  // namespace detail
+
+/// A copy of a contiguous host range (std::vector, std::array, std::span, ...) on the current device. The range may go at once.
+template <detail::host_range H>
+auto to_device(const H& host) {
+  array<std::remove_cvref_t<decltype(*host.data())>, 1> a(static_cast<std::int64_t>(host.size()));
+  detail::upload(a.view().owner(), a.data(), host.data(), host.size() * sizeof(*host.data()));
+  return a;
+}
+
+/// Every element `value`. dsl::full<float>(0.5f, 512, 512)
+template <element T, std::integral... N>
+array<T, sizeof...(N)> full(const T& value, N... n) {
+  array<T, sizeof...(N)> a(n...);
+  detail::fill(a.view().owner(), a.data(), &value, sizeof(T), a.size());
+  return a;
+}
+template <element T, std::integral... N>
+array<T, sizeof...(N)> zeros(N... n) { return full<T>(T{}, n...); }
+template <element T, std::integral... N>
+array<T, sizeof...(N)> ones(N... n) { return full<T>(T(1), n...); }
+
+namespace detail {
+
+template <element T, int Rank, std::size_t NewRank>
+view<T, static_cast<int>(NewRank)> reshape_view(const view<T, Rank>& v, const std::array<std::int64_t, NewRank>& sizes) {
+  const std::int64_t n = element_count(sizes.data(), NewRank, sizeof(T));
+  if (n != v.size() || !v.is_contiguous()) throw_bad_reshape(v.extents().data(), Rank, sizes.data(), NewRank);
+  return {v.owner(), v.data(), sizes, row_major(sizes)};
+}
+
+}  // namespace detail
+
+/// The same elements in row-major order under other extents; shares the memory. Throws shape_error where the sizes differ.
+template <element T, int Rank, std::integral... N>
+view<T, sizeof...(N)> reshape(const view<T, Rank>& v, N... n) { return detail::reshape_view(v, detail::to_extents(n...)); }
+template <element T, int Rank, std::integral... N>
+view<T, sizeof...(N)> reshape(const array<T, Rank>& a, N... n) { return detail::reshape_view(a.view(), detail::to_extents(n...)); }
+
+}  // namespace dsl

@@ -1,0 +1,75 @@
+// Where arrays live and expressions run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <dsl/mem/error.hpp>
+
+namespace dsl {
+
+/// cuda: a GPU. host: this machine's cores, threads and SIMD. sim: the CUDA kernels run one thread after another on the CPU, with
+/// every memory access checked.
+enum class backend : std::uint8_t { cuda, host, sim };
+
+/// A device, by value. The default for a thread is the innermost `device_guard`'s, else DSL_DEVICE's, else the first GPU if this
+/// program has CUDA kernels and there is one, else host.
+struct device {
+  backend kind = backend::host;
+  int index = 0;
+
+  constexpr device(backend k, int i = 0) : kind(k), index(i) {}
+  /// "cuda", "cuda:1", "host" or "sim". Throws device_error that lists the valid names.
+  device(const char* name);
+
+  /// The calling thread's device. Throws device_error if DSL_DEVICE names none, or a GPU where there is none.
+  static device current();
+  /// "cuda:0", "host", "sim".
+  text name() const;
+  /// Waits for everything queued on the device.
+  void synchronize() const;
+
+  friend constexpr bool operator==(const device&, const device&) = default;
+};
+
+/// What plans are made of. Read once a device.
+struct device_properties {
+  char name[256];
+  int multiprocessors;               ///< SMs, or threads of the host
+  int threads_per_multiprocessor;
+  int registers_per_multiprocessor;
+  int compute_capability;            ///< 90 for 9.0; 0 where there is none
+  std::size_t memory, l2;            ///< bytes
+  int driver, runtime;               ///< 13000 for CUDA 13.0; 0 where there is none
+};
+
+/// Throws device_error if there is no such device.
+const device_properties& properties(device where);
+
+/// The GPUs (none without a driver), then host and sim.
+std::vector<device> devices();
+
+/// Makes `where` the calling thread's device until the guard dies. Throws device_error if there is no such device.
+class device_guard {
+ public:
+  explicit device_guard(device where);
+  ~device_guard();
+  device_guard(const device_guard&) = delete;
+  device_guard& operator=(const device_guard&) = delete;
+
+ private:
+  device previous_;
+  bool had_previous_;
+};
+
+namespace detail {
+
+// Every file that nvcc compiles says so: a program without kernels does not choose a GPU by default.
+bool register_kernels() noexcept;
+#if defined(__CUDACC__)
+inline const bool kernels_registered = register_kernels();
+#endif
+
+}  // namespace detail
+}  // namespace dsl

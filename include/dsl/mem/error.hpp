@@ -1,0 +1,60 @@
+// What is thrown, and text that crosses the library's boundary. <string> costs 1.4 s of an nvcc compilation, so it stays out.
+#pragma once
+
+#include <concepts>
+#include <exception>
+
+namespace dsl {
+
+/// Immutable text, shared by its copies. Converts to std::string and prints with any stream's operator<<.
+class text {
+ public:
+  text() = default;
+  explicit text(const char* chars);
+  text(const text&) noexcept;
+  text(text&& other) noexcept : chars_(other.chars_) { other.chars_ = nullptr; }
+  text& operator=(text other) noexcept {
+    char* mine = chars_;
+    chars_ = other.chars_;
+    other.chars_ = mine;
+    return *this;
+  }
+  ~text();
+
+  const char* c_str() const noexcept { return chars_ != nullptr ? chars_ : ""; }
+  template <class String>
+    requires(std::constructible_from<String, const char*> && !std::same_as<String, const char*>)
+  operator String() const {
+    return String(c_str());
+  }
+  template <class Stream>
+    requires requires(Stream& s) { s.put('c'); }
+  friend Stream& operator<<(Stream& stream, const text& t) {
+    stream << t.c_str();
+    return stream;
+  }
+
+ private:
+  char* chars_ = nullptr;
+};
+
+/// The base of everything the library throws.
+class error : public std::exception {
+ public:
+  explicit error(text what) noexcept : what_(static_cast<text&&>(what)) {}
+  const char* what() const noexcept override { return what_.c_str(); }
+
+ private:
+  text what_;
+};
+
+/// A CUDA call or a kernel launch failed. Names the kernel, the expression and the sizes where there are any.
+class cuda_error : public error { using error::error; };
+/// Operands whose shapes do not broadcast, or do not fit what they are assigned to. Prints the shapes and the expression.
+class shape_error : public error { using error::error; };
+/// Out of memory, or an access outside an array that the simulator found.
+class memory_error : public error { using error::error; };
+/// A device that does not exist or cannot be used, or operands on different devices.
+class device_error : public error { using error::error; };
+
+}  // namespace dsl

@@ -1,0 +1,59 @@
+// One value in device memory.
+#pragma once
+
+#include <dsl/mem/view.hpp>
+
+namespace dsl {
+
+/// A value that stays on the device: what a reduction gives, and an operand that broadcasts without a copy. Copies are deep.
+template <element T>
+class scalar {
+ public:
+  using value_type = T;
+  static constexpr int rank = 0;
+
+  /// Zero, on the current device.
+  scalar() : scalar(T{}) {}
+  /// On the current device, without waiting.
+  scalar(const T& value, device where = device::current()) : owner_(detail::buffer_ref::allocate(sizeof(T), where)) { *this = value; }
+  /// On an expression's device, without waiting.
+  template <detail::lazy E>
+    requires(E::rank == 0)
+  scalar(const E& expression) : scalar(T{}, device_of(expression)) {
+    *this = expression;
+  }
+  scalar(const scalar& other) : owner_(detail::buffer_ref::allocate(sizeof(T), other.where())) { *this = other; }
+  scalar(scalar&&) noexcept = default;
+
+  scalar& operator=(const scalar& other) {
+    if (this != &other) detail::copy(owner_, data(), other.owner_, other.data(), sizeof(T));
+    return *this;
+  }
+  scalar& operator=(scalar&&) noexcept = default;
+  scalar& operator=(const T& value) {
+    detail::fill(owner_, data(), &value, sizeof(T), 1);
+    return *this;
+  }
+  template <detail::lazy E>
+    requires(E::rank == 0)
+  scalar& operator=(const E& expression) {
+    assign(view(), expression);
+    return *this;
+  }
+
+  /// Copies the value to the host. Waits for the work queued on it.
+  T value() const {
+    T v{};
+    detail::download(owner_, data(), &v, sizeof(T));
+    return v;
+  }
+
+  dsl::view<T, 0> view() const { return {owner_, data(), {}, {}}; }
+  T* data() const noexcept { return static_cast<T*>(owner_.data()); }
+  device where() const noexcept { return owner_.where(); }
+
+ private:
+  detail::buffer_ref owner_;
+};
+
+}  // namespace dsl

@@ -1,0 +1,47 @@
+// Queues of work on a device.
+#pragma once
+
+#include <dsl/mem/device.hpp>
+
+namespace dsl {
+
+namespace detail { struct stream_state; }
+
+/// A queue of work on one device, in order. Copies share the queue. On host and sim work is done at once, and a stream is only a
+/// name. An array that one stream wrote may be used on another: the second waits on the device, not the calling thread.
+class stream {
+ public:
+  /// A new queue. Throws device_error or cuda_error.
+  explicit stream(device where = device::current());
+  stream(const stream&) noexcept;
+  stream& operator=(const stream&) noexcept;
+  ~stream();
+
+  /// The innermost stream_guard's stream for `where` in the calling thread, else the device's default stream (CUDA's legacy one).
+  static stream current(device where = device::current());
+
+  device where() const noexcept;
+  /// The cudaStream_t; null on host and sim, and for CUDA's default stream.
+  void* native() const noexcept;
+  /// Waits until everything queued so far is done. Throws cuda_error if any of it failed.
+  void synchronize() const;
+
+  friend bool operator==(const stream&, const stream&) = default;
+
+ private:
+  friend struct detail::stream_state;
+  friend class stream_guard;
+  explicit stream(detail::stream_state* state) noexcept : state_(state) {}
+  detail::stream_state* state_;
+};
+
+/// Makes `s` the calling thread's stream for its device until the guard dies.
+class stream_guard {
+ public:
+  explicit stream_guard(const stream& s);
+  ~stream_guard();
+  stream_guard(const stream_guard&) = delete;
+  stream_guard& operator=(const stream_guard&) = delete;
+};
+
+}  // namespace dsl

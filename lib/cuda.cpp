@@ -1,0 +1,205 @@
+#include "cuda.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include "stream.hpp"
+#include "text.hpp"
+
+namespace dsl::detail {
+
+namespace cuda {
+
+void launch_fill(void* at, const void* value, std::size_t size, std::int64_t count, cudaStream_t stream);  // fill.cu
+
+namespace {
+
+void check(cudaError_t status, const char* call) {
+  if (status == cudaSuccess) return;
+  cudaGetLastError();  // an error that is not sticky must not be found again by the next call
+  raise<cuda_error>(std::string(call) + " failed: " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
+}
+#define DSL_CHECK(call) check(call, #call)
+
+// The runtime works on the calling thread's current device; it is put back, since the program may use CUDA itself.
+class current_device {
+ public:
+  explicit current_device(int index) {
+    DSL_CHECK(cudaGetDevice(&previous_));
+    if (previous_ != index) DSL_CHECK(cudaSetDevice(index)), changed_ = true;
+  }
+  ~current_device() {
+    if (changed_) cudaSetDevice(previous_);
+  }
+
+ private:
+  int previous_ = 0;
+  bool changed_ = false;
+};
+
+cudaStream_t native(void* stream) { return static_cast<cudaStream_t>(stream); }
+
+}  // namespace
+
+int device_count() {
+  static const int count = [] {
+    int n = 0;
+    if (cudaGetDeviceCount(&n) != cudaSuccess) {
+      cudaGetLastError();
+      n = 0;
+    }
+    // Freed memory stays in the pool: in the steady state nothing is asked of the driver.
+    for (int i = 0; i < n; ++i) {
+      cudaMemPool_t pool{};
+      std::uint64_t all = UINT64_MAX;
+      if (cudaDeviceGetDefaultMemPool(&pool, i) == cudaSuccess) cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all);
+    }
+    return n;
+  }();
+  return count;
+}
+
+device_properties properties(int index) {
+  cudaDeviceProp p{};
+  DSL_CHECK(cudaGetDeviceProperties(&p, index));
+  device_properties d{};
+  std::snprintf(d.name, sizeof d.name, "%s", p.name);
+  d.multiprocessors = p.multiProcessorCount;
+  d.threads_per_multiprocessor = p.maxThreadsPerMultiProcessor;
+  d.registers_per_multiprocessor = p.regsPerMultiprocessor;
+  d.compute_capability = 10 * p.major + p.minor;
+  d.memory = p.totalGlobalMem;
+  d.l2 = static_cast<std::size_t>(p.l2CacheSize);
+  DSL_CHECK(cudaDriverGetVersion(&d.driver));
+  DSL_CHECK(cudaRuntimeGetVersion(&d.runtime));
+  return d;
+}
+
+void* create_stream(int index) {
+  const current_device on(index);
+  cudaStream_t s{};
+  DSL_CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  return s;
+}
+void destroy_stream(int index, void* stream) noexcept {
+  int previous = 0;
+  cudaGetDevice(&previous);
+  cudaSetDevice(index);
+  cudaStreamDestroy(native(stream));
+  cudaSetDevice(previous);
+}
+void synchronize_stream(int index, void* stream) {
+  const current_device on(index);
+  DSL_CHECK(cudaStreamSynchronize(native(stream)));
+}
+void synchronize_device(int index) {
+  const current_device on(index);
+  DSL_CHECK(cudaDeviceSynchronize());
+}
+
+void wait_for(int index, void* stream, void* other) {
+  const current_device on(index);
+  cudaEvent_t reached{};
+  DSL_CHECK(cudaEventCreateWithFlags(&reached, cudaEventDisableTiming));
+  const cudaError_t recorded = cudaEventRecord(reached, native(other));
+  const cudaError_t waited = recorded == cudaSuccess ? cudaStreamWaitEvent(native(stream), reached, 0) : recorded;
+  cudaEventDestroy(reached);  // lives on until it is reached
+  check(waited, "ordering one stream behind another");
+}
+
+void* allocate(std::size_t bytes, int index, void* stream) {
+  const current_device on(index);
+  void* memory = nullptr;
+  const cudaError_t status = cudaMallocAsync(&memory, bytes, native(stream));
+  if (status == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    std::size_t free = 0, total = 0;
+    cudaMemGetInfo(&free, &total);
+    raise<memory_error>("out of memory on cuda:" + std::to_string(index) + ": asked for " + spell_bytes(static_cast<double>(bytes)) + ", " +
+                        spell_bytes(static_cast<double>(free)) + " of " + spell_bytes(static_cast<double>(total)) + " are free");
+  }
+  check(status, "cudaMallocAsync");
+  return memory;
+}
+void release(void* memory, int index, void* stream) noexcept {
+  int previous = 0;
+  cudaGetDevice(&previous);
+  cudaSetDevice(index);
+  cudaFreeAsync(memory, native(stream));
+  cudaSetDevice(previous);
+}
+
+void copy(void* to, const void* from, std::size_t bytes, direction way, int index, void* stream) {
+  const current_device on(index);
+  const cudaMemcpyKind kind = way == direction::to_device ? cudaMemcpyHostToDevice
+                              : way == direction::to_host ? cudaMemcpyDeviceToHost
+                                                          : cudaMemcpyDeviceToDevice;
+  DSL_CHECK(cudaMemcpyAsync(to, from, bytes, kind, native(stream)));
+}
+
+void fill(void* at, const void* value, std::size_t size, std::int64_t count, int index, void* stream) {
+  const current_device on(index);
+  const unsigned char zeros[16] = {};
+  if (std::memcmp(value, zeros, size) == 0) {
+    DSL_CHECK(cudaMemsetAsync(at, 0, size * static_cast<std::size_t>(count), native(stream)));
+  } else {
+    launch_fill(at, value, size, count, native(stream));
+    check(cudaGetLastError(), "the launch of the fill kernel");
+  }
+}
+void set_zero(void* at, std::size_t bytes, int index, void* stream) {
+  const current_device on(index);
+  DSL_CHECK(cudaMemsetAsync(at, 0, bytes, native(stream)));
+}
+
+}  // namespace cuda
+
+kernel_attributes cuda_attributes(const void* function, int block, device where) {
+  static std::mutex mutex;
+  static std::map<std::tuple<const void*, int, int>, kernel_attributes> known;
+  const std::lock_guard lock(mutex);
+  const auto key = std::tuple(function, block, where.index);
+  if (const auto found = known.find(key); found != known.end()) return found->second;
+  const cuda::current_device on(where.index);
+  cudaFuncAttributes a{};
+  cuda::check(cudaFuncGetAttributes(&a, function), "reading a kernel's attributes");
+  int blocks = 0;
+  if (block <= a.maxThreadsPerBlock)
+    cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, block, 0), "reading a kernel's occupancy");
+  return known[key] = {a.numRegs, a.maxThreadsPerBlock, blocks};
+}
+
+void launch_kernel(const kernel_launch& k, const plan& p, const stream& on) {
+  const cuda::current_device current(p.where.index);
+  void* arguments[] = {k.arguments};
+  const cudaError_t status = cudaLaunchKernel(k.function, dim3(static_cast<unsigned>(p.grid)), dim3(static_cast<unsigned>(p.block)),
+                                              arguments, 0, static_cast<cudaStream_t>(on.native()));
+  if (status == cudaSuccess) return;
+  cudaGetLastError();
+  raise<cuda_error>("launching " + spell_kernel(k.name) + " (" + spell_program(*k.program) + ", " + std::to_string(p.elements) +
+                    " elements, grid " + std::to_string(p.grid) + ", block " + std::to_string(p.block) + ") failed: " +
+                    cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
+}
+
+workspace scratch_of(const stream& on, std::size_t bytes) {
+  // A ticket in the first 256 bytes, zeroed once: every kernel that uses it leaves it at zero.
+  stream_state& s = stream_state::of(on);
+  const std::lock_guard lock(s.mutex);
+  if (s.scratch_bytes < bytes) {
+    std::size_t size = 1 << 16;
+    while (size < bytes) size *= 2;
+    if (s.scratch != nullptr) cuda::release(s.scratch, s.where.index, s.native);
+    s.scratch = nullptr, s.scratch_bytes = 0;
+    s.scratch = cuda::allocate(256 + size, s.where.index, s.native);
+    cuda::set_zero(s.scratch, 256, s.where.index, s.native);
+    s.scratch_bytes = size;
+  }
+  return {static_cast<char*>(s.scratch) + 256, static_cast<unsigned*>(s.scratch)};
+}
+
+}  // namespace dsl::detail

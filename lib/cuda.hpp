@@ -1,0 +1,33 @@
+// All that the library asks of the CUDA runtime. cuda.cpp answers with it; no_cuda.cpp stands in where there is no toolkit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <dsl/exec/cuda.hpp>
+
+namespace dsl::detail::cuda {
+
+/// 0 without a driver or a GPU.
+int device_count();
+device_properties properties(int index);
+
+// A stream is (device index, cudaStream_t). Every failure throws cuda_error that names the call.
+void* create_stream(int index);
+void destroy_stream(int index, void* stream) noexcept;
+void synchronize_stream(int index, void* stream);
+void synchronize_device(int index);
+/// Orders `stream`'s next work behind all that `other` has queued by now.
+void wait_for(int index, void* stream, void* other);
+
+/// Stream-ordered, from the device's pool. Throws memory_error that says how much was asked for and how much is free.
+void* allocate(std::size_t bytes, int index, void* stream);
+void release(void* memory, int index, void* stream) noexcept;
+
+enum class direction { to_device, to_host, on_device };
+void copy(void* to, const void* from, std::size_t bytes, direction way, int index, void* stream);
+void set_zero(void* at, std::size_t bytes, int index, void* stream);
+/// `value` of size 1, 2, 4, 8 or 16 bytes, `count` times.
+void fill(void* at, const void* value, std::size_t size, std::int64_t count, int index, void* stream);
+
+}  // namespace dsl::detail::cuda

@@ -1,0 +1,30 @@
+// The stand-in where the library is built without a CUDA toolkit: there are no devices, so nothing else is ever called.
+#include "cuda.hpp"
+#include "text.hpp"
+
+namespace dsl::detail {
+
+namespace {
+[[noreturn]] void missing() { raise<device_error>("this build of dsl has no CUDA back end"); }
+}  // namespace
+
+namespace cuda {
+int device_count() { return 0; }
+device_properties properties(int) { missing(); }
+void* create_stream(int) { missing(); }
+void destroy_stream(int, void*) noexcept {}
+void synchronize_stream(int, void*) { missing(); }
+void synchronize_device(int) { missing(); }
+void wait_for(int, void*, void*) { missing(); }
+void* allocate(std::size_t, int, void*) { missing(); }
+void release(void*, int, void*) noexcept {}
+void copy(void*, const void*, std::size_t, direction, int, void*) { missing(); }
+void set_zero(void*, std::size_t, int, void*) { missing(); }
+void fill(void*, const void*, std::size_t, std::int64_t, int, void*) { missing(); }
+}  // namespace cuda
+
+kernel_attributes cuda_attributes(const void*, int, device) { missing(); }
+void launch_kernel(const kernel_launch&, const plan&, const stream&) { missing(); }
+workspace scratch_of(const stream&, std::size_t) { missing(); }
+
+}  // namespace dsl::detail

@@ -1,0 +1,68 @@
+#include "stream.hpp"
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "cuda.hpp"
+
+namespace dsl {
+
+namespace {
+// Innermost last. A thread's own, so that host threads do not disturb each other.
+thread_local std::vector<stream> guards;
+}  // namespace
+
+namespace detail {
+
+stream_state& stream_state::default_of(device where) {
+  static std::mutex mutex;
+  static auto& all = *new std::map<std::pair<backend, int>, std::unique_ptr<stream_state>>;  // outlives every array
+  const std::lock_guard lock(mutex);
+  auto& s = all[{where.kind, where.index}];
+  if (s == nullptr) s.reset(new stream_state{where, nullptr, true});
+  return *s;
+}
+
+void stream_state::release() noexcept {
+  if (owners.fetch_sub(1, std::memory_order_acq_rel) != 1 || permanent) return;
+  if (where.kind == backend::cuda) {
+    if (scratch != nullptr) cuda::release(scratch, where.index, native);
+    cuda::destroy_stream(where.index, native);
+  }
+  delete this;
+}
+
+}  // namespace detail
+
+stream::stream(device where) : state_(nullptr) {
+  properties(where);  // throws where there is no such device
+  state_ = new detail::stream_state{where};
+  if (where.kind == backend::cuda) state_->native = detail::cuda::create_stream(where.index);
+}
+stream::stream(const stream& other) noexcept : state_(other.state_) { state_->retain(); }
+stream& stream::operator=(const stream& other) noexcept {
+  other.state_->retain();
+  state_->release();
+  state_ = other.state_;
+  return *this;
+}
+stream::~stream() { state_->release(); }
+
+stream stream::current(device where) {
+  for (auto it = guards.rbegin(); it != guards.rend(); ++it)
+    if (it->where() == where) return *it;
+  auto& s = detail::stream_state::default_of(where);
+  s.retain();
+  return stream(&s);
+}
+device stream::where() const noexcept { return state_->where; }
+void* stream::native() const noexcept { return state_->native; }
+void stream::synchronize() const {
+  if (state_->where.kind == backend::cuda) detail::cuda::synchronize_stream(state_->where.index, state_->native);
+}
+
+stream_guard::stream_guard(const stream& s) { guards.push_back(s); }
+stream_guard::~stream_guard() { guards.pop_back(); }
+
+}  // namespace dsl

@@ -1,0 +1,26 @@
+// What a stream is inside the library.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+
+#include <dsl/mem/stream.hpp>
+
+namespace dsl::detail {
+
+struct stream_state {
+  device where;
+  void* native = nullptr;       // cudaStream_t
+  bool permanent = false;       // a device's default stream
+  std::atomic<int> owners{1};
+  std::mutex mutex{};           // of what follows: kernels' scratch memory
+  void* scratch = nullptr;
+  std::size_t scratch_bytes = 0;
+
+  static stream_state& of(const stream& s) { return *s.state_; }
+  static stream_state& default_of(device where);
+  void retain() noexcept { owners.fetch_add(1, std::memory_order_relaxed); }
+  void release() noexcept;
+};
+
+}  // namespace dsl::detail

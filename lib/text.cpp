@@ -1,0 +1,168 @@
+#include "text.hpp"
+
+#include <atomic>
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <vector>
+
+namespace dsl {
+
+// The characters stand behind a reference count.
+namespace {
+struct shared_text { std::atomic<int> owners; char chars[1]; };
+shared_text* owner_of(char* chars) { return reinterpret_cast<shared_text*>(chars - offsetof(shared_text, chars)); }
+}  // namespace
+
+text::text(const char* chars) {
+  const std::size_t length = std::strlen(chars);
+  void* memory = std::malloc(sizeof(shared_text) + length);
+  if (memory == nullptr) throw std::bad_alloc();
+  auto* shared = new (memory) shared_text{{1}, {}};
+  chars_ = static_cast<char*>(memory) + offsetof(shared_text, chars);
+  std::memcpy(chars_, chars, length + 1);
+  (void)shared;
+}
+text::text(const text& other) noexcept : chars_(other.chars_) {
+  if (chars_ != nullptr) owner_of(chars_)->owners.fetch_add(1, std::memory_order_relaxed);
+}
+text::~text() {
+  if (chars_ != nullptr && owner_of(chars_)->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) std::free(owner_of(chars_));
+}
+
+namespace detail {
+
+std::string spell_shape(const std::int64_t* sizes, int rank) {
+  std::string s = "(";
+  for (int d = 0; d < rank; ++d) s += (d > 0 ? ", " : "") + std::to_string(sizes[d]);
+  return s + ")";
+}
+
+std::string spell_bytes(double bytes) {
+  const char* const units[] = {"B", "kB", "MB", "GB", "TB"};
+  int unit = 0;
+  for (; bytes >= 1000 && unit < 4; ++unit) bytes /= 1000;
+  char line[32];
+  std::snprintf(line, sizeof line, unit == 0 ? "%.0f %s" : "%.3g %s", bytes, units[unit]);
+  return line;
+}
+
+std::string spell_kernel(const char* pretty) {
+  if (pretty == nullptr) return "a kernel";
+  const char* begin = std::strstr(pretty, "Name = ");
+  if (begin == nullptr) return "a kernel";
+  begin += std::strlen("Name = ");
+  return "kernel " + std::string(begin, std::strcspn(begin, ";]"));
+}
+
+namespace {
+
+class speller {
+ public:
+  speller(const program_view& p, std::size_t limit) : p_(p), limit_(limit) {}
+
+  void output(int i) {
+    const output_word o{p_.outputs[i]};
+    if (o.is_stored()) return spell(o.value(), 0);
+    text_ += o.reduction() == op::add ? "sum(" : std::string(info(o.reduction()).name) + "(";
+    spell(o.value(), 0);
+    text_ += ")";
+  }
+  std::string take() { return text_.size() > limit_ ? text_.substr(0, limit_) + " ..." : text_; }
+
+ private:
+  int node_of(reference r) const {
+    for (int i = 0; i < p_.nodes; ++i)
+      if (const head h{p_.heads[i]}; h.type() == r.type() && h.slot() == r.slot()) return i;
+    return -1;
+  }
+  static int precedence(const op_info& row) {
+    if (row.token == nullptr) return 9;
+    if (row.arity == 1) return 6;
+    switch (row.token[0]) {
+      case '*': case '/': case '%': return 5;
+      case '+': case '-': return 4;
+      case '<': case '>': return 3;
+      case '=': case '!': return 2;
+      default: return 1;
+    }
+  }
+  static std::string letter(std::uint64_t number) {
+    return number < 26 ? std::string(1, static_cast<char>('a' + number)) : "x" + std::to_string(number);
+  }
+  void number(double v) {
+    char line[32];
+    std::snprintf(line, sizeof line, "%.9g", v);
+    text_ += line;
+  }
+  void literal_of(dtype type, std::uint64_t bits) {
+    if (type == dtype::complex64) {
+      const auto z = from_bits<complex_value<float>>(bits);
+      text_ += '(', number(z.re), text_ += z.im < 0 ? " - " : " + ", number(z.im < 0 ? -z.im : z.im), text_ += "i)";
+    } else if (kind_of(type) == kind::real) {
+      number(type == dtype::float64 ? from_bits<double>(bits) : static_cast<double>(from_bits<float>(bits)));
+    } else if (type == dtype::boolean) {
+      text_ += bits != 0 ? "true" : "false";
+    } else {
+      text_ += info(type).is_signed ? std::to_string(static_cast<std::int64_t>(bits)) : std::to_string(bits);
+    }
+  }
+  // Shared nodes are spelled wherever they are used, so the text is cut while it grows.
+  void spell(reference r, int outer) {
+    if (text_.size() > limit_) return;
+    const int i = node_of(r);
+    if (i < 0) return;
+    const head h{p_.heads[i]};
+    const std::uint64_t payload = p_.payloads[i];
+    const op_info& row = info(h.code());
+    if (reads(h.code())) {
+      text_ += letter(payload);
+    } else if (h.code() == op::constant) {
+      literal_of(h.type(), payload);
+    } else if (h.code() == op::result) {
+      text_ += "f" + std::to_string(payload >> 16 & 0xffff) + "(...)";
+    } else if (h.code() == op::convert) {
+      text_ += std::string("cast<") + name(h.type()) + ">(";
+      spell(reference::of(payload, 0), 0);
+      text_ += ")";
+    } else if (row.token == nullptr) {
+      text_ += std::string(row.name) + "(";
+      for (int k = 0; k < row.arity; ++k) {
+        if (k > 0) text_ += ", ";
+        spell(reference::of(payload, k), 0);
+      }
+      text_ += ")";
+    } else {
+      const int mine = precedence(row);
+      if (mine < outer) text_ += "(";
+      if (row.arity == 1) {
+        text_ += row.token;
+        spell(reference::of(payload, 0), mine);
+      } else {
+        spell(reference::of(payload, 0), mine);
+        text_ += std::string(" ") + row.token + " ";
+        spell(reference::of(payload, 1), mine + 1);
+      }
+      if (mine < outer) text_ += ")";
+    }
+  }
+  static bool reads(op code) { return code <= op::fetch; }
+
+  const program_view& p_;
+  std::size_t limit_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string spell_program(const program_view& p, std::size_t limit) {
+  if (p.output_count == 0) return "an expression";
+  speller s(p, limit);
+  s.output(0);
+  return s.take();
+}
+
+}  // namespace detail
+}  // namespace dsl
