@@ -1,21 +1,18 @@
 #include "cuda.hpp"
 
-#include <cuda_runtime_api.h>
-
 #include <cstdio>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <tuple>
 
+#include "move.hpp"
 #include "stream.hpp"
 #include "text.hpp"
 
 namespace dsl::detail {
 
 namespace cuda {
-
-void launch_fill(void* at, const void* value, std::size_t size, std::int64_t count, cudaStream_t stream);  // fill.cu
 
 namespace {
 
@@ -152,36 +149,39 @@ void fill(void* at, const void* value, std::size_t size, std::int64_t count, int
     check(cudaGetLastError(), "the launch of the fill kernel");
   }
 }
+void copy_elements(const strided_copy& c, std::size_t size, int index, void* stream) {
+  const current_device on(index);
+  launch_copy(c, size, native(stream));
+  check(cudaGetLastError(), "the launch of the copy kernel");
+}
 void set_zero(void* at, std::size_t bytes, int index, void* stream) {
   const current_device on(index);
   DSL_CHECK(cudaMemsetAsync(at, 0, bytes, native(stream)));
 }
 
-}  // namespace cuda
-
-kernel_attributes cuda_attributes(const void* function, int block, device where) {
+kernel_attributes attributes(const void* function, int block, int index) {
   static std::mutex mutex;
   static std::map<std::tuple<const void*, int, int>, kernel_attributes> known;
   const std::lock_guard lock(mutex);
-  const auto key = std::tuple(function, block, where.index);
+  const auto key = std::tuple(function, block, index);
   if (const auto found = known.find(key); found != known.end()) return found->second;
-  const cuda::current_device on(where.index);
+  const current_device on(index);
   cudaFuncAttributes a{};
-  cuda::check(cudaFuncGetAttributes(&a, function), "reading a kernel's attributes");
+  check(cudaFuncGetAttributes(&a, function), "reading a kernel's attributes");
   int blocks = 0;
   if (block <= a.maxThreadsPerBlock)
-    cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, block, 0), "reading a kernel's occupancy");
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, block, 0), "reading a kernel's occupancy");
   return known[key] = {a.numRegs, a.maxThreadsPerBlock, blocks};
 }
 
-void launch_kernel(const kernel_launch& k, const plan& p, const stream& on) {
-  const cuda::current_device current(p.where.index);
-  void* arguments[] = {k.arguments};
-  const cudaError_t status = cudaLaunchKernel(k.function, dim3(static_cast<unsigned>(p.grid)), dim3(static_cast<unsigned>(p.block)),
-                                              arguments, 0, static_cast<cudaStream_t>(on.native()));
+void launch_kernel(const program_code& code, const void* function, void* arguments, const plan& p, const stream& on) {
+  const current_device current(p.where.index);
+  void* parameters[] = {arguments};
+  const cudaError_t status = cudaLaunchKernel(function, dim3(static_cast<unsigned>(p.grid)), dim3(static_cast<unsigned>(p.block)),
+                                              parameters, 0, static_cast<cudaStream_t>(on.native()));
   if (status == cudaSuccess) return;
   cudaGetLastError();
-  raise<cuda_error>("launching " + spell_kernel(k.name) + " (" + spell_program(*k.program) + ", " + std::to_string(p.elements) +
+  raise<cuda_error>("launching " + spell_kernel(code.name) + " (" + spell_program(code.view) + ", " + std::to_string(p.elements) +
                     " elements, grid " + std::to_string(p.grid) + ", block " + std::to_string(p.block) + ") failed: " +
                     cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
 }
@@ -193,13 +193,14 @@ workspace scratch_of(const stream& on, std::size_t bytes) {
   if (s.scratch_bytes < bytes) {
     std::size_t size = 1 << 16;
     while (size < bytes) size *= 2;
-    if (s.scratch != nullptr) cuda::release(s.scratch, s.where.index, s.native);
+    if (s.scratch != nullptr) release(s.scratch, s.where.index, s.native);
     s.scratch = nullptr, s.scratch_bytes = 0;
-    s.scratch = cuda::allocate(256 + size, s.where.index, s.native);
-    cuda::set_zero(s.scratch, 256, s.where.index, s.native);
+    s.scratch = allocate(256 + size, s.where.index, s.native);
+    set_zero(s.scratch, 256, s.where.index, s.native);
     s.scratch_bytes = size;
   }
   return {static_cast<char*>(s.scratch) + 256, static_cast<unsigned*>(s.scratch)};
 }
 
+}  // namespace cuda
 }  // namespace dsl::detail

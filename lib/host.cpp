@@ -1,4 +1,4 @@
-#include <dsl/exec/host.hpp>
+#include "host.hpp"
 
 #include <tbb/parallel_for.h>
 
@@ -7,8 +7,13 @@
 #include <cstring>
 #include <memory>
 
+#include "strided.hpp"
+
 namespace dsl::detail {
 
+namespace {
+
+// 0 to 2, as host_code counts them: what this machine has, or less if DSL_SIMD says so.
 int simd_level() {
   static const int level = [] {
 #if DSL_DETAIL_X86_LEVELS
@@ -22,51 +27,9 @@ int simd_level() {
   return level;
 }
 
-namespace {
-
 constexpr int blocks_per_chunk = 64;  // 16,384 elements: one task
 constexpr std::size_t value_bytes = 16;
 constexpr std::size_t column_bytes = host_block * value_bytes;
-
-// Moves `count` elements between a strided operand and a packed column.
-template <class Move>
-void along(const geometry& g, const walk& w, std::int64_t first, int count, const Move& move) {
-  const std::int64_t inner = g.extents[g.rank - 1], step = w.strides[g.rank - 1];
-  for (int done = 0; done < count;) {
-    std::int64_t rest = (first + done) / inner, offset = (first + done) % inner * step;
-    const int run = static_cast<int>(std::min<std::int64_t>(count - done, inner - (first + done) % inner));
-    for (int d = g.rank - 2; d >= 0; --d) offset += rest % g.extents[d] * w.strides[d], rest /= g.extents[d];
-    move(done, offset, step, run);
-    done += run;
-  }
-}
-
-void gather(unsigned char* column, const operand& o, const geometry& g, const walk& w, std::int64_t first, int count) {
-  const auto size = static_cast<std::size_t>(size_of(o.type));
-  along(g, w, first, count, [&](int at, std::int64_t offset, std::int64_t step, int run) {
-    if (o.kind == operand_kind::index) {
-      for (int i = 0; i < run; ++i)
-        reinterpret_cast<std::int64_t*>(column)[at + i] = static_cast<std::int64_t>(o.word[0]) + offset + i * step;
-      return;
-    }
-    const auto* from = reinterpret_cast<const unsigned char*>(o.word[0]) + offset * static_cast<std::int64_t>(size);
-    if (step == 1) std::memcpy(column + static_cast<std::size_t>(at) * size, from, static_cast<std::size_t>(run) * size);
-    else
-      for (int i = 0; i < run; ++i)
-        std::memcpy(column + static_cast<std::size_t>(at + i) * size, from + i * step * static_cast<std::int64_t>(size), size);
-  });
-}
-
-void scatter(const unsigned char* column, const operand& o, const geometry& g, const walk& w, std::int64_t first, int count) {
-  const auto size = static_cast<std::size_t>(size_of(o.type));
-  along(g, w, first, count, [&](int at, std::int64_t offset, std::int64_t step, int run) {
-    auto* to = reinterpret_cast<unsigned char*>(o.word[0]) + offset * static_cast<std::int64_t>(size);
-    if (step == 1) std::memcpy(to, column + static_cast<std::size_t>(at) * size, static_cast<std::size_t>(run) * size);
-    else
-      for (int i = 0; i < run; ++i)
-        std::memcpy(to + i * step * static_cast<std::int64_t>(size), column + static_cast<std::size_t>(at + i) * size, size);
-  });
-}
 
 // The reductions' values after a chunk.
 struct partial { alignas(value_bytes) unsigned char value[max_operands][value_bytes]; };
@@ -74,10 +37,10 @@ struct partial { alignas(value_bytes) unsigned char value[max_operands][value_by
 class chunk_runner {
  public:
   explicit chunk_runner(const host_job& job)
-      : job_(job), columns_(static_cast<unsigned char*>(std::aligned_alloc(64, column_bytes * static_cast<std::size_t>(job.inputs + job.outputs)))) {
+      : job_(job), columns_(static_cast<unsigned char*>(std::aligned_alloc(64, column_bytes * columns(job)))) {
     if (columns_ == nullptr) throw std::bad_alloc();
-    std::memset(columns_.get(), 0, column_bytes * static_cast<std::size_t>(job.inputs + job.outputs));
-    for (int k = 0; k < job.inputs; ++k) {
+    std::memset(columns_.get(), 0, column_bytes * columns(job));
+    for (int k = 0; k < job.code.inputs; ++k) {
       const operand& o = job.operands[k];
       if (o.kind == operand_kind::value) std::memcpy(column(k), o.word, sizeof o.word);
       in_[k] = o.kind == operand_kind::fetched ? reinterpret_cast<const void*>(o.word[0]) : column(k);
@@ -100,19 +63,20 @@ class chunk_runner {
   void combine(partial& to, const partial& from) const {
     void* a[max_operands];
     const void* b[max_operands];
-    for (int i = 0; i < job_.outputs; ++i) a[i] = to.value[i], b[i] = from.value[i];
-    job_.combine(a, b);
+    for (int i = 0; i < job_.code.view.output_count; ++i) a[i] = to.value[i], b[i] = from.value[i];
+    job_.code.host.combine(a, b);
   }
 
  private:
+  static std::size_t columns(const host_job& j) { return static_cast<std::size_t>(j.code.inputs + j.code.view.output_count); }
   unsigned char* column(int k) const { return columns_.get() + column_bytes * static_cast<std::size_t>(k); }
 
   void run_block(std::int64_t first, int valid, partial& to) {
-    const geometry& g = *job_.space;
+    const geometry& g = job_.space;
     const int padded = std::max(64, (valid + 63) / 64 * 64);
     const bool direct = g.linear && valid == padded;
     void* out[max_operands];
-    for (int k = 0; k < job_.inputs; ++k) {
+    for (int k = 0; k < job_.code.inputs; ++k) {
       const operand& o = job_.operands[k];
       const auto size = static_cast<std::size_t>(size_of(o.type));
       if (o.kind == operand_kind::array && direct) {
@@ -125,15 +89,15 @@ class chunk_runner {
         in_[k] = column(k);
       }
     }
-    for (int i = 0; i < job_.outputs; ++i) {
-      const operand& o = job_.operands[job_.inputs + i];
+    for (int i = 0; i < job_.code.view.output_count; ++i) {
+      const operand& o = job_.operands[job_.code.inputs + i];
       if (o.kind == operand_kind::result) out[i] = to.value[i];
       else if (direct) out[i] = reinterpret_cast<unsigned char*>(o.word[0]) + static_cast<std::size_t>(first) * static_cast<std::size_t>(size_of(o.type));
-      else out[i] = column(job_.inputs + i);
+      else out[i] = column(job_.code.inputs + i);
     }
-    job_.block(padded, valid, in_, out);
-    for (int i = 0; i < job_.outputs; ++i) {
-      const int k = job_.inputs + i;
+    job_.code.host.block[simd_level()](padded, valid, in_, out);
+    for (int i = 0; i < job_.code.view.output_count; ++i) {
+      const int k = job_.code.inputs + i;
       if (job_.operands[k].kind == operand_kind::array && !direct && valid > 0) scatter(column(k), job_.operands[k], g, g.walks[k], first, valid);
     }
   }
@@ -147,9 +111,9 @@ class chunk_runner {
 }  // namespace
 
 void run_on_host(const host_job& job) {
-  const std::int64_t elements = job.space->elements, chunk = std::int64_t{host_block} * blocks_per_chunk;
+  const std::int64_t elements = job.space.elements, chunk = std::int64_t{host_block} * blocks_per_chunk;
   const std::int64_t chunks = std::max<std::int64_t>(1, (elements + chunk - 1) / chunk);
-  const bool reducing = reduces(*job.program);
+  const bool reducing = reduces(job.code.view);
   std::vector<partial> partials(reducing ? static_cast<std::size_t>(chunks) : 1);
   const auto run = [&](chunk_runner& runner, std::int64_t c) {
     partial unused;
@@ -168,11 +132,11 @@ void run_on_host(const host_job& job) {
   const chunk_runner runner(job);
   for (std::size_t step = 1; step < partials.size(); step *= 2)  // pairwise: the error grows with the logarithm
     for (std::size_t c = 0; c + step < partials.size(); c += 2 * step) runner.combine(partials[c], partials[c + step]);
-  for (int i = 0; i < job.outputs; ++i) {
-    const operand& o = job.operands[job.inputs + i];
+  for (int i = 0; i < job.code.view.output_count; ++i) {
+    const operand& o = job.operands[job.code.inputs + i];
     if (o.kind != operand_kind::result) continue;
-    job.store(i, reinterpret_cast<void*>(o.word[0]), partials[0].value[i]);
-    if (job.recorded != nullptr && job.recorded[i] != 0) job.store(i, reinterpret_cast<void*>(job.recorded[i]), partials[0].value[i]);
+    job.code.host.store(i, reinterpret_cast<void*>(o.word[0]), partials[0].value[i]);
+    if (job.recorded != nullptr && job.recorded[i] != 0) job.code.host.store(i, reinterpret_cast<void*>(job.recorded[i]), partials[0].value[i]);
   }
 }
 

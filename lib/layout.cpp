@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "buffer.hpp"
+#include "cuda.hpp"
+#include "strided.hpp"
 #include "text.hpp"
 
 namespace dsl::detail {
@@ -156,6 +158,39 @@ bool overlaps(const operand* all, int inputs, int outputs, const geometry& g) {
   return false;
 }
 
+detour::detour(operand* outputs, int count) : outputs_(outputs), targets_(outputs, outputs + count) {
+  for (int i = 0; i < count; ++i) {
+    operand& o = outputs[i];
+    if (o.kind != operand_kind::array) continue;
+    const std::int64_t n = element_count(o.extents, o.rank, size_of(o.type));
+    memory_.push_back(buffer_ref::allocate(static_cast<std::size_t>(n * size_of(o.type)), o.memory->where));
+    o.memory = memory_.back().get();
+    o.word[0] = reinterpret_cast<std::uintptr_t>(memory_.back().data());
+    std::int64_t step = 1;
+    for (int d = o.rank - 1; d >= 0; --d) o.strides[d] = step, step *= o.extents[d];
+  }
+}
+
+void detour::arrive() {
+  for (std::size_t i = 0; i < targets_.size(); ++i) {
+    const operand &to = targets_[i], &from = outputs_[i];
+    if (to.kind != operand_kind::array) continue;
+    const operand pair[] = {from, to};
+    const geometry g = lay_out(pair, 1, 1, 1, program_view{});
+    const auto size = static_cast<std::size_t>(size_of(to.type));
+    if (g.where.kind != backend::cuda) {
+      scatter(reinterpret_cast<const unsigned char*>(from.word[0]), to, g, g.walks[1], 0, g.elements);
+      continue;
+    }
+    const stream on = stream::current(g.where);
+    use_operands(pair, 1, 1, on);
+    cuda::strided_copy c{reinterpret_cast<void*>(to.word[0]), reinterpret_cast<const void*>(from.word[0]), g.elements, g.rank, {}, {}, {}};
+    for (int d = 0; d < g.rank; ++d)
+      c.extents[d] = g.extents[d], c.from_strides[d] = g.walks[0].strides[d], c.to_strides[d] = g.walks[1].strides[d];
+    cuda::copy_elements(c, size, g.where.index, on.native());
+  }
+}
+
 void use_operands(const operand* all, int inputs, int outputs, const stream& on) {
   for (int i = 0; i < inputs + outputs; ++i)
     if (all[i].memory != nullptr) use(all[i].memory, on, i >= inputs);
@@ -181,11 +216,6 @@ void throw_bad_reshape(const std::int64_t* from, int from_rank, const std::int64
 
 void throw_size_mismatch(std::int64_t have, std::int64_t want, const char* what) {
   raise<shape_error>(std::string(what) + ": " + std::to_string(have) + " elements were given for " + std::to_string(want));
-}
-
-void throw_needs_nvcc(const char* name, const program_view& program) {
-  raise<device_error>(spell_kernel(name) + " (" + spell_program(program) +
-                      ") cannot run on a GPU: its file was not compiled by nvcc. Compile it as CUDA, or set DSL_DEVICE=host");
 }
 
 }  // namespace dsl::detail

@@ -20,11 +20,11 @@ void* allocate(std::size_t, int, void*) { missing(); }
 void release(void*, int, void*) noexcept {}
 void copy(void*, const void*, std::size_t, direction, int, void*) { missing(); }
 void set_zero(void*, std::size_t, int, void*) { missing(); }
+void copy_elements(const strided_copy&, std::size_t, int, void*) { missing(); }
 void fill(void*, const void*, std::size_t, std::int64_t, int, void*) { missing(); }
-}  // namespace cuda
-
-kernel_attributes cuda_attributes(const void*, int, device) { missing(); }
-void launch_kernel(const kernel_launch&, const plan&, const stream&) { missing(); }
+kernel_attributes attributes(const void*, int, int) { missing(); }
+void launch_kernel(const program_code&, const void*, void*, const plan&, const stream&) { missing(); }
 workspace scratch_of(const stream&, std::size_t) { missing(); }
+}  // namespace cuda
 
 }  // namespace dsl::detail

@@ -45,8 +45,8 @@ plan make_plan(const geometry& g, int lanes, bool reduces, const kernel_attribut
                                                                          : device.threads_per_multiprocessor / p.block;
 
   const std::int64_t inner = g.extents[g.rank - 1], rows = inner > 0 ? g.elements / inner : 0;
-  const std::int64_t groups = (inner + lanes - 1) / lanes * rows;
-  const auto blocks = [&] { return (groups + p.block - 1) / p.block; };
+  p.groups = (inner + lanes - 1) / lanes * rows;
+  const auto blocks = [&] { return (p.groups + p.block - 1) / p.block; };
   // A small job is spread over more multiprocessors by smaller blocks.
   while (fixed.block == 0 && p.block > 64 && blocks() < device.multiprocessors) p.block /= 2;
   p.grid = blocks();

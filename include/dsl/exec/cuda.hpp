@@ -5,20 +5,6 @@
 
 namespace dsl::detail {
 
-/// A kernel to launch: its function and parameters, and what an error message says of it.
-struct kernel_launch {
-  const void* function;
-  void* arguments;
-  const char* name;
-  const program_view* program;
-};
-
-kernel_attributes cuda_attributes(const void* function, int block, device where);
-/// Queues the kernel. Throws cuda_error that names the kernel, the expression and the sizes.
-void launch_kernel(const kernel_launch& k, const plan& p, const stream& on);
-/// Scratch memory of a stream for `bytes` of partial results; its ticket is zero between kernels.
-workspace scratch_of(const stream& on, std::size_t bytes);
-
 #if defined(__CUDACC__)
 
 struct device_memory {

@@ -9,26 +9,15 @@ namespace dsl::detail {
 /// single value); out[i] is where output i's elements go, or a reduction's value.
 using block_function = void (*)(int padded, int valid, const void* const* in, void* const* out);
 
-/// A program's loop, as data: what runs it over an index space, with threads, is not a template.
-struct host_job {
-  const operand* operands;
-  int inputs, outputs;
-  const geometry* space;
-  const program_view* program;
-  const std::uint64_t* recorded;                     // for each output a second address for a reduction's result, or 0
-  block_function block;
-  void (*combine)(void* const* to, const void* const* from);  // reductions' values, 16 bytes each
-  void (*store)(int output, void* to, const void* value);     // a reduction's value as an element
+/// A program's loop as data: for each instruction set, and for the reductions' values (16 bytes each).
+struct host_code {
+  block_function block[3];  // the compiler's default; x86-64-v3 (AVX2, FMA); x86-64-v4 (AVX-512)
+  void (*combine)(void* const* to, const void* const* from);
+  void (*store)(int output, void* to, const void* value);  // a reduction's value as an element
 };
 
-/// Runs a job on all cores. Partial results combine in an order that does not depend on the number of threads.
-void run_on_host(const host_job& job);
-
-/// 0: the compiler's default, 1: x86-64-v3 (AVX2, FMA), 2: x86-64-v4 (AVX-512). What this machine has, or less if DSL_SIMD says so.
-int simd_level();
-
 template <class Program>
-struct host_loop {
+class host_loop {
   using eval = evaluator<Program>;
   using outputs = std::make_index_sequence<Program::outputs>;
 
@@ -94,12 +83,6 @@ struct host_loop {
   DSL_DETAIL_TARGET("arch=x86-64-v3") static void v3(int padded, int valid, const void* const* in, void* const* out) { run(padded, valid, in, out, outputs{}); }
   DSL_DETAIL_TARGET("arch=x86-64-v4,prefer-vector-width=512")
   static void v4(int padded, int valid, const void* const* in, void* const* out) { run(padded, valid, in, out, outputs{}); }
-  static block_function best() {
-    constexpr block_function levels[] = {&v2, &v3, &v4};
-    return levels[simd_level()];
-  }
-#else
-  static block_function best() { return &v2; }
 #endif
 
   template <std::size_t... I>
@@ -124,6 +107,15 @@ struct host_loop {
     *static_cast<memory_t<o.type()>*>(to) = static_cast<memory_t<o.type()>>(*static_cast<const value_t<o.type()>*>(value));
   }
   static void store_value(int output, void* to, const void* value) { store_at(output, to, value, outputs{}); }
+
+ public:
+  static constexpr host_code code() {
+#if DSL_DETAIL_X86_LEVELS
+    return {{&v2, &v3, &v4}, &combine_values, &store_value};
+#else
+    return {{&v2, &v2, &v2}, &combine_values, &store_value};
+#endif
+  }
 };
 
 }  // namespace dsl::detail

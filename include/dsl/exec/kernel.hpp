@@ -13,24 +13,26 @@ struct argument { std::uint64_t word, extra; };
 /// Where blocks that reduce leave their partial results, 16 bytes each, and how many blocks have done so.
 struct workspace { void* partials; unsigned* ticket; };
 
+/// A kernel's parameters, laid out so that the launcher can fill them without knowing the kernel: this, an `argument` for each
+/// operand, and for the strided kernel max_rank strides for each operand.
+struct argument_header {
+  std::int64_t elements, groups, rank, extents[max_rank];
+  workspace scratch;
+};
+
 /// Every array contiguous: an element's number is its place.
 template <int Operands>
-struct linear_arguments {
+struct linear_arguments : argument_header {
   static constexpr bool strided = false;
-  std::int64_t elements, groups;
-  workspace scratch;
   argument operand[Operands];
 };
 
 /// Anything else: up to eight dimensions, of which the innermost is cut into groups of lanes.
 template <int Operands>
-struct strided_arguments {
+struct strided_arguments : argument_header {
   static constexpr bool strided = true;
-  std::int64_t elements, groups;
-  workspace scratch;
   argument operand[Operands];
-  int rank;
-  std::int64_t extents[max_rank], strides[Operands][max_rank];
+  std::int64_t strides[Operands][max_rank];
 };
 
 template <op Reduction, class T> DSL_DETAIL_FN T combine(T a, T b) { return scalar_code<Reduction>::template apply<T>(a, b); }
@@ -42,6 +44,7 @@ template <op Reduction, class T> DSL_DETAIL_FN constexpr T identity() {
 
 template <int I, class T> struct accumulator { T value; };
 template <int I, class T> DSL_DETAIL_FN T& total(accumulator<I, T>& a) { return a.value; }
+template <int I, class T> DSL_DETAIL_FN const T& total(const accumulator<I, T>& a) { return a.value; }
 
 template <class Program, class Outputs> struct accumulators_of;
 template <class Program, std::size_t... I>
@@ -84,7 +87,7 @@ struct kernel_body {
       const std::int64_t first = (group - row * row_groups) * lanes;
       count = inner - first < lanes ? static_cast<int>(inner - first) : lanes;
       for (int k = 0; k < operands; ++k) offset[k] = first * args.strides[k][args.rank - 1];
-      for (int d = args.rank - 2; d >= 0; --d) {
+      for (int d = static_cast<int>(args.rank) - 2; d >= 0; --d) {
         const std::int64_t next = divide(row, args.extents[d]), at = row - next * args.extents[d];
         for (int k = 0; k < operands; ++k) offset[k] += at * args.strides[k][d];
         row = next;

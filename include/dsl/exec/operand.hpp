@@ -25,7 +25,7 @@ struct walk {
   bool wide = false;  // along the innermost dimension whole vectors lie aligned in memory
 };
 
-inline constexpr int max_operands = 64;
+inline constexpr int max_operands = 32;
 
 /// One index space for all operands of an expression: broadcast, dimensions of extent 1 dropped, and neighbours merged where every
 /// operand's memory allows it.
@@ -46,6 +46,18 @@ geometry lay_out(const operand* operands, int inputs, int outputs, int lanes, co
 
 /// Whether an output overlaps an input, or another output, other than element by element in place.
 bool overlaps(const operand* operands, int inputs, int outputs, const geometry& g);
+
+/// Points an expression's stored outputs at fresh memory; `arrive` copies, in stream order, from there to where they pointed.
+class detour {
+ public:
+  detour(operand* outputs, int count);
+  void arrive();
+
+ private:
+  operand* outputs_;
+  std::vector<operand> targets_;
+  std::vector<buffer_ref> memory_;
+};
 
 /// Orders the stream behind other streams' work on the operands.
 void use_operands(const operand* operands, int inputs, int outputs, const stream& on);

@@ -17,7 +17,8 @@ struct plan {
   device where{backend::host};
   const char* path = "";      ///< "linear", "strided"
   std::int64_t elements = 0;
-  int lanes = 1;              ///< elements a thread takes at a time
+  int lanes = 1;              ///< elements a thread takes at a time: a group
+  std::int64_t groups = 0;
   int block = 0;              ///< threads a block; on the host, elements a block
   std::int64_t grid = 0;      ///< blocks
   int registers = 0;          ///< a thread, as compiled; 0 where there is no kernel

@@ -16,7 +16,6 @@ struct checked_ranges {
   int thread = 0;
   void add(std::uintptr_t begin, std::size_t bytes) { range[count++] = {begin, begin + bytes}; }
 };
-checked_ranges ranges_of(const operand* operands, int count);
 /// Throws memory_error that names the kernel, the expression, the block and the thread.
 void check_access(const checked_ranges& allowed, const void* address, std::size_t bytes, std::size_t alignment);
 
@@ -60,67 +59,85 @@ struct simulated_team {
   }
 };
 
+/// A kernel as data. `sums` are accumulators<Program>.
+struct simulated_kernel {
+  void (*thread)(const void* arguments, const checked_ranges&, std::int64_t first_group, std::int64_t stride, void* sums);
+  // Where the kernel reduces: a block's threads to its partial result, and all blocks' partial results to the results.
+  std::size_t sums_bytes;
+  void (*reduce)(const void* threads, int count, void* block);
+  void (*finish)(const void* arguments, const checked_ranges&, const void* blocks, std::int64_t block_count, int threads);
+};
+/// Runs the blocks in order, and each block's threads in order.
+void simulate(const simulated_kernel& k, const void* arguments, const plan& p, checked_ranges& allowed);
+
 template <class Program, int Inputs, class Arguments>
-struct simulated_grid {
+struct simulated {
   using body = kernel_body<Program, Inputs, Arguments, checked_memory>;
+  using sums = accumulators<Program>;
   using outputs = typename body::outputs;
 
-  const Arguments& args;
-  const plan& p;
-  checked_ranges allowed;
-  std::vector<accumulators<Program>> blocks{};  // each block's partial results
-
-  void run() {
-    const std::int64_t stride = p.grid * p.block;
-    for (allowed.block = 0; allowed.block < p.grid; ++allowed.block) {
-      std::vector<accumulators<Program>> threads(static_cast<std::size_t>(p.block));
-      for (allowed.thread = 0; allowed.thread < p.block; ++allowed.thread) {
-        auto& sums = threads[static_cast<std::size_t>(allowed.thread)];
-        body::clear(sums, outputs{});
-        body thread(args, checked_memory{&allowed});
-        for (std::int64_t group = allowed.block * p.block + allowed.thread; group < args.groups; group += stride) thread.run(group, sums);
-      }
-      blocks.push_back(threads[0]);
-      reduce_all(threads, blocks.back(), outputs{});
-    }
-    std::vector<accumulators<Program>> threads(static_cast<std::size_t>(p.block));
-    finish(threads, outputs{});
+  static constexpr simulated_kernel kernel() {
+    if constexpr (reduces(Program::view())) return {&thread, sizeof(sums), &reduce, &finish};
+    else return {&thread, 0, nullptr, nullptr};
   }
 
  private:
+  DSL_DETAIL_SMALL static void thread(const void* arguments, const checked_ranges& allowed, std::int64_t group, std::int64_t stride, void* mine) {
+    const auto& args = *static_cast<const Arguments*>(arguments);
+    body one(args, checked_memory{&allowed});
+    sums local{};
+    body::clear(local, outputs{});
+    for (; group < args.groups; group += stride) one.run(group, local);
+    if (mine != nullptr) *static_cast<sums*>(mine) = local;
+  }
+  static void reduce(const void* threads, int count, void* block) {
+    reduce_all(static_cast<const sums*>(threads), count, *static_cast<sums*>(block), outputs{});
+  }
   template <std::size_t... I>
-  static void reduce_all(const std::vector<accumulators<Program>>& threads, accumulators<Program>& to, std::index_sequence<I...>) {
-    (reduce_one<static_cast<int>(I)>(threads, to), ...);
+  static void reduce_all(const sums* threads, int count, sums& block, std::index_sequence<I...>) {
+    (reduce_one<static_cast<int>(I)>(threads, count, block), ...);
   }
   template <int I>
-  static void reduce_one(std::vector<accumulators<Program>> threads, accumulators<Program>& to) {
+  static void reduce_one(const sums* threads, int count, sums& block) {
     constexpr output_word o = Program::output(I);
     if constexpr (!o.is_stored()) {
       per_thread<value_t<o.type()>> values;
-      for (auto& t : threads) values.push_back(total<I>(t));
+      for (int t = 0; t < count; ++t) values.push_back(total<I>(threads[t]));
       simulated_team team;
-      total<I>(to) = reduce_block<o.reduction()>(team, values)[0];
+      total<I>(block) = reduce_block<o.reduction()>(team, values)[0];
     }
   }
+  static void finish(const void* arguments, const checked_ranges& allowed, const void* blocks, std::int64_t count, int threads) {
+    // Each thread of the last block takes every `threads`-th partial result.
+    std::vector<sums> partial(static_cast<std::size_t>(threads));
+    for (sums& s : partial) body::clear(s, outputs{});
+    for (std::int64_t b = 0; b < count; ++b)
+      merge(partial[static_cast<std::size_t>(b % threads)], static_cast<const sums*>(blocks)[b], outputs{});
+    sums results;
+    reduce(partial.data(), threads, &results);
+    store_all(*static_cast<const Arguments*>(arguments), checked_memory{&allowed}, results, outputs{});
+  }
   template <std::size_t... I>
-  void finish(std::vector<accumulators<Program>>& threads, std::index_sequence<I...>) {
-    (finish_one<static_cast<int>(I)>(threads), ...);
+  static void merge(sums& to, const sums& from, std::index_sequence<I...>) {
+    (merge_one<static_cast<int>(I)>(to, from), ...);
   }
   template <int I>
-  void finish_one(std::vector<accumulators<Program>>& threads) {
+  static void merge_one(sums& to, const sums& from) {
+    constexpr output_word o = Program::output(I);
+    if constexpr (!o.is_stored()) total<I>(to) = combine<o.reduction()>(total<I>(to), total<I>(from));
+  }
+  template <std::size_t... I>
+  static void store_all(const Arguments& args, const checked_memory& memory, sums& results, std::index_sequence<I...>) {
+    (store_one<static_cast<int>(I)>(args, memory, results), ...);
+  }
+  template <int I>
+  static void store_one(const Arguments& args, const checked_memory& memory, sums& results) {
     constexpr output_word o = Program::output(I);
     if constexpr (!o.is_stored()) {
       using T = memory_t<o.type()>;
-      for (std::size_t t = 0; t < threads.size(); ++t) {
-        auto& sum = total<I>(threads[t]) = identity<o.reduction(), value_t<o.type()>>();
-        for (std::size_t b = t; b < blocks.size(); b += threads.size()) sum = combine<o.reduction()>(sum, total<I>(blocks[b]));
-      }
-      reduce_one<I>(threads, blocks[0]);
       const argument& a = args.operand[Inputs + I];
-      const checked_memory memory{&allowed};
-      const T result = static_cast<T>(total<I>(blocks[0]));
-      memory.store(reinterpret_cast<T*>(a.word), result);
-      if (a.extra != 0) memory.store(reinterpret_cast<T*>(a.extra), result);
+      memory.store(reinterpret_cast<T*>(a.word), static_cast<T>(total<I>(results)));
+      if (a.extra != 0) memory.store(reinterpret_cast<T*>(a.extra), static_cast<T>(total<I>(results)));
     }
   }
 };

@@ -54,7 +54,7 @@ template <class Targets, class Calls, class... E> struct assignment_program;
 template <class Targets, class... Calls, class... E>
 struct assignment_program<Targets, std::tuple<Calls...>, E...> { using type = program_of<assignment<Targets, E...>, Calls...>; };
 
-// The name of the first expression that has one. Deduced, for the reason given at `prepare`.
+// The name of the first expression that has one. Deduced, for the reason given at `code_for`.
 inline std::type_identity<unnamed> kernel_name() { return {}; }
 template <class E, class... Rest>
 auto kernel_name(const E&, const Rest&... rest) { return kernel_name(rest...); }
@@ -73,8 +73,8 @@ using program_for = typename assignment_program<Targets, decltype(std::tuple_cat
 // nvcc writes a kernel's template arguments down again and cannot write a closure type, so they are deduced from values here, never
 // spelled by way of the expression that made them.
 template <int Inputs, class Name, class... Parts>
-prepared<Name, program<Parts...>, Inputs> prepare(std::type_identity<Name>, program<Parts...>, const operand* operands, const launch& fixed) {
-  return {operands, fixed};
+const program_code& code_for(std::type_identity<Name>, program<Parts...>) {
+  return code_of<Name, program<Parts...>, Inputs>();
 }
 
 template <class T> void give_memory(T&, const geometry&) {}
@@ -108,7 +108,7 @@ void add_targets(const std::tuple<Targets&...>& targets, operand*& at, std::inde
 
 /// Expressions and their targets, bound to memory and laid out; ready to run.
 template <class... Targets, class... E>
-auto prepare_assignment(const launch& fixed, const std::tuple<Targets&...>& targets, const E&... expressions) {
+prepared prepare_assignment(const launch& fixed, const std::tuple<Targets&...>& targets, const E&... expressions) {
   using target_dtypes = std::integer_sequence<dtype, target_dtype<std::remove_const_t<Targets>>::value...>;
   using program = program_for<target_dtypes, E...>;
   constexpr int inputs = (0 + ... + leaf_count<E>);
@@ -121,31 +121,7 @@ auto prepare_assignment(const launch& fixed, const std::tuple<Targets&...>& targ
     std::apply([&g](auto&... t) { (give_memory(t, g), ...); }, targets);
   }
   add_targets<outputs_of<E...>>(targets, at, std::index_sequence_for<Targets...>{});
-  return prepare<inputs>(kernel_name(expressions...), program{}, all, fixed);
-}
-
-/// A target's stand-in, of its shape, for when writing into it would disturb what is still to be read.
-template <class Target> auto stand_in(const Target& target) {
-  const auto v = as_view(target);
-  using V = std::remove_cvref_t<decltype(v)>;
-  return array<typename V::value_type, V::rank>(v.extents(), v.where());
-}
-
-template <class... Targets, class... E>
-void evaluate(const launch& fixed, const std::tuple<Targets&...>& targets, const E&... expressions) {
-  auto ready = prepare_assignment(fixed, targets, expressions...);
-  if (!overlaps(ready.all(), (0 + ... + leaf_count<E>), sizeof...(Targets), ready.space())) return ready.run();
-  std::apply(
-      [&](auto&... target) {
-        auto copies = std::tuple{stand_in(target)...};
-        std::apply(
-            [&](auto&... copy) {
-              evaluate(fixed, std::tie(copy...), expressions...);
-              (assign(as_view(target), copy.view()), ...);
-            },
-            copies);
-      },
-      targets);
+  return {code_for<inputs>(kernel_name(expressions...), program{}), all, fixed};
 }
 
 }  // namespace detail
@@ -155,7 +131,7 @@ void evaluate(const launch& fixed, const std::tuple<Targets&...>& targets, const
 /// written. `fixed` overrides the plan.
 template <class Target, detail::lazy E>
 void assign(Target&& target, const E& expression, const launch& fixed = {}) {
-  detail::evaluate(fixed, std::tuple<std::remove_reference_t<Target>&>(target), expression);
+  detail::prepare_assignment(fixed, std::tuple<std::remove_reference_t<Target>&>(target), expression).assign();
 }
 
 /// Sets every element of a view to a C++ scalar.
@@ -171,12 +147,12 @@ struct tied {
 
   template <detail::lazy E>
   const tied& operator=(const E& expression) const {
-    detail::evaluate({}, targets, expression);
+    detail::prepare_assignment({}, targets, expression).assign();
     return *this;
   }
   template <detail::lazy... E>
   const tied& operator=(const std::tuple<E...>& expressions) const {
-    std::apply([this](const auto&... e) { detail::evaluate({}, targets, e...); }, expressions);
+    std::apply([this](const auto&... e) { detail::prepare_assignment({}, targets, e...).assign(); }, expressions);
     return *this;
   }
 };

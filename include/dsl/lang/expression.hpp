@@ -147,6 +147,11 @@ constexpr auto apply_function(const T&... x) {
   }
 }
 
+template <std::size_t R>
+void copy_shape(const std::array<std::int64_t, R>& extents, const std::array<std::int64_t, R>& strides, operand& to) {
+  for (std::size_t d = 0; d != R; ++d) to.extents[d] = extents[d], to.strides[d] = strides[d];
+}
+
 // Leaves as the back ends see them, in the tracer's order.
 template <class T, int R>
 void add_leaves(const view<T, R>& v, operand*& at) {
@@ -154,8 +159,7 @@ void add_leaves(const view<T, R>& v, operand*& at) {
   o.kind = R == 0 ? operand_kind::fetched : operand_kind::array;
   o.type = dtype_v<T>, o.rank = R, o.memory = v.owner().get();
   o.word[0] = reinterpret_cast<std::uintptr_t>(v.data());
-  std::copy_n(v.extents().data(), R, o.extents);
-  std::copy_n(v.strides().data(), R, o.strides);
+  copy_shape(v.extents(), v.strides(), o);
 }
 template <class T>
 void add_leaves(const value_leaf<T>& v, operand*& at) {
@@ -167,8 +171,7 @@ void add_leaves(const index_leaf<R>& v, operand*& at) {
   operand& o = *at++;
   o.kind = operand_kind::index, o.type = dtype::int64, o.rank = R;
   o.word[0] = static_cast<std::uint64_t>(v.first);
-  std::copy_n(v.extents.data(), R, o.extents);
-  std::copy_n(v.strides.data(), R, o.strides);
+  copy_shape(v.extents, v.strides, o);
 }
 template <class F, class... Operands>
 void add_leaves(const expression<F, Operands...>& e, operand*& at) {

@@ -42,7 +42,7 @@ auto iterate(std::integral auto steps, const vectorized<Name, F>& f, const loop_
   auto ready = std::apply(
       [&](auto&... v) { return detail::prepare_assignment({}, s.variables, f(v..., parameters...)); }, s.variables);
   const auto count = static_cast<std::int64_t>(steps);
-  const device where = ready.space().where;
+  const device where = ready.where();
   const device_guard guard(where);
   detail::histories<S...> histories{};
   std::apply([&](auto&... h) { ((h = std::remove_reference_t<decltype(h)>(count)), ...); }, histories);

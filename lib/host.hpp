@@ -1,0 +1,18 @@
+// The host back end's loop over an index space.
+#pragma once
+
+#include <dsl/exec/run.hpp>
+
+namespace dsl::detail {
+
+struct host_job {
+  const program_code& code;
+  const operand* operands;
+  const geometry& space;
+  const std::uint64_t* recorded;  // for each output a second address for a reduction's result, or 0; or null
+};
+
+/// Runs a job on all cores. Partial results combine in an order that does not depend on the number of threads.
+void run_on_host(const host_job& job);
+
+}  // namespace dsl::detail

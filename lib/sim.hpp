@@ -1,0 +1,11 @@
+// The simulator's view of a launch.
+#pragma once
+
+#include <dsl/exec/run.hpp>
+
+namespace dsl::detail {
+
+/// All the memory that belongs to the operands.
+checked_ranges ranges_of(const operand* operands, int count, const program_code& code);
+
+}  // namespace dsl::detail
