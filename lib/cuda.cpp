@@ -174,14 +174,14 @@ kernel_attributes attributes(const void* function, int block, int index) {
   return known[key] = {a.numRegs, a.maxThreadsPerBlock, blocks};
 }
 
-void launch_kernel(const program_code& code, const void* function, void* arguments, const plan& p, const stream& on) {
+void launch_kernel(const program_code& code, const operand* operands, const void* function, void* arguments, const plan& p, const stream& on) {
   const current_device current(p.where.index);
   void* parameters[] = {arguments};
   const cudaError_t status = cudaLaunchKernel(function, dim3(static_cast<unsigned>(p.grid)), dim3(static_cast<unsigned>(p.block)),
                                               parameters, 0, static_cast<cudaStream_t>(on.native()));
   if (status == cudaSuccess) return;
   cudaGetLastError();
-  raise<cuda_error>("launching " + spell_kernel(code.name) + " (" + spell_program(code.view) + ", " + std::to_string(p.elements) +
+  raise<cuda_error>("launching " + spell_kernel(code.name) + " (" + spell_program(code.view, operands) + ", " + std::to_string(p.elements) +
                     " elements, grid " + std::to_string(p.grid) + ", block " + std::to_string(p.block) + ") failed: " +
                     cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
 }

@@ -21,7 +21,7 @@ device common_device(const operand* all, int count, const program_view& program)
     if (first == nullptr) first = &all[i];
     if (all[i].memory->where != first->memory->where)
       raise<device_error>("operands on different devices, " + std::string(first->memory->where.name()) + " and " +
-                          std::string(all[i].memory->where.name()) + ", in " + spell_program(program));
+                          std::string(all[i].memory->where.name()) + ", in " + spell_program(program, all));
   }
   return first != nullptr ? first->memory->where : device::current();
 }
@@ -30,7 +30,7 @@ device common_device(const operand* all, int count, const program_view& program)
   std::string shapes;
   for (int i = 0; i < count; ++i)
     if (has_elements(inputs[i])) shapes += (shapes.empty() ? "" : ", ") + spell_shape(inputs[i].extents, inputs[i].rank);
-  raise<shape_error>("shapes do not broadcast: " + shapes + " in " + spell_program(program));
+  raise<shape_error>("shapes do not broadcast: " + shapes + " in " + spell_program(program, inputs));
 }
 
 // NumPy's rule: extents are aligned on the right, and 1 stretches.
@@ -51,7 +51,8 @@ void broadcast_inputs(geometry& g, const operand* inputs, int count, const progr
 }
 
 // An expression may be stretched to what it is assigned to, but not the other way round, and not where it is reduced as well.
-void fit_outputs(geometry& g, const operand* outputs, int count, const program_view& program) {
+void fit_outputs(geometry& g, const operand* all, int inputs, int count, const program_view& program) {
+  const operand* const outputs = all + inputs;
   const operand* target = nullptr;
   bool reduced = false;
   for (int i = 0; i < count; ++i) {
@@ -62,7 +63,7 @@ void fit_outputs(geometry& g, const operand* outputs, int count, const program_v
   const std::string expression = spell_shape(g.shape, g.shape_rank);
   const auto fail = [&](const operand& o) {
     raise<shape_error>("an expression of shape " + expression + " cannot be assigned to shape " + spell_shape(o.extents, o.rank) + ": " +
-                       spell_program(program));
+                       spell_program(program, all));
   };
   bool same = target->rank == g.shape_rank, fits = target->rank >= g.shape_rank;
   for (int d = 0; fits && d < g.shape_rank; ++d) {
@@ -102,7 +103,7 @@ geometry lay_out(const operand* all, int inputs, int outputs, int lanes, const p
   const int count = inputs + outputs;
   g.where = common_device(all, count, program);
   broadcast_inputs(g, all, inputs, program);
-  fit_outputs(g, all + inputs, outputs, program);
+  fit_outputs(g, all, inputs, outputs, program);
   g.elements = element_count(g.shape, g.shape_rank, 1);
 
   for (int k = 0; k < count; ++k) {

@@ -19,7 +19,7 @@ plan prepared::make_plan() const {
   if (space_.where.kind == backend::cuda) {
     const void* const function = code_->kernel[space_.linear ? 0 : 1];
     if (function == nullptr)
-      raise<device_error>(spell_kernel(code_->name) + " (" + spell_program(code_->view) +
+      raise<device_error>(spell_kernel(code_->name) + " (" + spell_program(code_->view, operands_.data()) +
                           ") cannot run on a GPU: its file was not compiled by nvcc. Compile it as CUDA, or set DSL_DEVICE=host");
     attributes = cuda::attributes(function, fixed_.block > 0 ? fixed_.block : default_block, space_.where.index);
   }
@@ -73,7 +73,7 @@ void prepared::run_kernel(const std::uint64_t* recorded, const stream& on) {
   }
   if (reduces(code_->view))
     parameters.header.scratch = cuda::scratch_of(on, 16 * static_cast<std::size_t>(p.grid) * static_cast<std::size_t>(code_->view.output_count));
-  cuda::launch_kernel(*code_, code_->kernel[path], &parameters, p, on);
+  cuda::launch_kernel(*code_, operands_.data(), code_->kernel[path], &parameters, p, on);
 }
 
 }  // namespace dsl::detail

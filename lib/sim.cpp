@@ -7,7 +7,7 @@ namespace dsl::detail {
 
 checked_ranges ranges_of(const operand* operands, int count, const program_code& code) {
   checked_ranges r{};
-  r.kernel = code.name, r.program = &code.view;
+  r.kernel = code.name, r.program = &code.view, r.operands = operands;
   for (int i = 0; i < count; ++i)
     if (const buffer* b = operands[i].memory; b != nullptr) r.add(reinterpret_cast<std::uintptr_t>(b->data), b->bytes);
   return r;
@@ -20,7 +20,7 @@ void check_access(const checked_ranges& allowed, const void* address, std::size_
     if (at >= allowed.range[i].begin && at + bytes <= allowed.range[i].end) return;
   raise<memory_error>((aligned ? "an access outside every operand's memory, of " : "a misaligned access, of ") + std::to_string(bytes) +
                       " bytes, by block " + std::to_string(allowed.block) + ", thread " + std::to_string(allowed.thread) + " of " +
-                      spell_kernel(allowed.kernel) + ": " + spell_program(*allowed.program));
+                      spell_kernel(allowed.kernel) + ": " + spell_program(*allowed.program, allowed.operands));
 }
 
 void simulate(const simulated_kernel& k, const void* arguments, const plan& p, checked_ranges& allowed) {

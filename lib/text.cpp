@@ -61,7 +61,7 @@ namespace {
 
 class speller {
  public:
-  speller(const program_view& p, std::size_t limit) : p_(p), limit_(limit) {}
+  speller(const program_view& p, const operand* operands, std::size_t limit) : p_(p), operands_(operands), limit_(limit) {}
 
   void output(int i) {
     const output_word o{p_.outputs[i]};
@@ -78,6 +78,11 @@ class speller {
       if (const head h{p_.heads[i]}; h.type() == r.type() && h.slot() == r.slot()) return i;
     return -1;
   }
+  // Weak: its conversion is no part of what the user wrote.
+  bool is_scalar(reference r) const {
+    const int i = node_of(r);
+    return i >= 0 && (head{p_.heads[i]}.code() == op::value || head{p_.heads[i]}.code() == op::constant);
+  }
   static int precedence(const op_info& row) {
     if (row.token == nullptr) return 9;
     if (row.arity == 1) return 6;
@@ -89,17 +94,22 @@ class speller {
       default: return 1;
     }
   }
-  static std::string letter(std::uint64_t number) {
-    return number < 26 ? std::string(1, static_cast<char>('a' + number)) : "x" + std::to_string(number);
+  // Arrays and scalars in device memory get the letters, in order; values by value stand for themselves.
+  void operand_of(op code, dtype type, std::uint64_t number) {
+    if (code == op::value && operands_ != nullptr) return literal_of(type, operands_[number].word[0], operands_[number].word[1]);
+    std::uint64_t letter = number;
+    for (std::uint64_t k = 0; operands_ != nullptr && k < number; ++k) letter -= operands_[k].kind == operand_kind::value ? 1 : 0;
+    text_ += letter < 26 ? std::string(1, static_cast<char>('a' + letter)) : "x" + std::to_string(letter);
   }
   void number(double v) {
     char line[32];
     std::snprintf(line, sizeof line, "%.9g", v);
     text_ += line;
   }
-  void literal_of(dtype type, std::uint64_t bits) {
-    if (type == dtype::complex64) {
-      const auto z = from_bits<complex_value<float>>(bits);
+  void literal_of(dtype type, std::uint64_t bits, std::uint64_t second = 0) {
+    if (kind_of(type) == kind::complex) {
+      const auto z = type == dtype::complex64 ? math::convert<complex_value<double>>(from_bits<complex_value<float>>(bits))
+                                              : from_literal<complex_value<double>>({bits, second});
       text_ += '(', number(z.re), text_ += z.im < 0 ? " - " : " + ", number(z.im < 0 ? -z.im : z.im), text_ += "i)";
     } else if (kind_of(type) == kind::real) {
       number(type == dtype::float64 ? from_bits<double>(bits) : static_cast<double>(from_bits<float>(bits)));
@@ -118,11 +128,13 @@ class speller {
     const std::uint64_t payload = p_.payloads[i];
     const op_info& row = info(h.code());
     if (reads(h.code())) {
-      text_ += letter(payload);
+      operand_of(h.code(), h.type(), payload);
     } else if (h.code() == op::constant) {
       literal_of(h.type(), payload);
     } else if (h.code() == op::result) {
       text_ += "f" + std::to_string(payload >> 16 & 0xffff) + "(...)";
+    } else if (h.code() == op::convert && is_scalar(reference::of(payload, 0))) {
+      spell(reference::of(payload, 0), outer);
     } else if (h.code() == op::convert) {
       text_ += std::string("cast<") + name(h.type()) + ">(";
       spell(reference::of(payload, 0), 0);
@@ -151,15 +163,16 @@ class speller {
   static bool reads(op code) { return code <= op::fetch; }
 
   const program_view& p_;
+  const operand* operands_;
   std::size_t limit_;
   std::string text_;
 };
 
 }  // namespace
 
-std::string spell_program(const program_view& p, std::size_t limit) {
+std::string spell_program(const program_view& p, const operand* operands, std::size_t limit) {
   if (p.output_count == 0) return "an expression";
-  speller s(p, limit);
+  speller s(p, operands, limit);
   s.output(0);
   return s.take();
 }

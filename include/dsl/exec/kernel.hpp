@@ -86,9 +86,11 @@ struct kernel_body {
       std::int64_t row = divide(group, row_groups);
       const std::int64_t first = (group - row * row_groups) * lanes;
       count = inner - first < lanes ? static_cast<int>(inner - first) : lanes;
+      DSL_DETAIL_UNROLL
       for (int k = 0; k < operands; ++k) offset[k] = first * args.strides[k][args.rank - 1];
       for (int d = static_cast<int>(args.rank) - 2; d >= 0; --d) {
         const std::int64_t next = divide(row, args.extents[d]), at = row - next * args.extents[d];
+        DSL_DETAIL_UNROLL
         for (int k = 0; k < operands; ++k) offset[k] += at * args.strides[k][d];
         row = next;
       }
@@ -103,17 +105,21 @@ struct kernel_body {
       const T* const base = reinterpret_cast<const T*>(a.word) + place<N>();
       if (count == lanes && a.extra != 0) {
         const auto all = memory.template load<pack<T, lanes>>(base);
+        DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l) slots_of<D>(v[l]).at[Slot] = all.lane[l];
       } else {
+        DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l) slots_of<D>(v[l]).at[Slot] = memory.template load<T>(base + existing(l) * step<N>());
       }
     } else if constexpr (Code == op::index) {
+      DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l)
         slots_of<D>(v[l]).at[Slot] = static_cast<std::int64_t>(a.word) + place<N>() + existing(l) * step<N>();
     } else {
       value_t<D> scalar;
       if constexpr (Code == op::fetch) scalar = memory.template load<T>(reinterpret_cast<const T*>(a.word));
       else scalar = from_literal<value_t<D>>(literal{a.word, a.extra});
+      DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l) slots_of<D>(v[l]).at[Slot] = scalar;
     }
   }
@@ -122,6 +128,7 @@ struct kernel_body {
     locate(group);
     typename eval::values v[lanes];
     eval::read(*this, v);
+    DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l) eval::compute(v[l]);
     write_all(v, sums, outputs{});
   }
@@ -157,15 +164,18 @@ struct kernel_body {
     using T = memory_t<o.type()>;
     const argument& a = args.operand[Inputs + I];
     if constexpr (!o.is_stored()) {
+      DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l)
         if (l < count) total<I>(sums) = combine<o.reduction()>(total<I>(sums), eval::template result<I>(v[l]));
     } else {
       T* const base = reinterpret_cast<T*>(a.word) + place<Inputs + I>();
       if (count == lanes && a.extra != 0) {
         pack<T, lanes> all;
+        DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l) all.lane[l] = static_cast<T>(eval::template result<I>(v[l]));
         memory.store(reinterpret_cast<pack<T, lanes>*>(base), all);
       } else {
+        DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l)
           if (l < count) memory.store(base + l * step<Inputs + I>(), static_cast<T>(eval::template result<I>(v[l])));
       }

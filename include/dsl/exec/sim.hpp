@@ -12,6 +12,7 @@ struct checked_ranges {
   int count = 0;
   const char* kernel;
   const program_view* program;
+  const operand* operands;
   std::int64_t block = 0;
   int thread = 0;
   void add(std::uintptr_t begin, std::size_t bytes) { range[count++] = {begin, begin + bytes}; }

@@ -17,6 +17,13 @@
 // inlined into it is compiled for that set.
 #define DSL_DETAIL_FN DSL_FN inline __attribute__((always_inline))
 
+// Before a loop over a thread's lanes: their values stay in registers only if every index is a constant.
+#if defined(__CUDACC__)
+#define DSL_DETAIL_UNROLL _Pragma("unroll")
+#else
+#define DSL_DETAIL_UNROLL
+#endif
+
 // Compiled for size: the simulator runs no faster for being optimised, but took more than half of a file's compilation when it was.
 #if defined(__GNUC__) && !defined(__clang__)
 #define DSL_DETAIL_SMALL __attribute__((noinline, optimize("O1")))

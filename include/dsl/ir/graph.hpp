@@ -45,6 +45,9 @@ class graph {
     return static_cast<int>(nodes_.size()) - 1;
   }
 
+  /// The number of a node that is there already, or -1.
+  constexpr int known(op code, dtype type, literal word) const { return table_[find({code, type, word})] - 1; }
+
   constexpr const node& operator[](int i) const { return nodes_[static_cast<std::size_t>(i)]; }
   constexpr int size() const { return static_cast<int>(nodes_.size()); }
 

@@ -144,10 +144,8 @@ constexpr symbol<R, Weak> emit(graph* g, symbol<Operand, W>... s) {
     constexpr dtype types[] = {Operand...};
     const int simpler = simplify<Code, R, types[0], types[arity - 1]>(*g, id[0], id[arity - 1]);
     if (simpler >= 0) return {g, simpler};
-    if (commutes(Code) && id[1] < id[0]) {
-      const int first = id[0];
-      id[0] = id[1], id[1] = first;
-    }
+    if (commutes(Code))
+      if (const int swapped = g->known(Code, R, fields(id[1], id[0])); swapped >= 0) return {g, swapped};
   }
   return {g, g->add(Code, R, fields(id[0], id[1], id[2]))};
 }

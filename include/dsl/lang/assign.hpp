@@ -164,6 +164,16 @@ tied<Targets...> tie(Targets&... targets) {
   return {std::tuple<Targets&...>(targets...)};
 }
 
+/// How an assignment would run: grid, block, path, registers, cost. Runs nothing. Throws as the assignment would.
+template <class... Targets, detail::lazy E>
+plan plan_of(const tied<Targets...>& targets, const E& expression, const launch& fixed = {}) {
+  return detail::prepare_assignment(fixed, targets.targets, expression).make_plan();
+}
+template <class Target, detail::lazy E>
+plan plan_of(Target& target, const E& expression, const launch& fixed = {}) {
+  return plan_of(tie(target), expression, fixed);
+}
+
 /// Evaluates now: an array for elements, a scalar for a reduction or an expression without dimensions.
 template <detail::lazy E>
 auto eval(const E& expression) {

@@ -50,6 +50,11 @@ class array {
     assign(*this, expression);
     return *this;
   }
+  template <element U, int R>
+    requires(R != Rank || !std::same_as<U, T>)
+  array& operator=(const array<U, R>& other) {
+    return *this = other.view();
+  }
   /// Sets every element.
   template <detail::fills<T> V>
   array& operator=(const V& value) {

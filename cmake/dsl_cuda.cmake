@@ -1,0 +1,46 @@
+# Enables CUDA as DSL_CUDA asks, and sets DSL_HAS_CUDA.
+set(DSL_HAS_CUDA OFF)
+if(NOT DSL_CUDA STREQUAL "AUTO" AND NOT DSL_CUDA)
+  return()
+endif()
+
+# The toolkit's own installer puts nvcc in /usr/local/cuda/bin and leaves PATH alone.
+if(NOT CMAKE_CUDA_COMPILER AND "$ENV{CUDACXX}" STREQUAL "")
+  find_program(DSL_NVCC nvcc HINTS ENV CUDA_PATH ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
+  mark_as_advanced(DSL_NVCC)
+  if(DSL_NVCC)
+    set(ENV{CUDACXX} "${DSL_NVCC}")
+  endif()
+endif()
+
+# The GPU of this machine, so that the program starts without compiling anything. Where there is none, the code is for compute
+# capability 9.0 and holds PTX, which newer GPUs compile when they load it. Set the variable for anything else.
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND "$ENV{CUDAARCHS}" STREQUAL "")
+  execute_process(COMMAND sh "${CMAKE_CURRENT_LIST_DIR}/with_gpu.sh" true RESULT_VARIABLE no_gpu OUTPUT_QUIET ERROR_QUIET)
+  if(no_gpu)
+    set(CMAKE_CUDA_ARCHITECTURES 90)
+  else()
+    set(CMAKE_CUDA_ARCHITECTURES native)
+  endif()
+endif()
+
+include(CheckLanguage)
+check_language(CUDA)
+if(CMAKE_CUDA_COMPILER)
+  enable_language(CUDA)
+  find_package(CUDAToolkit)
+endif()
+
+if(NOT CMAKE_CUDA_COMPILER OR NOT TARGET CUDA::cudart_static)
+  set(why "no usable CUDA toolkit was found (looked for nvcc in CMAKE_CUDA_COMPILER, CUDACXX, CUDA_PATH, PATH and /usr/local/cuda)")
+elseif(CMAKE_CUDA_COMPILER_ID STREQUAL "NVIDIA" AND CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.0)
+  set(why "nvcc ${CMAKE_CUDA_COMPILER_VERSION} cannot compile C++20; 12.0 or later is needed")
+else()
+  set(DSL_HAS_CUDA ON)
+  message(STATUS "dsl: with CUDA ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")
+  return()
+endif()
+if(NOT DSL_CUDA STREQUAL "AUTO")
+  message(FATAL_ERROR "dsl: DSL_CUDA is ${DSL_CUDA}, but ${why}")
+endif()
+message(STATUS "dsl: without CUDA: ${why}")

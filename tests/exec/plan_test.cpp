@@ -1,0 +1,63 @@
+// Plans, and what the simulator finds.
+#include "../on_device.hpp"
+
+namespace {
+
+struct plan : on_device {};
+ON_EVERY_DEVICE(plan);
+
+TEST_P(plan, covers_every_element) {
+  if (dsl::device::current().kind == dsl::backend::host) GTEST_SKIP() << "the host has no grid";
+  for (const std::int64_t n : sizes()) {
+    const auto a = dsl::ones<float>(n);
+    dsl::array<float> out(n);
+    const dsl::plan p = dsl::plan_of(out, exp(a) + a);
+    EXPECT_EQ(p.lanes, 4);
+    EXPECT_GE(p.grid * p.block * p.lanes, n);
+    EXPECT_LT((p.grid - 1) * p.block * p.lanes, n > 0 ? n : 1);
+    EXPECT_STREQ(p.path, "linear");
+  }
+}
+
+TEST_P(plan, can_be_overridden) {
+  if (dsl::device::current().kind == dsl::backend::host) GTEST_SKIP() << "the host has no grid";
+  const auto a = dsl::ones<float>(1000);
+  dsl::array<float> out(1000);
+  EXPECT_EQ(dsl::plan_of(out, a + 1, {.block = 512}).block, 512);
+  dsl::assign(out, a + 1, {.block = 96});
+  EXPECT_EQ(out.copy_to_host(), std::vector<float>(1000, 2.0f));
+  EXPECT_THROW(dsl::assign(out, a + 2, {.block = 100}), dsl::device_error);
+  EXPECT_EQ(out.copy_to_host(), std::vector<float>(1000, 2.0f));
+}
+
+TEST_P(plan, prints) {
+  const auto a = dsl::ones<float>(1000);
+  dsl::array<float> out(1000);
+  const std::string line = dsl::plan_of(out, 2 * a).describe();
+  EXPECT_NE(line.find("1000 elements"), std::string::npos) << line;
+  EXPECT_NE(line.find("1 flops and 4 + 4 bytes an element"), std::string::npos) << line;
+}
+
+TEST(simulator, finds_an_access_outside_the_memory) {
+  const dsl::device_guard sim("sim");
+  const auto a = dsl::ones<float>(100);
+  dsl::array<float> out(200);
+  const dsl::view<float, 1> too_long(a.view().owner(), a.data(), {200}, {1});
+  try {
+    out = too_long + 1;
+    FAIL() << "nothing was thrown";
+  } catch (const dsl::memory_error& e) {
+    const std::string what = e.what();
+    EXPECT_NE(what.find("outside every operand's memory"), std::string::npos) << what;
+    EXPECT_NE(what.find("thread"), std::string::npos) << what;
+    EXPECT_NE(what.find("a + 1"), std::string::npos) << what;
+  }
+}
+
+TEST(simulator, shows_what_was_never_written) {
+  const dsl::device_guard sim("sim");
+  const dsl::array<float> a(10);
+  for (const float x : dsl::array<float>(a + 1).copy_to_host()) EXPECT_TRUE(x != x);
+}
+
+}  // namespace

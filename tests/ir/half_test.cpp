@@ -1,0 +1,60 @@
+// The 16-bit formats, over all their values.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include <dsl/ir/half.hpp>
+
+namespace {
+
+double value_of_half(unsigned bits) {  // from the definition of binary16
+  const int sign = bits >> 15 ? -1 : 1, exponent = bits >> 10 & 31, fraction = bits & 1023;
+  if (exponent == 31) return fraction ? std::nan("") : sign * std::numeric_limits<double>::infinity();
+  return sign * (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25));
+}
+
+TEST(half, reads_every_value) {
+  for (unsigned bits = 0; bits < 65536; ++bits) {
+    const double want = value_of_half(bits);
+    const float got = dsl::detail::half_to_float(static_cast<std::uint16_t>(bits));
+    EXPECT_EQ(std::signbit(got), bits >> 15 != 0);
+    EXPECT_EQ(std::isnan(got), std::isnan(want));
+    if (std::isnan(want)) continue;
+    EXPECT_EQ(got, want) << bits;
+    EXPECT_EQ(dsl::half(got).bits, bits);
+  }
+}
+
+TEST(half, rounds_to_nearest_even) {
+  for (unsigned bits = 0; bits < 0x7bff; ++bits) {  // between each finite value and the next: below, at and above the middle
+    const double low = value_of_half(bits), high = value_of_half(bits + 1), middle = (low + high) / 2;
+    const auto even = static_cast<std::uint16_t>(bits % 2 == 0 ? bits : bits + 1);
+    EXPECT_EQ(dsl::half(static_cast<float>(middle)).bits, even) << bits;
+    EXPECT_EQ(dsl::half(std::nextafter(static_cast<float>(middle), 0.0f)).bits, bits);
+    EXPECT_EQ(dsl::half(std::nextafter(static_cast<float>(middle), 1e6f)).bits, bits + 1);
+  }
+  EXPECT_EQ(dsl::half(65519.0f).bits, 0x7bff);
+  EXPECT_EQ(dsl::half(65520.0f).bits, 0x7c00);
+  EXPECT_EQ(dsl::half(1e30f).bits, 0x7c00);
+  EXPECT_EQ(dsl::half(-std::numeric_limits<float>::infinity()).bits, 0xfc00);
+}
+
+TEST(bfloat16, rounds_to_nearest_even) {
+  for (unsigned bits = 0; bits < 65536; ++bits) {
+    const float f = dsl::detail::bfloat16_to_float(static_cast<std::uint16_t>(bits));
+    if (std::isnan(f)) {
+      EXPECT_TRUE(std::isnan(static_cast<float>(dsl::bfloat16(f))));
+      continue;
+    }
+    EXPECT_EQ(dsl::bfloat16(f).bits, bits);
+    const std::uint32_t middle = bits << 16 | 0x8000u;
+    float m;
+    std::memcpy(&m, &middle, 4);
+    if ((bits & 0x7fff) >= 0x7f7f) continue;
+    EXPECT_EQ(dsl::bfloat16(m).bits, bits % 2 == 0 ? bits : bits + 1);
+  }
+}
+
+}  // namespace

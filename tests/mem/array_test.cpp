@@ -1,0 +1,158 @@
+// Arrays, scalars, their lifetimes and their errors.
+#include "../on_device.hpp"
+
+#include <complex>
+#include <thread>
+
+namespace {
+
+struct array : on_device {};
+ON_EVERY_DEVICE(array);
+
+template <class T>
+void fills(T value) {
+  for (const std::int64_t n : {0, 1, 3, 1000}) {
+    const auto a = dsl::full<T>(value, n);
+    for (const T x : a.copy_to_host()) ASSERT_EQ(x, value);
+    dsl::array<T> b(n);
+    b = value;
+    EXPECT_EQ(b.copy_to_host().size(), static_cast<std::size_t>(n));
+    for (const T x : b.copy_to_host()) ASSERT_EQ(x, value);
+  }
+}
+
+TEST_P(array, fills_with_every_size_of_element) {
+  fills<std::int8_t>(-5), fills<std::int16_t>(300), fills<float>(0.1f), fills<double>(0.1), fills<std::complex<double>>({0.1, -0.2});
+  EXPECT_EQ(dsl::zeros<int>(2, 3).copy_to_host(), std::vector<int>(6, 0));
+  EXPECT_EQ(dsl::ones<double>(2).copy_to_host(), std::vector<double>(2, 1.0));
+}
+
+TEST_P(array, copies_are_deep_and_moves_keep_the_memory) {
+  auto a = dsl::to_device(std::vector<int>{1, 2, 3});
+  dsl::array<int> b = a;
+  b += 1;
+  EXPECT_EQ(a.copy_to_host(), (std::vector<int>{1, 2, 3}));
+  EXPECT_EQ(b.copy_to_host(), (std::vector<int>{2, 3, 4}));
+  const int* const data = b.data();
+  dsl::array<int> c = std::move(b);
+  EXPECT_EQ(c.data(), data);
+  a = c;
+  EXPECT_EQ(a.copy_to_host(), (std::vector<int>{2, 3, 4}));
+  a = dsl::array<int>(5);  // another extent: other memory
+  EXPECT_EQ(a.size(), 5);
+}
+
+TEST_P(array, an_expression_outlives_its_operands) {
+  const auto e = [] {
+    const auto a = dsl::to_device(std::vector<double>{1, 2, 3});
+    return 2 * a + dsl::scalar<double>(1.0);
+  }();
+  const auto reshaped = dsl::reshape(dsl::full<double>(9.0, 4), 2, 2);
+  dsl::array<double> out = e;
+  dsl::array<double, 2> four = reshaped + 0;
+  EXPECT_EQ(out.copy_to_host(), (std::vector<double>{3, 5, 7}));
+  EXPECT_EQ(four.copy_to_host(), std::vector<double>(4, 9.0));
+}
+
+TEST_P(array, many_arrays_die_while_work_is_queued) {
+  auto total = dsl::zeros<double>(10000);
+  for (int k = 0; k < 200; ++k) {
+    const auto part = dsl::full<double>(double(k), 10000);
+    total += part * 2;
+  }
+  for (const double x : total.copy_to_host()) ASSERT_EQ(x, 199.0 * 200);
+}
+
+TEST_P(array, host_threads_with_streams_of_their_own) {
+  const auto shared = dsl::full<float>(1.0f, 100000);
+  std::vector<double> sums(4);
+  const dsl::device where = dsl::device::current();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      const dsl::device_guard guard(where);
+      const dsl::stream mine;
+      const dsl::stream_guard on(mine);
+      dsl::array<float> x = shared * float(t);
+      for (int k = 0; k < 20; ++k) x = x + shared;
+      dsl::scalar<double> s = dsl::sum(dsl::cast<double>(x));
+      sums[static_cast<std::size_t>(t)] = s.value();
+    });
+  for (auto& t : threads) t.join();
+  for (int t = 0; t < 4; ++t) EXPECT_EQ(sums[static_cast<std::size_t>(t)], 100000.0 * (t + 20));
+}
+
+TEST_P(array, one_stream_waits_for_another) {
+  const dsl::stream first, second;
+  for (int k = 0; k < 20; ++k) {
+    dsl::array<double> a;
+    {
+      const dsl::stream_guard on(first);
+      a = dsl::full<double>(1.0, 1 << 18);
+      for (int i = 0; i < 5; ++i) a = a * 2;
+    }
+    const dsl::stream_guard on(second);
+    dsl::scalar<double> s = dsl::sum(a);
+    ASSERT_EQ(s.value(), 32.0 * (1 << 18));
+  }
+}
+
+TEST_P(array, scalars_hold_one_value) {
+  dsl::scalar<float> s = 2.5f, zero;
+  dsl::scalar<float> t = s;
+  s = 3.0f;
+  EXPECT_EQ(t.value(), 2.5f);
+  EXPECT_EQ(zero.value(), 0.0f);
+  t = s * t + 1;
+  EXPECT_EQ(t.value(), 8.5f);
+}
+
+template <class Error, class F>
+std::string message(F&& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST_P(array, shape_errors_name_the_shapes_and_the_expression_and_change_nothing) {
+  auto a = dsl::ones<float>(3), b = dsl::ones<float>(4);
+  EXPECT_EQ(message<dsl::shape_error>([&] { a = exp(a) + 2 * b; }), "shapes do not broadcast: (3), (4) in exp(a) + 2 * b");
+  EXPECT_EQ(message<dsl::shape_error>([&] { a = 2 * b; }), "an expression of shape (4) cannot be assigned to shape (3): 2 * a");
+  EXPECT_EQ(a.copy_to_host(), std::vector<float>(3, 1.0f));
+  EXPECT_NE(message<dsl::shape_error>([&] { dsl::reshape(a, 2, 2); }).find("cannot reshape (3) to (2, 2)"), std::string::npos);
+  EXPECT_NE(message<dsl::shape_error>([&] { dsl::zeros<float>(-1); }).find("negative"), std::string::npos);
+  EXPECT_NE(message<dsl::shape_error>([&] { dsl::array<double, 3>(1ll << 31, 1ll << 31, 8); }).find("too large"), std::string::npos);
+  std::vector<float> small(2);
+  EXPECT_NE(message<dsl::shape_error>([&] { a.copy_to_host(small); }).find("2 elements were given for 3"), std::string::npos);
+}
+
+TEST_P(array, out_of_memory_says_how_much_was_asked_for) {
+  if (dsl::device::current().kind != dsl::backend::cuda) GTEST_SKIP() << "the host overcommits";
+  const std::string what = message<dsl::memory_error>([] { dsl::array<char>(1ll << 50); });
+  EXPECT_NE(what.find("asked for 1.13e+03 TB"), std::string::npos) << what;
+  EXPECT_NE(what.find("are free"), std::string::npos) << what;
+  EXPECT_EQ(dsl::ones<int>(1).copy_to_host()[0], 1);
+}
+
+TEST(device, names) {
+  EXPECT_EQ(dsl::device("host"), dsl::device(dsl::backend::host));
+  EXPECT_EQ(dsl::device("cuda:3"), dsl::device(dsl::backend::cuda, 3));
+  EXPECT_EQ(std::string(dsl::device(dsl::backend::cuda, 1).name()), "cuda:1");
+  for (const char* bad : {"gpu", "", "cuda:", "cuda:x", "Host"})
+    EXPECT_NE(message<dsl::device_error>([&] { dsl::device{bad}; }).find("valid are \"host\", \"sim\""), std::string::npos) << bad;
+  const std::string none = message<dsl::device_error>([] { dsl::device_guard g("cuda:97"); });
+  EXPECT_NE(none.find("cuda:97"), std::string::npos) << none;
+}
+
+TEST(device, operands_must_share_one) {
+  const dsl::device_guard host("host");
+  const auto a = dsl::ones<float>(3);
+  const dsl::device_guard sim("sim");
+  const auto b = dsl::ones<float>(3);
+  EXPECT_NE(message<dsl::device_error>([&] { dsl::array<float> c = a + b; }).find("host and sim"), std::string::npos);
+}
+
+}  // namespace

@@ -1,0 +1,48 @@
+// Runs a test's body on every device: the same code on the host, in the simulator and on a GPU.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <dsl/dsl.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+struct on_device : testing::TestWithParam<const char*> {
+  void SetUp() override {
+    if (std::string(GetParam()) == "cuda") {
+#if defined(__CUDACC__)
+      if (dsl::devices().front().kind != dsl::backend::cuda) GTEST_SKIP() << "no GPU";
+#else
+      GTEST_SKIP() << "not compiled by nvcc";
+#endif
+    }
+    guard.emplace(dsl::device(GetParam()));
+  }
+  static bool simulated() { return dsl::device::current().kind == dsl::backend::sim; }
+  std::optional<dsl::device_guard> guard;
+};
+
+#define ON_EVERY_DEVICE(suite)                                                            \
+  INSTANTIATE_TEST_SUITE_P(devices, suite, testing::Values("host", "sim", "cuda"),        \
+                           [](const auto& each) { return std::string(each.param); })
+
+// Around every boundary that a kernel or a host block has.
+inline std::vector<std::int64_t> sizes() { return {0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 16384 + 1, 34567}; }
+
+inline std::vector<float> random_floats(std::int64_t n, float low = -2, float high = 2, unsigned seed = 1) {
+  std::mt19937 engine(seed);
+  std::uniform_real_distribution<float> uniform(low, high);
+  std::vector<float> v(static_cast<std::size_t>(n));
+  for (float& x : v) x = uniform(engine);
+  return v;
+}
+
+// A view whose first element is not where a 16-byte access could start.
+template <class T>
+dsl::view<T, 1> from_element(const dsl::array<T, 1>& a, std::int64_t first, std::int64_t n, std::int64_t step = 1) {
+  return {a.view().owner(), a.data() + first, {n}, {step}};
+}

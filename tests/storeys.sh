@@ -1,0 +1,26 @@
+#!/bin/sh
+# storeys.sh INCLUDE_DIR: includes run down the storeys only (lang -> exec -> mem -> ir), and no header exceeds 400 lines.
+set -eu
+cd "$1"
+find dsl -type f | LC_ALL=C sort | xargs awk '
+  function storey(path, part) {  # dsl/mem/array.hpp: 2; dsl/dsl.hpp, which stands on top of all: 5
+    split(path, part, "/")
+    return part[3] == "" ? 5 : part[2] in level ? level[part[2]] : 0
+  }
+  function complain(what) { print FILENAME ":" FNR ": " what; bad = 1 }
+  BEGIN { level["ir"] = 1; level["mem"] = 2; level["exec"] = 3; level["lang"] = 4 }
+  FNR == 1 { ++files; if (!storey(FILENAME)) complain("is in no storey (lang, exec, mem or ir)") }
+  FNR == 401 { complain("has more than 400 lines") }
+  /^[ \t]*#[ \t]*include[ \t]*"/ { complain("write #include <dsl/...>") }
+  /^[ \t]*#[ \t]*include[ \t]*<dsl\// {
+    path = $0
+    sub(/^[^<]*</, "", path)
+    sub(/>.*/, "", path)
+    ++includes
+    if (!storey(path)) complain("includes " path ", which is in no storey")
+    else if (storey(path) > storey(FILENAME)) complain("includes " path ", from a storey above")
+  }
+  END {
+    printf "%d headers, %d includes among them\n", files, includes
+    exit bad || files == 0 || includes == 0
+  }'
