@@ -8,6 +8,7 @@ namespace dsl::detail {
 #if defined(__CUDACC__)
 
 struct device_memory {
+  static constexpr bool apart = false;
   template <class T> DSL_DETAIL_FN T load(const void* address) const { return *static_cast<const T*>(address); }
   template <class T> DSL_DETAIL_FN void store(T* address, const T& value) const { *address = value; }
 };

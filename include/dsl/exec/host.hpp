@@ -24,22 +24,23 @@ class host_loop {
   struct source {
     const void* const* in;
     int at;
-    template <op Code, dtype D, int N, int Slot>
-    DSL_DETAIL_FN void read(typename eval::values& v) {
+    typename eval::inputs element;
+    template <op Code, dtype D, int N, std::uint32_t Head>
+    DSL_DETAIL_FN void read() {
       using T = std::conditional_t<Code == op::value, value_t<D>, memory_t<D>>;
-      slots_of<D>(v).at[Slot] = static_cast<const T*>(in[N])[Code == op::load || Code == op::index ? at : 0];
+      input_of<Head>(element) = static_cast<const T*>(in[N])[Code == op::load || Code == op::index ? at : 0];
     }
   };
 
   template <int I>
-  DSL_DETAIL_FN static void write(typename eval::values& v, void* const* out, void* const* sums, int at) {
+  DSL_DETAIL_FN static void write(const typename eval::results& r, void* const* out, void* const* sums, int at) {
     constexpr output_word o = Program::output(I);
-    if constexpr (o.is_stored()) static_cast<memory_t<o.type()>*>(out[I])[at] = static_cast<memory_t<o.type()>>(eval::template result<I>(v));
-    else static_cast<value_t<o.type()>*>(sums[I])[at] = eval::template result<I>(v);
+    if constexpr (o.is_stored()) static_cast<memory_t<o.type()>*>(out[I])[at] = static_cast<memory_t<o.type()>>(nth<I>(r));
+    else static_cast<value_t<o.type()>*>(sums[I])[at] = nth<I>(r);
   }
   template <std::size_t... I>
-  DSL_DETAIL_FN static void write_all(typename eval::values& v, void* const* out, void* const* sums, int at, std::index_sequence<I...>) {
-    (write<static_cast<int>(I)>(v, out, sums, at), ...);
+  DSL_DETAIL_FN static void write_all(const typename eval::results& r, void* const* out, void* const* sums, int at, std::index_sequence<I...>) {
+    (write<static_cast<int>(I)>(r, out, sums, at), ...);
   }
 
   static constexpr int width = 16;  // partial sums kept apart, so that a sum vectorises without reordering
@@ -69,11 +70,9 @@ class host_loop {
 #pragma GCC ivdep
 #endif
     for (int l = 0; l < padded; ++l) {
-      typename eval::values v;
-      source from{in, l};
-      eval::read(from, v);
-      eval::compute(v);
-      write_all(v, out, sums, l, outputs{});
+      source from{in, l, {}};
+      eval::read(from);
+      write_all(eval::compute(from.element), out, sums, l, outputs{});
     }
     (reduce<static_cast<int>(I)>(padded, valid, sums[I], out[I]), ...);
   }

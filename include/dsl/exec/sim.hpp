@@ -21,6 +21,7 @@ struct checked_ranges {
 void check_access(const checked_ranges& allowed, const void* address, std::size_t bytes, std::size_t alignment);
 
 struct checked_memory {
+  static constexpr bool apart = true;
   const checked_ranges* allowed;
   template <class T> DSL_DETAIL_FN T load(const void* address) const {
     check(address, sizeof(T), alignof(T));

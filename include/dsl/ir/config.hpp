@@ -17,6 +17,13 @@
 // inlined into it is compiled for that set.
 #define DSL_DETAIL_FN DSL_FN inline __attribute__((always_inline))
 
+// A function of the evaluator that is compiled once and called.
+#if defined(__CUDACC__)
+#define DSL_DETAIL_APART __host__ __device__ __noinline__
+#else
+#define DSL_DETAIL_APART __attribute__((noinline))
+#endif
+
 // Before a loop over a thread's lanes: their values stay in registers only if every index is a constant.
 #if defined(__CUDACC__)
 #define DSL_DETAIL_UNROLL _Pragma("unroll")

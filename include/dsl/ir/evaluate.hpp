@@ -1,6 +1,7 @@
 // Runs a program for one element. Everything is resolved while compiling: what is left are the scalar operations.
 #pragma once
 
+#include <array>
 #include <tuple>
 
 #include <dsl/ir/program.hpp>
@@ -97,36 +98,81 @@ DSL_DETAIL_FN void step(Values& v) {
 
 template <class Program> struct evaluator;
 
-/// `values` holds an element's intermediate results. `read` fills those that come from operands, through
-/// `source.template read<code, dtype>(number, value)`; `compute` does the rest.
+// A value that comes from outside, known by its node's head.
+template <std::uint32_t Head> struct input { value_t<head{Head}.type()> value; };
+template <std::uint32_t Head> DSL_DETAIL_FN auto& input_of(input<Head>& i) { return i.value; }
+template <std::uint32_t Head> DSL_DETAIL_FN const auto& input_of(const input<Head>& i) { return i.value; }
+
+template <int K, class T> DSL_DETAIL_FN T& nth(numbered<K, T>& n) { return n.value; }
+template <int K, class T> DSL_DETAIL_FN const T& nth(const numbered<K, T>& n) { return n.value; }
+
+/// An element goes from `inputs` (what the program reads) to `results` (its outputs, in order).
 template <std::uint32_t... H, std::uint64_t... P, std::uint64_t... O, class... Calls>
 struct evaluator<program<heads<H...>, words<P...>, words<O...>, Calls...>> {
+  using self = program<heads<H...>, words<P...>, words<O...>, Calls...>;
+
   static constexpr int count(int type) {
     int n = 0;
     ((n += static_cast<int>(head{H}.type()) == type ? 1 : 0), ...);
     return n;
   }
+  static constexpr int input_count = (0 + ... + (reads_operand(head{H}.code()) ? 1 : 0));
+  static constexpr auto input_nodes = [] {
+    std::array<int, static_cast<std::size_t>(input_count)> nodes{};
+    std::size_t at = 0;
+    for (int i = 0; i < self::nodes; ++i)
+      if (reads_operand(head{self::head_words[i]}.code())) nodes[at++] = i;
+    return nodes;
+  }();
+  template <std::size_t I> static constexpr std::uint32_t input_head = self::head_words[input_nodes[I]];
+  using input_numbers = std::make_index_sequence<static_cast<std::size_t>(input_count)>;
+  using output_numbers = std::make_index_sequence<sizeof...(O)>;
+
+  template <class I> struct inputs_of;
+  template <std::size_t... I> struct inputs_of<std::index_sequence<I...>> : input<input_head<I>>... {};
+  template <class I> struct results_of;
+  template <std::size_t... I>
+  struct results_of<std::index_sequence<I...>> : numbered<static_cast<int>(I), value_t<self::output(static_cast<int>(I)).type()>>... {};
+  using inputs = inputs_of<input_numbers>;
+  using results = results_of<output_numbers>;
+
+  /// Calls read<operation, dtype, operand's number, head>() on `source` for each input.
+  template <class Source>
+  DSL_DETAIL_FN static void read(Source& source) { read_each(source, input_numbers{}); }
+
+  DSL_DETAIL_FN static results compute(inputs in) {
+    values v;
+    take(v, in, input_numbers{});
+    (step<H, P>(v), ...);
+    return give(v, output_numbers{});
+  }
+  /// The same, compiled once however often it is used.
+  DSL_DETAIL_APART static results compute_apart(inputs in) { return compute(in); }
+
+ private:
   template <std::size_t... D>
   static std::integer_sequence<int, count(static_cast<int>(D))...> counts(std::index_sequence<D...>);
   using dtypes = std::make_index_sequence<dtype_count>;
   using values = values_of<decltype(counts(dtypes{})), std::tuple<Calls...>, dtypes>;
 
-  template <std::uint32_t Head, std::uint64_t Payload, class Source, class Lanes>
-  DSL_DETAIL_FN static void read_one(Source& source, Lanes& lanes) {
-    constexpr head h{Head};
-    if constexpr (reads_operand(h.code())) source.template read<h.code(), h.type(), static_cast<int>(Payload), h.slot()>(lanes);
+  template <class Source, std::size_t... I>
+  DSL_DETAIL_FN static void read_each(Source& source, std::index_sequence<I...>) {
+    (source.template read<head{input_head<I>}.code(), head{input_head<I>}.type(), static_cast<int>(self::payload_words[input_nodes[I]]), input_head<I>>(), ...);
   }
-  template <class Source, class Lanes>
-  DSL_DETAIL_FN static void read(Source& source, Lanes& lanes) {
-    (read_one<H, P>(source, lanes), ...);
+  template <std::size_t... I>
+  DSL_DETAIL_FN static void take(values& v, const inputs& in, std::index_sequence<I...>) {
+    ((slots_of<head{input_head<I>}.type()>(v).at[head{input_head<I>}.slot()] = input_of<input_head<I>>(in)), ...);
   }
-  DSL_DETAIL_FN static void compute(values& v) { (step<H, P>(v), ...); }
-
   template <int I>
-  DSL_DETAIL_FN static auto result(values& v) {
-    constexpr std::uint64_t all[] = {O...};
-    constexpr reference r = output_word{all[I]}.value();
+  DSL_DETAIL_FN static auto output_of(values& v) {
+    constexpr reference r = self::output(I).value();
     return slots_of<r.type()>(v).at[r.slot()];
+  }
+  template <std::size_t... I>
+  DSL_DETAIL_FN static results give(values& v, std::index_sequence<I...>) {
+    results r;
+    ((nth<static_cast<int>(I)>(r) = output_of<static_cast<int>(I)>(v)), ...);
+    return r;
   }
 };
 

@@ -121,29 +121,43 @@ constexpr frozen_graph freeze(const graph& g) {
 
 template <std::size_t Nodes, std::size_t Outputs>
 struct frozen_image {
+  std::size_t nodes = 0, outputs = 0;
   std::array<std::uint32_t, Nodes> heads{};
   std::array<std::uint64_t, Nodes> payloads{};
-  std::array<std::uint64_t, Outputs> outputs{};
+  std::array<std::uint64_t, Outputs> output_words{};
+
+  // The compilers' cost of a pack expansion grows with the object it reads from.
+  template <std::size_t N, std::size_t O>
+  constexpr frozen_image<N, O> exact() const {
+    frozen_image<N, O> to{N, O};
+    for (std::size_t i = 0; i < N; ++i) to.heads[i] = heads[i], to.payloads[i] = payloads[i];
+    for (std::size_t i = 0; i < O; ++i) to.output_words[i] = output_words[i];
+    return to;
+  }
 };
 
-// The compilers' cost of a pack expansion grows with the object it reads from, so the graph is copied to one of its exact size.
-template <class Trace, std::size_t Nodes, std::size_t Outputs>
-constexpr frozen_image<Nodes, Outputs> image() {
+inline constexpr std::size_t max_program_nodes = 4096, max_program_outputs = 32;
+
+// Traces once: for a long formula that is most of the compilers' work.
+template <class Trace>
+constexpr frozen_image<max_program_nodes, max_program_outputs> image() {
   const frozen_graph f = freeze(Trace::run());
-  frozen_image<Nodes, Outputs> exact;
-  for (std::size_t i = 0; i < Nodes; ++i) exact.heads[i] = f.heads[i], exact.payloads[i] = f.payloads[i];
-  for (std::size_t i = 0; i < Outputs; ++i) exact.outputs[i] = f.outputs[i];
-  return exact;
+  if (f.heads.size() > max_program_nodes) throw "a formula may have at most 4096 distinct nodes";
+  if (f.outputs.size() > max_program_outputs) throw "a formula may have at most 32 outputs";
+  frozen_image<max_program_nodes, max_program_outputs> to{f.heads.size(), f.outputs.size()};
+  for (std::size_t i = 0; i < f.heads.size(); ++i) to.heads[i] = f.heads[i], to.payloads[i] = f.payloads[i];
+  for (std::size_t i = 0; i < f.outputs.size(); ++i) to.output_words[i] = f.outputs[i];
+  return to;
 }
 
 template <class Trace, class... Calls>
 struct compile {
-  static constexpr std::size_t node_count = freeze(Trace::run()).heads.size(), output_count = freeze(Trace::run()).outputs.size();
-  static constexpr auto exact = image<Trace, node_count, output_count>();
+  static constexpr auto roomy = image<Trace>();
+  static constexpr auto exact = roomy.template exact<roomy.nodes, roomy.outputs>();
   template <std::size_t... N, std::size_t... O>
-  static program<heads<exact.heads[N]...>, words<exact.payloads[N]...>, words<exact.outputs[O]...>, Calls...> spell(
+  static program<heads<exact.heads[N]...>, words<exact.payloads[N]...>, words<exact.output_words[O]...>, Calls...> spell(
       std::index_sequence<N...>, std::index_sequence<O...>);
-  using type = decltype(spell(std::make_index_sequence<node_count>{}, std::make_index_sequence<output_count>{}));
+  using type = decltype(spell(std::make_index_sequence<exact.nodes>{}, std::make_index_sequence<exact.outputs>{}));
 };
 
 /// The program of what `Trace::run()` builds (a graph), with the functors that it calls.

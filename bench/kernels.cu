@@ -1,0 +1,136 @@
+// Elementwise kernels and reductions on the GPU: time, GB/s, and percent of a device copy of the same run.
+// Prints a table; --size log2(n) sets the largest size. Bytes are those that the formula must move, each once.
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "../tests/rk4.hpp"
+#include "rk4_by_hand.hpp"
+
+namespace {
+
+constexpr int repeats = 20;
+
+void check(cudaError_t status) {
+  if (status == cudaSuccess) return;
+  std::fprintf(stderr, "%s\n", cudaGetErrorString(status));
+  std::exit(1);
+}
+
+/// Milliseconds: the median of `repeats` single runs between events, after three to warm up.
+template <class Run>
+float median_ms(Run&& run) {
+  cudaEvent_t begin, end;
+  check(cudaEventCreate(&begin)), check(cudaEventCreate(&end));
+  std::vector<float> times;
+  for (int k = 0; k < 3 + repeats; ++k) {
+    check(cudaEventRecord(begin));
+    run();
+    check(cudaEventRecord(end));
+    check(cudaEventSynchronize(end));
+    float ms = 0;
+    check(cudaEventElapsedTime(&ms, begin, end));
+    if (k >= 3) times.push_back(ms);
+  }
+  check(cudaEventDestroy(begin)), check(cudaEventDestroy(end));
+  std::nth_element(times.begin(), times.begin() + repeats / 2, times.end());
+  return times[repeats / 2];
+}
+
+double copy_gbs = 0;
+
+template <class Run>
+void row(const char* name, double bytes, Run&& run) {
+  const float ms = median_ms(run);
+  const double gbs = bytes / ms * 1e-6;
+  if (copy_gbs == 0) copy_gbs = gbs;
+  std::printf("%-34s %9.4f ms %8.0f GB/s %6.1f %%\n", name, ms, gbs, 100 * gbs / copy_gbs);
+}
+
+template <class Run>
+void wall(const char* name, int calls, Run&& run) {
+  for (int k = 0; k < 100; ++k) run();
+  check(cudaDeviceSynchronize());
+  const auto begin = std::chrono::steady_clock::now();
+  for (int k = 0; k < calls; ++k) run();
+  check(cudaDeviceSynchronize());
+  const double us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count() / calls;
+  std::printf("%-34s %9.2f us a call, wall\n", name, us);
+}
+
+struct rk4_map;
+struct rk4_map_and_sum;
+constexpr auto rk4_summed = [](auto F, auto G, auto d, auto h) {
+  auto [Fn, Gn] = rk4_fields(F, G, d, h);
+  return std::tuple{Fn, Gn, dsl::sum(Fn)};
+};
+
+void loop(int side) {
+  const auto step = dsl::vectorize<rk4_map_and_sum>(rk4_summed);
+  auto F = dsl::full<c32>(1.0f, side, side), G = dsl::full<c32>(1.0f, side, side);
+  dsl::scalar<c32> delta = c32(1);
+  double best = 1e9;
+  for (int k = 0; k < 10; ++k) {
+    F = c32(1), G = c32(1), delta = c32(1);
+    check(cudaDeviceSynchronize());
+    const auto begin = std::chrono::steady_clock::now();
+    const auto history = dsl::iterate(100, step, dsl::state(F, G, delta), 1e-4f);
+    check(cudaDeviceSynchronize());
+    best = std::min(best, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
+  }
+  std::printf("100 steps, %4d x %-4d              %9.3f ms, wall, best of 10\n", side, side, best);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int log2n = argc > 2 && std::strcmp(argv[1], "--size") == 0 ? std::atoi(argv[2]) : 27;
+  const std::int64_t n = std::int64_t{1} << log2n;
+  const auto& gpu = dsl::properties(dsl::device("cuda"));
+  std::printf("%s, driver %d, runtime %d, n = 2^%d\n", gpu.name, gpu.driver, gpu.runtime, log2n);
+
+  const auto a = dsl::array<float>(dsl::arange<float>(n) / n), b = dsl::array<float>(1 - a), c = dsl::array<float>(a * b);
+  dsl::array<float> out(n);
+  row("copy (cudaMemcpy)", 8.0 * n, [&] { out = a; });
+  row("a + b", 12.0 * n, [&] { out = a + b; });
+  row("exp(a)", 8.0 * n, [&] { out = exp(a); });
+  row("exp(a) + 2 * b", 12.0 * n, [&] { out = exp(a) + 2 * b; });
+  row("a*exp(-b*b) + sqrt(abs(c))", 16.0 * n, [&] { out = a * exp(-b * b) + sqrt(abs(c)); });
+  {
+    const dsl::view<float, 1> shifted(a.view().owner(), a.data() + 1, {n - 1}, {1}), rest(out.view().owner(), out.data(), {n - 1}, {1});
+    row("a[1:] + b[:-1]", 12.0 * n, [&] { rest = shifted + dsl::view<float, 1>(b.view().owner(), b.data(), {n - 1}, {1}); });
+  }
+  dsl::scalar<float> s;
+  row("sum(a)", 4.0 * n, [&] { s = dsl::sum(a); });
+  row("sum(a * exp(b))", 8.0 * n, [&] { s = dsl::sum(a * exp(b)); });
+  {
+    const std::int64_t side = std::int64_t{1} << (log2n / 2);
+    const auto m = dsl::reshape(a, side, n / side), to = dsl::reshape(out, side, n / side);
+    const dsl::array<float> line = dsl::arange<float>(n / side), column = dsl::arange<float>(side);
+    const auto stand = dsl::reshape(column, side, 1);
+    row("m * row + col", 8.0 * n, [&] { to = m * line + stand; });
+  }
+  for (const int side : {1024, 4096}) {
+    auto F = dsl::full<c32>({0.5f, 0.25f}, side, side), G = dsl::full<c32>({0.125f, 0.0f}, side, side);
+    const dsl::scalar<c32> d = c32(1e-3f);
+    dsl::scalar<c32> sum;
+    const double bytes = 32.0 * side * side;
+    const auto map = dsl::vectorize<rk4_map>(rk4_fields);
+    const auto summed = dsl::vectorize<rk4_map_and_sum>(rk4_summed);
+    std::printf("RK4 step, %d x %d\n", side, side);
+    row("  by hand, 16-byte accesses", bytes, [&] { launch_rk4_by_hand(F.data(), G.data(), d.data(), 1e-4f, F.size()); });
+    row("  dsl", bytes, [&] { dsl::tie(F, G) = map(F, G, d, 1e-4f); });
+    row("  dsl, with sum(F)", bytes, [&] { dsl::tie(F, G, sum) = summed(F, G, d, 1e-4f); });
+    if (side == 4096) std::printf("  %s\n  %s\n", dsl::plan_of(dsl::tie(F, G), map(F, G, d, 1e-4f)).describe().c_str(),
+                                  dsl::plan_of(dsl::tie(F, G, sum), summed(F, G, d, 1e-4f)).describe().c_str());
+  }
+  auto x = dsl::ones<float>(1000), y = dsl::ones<float>(1000);
+  dsl::array<float> z(1000);
+  wall("a + b, n = 1000", 10000, [&] { z = x + y; });
+  wall("sum(a), n = 1000", 10000, [&] { s = dsl::sum(x); });
+  for (const int side : {4, 512, 3162}) loop(side);
+}
