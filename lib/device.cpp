@@ -8,8 +8,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <map>
-#include <mutex>
 #include <optional>
 #include <thread>
 
@@ -106,11 +104,12 @@ const device_properties& properties(device where) {
       detail::raise<device_error>(wanted + " was asked for, but no GPU can be used; valid are " + valid_names());
     detail::raise<device_error>("there is no " + wanted + "; valid are " + valid_names());
   }
-  static std::mutex mutex;
-  static std::map<int, device_properties> known;
-  const std::lock_guard lock(mutex);
-  const auto found = known.find(where.index);
-  return found != known.end() ? found->second : known.emplace(where.index, detail::cuda::properties(where.index)).first->second;
+  static const std::vector<device_properties> gpus = [] {
+    std::vector<device_properties> all;
+    for (int i = 0; i < detail::cuda::device_count(); ++i) all.push_back(detail::cuda::properties(i));
+    return all;
+  }();
+  return gpus[static_cast<std::size_t>(where.index)];
 }
 
 std::vector<device> devices() {

@@ -113,7 +113,7 @@ class chunk_runner {
 void run_on_host(const host_job& job) {
   const std::int64_t elements = job.space.elements, chunk = std::int64_t{host_block} * blocks_per_chunk;
   const std::int64_t chunks = std::max<std::int64_t>(1, (elements + chunk - 1) / chunk);
-  const bool reducing = reduces(job.code.view);
+  const bool reducing = job.code.reduces;
   std::vector<partial> partials(reducing ? static_cast<std::size_t>(chunks) : 1);
   const auto run = [&](chunk_runner& runner, std::int64_t c) {
     partial unused;

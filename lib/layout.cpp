@@ -60,9 +60,8 @@ void fit_outputs(geometry& g, const operand* all, int inputs, int count, const p
     else if (target == nullptr) target = &outputs[i];
   }
   if (target == nullptr) return;
-  const std::string expression = spell_shape(g.shape, g.shape_rank);
   const auto fail = [&](const operand& o) {
-    raise<shape_error>("an expression of shape " + expression + " cannot be assigned to shape " + spell_shape(o.extents, o.rank) + ": " +
+    raise<shape_error>("an expression of shape " + spell_shape(g.shape, g.shape_rank) + " cannot be assigned to shape " + spell_shape(o.extents, o.rank) + ": " +
                        spell_program(program, all));
   };
   bool same = target->rank == g.shape_rank, fits = target->rank >= g.shape_rank;
@@ -98,8 +97,8 @@ void simplify(geometry& g, int count) {
 
 }  // namespace
 
-geometry lay_out(const operand* all, int inputs, int outputs, int lanes, const program_view& program) {
-  geometry g;
+void lay_out(geometry& g, const operand* all, int inputs, int outputs, int lanes, const program_view& program) {
+  g.shape_rank = 0;
   const int count = inputs + outputs;
   g.where = common_device(all, count, program);
   broadcast_inputs(g, all, inputs, program);
@@ -107,6 +106,7 @@ geometry lay_out(const operand* all, int inputs, int outputs, int lanes, const p
   g.elements = element_count(g.shape, g.shape_rank, 1);
 
   for (int k = 0; k < count; ++k) {
+    g.walks[k] = {};
     if (!has_elements(all[k])) continue;
     for (int d = 0; d < all[k].rank; ++d)
       if (all[k].extents[d] != 1) g.walks[k].strides[g.shape_rank - all[k].rank + d] = all[k].strides[d];
@@ -126,7 +126,6 @@ geometry lay_out(const operand* all, int inputs, int outputs, int lanes, const p
     w.wide = o.kind == operand_kind::array && w.strides[g.rank - 1] == 1 && o.word[0] % static_cast<std::uint64_t>(vector) == 0;
     for (int d = 0; d + 1 < g.rank; ++d) w.wide = w.wide && w.strides[d] * size % vector == 0;
   }
-  return g;
 }
 
 namespace {
@@ -177,7 +176,8 @@ void detour::arrive() {
     const operand &to = targets_[i], &from = outputs_[i];
     if (to.kind != operand_kind::array) continue;
     const operand pair[] = {from, to};
-    const geometry g = lay_out(pair, 1, 1, 1, program_view{});
+    geometry g;
+    lay_out(g, pair, 1, 1, 1, program_view{});
     const auto size = static_cast<std::size_t>(size_of(to.type));
     if (g.where.kind != backend::cuda) {
       scatter(reinterpret_cast<const unsigned char*>(from.word[0]), to, g, g.walks[1], 0, g.elements);

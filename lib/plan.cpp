@@ -28,7 +28,7 @@ namespace detail {
 plan make_plan(const geometry& g, int lanes, bool reduces, const kernel_attributes& attributes, const launch& fixed, const program_view& program) {
   plan p;
   p.where = g.where, p.path = g.linear ? "linear" : "strided";
-  p.elements = g.elements, p.lanes = lanes, p.per_element = cost_of(program);
+  p.elements = g.elements, p.lanes = lanes;
   if (g.where.kind == backend::host) {
     p.block = host_block;
     p.grid = (g.elements + host_block - 1) / host_block;

@@ -11,7 +11,7 @@ namespace dsl::detail {
 
 prepared::prepared(const program_code& code, const operand* operands, const launch& fixed)
     : code_(&code), operands_(operands, operands + code.inputs + code.view.output_count), fixed_(fixed) {
-  space_ = lay_out(operands_.data(), code.inputs, code.view.output_count, code.lanes, code.view);
+  lay_out(space_, operands_.data(), code.inputs, code.view.output_count, code.lanes, code.view);
 }
 
 plan prepared::make_plan() const {
@@ -23,20 +23,22 @@ plan prepared::make_plan() const {
                           ") cannot run on a GPU: its file was not compiled by nvcc. Compile it as CUDA, or set DSL_DEVICE=host");
     attributes = cuda::attributes(function, fixed_.block > 0 ? fixed_.block : default_block, space_.where.index);
   }
-  return detail::make_plan(space_, code_->lanes, reduces(code_->view), attributes, fixed_, code_->view);
+  plan p = detail::make_plan(space_, code_->lanes, code_->reduces, attributes, fixed_, code_->view);
+  p.per_element = code_->per_element;
+  return p;
 }
 
 void prepared::assign() {
   const int inputs = code_->inputs, outputs = code_->view.output_count;
   if (!overlaps(operands_.data(), inputs, outputs, space_)) return run();
   detour around(operands_.data() + inputs, outputs);
-  space_ = lay_out(operands_.data(), inputs, outputs, code_->lanes, code_->view);
+  lay_out(space_, operands_.data(), inputs, outputs, code_->lanes, code_->view);
   run();
   around.arrive();
 }
 
 void prepared::run(const std::uint64_t* recorded) {
-  if (space_.elements == 0 && !reduces(code_->view)) return;
+  if (space_.elements == 0 && !code_->reduces) return;
   const stream on = stream::current(space_.where);
   use_operands(operands_.data(), code_->inputs, code_->view.output_count, on);
   if (space_.where.kind == backend::host) return run_on_host({*code_, operands_.data(), space_, recorded});
@@ -71,7 +73,7 @@ void prepared::run_kernel(const std::uint64_t* recorded, const stream& on) {
       allowed.add(recorded[i], static_cast<std::size_t>(size_of(output_word{code_->view.outputs[i]}.type())));
     return simulate(code_->simulated[path], &parameters, p, allowed);
   }
-  if (reduces(code_->view))
+  if (code_->reduces)
     parameters.header.scratch = cuda::scratch_of(on, 16 * static_cast<std::size_t>(p.grid) * static_cast<std::size_t>(code_->view.output_count));
   cuda::launch_kernel(*code_, operands_.data(), code_->kernel[path], &parameters, p, on);
 }

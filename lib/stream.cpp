@@ -1,7 +1,5 @@
 #include "stream.hpp"
 
-#include <map>
-#include <memory>
 #include <vector>
 
 #include "cuda.hpp"
@@ -16,12 +14,15 @@ thread_local std::vector<stream> guards;
 namespace detail {
 
 stream_state& stream_state::default_of(device where) {
-  static std::mutex mutex;
-  static auto& all = *new std::map<std::pair<backend, int>, std::unique_ptr<stream_state>>;  // outlives every array
-  const std::lock_guard lock(mutex);
-  auto& s = all[{where.kind, where.index}];
-  if (s == nullptr) s.reset(new stream_state{where, nullptr, true});
-  return *s;
+  // Never freed: arrays may outlive everything else.
+  static stream_state &host = *new stream_state{backend::host, nullptr, true}, &sim = *new stream_state{backend::sim, nullptr, true};
+  static const std::vector<stream_state*>& gpus = *new std::vector<stream_state*>([] {
+    std::vector<stream_state*> all;
+    for (int i = 0; i < cuda::device_count(); ++i) all.push_back(new stream_state{{backend::cuda, i}, nullptr, true});
+    return all;
+  }());
+  if (where.kind == backend::cuda) return *gpus.at(static_cast<std::size_t>(where.index));
+  return where.kind == backend::host ? host : sim;
 }
 
 void stream_state::release() noexcept {

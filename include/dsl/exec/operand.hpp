@@ -21,8 +21,8 @@ struct operand {
 
 /// Strides along the dimensions that a kernel walks, outermost first; 0 where the operand is broadcast.
 struct walk {
-  std::int64_t strides[max_rank] = {};
-  bool wide = false;  // along the innermost dimension whole vectors lie aligned in memory
+  std::int64_t strides[max_rank];
+  bool wide;  // along the innermost dimension whole vectors lie aligned in memory
 };
 
 inline constexpr int max_operands = 32;
@@ -37,12 +37,12 @@ struct geometry {
   std::int64_t extents[max_rank] = {};
   int shape_rank = 0;            // before dropping and merging
   std::int64_t shape[max_rank] = {};
-  walk walks[max_operands];
+  walk walks[max_operands];      // the operands' own, and no further, are set
 };
 
-/// Checks devices and shapes, and lays the index space out. `inputs` come before `outputs` in `operands`. `lanes` is how many
+/// Checks devices and shapes, and lays the index space out, in place: it is large, and this is on the way to every launch. `inputs` come before `outputs` in `operands`. `lanes` is how many
 /// elements a thread takes at a time. Throws shape_error and device_error, before anything has been written.
-geometry lay_out(const operand* operands, int inputs, int outputs, int lanes, const program_view& program);
+void lay_out(geometry& space, const operand* operands, int inputs, int outputs, int lanes, const program_view& program);
 
 /// Whether an output overlaps an input, or another output, other than element by element in place.
 bool overlaps(const operand* operands, int inputs, int outputs, const geometry& g);

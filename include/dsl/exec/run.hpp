@@ -13,6 +13,8 @@ struct unnamed;
 struct program_code {
   program_view view;
   int inputs, lanes;
+  cost per_element;
+  bool reduces;
   const char* name;        // contains the kernel's name (`spell_kernel`), or null
   const void* kernel[2];   // linear, strided; null in a file that nvcc did not compile
   simulated_kernel simulated[2];
@@ -36,6 +38,8 @@ const program_code& code_of() {
       Program::view(),
       Inputs,
       lanes_for(Program::view()),
+      cost_of(Program::view()),
+      reduces(Program::view()),
       spelled_name<Name>(),
 #if defined(__CUDACC__)
       {reinterpret_cast<const void*>(&kernel<Name, Program, Inputs, linear>), reinterpret_cast<const void*>(&kernel<Name, Program, Inputs, strided>)},

@@ -117,7 +117,8 @@ prepared prepare_assignment(const launch& fixed, const std::tuple<Targets&...>& 
   (add_leaves(expressions, at), ...);
   const bool missing = std::apply([](auto&... t) { return (needs_memory(t) || ...); }, targets);
   if (missing) {
-    const geometry g = lay_out(all, inputs, 0, 1, program::view());
+    geometry g;
+    lay_out(g, all, inputs, 0, 1, program::view());
     std::apply([&g](auto&... t) { (give_memory(t, g), ...); }, targets);
   }
   add_targets<outputs_of<E...>>(targets, at, std::index_sequence_for<Targets...>{});

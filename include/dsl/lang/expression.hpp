@@ -190,7 +190,9 @@ device device_of(const E& e) {
   detail::operand leaves[detail::leaf_count<E>];
   detail::operand* at = leaves;
   detail::add_leaves(e, at);
-  return detail::lay_out(leaves, detail::leaf_count<E>, 0, 1, detail::program_view{}).where;
+  detail::geometry g;
+  detail::lay_out(g, leaves, detail::leaf_count<E>, 0, 1, detail::program_view{});
+  return g.where;
 }
 
 /// The dtype of an expression's elements.
