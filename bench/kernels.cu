@@ -13,7 +13,7 @@
 
 namespace {
 
-constexpr int repeats = 20;
+constexpr int repeats = 20, launches = 5;
 
 void check(cudaError_t status) {
   if (status == cudaSuccess) return;
@@ -21,7 +21,7 @@ void check(cudaError_t status) {
   std::exit(1);
 }
 
-/// Milliseconds: the median of `repeats` single runs between events, after three to warm up.
+/// Milliseconds a launch: the median of `repeats` measurements between events, of `launches` each, after three to warm up.
 template <class Run>
 float median_ms(Run&& run) {
   cudaEvent_t begin, end;
@@ -29,12 +29,12 @@ float median_ms(Run&& run) {
   std::vector<float> times;
   for (int k = 0; k < 3 + repeats; ++k) {
     check(cudaEventRecord(begin));
-    run();
+    for (int l = 0; l < launches; ++l) run();
     check(cudaEventRecord(end));
     check(cudaEventSynchronize(end));
     float ms = 0;
     check(cudaEventElapsedTime(&ms, begin, end));
-    if (k >= 3) times.push_back(ms);
+    if (k >= 3) times.push_back(ms / launches);
   }
   check(cudaEventDestroy(begin)), check(cudaEventDestroy(end));
   std::nth_element(times.begin(), times.begin() + repeats / 2, times.end());
