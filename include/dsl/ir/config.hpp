@@ -25,7 +25,7 @@
 #endif
 
 // Before a loop over a thread's lanes: their values stay in registers only if every index is a constant.
-#if defined(__CUDACC__)
+#if defined(__CUDA_ARCH__)
 #define DSL_DETAIL_UNROLL _Pragma("unroll")
 #else
 #define DSL_DETAIL_UNROLL

@@ -52,12 +52,6 @@ struct values_of<std::integer_sequence<int, N...>, std::tuple<Calls...>, std::in
 template <dtype D, int N> DSL_DETAIL_FN constexpr slots<D, N>& slots_of(slots<D, N>& s) { return s; }
 template <int N, class Call, class A> DSL_DETAIL_FN frame<Call, N, A>& frame_of(frame<Call, N, A>& f) { return f; }
 
-template <std::uint64_t Payload, int I, class Values>
-DSL_DETAIL_FN auto value_at(Values& v) {
-  constexpr reference r = reference::of(Payload, I);
-  return slots_of<r.type()>(v).at[r.slot()];
-}
-
 // Such a node is filled from outside.
 constexpr bool reads_operand(op code) { return code <= op::fetch; }
 
@@ -66,13 +60,15 @@ template <std::uint32_t Head, std::uint64_t Payload, class Values>
 DSL_DETAIL_FN void step(Values& v) {
   constexpr head h{Head};
   constexpr op code = h.code();
+  constexpr reference x = reference::of(Payload, 0), y = reference::of(Payload, 1), z = reference::of(Payload, 2);
   using R = value_t<h.type()>;
   if constexpr (code == op::argument) {
     auto& f = frame_of<static_cast<int>(Payload >> 16 & 0xffff)>(v);
     auto& place = f.template at<static_cast<int>(Payload >> 32)>(f.in);
     using T = std::remove_cvref_t<decltype(place)>;
-    if constexpr (is_complex<R>) place = T(value_at<Payload, 0>(v).re, value_at<Payload, 0>(v).im);
-    else place = static_cast<T>(value_at<Payload, 0>(v));
+    const auto& given = slots_of<x.type()>(v).at[x.slot()];
+    if constexpr (is_complex<R>) place = T(given.re, given.im);
+    else place = static_cast<T>(given);
   } else if constexpr (code == op::call) {
     frame_of<static_cast<int>(Payload & 0xffff)>(v).run();
   } else if constexpr (!reads_operand(code)) {
@@ -80,18 +76,19 @@ DSL_DETAIL_FN void step(Values& v) {
     if constexpr (code == op::constant) {
       r = from_bits<R>(Payload);
     } else if constexpr (code == op::convert) {
-      r = math::convert<R>(value_at<Payload, 0>(v));
+      r = math::convert<R>(slots_of<x.type()>(v).at[x.slot()]);
       if constexpr (h.type() == dtype::float16 || h.type() == dtype::bfloat16) r = static_cast<memory_t<h.type()>>(r);
     } else if constexpr (code == op::complex) {
-      r = R{value_at<Payload, 0>(v), value_at<Payload, 1>(v)};
+      r = R{slots_of<x.type()>(v).at[x.slot()], slots_of<y.type()>(v).at[y.slot()]};
     } else if constexpr (code == op::result) {
       r = to_value(frame_of<static_cast<int>(Payload >> 16 & 0xffff)>(v).template result<static_cast<int>(Payload >> 32)>());
     } else if constexpr (info(code).arity == 1) {
-      r = scalar_code<code>::template apply<R>(value_at<Payload, 0>(v));
+      r = scalar_code<code>::template apply<R>(slots_of<x.type()>(v).at[x.slot()]);
     } else if constexpr (info(code).arity == 2) {
-      r = scalar_code<code>::template apply<R>(value_at<Payload, 0>(v), value_at<Payload, 1>(v));
+      r = scalar_code<code>::template apply<R>(slots_of<x.type()>(v).at[x.slot()], slots_of<y.type()>(v).at[y.slot()]);
     } else {
-      r = scalar_code<code>::template apply<R>(value_at<Payload, 0>(v), value_at<Payload, 1>(v), value_at<Payload, 2>(v));
+      r = scalar_code<code>::template apply<R>(slots_of<x.type()>(v).at[x.slot()], slots_of<y.type()>(v).at[y.slot()],
+                                               slots_of<z.type()>(v).at[z.slot()]);
     }
   }
 }

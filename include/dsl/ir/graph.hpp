@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include <dsl/ir/literal.hpp>
 #include <dsl/ir/op.hpp>
+#include <dsl/ir/sequence.hpp>
 
 namespace dsl::detail {
 
@@ -16,7 +16,9 @@ struct node {
   op code{};
   dtype type{};
   literal word{};
-  friend constexpr bool operator==(const node&, const node&) = default;
+  friend constexpr bool operator==(const node& a, const node& b) {
+    return a.word.bits == b.word.bits && a.code == b.code && a.type == b.type && a.word.second == b.word.second;
+  }
   constexpr int field(int i) const { return static_cast<int>(word.bits >> 16 * i & 0xffff); }
 };
 
@@ -26,7 +28,7 @@ constexpr literal fields(int a, int b = 0, int c = 0) {
 
 /// What becomes of a node's value: stored for each element, or reduced with an operation over all of them.
 struct output {
-  int node;
+  int node = 0;
   op reduction = op::load;  // op::load: stored
 };
 
@@ -36,43 +38,43 @@ class graph {
  public:
   constexpr int add(op code, dtype type, literal word) {
     const node made{code, type, word};
-    const std::size_t place = find(made);
+    const int place = find(made);
     if (table_[place] != 0) return table_[place] - 1;
     if (nodes_.size() == max_nodes) throw "a formula may have at most 65535 distinct nodes";
     nodes_.push_back(made);
-    table_[place] = static_cast<int>(nodes_.size());
+    table_[place] = nodes_.size();
     if (2 * nodes_.size() > table_.size()) grow();
-    return static_cast<int>(nodes_.size()) - 1;
+    return nodes_.size() - 1;
   }
 
   /// The number of a node that is there already, or -1.
   constexpr int known(op code, dtype type, literal word) const { return table_[find({code, type, word})] - 1; }
 
-  constexpr const node& operator[](int i) const { return nodes_[static_cast<std::size_t>(i)]; }
-  constexpr int size() const { return static_cast<int>(nodes_.size()); }
+  constexpr const node& operator[](int i) const { return nodes_[i]; }
+  constexpr int size() const { return nodes_.size(); }
 
-  std::vector<output> outputs;
+  sequence<output> outputs;
 
  private:
-  static constexpr std::size_t max_nodes = 0xffff;
+  static constexpr int max_nodes = 0xffff;
 
-  constexpr std::size_t find(const node& n) const {
+  constexpr int find(const node& n) const {
     constexpr std::uint64_t spread = 0x9e3779b97f4a7c15u;  // 2^64 / golden ratio
     std::uint64_t hash = n.word.bits * spread ^ n.word.second;
     hash = (hash ^ static_cast<std::uint64_t>(n.code) << 8 ^ static_cast<std::uint64_t>(n.type)) * spread;
-    const std::size_t mask = table_.size() - 1;
-    std::size_t place = (hash >> 32) & mask;
-    while (table_[place] != 0 && !(nodes_[static_cast<std::size_t>(table_[place] - 1)] == n)) place = (place + 1) & mask;
+    const int mask = table_.size() - 1;
+    int place = static_cast<int>(hash >> 32) & mask;
+    while (table_[place] != 0 && !(nodes_[table_[place] - 1] == n)) place = (place + 1) & mask;
     return place;
   }
 
   constexpr void grow() {
-    table_.assign(4 * table_.size(), 0);
-    for (std::size_t i = 0; i < nodes_.size(); ++i) table_[find(nodes_[i])] = static_cast<int>(i) + 1;
+    table_ = sequence<int>(4 * table_.size(), 0);
+    for (int i = 0; i < nodes_.size(); ++i) table_[find(nodes_[i])] = i + 1;
   }
 
-  std::vector<node> nodes_;
-  std::vector<int> table_ = std::vector<int>(64, 0);  // node number + 1; 0: free
+  sequence<node> nodes_;
+  sequence<int> table_ = sequence<int>(128, 0);  // node number + 1; 0: free
 };
 
 }  // namespace dsl::detail

@@ -68,29 +68,28 @@ struct program<heads<H...>, words<P...>, words<O...>, Calls...> {
 };
 
 struct frozen_graph {
-  std::vector<std::uint32_t> heads;
-  std::vector<std::uint64_t> payloads, outputs;
+  sequence<std::uint32_t> heads;
+  sequence<std::uint64_t> payloads, outputs;
 };
 
 constexpr int operand_count(op code) { return code == op::argument ? 1 : info(code).arity; }
 
 /// Keeps the nodes that an output needs, in order, and numbers the slots of each dtype.
 constexpr frozen_graph freeze(const graph& g) {
-  std::vector<bool> live(static_cast<std::size_t>(g.size()), false);
-  const auto mark = [&live](int i) { live[static_cast<std::size_t>(i)] = true; };
-  for (const output& o : g.outputs) mark(o.node);
+  sequence<char> live(g.size(), 0);
+  for (int i = 0; i < g.outputs.size(); ++i) live[g.outputs[i].node] = 1;
   for (int i = g.size() - 1; i >= 0; --i) {
-    if (!live[static_cast<std::size_t>(i)]) continue;
+    if (live[i] == 0) continue;
     const node& n = g[i];
-    for (int k = 0; k < operand_count(n.code); ++k) mark(n.field(k));
-    if (n.code == op::result) mark(n.field(0));
+    for (int k = 0; k < operand_count(n.code); ++k) live[n.field(k)] = 1;
+    if (n.code == op::result) live[n.field(0)] = 1;
     if (n.code == op::call)
-      for (int k = 0; k < n.field(2); ++k) mark(n.field(1) + k);
+      for (int k = 0; k < n.field(2); ++k) live[n.field(1) + k] = 1;
   }
 
   frozen_graph f;
   int used[dtype_count] = {};
-  std::vector<reference> place(static_cast<std::size_t>(g.size()), reference{0});
+  sequence<reference> place(g.size(), reference{0});
   const auto put = [&](op code, dtype type, std::uint64_t payload) {
     int& slot = used[static_cast<int>(type)];
     if (slot == 0xfff) throw "a formula may have at most 4095 values of one dtype";
@@ -99,23 +98,22 @@ constexpr frozen_graph freeze(const graph& g) {
     return reference::make(type, slot++);
   };
   for (int i = 0; i < g.size(); ++i) {
-    if (!live[static_cast<std::size_t>(i)]) continue;
+    if (live[i] == 0) continue;
     const node& n = g[i];
-    reference& here = place[static_cast<std::size_t>(i)];
     if (n.code == op::constant && n.type == dtype::complex128) {
       const reference re = put(op::constant, dtype::float64, n.word.bits), im = put(op::constant, dtype::float64, n.word.second);
-      here = put(op::complex, n.type, re.word | im.word << 16);
+      place[i] = put(op::complex, n.type, re.word | im.word << 16);
       continue;
     }
     std::uint64_t payload = n.word.bits;
     for (int k = 0; k < operand_count(n.code); ++k) {
       payload &= ~(std::uint64_t{0xffff} << 16 * k);
-      payload |= place[static_cast<std::size_t>(n.field(k))].word << 16 * k;
+      payload |= place[n.field(k)].word << 16 * k;
     }
-    here = put(n.code, n.type, payload);
+    place[i] = put(n.code, n.type, payload);
   }
-  for (const output& o : g.outputs)
-    f.outputs.push_back(place[static_cast<std::size_t>(o.node)].word | static_cast<std::uint64_t>(o.reduction) << 16);
+  for (int i = 0; i < g.outputs.size(); ++i)
+    f.outputs.push_back(place[g.outputs[i].node].word | static_cast<std::uint64_t>(g.outputs[i].reduction) << 16);
   return f;
 }
 
@@ -142,11 +140,12 @@ inline constexpr std::size_t max_program_nodes = 4096, max_program_outputs = 32;
 template <class Trace>
 constexpr frozen_image<max_program_nodes, max_program_outputs> image() {
   const frozen_graph f = freeze(Trace::run());
-  if (f.heads.size() > max_program_nodes) throw "a formula may have at most 4096 distinct nodes";
-  if (f.outputs.size() > max_program_outputs) throw "a formula may have at most 32 outputs";
-  frozen_image<max_program_nodes, max_program_outputs> to{f.heads.size(), f.outputs.size()};
-  for (std::size_t i = 0; i < f.heads.size(); ++i) to.heads[i] = f.heads[i], to.payloads[i] = f.payloads[i];
-  for (std::size_t i = 0; i < f.outputs.size(); ++i) to.output_words[i] = f.outputs[i];
+  const auto nodes = static_cast<std::size_t>(f.heads.size()), outputs = static_cast<std::size_t>(f.outputs.size());
+  if (nodes > max_program_nodes) throw "a formula may have at most 4096 distinct nodes";
+  if (outputs > max_program_outputs) throw "a formula may have at most 32 outputs";
+  frozen_image<max_program_nodes, max_program_outputs> to{nodes, outputs};
+  for (std::size_t i = 0; i < nodes; ++i) to.heads[i] = f.heads[static_cast<int>(i)], to.payloads[i] = f.payloads[static_cast<int>(i)];
+  for (std::size_t i = 0; i < outputs; ++i) to.output_words[i] = f.outputs[static_cast<int>(i)];
   return to;
 }
 

@@ -27,12 +27,12 @@ template <dtype Target, class Output>
 constexpr void add_output(graph& g, const Output& o) {
   if constexpr (is_reduced<Output>) {
     static_assert(assignable(Target, decltype(o.value)::type), "the target's dtype is narrower than the reduction's: use dsl::cast");
-    g.outputs.push_back({convert_symbol<Target, false>(o.value).id, reduction_of(o)});
+    g.outputs.push_back(output{convert_symbol<Target, false>(o.value).id, reduction_of(o)});
   } else if constexpr (is_symbol<Output>) {
     static_assert(assignable(Target, Output::type), "the target's dtype is narrower than the expression's: use dsl::cast");
-    g.outputs.push_back({convert_symbol<Target, false>(o).id});
+    g.outputs.push_back(output{convert_symbol<Target, false>(o).id});
   } else {
-    g.outputs.push_back({convert_symbol<Target, false>(lift(&g, o)).id});  // the formula returned a constant
+    g.outputs.push_back(output{convert_symbol<Target, false>(lift(&g, o)).id});  // the formula returned a constant
   }
 }
 /// The graph of expressions assigned to targets of given dtypes.

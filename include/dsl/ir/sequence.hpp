@@ -1,0 +1,47 @@
+// A growing array for constant evaluation: std::vector there takes several times the steps, and tracing a long formula three times the
+// time.
+#pragma once
+
+namespace dsl::detail {
+
+template <class T>
+class sequence {
+ public:
+  constexpr sequence() = default;
+  constexpr sequence(int n, T value) : data_(new T[n]), size_(n), capacity_(n) {
+    for (int i = 0; i < n; ++i) data_[i] = value;
+  }
+  constexpr sequence(sequence&& other) noexcept : data_(other.data_), size_(other.size_), capacity_(other.capacity_) {
+    other.data_ = nullptr;
+    other.size_ = other.capacity_ = 0;
+  }
+  sequence(const sequence&) = delete;
+  sequence& operator=(const sequence&) = delete;
+  constexpr sequence& operator=(sequence&& other) noexcept {
+    T* const mine = data_;
+    data_ = other.data_, size_ = other.size_, capacity_ = other.capacity_;
+    other.data_ = mine;
+    return *this;
+  }
+  constexpr ~sequence() { delete[] data_; }
+
+  constexpr T& operator[](int i) { return data_[i]; }
+  constexpr const T& operator[](int i) const { return data_[i]; }
+  constexpr int size() const { return size_; }
+  constexpr void push_back(const T& value) {
+    if (size_ == capacity_) {
+      capacity_ = capacity_ == 0 ? 16 : 4 * capacity_;
+      T* const larger = new T[capacity_];
+      for (int i = 0; i < size_; ++i) larger[i] = data_[i];
+      delete[] data_;
+      data_ = larger;
+    }
+    data_[size_++] = value;
+  }
+
+ private:
+  T* data_ = nullptr;
+  int size_ = 0, capacity_ = 0;
+};
+
+}  // namespace dsl::detail
