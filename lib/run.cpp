@@ -37,6 +37,11 @@ void prepared::assign() {
   around.arrive();
 }
 
+void prepared::require_in_place() const {
+  if (overlaps(operands_.data(), code_->inputs, code_->view.output_count, space_))
+    raise<shape_error>("a loop's variables overlap each other or its parameters: " + spell_program(code_->view, operands_.data()));
+}
+
 void prepared::run(const std::uint64_t* recorded) {
   if (space_.elements == 0 && !code_->reduces) return;
   const stream on = stream::current(space_.where);

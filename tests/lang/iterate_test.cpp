@@ -58,4 +58,12 @@ TEST_P(iterate, histories_of_none_one_and_several_scalars) {
   EXPECT_TRUE(dsl::iterate(0, half, dsl::state(v)).copy_to_host().empty());
 }
 
+TEST_P(iterate, wants_variables_of_its_own) {
+  const auto copy = dsl::vectorize([](auto, auto y) { return y + 1; });
+  auto x = dsl::to_device(std::vector<float>{1, 2, 3, 4});
+  const auto front = from_element(x, 0, 3);
+  EXPECT_THROW(dsl::iterate(2, copy, dsl::state(front), from_element(x, 1, 3)), dsl::shape_error);
+  EXPECT_EQ(x.copy_to_host(), (std::vector<float>{1, 2, 3, 4}));
+}
+
 }  // namespace

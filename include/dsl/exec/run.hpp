@@ -64,8 +64,10 @@ class prepared {
   /// Queues one evaluation on the current stream. `recorded` gives for each output a second address for a reduction's result, or 0.
   /// Throws cuda_error that names the kernel, the expression and the sizes.
   void run(const std::uint64_t* recorded = nullptr);
-  /// As `run`, as if the right side were complete before the first write.
+  /// As `run`, as if the right side were complete before the first write. Once: what overlapped is bound to a temporary after it.
   void assign();
+  /// Throws shape_error where `run` would not do for that.
+  void require_in_place() const;
 
  private:
   void run_kernel(const std::uint64_t* recorded, const stream& on);

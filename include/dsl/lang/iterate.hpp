@@ -41,6 +41,7 @@ template <class Name, class F, class... S, class... Parameters>
 auto iterate(std::integral auto steps, const vectorized<Name, F>& f, const loop_state<S...>& s, const Parameters&... parameters) {
   auto ready = std::apply(
       [&](auto&... v) { return detail::prepare_assignment({}, s.variables, f(v..., parameters...)); }, s.variables);
+  ready.require_in_place();
   const auto count = static_cast<std::int64_t>(steps);
   const device where = ready.where();
   const device_guard guard(where);
