@@ -193,9 +193,9 @@ workspace scratch_of(const stream& on, std::size_t bytes) {
   if (s.scratch_bytes < bytes) {
     std::size_t size = 1 << 16;
     while (size < bytes) size *= 2;
-    if (s.scratch != nullptr) release(s.scratch, s.where.index, s.native);
-    s.scratch = nullptr, s.scratch_bytes = 0;
-    s.scratch = allocate(256 + size, s.where.index, s.native);
+    void* const larger = allocate(256 + size, s.where.index, s.native);
+    if (s.scratch != nullptr) s.outgrown.push_back(s.scratch);
+    s.scratch = larger;
     set_zero(s.scratch, 256, s.where.index, s.native);
     s.scratch_bytes = size;
   }

@@ -28,6 +28,7 @@ stream_state& stream_state::default_of(device where) {
 void stream_state::release() noexcept {
   if (owners.fetch_sub(1, std::memory_order_acq_rel) != 1 || permanent) return;
   if (where.kind == backend::cuda) {
+    for (void* memory : outgrown) cuda::release(memory, where.index, native);
     if (scratch != nullptr) cuda::release(scratch, where.index, native);
     cuda::destroy_stream(where.index, native);
   }

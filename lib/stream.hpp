@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <vector>
 
 #include <dsl/mem/stream.hpp>
 
@@ -16,6 +17,7 @@ struct stream_state {
   std::mutex mutex{};           // of what follows: kernels' scratch memory
   void* scratch = nullptr;
   std::size_t scratch_bytes = 0;
+  std::vector<void*> outgrown{};  // another thread may be about to launch with it; each is half of the next
 
   static stream_state& of(const stream& s) { return *s.state_; }
   static stream_state& default_of(device where);

@@ -92,6 +92,7 @@ template <class T> view<T, 0> as_view(const scalar<T>& s) { return s.view(); }
 
 template <class Output, class Target>
 void add_target(const Target& target, operand*& at) {
+  static_assert(!is_reduced<Output> || Target::rank == 0, "a reduction is one value: assign it to a dsl::scalar");
   operand* const mine = at;
   add_leaves(as_view(target), at);
   // A scalar target of an elementwise expression is an array of rank 0.
