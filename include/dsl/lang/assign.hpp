@@ -8,6 +8,10 @@ namespace dsl {
 
 namespace detail {
 
+#if defined(__CUDACC__)
+inline const bool kernels_registered = register_kernels();  // in the user's files; the library's own kernels do not count
+#endif
+
 template <class T> inline constexpr bool is_tuple = false;
 template <class... T> inline constexpr bool is_tuple<std::tuple<T...>> = true;
 template <class T> inline constexpr bool is_reduced = false;

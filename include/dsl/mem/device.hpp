@@ -65,11 +65,8 @@ class device_guard {
 
 namespace detail {
 
-// Every file that nvcc compiles says so: a program without kernels does not choose a GPU by default.
+/// Says that this program has kernels: one without does not choose a GPU by default.
 bool register_kernels() noexcept;
-#if defined(__CUDACC__)
-inline const bool kernels_registered = register_kernels();
-#endif
 
 }  // namespace detail
 }  // namespace dsl
