@@ -18,7 +18,7 @@ template <class F>
 struct two_floats {
   static constexpr graph run() {
     graph g;
-    g.outputs.push_back({F{}(operand<dtype::float32>(g, 0), operand<dtype::float32>(g, 1)).id});
+    g.outputs.push_back(detail::output{F{}(operand<dtype::float32>(g, 0), operand<dtype::float32>(g, 1)).id});
     return g;
   }
 };
@@ -59,8 +59,8 @@ struct integer_identities {
   static constexpr graph run() {
     graph g;
     const auto i = operand<dtype::int32>(g, 0);
-    for (const auto zero : {i - i, i * 0}) g.outputs.push_back({zero.id});
-    g.outputs.push_back({(i + 0).id});
+    for (const auto zero : {i - i, i * 0}) g.outputs.push_back(detail::output{zero.id});
+    g.outputs.push_back(detail::output{(i + 0).id});
     return g;
   }
 };
@@ -80,8 +80,8 @@ struct rk4_trace {
     const symbol<dtype::complex64> d{&g, g.add(op::fetch, dtype::complex64, {2})};
     const symbol<dtype::float32, true> h{&g, g.add(op::value, dtype::float32, {3})};
     const auto [Fn, Gn] = rk4_fields(F, G, d, h);
-    g.outputs.push_back({Fn.id});
-    g.outputs.push_back({Gn.id});
+    g.outputs.push_back(detail::output{Fn.id});
+    g.outputs.push_back(detail::output{Gn.id});
     return g;
   }
 };
