@@ -85,10 +85,7 @@ void loop(int side) {
   std::printf("100 steps, %4d x %-4d              %9.3f ms, wall, best of 10\n", side, side, best);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const int log2n = argc > 2 && std::strcmp(argv[1], "--size") == 0 ? std::atoi(argv[2]) : 27;
+void run(int log2n) {
   const std::int64_t n = std::int64_t{1} << log2n;
   const auto& gpu = dsl::properties(dsl::device("cuda"));
   std::printf("%s, driver %d, runtime %d, n = 2^%d\n", gpu.name, gpu.driver, gpu.runtime, log2n);
@@ -133,4 +130,15 @@ int main(int argc, char** argv) {
   wall("a + b, n = 1000", 10000, [&] { z = x + y; });
   wall("sum(a), n = 1000", 10000, [&] { s = dsl::sum(x); });
   for (const int side : {4, 512, 3162}) loop(side);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    run(argc > 2 && std::strcmp(argv[1], "--size") == 0 ? std::atoi(argv[2]) : 27);
+  } catch (const dsl::error& e) {
+    std::fprintf(stderr, "bench_kernels: %s\n", e.what());
+    return 1;
+  }
 }

@@ -1,12 +1,11 @@
 #include "text.hpp"
 
 #include <atomic>
-#include <cctype>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
-#include <vector>
 
 namespace dsl {
 
@@ -20,10 +19,9 @@ text::text(const char* chars) {
   const std::size_t length = std::strlen(chars);
   void* memory = std::malloc(sizeof(shared_text) + length);
   if (memory == nullptr) throw std::bad_alloc();
-  auto* shared = new (memory) shared_text{{1}, {}};
+  new (memory) shared_text{{1}, {}};
   chars_ = static_cast<char*>(memory) + offsetof(shared_text, chars);
   std::memcpy(chars_, chars, length + 1);
-  (void)shared;
 }
 text::text(const text& other) noexcept : chars_(other.chars_) {
   if (chars_ != nullptr) owner_of(chars_)->owners.fetch_add(1, std::memory_order_relaxed);

@@ -68,7 +68,7 @@ struct kernel_body {
   static constexpr int lanes = lanes_for(Program::view());
   static constexpr int operands = Inputs + Program::outputs;
   using outputs = std::make_index_sequence<Program::outputs>;
-  // A long formula is compiled once for all lanes and both paths. A call costs little beside it, and it took a quarter of the time.
+  // A long formula is compiled once for all lanes and both paths; beside it a call costs little.
   static constexpr bool apart = Memory::apart || Program::nodes > 256;
 
   const Arguments& args;

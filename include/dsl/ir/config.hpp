@@ -57,8 +57,8 @@
 #define DSL_DETAIL_X86_LEVELS 0
 #endif
 
-// <complex> costs 1.4 s of an nvcc compilation (it brings <string> and the streams), so it is left to those who use complex
-// numbers. libstdc++ declares the template in namespace std itself, which makes this declaration harmless.
+// <complex> doubles the time of an otherwise empty nvcc compilation, 0.9 to 2.1 s (it brings <string> and the streams), so it is
+// left to those who use complex numbers. libstdc++ declares the template in namespace std itself, which makes this declaration harmless.
 #include <cstddef>
 #if defined(__GLIBCXX__)
 namespace std {

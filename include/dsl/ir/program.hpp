@@ -136,7 +136,7 @@ struct frozen_image {
 
 inline constexpr std::size_t max_program_nodes = 4096, max_program_outputs = 32;
 
-// Traces once: for a long formula that is most of the compilers' work.
+// Traces once: for a long formula that is a good part of the compilers' work.
 template <class Trace>
 constexpr frozen_image<max_program_nodes, max_program_outputs> image() {
   const frozen_graph f = freeze(Trace::run());

