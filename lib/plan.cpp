@@ -84,17 +84,26 @@ plan make_plan(const geometry& g, const operand* inputs, int input_count, int la
       return;
     }
     p.columns = columns_of(inner, lanes, p.block), p.rows = p.block / p.columns, p.steps = 1;
+    std::int64_t around = 1;
+    for (int d = 0; d < g.rank - 2; ++d) around *= g.extents[d];
+    const auto count = [&] { return around * pieces(inner, static_cast<std::int64_t>(p.columns) * lanes) * pieces(second, static_cast<std::int64_t>(p.rows) * p.steps); };
+    // Finding the tile's place costs about as much as a row: several rows a thread, where there is work for all.
+    constexpr int rows_a_thread = 4;
+    if (count() >= 8LL * rows_a_thread * device.multiprocessors) p.steps = rows_a_thread;
     if (g.rank > 1) plan_transposing(p, g, inputs, input_count);
-    p.tiles = pieces(inner, static_cast<std::int64_t>(p.columns) * lanes) * pieces(second, static_cast<std::int64_t>(p.rows) * p.steps);
-    for (int d = 0; d < g.rank - 2; ++d) p.tiles *= g.extents[d];
+    p.tiles = count();
   };
   cut();
   // A small job is spread over more multiprocessors by smaller blocks.
   while (fixed.block == 0 && p.block > 64 && p.tiles < device.multiprocessors) p.block /= 2, cut();
   p.grid = p.tiles;
   if (reduces) {
-    const std::int64_t resident = static_cast<std::int64_t>(device.multiprocessors) * p.blocks_per_multiprocessor;
-    p.grid = std::max<std::int64_t>(1, std::min(p.grid, fixed.grid > 0 ? fixed.grid : resident));
+    // What is written beside a reduction comes out faster with half of the threads that fit (docs/performance.md).
+    bool stores = false;
+    for (int i = 0; i < program.output_count; ++i) stores = stores || output_word{program.outputs[i]}.is_stored();
+    const int most_threads = stores ? device.threads_per_multiprocessor / 2 : device.threads_per_multiprocessor;
+    const int blocks = std::max(1, std::min(p.blocks_per_multiprocessor, most_threads / p.block));
+    p.grid = std::max<std::int64_t>(1, std::min<std::int64_t>(p.grid, fixed.grid > 0 ? fixed.grid : static_cast<std::int64_t>(device.multiprocessors) * blocks));
   }
   if (p.tiles > 0x7fffffff) raise<shape_error>(std::to_string(g.elements) + " elements need more blocks than a grid has: " + spell_program(program));
   return p;

@@ -94,7 +94,7 @@ tiling tiling_of(const geometry& g, const plan& p) {
   t.rows = p.rows, t.steps = p.steps, t.outer_rank = std::max(0, g.rank - 2), t.shared_bytes = p.shared_bytes;
   t.width = p.columns * p.lanes, t.height = p.rows * p.steps;
   t.across = divisor::of(pieces(t.extents[0], t.width)), t.down = divisor::of(pieces(t.extents[1], t.height));
-  t.in_column = divisor::of(t.height);
+  t.in_column = divisor::of(std::min(t.height, p.block));
   for (int d = 0; d < t.outer_rank; ++d) t.outer[d] = divisor::of(g.extents[g.rank - 3 - d]);
   return t;
 }
@@ -113,11 +113,8 @@ void prepared::run_kernel(const std::uint64_t* recorded, const stream& on) {
     if (o.kind == operand_kind::result) extra = recorded != nullptr ? recorded[k - inputs] : 0;
     if (o.kind == operand_kind::array) extra = space_.walks[k].how == access::wide ? in_vectors : by_elements;
     if (o.kind == operand_kind::array && space_.walks[k].how == access::tiled) {
-      const int size = size_of(o.type), tile = tile_bytes(p.columns * p.lanes, p.rows * p.steps, size);
-      if (shared + tile <= p.shared_bytes) {
-        extra = (in_tile + static_cast<std::uint64_t>(shared)) | static_cast<std::uint64_t>(size) << 32;
-        shared += tile;
-      }
+      const int tile = tile_bytes(p.columns * p.lanes, p.rows * p.steps, size_of(o.type));
+      if (shared + tile <= p.shared_bytes) extra = in_tile + static_cast<std::uint64_t>(shared), shared += tile;
     }
     given.put(argument{o.word[0], extra});
   }

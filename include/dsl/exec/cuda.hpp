@@ -12,7 +12,16 @@ struct device_memory {
   unsigned char* shared;
   template <class T> DSL_DETAIL_FN T load(const void* address) const { return *static_cast<const T*>(address); }
   template <class T> DSL_DETAIL_FN void store(T* address, const T& value) const { *address = value; }
+  /// From global to shared memory; done when `wait_for_fetches` returns. No register holds what is on its way, so many are.
+  template <class T> DSL_DETAIL_FN void fetch(T* to, const T* from) const {
+#if DSL_DETAIL_ON_DEVICE
+    if constexpr (sizeof(T) >= 4)
+      asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "l"(from), "n"(sizeof(T)));
+    else *to = *from;
+#endif
+  }
 };
+__device__ inline void wait_for_fetches() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 // The collective operations of a block of threads, a value a thread.
 struct block_team {
@@ -98,6 +107,7 @@ __global__ void kernel(const __grid_constant__ Arguments args) {
       if (args.tiles_of.shared_bytes > 0) {
         __syncthreads();
         thread.load_tile(static_cast<std::uint32_t>(tile), number, block);
+        wait_for_fetches();
         __syncthreads();
       }
     }

@@ -11,7 +11,7 @@ namespace dsl::detail {
 struct argument { std::uint64_t word, extra; };
 
 /// An array's `argument::extra`: element by element, in whole aligned vectors, or, from `in_tile` on, in the block's shared memory at
-/// an offset of extra - in_tile, with an element's bytes from bit 32 on.
+/// an offset of extra - in_tile.
 enum reach : std::uint64_t { by_elements, in_vectors, in_tile };
 
 /// Where blocks that reduce leave their partial results, 16 bytes each, and how many blocks have done so.
@@ -85,19 +85,8 @@ constexpr bool reduces(const program_view& p) {
 
 template <class T, int N> struct alignas(sizeof(T) * N >= 16 ? 16 : sizeof(T) * N) pack { T lane[N]; };
 
-// What moves an element of a size.
-template <int Size>
-using word_of = std::conditional_t<Size == 1, std::uint8_t, std::conditional_t<Size == 2, std::uint16_t, std::conditional_t<Size == 4, std::uint32_t,
-                std::conditional_t<Size == 8, std::uint64_t, pack<std::uint32_t, 4>>>>>;
-
-constexpr bool loads_of_size(const program_view& p, int size) {
-  for (int i = 0; i < p.nodes; ++i)
-    if (const head h{p.heads[i]}; h.code() == op::load && size_of(h.type()) == size) return true;
-  return false;
-}
-
 /// One thread's view of a program: reads `lanes` elements of every operand, evaluates them, stores or accumulates the outputs.
-/// Where fewer are left (the tail, the end of a row) the last one is read again in the place of those missing, so there is one
+/// Where fewer are left (the tail, the end of a row) the first one takes the place of those missing, so there is one
 /// evaluation and no second copy of its code. `Memory` does the accesses.
 template <class Program, int Inputs, class Arguments, class Memory>
 struct kernel_body {
@@ -110,22 +99,20 @@ struct kernel_body {
 
   const Arguments& args;
   Memory memory;
-  int count = 0;                       // lanes that exist
-  std::uint32_t across = 0, down = 0;  // strided: the tile's place along the two innermost dimensions
-  std::int32_t column = 0, row = 0;    // strided: the thread's first element in the tile
   typename eval::inputs in[lanes];
-  std::int64_t offset[Arguments::strided ? operands : 1];
+  int count = 0;  // lanes that exist
+  // What is the same for a whole block is kept apart from what is a thread's own: the GPU computes it once a warp, in uniform registers.
+  std::int64_t offset[Arguments::strided ? operands : 1];  // of the group's first element; strided: of the tile's
+  std::int32_t width = 0, height = 0;                      // strided: of the tile, as far as it exists
+  std::int32_t column = 0, row = 0;                        // strided: of the group in the tile
 
   DSL_DETAIL_FN kernel_body(const Arguments& a, Memory m) : args(a), memory(m) {}
 
   /// Brings the tiles of the operands that lie along the second dimension into shared memory. All threads of a block.
   DSL_DETAIL_FN void load_tile(std::uint32_t tile, int thread, int block) {
     enter(tile);
-    for (int k = 0; k < Inputs; ++k) {
-      if (args.operand[k].extra < in_tile) continue;
-      load_tile_of<1>(k, thread, block), load_tile_of<2>(k, thread, block), load_tile_of<4>(k, thread, block);
-      load_tile_of<8>(k, thread, block), load_tile_of<16>(k, thread, block);
-    }
+    tile_loader loader{*this, thread, block};
+    eval::read(loader);
   }
 
   /// What a thread does of a tile.
@@ -139,18 +126,10 @@ struct kernel_body {
       const tiling& t = args.tiles_of;
       enter(static_cast<std::uint32_t>(tile));
       column = (thread & ((1 << t.log2_columns) - 1)) * lanes, row = thread >> t.log2_columns;
-      const std::int64_t x = first_of(0) + column, left = t.extents[0] - x;
-      count = left < lanes ? static_cast<int>(left) : lanes;
-      std::int64_t y = first_of(1) + row;
-      DSL_DETAIL_UNROLL
-      for (int k = 0; k < operands; ++k) offset[k] += x * args.strides[k][0] + y * args.strides[k][1];
+      count = width - column < lanes ? width - column : lanes;
       if (count <= 0) return;
-      for (int step = 0; step < t.steps && y < t.extents[1]; ++step) {
-        evaluate(sums);
-        y += t.rows, row += t.rows;
-        DSL_DETAIL_UNROLL
-        for (int k = 0; k < operands; ++k) offset[k] += t.rows * args.strides[k][1];
-      }
+      DSL_DETAIL_ROLLED
+      for (; row < height; row += t.rows) evaluate(sums);
     }
   }
 
@@ -159,32 +138,39 @@ struct kernel_body {
     using T = memory_t<D>;
     const argument& a = args.operand[N];
     if constexpr (Code == op::load) {
-      const T* base = reinterpret_cast<const T*>(a.word) + place<N>();
-      std::int64_t step = this->step<N>();
+      const T* from = reinterpret_cast<const T*>(a.word) + place<N>();
       if (count == lanes && a.extra == in_vectors) {
-        const auto all = memory.template load<pack<T, lanes>>(base);
+        const auto all = memory.template load<pack<T, lanes>>(from);
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l) input_of<Head>(in[l]) = all.lane[l];
         return;
       }
       if constexpr (Arguments::strided) {
-        if (step == 0) {
-          const value_t<D> one = memory.template load<T>(base);
+        if (step<N>() == 0) {
+          const value_t<D> one = memory.template load<T>(from);
           DSL_DETAIL_UNROLL
           for (int l = 0; l < lanes; ++l) input_of<Head>(in[l]) = one;
           return;
         }
-        if (a.extra >= in_tile) {
-          base = reinterpret_cast<const T*>(memory.shared + tile_offset(a) + row * tile_pitch(args.tiles_of.width, sizeof(T))) + column;
-          step = 1;
+      }
+      T each[lanes];
+      if (Arguments::strided && a.extra >= in_tile) {
+        const T* const tile = reinterpret_cast<const T*>(memory.shared + tile_offset(a) + row * tile_pitch(tile_width(), sizeof(T))) + column;
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < lanes; ++l) each[l] = memory.template load<T>(tile + l);
+      } else {
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < lanes; ++l, from += step<N>()) {
+          each[l] = T{};
+          if (l < count) each[l] = memory.template load<T>(from);
         }
       }
       DSL_DETAIL_UNROLL
-      for (int l = 0; l < lanes; ++l) input_of<Head>(in[l]) = memory.template load<T>(base + existing(l) * step);
+      for (int l = 0; l < lanes; ++l) input_of<Head>(in[l]) = l < count ? each[l] : each[0];
     } else if constexpr (Code == op::index) {
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l)
-        input_of<Head>(in[l]) = static_cast<std::int64_t>(a.word) + place<N>() + existing(l) * step<N>();
+        input_of<Head>(in[l]) = static_cast<std::int64_t>(a.word) + place<N>() + (l < count ? l : 0) * step<N>();
     } else {
       value_t<D> scalar;
       if constexpr (Code == op::fetch) scalar = memory.template load<T>(reinterpret_cast<const T*>(a.word));
@@ -200,17 +186,22 @@ struct kernel_body {
   }
 
  private:
-  DSL_DETAIL_FN static std::uint32_t tile_offset(const argument& a) { return static_cast<std::uint32_t>(a.extra) - in_tile; }
+  DSL_DETAIL_FN int tile_width() const {
+    if constexpr (Arguments::strided) return args.tiles_of.width;
+    else return 0;
+  }
+  DSL_DETAIL_FN static std::uint32_t tile_offset(const argument& a) { return static_cast<std::uint32_t>(a.extra - in_tile); }
 
-  // Finds the tile's place, and where the operands' elements at the outer dimensions' coordinates are.
+  // Finds the tile's place.
   DSL_DETAIL_FN void enter(std::uint32_t tile) {
     const tiling& t = args.tiles_of;
-    std::uint32_t rest = t.across.divide(tile);
-    across = tile - rest * t.across.by;
-    std::uint32_t outer = t.down.divide(rest);
-    down = rest - outer * t.down.by;
+    std::uint32_t rest = t.across.divide(tile), outer = t.down.divide(rest);
+    const std::int64_t x = static_cast<std::int64_t>(tile - rest * t.across.by) * t.width, y = static_cast<std::int64_t>(rest - outer * t.down.by) * t.height;
+    width = t.extents[0] - x < t.width ? static_cast<std::int32_t>(t.extents[0] - x) : t.width;
+    height = t.extents[1] - y < t.height ? static_cast<std::int32_t>(t.extents[1] - y) : t.height;
     DSL_DETAIL_UNROLL
-    for (int k = 0; k < operands; ++k) offset[k] = 0;
+    for (int k = 0; k < operands; ++k) offset[k] = x * args.strides[k][0] + y * args.strides[k][1];
+    DSL_DETAIL_ROLLED
     for (int d = 0; d < t.outer_rank; ++d) {
       rest = t.outer[d].divide(outer);
       const std::int64_t at = outer - rest * t.outer[d].by;
@@ -219,29 +210,28 @@ struct kernel_body {
       outer = rest;
     }
   }
-  // The tile's first element along one of the two innermost dimensions.
-  DSL_DETAIL_FN std::int64_t first_of(int dimension) const {
-    const tiling& t = args.tiles_of;
-    return dimension == 0 ? static_cast<std::int64_t>(across) * (lanes << t.log2_columns) : static_cast<std::int64_t>(down) * (t.rows * t.steps);
-  }
 
-  template <int Size>
-  DSL_DETAIL_FN void load_tile_of(int k, int thread, int block) {
-    if constexpr (loads_of_size(Program::view(), Size)) {
-      using element = word_of<Size>;
-      const tiling& t = args.tiles_of;
-      if (args.operand[k].extra >> 32 != Size) return;
-      const std::int64_t x = first_of(0), y = first_of(1), *const strides = args.strides[k];
-      const auto* const from = reinterpret_cast<const element*>(args.operand[k].word) + offset[k] + x * strides[0] + y * strides[1];
-      unsigned char* const to = memory.shared + tile_offset(args.operand[k]);
-#if DSL_DETAIL_ON_DEVICE
-#pragma unroll 4
-#endif
-      for (int e = thread; e < t.width * t.height; e += block) {
-        const int i = static_cast<int>(t.in_column.divide(static_cast<std::uint32_t>(e))), j = e - i * t.height;
-        if (x + i < t.extents[0] && y + j < t.extents[1])
-          memory.store(reinterpret_cast<element*>(to + j * tile_pitch(t.width, Size)) + i, memory.template load<element>(from + i * strides[0] + j * strides[1]));
-      }
+  struct tile_loader {
+    const kernel_body& body;
+    int thread, block;
+    template <op Code, dtype D, int N, std::uint32_t Head>
+    DSL_DETAIL_FN void read() const {
+      if constexpr (Code == op::load) body.template load_tile_of<memory_t<D>, N>(thread, block);
+    }
+  };
+  template <class T, int K>
+  DSL_DETAIL_FN void load_tile_of(int thread, int block) const {
+    const tiling& t = args.tiles_of;
+    const argument& a = args.operand[K];
+    // Threads side by side read side by side along the second dimension.
+    const int threads = t.in_column.by, lines = block / threads;
+    const int first = static_cast<int>(t.in_column.divide(static_cast<std::uint32_t>(thread)));
+    if (a.extra < in_tile || first >= lines) return;
+    const std::int64_t across = args.strides[K][0], down = args.strides[K][1];
+    for (int j = thread - first * threads; j < height; j += threads) {
+      const T* from = reinterpret_cast<const T*>(a.word) + offset[K] + j * down + first * across;
+      T* to = reinterpret_cast<T*>(memory.shared + tile_offset(a) + j * tile_pitch(tile_width(), sizeof(T))) + first;
+      for (int i = first; i < width; i += lines, from += lines * across, to += lines) memory.fetch(to, from);
     }
   }
 
@@ -256,8 +246,10 @@ struct kernel_body {
     write_all(out, sums, outputs{});
   }
 
-  DSL_DETAIL_FN std::int64_t existing(int lane) const { return lane < count ? lane : count - 1; }
-  template <int K> DSL_DETAIL_FN std::int64_t place() const { return offset[Arguments::strided ? K : 0]; }
+  template <int K> DSL_DETAIL_FN std::int64_t place() const {
+    if constexpr (Arguments::strided) return offset[K] + column * args.strides[K][0] + row * args.strides[K][1];
+    else return offset[0];
+  }
   template <int K> DSL_DETAIL_FN std::int64_t step() const {
     if constexpr (Arguments::strided) return args.strides[K][0];
     else return 1;
@@ -281,16 +273,16 @@ struct kernel_body {
       for (int l = 0; l < lanes; ++l)
         if (l < count) total<I>(sums) = combine<o.reduction()>(total<I>(sums), nth<I>(out[l]));
     } else {
-      T* const base = reinterpret_cast<T*>(a.word) + place<Inputs + I>();
+      T* to = reinterpret_cast<T*>(a.word) + place<Inputs + I>();
       if (count == lanes && a.extra == in_vectors) {
         pack<T, lanes> all;
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l) all.lane[l] = static_cast<T>(nth<I>(out[l]));
-        memory.store(reinterpret_cast<pack<T, lanes>*>(base), all);
+        memory.store(reinterpret_cast<pack<T, lanes>*>(to), all);
       } else {
         DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l)
-          if (l < count) memory.store(base + l * step<Inputs + I>(), static_cast<T>(nth<I>(out[l])));
+        for (int l = 0; l < lanes; ++l, to += step<Inputs + I>())
+          if (l < count) memory.store(to, static_cast<T>(nth<I>(out[l])));
       }
     }
   }

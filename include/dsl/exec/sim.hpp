@@ -32,6 +32,7 @@ struct checked_memory {
     check(address, sizeof(T), alignof(T));
     *address = value;
   }
+  template <class T> DSL_DETAIL_FN void fetch(T* to, const T* from) const { store(to, load<T>(from)); }
 
  private:
   DSL_DETAIL_FN void check([[maybe_unused]] const void* address, [[maybe_unused]] std::size_t bytes, [[maybe_unused]] std::size_t alignment) const {
