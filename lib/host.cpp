@@ -81,7 +81,7 @@ class chunk_runner {
       const auto size = static_cast<std::size_t>(size_of(o.type));
       if (o.kind == operand_kind::array && direct) {
         in_[k] = reinterpret_cast<const unsigned char*>(o.word[0]) + static_cast<std::size_t>(first) * size;
-      } else if ((o.kind == operand_kind::array || o.kind == operand_kind::index) && valid > 0) {
+      } else if (o.kind <= operand_kind::index && valid > 0) {
         gather(column(k), o, g, g.walks[k], first, valid);
         // What follows the end repeats the last element, so that no function sees what the formula would not.
         for (int l = valid; l < padded; ++l)

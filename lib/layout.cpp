@@ -11,7 +11,7 @@ namespace dsl::detail {
 
 namespace {
 
-bool has_elements(const operand& o) { return o.kind == operand_kind::array || o.kind == operand_kind::index; }
+bool has_elements(const operand& o) { return o.kind <= operand_kind::index; }
 
 device common_device(const operand* all, int count, const program_view& program) {
   const operand* first = nullptr;
@@ -104,18 +104,26 @@ void simplify(geometry& g, int inputs, int outputs) {
   const int count = inputs + outputs;
   int order[max_rank];
   const int rank = order_dimensions(g, inputs, outputs, order);
+  bool apart[max_rank] = {};  // neighbours along it are read
   for (int k = 0; k < count; ++k) {
     const walk from = g.walks[k];
-    for (int d = 0; d < rank; ++d) g.walks[k].strides[d] = from.strides[order[d]];
+    g.walks[k].axis = -1;
+    for (int d = 0; d < rank; ++d) {
+      g.walks[k].strides[d] = from.strides[order[d]];
+      if (order[d] == from.axis) g.walks[k].axis = d, apart[d] = true;
+    }
   }
   g.rank = 0;
   for (int d = 0; d < rank; ++d) {
     const std::int64_t extent = g.shape[order[d]];
-    bool merges = g.rank > 0;
+    bool merges = d > 0 && !apart[d - 1] && !apart[d];
     for (int k = 0; merges && k < count; ++k) merges = g.walks[k].strides[g.rank - 1] == g.walks[k].strides[d] * extent;
     const int to = merges ? g.rank - 1 : g.rank++;
     g.extents[to] = merges ? g.extents[to] * extent : extent;
-    for (int k = 0; k < count; ++k) g.walks[k].strides[to] = g.walks[k].strides[d];
+    for (int k = 0; k < count; ++k) {
+      g.walks[k].strides[to] = g.walks[k].strides[d];
+      if (g.walks[k].axis == d) g.walks[k].axis = to;
+    }
   }
   if (g.rank > 0 && g.elements > 0) return;
   g.rank = 1, g.extents[0] = g.elements;
@@ -146,13 +154,18 @@ void choose_second(geometry& g, const operand* all, int inputs, int count) {
   }
   const auto move_inwards = [&](std::int64_t* values) { std::rotate(values + second, values + second + 1, values + g.rank - 1); };
   move_inwards(g.extents);
-  for (int k = 0; k < count; ++k) move_inwards(g.walks[k].strides);
+  for (int k = 0; k < count; ++k) {
+    move_inwards(g.walks[k].strides);
+    int& axis = g.walks[k].axis;
+    if (axis == second) axis = g.rank - 2;
+    else if (axis > second && axis < g.rank - 1) --axis;
+  }
 }
 
 access access_of(const geometry& g, const operand& o, const walk& w, bool is_input, int lanes) {
   if (is_input && g.rank > 1 && lies_along(g, g.rank - 2, o, w)) return access::tiled;
   const auto size = static_cast<std::int64_t>(size_of(o.type)), vector = std::min<std::int64_t>(16, size * lanes);
-  bool wide = o.kind == operand_kind::array && w.strides[g.rank - 1] == 1 && o.word[0] % static_cast<std::uint64_t>(vector) == 0;
+  bool wide = (o.kind == operand_kind::array || o.kind == operand_kind::neighbour) && w.axis != g.rank - 1 && w.strides[g.rank - 1] == 1 && o.word[0] % static_cast<std::uint64_t>(vector) == 0;
   for (int d = 0; d + 1 < g.rank; ++d) wide = wide && w.strides[d] * size % vector == 0;
   return wide ? access::wide : access::elements;
 }
@@ -169,7 +182,9 @@ void lay_out(geometry& g, const operand* all, int inputs, int outputs, int lanes
 
   for (int k = 0; k < count; ++k) {
     g.walks[k] = {};
+    g.walks[k].axis = -1;
     if (!has_elements(all[k])) continue;
+    if (all[k].kind == operand_kind::neighbour && all[k].extents[all[k].axis] != 1) g.walks[k].axis = g.shape_rank - all[k].rank + all[k].axis;
     for (int d = 0; d < all[k].rank; ++d)
       if (all[k].extents[d] != 1) g.walks[k].strides[g.shape_rank - all[k].rank + d] = all[k].strides[d];
   }
@@ -177,7 +192,7 @@ void lay_out(geometry& g, const operand* all, int inputs, int outputs, int lanes
 
   g.linear = g.rank == 1;
   for (int k = 0; k < count; ++k)
-    if (has_elements(all[k])) g.linear = g.linear && g.walks[k].strides[0] == 1;
+    if (has_elements(all[k])) g.linear = g.linear && g.walks[k].strides[0] == 1 && all[k].kind != operand_kind::neighbour;
     else std::fill_n(g.walks[k].strides, max_rank, 0);
   if (!g.linear) choose_second(g, all, inputs, count);
   for (int k = 0; k < count; ++k) g.walks[k].how = access_of(g, all[k], g.walks[k], k < inputs, lanes);
@@ -194,6 +209,12 @@ span bytes_of(const operand& o, const walk& w, const geometry& g) {
   return {o.word[0] + static_cast<std::uint64_t>(low * size), o.word[0] + static_cast<std::uint64_t>((high + 1) * size)};
 }
 
+// Whatever may be taken from.
+span bytes_of(const buffer& b) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(b.data);
+  return {begin, begin + b.bytes};
+}
+
 }  // namespace
 
 bool overlaps(const operand* all, int inputs, int outputs, const geometry& g) {
@@ -202,10 +223,11 @@ bool overlaps(const operand* all, int inputs, int outputs, const geometry& g) {
     if (all[i].kind != operand_kind::array) continue;
     const span mine = bytes_of(all[i], g.walks[i], g);
     for (int k = 0; k < i; ++k) {
-      if (all[k].kind != operand_kind::array && all[k].kind != operand_kind::fetched) continue;
-      const span other = bytes_of(all[k], g.walks[k], g);
+      if (all[k].memory == nullptr || all[k].kind == operand_kind::result) continue;
+      const span other = all[k].kind == operand_kind::address ? bytes_of(*all[k].memory) : bytes_of(all[k], g.walks[k], g);
       if (mine.end <= other.begin || other.end <= mine.begin) continue;
-      bool same = all[i].word[0] == all[k].word[0] && size_of(all[i].type) == size_of(all[k].type);
+      const bool in_place = all[k].kind == operand_kind::array || all[k].kind == operand_kind::fetched;
+      bool same = in_place && all[i].word[0] == all[k].word[0] && size_of(all[i].type) == size_of(all[k].type);
       for (int d = 0; d < g.rank; ++d) same = same && (g.extents[d] == 1 || g.walks[i].strides[d] == g.walks[k].strides[d]);
       if (!same) return true;
     }

@@ -109,10 +109,16 @@ void prepared::run_kernel(const std::uint64_t* recorded, const stream& on) {
   int shared = 0;
   for (int k = 0; k < count; ++k) {
     const operand& o = operands_[static_cast<std::size_t>(k)];
+    const walk& w = space_.walks[k];
     std::uint64_t extra = o.word[1];
+    if (o.kind == operand_kind::address) extra = static_cast<std::uint64_t>(o.size);
+    if (o.kind == operand_kind::neighbour) {
+      const int dimension = w.axis < 0 ? neighbour_word::no_dimension : space_.rank - 1 - w.axis;
+      extra = neighbour_word::make(w.how == access::wide ? in_vectors : by_elements, o.beyond, dimension, o.distance).word;
+    }
     if (o.kind == operand_kind::result) extra = recorded != nullptr ? recorded[k - inputs] : 0;
-    if (o.kind == operand_kind::array) extra = space_.walks[k].how == access::wide ? in_vectors : by_elements;
-    if (o.kind == operand_kind::array && space_.walks[k].how == access::tiled) {
+    if (o.kind == operand_kind::array) extra = w.how == access::wide ? in_vectors : by_elements;
+    if (o.kind == operand_kind::array && w.how == access::tiled) {
       const int tile = tile_bytes(p.columns * p.lanes, p.rows * p.steps, size_of(o.type));
       if (shared + tile <= p.shared_bytes) extra = in_tile + static_cast<std::uint64_t>(shared), shared += tile;
     }

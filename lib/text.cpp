@@ -97,7 +97,9 @@ class speller {
     if (code == op::value && operands_ != nullptr) return literal_of(type, operands_[number].word[0], operands_[number].word[1]);
     std::uint64_t letter = number;
     for (std::uint64_t k = 0; operands_ != nullptr && k < number; ++k) letter -= operands_[k].kind == operand_kind::value ? 1 : 0;
-    text_ += letter < 26 ? std::string(1, static_cast<char>('a' + letter)) : "x" + std::to_string(letter);
+    const std::string name = letter < 26 ? std::string(1, static_cast<char>('a' + letter)) : "x" + std::to_string(letter);
+    if (code != op::neighbour) text_ += name;
+    else text_ += "shift(" + name + (operands_ != nullptr ? ", " + std::to_string(operands_[number].distance) : "") + ")";
   }
   void number(double v) {
     char line[32];

@@ -6,13 +6,27 @@
 
 namespace dsl::detail {
 
-/// An operand in a kernel's parameters. array: address and how it is reached (`reach`); index: first position; value: bits;
-/// fetched: address; result: address and a second one to write to, or 0.
+/// An operand in a kernel's parameters. array: address and how it is reached (`reach`); neighbour: address and a `neighbour_word`;
+/// address: address and an element's bytes; index: first position; value: bits; fetched: address; result: address and a second one
+/// to write to, or 0.
 struct argument { std::uint64_t word, extra; };
 
 /// An array's `argument::extra`: element by element, in whole aligned vectors, or, from `in_tile` on, in the block's shared memory at
 /// an offset of extra - in_tile.
 enum reach : std::uint64_t { by_elements, in_vectors, in_tile };
+
+/// A neighbour's `argument::extra`.
+struct neighbour_word {
+  std::uint64_t word;
+  static constexpr int no_dimension = 0xff;
+  static constexpr neighbour_word make(reach how, boundary beyond, int dimension, std::int64_t distance) {
+    return {how | static_cast<std::uint64_t>(beyond) << 4 | static_cast<std::uint64_t>(dimension) << 8 | static_cast<std::uint64_t>(distance) << 16};
+  }
+  DSL_DETAIL_FN std::uint64_t how() const { return word & 0xf; }
+  DSL_DETAIL_FN boundary beyond() const { return static_cast<boundary>(word >> 4 & 0xf); }
+  DSL_DETAIL_FN int dimension() const { return static_cast<int>(word >> 8 & 0xff); }  // counted from the innermost
+  DSL_DETAIL_FN std::int64_t distance() const { return static_cast<std::int64_t>(word) >> 16; }
+};
 
 /// Where blocks that reduce leave their partial results, 16 bytes each, and how many blocks have done so.
 struct workspace { void* partials; unsigned* ticket; };
@@ -85,6 +99,14 @@ constexpr bool reduces(const program_view& p) {
 
 template <class T, int N> struct alignas(sizeof(T) * N >= 16 ? 16 : sizeof(T) * N) pack { T lane[N]; };
 
+/// A bit an operand.
+constexpr std::uint32_t neighbours_of(const program_view& p) {
+  std::uint32_t found = 0;
+  for (int i = 0; i < p.nodes; ++i)
+    if (head{p.heads[i]}.code() == op::neighbour) found |= std::uint32_t{1} << p.payloads[i];
+  return found;
+}
+
 /// One thread's view of a program: reads `lanes` elements of every operand, evaluates them, stores or accumulates the outputs.
 /// Where fewer are left (the tail, the end of a row) the first one takes the place of those missing, so there is one
 /// evaluation and no second copy of its code. `Memory` does the accesses.
@@ -105,6 +127,8 @@ struct kernel_body {
   std::int64_t offset[Arguments::strided ? operands : 1];  // of the group's first element; strided: of the tile's
   std::int32_t width = 0, height = 0;                      // strided: of the tile, as far as it exists
   std::int32_t column = 0, row = 0;                        // strided: of the group in the tile
+  std::int64_t corner[2] = {};                             // neighbours: the tile's position along the two innermost dimensions
+  std::uint32_t beyond = 0;                                // neighbours: a bit an operand, set where all of the tile is zero
 
   DSL_DETAIL_FN kernel_body(const Arguments& a, Memory m) : args(a), memory(m) {}
 
@@ -138,39 +162,14 @@ struct kernel_body {
     using T = memory_t<D>;
     const argument& a = args.operand[N];
     if constexpr (Code == op::load) {
-      const T* from = reinterpret_cast<const T*>(a.word) + place<N>();
-      if (count == lanes && a.extra == in_vectors) {
-        const auto all = memory.template load<pack<T, lanes>>(from);
-        DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l) input_of<Head>(in[l]) = all.lane[l];
-        return;
-      }
-      if constexpr (Arguments::strided) {
-        if (step<N>() == 0) {
-          const value_t<D> one = memory.template load<T>(from);
-          DSL_DETAIL_UNROLL
-          for (int l = 0; l < lanes; ++l) input_of<Head>(in[l]) = one;
-          return;
-        }
-      }
-      T each[lanes];
-      if (Arguments::strided && a.extra >= in_tile) {
-        const T* const tile = reinterpret_cast<const T*>(memory.shared + tile_offset(a) + row * tile_pitch(tile_width(), sizeof(T))) + column;
-        DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l) each[l] = memory.template load<T>(tile + l);
-      } else {
-        DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l, from += step<N>()) {
-          each[l] = T{};
-          if (l < count) each[l] = memory.template load<T>(from);
-        }
-      }
-      DSL_DETAIL_UNROLL
-      for (int l = 0; l < lanes; ++l) input_of<Head>(in[l]) = l < count ? each[l] : each[0];
-    } else if constexpr (Code == op::index) {
+      load_lanes<T, N, Head>(reinterpret_cast<const T*>(a.word) + place<N>(), a.extra);
+    } else if constexpr (Code == op::neighbour) {
+      if constexpr (Arguments::strided) load_neighbours<T, N, Head>();
+    } else if constexpr (Code == op::index || Code == op::address) {
+      const std::int64_t unit = Code == op::index ? 1 : static_cast<std::int64_t>(a.extra);
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l)
-        input_of<Head>(in[l]) = static_cast<std::int64_t>(a.word) + place<N>() + (l < count ? l : 0) * step<N>();
+        input_of<Head>(in[l]) = static_cast<value_t<D>>(a.word) + static_cast<value_t<D>>((place<N>() + (l < count ? l : 0) * step<N>()) * unit);
     } else {
       value_t<D> scalar;
       if constexpr (Code == op::fetch) scalar = memory.template load<T>(reinterpret_cast<const T*>(a.word));
@@ -186,6 +185,70 @@ struct kernel_body {
   }
 
  private:
+  // Reads operand N from an address on.
+  template <class T, int N, std::uint32_t Head>
+  DSL_DETAIL_FN void load_lanes(const T* from, std::uint64_t how) {
+    if (count == lanes && how == in_vectors) {
+      const auto all = memory.template load<pack<T, lanes>>(from);
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l) input_of<Head>(in[l]) = all.lane[l];
+      return;
+    }
+    if constexpr (Arguments::strided) {
+      if (step<N>() == 0) {
+        const T one = memory.template load<T>(from);
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < lanes; ++l) input_of<Head>(in[l]) = one;
+        return;
+      }
+    }
+    T each[lanes];
+    if (Arguments::strided && how >= in_tile) {
+      const T* const tile = reinterpret_cast<const T*>(memory.shared + (how - in_tile) + row * tile_pitch(tile_width(), sizeof(T))) + column;
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l) each[l] = memory.template load<T>(tile + l);
+    } else {
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l, from += step<N>()) {
+        each[l] = T{};
+        if (l < count) each[l] = memory.template load<T>(from);
+      }
+    }
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < lanes; ++l) input_of<Head>(in[l]) = l < count ? each[l] : each[0];
+  }
+
+  // Of the neighbours beyond an end others are read, or zeros stand for them.
+  template <class T, int N, std::uint32_t Head>
+  DSL_DETAIL_FN void load_neighbours() {
+    const neighbour_word w{args.operand[N].extra};
+    const T* const from = reinterpret_cast<const T*>(args.operand[N].word) + place<N>();
+    bool zeros = (beyond >> N & 1) != 0;
+    if (w.dimension() == 0) {
+      const std::int64_t x = corner[0] + column;
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l) {
+        const std::int64_t at = inside(w.beyond(), x + (l < count ? l : 0) - w.distance(), args.tiles_of.extents[0]);
+        T each{};
+        if (at >= 0 && !zeros) each = memory.template load<T>(from + (at - x) * step<N>());
+        input_of<Head>(in[l]) = each;
+      }
+      return;
+    }
+    std::int64_t rows = 0;
+    if (w.dimension() == 1) {
+      const std::int64_t y = corner[1] + row, at = inside(w.beyond(), y - w.distance(), args.tiles_of.extents[1]);
+      zeros = at < 0;
+      rows = at - y;
+    }
+    if (zeros) {
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l) input_of<Head>(in[l]) = T{};
+    } else {
+      load_lanes<T, N, Head>(from + rows * args.strides[N][1], w.how());
+    }
+  }
+
   DSL_DETAIL_FN int tile_width() const {
     if constexpr (Arguments::strided) return args.tiles_of.width;
     else return 0;
@@ -199,16 +262,33 @@ struct kernel_body {
     const std::int64_t x = static_cast<std::int64_t>(tile - rest * t.across.by) * t.width, y = static_cast<std::int64_t>(rest - outer * t.down.by) * t.height;
     width = t.extents[0] - x < t.width ? static_cast<std::int32_t>(t.extents[0] - x) : t.width;
     height = t.extents[1] - y < t.height ? static_cast<std::int32_t>(t.extents[1] - y) : t.height;
+    corner[0] = x, corner[1] = y, beyond = 0;
     DSL_DETAIL_UNROLL
-    for (int k = 0; k < operands; ++k) offset[k] = x * args.strides[k][0] + y * args.strides[k][1];
+    for (int k = 0; k < operands; ++k) {
+      offset[k] = x * args.strides[k][0] + y * args.strides[k][1];
+      if ((neighbours >> k & 1) != 0) enter_neighbour(k, neighbour_word::no_dimension, 0, 1);
+    }
     DSL_DETAIL_ROLLED
     for (int d = 0; d < t.outer_rank; ++d) {
       rest = t.outer[d].divide(outer);
       const std::int64_t at = outer - rest * t.outer[d].by;
       DSL_DETAIL_UNROLL
-      for (int k = 0; k < operands; ++k) offset[k] += at * args.strides[k][d + 2];
+      for (int k = 0; k < operands; ++k) {
+        offset[k] += at * args.strides[k][d + 2];
+        if ((neighbours >> k & 1) != 0) enter_neighbour(k, d + 2, at, t.outer[d].by);
+      }
       outer = rest;
     }
+  }
+
+  static constexpr std::uint32_t neighbours = neighbours_of(Program::view());
+  // Moves a neighbour from position `at` of `n` along an outer dimension, if that is its own.
+  DSL_DETAIL_FN void enter_neighbour(int k, int dimension, std::int64_t at, std::int64_t n) {
+    const neighbour_word w{args.operand[k].extra};
+    if (w.dimension() != dimension) return;
+    const std::int64_t from = inside(w.beyond(), at - w.distance(), n);
+    if (from < 0) beyond |= 1u << k;
+    else if (dimension != neighbour_word::no_dimension) offset[k] += (from - at) * args.strides[k][dimension];
   }
 
   struct tile_loader {

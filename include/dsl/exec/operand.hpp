@@ -4,20 +4,51 @@
 #include <dsl/ir/program.hpp>
 #include <dsl/mem/view.hpp>
 
-namespace dsl::detail {
+namespace dsl {
 
-/// array: elements in memory. index: positions, computed. value: a scalar by value. fetched: a scalar in device memory.
-/// result: where a reduction goes.
-enum class operand_kind : std::uint8_t { array, index, value, fetched, result };
+/// What stands for the elements beyond an end: zero; the other end's (wrap); the last one (clamp); those before the end, mirrored at
+/// the last one, which is not repeated (reflect): NumPy's pad modes constant, wrap, edge and reflect.
+enum class boundary : std::uint8_t { zero, wrap, clamp, reflect };
+
+namespace detail {
+
+/// array: elements in memory. neighbour: an array's, some places away. address: where they lie. index: positions, computed.
+/// value: a scalar by value. fetched: a scalar in device memory. result: where a reduction goes.
+enum class operand_kind : std::uint8_t { array, neighbour, address, index, value, fetched, result };
 
 struct operand {
   operand_kind kind{};
   dtype type{};
   int rank = 0;
-  std::uint64_t word[2] = {};  // array, fetched, result: the address; index: the first position; value: the bits
+  std::uint64_t word[2] = {};  // in memory: the address; index: the first position; value: the bits
   buffer* memory = nullptr;
   std::int64_t extents[max_rank] = {}, strides[max_rank] = {};  // in elements
+  int size = 0;  // address: an element's bytes
+  // neighbour: element i is the array's element i - distance along an axis
+  std::int64_t distance = 0;
+  int axis = 0;
+  boundary beyond{};
 };
+
+/// A distance along n elements that means the same, less than after which they repeat.
+constexpr std::int64_t least_distance(boundary beyond, std::int64_t distance, std::int64_t n) {
+  if (beyond == boundary::wrap) return n > 0 ? distance % n : 0;
+  if (beyond == boundary::reflect) return n > 1 ? distance % (2 * (n - 1)) : 0;
+  return distance < -n ? -n : distance > n ? n : distance;
+}
+
+/// Where among n elements the one at position i is found, which may lie beyond an end by as much as `least_distance` allows; -1: it
+/// is zero.
+DSL_DETAIL_FN constexpr std::int64_t inside(boundary beyond, std::int64_t i, std::int64_t n) {
+  if (i >= 0 && i < n) return i;
+  if (beyond == boundary::zero) return -1;
+  if (beyond == boundary::clamp) return i < 0 ? 0 : n - 1;
+  if (beyond == boundary::wrap) return i < 0 ? i + n : i - n;
+  const std::int64_t period = 2 * (n - 1);
+  if (i < 0) i = -i;
+  if (i >= period) i -= period;
+  return i < n ? i : period - i;
+}
 
 /// How a thread reaches an operand's elements. elements: one by one. wide: whole aligned vectors. tiled: contiguous along the
 /// second dimension, not the first, so a block brings a tile of it into shared memory.
@@ -27,6 +58,7 @@ enum class access : std::uint8_t { elements, wide, tiled };
 struct walk {
   std::int64_t strides[max_rank];
   access how;
+  int axis;  // neighbour: the dimension, or -1 where the array's extent along it is 1
 };
 
 inline constexpr int max_operands = 32;
@@ -55,4 +87,5 @@ bool overlaps(const operand* operands, int inputs, int outputs, const geometry& 
 /// Orders the stream behind other streams' work on the operands.
 void use_operands(const operand* operands, int inputs, int outputs, const stream& on);
 
-}  // namespace dsl::detail
+}  // namespace detail
+}  // namespace dsl

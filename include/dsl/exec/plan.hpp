@@ -65,7 +65,7 @@ constexpr int lanes_for(const program_view& p) {
     widest = size > widest ? size : widest;
   };
   for (int i = 0; i < p.nodes; ++i)
-    if (const head h{p.heads[i]}; h.code() == op::load) take(size_of(h.type()));
+    if (const head h{p.heads[i]}; h.code() == op::load || h.code() == op::neighbour) take(size_of(h.type()));
   for (int i = 0; i < p.output_count; ++i)
     if (const output_word o{p.outputs[i]}; o.is_stored()) take(size_of(o.type()));
   const int by_narrowest = 16 / narrowest, by_widest = 32 / widest;

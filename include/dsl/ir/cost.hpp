@@ -5,7 +5,8 @@
 
 namespace dsl {
 
-/// Nominal floating point operations (ops.inc), elements and bytes moved. A scalar operand counts as nothing.
+/// Nominal floating point operations (ops.inc), elements and bytes moved. A scalar operand counts as nothing, and of neighbours no
+/// bytes: they come out of the caches.
 struct cost {
   int flops = 0, loads = 0, stores = 0, load_bytes = 0, store_bytes = 0;
 };
@@ -17,7 +18,8 @@ constexpr cost cost_of(const program_view& p) {
   for (int i = 0; i < p.nodes; ++i) {
     const head h{p.heads[i]};
     const op_info& row = info(h.code());
-    if (h.code() == op::load) ++c.loads, c.load_bytes += size_of(h.type());
+    if (h.code() == op::load || h.code() == op::neighbour || h.code() == op::gather) ++c.loads;
+    if (h.code() == op::load || h.code() == op::gather) c.load_bytes += size_of(h.type());
     if (row.arity == 0) continue;
     int complex_operands = 0;
     for (int k = 0; k < row.arity; ++k)

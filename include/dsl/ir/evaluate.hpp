@@ -80,6 +80,9 @@ DSL_DETAIL_FN void step(Values& v) {
       if constexpr (h.type() == dtype::float16 || h.type() == dtype::bfloat16) r = static_cast<memory_t<h.type()>>(r);
     } else if constexpr (code == op::complex) {
       r = R{slots_of<x.type()>(v).at[x.slot()], slots_of<y.type()>(v).at[y.slot()]};
+    } else if constexpr (code == op::gather) {
+      using T = memory_t<h.type()>;
+      r = reinterpret_cast<const T*>(slots_of<x.type()>(v).at[x.slot()])[slots_of<y.type()>(v).at[y.slot()]];
     } else if constexpr (code == op::result) {
       r = to_value(frame_of<static_cast<int>(Payload >> 16 & 0xffff)>(v).template result<static_cast<int>(Payload >> 32)>());
     } else if constexpr (info(code).arity == 1) {

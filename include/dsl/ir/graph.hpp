@@ -10,7 +10,7 @@
 namespace dsl::detail {
 
 /// A node's operands are the numbers of earlier nodes, 16 bits each. What else the word means depends on the operation:
-/// load, index, value, fetch: the operand's number; constant: the literal; argument: operand, call, position;
+/// load, neighbour, address, index, value, fetch: the operand's number; constant: the literal; argument: operand, call, position;
 /// call: call, first argument, number of arguments; result: node of the call, call, position.
 struct node {
   op code{};

@@ -9,12 +9,15 @@ namespace dsl {
 /// What a node of a program does. The first group reads operands or is made by the library; the rest are the table's rows.
 enum class op : std::uint8_t {
   load,      // an element of an array
+  neighbour, // an element of an array some places away along an axis
+  address,   // where in memory an element of an array lies
   index,     // an element's position, in elements: the value of an array that counts 0, 1, 2, ...
   value,     // a scalar passed by value
   fetch,     // a scalar in device memory
   constant,  // a literal
   convert,   // to another dtype
   complex,   // from a real and an imaginary part
+  gather,    // the element that lies so many elements after an address
   argument,  // of a call, one after another
   call,      // of a functor
   result,    // of a call, one after another
@@ -46,12 +49,15 @@ struct op_info {
 
 inline constexpr op_info op_table[] = {
     {"load", nullptr, 0, op_rule::promoted, op_domain::any, 0, 0},
+    {"shift", nullptr, 0, op_rule::promoted, op_domain::any, 0, 0},
+    {"address", nullptr, 0, op_rule::promoted, op_domain::any, 0, 0},
     {"index", nullptr, 0, op_rule::promoted, op_domain::any, 0, 0},
     {"value", nullptr, 0, op_rule::promoted, op_domain::any, 0, 0},
     {"fetch", nullptr, 0, op_rule::promoted, op_domain::any, 0, 0},
     {"constant", nullptr, 0, op_rule::promoted, op_domain::any, 0, 0},
     {"cast", nullptr, 1, op_rule::promoted, op_domain::any, 0, 0},
     {"complex", nullptr, 2, op_rule::promoted, op_domain::ordered, 0, 0},
+    {"take", nullptr, 2, op_rule::promoted, op_domain::any, 0, 0},
     {"argument", nullptr, 1, op_rule::promoted, op_domain::any, 0, 0},
     {"call", nullptr, 0, op_rule::promoted, op_domain::any, 0, 0},
     {"result", nullptr, 0, op_rule::promoted, op_domain::any, 0, 0},
