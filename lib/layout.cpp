@@ -210,11 +210,6 @@ std::int64_t element_count(const std::int64_t* sizes, int rank, int element_size
   return n;
 }
 
-void throw_bad_reshape(const std::int64_t* from, int from_rank, const std::int64_t* to, int to_rank) {
-  raise<shape_error>("cannot reshape " + spell_shape(from, from_rank) + " to " + spell_shape(to, to_rank) +
-                     ": the sizes must agree and the elements lie in order");
-}
-
 void throw_size_mismatch(std::int64_t have, std::int64_t want, const char* what) {
   raise<shape_error>(std::string(what) + ": " + std::to_string(have) + " elements were given for " + std::to_string(want));
 }
