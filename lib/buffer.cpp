@@ -9,6 +9,7 @@
 
 #include "buffer.hpp"
 #include "cuda.hpp"
+#include "mapping.hpp"
 #include "stream.hpp"
 #include "text.hpp"
 
@@ -127,28 +128,17 @@ void download(const buffer_ref& from, const void* at, void* to, std::size_t byte
   on.synchronize();
 }
 
-namespace {
-
-// Calls visit(place) for each element in row-major order, its place in elements from the origin.
-template <class Visit>
-void for_each_place(const mapping& m, int axis, std::int64_t place, const Visit& visit) {
-  if (axis == m.rank) return visit(place);
-  for (std::int64_t i = 0; i < m.extents[axis]; ++i) for_each_place(m, axis + 1, place + i * m.strides[axis], visit);
-}
-
-}  // namespace
-
 void download(const buffer_ref& from, const void* origin, const mapping& elements, std::size_t size, void* to) {
-  const auto* const first = static_cast<const unsigned char*>(origin) + elements.offset * static_cast<std::int64_t>(size);
+  const auto at = [&](std::int64_t place) { return static_cast<const unsigned char*>(origin) + place * static_cast<std::int64_t>(size); };
   const std::int64_t count = element_count(elements);
   const auto bytes = static_cast<std::size_t>(count) * size;
   if (count == 0) return;
-  if (is_contiguous(elements)) return download(from, first, to, bytes);
+  if (is_contiguous(elements)) return download(from, at(elements.offset), to, bytes);
   const device where = from.where();
   if (where.kind != backend::cuda) {
     auto* out = static_cast<unsigned char*>(to);
-    for_each_place(elements, 0, 0, [&](std::int64_t place) {
-      std::memcpy(out, first + place * static_cast<std::int64_t>(size), size);
+    for_each_place(elements, [&](std::int64_t place) {
+      std::memcpy(out, at(place), size);
       out += size;
     });
     return;
@@ -157,7 +147,7 @@ void download(const buffer_ref& from, const void* origin, const mapping& element
   const stream on = stream::current(where);
   use(from.get(), on, false);
   use(packed.get(), on, true);
-  cuda::strided_copy c{packed.data(), first, count, elements.rank, {}, {}, {}};
+  cuda::strided_copy c{packed.data(), at(elements.offset), count, elements.rank, {}, {}, {}};
   std::int64_t step = 1;
   for (int d = elements.rank - 1; d >= 0; --d) {
     c.extents[d] = elements.extents[d], c.from_strides[d] = elements.strides[d], c.to_strides[d] = step;

@@ -6,3 +6,4 @@
 #include <dsl/lang/reduce.hpp>
 #include <dsl/lang/shape.hpp>
 #include <dsl/lang/vectorize.hpp>
+#include <dsl/mem/print.hpp>
