@@ -14,9 +14,13 @@ namespace {
 
 std::string spell(const mapping& m) { return spell_shape(m.extents, m.rank); }
 
+[[noreturn]] void fail(const mapping& m, const char* function, const std::string& why) {
+  raise<shape_error>(std::string(function) + " of shape " + spell(m) + ": " + why);
+}
+
 int axis_of(const mapping& m, int axis, int rank, const char* function) {
   if (axis < -rank || axis >= rank)
-    raise<shape_error>(std::string(function) + ": there is no axis " + std::to_string(axis) + " among " + std::to_string(rank) + ", of shape " + spell(m));
+    fail(m, function, "there is no axis " + std::to_string(axis) + " among " + std::to_string(rank));
   return axis < 0 ? axis + rank : axis;
 }
 
@@ -26,7 +30,7 @@ chosen_axes choose(const mapping& m, const int* axes, int count, int rank, const
   chosen_axes chosen;
   for (int i = 0; i < count; ++i) {
     bool& mine = chosen.is[axis_of(m, axes[i], rank, function)];
-    if (mine) raise<shape_error>(std::string(function) + ": axis " + std::to_string(axes[i]) + " is given twice, of shape " + spell(m));
+    if (mine) fail(m, function, "axis " + std::to_string(axes[i]) + " is given twice");
     mine = true;
   }
   return chosen;
@@ -51,7 +55,6 @@ std::int64_t place(const bound& b, std::int64_t extent, bool backwards, std::int
 }
 
 void append_slice(mapping& to, const slice& s, std::int64_t extent, std::int64_t stride) {
-  if (s.step == 0) raise<index_error>("a slice's step is 0, along axis " + std::to_string(to.rank));
   const bool backwards = s.step < 0;
   const std::int64_t first = place(s.start, extent, backwards, backwards ? extent - 1 : 0);
   const std::int64_t past = place(s.stop, extent, backwards, backwards ? -1 : extent);
@@ -84,6 +87,7 @@ mapping subscripted(const mapping& from, const subscript* chosen, int count) {
     if (d >= count) {
       append(to, extent, stride);
     } else if (!chosen[d].drops) {
+      if (chosen[d].range.step == 0) raise<index_error>("a slice's step is 0, along axis " + std::to_string(d) + " of extent " + std::to_string(extent));
       append_slice(to, chosen[d].range, extent, stride);
     } else {
       const std::int64_t index = chosen[d].range.start.at;
@@ -195,7 +199,7 @@ mapping squeeze(const mapping& from, const int* axes, int count) {
   mapping to{0, {}, {}, from.offset};
   for (int d = 0; d < from.rank; ++d) {
     if (!gone.is[d]) append(to, from.extents[d], from.strides[d]);
-    else if (from.extents[d] != 1) raise<shape_error>("squeeze: axis " + std::to_string(d) + " of shape " + spell(from) + " is not of extent 1");
+    else if (from.extents[d] != 1) fail(from, "squeeze", "axis " + std::to_string(d) + " is not of extent 1");
   }
   return to;
 }

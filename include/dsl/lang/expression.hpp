@@ -50,12 +50,6 @@ struct index_leaf {
   static constexpr int rank = Rank;
   std::int64_t first;
   dsl::extents<Rank> extents, strides;
-
-  template <class... I>
-    requires(sizeof...(I) <= Rank && subscripts<I...>)
-  auto operator()(const I&... chosen) const {
-    return subscript_lazily(*this, chosen...);
-  }
 };
 
 template <class T> inline constexpr bool is_array = false;

@@ -44,7 +44,7 @@ template <class... N>
 auto index(int axis, const N&... n) {
   constexpr int rank = detail::rank_of_sizes<N...>;
   const detail::mapping m = detail::index_mapping(axis, detail::to_extents(n...).data(), rank);
-  return detail::index_leaf<rank>{0, detail::first_of<rank>(m.extents), detail::first_of<rank>(m.strides)};
+  return cast<std::int64_t>(detail::index_leaf<rank>{0, detail::first_of<rank>(m.extents), detail::first_of<rank>(m.strides)});
 }
 
 }  // namespace dsl
