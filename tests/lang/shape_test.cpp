@@ -116,6 +116,12 @@ TEST_P(shape, assigning_to_a_view_leaves_the_rest) {
   dsl::transpose(x)(2) = dsl::arange<int>(4) * 100;
   for (std::size_t i = 0; i < 4; ++i) want[6 * i + 2] = 100 * int(i);
   EXPECT_EQ(x.copy_to_host(), want);
+  const dsl::array<int> line = dsl::arange<int>(6);
+  x(3) = line, x(0) = x(3);
+  for (std::size_t j = 0; j < 6; ++j) want[j] = want[18 + j] = int(j);
+  x(1, slice(0, 2)) = x(0, 5), want[6] = want[7] = 5;
+  x(2, slice(0, 2)) = dsl::scalar<int>(8), want[12] = want[13] = 8;
+  EXPECT_EQ(x.copy_to_host(), want);
   dsl::diagonal(x) += 1000;
   for (std::size_t i = 0; i < 4; ++i) want[7 * i] += 1000;
   EXPECT_EQ(x.copy_to_host(), want);

@@ -17,10 +17,12 @@ template <class... O> inline constexpr bool any_reduced<std::tuple<O...>> = (is_
 
 // Operands first: an expression around a reduction need not have a trace.
 template <class E>
-inline constexpr bool has_reduction = false;
+constexpr bool has_reduction(std::type_identity<E>) { return false; }
 template <class F, class... Operands>
-inline constexpr bool has_reduction<expression<F, Operands...>> =
-    std::disjunction_v<std::bool_constant<has_reduction<Operands>>..., std::bool_constant<any_reduced<outputs_of<expression<F, Operands...>>>>>;
+constexpr bool has_reduction(std::type_identity<expression<F, Operands...>>) {
+  if constexpr ((has_reduction(std::type_identity<Operands>{}) || ...)) return true;
+  else return any_reduced<outputs_of<expression<F, Operands...>>>;
+}
 
 template <int NewRank, class T, int R, class Change>
 view<T, NewRank> remap(const char* function, const view<T, R>& v, const Change& change) {
@@ -49,7 +51,7 @@ auto remap_operand(const char* function, const expression<F, Operands...>& e, co
 template <int NewRank, class F, class... Operands, class Change>
 auto remap(const char* function, const expression<F, Operands...>& e, const Change& change) {
   using E = expression<F, Operands...>;
-  static_assert(!has_reduction<E>, "a reduction has no elements to rearrange: assign it first (dsl::eval), or rearrange its operand");
+  static_assert(!has_reduction(std::type_identity<E>{}), "a reduction has no elements to rearrange: assign it first (dsl::eval), or rearrange its operand");
   const dsl::extents<E::rank> sizes = shape_of(e);
   return remap_operand<NewRank, (E::rank > 0)>(function, e, [&](const mapping& m) { return change(broadcast_to(m, sizes.data(), E::rank)); });
 }

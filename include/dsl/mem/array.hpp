@@ -50,9 +50,8 @@ class array {
     assign(*this, expression);
     return *this;
   }
-  template <element U, int R>
-    requires(R != Rank || !std::same_as<U, T>)
-  array& operator=(const array<U, R>& other) {
+  template <detail::viewable A>
+  array& operator=(const A& other) {
     return *this = other.view();
   }
   /// Sets every element.

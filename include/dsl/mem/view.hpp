@@ -15,6 +15,10 @@ namespace detail {
 template <class E>
 concept lazy = requires { typename E::lazy_expression; };
 
+/// What has a view of its elements: an array, a scalar in device memory, one element of an array.
+template <class A>
+concept viewable = requires(const A& a) { a.view(); };
+
 /// A C++ scalar that may fill an array of T.
 template <class V, class T>
 concept fills = element<V> && assignable(dtype_v<T>, {dtype_v<V>, true});
@@ -56,6 +60,10 @@ class view {
   const view& operator=(const view& other) const {
     assign(*this, other);
     return *this;
+  }
+  template <detail::viewable A>
+  const view& operator=(const A& other) const {
+    return *this = other.view();
   }
   /// Sets every element.
   template <detail::fills<T> V>
@@ -148,7 +156,7 @@ class element_reference {
 
   const element_reference& operator=(const value_type& v) const {
     static_assert(!std::is_const_v<T>, "the target is const: an array that is, or a view that only reads");
-    detail::fill(at_.owner(), at_.data(), &v, sizeof v, 1);
+    if constexpr (!std::is_const_v<T>) detail::fill(at_.owner(), at_.data(), &v, sizeof v, 1);
     return *this;
   }
   /// The value of another element or of an expression of rank 0, a reduction say: on the device.
