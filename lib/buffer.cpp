@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "buffer.hpp"
+#include "copy.hpp"
 #include "cuda.hpp"
-#include "mapping.hpp"
 #include "stream.hpp"
 #include "text.hpp"
 
@@ -129,31 +129,23 @@ void download(const buffer_ref& from, const void* at, void* to, std::size_t byte
 }
 
 void download(const buffer_ref& from, const void* origin, const mapping& elements, std::size_t size, void* to) {
-  const auto at = [&](std::int64_t place) { return static_cast<const unsigned char*>(origin) + place * static_cast<std::int64_t>(size); };
   const std::int64_t count = element_count(elements);
-  const auto bytes = static_cast<std::size_t>(count) * size;
   if (count == 0) return;
-  if (is_contiguous(elements)) return download(from, at(elements.offset), to, bytes);
-  const device where = from.where();
-  if (where.kind != backend::cuda) {
-    auto* out = static_cast<unsigned char*>(to);
-    for_each_place(elements, [&](std::int64_t place) {
-      std::memcpy(out, at(place), size);
-      out += size;
-    });
-    return;
-  }
-  const buffer_ref packed = buffer_ref::allocate(bytes, where);
-  const stream on = stream::current(where);
-  use(from.get(), on, false);
-  use(packed.get(), on, true);
-  cuda::strided_copy c{packed.data(), at(elements.offset), count, elements.rank, {}, {}, {}};
+  const auto bytes = static_cast<std::size_t>(count) * size;
+  const auto* const first = static_cast<const unsigned char*>(origin) + elements.offset * static_cast<std::int64_t>(size);
+  if (is_contiguous(elements)) return download(from, first, to, bytes);
+  const program_code& code = copy_code(static_cast<int>(size));
+  const buffer_ref packed = buffer_ref::allocate(bytes, from.where());
+  const auto in = [&](const buffer_ref& memory, const void* data) {
+    operand o{operand_kind::array, output_word{code.view.outputs[0]}.type(), elements.rank, {reinterpret_cast<std::uintptr_t>(data)}, memory.get()};
+    std::copy_n(elements.extents, max_rank, o.extents);
+    return o;
+  };
+  operand from_to[] = {in(from, first), in(packed, packed.data())};
+  std::copy_n(elements.strides, max_rank, from_to[0].strides);
   std::int64_t step = 1;
-  for (int d = elements.rank - 1; d >= 0; --d) {
-    c.extents[d] = elements.extents[d], c.from_strides[d] = elements.strides[d], c.to_strides[d] = step;
-    step *= elements.extents[d];
-  }
-  cuda::copy_elements(c, size, where.index, on.native());
+  for (int d = elements.rank - 1; d >= 0; --d) from_to[1].strides[d] = step, step *= elements.extents[d];
+  prepared(code, from_to, {}).run();
   download(packed, packed.data(), to, bytes);
 }
 

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <string>
 
-#include "mapping.hpp"
 #include "text.hpp"
 
 namespace dsl::detail {
@@ -223,6 +222,13 @@ std::string alone(complex_value<T> z) {
 
 // ---- All of them in brackets.
 
+// Calls visit(place) for each element from `axis` on, in row-major order.
+template <class Visit>
+void for_each_place(const mapping& m, int axis, std::int64_t place, const Visit& visit) {
+  if (axis == m.rank) return visit(place);
+  for (std::int64_t i = 0; i < m.extents[axis]; ++i) for_each_place(m, axis + 1, place + i * m.strides[axis], visit);
+}
+
 // The elements that are printed: of a long array's axes the ends.
 struct excerpt {
   mapping whole, shown;  // `shown` is packed
@@ -254,7 +260,7 @@ void fetch(const excerpt& e, int axis, mapping from, mapping to, std::size_t siz
   std::vector<unsigned char> block(static_cast<std::size_t>(element_count(from)) * size);
   download(owner, origin, from, size, block.data());
   const unsigned char* next = block.data();
-  for_each_place(to, [&](std::int64_t place) {
+  for_each_place(to, 0, to.offset, [&](std::int64_t place) {
     std::memcpy(packed + static_cast<std::size_t>(place) * size, next, size);
     next += size;
   });

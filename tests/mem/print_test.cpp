@@ -85,7 +85,7 @@ std::vector<storage<T>> elements_of(const numpy_case& c) {
 template <class T, int Rank>
 void check(const numpy_case& c) {
   dsl::extents<Rank> sizes{};
-  std::copy(c.shape.begin(), c.shape.end(), sizes.begin());
+  for (std::size_t d = 0; d < c.shape.size(); ++d) sizes[d] = c.shape[d];
   const auto elements = elements_of<T>(c);
   dsl::array<T, Rank> x(sizes);
   dsl::detail::upload(x.view().owner(), x.data(), elements.data(), elements.size() * sizeof(T));
