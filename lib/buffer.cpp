@@ -150,7 +150,7 @@ void download(const buffer_ref& from, const void* origin, const mapping& element
 }
 
 void require_memory(const buffer_ref& owner, const char* function) {
-  if (!owner) raise<memory_error>(std::string(function) + ": an operand without memory; it was never assigned, or was moved from");
+  if (!owner) raise<memory_error>(std::string(function) + ": an operand without memory, never assigned or moved from");
 }
 
 void copy(const buffer_ref& to, void* at, const buffer_ref& from, const void* source, std::size_t bytes) {

@@ -312,6 +312,13 @@ TEST_P(shape, generators) {
   EXPECT_THROW(dsl::arange<int>(-1), dsl::shape_error);
 }
 
+TEST_P(shape, stretched_targets_are_refused) {
+  auto x = counting(3);
+  const dsl::view<int, 2> stretched(x.view().owner(), x.data(), {4, 3}, {0, 1});
+  EXPECT_THROW(stretched = dsl::arange<int>(3), dsl::shape_error);
+  expect_view(stretched, reference(3).broadcast_to({4, 3}));
+}
+
 template <class F>
 std::string message(const F& f) {
   try {
@@ -326,13 +333,18 @@ TEST_P(shape, views_without_memory_are_named) {
   dsl::view<int, 2> never;
   dsl::array<int, 2> unassigned, moved = counting(3, 4), target(3, 4);
   target = std::move(moved);
-  const std::string rest = ": an operand without memory; it was never assigned, or was moved from";
+  const std::string rest = ": an operand without memory, never assigned or moved from";
   EXPECT_EQ(message([&] { never(0); }), "x(...)" + rest);
   EXPECT_EQ(message([&] { unassigned(0, 0) = 1; }), "x(...)" + rest);
   EXPECT_EQ(message([&] { dsl::transpose(moved); }), "transpose" + rest);
   EXPECT_EQ(message([&] { dsl::broadcast_to(never, 2, 2, 2); }), "broadcast_to" + rest);
   EXPECT_EQ(message([&] { never.copy_to_host(); }), "copy_to_host" + rest);
   EXPECT_EQ(message([&] { dsl::view<int, 0>().copy_to_host(); }), "copy_to_host" + rest);
+  const std::string operand = "an operand without memory, never assigned or moved from, in ";
+  EXPECT_EQ(message([&] { target = target + 2 * unassigned; }), operand + "a + 2 * b");
+  EXPECT_EQ(message([&] { never = target; }), operand + "a");
+  EXPECT_EQ(message([&] { dsl::scalar<std::int64_t> sum = dsl::sum(target * moved); }), operand + "an expression");
+  EXPECT_EQ(message([&] { dsl::transpose(target + never); }), operand + "an expression");
   EXPECT_EQ(unassigned.copy_to_host(), ints{});
   dsl::scalar<int> s = 1, t = std::move(s);
   EXPECT_EQ(message([&] { s.value(); }), "value" + rest);
