@@ -137,7 +137,9 @@ void download(const buffer_ref& from, const void* origin, const mapping& element
   const program_code& code = copy_code(static_cast<int>(size));
   const buffer_ref packed = buffer_ref::allocate(bytes, from.where());
   const auto in = [&](const buffer_ref& memory, const void* data) {
-    operand o{operand_kind::array, output_word{code.view.outputs[0]}.type(), elements.rank, {reinterpret_cast<std::uintptr_t>(data)}, memory.get()};
+    operand o;
+    o.kind = operand_kind::array, o.type = output_word{code.view.outputs[0]}.type(), o.rank = elements.rank;
+    o.word[0] = reinterpret_cast<std::uintptr_t>(data), o.memory = memory.get();
     std::copy_n(elements.extents, max_rank, o.extents);
     return o;
   };

@@ -87,12 +87,14 @@ mapping subscripted(const mapping& from, const subscript* chosen, int count) {
     if (d >= count) {
       append(to, extent, stride);
     } else if (!chosen[d].drops) {
-      if (chosen[d].range.step == 0) raise<index_error>("a slice's step is 0, along axis " + std::to_string(d) + " of extent " + std::to_string(extent));
+      if (chosen[d].range.step == 0)
+        raise<index_error>("a slice's step is 0, along axis " + std::to_string(d) + " of extent " + std::to_string(extent));
       append_slice(to, chosen[d].range, extent, stride);
     } else {
       const std::int64_t index = chosen[d].range.start.at;
       if (index < -extent || index >= extent)
-        raise<index_error>("index " + std::to_string(index) + " is out of range for axis " + std::to_string(d) + " of extent " + std::to_string(extent));
+        raise<index_error>("index " + std::to_string(index) + " is out of range for axis " + std::to_string(d) + " of extent " +
+                           std::to_string(extent));
       to.offset += (index < 0 ? index + extent : index) * stride;
     }
   }
@@ -136,7 +138,8 @@ mapping reshape(const mapping& from, const std::int64_t* sizes, int rank) {
   for (int d = 0; d < from.rank; ++d) {
     if (from.extents[d] == 1) continue;
     const int last = runs.rank - 1;
-    if (last >= 0 && runs.strides[last] == from.strides[d] * from.extents[d]) runs.extents[last] *= from.extents[d], runs.strides[last] = from.strides[d];
+    if (last >= 0 && runs.strides[last] == from.strides[d] * from.extents[d])
+      runs.extents[last] *= from.extents[d], runs.strides[last] = from.strides[d];
     else append(runs, from.extents[d], from.strides[d]);
   }
   std::int64_t left = 1, stride = 1;

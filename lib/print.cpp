@@ -51,7 +51,8 @@ std::string shortest(T x) {
   // Slightly above as well: a power of two has twice the room above as below.
   for (int digits = 0;; ++digits)
     for (const double near : {to_double(x), to_double(x) * (1 + 0x1p-12)})
-      if (const std::string line = formatted("%.*e", digits, near); T(std::strtof(line.c_str(), nullptr)).bits == x.bits) return line;
+      if (const std::string line = formatted("%.*e", digits, near); T(std::strtof(line.c_str(), nullptr)).bits == x.bits)
+        return line;
 }
 
 // A decimal number's parts. `point` is always there; `exponent` has its sign and at least two digits.
@@ -248,7 +249,8 @@ excerpt excerpt_of(const mapping& whole) {
 }
 
 // Copies the block that starts at `to` and its corresponding one, halving each shortened axis from `axis` on, to packed host memory.
-void fetch(const excerpt& e, int axis, mapping from, mapping to, std::size_t size, const buffer_ref& owner, const void* origin, unsigned char* packed) {
+void fetch(const excerpt& e, int axis, mapping from, mapping to, std::size_t size, const buffer_ref& owner, const void* origin,
+           unsigned char* packed) {
   while (axis < from.rank && e.whole.extents[axis] == e.shown.extents[axis]) ++axis;
   if (axis < from.rank) {
     from.extents[axis] = to.extents[axis] = edge;

@@ -48,13 +48,17 @@ struct view_reference {
     const auto from_end = [n](std::int64_t at) { return at < 0 ? at + n : at; };
     index chosen;
     if (step > 0) {
-      for (std::int64_t i = std::max<std::int64_t>(0, from_end(start.value_or(0))); i < n && (!stop || i < from_end(*stop)); i += step) chosen.push_back(i);
+      for (std::int64_t i = std::max<std::int64_t>(0, from_end(start.value_or(0))); i < n && (!stop || i < from_end(*stop));
+           i += step)
+        chosen.push_back(i);
     } else {
-      for (std::int64_t i = std::min(n - 1, from_end(start.value_or(n - 1))); i >= 0 && (!stop || i > from_end(*stop)); i += step) chosen.push_back(i);
+      for (std::int64_t i = std::min(n - 1, from_end(start.value_or(n - 1))); i >= 0 && (!stop || i > from_end(*stop)); i += step)
+        chosen.push_back(i);
     }
     return chosen;
   }
-  view_reference slice(std::size_t axis, std::optional<std::int64_t> start, std::optional<std::int64_t> stop, std::int64_t step) const {
+  view_reference slice(std::size_t axis, std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
+                       std::int64_t step) const {
     const index chosen = positions(shape[axis], start, stop, step);
     index to = shape;
     to[axis] = static_cast<std::int64_t>(chosen.size());

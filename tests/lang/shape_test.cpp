@@ -14,22 +14,18 @@ struct shape : on_device {};
 ON_EVERY_DEVICE(shape);
 
 // Elements that are their own places.
-template <class... N>
-auto counting(N... n) {
+template <class... N> auto counting(N... n) {
   return dsl::array<int, sizeof...(N)>(dsl::reshape(dsl::arange<int>((n * ... * 1)), n...));
 }
-template <class... N>
-view_reference reference(N... n) { return view_reference::of({n...}); }
+template <class... N> view_reference reference(N... n) { return view_reference::of({n...}); }
 
-template <class X>
-void expect(const X& x, const view_reference& want, const std::string& story = "") {
+template <class X> void expect(const X& x, const view_reference& want, const std::string& story = "") {
   const auto got = dsl::eval(x + 0);
   ASSERT_EQ(std::vector<std::int64_t>(got.extents().begin(), got.extents().end()), want.shape) << story;
   ASSERT_EQ(got.copy_to_host(), ints(want.places.begin(), want.places.end())) << story;
 }
 // A view: by a kernel, and by a copy to the host.
-template <class T, int R>
-void expect_view(const dsl::view<T, R>& v, const view_reference& want, const std::string& story = "") {
+template <class T, int R> void expect_view(const dsl::view<T, R>& v, const view_reference& want, const std::string& story = "") {
   expect(v, want, story);
   ASSERT_EQ(v.copy_to_host(), ints(want.places.begin(), want.places.end())) << story;
 }
@@ -47,7 +43,8 @@ TEST_P(shape, slices) {
   expect_view(m(2), rm.pick(0, 2));
   expect_view(m(slice(), -1), rm.pick(1, 4));
   expect_view(m(-1, slice(3, end), slice(end, 1, -2)), rm.pick(0, 3).slice(0, 3, std::nullopt, 1).slice(1, std::nullopt, 1, -2));
-  expect_view(m(slice(3, 0, -1), slice(), 2)(slice(0, 2), slice(1, end)), rm.slice(0, 3, 0, -1).pick(2, 2).slice(0, 0, 2, 1).slice(1, 1, std::nullopt, 1));
+  expect_view(m(slice(3, 0, -1), slice(), 2)(slice(0, 2), slice(1, end)),
+              rm.slice(0, 3, 0, -1).pick(2, 2).slice(0, 0, 2, 1).slice(1, 1, std::nullopt, 1));
   expect_view(m(), rm);
   EXPECT_THROW(m(4), dsl::index_error);
   EXPECT_THROW(m(slice(0, 1, 0)), dsl::index_error);
@@ -56,7 +53,8 @@ TEST_P(shape, slices) {
 TEST_P(shape, chains_of_views) {
   auto x = counting(4, 5, 6);
   const auto r = reference(4, 5, 6);
-  expect_view(dsl::transpose(dsl::flip(x, 1))(slice(1, end, 2), 3), r.flip(1).transpose().slice(0, 1, std::nullopt, 2).pick(1, 3));
+  expect_view(dsl::transpose(dsl::flip(x, 1))(slice(1, end, 2), 3),
+              r.flip(1).transpose().slice(0, 1, std::nullopt, 2).pick(1, 3));
   expect_view(dsl::permute(x, 2, 0, 1), r.permute({2, 0, 1}));
   expect_view(dsl::permute(x, -1, 0, 1)(0), r.permute({2, 0, 1}).pick(0, 0));
   expect_view(dsl::flip(x), r.flip(0).flip(1).flip(2));
@@ -170,7 +168,8 @@ TEST_P(shape, expressions) {
   expect(dsl::diagonal(e, 1), r.diagonal(1));
   expect(dsl::broadcast_to(e(0, slice(1, 2)), 3, 6), r.pick(0, 0).slice(0, 1, 2, 1).broadcast_to({3, 6}));
   expect(dsl::squeeze(dsl::expand_dims(e, 0), 0), r);
-  expect(dsl::reshape(dsl::reshape(dsl::arange<int>(120), 20, -1)(slice(end, end, -1)) + 0, 20, 2, 3), r.reshape({20, 6}).flip(0).reshape({20, 2, 3}));
+  expect(dsl::reshape(dsl::reshape(dsl::arange<int>(120), 20, -1)(slice(end, end, -1)) + 0, 20, 2, 3),
+         r.reshape({20, 6}).flip(0).reshape({20, 2, 3}));
   EXPECT_THROW(dsl::reshape(e, 120), dsl::shape_error);  // `row` cannot be stretched over it
 
   // The stretched operand is what is flipped and cut.
@@ -190,7 +189,9 @@ TEST_P(shape, expressions) {
 TEST_P(shape, random_chains_of_views_and_of_expressions) {
   for (unsigned seed = 0; seed < (simulated() ? 20u : 60u); ++seed) {
     std::mt19937 engine(seed);
-    const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(engine); };
+    const auto pick = [&](std::int64_t low, std::int64_t high) {
+      return std::uniform_int_distribution<std::int64_t>(low, high)(engine);
+    };
     const std::int64_t n0 = pick(1, 7), n1 = pick(1, 9), n2 = pick(1, 40);
     auto x = counting(n0, n1, n2);
     const auto zeros = dsl::zeros<int>(n2);
@@ -207,7 +208,8 @@ TEST_P(shape, random_chains_of_views_and_of_expressions) {
       const std::int64_t extent = want.shape[axis];
       switch (pick(0, 3)) {
         case 0: {
-          const std::int64_t start = pick(-extent - 2, extent + 2), stop = pick(-extent - 2, extent + 2), step = pick(0, 1) == 1 ? pick(1, 3) : pick(-3, -1);
+          const std::int64_t start = pick(-extent - 2, extent + 2), stop = pick(-extent - 2, extent + 2),
+                             step = pick(0, 1) == 1 ? pick(1, 3) : pick(-3, -1);
           const slice cut = pick(0, 2) > 0 ? slice(end, end, step) : slice(start, stop, step);
           on_both([&](const auto& y) { return axis == 0 ? y(cut) : axis == 1 ? y(slice(), cut) : y(slice(), slice(), cut); });
           want = cut.start.omitted ? want.slice(axis, std::nullopt, std::nullopt, step) : want.slice(axis, start, stop, step);
@@ -296,7 +298,8 @@ TEST_P(shape, generators) {
   dsl::array<std::int64_t, 2> rows = dsl::index(0, 2, 3), columns = dsl::index(-1, 2, 3);
   EXPECT_EQ(rows.copy_to_host(), (std::vector<std::int64_t>{0, 0, 0, 1, 1, 1}));
   EXPECT_EQ(columns.copy_to_host(), (std::vector<std::int64_t>{0, 1, 2, 0, 1, 2}));
-  dsl::array<double, 2> radius = sqrt(dsl::cast<double>(dsl::index(0, 4, 4) * dsl::index(0, 4, 4) + dsl::index(1, 4, 4) * dsl::index(1, 4, 4)));
+  dsl::array<double, 2> radius =
+      sqrt(dsl::cast<double>(dsl::index(0, 4, 4) * dsl::index(0, 4, 4) + dsl::index(1, 4, 4) * dsl::index(1, 4, 4)));
   EXPECT_EQ(radius(3, 0), 3.0);
   EXPECT_THROW(dsl::index(2, 4, 4), dsl::shape_error);
   dsl::array<std::int64_t, 2> turned = dsl::flip(dsl::transpose(dsl::index(1, 2, 3)), 0);
@@ -319,8 +322,7 @@ TEST_P(shape, stretched_targets_are_refused) {
   expect_view(stretched, reference(3).broadcast_to({4, 3}));
 }
 
-template <class F>
-std::string message(const F& f) {
+template <class F> std::string message(const F& f) {
   try {
     f();
   } catch (const dsl::memory_error& e) {

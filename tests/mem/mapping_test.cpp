@@ -18,7 +18,8 @@ constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min(), most = 
 mapping packed(const index& shape) {
   mapping m{static_cast<int>(shape.size()), {}, {}, 0};
   std::int64_t step = 1;
-  for (int d = m.rank - 1; d >= 0; --d) m.extents[d] = shape[static_cast<std::size_t>(d)], m.strides[d] = step, step *= m.extents[d];
+  for (int d = m.rank - 1; d >= 0; --d)
+    m.extents[d] = shape[static_cast<std::size_t>(d)], m.strides[d] = step, step *= m.extents[d];
   return m;
 }
 
@@ -35,16 +36,21 @@ std::vector<std::int64_t> places_of(const mapping& m) {
   return places;
 }
 
-mapping sliced(const mapping& m, std::vector<dsl::detail::subscript> chosen) { return dsl::detail::subscripted(m, chosen.data(), static_cast<int>(chosen.size())); }
+mapping sliced(const mapping& m, std::vector<dsl::detail::subscript> chosen) {
+  return dsl::detail::subscripted(m, chosen.data(), static_cast<int>(chosen.size()));
+}
 
 TEST(mapping, slices_as_python) {
   std::vector<std::optional<std::int64_t>> bounds{std::nullopt, least, most};
   for (std::int64_t b = -8; b <= 8; ++b) bounds.push_back(b);
-  const auto bound = [](const std::optional<std::int64_t>& b) { return b ? dsl::detail::bound(*b) : dsl::detail::bound(dsl::end); };
+  const auto bound = [](const std::optional<std::int64_t>& b) {
+    return b ? dsl::detail::bound(*b) : dsl::detail::bound(dsl::end);
+  };
   for (std::int64_t n = 0; n <= 6; ++n)
     for (const auto& start : bounds)
       for (const auto& stop : bounds)
-        for (const std::int64_t step : {std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{7}, std::int64_t{-1}, std::int64_t{-2}, std::int64_t{-7}}) {
+        for (const std::int64_t step : {std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{7}, std::int64_t{-1},
+                                        std::int64_t{-2}, std::int64_t{-7}}) {
           const mapping m = sliced(packed({n}), {dsl::slice(bound(start), bound(stop), step)});
           ASSERT_EQ(places_of(m), view_reference::positions(n, start, stop, step))
               << n << ": " << start.value_or(99) << ':' << stop.value_or(99) << ':' << step;
@@ -67,7 +73,8 @@ TEST(mapping, extents_and_strides_are_64_bit) {
   EXPECT_EQ(back.offset, 15 * (std::int64_t{1} << 40) - 1);
   const std::int64_t huge[] = {std::int64_t{1} << 32, std::int64_t{1} << 32};
   EXPECT_THROW(dsl::detail::broadcast_to(mapping{}, huge, 2), dsl::shape_error);
-  EXPECT_EQ(dsl::detail::diagonal(packed({std::int64_t{1} << 31, std::int64_t{1} << 31}), 5).extents[0], (std::int64_t{1} << 31) - 5);
+  EXPECT_EQ(dsl::detail::diagonal(packed({std::int64_t{1} << 31, std::int64_t{1} << 31}), 5).extents[0],
+            (std::int64_t{1} << 31) - 5);
   EXPECT_EQ(dsl::detail::diagonal(packed({4, 4}), least).extents[0], 0);
   EXPECT_EQ(dsl::detail::diagonal(packed({4, 4}), most).extents[0], 0);
 }
@@ -101,7 +108,9 @@ struct random_chain {
   view_reference want;
 
   random_chain(unsigned seed, index shape) : engine(seed), m(packed(shape)), want(view_reference::of(shape)) {}
-  std::int64_t pick(std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(engine); }
+  std::int64_t pick(std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(engine);
+  }
 
   // Whether strides can walk these places under another shape.
   static bool is_walk(const view_reference& r) {
@@ -129,7 +138,8 @@ struct random_chain {
       case 0:
       case 1: {
         if (rank == 0) return "";
-        const std::int64_t start = pick(-extent - 2, extent + 2), stop = pick(-extent - 2, extent + 2), steps[] = {-3, -2, -1, 1, 1, 2, 3}, step = steps[pick(0, 6)];
+        const std::int64_t start = pick(-extent - 2, extent + 2), stop = pick(-extent - 2, extent + 2),
+                           steps[] = {-3, -2, -1, 1, 1, 2, 3}, step = steps[pick(0, 6)];
         const bool open = pick(0, 3) == 0;
         at_axis(dsl::slice(start, open ? dsl::detail::bound(dsl::end) : dsl::detail::bound(stop), step));
         want = want.slice(axis, start, open ? std::nullopt : std::optional(stop), step);
@@ -227,7 +237,8 @@ TEST(mapping, random_chains) {
       ASSERT_EQ(shape_of(chain.m), chain.want.shape) << story << seed;
       ASSERT_EQ(places_of(chain.m), chain.want.places) << story << seed;
       bool in_order = true;
-      for (std::size_t i = 0; i < chain.want.places.size(); ++i) in_order = in_order && chain.want.places[i] == chain.want.places[0] + static_cast<std::int64_t>(i);
+      for (std::size_t i = 0; i < chain.want.places.size(); ++i)
+        in_order = in_order && chain.want.places[i] == chain.want.places[0] + static_cast<std::int64_t>(i);
       ASSERT_EQ(dsl::detail::is_contiguous(chain.m), in_order) << story << seed;
     }
     longest = std::max(longest, steps);
@@ -235,8 +246,7 @@ TEST(mapping, random_chains) {
   EXPECT_EQ(longest, 8);
 }
 
-template <class Error, class F>
-std::string message(const F& f) {
+template <class Error, class F> std::string message(const F& f) {
   try {
     f();
   } catch (const Error& e) {
@@ -248,27 +258,36 @@ std::string message(const F& f) {
 TEST(mapping, errors_say_what_was_asked_of_which_shape) {
   using namespace dsl::detail;
   const mapping m = packed({3, 4});
-  const auto reshape_to = [](const mapping& from, std::vector<std::int64_t> to) { return [=] { reshape(from, to.data(), static_cast<int>(to.size())); }; };
+  const auto reshape_to = [](const mapping& from, std::vector<std::int64_t> to) {
+    return [=] { reshape(from, to.data(), static_cast<int>(to.size())); };
+  };
   EXPECT_EQ(message<dsl::index_error>([&] { sliced(m, {0, 4}); }), "index 4 is out of range for axis 1 of extent 4");
   EXPECT_EQ(message<dsl::index_error>([&] { sliced(m, {-4}); }), "index -4 is out of range for axis 0 of extent 3");
   EXPECT_EQ(message<dsl::index_error>([&] { sliced(packed({0}), {0}); }), "index 0 is out of range for axis 0 of extent 0");
-  EXPECT_EQ(message<dsl::index_error>([&] { sliced(m, {dsl::slice(), dsl::slice(0, 3, 0)}); }), "a slice's step is 0, along axis 1 of extent 4");
+  EXPECT_EQ(message<dsl::index_error>([&] {
+              sliced(m, {dsl::slice(), dsl::slice(0, 3, 0)});
+            }),
+            "a slice's step is 0, along axis 1 of extent 4");
   EXPECT_EQ(message<dsl::shape_error>([&] { flip(m, 2); }), "flip of shape (3, 4): there is no axis 2 among 2");
   EXPECT_EQ(message<dsl::shape_error>([&] { flip(m, -3); }), "flip of shape (3, 4): there is no axis -3 among 2");
   const int twice[] = {1, -1};
   EXPECT_EQ(message<dsl::shape_error>([&] { permute(m, twice, 2); }), "permute of shape (3, 4): axis -1 is given twice");
   EXPECT_EQ(message<dsl::shape_error>([&] { squeeze(m, twice, 1); }), "squeeze of shape (3, 4): axis 1 is not of extent 1");
   const int far = 3;
-  EXPECT_EQ(message<dsl::shape_error>([&] { expand_dims(m, &far, 1); }), "expand_dims of shape (3, 4): there is no axis 3 among 3");
+  EXPECT_EQ(message<dsl::shape_error>([&] { expand_dims(m, &far, 1); }),
+            "expand_dims of shape (3, 4): there is no axis 3 among 3");
   const std::int64_t five[] = {5, 4};
   EXPECT_EQ(message<dsl::shape_error>([&] { broadcast_to(m, five, 2); }), "shape (3, 4) does not broadcast to (5, 4)");
   EXPECT_EQ(message<dsl::shape_error>([&] { broadcast_to(m, five + 1, 1); }), "shape (3, 4) does not broadcast to (4)");
   EXPECT_EQ(message<dsl::shape_error>(reshape_to(m, {5, 2})), "cannot reshape (3, 4) to (5, 2): the numbers of elements differ");
-  EXPECT_EQ(message<dsl::shape_error>(reshape_to(m, {5, -1})), "cannot reshape (3, 4) to (5, -1): no extent in the place of -1 gives as many elements");
-  EXPECT_EQ(message<dsl::shape_error>(reshape_to(packed({0, 4}), {0, -1})), "cannot reshape (0, 4) to (0, -1): no extent in the place of -1 gives as many elements");
+  EXPECT_EQ(message<dsl::shape_error>(reshape_to(m, {5, -1})),
+            "cannot reshape (3, 4) to (5, -1): no extent in the place of -1 gives as many elements");
+  EXPECT_EQ(message<dsl::shape_error>(reshape_to(packed({0, 4}), {0, -1})),
+            "cannot reshape (0, 4) to (0, -1): no extent in the place of -1 gives as many elements");
   EXPECT_NE(message<dsl::shape_error>(reshape_to(m, {-1, -1})).find("negative"), std::string::npos);
-  EXPECT_EQ(message<dsl::shape_error>(reshape_to(transpose(m), {12})),
-            "cannot reshape (4, 3) to (12): its elements do not lie in an order that allows it without a copy (dsl::eval makes one)");
+  EXPECT_EQ(
+      message<dsl::shape_error>(reshape_to(transpose(m), {12})),
+      "cannot reshape (4, 3) to (12): its elements do not lie in an order that allows it without a copy (dsl::eval makes one)");
   EXPECT_EQ(message<dsl::shape_error>([&] { index_mapping(2, five, 2); }), "index of shape (5, 4): there is no axis 2 among 2");
 }
 

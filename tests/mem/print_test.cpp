@@ -12,8 +12,7 @@ namespace {
 struct print : on_device {};
 ON_EVERY_DEVICE(print);
 
-template <class X>
-std::string printed(const X& x) {
+template <class X> std::string printed(const X& x) {
   std::ostringstream line;
   line << x;
   return line.str();
@@ -51,8 +50,7 @@ template <> dsl::half from_number(double x) { return static_cast<float>(x); }
 // std::vector<bool> has no elements to point at.
 template <class T> using storage = std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>;
 
-template <class T>
-void set(storage<T>& element, const std::string& hexadecimal, std::size_t part = 0) {
+template <class T> void set(storage<T>& element, const std::string& hexadecimal, std::size_t part = 0) {
   const std::size_t size = hexadecimal.size() / 2;
   for (std::size_t i = 0; i < size; ++i) {
     const auto byte = static_cast<unsigned char>(std::stoi(hexadecimal.substr(2 * i, 2), nullptr, 16));
@@ -60,8 +58,7 @@ void set(storage<T>& element, const std::string& hexadecimal, std::size_t part =
   }
 }
 
-template <class T>
-std::vector<storage<T>> elements_of(const numpy_case& c) {
+template <class T> std::vector<storage<T>> elements_of(const numpy_case& c) {
   std::size_t n = 1;
   for (const auto extent : c.shape) n *= static_cast<std::size_t>(extent);
   std::vector<storage<T>> elements(n);
@@ -70,7 +67,8 @@ std::vector<storage<T>> elements_of(const numpy_case& c) {
   if (c.elements.starts_with("arange")) {
     double start = 0, step = 0;
     words >> word >> start >> step;
-    for (std::size_t i = 0; i < n; ++i) elements[i] = static_cast<storage<T>>(from_number<T>(start + step * static_cast<double>(i)));
+    for (std::size_t i = 0; i < n; ++i)
+      elements[i] = static_cast<storage<T>>(from_number<T>(start + step * static_cast<double>(i)));
     return elements;
   }
   for (auto& element : elements) {
@@ -82,8 +80,7 @@ std::vector<storage<T>> elements_of(const numpy_case& c) {
   return elements;
 }
 
-template <class T, int Rank>
-void check(const numpy_case& c) {
+template <class T, int Rank> void check(const numpy_case& c) {
   dsl::extents<Rank> sizes{};
   for (std::size_t d = 0; d < c.shape.size(); ++d) sizes[d] = c.shape[d];
   const auto elements = elements_of<T>(c);
@@ -92,8 +89,7 @@ void check(const numpy_case& c) {
   EXPECT_EQ(printed(x), c.text) << c.dtype << ": " << c.elements.substr(0, 200);
 }
 
-template <class T>
-bool check_if(const char* dtype, const numpy_case& c) {
+template <class T> bool check_if(const char* dtype, const numpy_case& c) {
   if (c.dtype != dtype) return false;
   switch (c.shape.size()) {
     case 0: check<T, 0>(c); break;
@@ -109,15 +105,14 @@ bool check_if(const char* dtype, const numpy_case& c) {
   return true;
 }
 
-template <class... T>
-bool check_any(const numpy_case& c) { return (check_if<T>(dsl::name(dsl::dtype_v<T>), c) || ...); }
+template <class... T> bool check_any(const numpy_case& c) { return (check_if<T>(dsl::name(dsl::dtype_v<T>), c) || ...); }
 
 TEST_P(print, to_the_byte_as_numpy) {
   const auto cases = numpy_cases();
   EXPECT_GT(cases.size(), 200u);
   for (const auto& c : cases)
-    EXPECT_TRUE((check_any<bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, dsl::half, float,
-                           double, std::complex<float>, std::complex<double>>(c)))
+    EXPECT_TRUE((check_any<bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
+                           std::uint32_t, std::uint64_t, dsl::half, float, double, std::complex<float>, std::complex<double>>(c)))
         << c.dtype;
 }
 
@@ -135,7 +130,7 @@ TEST_P(print, single_values) {
   const auto x = dsl::to_device(std::vector<double>{0.1, 2});
   EXPECT_EQ(printed(x(0)), "0.1");
   EXPECT_EQ(printed(dsl::scalar<float>(0.1f)), "0.1");
-  EXPECT_EQ(printed(dsl::array<float, 0>(dsl::extents<0>{})(  ) = 2), "2.0");
+  EXPECT_EQ(printed(dsl::array<float, 0>(dsl::extents<0>{})() = 2), "2.0");
   EXPECT_EQ(printed(dsl::scalar<dsl::bfloat16>(dsl::bfloat16(1.0f / 3))), "0.334");
   EXPECT_EQ(printed(dsl::array<int>()), "[]");
   EXPECT_THROW(printed(dsl::view<int, 1>()), dsl::memory_error);

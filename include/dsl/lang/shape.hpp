@@ -44,16 +44,19 @@ template <int NewRank, bool Stays, class T, class Change>
 auto remap_operand(const char*, const value_leaf<T>& operand, const Change&) { return operand; }
 template <int NewRank, bool Stays, class F, class... Operands, class Change>
 auto remap_operand(const char* function, const expression<F, Operands...>& e, const Change& change) {
-  return std::apply([&](const auto&... x) { return make_expression<F>(remap_operand<NewRank, Stays>(function, x, change)...); }, e.operands);
+  return std::apply([&](const auto&... x) { return make_expression<F>(remap_operand<NewRank, Stays>(function, x, change)...); },
+                    e.operands);
 }
 
 /// An expression's operands, broadcast to its shape, lie as its elements do: what changes it changes each of them.
 template <int NewRank, class F, class... Operands, class Change>
 auto remap(const char* function, const expression<F, Operands...>& e, const Change& change) {
   using E = expression<F, Operands...>;
-  static_assert(!has_reduction(std::type_identity<E>{}), "a reduction has no elements to rearrange: assign it first (dsl::eval), or rearrange its operand");
+  static_assert(!has_reduction(std::type_identity<E>{}),
+                "a reduction has no elements to rearrange: assign it first (dsl::eval), or rearrange its operand");
   const dsl::extents<E::rank> sizes = shape_of(e);
-  return remap_operand<NewRank, (E::rank > 0)>(function, e, [&](const mapping& m) { return change(broadcast_to(m, sizes.data(), E::rank)); });
+  const auto broadcast_first = [&](const mapping& m) { return change(broadcast_to(m, sizes.data(), E::rank)); };
+  return remap_operand<NewRank, (E::rank > 0)>(function, e, broadcast_first);
 }
 
 template <int NewRank, class X, class Change>
@@ -85,7 +88,7 @@ struct stretch_function {
 /// The axes in reverse order.
 template <detail::shaped X>
 auto transpose(X&& x) {
-  return detail::rearrange<detail::rank_of<X>>("transpose", x, [](const detail::mapping& m) { return detail::transpose(m); });
+  return detail::rearrange<detail::rank_of<X>>("transpose", x, [](const auto& m) { return detail::transpose(m); });
 }
 
 /// Axis k of the result is axis `axes[k]` of x, as NumPy's transpose(x, axes).
@@ -93,7 +96,8 @@ template <detail::shaped X, std::integral... Axes>
   requires(sizeof...(Axes) == detail::rank_of<X>)
 auto permute(X&& x, Axes... axes) {
   const int order[] = {static_cast<int>(axes)..., 0};
-  return detail::rearrange<detail::rank_of<X>>("permute", x, [&order](const detail::mapping& m) { return detail::permute(m, order, sizeof...(Axes)); });
+  constexpr int rank = detail::rank_of<X>;
+  return detail::rearrange<rank>("permute", x, [&order](const auto& m) { return detail::permute(m, order, rank); });
 }
 
 /// The elements in row-major order under other extents, of which one may be -1. Throws where that takes a copy.
@@ -102,7 +106,7 @@ template <detail::shaped X, class... N>
 auto reshape(X&& x, const N&... n) {
   const auto sizes = detail::to_extents(n...);
   constexpr int rank = detail::rank_of_sizes<N...>;
-  return detail::rearrange<rank>("reshape", x, [&sizes](const detail::mapping& m) { return detail::reshape(m, sizes.data(), rank); });
+  return detail::rearrange<rank>("reshape", x, [&sizes](const auto& m) { return detail::reshape(m, sizes.data(), rank); });
 }
 
 /// The elements in row-major order along one axis. Throws where that takes a copy.
@@ -114,37 +118,38 @@ auto ravel(X&& x) {
 /// Backwards along every axis.
 template <detail::shaped X>
 auto flip(X&& x) {
-  return detail::rearrange<detail::rank_of<X>>("flip", x, [](const detail::mapping& m) { return detail::flip(m); });
+  return detail::rearrange<detail::rank_of<X>>("flip", x, [](const auto& m) { return detail::flip(m); });
 }
 /// Backwards along one axis.
 template <detail::shaped X>
 auto flip(X&& x, int axis) {
-  return detail::rearrange<detail::rank_of<X>>("flip", x, [axis](const detail::mapping& m) { return detail::flip(m, axis); });
+  return detail::rearrange<detail::rank_of<X>>("flip", x, [axis](const auto& m) { return detail::flip(m, axis); });
 }
 
 /// x(i, i + offset, ...): the diagonals of the first two axes, as the last axis of the result.
 template <detail::shaped X>
   requires(detail::rank_of<X> >= 2)
 auto diagonal(X&& x, std::int64_t offset = 0) {
-  return detail::rearrange<detail::rank_of<X> - 1>("diagonal", x, [offset](const detail::mapping& m) { return detail::diagonal(m, offset); });
+  constexpr int rank = detail::rank_of<X> - 1;
+  return detail::rearrange<rank>("diagonal", x, [offset](const auto& m) { return detail::diagonal(m, offset); });
 }
 
 /// Without the given axes, which must be of extent 1: squeeze(x, 0), squeeze(x, 0, -1).
 template <detail::shaped X, std::integral... Axes>
   requires(sizeof...(Axes) >= 1 && sizeof...(Axes) <= static_cast<std::size_t>(detail::rank_of<X>))
 auto squeeze(X&& x, Axes... axes) {
+  constexpr int count = sizeof...(Axes), rank = detail::rank_of<X> - count;
   const int gone[] = {static_cast<int>(axes)...};
-  return detail::rearrange<detail::rank_of<X> - static_cast<int>(sizeof...(Axes))>(
-      "squeeze", x, [&gone](const detail::mapping& m) { return detail::squeeze(m, gone, sizeof...(Axes)); });
+  return detail::rearrange<rank>("squeeze", x, [&gone](const auto& m) { return detail::squeeze(m, gone, count); });
 }
 
 /// With new axes of extent 1 at the given places of the result: expand_dims(x, 0) is a row, expand_dims(x, -1) a column.
 template <detail::shaped X, std::integral... Axes>
   requires(sizeof...(Axes) >= 1)
 auto expand_dims(X&& x, Axes... axes) {
+  constexpr int count = sizeof...(Axes), rank = detail::rank_of<X> + count;
   const int added[] = {static_cast<int>(axes)...};
-  return detail::rearrange<detail::rank_of<X> + static_cast<int>(sizeof...(Axes))>(
-      "expand_dims", x, [&added](const detail::mapping& m) { return detail::expand_dims(m, added, sizeof...(Axes)); });
+  return detail::rearrange<rank>("expand_dims", x, [&added](const auto& m) { return detail::expand_dims(m, added, count); });
 }
 
 /// Stretched to the given extents by NumPy's rule. An element then stands in several places, so the result cannot be assigned to.
@@ -153,7 +158,8 @@ template <detail::shaped X, class... N>
 auto broadcast_to(const X& x, const N&... n) {
   const auto sizes = detail::to_extents(n...);
   constexpr int rank = detail::rank_of_sizes<N...>;
-  return detail::remap<rank>("broadcast_to", detail::as_operand(x), [&sizes](const detail::mapping& m) { return detail::broadcast_to(m, sizes.data(), rank); });
+  const auto stretch = [&sizes](const auto& m) { return detail::broadcast_to(m, sizes.data(), rank); };
+  return detail::remap<rank>("broadcast_to", detail::as_operand(x), stretch);
 }
 /// A C++ scalar in every place, as `full`, but an expression: it takes no memory. Its dtype is T.
 template <element T, class... N>

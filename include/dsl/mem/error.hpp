@@ -54,7 +54,7 @@ class cuda_error : public error { using error::error; };
 class shape_error : public error { using error::error; };
 /// An index outside its axis, or a slice with a step of 0.
 class index_error : public error { using error::error; };
-/// Memory that is not there: an operand that was never assigned or was moved from. Out of memory, or an access outside an array that the simulator found.
+/// An operand without memory (never assigned, or moved from). Out of memory. An access outside an array, which the simulator finds.
 class memory_error : public error { using error::error; };
 /// A device that does not exist or cannot be used, or operands on different devices.
 class device_error : public error { using error::error; };
