@@ -252,6 +252,7 @@ TEST_P(shape, elements) {
   const double read = x(0) * 2;
   EXPECT_EQ(read, 1.0);
   x(1) = x(2);
+  x(2) = dsl::scalar<double>(9), x(2) = dsl::to_device(std::vector<float>{3})(0);
   x(2) = dsl::sum(x);
   EXPECT_EQ(x.copy_to_host(), (std::vector<double>{0.5, 3, 6.5}));
   dsl::array<double> scaled = x * x(1);

@@ -47,7 +47,7 @@ struct subscript {
 };
 
 template <class... I>
-concept subscripts = ((std::integral<I> || std::same_as<I, slice>) && ...);
+concept subscripts = (((std::integral<I> && !std::same_as<I, bool>) || std::same_as<I, slice>) && ...);
 
 /// How many axes are left of `rank`.
 template <class... I>

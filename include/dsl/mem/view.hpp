@@ -111,7 +111,8 @@ class view {
   template <class Span>
     requires requires(Span&& s) { s.data(), s.size(); }
   void copy_to_host(Span&& to) const {
-    static_assert(std::is_same_v<std::remove_reference_t<decltype(*to.data())>, value_type>, "copy_to_host wants elements of the array's type");
+    static_assert(std::is_same_v<std::remove_reference_t<decltype(*to.data())>, value_type>,
+                  "copy_to_host wants elements of the array's type");
     if (static_cast<std::int64_t>(to.size()) != size())
       detail::throw_size_mismatch(static_cast<std::int64_t>(to.size()), size(), "copy_to_host");
     download(to.data());
@@ -143,6 +144,7 @@ template <element T>
 class element_reference {
  public:
   using value_type = std::remove_const_t<T>;
+  static constexpr int rank = 0;
 
   explicit element_reference(const dsl::view<T, 0>& at) : at_(at) {}
   element_reference(const element_reference&) = default;
@@ -159,8 +161,17 @@ class element_reference {
     if constexpr (!std::is_const_v<T>) detail::fill(at_.owner(), at_.data(), &v, sizeof v, 1);
     return *this;
   }
-  /// The value of another element or of an expression of rank 0, a reduction say: on the device.
-  const element_reference& operator=(const element_reference& other) const { return *this = other.view(); }
+  /// The value of another element, of a scalar in device memory or of an expression of rank 0, a reduction say: on the device.
+  const element_reference& operator=(const element_reference& other) const {
+    static_assert(!std::is_const_v<T>, "the target is const: an array that is, or a view that only reads");
+    if constexpr (!std::is_const_v<T>) detail::copy(at_.owner(), at_.data(), other.at_.owner(), other.at_.data(), sizeof(T));
+    return *this;
+  }
+  template <detail::viewable A>
+    requires(A::rank == 0)
+  const element_reference& operator=(const A& other) const {
+    return *this = other.view();
+  }
   template <detail::lazy E>
     requires(E::rank == 0)
   const element_reference& operator=(const E& expression) const {
