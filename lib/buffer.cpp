@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "buffer.hpp"
+#include "copy.hpp"
 #include "cuda.hpp"
 #include "stream.hpp"
 #include "text.hpp"
@@ -125,6 +126,33 @@ void download(const buffer_ref& from, const void* at, void* to, std::size_t byte
   use(from.get(), on, false);
   cuda::copy(to, at, bytes, cuda::direction::to_host, where.index, on.native());
   on.synchronize();
+}
+
+void download(const buffer_ref& from, const void* origin, const mapping& elements, std::size_t size, void* to) {
+  const std::int64_t count = element_count(elements);
+  if (count == 0) return;
+  const auto bytes = static_cast<std::size_t>(count) * size;
+  const auto* const first = static_cast<const unsigned char*>(origin) + elements.offset * static_cast<std::int64_t>(size);
+  if (is_contiguous(elements)) return download(from, first, to, bytes);
+  const program_code& code = copy_code(static_cast<int>(size));
+  const buffer_ref packed = buffer_ref::allocate(bytes, from.where());
+  const auto in = [&](const buffer_ref& memory, const void* data) {
+    operand o;
+    o.kind = operand_kind::array, o.type = output_word{code.view.outputs[0]}.type(), o.rank = elements.rank;
+    o.word[0] = reinterpret_cast<std::uintptr_t>(data), o.memory = memory.get();
+    std::copy_n(elements.extents, max_rank, o.extents);
+    return o;
+  };
+  operand from_to[] = {in(from, first), in(packed, packed.data())};
+  std::copy_n(elements.strides, max_rank, from_to[0].strides);
+  std::int64_t step = 1;
+  for (int d = elements.rank - 1; d >= 0; --d) from_to[1].strides[d] = step, step *= elements.extents[d];
+  prepared(code, from_to, {}).run();
+  download(packed, packed.data(), to, bytes);
+}
+
+void require_memory(const buffer_ref& owner, const char* function) {
+  if (!owner) raise<memory_error>(std::string(function) + ": an operand without memory, never assigned or moved from");
 }
 
 void copy(const buffer_ref& to, void* at, const buffer_ref& from, const void* source, std::size_t bytes) {

@@ -16,7 +16,9 @@ bool has_elements(const operand& o) { return o.kind <= operand_kind::index; }
 device common_device(const operand* all, int count, const program_view& program) {
   const operand* first = nullptr;
   for (int i = 0; i < count; ++i) {
-    if (all[i].memory == nullptr) continue;
+    if (all[i].kind == operand_kind::value || all[i].kind == operand_kind::index) continue;
+    if (all[i].memory == nullptr)
+      raise<memory_error>("an operand without memory, never assigned or moved from, in " + spell_program(program, all));
     if (first == nullptr) first = &all[i];
     if (all[i].memory->where != first->memory->where)
       raise<device_error>("operands on different devices, " + std::string(first->memory->where.name()) + " and " +
@@ -72,7 +74,13 @@ void fit_outputs(geometry& g, const operand* all, int inputs, int count, const p
   if (!fits || (reduced && !same)) fail(*target);
   for (int i = 0; i < count; ++i) {
     const operand& o = outputs[i];
-    if (o.kind == operand_kind::array && (o.rank != target->rank || !std::equal(o.extents, o.extents + o.rank, target->extents))) fail(o);
+    if (o.kind != operand_kind::array) continue;
+    if (o.rank != target->rank || !std::equal(o.extents, o.extents + o.rank, target->extents)) fail(o);
+    const bool empty = std::find(o.extents, o.extents + o.rank, 0) != o.extents + o.rank;
+    for (int d = 0; d < o.rank && !empty; ++d)
+      if (o.strides[d] == 0 && o.extents[d] > 1)
+        raise<shape_error>("shape " + spell_shape(o.extents, o.rank) + " is stretched from one element along axis " + std::to_string(d) +
+                           " and cannot be assigned to: " + spell_program(program, all));
   }
   g.shape_rank = target->rank;
   std::copy_n(target->extents, target->rank, g.shape);
@@ -251,11 +259,6 @@ std::int64_t element_count(const std::int64_t* sizes, int rank, int element_size
   if (empty) return 0;
   if (!fits || __builtin_mul_overflow(n, element_size, &bytes)) raise<shape_error>("shape " + spell_shape(sizes, rank) + " is too large");
   return n;
-}
-
-void throw_bad_reshape(const std::int64_t* from, int from_rank, const std::int64_t* to, int to_rank) {
-  raise<shape_error>("cannot reshape " + spell_shape(from, from_rank) + " to " + spell_shape(to, to_rank) +
-                     ": the sizes must agree and the elements lie in order");
 }
 
 void throw_size_mismatch(std::int64_t have, std::int64_t want, const char* what) {

@@ -42,7 +42,7 @@ inline std::vector<float> random_floats(std::int64_t n, float low = -2, float hi
 }
 
 // A view whose first element is not where a 16-byte access could start.
-template <class T>
-dsl::view<T, 1> from_element(const dsl::array<T, 1>& a, std::int64_t first, std::int64_t n, std::int64_t step = 1) {
-  return {a.view().owner(), a.data() + first, {n}, {step}};
+template <class Array>
+auto from_element(Array&& a, std::int64_t first, std::int64_t n, std::int64_t step = 1) {
+  return decltype(a.view())(a.view().owner(), a.data() + first, {n}, {step});
 }

@@ -4,4 +4,6 @@
 #include <dsl/lang/generate.hpp>
 #include <dsl/lang/iterate.hpp>
 #include <dsl/lang/reduce.hpp>
+#include <dsl/lang/shape.hpp>
 #include <dsl/lang/vectorize.hpp>
+#include <dsl/mem/print.hpp>

@@ -42,7 +42,7 @@ TEST(simulator, finds_an_access_outside_the_memory) {
   const dsl::device_guard sim("sim");
   const auto a = dsl::ones<float>(100);
   dsl::array<float> out(200);
-  const dsl::view<float, 1> too_long(a.view().owner(), a.data(), {200}, {1});
+  const dsl::view<const float, 1> too_long(a.view().owner(), a.data(), {200}, {1});
   try {
     out = too_long + 1;
     FAIL() << "nothing was thrown";

@@ -71,6 +71,11 @@ template <class T, int R> struct target_dtype<array<T, R>> { static constexpr dt
 template <class T, int R> struct target_dtype<view<T, R>> { static constexpr dtype value = dtype_v<T>; };
 template <class T> struct target_dtype<scalar<T>> { static constexpr dtype value = dtype_v<T>; };
 
+// A view writes whether it is const itself or not, as a pointer does.
+template <class Target> inline constexpr bool is_writable = !std::is_const_v<Target>;
+template <class T, int R> inline constexpr bool is_writable<view<T, R>> = !std::is_const_v<T>;
+template <class T, int R> inline constexpr bool is_writable<const view<T, R>> = !std::is_const_v<T>;
+
 template <class Targets, class... E>
 using program_for = typename assignment_program<Targets, decltype(std::tuple_cat(std::declval<typename calls_of<E>::type>()...)), E...>::type;
 
@@ -90,15 +95,11 @@ template <class T, int R> void give_memory(array<T, R>& a, const geometry& g) {
   a = array<T, R>(sizes, g.where);
 }
 
-template <class T, int R> const view<T, R>& as_view(const view<T, R>& v) { return v; }
-template <class T, int R> view<T, R> as_view(const array<T, R>& a) { return a.view(); }
-template <class T> view<T, 0> as_view(const scalar<T>& s) { return s.view(); }
-
 template <class Output, class Target>
 void add_target(const Target& target, operand*& at) {
   static_assert(!is_reduced<Output> || Target::rank == 0, "a reduction is one value: assign it to a dsl::scalar");
   operand* const mine = at;
-  add_leaves(as_view(target), at);
+  add_leaves(as_operand(target), at);
   // A scalar target of an elementwise expression is an array of rank 0.
   mine->kind = is_reduced<Output> ? operand_kind::result : operand_kind::array;
 }
@@ -115,6 +116,7 @@ void add_targets(const std::tuple<Targets&...>& targets, operand*& at, std::inde
 template <class... Targets, class... E>
 prepared prepare_assignment(const launch& fixed, const std::tuple<Targets&...>& targets, const E&... expressions) {
   using target_dtypes = std::integer_sequence<dtype, target_dtype<std::remove_const_t<Targets>>::value...>;
+  static_assert((is_writable<Targets> && ...), "the target is const: an array that is, or a view that only reads");
   using program = program_for<target_dtypes, E...>;
   constexpr int inputs = (0 + ... + leaf_count<E>);
   operand all[inputs + sizeof...(Targets)];

@@ -10,6 +10,13 @@
 
 namespace dsl {
 
+namespace detail {
+
+// lang/shape.hpp: the subscripts of an expression are those of its operands.
+template <class E, class... I> auto subscript_lazily(const E& e, const I&... chosen);
+
+}  // namespace detail
+
 /// A function of operands, evaluated when it is assigned. `Function` is stateless and works on symbols.
 template <class Function, class... Operands>
 struct expression {
@@ -17,6 +24,13 @@ struct expression {
   using function = Function;
   static constexpr int rank = Function::template rank<Operands...>;
   std::tuple<Operands...> operands;
+
+  /// A part of it, as of an array: (a + b)(dsl::slice(1, -1)). Lazy; an element is an expression of rank 0.
+  template <class... I>
+    requires(sizeof...(I) <= rank && detail::subscripts<I...>)
+  auto operator()(const I&... chosen) const {
+    return detail::subscript_lazily(*this, chosen...);
+  }
 };
 
 namespace detail {
@@ -29,7 +43,7 @@ struct value_leaf {
   T value;
 };
 
-/// The numbers first, first + 1, ... in row-major order: an operand without memory.
+/// The numbers first + i * strides[0] + ...: an operand without memory, mapped as an array is.
 template <int Rank>
 struct index_leaf {
   using lazy_expression = void;
@@ -42,18 +56,23 @@ template <class T> inline constexpr bool is_array = false;
 template <class T, int R> inline constexpr bool is_array<array<T, R>> = true;
 template <class T> inline constexpr bool is_scalar = false;
 template <class T> inline constexpr bool is_scalar<scalar<T>> = true;
+template <class T> inline constexpr bool is_element_reference = false;
+template <class T> inline constexpr bool is_element_reference<element_reference<T>> = true;
 
 /// What makes an operator or a function one of the library's: an array, a view, a scalar in device memory, an expression, or a symbol.
 template <class T>
 concept lazy_operand = lazy<T> || is_array<T> || is_scalar<T> || is_symbol<T>;
 
-/// At least one lazy operand; the rest may be C++ scalars.
+/// At least one lazy operand; the rest may be C++ scalars, and single elements of arrays.
 template <class... T>
-concept operands = ((lazy_operand<T> || element<T>) && ...) && (lazy_operand<T> || ...);
+concept operands = ((lazy_operand<T> || element<T> || is_element_reference<T>) && ...) && (lazy_operand<T> || ...);
 
+// Operands are only read, so the leaves of a const array and of any other are of one type.
+template <class T, int R>
+constexpr view<const T, R> as_operand(const view<T, R>& v) { return v; }
 template <class T>
 constexpr auto as_operand(const T& x) {
-  if constexpr (is_array<T> || is_scalar<T>) return x.view();
+  if constexpr (is_array<T> || is_scalar<T> || is_element_reference<T>) return as_operand(x.view());
   else if constexpr (element<T>) return value_leaf<T>{x};
   else return x;
 }
@@ -184,14 +203,30 @@ inline constexpr int leaf_count<expression<F, Operands...>> = (0 + ... + leaf_co
 
 }  // namespace detail
 
+namespace detail {
+
+// The index space of an expression that is not assigned yet.
+template <lazy E>
+void lay_out_alone(geometry& g, const E& e) {
+  operand leaves[leaf_count<E>];
+  operand* at = leaves;
+  add_leaves(e, at);
+  lay_out(g, leaves, leaf_count<E>, 0, 1, program_view{});
+}
+template <lazy E>
+dsl::extents<E::rank> shape_of(const E& e) {
+  geometry g;
+  lay_out_alone(g, e);
+  return first_of<E::rank>(g.shape);
+}
+
+}  // namespace detail
+
 /// The device of an expression's first operand in memory; the current one where it has none.
 template <detail::lazy E>
 device device_of(const E& e) {
-  detail::operand leaves[detail::leaf_count<E>];
-  detail::operand* at = leaves;
-  detail::add_leaves(e, at);
   detail::geometry g;
-  detail::lay_out(g, leaves, detail::leaf_count<E>, 0, 1, detail::program_view{});
+  detail::lay_out_alone(g, e);
   return g.where;
 }
 

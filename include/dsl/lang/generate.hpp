@@ -1,4 +1,4 @@
-// Operands that need no memory, and reshaping of expressions.
+// Operands that need no memory: positions, and what is computed from them.
 #pragma once
 
 #include <dsl/lang/functions.hpp>
@@ -8,9 +8,9 @@ namespace dsl {
 
 namespace detail {
 
-inline auto positions(std::int64_t n) {
-  if (n < 0) element_count(&n, 1, 1);  // throws
-  return index_leaf<1>{0, {n}, {1}};
+inline index_leaf<1> positions(std::int64_t n) {
+  element_count(&n, 1, 1);  // throws
+  return {0, {n}, {1}};
 }
 
 }  // namespace detail
@@ -19,11 +19,12 @@ inline auto positions(std::int64_t n) {
 template <element T>
 auto arange(std::integral auto n) { return cast<T>(detail::positions(static_cast<std::int64_t>(n))); }
 
-/// start, start + step, ... below stop (above it for a negative step), as NumPy's arange; empty where there are none.
+/// start, start + step, ... below stop (above it for a negative step), as NumPy's arange; empty where there are none. Throws
+/// shape_error for a step of 0.
 template <element T>
 auto arange(T start, T stop, T step = T(1)) {
-  const double steps = (static_cast<double>(stop) - static_cast<double>(start)) / static_cast<double>(step);
-  const std::int64_t n = steps > 0 ? static_cast<std::int64_t>(steps) + (static_cast<double>(static_cast<std::int64_t>(steps)) < steps) : 0;
+  using widest = std::conditional_t<!std::integral<T>, double, std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
+  const auto n = detail::count_steps(static_cast<widest>(start), static_cast<widest>(stop), static_cast<widest>(step));
   return start + cast<T>(detail::positions(n)) * step;
 }
 
@@ -36,33 +37,14 @@ auto linspace(T first, T last, std::integral auto n) {
   return where(i == count - 1 && count > 1, last, cast<T>(i) * step + first);
 }
 
-namespace detail {
-
-template <int R, std::size_t N>
-auto reshape_leaf(const index_leaf<R>& leaf, const std::array<std::int64_t, N>& sizes) {
-  std::int64_t have = 1;
-  for (const std::int64_t e : leaf.extents) have *= e;
-  if (element_count(sizes.data(), N, 1) != have) throw_bad_reshape(leaf.extents.data(), R, sizes.data(), N);
-  return index_leaf<static_cast<int>(N)>{leaf.first, sizes, row_major(sizes)};
-}
-template <class T, std::size_t N>
-auto reshape_leaf(const value_leaf<T>& leaf, const std::array<std::int64_t, N>&) { return leaf; }
-template <class T, std::size_t N>
-auto reshape_leaf(const view<T, 0>& leaf, const std::array<std::int64_t, N>&) { return leaf; }
-template <class T, int R, std::size_t N>
-auto reshape_leaf(const view<T, R>& leaf, const std::array<std::int64_t, N>& sizes) { return reshape_view(leaf, sizes); }
-template <class F, class... Operands, std::size_t N>
-auto reshape_leaf(const expression<F, Operands...>& e, const std::array<std::int64_t, N>& sizes) {
-  return std::apply([&](const auto&... x) { return make_expression<F>(reshape_leaf(x, sizes)...); }, e.operands);
-}
-
-}  // namespace detail
-
-/// An expression under other extents: its operands are reshaped, so they must be contiguous and of one size (scalars aside).
-/// Throws shape_error.
-template <class F, class... Operands, std::integral... N>
-auto reshape(const expression<F, Operands...>& e, N... n) {
-  return detail::reshape_leaf(e, detail::to_extents(n...));
+/// The position along `axis` in an array of the given extents, int64: one of NumPy's indices(extents). Takes no memory. Throws
+/// shape_error where there is no such axis. dsl::index(0, 512, 512) counts rows, dsl::index(1, 512, 512) columns.
+template <class... N>
+  requires detail::sizes<N...>
+auto index(int axis, const N&... n) {
+  constexpr int rank = detail::rank_of_sizes<N...>;
+  const detail::mapping m = detail::index_mapping(axis, detail::to_extents(n...).data(), rank);
+  return cast<std::int64_t>(detail::index_leaf<rank>{0, detail::first_of<rank>(m.extents), detail::first_of<rank>(m.strides)});
 }
 
 }  // namespace dsl

@@ -50,9 +50,8 @@ class array {
     assign(*this, expression);
     return *this;
   }
-  template <element U, int R>
-    requires(R != Rank || !std::same_as<U, T>)
-  array& operator=(const array<U, R>& other) {
+  template <detail::viewable A>
+  array& operator=(const A& other) {
     return *this = other.view();
   }
   /// Sets every element.
@@ -63,10 +62,25 @@ class array {
   }
 
   /// All of it, as a view that shares the memory.
-  dsl::view<T, Rank> view() const { return {owner_, data(), extents_, detail::row_major(extents_)}; }
-  operator dsl::view<T, Rank>() const { return view(); }
+  dsl::view<T, Rank> view() { return {owner_, data(), extents_, detail::row_major(extents_)}; }
+  dsl::view<const T, Rank> view() const { return {owner_, data(), extents_, detail::row_major(extents_)}; }
+  operator dsl::view<T, Rank>() { return view(); }
+  operator dsl::view<const T, Rank>() const { return view(); }
 
-  T* data() const noexcept { return owner_ ? static_cast<T*>(owner_.data()) : nullptr; }
+  /// A part of it, or one element: x(dsl::slice(1, -1)), m(dsl::slice(), 0), m(i, j). See `view`.
+  template <class... I>
+    requires(sizeof...(I) <= Rank && detail::subscripts<I...>)
+  auto operator()(const I&... chosen) {
+    return view()(chosen...);
+  }
+  template <class... I>
+    requires(sizeof...(I) <= Rank && detail::subscripts<I...>)
+  auto operator()(const I&... chosen) const {
+    return view()(chosen...);
+  }
+
+  T* data() noexcept { return static_cast<T*>(owner_.data()); }
+  const T* data() const noexcept { return static_cast<const T*>(owner_.data()); }
   bool has_memory() const noexcept { return static_cast<bool>(owner_); }
   device where() const noexcept { return owner_.where(); }
   const dsl::extents<Rank>& extents() const noexcept { return extents_; }

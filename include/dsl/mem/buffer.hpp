@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include <dsl/mem/mapping.hpp>
 #include <dsl/mem/stream.hpp>
 
 namespace dsl::detail {
@@ -42,8 +43,13 @@ class buffer_ref {
 // Transfers and fills, in stream order. `element` is a value's bytes (size 1, 2, 4, 8 or 16), repeated `count` times.
 void upload(const buffer_ref& to, void* at, const void* from, std::size_t bytes);
 void download(const buffer_ref& from, const void* at, void* to, std::size_t bytes);  // waits
+// The elements of a mapping whose origin is at `origin`, in row-major order; waits.
+void download(const buffer_ref& from, const void* origin, const mapping& elements, std::size_t size, void* to);
 void copy(const buffer_ref& to, void* at, const buffer_ref& from, const void* source, std::size_t bytes);
 void fill(const buffer_ref& to, void* at, const void* element, std::size_t size, std::int64_t count);
+
+/// Throws memory_error that names the function where there is no memory: never assigned, or moved from.
+void require_memory(const buffer_ref& owner, const char* function);
 
 // Orders a stream's next work behind what other streams have queued on the buffer, and notes the use.
 void use(buffer* memory, const stream& on, bool writes);

@@ -35,21 +35,4 @@ array<T, sizeof...(N)> zeros(N... n) { return full<T>(T{}, n...); }
 template <element T, std::integral... N>
 array<T, sizeof...(N)> ones(N... n) { return full<T>(T(1), n...); }
 
-namespace detail {
-
-template <element T, int Rank, std::size_t NewRank>
-view<T, static_cast<int>(NewRank)> reshape_view(const view<T, Rank>& v, const std::array<std::int64_t, NewRank>& sizes) {
-  const std::int64_t n = element_count(sizes.data(), NewRank, sizeof(T));
-  if (n != v.size() || !v.is_contiguous()) throw_bad_reshape(v.extents().data(), Rank, sizes.data(), NewRank);
-  return {v.owner(), v.data(), sizes, row_major(sizes)};
-}
-
-}  // namespace detail
-
-/// The same elements in row-major order under other extents; shares the memory. Throws shape_error where the sizes differ.
-template <element T, int Rank, std::integral... N>
-view<T, sizeof...(N)> reshape(const view<T, Rank>& v, N... n) { return detail::reshape_view(v, detail::to_extents(n...)); }
-template <element T, int Rank, std::integral... N>
-view<T, sizeof...(N)> reshape(const array<T, Rank>& a, N... n) { return detail::reshape_view(a.view(), detail::to_extents(n...)); }
-
 }  // namespace dsl

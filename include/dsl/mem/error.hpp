@@ -52,7 +52,9 @@ class error : public std::exception {
 class cuda_error : public error { using error::error; };
 /// Operands whose shapes do not broadcast, or do not fit what they are assigned to. Prints the shapes and the expression.
 class shape_error : public error { using error::error; };
-/// Out of memory, or an access outside an array that the simulator found.
+/// An index outside its axis, or a slice with a step of 0.
+class index_error : public error { using error::error; };
+/// An operand without memory (never assigned, or moved from). Out of memory. An access outside an array, which the simulator finds.
 class memory_error : public error { using error::error; };
 /// A device that does not exist or cannot be used, or operands on different devices.
 class device_error : public error { using error::error; };

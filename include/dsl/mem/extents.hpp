@@ -4,6 +4,7 @@
 #include <array>
 #include <concepts>
 #include <cstdint>
+#include <utility>
 
 #include <dsl/mem/error.hpp>
 
@@ -19,7 +20,11 @@ namespace detail {
 /// The number of elements. Throws shape_error for a negative extent, or where the bytes pass 2^63.
 std::int64_t element_count(const std::int64_t* sizes, int rank, int element_size);
 
-[[noreturn]] void throw_bad_reshape(const std::int64_t* from, int from_rank, const std::int64_t* to, int to_rank);
+/// How many of start, start + step, ... lie before stop. Throws shape_error for a step of 0 and for more than 2^63.
+std::int64_t count_steps(double start, double stop, double step);
+std::int64_t count_steps(std::int64_t start, std::int64_t stop, std::int64_t step);
+std::int64_t count_steps(std::uint64_t start, std::uint64_t stop, std::uint64_t step);
+
 [[noreturn]] void throw_size_mismatch(std::int64_t have, std::int64_t want, const char* what);
 
 template <std::size_t Rank>
@@ -34,6 +39,16 @@ template <std::integral... N>
 constexpr extents<sizeof...(N)> to_extents(N... n) {
   return {static_cast<std::int64_t>(n)...};
 }
+template <std::size_t Rank>
+constexpr std::array<std::int64_t, Rank> to_extents(const std::array<std::int64_t, Rank>& n) {
+  return n;
+}
+
+/// Extents as functions take them: separate integers, or one array.
+template <class... N>
+concept sizes = requires(const N&... n) { to_extents(n...); };
+template <class... N>
+inline constexpr int rank_of_sizes = static_cast<int>(std::tuple_size_v<decltype(to_extents(std::declval<const N&>()...))>);
 
 }  // namespace detail
 }  // namespace dsl

@@ -43,13 +43,16 @@ class scalar {
 
   /// Copies the value to the host. Waits for the work queued on it.
   T value() const {
+    detail::require_memory(owner_, "value");
     T v{};
     detail::download(owner_, data(), &v, sizeof(T));
     return v;
   }
 
-  dsl::view<T, 0> view() const { return {owner_, data(), {}, {}}; }
-  T* data() const noexcept { return static_cast<T*>(owner_.data()); }
+  dsl::view<T, 0> view() { return {owner_, data(), {}, {}}; }
+  dsl::view<const T, 0> view() const { return {owner_, data(), {}, {}}; }
+  T* data() noexcept { return static_cast<T*>(owner_.data()); }
+  const T* data() const noexcept { return static_cast<const T*>(owner_.data()); }
   device where() const noexcept { return owner_.where(); }
 
  private:

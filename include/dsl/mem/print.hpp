@@ -1,0 +1,31 @@
+// Arrays as text.
+#pragma once
+
+#include <dsl/mem/array.hpp>
+#include <dsl/mem/scalar.hpp>
+
+namespace dsl {
+
+namespace detail {
+
+/// NumPy's str() of elements on a device. Waits.
+text to_text(dtype type, const buffer_ref& owner, const void* origin, const mapping& elements);
+
+template <class T, int R> text to_text(const view<T, R>& v) { return to_text(dtype_v<T>, v.owner(), v.data(), v.mapping()); }
+template <class T, int R> text to_text(const array<T, R>& a) { return a.has_memory() ? to_text(a.view()) : text("[]"); }
+template <class T> text to_text(const scalar<T>& s) { return to_text(s.view()); }
+template <class T> text to_text(const element_reference<T>& e) { return to_text(e.view()); }
+
+}  // namespace detail
+
+/// Prints the elements as NumPy does: brackets, aligned columns, 8 digits after the point, lines of 75 characters. Of more than
+/// 1000 elements only the first and last three along each axis are printed, and only they are copied to the host. Waits. Throws
+/// memory_error for a view without memory.
+template <class Stream, class X>
+  requires requires(Stream& s, const X& x) { s.put('c'), detail::to_text(x); }
+Stream& operator<<(Stream& stream, const X& x) {
+  stream << detail::to_text(x).c_str();
+  return stream;
+}
+
+}  // namespace dsl

@@ -1,0 +1,93 @@
+// The examples of docs/arrays.md: they stand here as they stand there, and do what is said of them.
+#include "../on_device.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace {
+
+struct arrays_doc : on_device {};
+ON_EVERY_DEVICE(arrays_doc);
+
+TEST_P(arrays_doc, stencil) {
+  dsl::array<float, 2> u = dsl::cast<float>(dsl::reshape(dsl::arange<int>(5 * 6), 5, 6) % 7);
+  const auto before = u.copy_to_host();
+  // clang-format off
+const auto inner = dsl::slice(1, -1), up = dsl::slice(0, -2), down = dsl::slice(2, dsl::end);
+u(inner, inner) = (u(up, inner) + u(down, inner) + u(inner, up) + u(inner, down)) / 4;
+  // clang-format on
+  const auto after = u.copy_to_host();
+  for (std::size_t i = 0; i < 5; ++i)
+    for (std::size_t j = 0; j < 6; ++j) {
+      const auto at = [&](std::size_t a, std::size_t b) { return before[6 * a + b]; };
+      const bool edge = i == 0 || i == 4 || j == 0 || j == 5;
+      EXPECT_EQ(after[6 * i + j], edge ? at(i, j) : (at(i - 1, j) + at(i + 1, j) + at(i, j - 1) + at(i, j + 1)) / 4);
+    }
+}
+
+TEST_P(arrays_doc, views_and_elements) {
+  // clang-format off
+dsl::array<double, 2> m = dsl::reshape(dsl::arange<double>(12), 3, 4);
+m(1) = dsl::linspace<double>(0, 1, 4);                              // a row
+m(dsl::slice(), -1) = 0;                                            // the last column
+dsl::diagonal(m) += 100;
+dsl::transpose(m)(dsl::slice(0, 2)) *= 2;                           // the first two columns
+const auto odd = dsl::flip(m, 0)(dsl::slice(0, dsl::end, 2), 1);    // views of views, assigned to nothing yet
+m(0, dsl::slice(0, 2)) = odd;
+  // clang-format on
+  EXPECT_EQ(m.copy_to_host(), (std::vector<double>{18, 2, 2, 0, 0, 2 * (1.0 / 3 + 100), 2.0 / 3, 0, 16, 18, 110, 0}));
+  // clang-format off
+const double corner = m(2, 3);   // waits
+m(2, 3) = corner + 1;
+m(0, 0) = dsl::sum(m(1));        // on the device, without waiting
+m /= m(0, 0);                    // as well: complete before the first write
+  // clang-format on
+  EXPECT_EQ(m(0, 0), 1.0);
+  EXPECT_NEAR(m(2, 3), 1 / (2 * (1.0 / 3 + 100) + 2.0 / 3), 1e-17);
+}
+
+TEST_P(arrays_doc, expressions) {
+  // clang-format off
+const auto distance = sqrt(dsl::cast<double>(dsl::index(0, 500, 400) * dsl::index(0, 500, 400) +
+                                             dsl::index(1, 500, 400) * dsl::index(1, 500, 400)));
+dsl::array<double> edge = distance(-1, dsl::slice(0, dsl::end, 100));    // 4 elements are computed
+dsl::array<double, 2> turned = dsl::flip(dsl::transpose(distance), 0);
+  // clang-format on
+  const auto got = edge.copy_to_host();
+  ASSERT_EQ(got.size(), 4u);
+  for (std::size_t j = 0; j < 4; ++j) EXPECT_DOUBLE_EQ(got[j], std::hypot(499, 100 * j));
+  EXPECT_DOUBLE_EQ(turned(0, 499), std::hypot(499, 399));
+  EXPECT_EQ(turned.extents(), (dsl::extents<2>{400, 500}));
+}
+
+TEST_P(arrays_doc, printing) {
+  std::ostringstream stream;
+  // clang-format off
+stream << dsl::eval(dsl::full<float>(0.1f, 2, 3) * dsl::arange<float>(3)) << '\n'
+       << dsl::eval(dsl::arange<int>(100000)) << '\n';
+  // clang-format on
+  EXPECT_EQ(stream.str(), "[[0.  0.1 0.2]\n [0.  0.1 0.2]]\n[    0     1     2 ... 99997 99998 99999]\n");
+}
+
+std::string contents(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(arrays_doc, every_example_is_compiled) {
+  const std::filesystem::path here(__FILE__);
+  const std::string tests = contents(here), doc = contents(here.parent_path() / "../../docs/arrays.md");
+  const std::string fence = "```cpp\n";
+  int examples = 0;
+  for (std::size_t at = doc.find(fence); at != doc.npos; at = doc.find(fence, at)) {
+    at += fence.size();
+    const std::string example = doc.substr(at, doc.find("```", at) - at);
+    EXPECT_NE(tests.find(example), tests.npos) << example;
+    ++examples;
+  }
+  EXPECT_EQ(examples, 5);
+}
+
+}  // namespace
