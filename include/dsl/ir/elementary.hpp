@@ -13,11 +13,9 @@ namespace dsl::detail {
   unary(exp) unary(exp2) unary(exp10) unary(expm1) unary(log) unary(log2) unary(log10) unary(log1p) unary(sqrt)         \
   unary(cbrt) unary(sin) unary(cos) unary(tan) unary(asin) unary(acos) unary(atan) unary(sinh) unary(cosh) unary(tanh)  \
   unary(asinh) unary(acosh) unary(atanh) unary(erf) unary(erfc) unary(tgamma) unary(lgamma)   \
-  binary(pow) binary(atan2) binary(hypot) binary(fmod)
+  binary(pow) binary(atan2) binary(hypot)
 // These are lib/special.cpp's on the host, where GCC makes the vector variants, and CUDA's on the device.
 #define DSL_DETAIL_OWN_FUNCTIONS(unary) unary(sinpi, sinpi) unary(cospi, cospi) unary(erfinv, erfinv) unary(i0, cyl_bessel_i0)
-// These are instructions.
-#define DSL_DETAIL_ROUNDING_FUNCTIONS(unary) unary(floor) unary(ceil) unary(trunc) unary(rint)
 
 #define DSL_DETAIL_UNARY(name)                                     \
   DSL_DETAIL_SIMD float dsl_detail_##name##f(float) __asm__(#name "f"); \
@@ -31,6 +29,7 @@ namespace dsl::detail {
 extern "C" {
 DSL_DETAIL_LIBRARY_FUNCTIONS(DSL_DETAIL_UNARY, DSL_DETAIL_BINARY)
 DSL_DETAIL_OWN_FUNCTIONS(DSL_DETAIL_OWN)
+DSL_DETAIL_SIMD double dsl_detail_fmod(double, double) __asm__("fmod");
 }
 #undef DSL_DETAIL_UNARY
 #undef DSL_DETAIL_BINARY
@@ -52,21 +51,28 @@ namespace math {
 #define DSL_DETAIL_BINARY(name)                                                                            \
   DSL_DETAIL_FN float name(float x, float y) { return DSL_DETAIL_CALL(name##f, name##f)(x, y); }           \
   DSL_DETAIL_FN double name(double x, double y) { return DSL_DETAIL_CALL(name, name)(x, y); }
-#define DSL_DETAIL_ROUNDING(name)                                               \
-  DSL_DETAIL_FN float name(float x) { return DSL_DETAIL_INSTRUCTION(name##f)(x); } \
-  DSL_DETAIL_FN double name(double x) { return DSL_DETAIL_INSTRUCTION(name)(x); }
 DSL_DETAIL_LIBRARY_FUNCTIONS(DSL_DETAIL_UNARY, DSL_DETAIL_BINARY)
 DSL_DETAIL_OWN_FUNCTIONS(DSL_DETAIL_OWN)
-DSL_DETAIL_ROUNDING_FUNCTIONS(DSL_DETAIL_ROUNDING)
+
+// These are instructions.
+DSL_DETAIL_FN float rint(float x) { return DSL_DETAIL_INSTRUCTION(rintf)(x); }
+DSL_DETAIL_FN double rint(double x) { return DSL_DETAIL_INSTRUCTION(rint)(x); }
 DSL_DETAIL_FN float fma(float x, float y, float z) { return DSL_DETAIL_INSTRUCTION(fmaf)(x, y, z); }
 DSL_DETAIL_FN double fma(double x, double y, double z) { return DSL_DETAIL_INSTRUCTION(fma)(x, y, z); }
+
+// SLEEF's gives NaN where the quotient overflows. A float's in double does not, so that it alone is a vector function.
+#if DSL_DETAIL_ON_DEVICE
+DSL_DETAIL_FN float fmod(float x, float y) { return ::fmodf(x, y); }
+#else
+DSL_DETAIL_FN float fmod(float x, float y) { return static_cast<float>(dsl_detail_fmod(x, y)); }
+#endif
+DSL_DETAIL_FN double fmod(double x, double y) { return ::fmod(x, y); }
+
 #undef DSL_DETAIL_LIBRARY_FUNCTIONS
 #undef DSL_DETAIL_OWN_FUNCTIONS
-#undef DSL_DETAIL_ROUNDING_FUNCTIONS
 #undef DSL_DETAIL_UNARY
 #undef DSL_DETAIL_BINARY
 #undef DSL_DETAIL_OWN
-#undef DSL_DETAIL_ROUNDING
 #undef DSL_DETAIL_CALL
 #undef DSL_DETAIL_INSTRUCTION
 

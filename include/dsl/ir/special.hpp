@@ -22,7 +22,7 @@ template <class T> DSL_DETAIL_FN constexpr T radians(T x) { return x * T(0.01745
 
 /// The step from 0 to 1 with `at_zero` in between.
 template <class T> DSL_DETAIL_FN constexpr T heaviside(T x, T at_zero) {
-  return select(x == 0, at_zero, select(x != x, x, T(x > 0)));
+  return select(x == 0, at_zero, select(x != x, x, convert<T>(x > 0)));
 }
 
 /// sin(pi x) / (pi x), and 1 at 0.
