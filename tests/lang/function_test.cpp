@@ -90,10 +90,10 @@ TEST_P(function, special_functions) {
   check([](auto v) { return std::tuple{erf(v), erfc(v), tgamma(v), lgamma(v), i0(v)}; },
         {STD(erf, x), STD(erfc, x), {"tgamma", {std::sqrt(M_PI), std::tgamma(-0.25), std::tgamma(2.5), 24, inf, inf, nan}}, STD(lgamma, x),
          {"i0", {1.0634833707413236, 1.0156861412236078, 3.2898391440501231, 27.239871823604442, 1, inf, nan}}}, x);
-  check([](auto v) { return std::tuple{erfinv(v), i0(v * 100)}; },
+  check([](auto v, auto w) { return std::tuple{erfinv(v), i0(w)}; },
         {{"erfinv", {0.47693627620446987, -0.22531205501217808, 1.8213863677184495, 5.686128441310391, 0, inf, nan}},
-         {"i0", {2.9325537838493363e+20, 5774560606.4663103, 3.9700623517729608e+41, 1.0737517071310738e+42, 1, 1.0737517071310738e+42, inf}}},
-        std::vector<double>{0.5, -0.25, 0.99, 1 - 0x1p-50, 0, 1, 9});
+         {"i0", {2.9325537838493363e+20, 5774560606.4663103, 3.9700623517729643e+41, 1.0737517071310738e+42, 1, inf, inf}}},
+        std::vector<double>{0.5, -0.25, 0.99, 1 - 0x1p-50, 0, 1, 9}, std::vector<double>{50, -25, 99, 100, 0, inf, 800});
 }
 
 TEST_P(function, division) {

@@ -1,6 +1,8 @@
 // A value that is not there yet: what a traced formula computes with.
 #pragma once
 
+#include <utility>
+
 #include <dsl/ir/graph.hpp>
 
 namespace dsl {
