@@ -35,11 +35,25 @@ template <class A> DSL_DETAIL_FN constexpr auto negative(A a) {
   else return -a;
 }
 
+// int64 with uint64 is compared as it is: as float64, which is their common dtype, neighbours would be equal.
+template <class A, class B>
+concept mixed_signs = wraps<A> && wraps<B> && std::signed_integral<A> != std::signed_integral<B>;
+
 template <class A, class B> DSL_DETAIL_FN constexpr bool equal(A a, B b) {
   if constexpr (is_complex<A> && is_complex<B>) return (a.re == b.re) & (a.im == b.im);
   else if constexpr (is_complex<A>) return (a.re == b) & (a.im == 0);
-  else if constexpr (is_complex<B>) return equal(b, a);
+  else if constexpr (is_complex<B> || (mixed_signs<A, B> && std::signed_integral<B>)) return equal(b, a);
+  else if constexpr (mixed_signs<A, B>) return (a >= 0) & (static_cast<B>(a) == b);
   else return a == b;
+}
+template <class A, class B> DSL_DETAIL_FN constexpr bool less(A a, B b) {
+  if constexpr (!mixed_signs<A, B>) return a < b;
+  else if constexpr (std::signed_integral<A>) return (a < 0) | (static_cast<B>(a) < b);
+  else return (b > 0) & (a < static_cast<A>(b));
+}
+template <class A, class B> DSL_DETAIL_FN constexpr bool less_equal(A a, B b) {
+  if constexpr (mixed_signs<A, B>) return less(a, b) | equal(a, b);
+  else return a <= b;
 }
 
 // NaN wins, as in NumPy's minimum and maximum; it loses in fmin and fmax.
