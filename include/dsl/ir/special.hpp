@@ -8,6 +8,9 @@ namespace dsl::detail::math {
 template <class T> inline constexpr T pi = T(3.14159265358979323846);
 template <class T> inline constexpr T log_of_2 = T(0.69314718055994530942);
 
+template <class T> inline constexpr T exp_is_finite_to = sizeof(T) == 4 ? T(88) : T(709);
+template <class T> inline constexpr T exp_of_64 = T(6235149080811616882909238708.9284697448);
+
 template <class T> DSL_DETAIL_FN T rsqrt(T x) {
 #if DSL_DETAIL_ON_DEVICE
   if constexpr (std::same_as<T, float>) return ::rsqrtf(x);
