@@ -94,7 +94,8 @@ template <std::unsigned_integral U> DSL_DETAIL_FN constexpr U next_bits(U x, U y
   const S to = select((y & sign) != 0, static_cast<S>(-y_magnitude), y_magnitude);
   const S next = static_cast<S>(from + (to > from) - (to < from));
   const U of_zero = static_cast<U>(select(from == to, y, x) & sign);
-  return static_cast<U>(select(next < 0, static_cast<U>(sign | static_cast<U>(-next)), static_cast<U>(next)) | select(next == 0, of_zero, U(0)));
+  const U bits = select(next < 0, static_cast<U>(sign | static_cast<U>(-next)), static_cast<U>(next));
+  return static_cast<U>(bits | select(next == 0, of_zero, U(0)));
 }
 
 /// The next number of dtype D from x towards y.
@@ -149,12 +150,18 @@ template <class T> DSL_DETAIL_FN constexpr int first_part(int exponent) {
 /// x * 2^exponent, rounded once.
 template <std::floating_point T, std::integral N> DSL_DETAIL_FN constexpr T ldexp(T x, N exponent) {
   constexpr int most = layout<T>::bias, least = 1 - layout<T>::bias;
-  int k;
-  if constexpr (sizeof(N) <= 2) k = static_cast<int>(exponent);
-  else if constexpr (std::signed_integral<N>) k = static_cast<int>(select(exponent > N(5000), N(5000), select(exponent < N(-5000), N(-5000), exponent)));
-  else k = static_cast<int>(select(exponent > N(5000), N(5000), exponent));
-  const int first = first_part<T>(k), second = first_part<T>(k - first), last = k - first - second;
-  return x * power_of_two<T>(first) * power_of_two<T>(second) * power_of_two<T>(select(last > most, most, select(last < least, least, last)));
+  int k = 0;
+  if constexpr (sizeof(N) <= 2) {
+    k = static_cast<int>(exponent);
+  } else {
+    constexpr N far = 5000;  // beyond it everything is 0 or infinite
+    const N below = select(exponent > far, far, exponent);
+    if constexpr (std::signed_integral<N>) k = static_cast<int>(select(below < -far, static_cast<N>(-far), below));
+    else k = static_cast<int>(below);
+  }
+  const int first = first_part<T>(k), second = first_part<T>(k - first), rest = k - first - second;
+  const int last = select(rest > most, most, select(rest < least, least, rest));
+  return x * power_of_two<T>(first) * power_of_two<T>(second) * power_of_two<T>(last);
 }
 
 }  // namespace dsl::detail::math
