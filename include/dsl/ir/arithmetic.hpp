@@ -182,7 +182,9 @@ template <wraps T> DSL_DETAIL_FN constexpr T left_shift(T a, T by) {
   return select(within, static_cast<T>(wrapping<T>(a) << select(within, by, T(0))), T(0));
 }
 template <wraps T> DSL_DETAIL_FN constexpr T right_shift(T a, T by) {
-  return static_cast<T>(a >> select(shifts_within(by), by, static_cast<T>(8 * sizeof(T) - 1))) & select(std::signed_integral<T> || shifts_within(by), static_cast<T>(~T(0)), T(0));
+  const bool within = shifts_within(by);
+  const T out = select(a < 0, static_cast<T>(~T(0)), T(0));
+  return select(within, static_cast<T>(a >> select(within, by, T(0))), out);
 }
 template <std::integral T> DSL_DETAIL_FN constexpr T bitwise_not(T a) {
   if constexpr (std::same_as<T, bool>) return !a;
