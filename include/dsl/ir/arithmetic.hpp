@@ -134,7 +134,7 @@ template <wraps T> DSL_DETAIL_FN constexpr T fmod(T a, T b) { return select(b ==
 /// floor_divide(a, b) * b + remainder(a, b) is a: floor_divide(0.7, 0.1) is 6.
 template <class T> DSL_DETAIL_FN constexpr T floor_divide(T a, T b) {
   const T rest = fmod(a, b);
-  const bool down = (rest != 0) & ((rest < 0) != (b < 0));
+  const bool down = (rest != 0) & (is_negative(rest) != is_negative(b));
   if constexpr (wraps<T>) {
     return subtract(divide(a, b), static_cast<T>(down));
   } else {
@@ -147,14 +147,14 @@ template <class T> DSL_DETAIL_FN constexpr T floor_divide(T a, T b) {
 /// The remainder of floor_divide: the divisor's sign.
 template <class T> DSL_DETAIL_FN constexpr T remainder(T a, T b) {
   const T rest = fmod(a, b);
-  const T moved = select((rest != 0) & ((rest < 0) != (b < 0)), add(rest, b), rest);
+  const T moved = select((rest != 0) & (is_negative(rest) != is_negative(b)), add(rest, b), rest);
   if constexpr (wraps<T>) return moved;
   else return select(rest == 0, copysign(rest, b), moved);
 }
 
 /// Integers by repeated squaring, wrapping; a negative exponent gives the power truncated to an integer.
 template <wraps T> DSL_DETAIL_FN constexpr T pow(T base, T exponent) {
-  if (exponent < 0) return base == 1 ? T(1) : base == static_cast<T>(-1) ? (exponent & 1 ? static_cast<T>(-1) : T(1)) : T(0);
+  if (is_negative(exponent)) return base == 1 ? T(1) : base == static_cast<T>(-1) ? (exponent & 1 ? static_cast<T>(-1) : T(1)) : T(0);
   T result = 1;
   for (; exponent != 0; exponent = static_cast<T>(exponent >> 1)) {
     if (exponent & 1) result = multiply(result, base);
@@ -183,7 +183,7 @@ template <wraps T> DSL_DETAIL_FN constexpr T left_shift(T a, T by) {
 }
 template <wraps T> DSL_DETAIL_FN constexpr T right_shift(T a, T by) {
   const bool within = shifts_within(by);
-  const T out = select(a < 0, static_cast<T>(~T(0)), T(0));
+  const T out = select(is_negative(a), static_cast<T>(~T(0)), T(0));
   return select(within, static_cast<T>(a >> select(within, by, T(0))), out);
 }
 template <std::integral T> DSL_DETAIL_FN constexpr T bitwise_not(T a) {

@@ -76,9 +76,14 @@ template <class T> DSL_DETAIL_FN constexpr bool isfinite(T a) {
   else if constexpr (std::floating_point<T>) return (a < infinity<T>) & (a > -infinity<T>);
   else return true;
 }
+/// a < 0, of which nvcc warns where it cannot be.
+template <class T> DSL_DETAIL_FN constexpr bool is_negative(T a) {
+  if constexpr (std::unsigned_integral<T>) return false;
+  else return a < T(0);
+}
 template <class T> DSL_DETAIL_FN constexpr bool signbit(T a) {
   if constexpr (std::floating_point<T>) return (to_integer(a) & sign_bit<T>) != 0;
-  else return a < T(0);
+  else return is_negative(a);
 }
 template <std::floating_point T> DSL_DETAIL_FN constexpr T copysign(T magnitude, T sign) {
   return __builtin_bit_cast(T, (to_integer(magnitude) & ~sign_bit<T>) | (to_integer(sign) & sign_bit<T>));
