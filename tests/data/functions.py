@@ -8,11 +8,16 @@ computed with mpmath and rounded once, because NumPy's own may be wrong by some 
 differ by more than that. Functions that SciPy has and NumPy has not get their dtypes from np.exp's rule.
 
 Differences from NumPy that are intended; each is made by the function of this script that is named with it.
-  divide          integers divide towards zero, by zero gives 0
+  divide          integers divide towards zero, by zero gives 0; reciprocal likewise
   modulus         the operator % is C's, as np.fmod; np.remainder is the function remainder
   pow             integers to a negative power, an error in NumPy: the power truncated to an integer, and 0 for base 0
   round           halves go away from zero; NumPy's round is rint here
   i0, sinc, arg   follow np.exp's dtypes; NumPy's, which are not ufuncs, make float64 of every integer
+  lgamma          of -inf is inf, as in C; SciPy's is -inf
+  erfinv          of -0 is -0; SciPy's is 0
+  i0              of an infinity is inf, its limit; NumPy and SciPy have NaN
+  sign, clip, degrees, radians, nan_to_num of bfloat16 are as for float16; ml_dtypes has them for float32 alone or not for zeros and infinities
+And min, max, fmin, fmax, clip of two zeros, and nextafter of equal operands, differ in the zero's sign between NumPy's own dtypes.
 """
 import sys
 import warnings
@@ -265,7 +270,7 @@ def refine(function, given, result, allowed):
                 sys.exit(f"{function} {name} {x}: NumPy has {had}, mpmath {parts}")
             out[i] = complex(*parts)
             continue
-        if not np.isfinite(had[0]) and kind(name_of(given[0].dtype)) != "c" and function not in ("hypot", "exp", "exp2", "expm1", "sinh", "cosh"):
+        if not np.isfinite(had[0]) and kind(name_of(given[0].dtype)) != "c" and function not in ("hypot", "exp", "exp2", "expm1", "sinh", "cosh", "lgamma"):
             continue
         if had[0] == 0 or np.isnan(had[0]):
             continue
@@ -308,6 +313,26 @@ def divide(a, b):
     a, b = widened(a, b)
     quotient = [0 if y == 0 else abs(int(x)) // abs(int(y)) * (1 if (x < 0) == (y < 0) else -1) for x, y in zip(a, b)]
     return wrap(quotient, a.dtype)
+
+
+def reciprocal(a):
+    return divide(np.ones_like(a), a) if kind(name_of(a.dtype)) in "bi" else np.reciprocal(a)
+
+
+def in_float(function):
+    """A function for which ml_dtypes' bfloat16 goes another way than NumPy's own dtypes."""
+    def value(*x):
+        if name_of(x[0].dtype) != "bfloat16":
+            return function(*x)
+        return function(*(v.astype(np.float32) for v in x)).astype(x[0].dtype)
+    return value
+
+
+def nan_to_num(a):
+    if name_of(a.dtype) != "bfloat16":
+        return np.nan_to_num(a)
+    largest = float(ml_dtypes.finfo(a.dtype).max)
+    return np.nan_to_num(a.astype(np.float32), posinf=largest, neginf=-largest).astype(a.dtype)
 
 
 def wrap(values, dtype):
@@ -358,7 +383,7 @@ def sinc_(x):
 
 def sinpi(x):
     """Zero at every integer, with x's sign (IEEE 754)."""
-    return np.where(x == np.rint(x), np.copysign(0.0, x), np.sin(np.pi * np.fmod(x, 2)))
+    return np.where((x == np.rint(x)) & np.isfinite(x), np.copysign(0.0, x), np.sin(np.pi * np.fmod(x, 2)))
 
 
 def cospi(x):
@@ -401,23 +426,19 @@ def where(condition, a, b):
     return np.where(condition, a, b)
 
 
-def scipy_function(function):
-    return through_double(function)
-
-
 FUNCTIONS = {
     1: {
-        "negative": np.negative, "positive": lambda a: np.positive(a) if a.dtype != bool else a, "logical_not": np.logical_not,
-        "bitwise_not": np.bitwise_not, "reciprocal": np.reciprocal, "square": np.square, "abs": np.absolute, "fabs": np.fabs,
-        "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "rint": np.rint, "round": round_, "isnan": np.isnan,
-        "isinf": np.isinf, "isfinite": np.isfinite, "signbit": np.signbit, "nan_to_num": np.nan_to_num, "exp": np.exp, "exp2": np.exp2,
-        "exp10": scipy_function(special.exp10), "expm1": np.expm1, "log": np.log, "log2": np.log2, "log10": np.log10, "log1p": np.log1p,
+        "negative": np.negative, "positive": np.positive, "logical_not": np.logical_not,
+        "bitwise_not": np.bitwise_not, "reciprocal": reciprocal, "square": np.square, "abs": np.absolute, "fabs": np.fabs,
+        "sign": in_float(np.sign), "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "rint": np.rint, "round": round_, "isnan": np.isnan,
+        "isinf": np.isinf, "isfinite": np.isfinite, "signbit": np.signbit, "nan_to_num": nan_to_num, "exp": np.exp, "exp2": np.exp2,
+        "exp10": through_double(special.exp10), "expm1": np.expm1, "log": np.log, "log2": np.log2, "log10": np.log10, "log1p": np.log1p,
         "sqrt": np.sqrt, "rsqrt": through_double(lambda x: 1 / np.sqrt(x)), "cbrt": np.cbrt, "sin": np.sin, "cos": np.cos, "tan": np.tan,
         "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh,
         "acosh": np.arccosh, "atanh": np.arctanh, "sinpi": through_double(sinpi),
-        "cospi": through_double(cospi), "sinc": sinc_, "degrees": np.degrees, "radians": np.radians,
-        "erf": scipy_function(special.erf), "erfc": scipy_function(special.erfc), "erfinv": scipy_function(special.erfinv),
-        "tgamma": scipy_function(special.gamma), "lgamma": scipy_function(special.gammaln), "i0": through_double(np.i0),
+        "cospi": through_double(cospi), "sinc": sinc_, "degrees": in_float(np.degrees), "radians": in_float(np.radians),
+        "erf": through_double(special.erf), "erfc": through_double(special.erfc), "erfinv": through_double(lambda x: np.copysign(special.erfinv(x), x)),
+        "tgamma": through_double(special.gamma), "lgamma": through_double(lambda x: np.where(np.isinf(x), np.inf, special.gammaln(x))), "i0": through_double(lambda x: np.where(np.isinf(x), np.inf, special.i0(x))),
         "frexp_mantissa": nth(np.frexp, 0), "frexp_exponent": nth(np.frexp, 1), "modf_fraction": nth(np.modf, 0), "modf_whole": nth(np.modf, 1),
         "real": np.real, "imag": np.imag, "conj": np.conjugate, "arg": arg, "norm": norm,
     },
@@ -431,7 +452,7 @@ FUNCTIONS = {
         "fmin": np.fmin, "fmax": np.fmax, "logaddexp": np.logaddexp, "logaddexp2": np.logaddexp2, "hypot": np.hypot, "atan2": np.arctan2,
         "polar": polar,
     },
-    3: {"fma": fma, "clip": np.clip},
+    3: {"fma": fma, "clip": in_float(np.clip)},
 }
 # For complex numbers NumPy has these as well; the language has no order of complex numbers and no such function.
 NOT_COMPLEX = {"less", "less_equal", "greater", "greater_equal", "min", "max", "fmin", "fmax", "clip", "expm1", "log2", "log10", "log1p", "exp2",
