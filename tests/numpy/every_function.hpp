@@ -2,6 +2,7 @@
 // outputs to a kernel as the compilers take without their time growing faster than their number.
 #pragma once
 
+#include "../written_rows.hpp"
 #include "reference.hpp"
 
 #include <complex>
@@ -14,32 +15,6 @@ using dsl::dtype;
 using dsl::op;
 
 inline constexpr std::size_t rows_in_a_program = 12;
-
-// A row as it is written: by its function's name or its operator.
-template <op Code> struct row;
-#define DSL_FUNCTION(name, ...)                                                                \
-  template <> struct row<op::name> {                                                           \
-    static constexpr auto of(const auto&... x) { return dsl::name(x...); }                     \
-  };
-#define DSL_OPERATOR(name, token, numpy, arity, ...)                                           \
-  template <> struct row<op::name> {                                                           \
-    static constexpr auto of(WRITTEN_##arity##_PARAMETERS) { return WRITTEN_##arity(token); }  \
-  };
-#define WRITTEN_1_PARAMETERS const auto& a
-#define WRITTEN_2_PARAMETERS const auto &a, const auto &b
-#define WRITTEN_1(token) token a
-#define WRITTEN_2(token) a token b
-#include <dsl/ir/ops.inc>
-#undef WRITTEN_1_PARAMETERS
-#undef WRITTEN_2_PARAMETERS
-#undef WRITTEN_1
-#undef WRITTEN_2
-
-inline constexpr op all_rows[] = {
-#define DSL_OPERATOR(name, ...) op::name,
-#define DSL_FUNCTION(name, ...) op::name,
-#include <dsl/ir/ops.inc>
-};
 
 template <dtype... D>
 constexpr bool takes(op code) {
@@ -74,7 +49,7 @@ struct rows_for {
 template <std::size_t First, class Numbers, dtype... D> struct formula;
 template <std::size_t First, std::size_t... I, dtype... D>
 struct formula<First, std::index_sequence<I...>, D...> {
-  constexpr auto operator()(dsl::symbol<D>... x) const { return std::make_tuple(row<rows_for<D...>::codes[First + I]>::of(x...)...); }
+  constexpr auto operator()(dsl::symbol<D>... x) const { return std::make_tuple(written_row<rows_for<D...>::codes[First + I]>::of(x...)...); }
 };
 
 template <class T>
