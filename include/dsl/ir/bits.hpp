@@ -38,6 +38,11 @@ template <class T> DSL_DETAIL_FN constexpr T power_of_two(int k) {
   return __builtin_bit_cast(T, static_cast<bits_of<T>>(k + layout<T>::bias) << layout<T>::digits);
 }
 
+/// A number without the lower half of its digits: its square is exact.
+template <class T> DSL_DETAIL_FN constexpr T upper_half(T x) {
+  return __builtin_bit_cast(T, to_integer(x) & ~((bits_of<T>(1) << (layout<T>::digits / 2 + 1)) - 1));
+}
+
 // A choice without a branch. GCC would move the computation of `yes` behind a branch, and a loop with a call behind a branch does
 // not vectorise; from the masks it makes one blend.
 template <class T> DSL_DETAIL_FN constexpr T select(bool condition, T yes, T no) {
@@ -71,9 +76,14 @@ template <class T> DSL_DETAIL_FN constexpr bool isfinite(T a) {
   else if constexpr (std::floating_point<T>) return (a < infinity<T>) & (a > -infinity<T>);
   else return true;
 }
+/// a < 0, of which nvcc warns where it cannot be.
+template <class T> DSL_DETAIL_FN constexpr bool is_negative(T a) {
+  if constexpr (std::unsigned_integral<T>) return false;
+  else return a < T(0);
+}
 template <class T> DSL_DETAIL_FN constexpr bool signbit(T a) {
   if constexpr (std::floating_point<T>) return (to_integer(a) & sign_bit<T>) != 0;
-  else return a < T(0);
+  else return is_negative(a);
 }
 template <std::floating_point T> DSL_DETAIL_FN constexpr T copysign(T magnitude, T sign) {
   return __builtin_bit_cast(T, (to_integer(magnitude) & ~sign_bit<T>) | (to_integer(sign) & sign_bit<T>));
@@ -89,7 +99,8 @@ template <std::unsigned_integral U> DSL_DETAIL_FN constexpr U next_bits(U x, U y
   const S to = select((y & sign) != 0, static_cast<S>(-y_magnitude), y_magnitude);
   const S next = static_cast<S>(from + (to > from) - (to < from));
   const U of_zero = static_cast<U>(select(from == to, y, x) & sign);
-  return static_cast<U>(select(next < 0, static_cast<U>(sign | static_cast<U>(-next)), static_cast<U>(next)) | select(next == 0, of_zero, U(0)));
+  const U bits = select(next < 0, static_cast<U>(sign | static_cast<U>(-next)), static_cast<U>(next));
+  return static_cast<U>(bits | select(next == 0, of_zero, U(0)));
 }
 
 /// The next number of dtype D from x towards y.
@@ -144,12 +155,18 @@ template <class T> DSL_DETAIL_FN constexpr int first_part(int exponent) {
 /// x * 2^exponent, rounded once.
 template <std::floating_point T, std::integral N> DSL_DETAIL_FN constexpr T ldexp(T x, N exponent) {
   constexpr int most = layout<T>::bias, least = 1 - layout<T>::bias;
-  int k;
-  if constexpr (sizeof(N) <= 2) k = static_cast<int>(exponent);
-  else if constexpr (std::signed_integral<N>) k = static_cast<int>(select(exponent > N(5000), N(5000), select(exponent < N(-5000), N(-5000), exponent)));
-  else k = static_cast<int>(select(exponent > N(5000), N(5000), exponent));
-  const int first = first_part<T>(k), second = first_part<T>(k - first), last = k - first - second;
-  return x * power_of_two<T>(first) * power_of_two<T>(second) * power_of_two<T>(select(last > most, most, select(last < least, least, last)));
+  int k = 0;
+  if constexpr (sizeof(N) <= 2) {
+    k = static_cast<int>(exponent);
+  } else {
+    constexpr N far = 5000;  // beyond it everything is 0 or infinite
+    const N below = select(exponent > far, far, exponent);
+    if constexpr (std::signed_integral<N>) k = static_cast<int>(select(below < -far, static_cast<N>(-far), below));
+    else k = static_cast<int>(below);
+  }
+  const int first = first_part<T>(k), second = first_part<T>(k - first), rest = k - first - second;
+  const int last = select(rest > most, most, select(rest < least, least, rest));
+  return x * power_of_two<T>(first) * power_of_two<T>(second) * power_of_two<T>(last);
 }
 
 }  // namespace dsl::detail::math

@@ -82,23 +82,25 @@ struct signature {
 
 constexpr signature resolve(op code, weak_dtype a, weak_dtype b = {}, weak_dtype c = {}) {
   const op_info& row = info(code);
-  const bool floats = row.operands == op_operands::floating || row.operands == op_operands::scaled;
+  const weak_dtype given[] = {a, b, c}, chosen[] = {b, c};
   weak_dtype common;
-  if (row.operands == op_operands::selection) {
-    const weak_dtype chosen[] = {b, c};
-    common = promote(chosen, 2);
-  } else {
-    const weak_dtype all[] = {a, b, c};
-    const int count = row.operands == op_operands::scaled ? 1 : row.arity;
-    common = floats ? promote_floating(all, count) : promote(all, count);
+  switch (row.operands) {
+    case op_operands::floating: common = promote_floating(given, row.arity); break;
+    case op_operands::scaled: common = promote_floating(given, 1); break;
+    case op_operands::selection: common = promote(chosen, 2); break;
+    default: common = promote(given, row.arity);
   }
   if (row.operands == op_operands::widened && common.type == dtype::boolean) common.type = dtype::int8;
 
   signature s;
   s.valid = (static_cast<int>(row.domain) >> static_cast<int>(kind_of(common.type)) & 1) != 0;
-  const weak_dtype given[] = {a, b, c};
   for (int i = 0; i < row.arity; ++i) s.operand[i] = kind_of(given[i].type) == kind::complex ? common.type : real_of(common.type);
+  const bool integers = kind_of(a.type) == kind::integer && kind_of(b.type) == kind::integer;
   switch (row.operands) {
+    case op_operands::promoted:
+      // Comparing int64 with uint64 needs no common dtype.
+      if (row.result == op_result::boolean && integers && common.type == dtype::float64) s.operand[0] = a.type, s.operand[1] = b.type;
+      break;
     case op_operands::truth:
       for (dtype& d : s.operand) d = dtype::boolean;
       break;
