@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdio>
 #include <cstring>
 #include <limits>
@@ -105,8 +106,8 @@ struct real_operands {
   template <op Code> measured measure() const {
     const accuracy::bound row = accuracy::bound_of(Code, on_gpu());
     const std::vector<T> got = evaluate<Code>(dx, dy, dz);
-    const worst found = accuracy::measure(Code, x.size(), x.data(), y.data(), z.data(), got.data(), row.absolute * std::numeric_limits<T>::epsilon());
-    return {found, (sizeof(T) == 4 ? row.float32 : row.float64) + 0.5};
+    const worst found = accuracy::measure(Code, x.size(), x.data(), y.data(), z.data(), got.data(), row.absolute(sizeof(T) == 4));
+    return {found, row.ulps(sizeof(T) == 4) + 0.5};
   }
   void print(int arity, std::size_t i) const {
     const T* const all[] = {x.data(), y.data(), z.data()};
@@ -135,7 +136,9 @@ template <op Code, class Narrow, class Wide>
 bool report(const char* kind, const Narrow& narrow, const Wide& wide) {
   const measured a = narrow.template measure<Code>(), b = wide.template measure<Code>();
   const int arity = dsl::info(Code).arity;
-  std::printf("%-8s %-12s %9.2f %7.1f  %9.2f %7.1f  ", kind, dsl::info(Code).name, a.found.error, a.bound, b.found.error, b.bound);
+  std::printf("%-8s %-12s", kind, dsl::info(Code).name);
+  for (const measured& m : {a, b}) std::printf(m.found.error < 1e5 ? " %9.2f %7.1f " : " %9.1e %7.1f ", m.found.error, m.bound);
+  std::printf(" ");
   narrow.print(arity, a.found.at);
   std::printf("  ");
   wide.print(arity, b.found.at);
