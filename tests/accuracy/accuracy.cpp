@@ -42,7 +42,8 @@ std::vector<T> arguments(unsigned seed) {
     } else {
       const int k = static_cast<int>(random() % 81) - 40;
       const T middle = static_cast<T>(random() % 2 == 0 ? k * 0.5 : k * 0.78539816339744830962);
-      x[i] = middle + static_cast<T>(uniform(-1, 1)) * std::max(std::abs(middle), T(1)) * std::numeric_limits<T>::epsilon() * static_cast<T>(1 << random() % 12);
+      const double steps = uniform(-1, 1) * static_cast<double>(1 << random() % 12);
+      x[i] = middle + static_cast<T>(steps) * std::max(std::abs(middle), T(1)) * std::numeric_limits<T>::epsilon();
     }
   }
   return x;
@@ -111,7 +112,8 @@ struct real_operands {
   }
   void print(int arity, std::size_t i) const {
     const T* const all[] = {x.data(), y.data(), z.data()};
-    for (int k = 0; k < arity; ++k) std::printf("%s%.*g", k == 0 ? "" : ",", std::numeric_limits<T>::max_digits10, static_cast<double>(all[k][i]));
+    constexpr int digits = std::numeric_limits<T>::max_digits10;
+    for (int k = 0; k < arity; ++k) std::printf("%s%.*g", k == 0 ? "" : ",", digits, static_cast<double>(all[k][i]));
   }
 };
 
@@ -126,8 +128,11 @@ struct complex_operands {
   }
   void print(int arity, std::size_t i) const {
     const std::complex<T>* const all[] = {x.data(), y.data()};
-    for (int k = 0; k < arity; ++k) std::printf("%s(%.*g,%.*g)", k == 0 ? "" : ",", std::numeric_limits<T>::max_digits10, static_cast<double>(all[k][i].real()),
-                                                std::numeric_limits<T>::max_digits10, static_cast<double>(all[k][i].imag()));
+    constexpr int digits = std::numeric_limits<T>::max_digits10;
+    for (int k = 0; k < arity; ++k) {
+      const std::complex<double> z = all[k][i];
+      std::printf("%s(%.*g,%.*g)", k == 0 ? "" : ",", digits, z.real(), digits, z.imag());
+    }
   }
 };
 
@@ -159,16 +164,18 @@ template <std::size_t... I>
 bool real_functions(const selection& chosen, std::index_sequence<I...>) {
   const real_operands<float> narrow;
   const real_operands<double> wide;
+  constexpr auto& table = accuracy::bounds_table;
   bool all = true;
-  ((all &= !chosen.has(accuracy::bounds_table[I].code) || report<accuracy::bounds_table[I].code>("real", narrow, wide)), ...);
+  ((all &= !chosen.has(table[I].code) || report<table[I].code>("real", narrow, wide)), ...);
   return all;
 }
 template <std::size_t... I>
 bool complex_functions(const selection& chosen, std::index_sequence<I...>) {
   const complex_operands<float> narrow;
   const complex_operands<double> wide;
+  constexpr auto& table = accuracy::complex_bounds_table;
   bool all = true;
-  ((all &= !chosen.has(accuracy::complex_bounds_table[I].code) || report<accuracy::complex_bounds_table[I].code>("complex", narrow, wide)), ...);
+  ((all &= !chosen.has(table[I].code) || report<table[I].code>("complex", narrow, wide)), ...);
   return all;
 }
 

@@ -70,7 +70,8 @@ inline constexpr function_bounds bounds_table[] = {
     {dsl::op::sinc,         {3, 3},      {3, 4}},  // sinpi(x) / (pi x): sinpi, pi rounded, a product, a quotient
     {dsl::op::degrees,      {1, 1},      {1, 1}},  // the rounded factor, a product
     {dsl::op::radians,      {1, 1},      {1, 1}},
-    {dsl::op::logaddexp,    {4, 4, 1.2e-7, 2.3e-16}, {4, 4, 1.2e-7, 2.3e-16}},  // max + log1p(exp(-d)): d's rounding enters in full where the sum is near 0
+    // max + log1p(exp(-d)): d's rounding enters in full where the sum is near 0.
+    {dsl::op::logaddexp,    {4, 4, 1.2e-7, 2.3e-16}, {4, 4, 1.2e-7, 2.3e-16}},
     {dsl::op::logaddexp2,   {4, 4, 1.2e-7, 2.3e-16}, {4, 4, 1.2e-7, 2.3e-16}},
 };
 

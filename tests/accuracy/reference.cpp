@@ -208,7 +208,8 @@ worst measure_complex(dsl::op code, std::size_t n, const std::complex<T>* x, con
   const int arity = dsl::info(code).arity;
   worst w;
   for (std::size_t i = 0; i < n; ++i) {
-    const __complex128 exact = complex_value(code, widened(x[i].real(), x[i].imag()), arity > 1 ? widened(y[i].real(), y[i].imag()) : widened(0, 0));
+    const __complex128 second = arity > 1 ? widened(y[i].real(), y[i].imag()) : widened(0, 0);
+    const __complex128 exact = complex_value(code, widened(x[i].real(), x[i].imag()), second);
     const quad size = cabsq(exact);
     // Where a part is not a number, or beyond the dtype or among its subnormal numbers, there is no relative error to speak of.
     if (!(size > std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon() && size < std::numeric_limits<T>::max() / 4)) continue;

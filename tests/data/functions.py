@@ -16,7 +16,7 @@ Differences from NumPy that are intended; each is made by the function of this s
   lgamma          of -inf is inf, as in C; SciPy's is -inf
   erfinv          of -0 is -0; SciPy's is 0
   i0              of an infinity is inf, its limit; NumPy and SciPy have NaN
-  sign, clip, degrees, radians, nan_to_num of bfloat16 are as for float16; ml_dtypes has them for float32 alone or not for zeros and infinities
+  sign, clip, degrees, radians, nan_to_num of bfloat16 are as for float16: ml_dtypes leaves them to float32, or to another zero or infinity
 And min, max, fmin, fmax, clip of two zeros, and nextafter of equal operands, differ in the zero's sign between NumPy's own dtypes.
 """
 import sys

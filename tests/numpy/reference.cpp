@@ -17,7 +17,7 @@ namespace {
 dsl::dtype dtype_named(const std::string& name) {
   for (int d = 0; d < dsl::dtype_count; ++d)
     if (name == dsl::name(static_cast<dsl::dtype>(d))) return static_cast<dsl::dtype>(d);
-  throw std::runtime_error("functions.txt: no dtype " + name);
+  throw std::runtime_error(std::string("functions.txt: no dtype ").append(name));
 }
 
 bytes read_values(std::istringstream& line, dsl::dtype type) {
@@ -115,7 +115,8 @@ bool real_agrees(const bytes& got, const bytes& want, std::size_t i, dsl::dtype 
          (dsl::size_of(type) > 2 && std::abs(g - w) <= allowed.absolute(is_float));
 }
 
-// A part that is NaN or infinite is so exactly. Signs of zeros are not compared: where they decide (on a branch cut) the other part shows it.
+// A part that is NaN or infinite is so exactly. Signs of zeros are not compared: where they decide, on a branch cut, the other part
+// shows it.
 bool complex_agrees(const bytes& got, const bytes& want, std::size_t i, dsl::dtype type, double epsilons) {
   const dsl::dtype part = dsl::real_of(type);
   const std::complex<double> g(real_value(got, 2 * i, part), real_value(got, 2 * i + 1, part));
@@ -131,7 +132,11 @@ std::string printed(const bytes& from, std::size_t i, dsl::dtype type) {
   to.precision(17);
   const auto size = static_cast<std::size_t>(dsl::size_of(type));
   switch (dsl::kind_of(type)) {
-    case dsl::kind::complex: to << '(' << real_value(from, 2 * i, dsl::real_of(type)) << ", " << real_value(from, 2 * i + 1, dsl::real_of(type)) << ')'; break;
+    case dsl::kind::complex: {
+      const dsl::dtype part = dsl::real_of(type);
+      to << '(' << real_value(from, 2 * i, part) << ", " << real_value(from, 2 * i + 1, part) << ')';
+      break;
+    }
     case dsl::kind::real: to << real_value(from, i, type); break;
     default: {
       std::int64_t value = dsl::info(type).is_signed && from[(i + 1) * size - 1] >> 7 ? -1 : 0;
