@@ -1,0 +1,204 @@
+#include "reference.hpp"
+
+#include "../accuracy/bounds.hpp"
+
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <sstream>
+#include <stdexcept>
+
+namespace numpy_values {
+
+namespace {
+
+dsl::dtype dtype_named(const std::string& name) {
+  for (int d = 0; d < dsl::dtype_count; ++d)
+    if (name == dsl::name(static_cast<dsl::dtype>(d))) return static_cast<dsl::dtype>(d);
+  throw std::runtime_error(std::string("functions.txt: no dtype ").append(name));
+}
+
+bytes read_values(std::istringstream& line, dsl::dtype type) {
+  const auto word_size = static_cast<std::size_t>(dsl::size_of(dsl::real_of(type)));
+  bytes values;
+  for (std::string word; line >> word;) {
+    std::istringstream parts(word);
+    for (std::string part; std::getline(parts, part, ',');) {
+      const std::uint64_t bits = std::stoull(part, nullptr, 16);
+      const auto* const first = reinterpret_cast<const unsigned char*>(&bits);  // little endian, as all that CUDA runs on
+      values.insert(values.end(), first, first + word_size);
+    }
+  }
+  return values;
+}
+
+std::vector<section> read_file() {
+  std::ifstream file(NUMPY_VALUES);
+  if (!file) throw std::runtime_error("cannot read " NUMPY_VALUES);
+  std::vector<section> all;
+  for (std::string text; std::getline(file, text);) {
+    if (text.empty() || text.front() == '#') continue;
+    std::istringstream line(text);
+    if (all.empty() || all.back().operands.size() == all.back().types.size()) {
+      std::string name, type;
+      line >> name;
+      if (name == "operands") {
+        all.emplace_back();
+        while (line >> type) all.back().types.push_back(dtype_named(type));
+      } else {
+        line >> type;
+        const dsl::dtype result = dtype_named(type);
+        all.back().functions.push_back({name, result, read_values(line, result)});
+      }
+    } else {
+      section& s = all.back();
+      s.operands.push_back(read_values(line, s.types[s.operands.size()]));
+    }
+  }
+  return all;
+}
+
+template <class T> T element_at(const bytes& from, std::size_t i) {
+  T value;
+  std::memcpy(&value, from.data() + i * sizeof(T), sizeof(T));
+  return value;
+}
+
+// Numbers of a format in order: neighbours differ by 1, and so do -0 and 0.
+std::int64_t place(const bytes& from, std::size_t i, dsl::dtype type) {
+  switch (dsl::size_of(type)) {
+    case 2: {
+      const auto bits = element_at<std::int16_t>(from, i);
+      return bits < 0 ? -1 - (bits & 0x7fff) : bits;
+    }
+    case 4: {
+      const auto bits = element_at<std::int32_t>(from, i);
+      return bits < 0 ? -1 - std::int64_t{bits & 0x7fffffff} : bits;
+    }
+    default: {
+      const auto bits = element_at<std::int64_t>(from, i);
+      return bits < 0 ? -1 - (bits & 0x7fffffffffffffff) : bits;
+    }
+  }
+}
+
+double real_value(const bytes& from, std::size_t i, dsl::dtype type) {
+  switch (type) {
+    case dsl::dtype::float16: return element_at<dsl::half>(from, i);
+    case dsl::dtype::bfloat16: return element_at<dsl::bfloat16>(from, i);
+    case dsl::dtype::float32: return element_at<float>(from, i);
+    default: return element_at<double>(from, i);
+  }
+}
+
+double epsilon(dsl::dtype type) {
+  return type == dsl::dtype::float32 ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
+}
+
+// Where a zero's sign is not defined: IEEE 754 leaves it open which of two zeros is the smaller, and NumPy's dtypes differ.
+bool any_zero(dsl::op code) {
+  return code == dsl::op::min || code == dsl::op::max || code == dsl::op::fmin || code == dsl::op::fmax || code == dsl::op::clip ||
+         code == dsl::op::nextafter;
+}
+
+bool real_agrees(const bytes& got, const bytes& want, std::size_t i, dsl::dtype type, dsl::op code, const accuracy::bound& allowed) {
+  const double g = real_value(got, i, type), w = real_value(want, i, type);
+  if (std::isnan(w)) return std::isnan(g);
+  if (std::isinf(w) || w == 0) return g == w && (std::signbit(g) == std::signbit(w) || any_zero(code));
+  const bool is_float = type == dsl::dtype::float32;
+  const double steps = dsl::size_of(type) == 2 ? allowed.float32 != 0 : allowed.ulps(is_float);
+  if (std::isnan(g)) return false;
+  const std::int64_t off = place(got, i, type) - place(want, i, type);
+  return std::abs(static_cast<double>(off)) <= steps ||
+         (dsl::size_of(type) > 2 && std::abs(g - w) <= allowed.absolute(is_float));
+}
+
+// A part that is NaN or infinite is so exactly. Signs of zeros are not compared: where they decide, on a branch cut, the other part
+// shows it.
+bool complex_agrees(const bytes& got, const bytes& want, std::size_t i, dsl::dtype type, double epsilons) {
+  const dsl::dtype part = dsl::real_of(type);
+  const std::complex<double> g(real_value(got, 2 * i, part), real_value(got, 2 * i + 1, part));
+  const std::complex<double> w(real_value(want, 2 * i, part), real_value(want, 2 * i + 1, part));
+  if (g == w) return true;
+  if (std::isfinite(w.real()) && std::isfinite(w.imag())) return std::abs(g - w) <= epsilons * epsilon(part) * std::abs(w);
+  const auto same = [](double a, double b) { return std::isnan(b) ? std::isnan(a) : std::isinf(b) ? a == b : std::isfinite(a); };
+  return same(g.real(), w.real()) && same(g.imag(), w.imag());
+}
+
+std::string printed(const bytes& from, std::size_t i, dsl::dtype type) {
+  std::ostringstream to;
+  to.precision(17);
+  const auto size = static_cast<std::size_t>(dsl::size_of(type));
+  switch (dsl::kind_of(type)) {
+    case dsl::kind::complex: {
+      const dsl::dtype part = dsl::real_of(type);
+      to << '(' << real_value(from, 2 * i, part) << ", " << real_value(from, 2 * i + 1, part) << ')';
+      break;
+    }
+    case dsl::kind::real: to << real_value(from, i, type); break;
+    default: {
+      std::int64_t value = dsl::info(type).is_signed && from[(i + 1) * size - 1] >> 7 ? -1 : 0;
+      std::memcpy(&value, from.data() + i * size, size);
+      if (dsl::info(type).is_signed) to << value;
+      else to << static_cast<std::uint64_t>(value);
+    }
+  }
+  return to.str();
+}
+
+}  // namespace
+
+section section_of(const std::vector<dsl::dtype>& types) {
+  static const std::vector<section> all = read_file();
+  for (const section& s : all)
+    if (s.types == types) return s;
+  throw std::runtime_error("functions.txt has no such operands");
+}
+
+void expect_equal(const section& s, dsl::op code, dsl::dtype type, const bytes& got, bool on_gpu) {
+  const std::string name = dsl::info(code).name;
+  const function_values* reference = nullptr;
+  for (const function_values& f : s.functions)
+    if (f.name == name) reference = &f;
+  if (reference == nullptr) {
+    ADD_FAILURE() << "functions.txt has no " << name << " of " << dsl::name(s.types.back());
+    return;
+  }
+  reference->compared = true;
+  if (reference->type != type) {
+    ADD_FAILURE() << name << " of " << dsl::name(s.types.back()) << " is " << dsl::name(type) << ", NumPy's is " << dsl::name(reference->type);
+    return;
+  }
+  ASSERT_EQ(got.size(), reference->values.size()) << name;
+  const auto size = static_cast<std::size_t>(dsl::size_of(type));
+  const bool of_complex = dsl::kind_of(s.types.back()) == dsl::kind::complex;
+  // What is another function of a complex number's parts, or is made of both, is not in the tables itself.
+  const dsl::op measured = !of_complex ? code : code == dsl::op::abs ? dsl::op::hypot : code == dsl::op::arg ? dsl::op::atan2 : code;
+  const accuracy::bound allowed = measured == dsl::op::norm && of_complex ? accuracy::bound{1, 1} : accuracy::bound_of(measured, on_gpu);
+  const double epsilons = code == dsl::op::polar ? 2 : accuracy::complex_bound_of(code);  // polar: two roundings of each part
+  int wrong = 0;
+  for (std::size_t i = 0; i < got.size() / size; ++i) {
+    bool agrees = false;
+    switch (dsl::kind_of(type)) {
+      case dsl::kind::complex: agrees = complex_agrees(got, reference->values, i, type, epsilons); break;
+      case dsl::kind::real: agrees = real_agrees(got, reference->values, i, type, code, allowed); break;
+      default: agrees = std::memcmp(got.data() + i * size, reference->values.data() + i * size, size) == 0;
+    }
+    if (agrees || ++wrong > 4) continue;
+    std::ostringstream call;
+    for (std::size_t k = 0; k < s.operands.size(); ++k) call << (k == 0 ? "" : ", ") << printed(s.operands[k], i, s.types[k]);
+    ADD_FAILURE() << name << '(' << call.str() << ") of " << dsl::name(s.types.back()) << " = " << printed(got, i, type) << ", NumPy has "
+                  << printed(reference->values, i, type);
+  }
+}
+
+void expect_complete(const section& s) {
+  for (const function_values& f : s.functions)
+    EXPECT_TRUE(f.compared) << f.name << " of " << dsl::name(s.types.back()) << " is in functions.txt, but not in the language";
+}
+
+}  // namespace numpy_values
+
+ON_EVERY_DEVICE(numpy);
