@@ -1,0 +1,339 @@
+#include "reference.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+namespace property {
+
+namespace {
+
+template <class T>
+T bytes_as(const void* at) {
+  T x;
+  std::memcpy(&x, at, sizeof x);
+  return x;
+}
+
+real decode16(std::uint16_t bits, int fraction_bits, int bias) {
+  const int exponent = (bits & 0x7fff) >> fraction_bits, fraction = bits & ((1 << fraction_bits) - 1), all = 0x7fff >> fraction_bits;
+  const real sign = bits >> 15 != 0 ? -1 : 1;
+  if (exponent == all) return fraction != 0 ? std::nanl("") : sign * HUGE_VALL;
+  if (exponent == 0) return sign * std::ldexp(real(fraction), 1 - bias - fraction_bits);
+  return sign * std::ldexp(real(fraction + (1 << fraction_bits)), exponent - bias - fraction_bits);
+}
+
+real read_real(dtype type, const void* at) {
+  switch (type) {
+    case dtype::float16: return decode16(bytes_as<std::uint16_t>(at), 10, 15);
+    case dtype::bfloat16: return decode16(bytes_as<std::uint16_t>(at), 7, 127);
+    case dtype::float32: return bytes_as<float>(at);
+    default: return bytes_as<double>(at);
+  }
+}
+
+value make(dtype type, const interval& a, const interval& b = interval::point(0)) {
+  value v{type};
+  v.part[0] = a, v.part[1] = b;
+  return v;
+}
+
+truth as_truth(const value& v) {
+  if (kind_of(v.type) <= kind::integer) return v.is_known ? known(v.bits != 0) : truth::open;
+  const dtype format = part_of(v.type);
+  const truth re = !equal(settle(format, v.part[0]), interval::point(0));
+  return kind_of(v.type) == kind::real ? re : re | !equal(settle(format, v.part[1]), interval::point(0));
+}
+
+// To a 16-bit dtype an implementation may go by way of float, as the arithmetic on them does.
+interval rounded_real(dtype to, const interval& a) {
+  const interval direct = round_to(to, a);
+  return bytes_of(to) == 2 ? hull(direct, round_to(to, round_to(dtype::float32, a))) : direct;
+}
+
+interval convert_real(dtype to, dtype from, const interval& a) {
+  const interval settled = settle(from, a);
+  // Between roundings the 16-bit dtypes are float: a cast from one to itself may round or have nothing to do.
+  if (to == from) return bytes_of(to) == 2 ? hull(settled, round_to(to, settled)) : a;
+  return rounded_real(to, settled);
+}
+
+value convert(const value& v, dtype to) {
+  const kind have = kind_of(v.type), want = kind_of(to);
+  if (to == v.type && bytes_of(to) != 2) return v;
+  if (want == kind::boolean) return value::of(as_truth(v));
+  if (want == kind::integer) {
+    if (have <= kind::integer) return v.is_known ? value::integer(to, v.exact()) : value::unknown(to);
+    const interval a = settle(v.type, v.part[0]);
+    const int bits = 8 * bytes_of(to);
+    const real low = is_signed_integer(to) ? -std::ldexp(real(1), bits - 1) : 0, high = std::ldexp(real(1), is_signed_integer(to) ? bits - 1 : bits);
+    if (!a.is_range() || std::trunc(a.low) != std::trunc(a.high) || !(std::trunc(a.low) >= low && std::trunc(a.low) < high)) return value::unknown(to);
+    return value::integer(to, static_cast<__int128>(std::trunc(a.low)));
+  }
+  if (have <= kind::integer) {
+    const interval exact = v.is_known ? interval::point(static_cast<real>(v.exact())) : interval::anything();
+    return make(to, rounded_real(part_of(to), exact));
+  }
+  value c{to};
+  const int parts = want == kind::complex && have == kind::complex ? 2 : 1;
+  for (int k = 0; k < parts; ++k) c.part[k] = convert_real(part_of(to), part_of(v.type), v.part[k]);
+  return c;
+}
+
+value arithmetic_on_integers(operation what, const value& a, const value& b) {
+  if (!a.is_known || !b.is_known) return value::unknown(a.type);
+  const __int128 x = a.exact(), y = b.exact();
+  const bool truths = a.type == dtype::boolean;
+  switch (what) {
+    case operation::add: return value::integer(a.type, truths ? x | y : x + y);
+    case operation::subtract: return value::integer(a.type, x - y);
+    case operation::multiply: return value::integer(a.type, static_cast<__int128>(static_cast<unsigned __int128>(x) * static_cast<unsigned __int128>(y)));
+    case operation::divide: return value::integer(a.type, y == 0 ? 0 : x / y);
+    case operation::modulo: return value::integer(a.type, y == 0 ? x : x % y);
+    case operation::min: return x < y ? a : b;
+    case operation::max: return x < y ? b : a;
+    default: break;
+  }
+  // A power; a negative one's reciprocal is truncated.
+  if (y < 0) return value::integer(a.type, x == 1 ? 1 : x == -1 ? (y % 2 != 0 ? -1 : 1) : 0);
+  std::uint64_t power = 1, square = static_cast<std::uint64_t>(x);
+  for (auto left = static_cast<std::uint64_t>(y); left != 0; left >>= 1, square *= square)
+    if ((left & 1) != 0) power *= square;
+  return value::integer(a.type, truths ? (y == 0 || x != 0) : static_cast<__int128>(power));
+}
+
+// The operands are of the result's dtype, or real beside a complex one; a real operand has no imaginary part at all.
+value arithmetic_on_numbers(operation what, dtype type, const value& a, const value& b) {
+  const dtype f = part_of(type);
+  const bool a_real = kind_of(a.type) == kind::real, b_real = kind_of(b.type) == kind::real;
+  const auto settled = [&](const value& v, int k) { return settle(f, v.part[k]); };
+  switch (what) {
+    case operation::add:
+      return make(type, add(f, a.part[0], b.part[0]), a_real ? b.part[1] : b_real ? a.part[1] : add(f, a.part[1], b.part[1]));
+    case operation::subtract:
+      return make(type, subtract(f, a.part[0], b.part[0]), a_real ? negate(b.part[1]) : b_real ? a.part[1] : subtract(f, a.part[1], b.part[1]));
+    case operation::multiply: {
+      const interval ar = settled(a, 0), ai = settled(a, 1), br = settled(b, 0), bi = settled(b, 1);
+      if (b_real) return make(type, multiply(f, ar, br), multiply(f, ai, br));
+      if (a_real) return make(type, multiply(f, ar, br), multiply(f, ar, bi));
+      return make(type, subtract(f, multiply(f, ar, br), multiply(f, ai, bi)), add(f, multiply(f, ar, bi), multiply(f, ai, br)));
+    }
+    case operation::divide: {
+      if (b_real) return make(type, divide(f, settled(a, 0), settled(b, 0)), divide(f, settled(a, 1), settled(b, 0)));
+      const interval above[] = {settled(a, 0), settled(a, 1)}, below[] = {settled(b, 0), settled(b, 1)};
+      interval quotient[2];
+      divide_complex(f, above, below, quotient);
+      return make(type, quotient[0], quotient[1]);
+    }
+    case operation::pow: return make(type, pow(f, settled(a, 0), settled(b, 0)));
+    case operation::atan2: return make(type, atan2(f, settled(a, 0), settled(b, 0)));
+    case operation::min: return make(type, min(settled(a, 0), settled(b, 0)));
+    default: return make(type, max(settled(a, 0), settled(b, 0)));
+  }
+}
+
+value compare(operation what, const value& a, const value& b) {
+  truth is_less, is_equal;
+  if (kind_of(a.type) <= kind::integer) {
+    const bool both = a.is_known && b.is_known;
+    is_less = both ? known(a.exact() < b.exact()) : truth::open, is_equal = both ? known(a.exact() == b.exact()) : truth::open;
+    switch (what) {
+      case operation::equal: return value::of(is_equal);
+      case operation::not_equal: return value::of(!is_equal);
+      case operation::less: return value::of(is_less);
+      case operation::less_equal: return value::of(is_less | is_equal);
+      case operation::greater: return value::of(!(is_less | is_equal));
+      default: return value::of(!is_less);
+    }
+  }
+  const dtype f = part_of(a.type);
+  const interval x = settle(f, a.part[0]), y = settle(f, b.part[0]);
+  switch (what) {
+    case operation::less: return value::of(less(x, y));
+    case operation::less_equal: return value::of(less_equal(x, y));
+    case operation::greater: return value::of(less(y, x));
+    case operation::greater_equal: return value::of(less_equal(y, x));
+    default: break;
+  }
+  is_equal = equal(x, y) & equal(settle(f, a.part[1]), settle(f, b.part[1]));
+  return value::of(what == operation::equal ? is_equal : !is_equal);
+}
+
+value apply_unary(operation what, dtype type, const value& a) {
+  const dtype f = part_of(a.type);
+  const bool whole = kind_of(a.type) <= kind::integer, complex = kind_of(a.type) == kind::complex;
+  const interval re = settle(f, a.part[0]), im = settle(f, a.part[1]);
+  switch (what) {
+    case operation::positive: return a;
+    case operation::negative:
+      if (whole) return a.is_known ? value::integer(type, -a.exact()) : a;
+      return complex ? make(type, negate(a.part[0]), negate(a.part[1])) : make(type, negate(a.part[0]));
+    case operation::exp: return make(type, exp(f, re));
+    case operation::log: return make(type, log(f, re));
+    case operation::sqrt: return make(type, sqrt(f, re));
+    case operation::sin: return make(type, sin(f, re));
+    case operation::cos: return make(type, cos(f, re));
+    case operation::tan: return make(type, tan(f, re));
+    case operation::abs:
+      if (whole) return a.is_known && a.exact() < 0 ? value::integer(type, -a.exact()) : a;
+      return make(type, complex ? hypot(f, re, im) : abs(a.part[0]));
+    case operation::real: return complex ? make(type, a.part[0]) : a;
+    case operation::imag: return complex ? make(type, a.part[1]) : whole ? value::integer(type, 0) : make(type, interval::point(0));
+    default: return complex ? make(type, a.part[0], negate(a.part[1])) : a;
+  }
+}
+
+value choose(truth condition, const value& yes, const value& no) {
+  if (condition != truth::open) return condition == truth::yes ? yes : no;
+  if (kind_of(yes.type) <= kind::integer) return yes.is_known && no.is_known && yes.bits == no.bits ? yes : value::unknown(yes.type);
+  return make(yes.type, hull(yes.part[0], no.part[0]), hull(yes.part[1], no.part[1]));
+}
+
+template <class T>
+value literal_value(const T& literal) {
+  return read(cpp_dtype<T>, &literal);
+}
+const value& literal_at(int number) {
+  static const auto all = std::apply([](const auto&... l) { return std::array{literal_value(l)...}; }, literals);
+  return all[static_cast<std::size_t>(number)];
+}
+
+value apply_node(const tree& formula, const node& n, const value* leaves, const value* made) {
+  if (n.what == operation::leaf) return leaves[n.number];
+  if (n.what == operation::literal) return literal_at(n.number);
+  const value *operand[3], zero{};
+  typed types[3]{};
+  for (int k = 0; k < 3; ++k) operand[k] = k < arity(n.what) ? &made[n.operand[k]] : &zero;
+  if (n.what == operation::cast) return convert(*operand[0], n.type.type);
+  if (n.what == operation::logical_not) return value::of(!as_truth(*operand[0]));
+  if (n.what == operation::logical_and) return value::of(as_truth(*operand[0]) & as_truth(*operand[1]));
+  if (n.what == operation::logical_or) return value::of(as_truth(*operand[0]) | as_truth(*operand[1]));
+
+  for (int k = 0; k < arity(n.what); ++k) types[k] = formula.nodes[n.operand[k]].type;
+  const dtype common = common_of(n.what, types).type;
+  const auto brought = [&](const value& v, bool stays_real) {
+    const dtype to = stays_real && kind_of(v.type) != kind::complex ? part_of(common) : common;
+    return v.type == to ? v : convert(v, to);
+  };
+  if (n.what == operation::where) return choose(as_truth(*operand[0]), brought(*operand[1], false), brought(*operand[2], false));
+  if (arity(n.what) == 1) return apply_unary(n.what, n.type.type, brought(*operand[0], false));
+  const value a = brought(*operand[0], true), b = brought(*operand[1], true);
+  if (info(n.what).gives == result::truth) return compare(n.what, a, b);
+  return kind_of(common) <= kind::integer ? arithmetic_on_integers(n.what, a, b) : arithmetic_on_numbers(n.what, common, a, b);
+}
+
+}  // namespace
+
+value value::integer(dtype type, __int128 x) {
+  value v{type};
+  const int unused = 64 - 8 * bytes_of(type);
+  const auto bits = static_cast<std::uint64_t>(x) << unused;
+  v.bits = is_signed_integer(type) ? static_cast<std::uint64_t>(static_cast<std::int64_t>(bits) >> unused) : bits >> unused;
+  if (type == dtype::boolean) v.bits = x != 0;
+  return v;
+}
+value value::of(truth t) {
+  return t == truth::open ? unknown(dtype::boolean) : integer(dtype::boolean, t == truth::yes);
+}
+value value::unknown(dtype type) {
+  value v{type};
+  v.is_known = false;
+  v.part[0] = v.part[1] = interval::anything();
+  return v;
+}
+__int128 value::exact() const { return is_signed_integer(type) ? static_cast<__int128>(static_cast<std::int64_t>(bits)) : static_cast<__int128>(bits); }
+
+value read(dtype type, const void* at) {
+  switch (kind_of(type)) {
+    case kind::boolean:
+    case kind::integer: {
+      std::uint64_t bits = 0;  // little-endian, as everything that the library runs on
+      std::memcpy(&bits, at, static_cast<std::size_t>(bytes_of(type)));
+      return value::integer(type, static_cast<__int128>(bits));
+    }
+    case kind::real: return make(type, interval::point(read_real(type, at)));
+    default: break;
+  }
+  const dtype part = part_of(type);
+  return make(type, interval::point(read_real(part, at)), interval::point(read_real(part, static_cast<const char*>(at) + bytes_of(part))));
+}
+
+value evaluate(const tree& formula, const value* leaves, value* work) {
+  for (int i = 0; i < formula.size; ++i) work[i] = apply_node(formula, formula.nodes[i], leaves, work);
+  return work[formula.size - 1];
+}
+
+value stored(const value& v) {
+  if (kind_of(v.type) <= kind::integer) return v;
+  const dtype f = part_of(v.type);
+  value s = v;
+  for (interval& part : s.part) part = round_to(f, settle(f, part));
+  return s;
+}
+
+namespace {
+
+bool agrees_real(const interval& expected, const interval& got) {
+  if (expected.is_nan() || got.is_nan()) return expected.is_nan() == got.is_nan() || expected.is == interval::state::anything;
+  if (!expected.is_range()) return true;
+  if (expected.is_point() && expected.low == 0) return got.low == 0 && std::signbit(got.low) == std::signbit(expected.low);
+  return expected.contains(got.low);
+}
+
+std::string spell(const interval& a) {
+  char line[120];
+  if (a.is_nan()) return "nan";
+  if (!a.is_range()) return "anything";
+  if (a.is_point()) std::snprintf(line, sizeof line, "%.17Lg", a.low);
+  else std::snprintf(line, sizeof line, "[%.17Lg, %.17Lg]", a.low, a.high);
+  return line;
+}
+
+}  // namespace
+
+bool agrees(const value& expected, const void* at) {
+  const value got = read(expected.type, at);
+  if (kind_of(expected.type) <= kind::integer) return !expected.is_known || (expected.bits == got.bits);
+  return agrees_real(expected.part[0], got.part[0]) && (kind_of(expected.type) == kind::real || agrees_real(expected.part[1], got.part[1]));
+}
+
+dtype coarsest(const tree& formula) {
+  dtype found = dtype::float64;
+  for (int i = 0; i < formula.size; ++i) {
+    const dtype part = part_of(formula.nodes[i].type.type);
+    const bool is_coarser = part == dtype::bfloat16 || bytes_of(part) < bytes_of(found);
+    if (kind_of(part) == kind::real && found != dtype::bfloat16 && is_coarser) found = part;
+  }
+  return found;
+}
+
+bool is_decided(const value& v, dtype coarsest) {
+  if (kind_of(v.type) <= kind::integer) return v.is_known;
+  return is_decided(coarsest, v.part[0]) && (kind_of(v.type) == kind::real || is_decided(coarsest, v.part[1]));
+}
+
+std::string spell(const value& v) {
+  if (kind_of(v.type) <= kind::integer) {
+    if (!v.is_known) return "anything";
+    return is_signed_integer(v.type) ? std::to_string(static_cast<std::int64_t>(v.bits)) : std::to_string(v.bits);
+  }
+  return kind_of(v.type) == kind::real ? spell(v.part[0]) : "(" + spell(v.part[0]) + ", " + spell(v.part[1]) + ")";
+}
+
+std::string spell(const tree& formula, const bundle& leaves, int at) {
+  const node& n = formula.nodes[at];
+  const auto operand = [&](int k) { return spell(formula, leaves, n.operand[k]); };
+  if (n.what == operation::leaf) return "asv"[static_cast<int>(leaves.leaves[n.number].from)] + std::to_string(n.number);
+  if (n.what == operation::literal) return spell(literal_at(n.number)) + std::string(1, dtype_codes[static_cast<int>(n.type.type)]);
+  if (n.what == operation::cast) return "cast<" + std::string(name(n.type.type)) + ">(" + operand(0) + ")";
+  const std::string text = info(n.what).text;
+  const bool function = text[0] >= 'a' && text[0] <= 'z';
+  if (arity(n.what) == 2 && !function) return "(" + operand(0) + " " + text + " " + operand(1) + ")";
+  std::string call = text + "(";
+  for (int k = 0; k < arity(n.what); ++k) call += (k > 0 ? ", " : "") + operand(k);
+  return call + ")";
+}
+
+}  // namespace property
