@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <string_view>
 
 namespace dsl {
 
@@ -81,16 +82,20 @@ class speller {
     const int i = node_of(r);
     return i >= 0 && (head{p_.heads[i]}.code() == op::value || head{p_.heads[i]}.code() == op::constant);
   }
+  // C++'s, from the loosest binding up.
   static int precedence(const op_info& row) {
-    if (row.token == nullptr) return 9;
-    if (row.arity == 1) return 6;
-    switch (row.token[0]) {
-      case '*': case '/': case '%': return 5;
-      case '+': case '-': return 4;
-      case '<': case '>': return 3;
-      case '=': case '!': return 2;
-      default: return 1;
-    }
+    if (row.token == nullptr) return 12;
+    if (row.arity == 1) return 11;
+    const std::string_view token = row.token;
+    if (token == "*" || token == "/" || token == "%") return 10;
+    if (token == "+" || token == "-") return 9;
+    if (token == "<<" || token == ">>") return 8;
+    if (token[0] == '<' || token[0] == '>') return 7;
+    if (token == "==" || token == "!=") return 6;
+    if (token == "&") return 5;
+    if (token == "^") return 4;
+    if (token == "|") return 3;
+    return token == "&&" ? 2 : 1;
   }
   // Arrays and scalars in device memory get the letters, in order; values by value stand for themselves.
   void operand_of(op code, dtype type, std::uint64_t number) {

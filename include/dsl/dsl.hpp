@@ -1,6 +1,7 @@
 // Everything: formulas on arrays as fused kernels.
 #pragma once
 
+#include <dsl/lang/fast_math.hpp>
 #include <dsl/lang/generate.hpp>
 #include <dsl/lang/iterate.hpp>
 #include <dsl/lang/reduce.hpp>

@@ -83,11 +83,11 @@ DSL_DETAIL_FN void step(Values& v) {
     } else if constexpr (code == op::result) {
       r = to_value(frame_of<static_cast<int>(Payload >> 16 & 0xffff)>(v).template result<static_cast<int>(Payload >> 32)>());
     } else if constexpr (info(code).arity == 1) {
-      r = scalar_code<code>::template apply<R>(slots_of<x.type()>(v).at[x.slot()]);
+      r = scalar_code<code>::template apply<R, h.type()>(slots_of<x.type()>(v).at[x.slot()]);
     } else if constexpr (info(code).arity == 2) {
-      r = scalar_code<code>::template apply<R>(slots_of<x.type()>(v).at[x.slot()], slots_of<y.type()>(v).at[y.slot()]);
+      r = scalar_code<code>::template apply<R, h.type()>(slots_of<x.type()>(v).at[x.slot()], slots_of<y.type()>(v).at[y.slot()]);
     } else {
-      r = scalar_code<code>::template apply<R>(slots_of<x.type()>(v).at[x.slot()], slots_of<y.type()>(v).at[y.slot()],
+      r = scalar_code<code>::template apply<R, h.type()>(slots_of<x.type()>(v).at[x.slot()], slots_of<y.type()>(v).at[y.slot()],
                                                slots_of<z.type()>(v).at[z.slot()]);
     }
   }

@@ -1,7 +1,7 @@
 // The operations of a program, and how each gives its operands and its result their dtypes.
 #pragma once
 
-#include <dsl/ir/math.hpp>
+#include <dsl/ir/complex_math.hpp>
 #include <dsl/ir/promotion.hpp>
 
 namespace dsl {
@@ -20,45 +20,54 @@ enum class op : std::uint8_t {
   result,    // of a call, one after another
 #define DSL_OPERATOR(name, ...) name,
 #define DSL_FUNCTION(name, ...) name,
+#define DSL_FAST(name, ...) fast_##name,
 #include <dsl/ir/ops.inc>
 };
 
-enum class op_rule : std::uint8_t {
-  promoted,    // the common dtype; a real operand of a complex operation stays real
-  floating,    // the common dtype, integers becoming float64
-  comparison,  // operands of the common dtype, a boolean result
-  logical,     // boolean operands and result
-  component,   // the operand's own dtype, a real result
-  selection,   // a boolean, then two operands of the common dtype
+/// How operands get their dtypes.
+enum class op_operands : std::uint8_t {
+  promoted,   // the common dtype; a real operand of a complex operation stays real
+  widened,    // the same, but int8 where all are boolean
+  floating,   // the common dtype of what each is as a floating point number (`floating_of`)
+  truth,      // boolean
+  selection,  // a boolean, then two of a common dtype
+  scaled,     // a floating point number, then an integer of its own dtype
 };
 
-/// The kinds that an operation takes, as bits numbered by `kind`.
-enum class op_domain : std::uint8_t { integer = 0b0010, ordered = 0b0111, numeric = 0b1110, any = 0b1111 };
+/// The result's dtype, from the operands' common one.
+enum class op_result : std::uint8_t {
+  common,   // that itself
+  boolean,  // bool
+  int32,    // int32
+  real,     // of a complex number's parts
+  complex,  // of which it could be a part: complex64, or complex128 for float64
+};
+
+/// The kinds that the operands' common dtype may have, as bits numbered by `kind`.
+enum class op_domain : std::uint8_t { integer = 0b0010, bits = 0b0011, ordered = 0b0111, numeric = 0b1110, any = 0b1111 };
 
 struct op_info {
   const char* name;
   const char* token;  // null: a function
+  const char* numpy;  // "": nothing means the same
   std::uint8_t arity;
-  op_rule rule;
+  op_operands operands;
+  op_result result;
   op_domain domain;
   std::uint8_t flops, complex_flops;
 };
 
 inline constexpr op_info op_table[] = {
-    {"load", nullptr, 0, op_rule::promoted, op_domain::any, 0, 0},
-    {"index", nullptr, 0, op_rule::promoted, op_domain::any, 0, 0},
-    {"value", nullptr, 0, op_rule::promoted, op_domain::any, 0, 0},
-    {"fetch", nullptr, 0, op_rule::promoted, op_domain::any, 0, 0},
-    {"constant", nullptr, 0, op_rule::promoted, op_domain::any, 0, 0},
-    {"cast", nullptr, 1, op_rule::promoted, op_domain::any, 0, 0},
-    {"complex", nullptr, 2, op_rule::promoted, op_domain::ordered, 0, 0},
-    {"argument", nullptr, 1, op_rule::promoted, op_domain::any, 0, 0},
-    {"call", nullptr, 0, op_rule::promoted, op_domain::any, 0, 0},
-    {"result", nullptr, 0, op_rule::promoted, op_domain::any, 0, 0},
-#define DSL_OPERATOR(name, token, arity, rule, domain, flops, complex_flops, code) \
-  {#name, #token, arity, op_rule::rule, op_domain::domain, flops, complex_flops},
-#define DSL_FUNCTION(name, arity, rule, domain, flops, complex_flops, code) \
-  {#name, nullptr, arity, op_rule::rule, op_domain::domain, flops, complex_flops},
+#define DSL_NODE(name, arity, domain) {#name, nullptr, "", arity, op_operands::promoted, op_result::common, op_domain::domain, 0, 0},
+    DSL_NODE(load, 0, any) DSL_NODE(index, 0, any) DSL_NODE(value, 0, any) DSL_NODE(fetch, 0, any) DSL_NODE(constant, 0, any)
+    DSL_NODE(cast, 1, any) DSL_NODE(complex, 2, ordered) DSL_NODE(argument, 1, any) DSL_NODE(call, 0, any) DSL_NODE(result, 0, any)
+#undef DSL_NODE
+#define DSL_OPERATOR(name, token, numpy, arity, operands, result, domain, flops, complex_flops, code) \
+  {#name, #token, numpy, arity, op_operands::operands, op_result::result, op_domain::domain, flops, complex_flops},
+#define DSL_FUNCTION(name, numpy, arity, operands, result, domain, flops, complex_flops, code) \
+  {#name, nullptr, numpy, arity, op_operands::operands, op_result::result, op_domain::domain, flops, complex_flops},
+#define DSL_FAST(name, arity, flops, code) \
+  {"fast_" #name, nullptr, "", arity, op_operands::promoted, op_result::common, op_domain::ordered, flops, 0},
 #include <dsl/ir/ops.inc>
 };
 
@@ -73,51 +82,74 @@ struct signature {
 
 constexpr signature resolve(op code, weak_dtype a, weak_dtype b = {}, weak_dtype c = {}) {
   const op_info& row = info(code);
-  const weak_dtype operands[] = {a, b, c};
-  const int first = row.rule == op_rule::selection ? 1 : 0;
-  weak_dtype common = operands[first];
-  for (int i = first + 1; i < row.arity; ++i) common = promote(common, operands[i]);
-  if (row.rule == op_rule::floating && kind_of(common.type) < kind::real) common.type = dtype::float64;
+  const bool floats = row.operands == op_operands::floating || row.operands == op_operands::scaled;
+  weak_dtype common;
+  if (row.operands == op_operands::selection) {
+    const weak_dtype chosen[] = {b, c};
+    common = promote(chosen, 2);
+  } else {
+    const weak_dtype all[] = {a, b, c};
+    const int count = row.operands == op_operands::scaled ? 1 : row.arity;
+    common = floats ? promote_floating(all, count) : promote(all, count);
+  }
+  if (row.operands == op_operands::widened && common.type == dtype::boolean) common.type = dtype::int8;
 
   signature s;
   s.valid = (static_cast<int>(row.domain) >> static_cast<int>(kind_of(common.type)) & 1) != 0;
-  s.result = common;
-  for (int i = 0; i < row.arity; ++i) {
-    const bool stays_real = row.rule != op_rule::component && kind_of(operands[i].type) != kind::complex;
-    s.operand[i] = stays_real ? real_of(common.type) : common.type;
-  }
-  switch (row.rule) {
-    case op_rule::comparison: s.result = {dtype::boolean}; break;
-    case op_rule::logical:
-      s.result = {dtype::boolean};
+  const weak_dtype given[] = {a, b, c};
+  for (int i = 0; i < row.arity; ++i) s.operand[i] = kind_of(given[i].type) == kind::complex ? common.type : real_of(common.type);
+  switch (row.operands) {
+    case op_operands::truth:
       for (dtype& d : s.operand) d = dtype::boolean;
       break;
-    case op_rule::component: s.result = {real_of(common.type), common.weak}; break;
-    case op_rule::selection: s.operand[0] = dtype::boolean; break;
+    case op_operands::selection: s.operand[0] = dtype::boolean; break;
+    case op_operands::scaled:
+      s.operand[1] = b.type;
+      s.valid = s.valid && kind_of(b.type) <= kind::integer && b.type != dtype::uint64;  // as NumPy, which has no loop for it
+      common.weak = common.weak && b.weak;
+      break;
     default: break;
+  }
+  switch (row.result) {
+    case op_result::common: s.result = common; break;
+    case op_result::boolean: s.result = {dtype::boolean}; break;
+    case op_result::int32: s.result = {dtype::int32}; break;
+    case op_result::real: s.result = {real_of(common.type), common.weak}; break;
+    case op_result::complex: s.result = {common.type == dtype::float64 ? dtype::complex128 : dtype::complex64, common.weak}; break;
   }
   return s;
 }
 
 namespace detail {
 
-// The scalar code of the table, compiled for the device, for the host loop and for constant folding.
+// The dtype that a value type stands for where nothing else is said: not float16, which is computed with as float.
+template <class V> inline constexpr dtype dtype_of_value = dtype_of<V>::value;
+template <class T> inline constexpr dtype dtype_of_value<complex_value<T>> = dtype_of<std::complex<T>>::value;
+
+// The scalar code of the table, compiled for the device, for the host loop and for constant folding. D is the result's dtype; only
+// what depends on a dtype's precision or range asks for it.
 template <op Code> struct scalar_code;
-#define DSL_OPERATOR(name, token, arity, rule, domain, flops, complex_flops, code) DSL_FUNCTION(name, arity, , , , , code)
-#define DSL_FUNCTION(name, arity, rule, domain, flops, complex_flops, code)                                 \
-  template <> struct scalar_code<op::name> {                                                                \
-    template <class R, class A, class B = A, class C = A>                                                   \
-    DSL_DETAIL_FN static constexpr R apply(A a, [[maybe_unused]] B b = {}, [[maybe_unused]] C c = {}) {      \
-      return math::convert<R>(code);                                                                        \
-    }                                                                                                       \
+#define DSL_DETAIL_CODE(name, code)                                                                       \
+  template <> struct scalar_code<op::name> {                                                              \
+    template <class R, dtype D = dtype_of_value<R>, class A, class B = A, class C = A>                    \
+    DSL_DETAIL_FN static constexpr R apply(A a, [[maybe_unused]] B b = {}, [[maybe_unused]] C c = {}) {   \
+      return math::convert<R>(code);                                                                      \
+    }                                                                                                     \
   };
+#define DSL_OPERATOR(name, token, numpy, arity, operands, result, domain, flops, complex_flops, code) DSL_DETAIL_CODE(name, code)
+#define DSL_FUNCTION(name, numpy, arity, operands, result, domain, flops, complex_flops, code) DSL_DETAIL_CODE(name, code)
+#define DSL_FAST(name, arity, flops, code) DSL_DETAIL_CODE(fast_##name, code)
 #include <dsl/ir/ops.inc>
+#undef DSL_DETAIL_CODE
 
 // Whether the scalar code can run in a constant expression: the arithmetic can, the mathematical functions cannot.
 constexpr bool folds(op code) {
-  const op_info& row = info(code);
-  return row.token != nullptr || code == op::min || code == op::max || code == op::where || code == op::real ||
-         code == op::imag || code == op::conj;
+  if (info(code).token != nullptr) return true;
+  switch (code) {
+    case op::square: case op::reciprocal: case op::min: case op::max: case op::fmin: case op::fmax: case op::clip: case op::where:
+    case op::real: case op::imag: case op::conj: case op::norm: return true;
+    default: return false;
+  }
 }
 
 }  // namespace detail

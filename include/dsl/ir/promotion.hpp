@@ -73,6 +73,45 @@ constexpr weak_dtype promote(weak_dtype a, weak_dtype b) {
   return {narrow ? dtype::complex64 : dtype::complex128};
 }
 
+/// The same for several operands at once. Higher kinds go first: (int8, uint8, float16) is float16, though int8 with uint8 is int16.
+constexpr weak_dtype promote(const weak_dtype* operands, int count) {
+  weak_dtype side[2] = {{}, {dtype::boolean, true}};  // arrays, scalars; a boolean gives way to anything
+  int arrays = 0;
+  for (int k = static_cast<int>(kind::complex); k >= 0; --k)
+    for (int i = 0; i < count; ++i) {
+      if (static_cast<int>(kind_of(operands[i].type)) != k) continue;
+      weak_dtype& mine = side[operands[i].weak ? 1 : 0];
+      mine = promote(mine, operands[i]);
+      if (!operands[i].weak) ++arrays;
+    }
+  return arrays == 0 ? side[1] : arrays == count ? side[0] : promote(side[0], side[1]);
+}
+
+/// What NumPy's floating point functions take a dtype as: the narrowest floating point dtype that holds 8-bit integers and booleans
+/// (float16) and 16-bit integers (float32), and float64 for wider ones.
+constexpr dtype floating_of(dtype type) {
+  if (kind_of(type) >= kind::real) return type;
+  return size_of(type) == 1 ? dtype::float16 : size_of(type) == 2 ? dtype::float32 : dtype::float64;
+}
+
+/// The common dtype of what each operand is as a floating point number. A scalar of a higher kind than all arrays comes first, as
+/// NumPy has it: atan2(int8_array, 1.0) is float64, atan2(int8_array, 1) float16.
+constexpr weak_dtype promote_floating(const weak_dtype* operands, int count) {
+  weak_dtype through[3]{};
+  bool arrays = false;
+  kind array_kind = kind::boolean, scalar_kind = kind::boolean;
+  for (int i = 0; i < count; ++i) {
+    const bool weak = operands[i].weak;
+    kind& highest = weak ? scalar_kind : array_kind;
+    if (kind_of(operands[i].type) > highest) highest = kind_of(operands[i].type);
+    arrays = arrays || !weak;
+    through[i] = {weak ? operands[i].type : floating_of(operands[i].type), weak};
+  }
+  const weak_dtype common = promote(scalar_kind > array_kind ? operands : through, count);
+  const bool integer_scalars = !arrays && kind_of(common.type) < kind::real;
+  return {integer_scalars ? dtype::float64 : floating_of(common.type), common.weak};
+}
+
 /// True where a value of dtype `from` may be assigned to an array of dtype `to` without a cast.
 constexpr bool assignable(dtype to, weak_dtype from) {
   return from.weak ? kind_of(from.type) <= kind_of(to) : promote(to, from.type) == to;

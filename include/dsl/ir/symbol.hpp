@@ -135,7 +135,7 @@ constexpr symbol<R, Weak> emit(graph* g, symbol<Operand, W>... s) {
   int id[3] = {s.id...};
   if constexpr (folds(Code)) {
     if ((((*g)[s.id].code == op::constant) && ...))
-      return constant<R, Weak>(g, scalar_code<Code>::template apply<value_t<R>>(from_literal<value_t<Operand>>((*g)[s.id].word)...));
+      return constant<R, Weak>(g, scalar_code<Code>::template apply<value_t<R>, R>(from_literal<value_t<Operand>>((*g)[s.id].word)...));
   }
   if constexpr (Code == op::where) {
     if ((*g)[id[0]].code == op::constant) return {g, (*g)[id[0]].word.bits != 0 ? id[1] : id[2]};

@@ -116,6 +116,14 @@ struct table_function {
   template <class... S> static constexpr auto trace(tracer&, S... s) { return apply<Code>(s...); }
 };
 
+/// Two rows of one operand: their values as a std::tuple.
+template <op First, op Second>
+struct pair_function {
+  template <class Operand> static constexpr int rank = Operand::rank;
+  template <class...> using calls = std::tuple<>;
+  template <class S> static constexpr auto trace(tracer&, S s) { return std::tuple{apply<First>(s), apply<Second>(s)}; }
+};
+
 template <dtype D>
 struct cast_function {
   template <class Operand> static constexpr int rank = Operand::rank;
@@ -145,6 +153,12 @@ constexpr auto apply_function(const T&... x) {
   } else {
     return make_expression<table_function<Code>>(x...);
   }
+}
+
+template <op First, op Second, class A>
+constexpr auto apply_pair(const A& a) {
+  if constexpr (is_symbol<A>) return std::tuple{apply<First>(a), apply<Second>(a)};
+  else return make_expression<pair_function<First, Second>>(a);
 }
 
 template <std::size_t R>

@@ -5,7 +5,7 @@
 
 namespace dsl {
 
-#define DSL_OPERATOR(name, token, arity, ...) DSL_OPERATOR_##arity(name, token)
+#define DSL_OPERATOR(name, token, numpy, arity, ...) DSL_OPERATOR_##arity(name, token)
 #define DSL_OPERATOR_1(name, token)                 \
   template <class A>                                \
     requires detail::operands<A>                    \
@@ -18,7 +18,7 @@ namespace dsl {
   constexpr auto operator token(const A& a, const B& b) {   \
     return detail::apply_function<op::name>(a, b);          \
   }
-#define DSL_FUNCTION(name, arity, ...) DSL_FUNCTION_##arity(name)
+#define DSL_FUNCTION(name, numpy, arity, ...) DSL_FUNCTION_##arity(name)
 #define DSL_FUNCTION_1(name)                        \
   template <class A>                                \
     requires detail::operands<A>                    \
@@ -36,6 +36,12 @@ namespace dsl {
     requires detail::operands<A, B, C>                          \
   constexpr auto name(const A& a, const B& b, const C& c) {     \
     return detail::apply_function<op::name>(a, b, c);           \
+  }
+#define DSL_PAIR(name, numpy, first, second)                             \
+  template <class A>                                                     \
+    requires detail::operands<A>                                         \
+  constexpr auto name(const A& a) {                                      \
+    return detail::apply_pair<op::first, op::second>(a);                 \
   }
 #include <dsl/ir/ops.inc>
 #undef DSL_OPERATOR_1
@@ -57,6 +63,7 @@ namespace dsl {
     return a = a token b;                                                                \
   }
 DSL_COMPOUND(+) DSL_COMPOUND(-) DSL_COMPOUND(*) DSL_COMPOUND(/) DSL_COMPOUND(%)
+DSL_COMPOUND(<<) DSL_COMPOUND(>>) DSL_COMPOUND(&) DSL_COMPOUND(|) DSL_COMPOUND(^)
 #undef DSL_COMPOUND
 
 /// The value as another dtype, rounded or truncated as C++ does. Complex to real is an error: take real(x), imag(x) or abs(x).

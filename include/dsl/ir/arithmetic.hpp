@@ -1,0 +1,186 @@
+// Scalar arithmetic for every value type: integers that wrap, real and complex numbers.
+#pragma once
+
+#include <dsl/ir/elementary.hpp>
+
+namespace dsl::detail::math {
+
+/// To the value type R. A complex number becomes a bool by whether it is not zero, and nothing else.
+template <class R, class A> DSL_DETAIL_FN constexpr R convert(A a) {
+  if constexpr (std::same_as<R, A>) return a;
+  else if constexpr (is_complex<R> && is_complex<A>) return {static_cast<real_type<R>>(a.re), static_cast<real_type<R>>(a.im)};
+  else if constexpr (is_complex<R>) return {static_cast<real_type<R>>(a), 0};
+  else if constexpr (is_complex<A>) return (a.re != 0) | (a.im != 0);
+  else if constexpr (std::same_as<R, bool>) return a != A(0);
+  else return static_cast<R>(a);
+}
+
+template <class A, class B> DSL_DETAIL_FN constexpr auto add(A a, B b) {
+  if constexpr (std::same_as<A, bool>) return a || b;
+  else if constexpr (wraps<A>) return static_cast<A>(wrapping<A>(a) + wrapping<A>(b));
+  else return a + b;
+}
+template <class A, class B> DSL_DETAIL_FN constexpr auto subtract(A a, B b) {
+  if constexpr (wraps<A>) return static_cast<A>(wrapping<A>(a) - wrapping<A>(b));
+  else return a - b;
+}
+template <class A, class B> DSL_DETAIL_FN constexpr auto multiply(A a, B b) {
+  if constexpr (std::same_as<A, bool>) return a && b;
+  else if constexpr (wraps<A>) return static_cast<A>(wrapping<A>(a) * wrapping<A>(b));
+  else return a * b;
+}
+template <class A> DSL_DETAIL_FN constexpr auto negative(A a) {
+  if constexpr (wraps<A>) return static_cast<A>(wrapping<A>(0) - wrapping<A>(a));
+  else return -a;
+}
+
+template <class A, class B> DSL_DETAIL_FN constexpr bool equal(A a, B b) {
+  if constexpr (is_complex<A> && is_complex<B>) return (a.re == b.re) & (a.im == b.im);
+  else if constexpr (is_complex<A>) return (a.re == b) & (a.im == 0);
+  else if constexpr (is_complex<B>) return equal(b, a);
+  else return a == b;
+}
+
+// NaN wins, as in NumPy's minimum and maximum; it loses in fmin and fmax.
+template <class T> DSL_DETAIL_FN constexpr T min(T a, T b) { return select((a < b) | (a != a), a, b); }
+template <class T> DSL_DETAIL_FN constexpr T max(T a, T b) { return select((a > b) | (a != a), a, b); }
+template <class T> DSL_DETAIL_FN constexpr T fmin(T a, T b) { return select((a < b) | (b != b), a, b); }
+template <class T> DSL_DETAIL_FN constexpr T fmax(T a, T b) { return select((a > b) | (b != b), a, b); }
+
+template <class T> DSL_DETAIL_FN constexpr auto abs(T a) {
+  if constexpr (is_complex<T>) return math::hypot(a.re, a.im);
+  else if constexpr (std::same_as<T, float>) return __builtin_fabsf(a);
+  else if constexpr (std::same_as<T, double>) return __builtin_fabs(a);
+  else if constexpr (std::signed_integral<T>) return select(a < 0, negative(a), a);
+  else return a;
+}
+template <class T> DSL_DETAIL_FN constexpr auto real(T a) {
+  if constexpr (is_complex<T>) return a.re;
+  else return a;
+}
+template <class T> DSL_DETAIL_FN constexpr auto imag(T a) {
+  if constexpr (is_complex<T>) return a.im;
+  else return T(0);
+}
+template <class T> DSL_DETAIL_FN constexpr T conj(T a) {
+  if constexpr (is_complex<T>) return {a.re, -a.im};
+  else return a;
+}
+/// |a|^2
+template <class T> DSL_DETAIL_FN constexpr auto norm(T a) {
+  if constexpr (is_complex<T>) return a.re * a.re + a.im * a.im;
+  else return multiply(a, a);
+}
+
+/// Integers divide as in C++, towards zero; by zero gives 0, and the quotient that does not fit wraps.
+/// A complex divisor is scaled by its larger part (R. L. Smith, Algorithm 116, 1962), as in NumPy.
+template <class A, class B> DSL_DETAIL_FN constexpr auto divide(A a, B b) {
+  if constexpr (wraps<A>) {
+    const bool negates = std::signed_integral<A> && b == static_cast<A>(-1);
+    const A quotient = static_cast<A>(a / select((b == 0) | negates, A(1), b));
+    return select(b == 0, A(0), select(negates, negative(a), quotient));
+  } else if constexpr (is_complex<B>) {
+    const bool by_real = abs(b.re) >= abs(b.im);
+    const auto large = select(by_real, b.re, b.im), small = select(by_real, b.im, b.re);
+    const auto ratio = small / large, scale = 1 / (large + small * ratio);
+    const auto re = real(a), im = imag(a);
+    const auto first = select(by_real, re, im), second = select(by_real, im, re);
+    const auto cross = select(by_real, im - re * ratio, im * ratio - re);
+    return B{(first + second * ratio) * scale, cross * scale};
+  } else {
+    return a / b;
+  }
+}
+
+/// The remainder of the division towards zero: the dividend's sign. Of integers by 0 it is 0.
+template <wraps T> DSL_DETAIL_FN constexpr T fmod(T a, T b) { return select(b == 0, T(0), subtract(a, multiply(divide(a, b), b))); }
+
+/// The quotient rounded down. With real numbers it is (a - remainder) / b rounded to the nearest integer, as in Python, so that
+/// floor_divide(a, b) * b + remainder(a, b) is a: floor_divide(0.7, 0.1) is 6.
+template <class T> DSL_DETAIL_FN constexpr T floor_divide(T a, T b) {
+  const T rest = fmod(a, b);
+  const bool down = (rest != 0) & ((rest < 0) != (b < 0));
+  if constexpr (wraps<T>) {
+    return subtract(divide(a, b), static_cast<T>(down));
+  } else {
+    const T quotient = (a - rest) / b - T(down), whole = math::floor(quotient);
+    const T nearest = whole + T(quotient - whole > T(0.5));
+    return select(b == 0, a / b, select(quotient == 0, copysign(T(0), a / b), nearest));
+  }
+}
+
+/// The remainder of floor_divide: the divisor's sign.
+template <class T> DSL_DETAIL_FN constexpr T remainder(T a, T b) {
+  const T rest = fmod(a, b);
+  const T moved = select((rest != 0) & ((rest < 0) != (b < 0)), add(rest, b), rest);
+  if constexpr (wraps<T>) return moved;
+  else return select(rest == 0, copysign(rest, b), moved);
+}
+
+/// Integers by repeated squaring, wrapping; a negative exponent gives the power truncated to an integer.
+template <wraps T> DSL_DETAIL_FN constexpr T pow(T base, T exponent) {
+  if (exponent < 0) return base == 1 ? T(1) : base == static_cast<T>(-1) ? (exponent & 1 ? static_cast<T>(-1) : T(1)) : T(0);
+  T result = 1;
+  for (; exponent != 0; exponent = static_cast<T>(exponent >> 1)) {
+    if (exponent & 1) result = multiply(result, base);
+    base = multiply(base, base);
+  }
+  return result;
+}
+
+/// Euclid's algorithm on magnitudes; gcd(a, 0) is |a|.
+template <wraps T> DSL_DETAIL_FN constexpr T gcd(T a, T b) {
+  auto x = static_cast<std::make_unsigned_t<T>>(abs(a)), y = static_cast<std::make_unsigned_t<T>>(abs(b));
+  while (y != 0) {
+    const auto rest = static_cast<std::make_unsigned_t<T>>(x % y);
+    x = y, y = rest;
+  }
+  return static_cast<T>(x);
+}
+/// 0 where an operand is.
+template <wraps T> DSL_DETAIL_FN constexpr T lcm(T a, T b) { return abs(multiply(divide(a, gcd(a, b)), b)); }
+
+// A shift by as many bits as there are, or by a negative number, shifts everything out.
+template <wraps T> DSL_DETAIL_FN constexpr bool shifts_within(T by) { return static_cast<std::make_unsigned_t<T>>(by) < 8 * sizeof(T); }
+template <wraps T> DSL_DETAIL_FN constexpr T left_shift(T a, T by) {
+  const bool within = shifts_within(by);
+  return select(within, static_cast<T>(wrapping<T>(a) << select(within, by, T(0))), T(0));
+}
+template <wraps T> DSL_DETAIL_FN constexpr T right_shift(T a, T by) {
+  return static_cast<T>(a >> select(shifts_within(by), by, static_cast<T>(8 * sizeof(T) - 1))) & select(std::signed_integral<T> || shifts_within(by), static_cast<T>(~T(0)), T(0));
+}
+template <std::integral T> DSL_DETAIL_FN constexpr T bitwise_not(T a) {
+  if constexpr (std::same_as<T, bool>) return !a;
+  else return static_cast<T>(~a);
+}
+
+// Integers are whole already.
+template <std::integral T> DSL_DETAIL_FN constexpr T floor(T a) { return a; }
+template <std::integral T> DSL_DETAIL_FN constexpr T ceil(T a) { return a; }
+template <std::integral T> DSL_DETAIL_FN constexpr T trunc(T a) { return a; }
+/// To the nearest integer, halves away from zero. What is added is the number below one half, since 0.5 would round
+/// 0.49999999999999994 up.
+template <class T> DSL_DETAIL_FN T round(T a) {
+  if constexpr (std::integral<T>) return a;
+  else return math::trunc(a + copysign(T(0.5) - T(0.25) / (bits_of<T>(1) << layout<T>::digits), a));
+}
+
+/// -1, 0 or 1, and NaN of NaN; of a complex number the one of magnitude 1 in its direction, and 0 of 0.
+template <class T> DSL_DETAIL_FN constexpr T sign(T a) {
+  if constexpr (is_complex<T>) {
+    using part = real_type<T>;
+    const part size = abs(a);
+    const bool one_infinite = isinf(a.re) != isinf(a.im);
+    const T ends{copysign(part(isinf(a.re)), a.re), copysign(part(isinf(a.im)), a.im)};
+    const T direction = select(one_infinite, ends, a) / select(one_infinite, part(1), size);
+    return select(size == 0, T{}, direction);
+  } else if constexpr (std::unsigned_integral<T>) {
+    return a != 0;
+  } else if constexpr (std::integral<T>) {
+    return static_cast<T>((a > 0) - (a < 0));
+  } else {
+    return select(a != a, a, T(a > 0) - T(a < 0));
+  }
+}
+
+}  // namespace dsl::detail::math

@@ -1,0 +1,124 @@
+// Functions of complex numbers, by formulas in which no step overflows or cancels where the result does not. Infinities and NaN give
+// what C99's Annex G asks for in the cases that arise from finite arithmetic.
+#pragma once
+
+#include <dsl/ir/special.hpp>
+
+namespace dsl::detail::math {
+
+/// The angle from -pi to pi; of a real number 0 or pi.
+template <class T> DSL_DETAIL_FN auto arg(T z) {
+  return math::atan2(imag(z), real(z));
+}
+template <class T> DSL_DETAIL_FN complex_value<T> polar(T r, T theta) { return {r * math::cos(theta), r * math::sin(theta)}; }
+
+// e^x as `value * scale`, for x up to where cosh(x) times a small number still is finite.
+template <class T> struct scaled { T value, scale; };
+template <class T> inline constexpr T scaled_from = sizeof(T) == 4 ? T(88) : T(709);  // e^x is finite up to here
+template <class T> inline constexpr T exp_of_64 = T(6235149080811616882909238708.9284697448);
+
+template <class T> DSL_DETAIL_FN complex_value<T> exp(complex_value<T> z) {
+  const bool large = z.re > scaled_from<T>, vanishes = z.re == -infinity<T>;
+  const T size = math::exp(z.re - select(large, T(64), T(0))), scale = select(large, exp_of_64<T>, T(1));
+  const T angle = select(vanishes & !isfinite(z.im), T(0), z.im);
+  const T re = size * math::cos(angle) * scale, im = size * math::sin(angle) * scale;
+  return {select((z.re == infinity<T>) & !isfinite(z.im), z.re, re), select(z.im == 0, z.im, im)};
+}
+
+// sinh and cosh of one real number, by one expm1.
+template <class T> struct hyperbolic { T sinh, cosh, scale; };
+template <class T> DSL_DETAIL_FN hyperbolic<T> hyperbolic_of(T x) {
+  const T size = abs(x);
+  const bool large = size > scaled_from<T>;
+  const T less_one = math::expm1(size - select(large, T(64), T(0))), power = less_one + 1;
+  const T sinh = select(large, power, less_one + less_one / power) / 2, cosh = select(large, power, power + 1 / power) / 2;
+  return {copysign(sinh, x), cosh, select(large, exp_of_64<T>, T(1))};
+}
+
+// A zero operand makes a zero part, even beside an infinity.
+template <class T> DSL_DETAIL_FN complex_value<T> sinh(complex_value<T> z) {
+  const auto [sinh, cosh, scale] = hyperbolic_of(z.re);
+  return {select(z.re == 0, z.re, sinh * math::cos(z.im) * scale), select(z.im == 0, z.im, cosh * math::sin(z.im) * scale)};
+}
+template <class T> DSL_DETAIL_FN complex_value<T> cosh(complex_value<T> z) {
+  const auto [sinh, cosh, scale] = hyperbolic_of(z.re);
+  const T zero = copysign(T(0), z.re) * copysign(T(1), z.im);
+  return {cosh * math::cos(z.im) * scale, select((z.re == 0) | (z.im == 0), zero, sinh * math::sin(z.im) * scale)};
+}
+/// With q = e^(-2|x|) and p = 1 - q: tanh(x + iy) = (±p (1 + q) + 4 i q sin y cos y) / (p^2 + 4 q cos^2 y), all terms positive.
+template <class T> DSL_DETAIL_FN complex_value<T> tanh(complex_value<T> z) {
+  const T exponent = -2 * abs(z.re), p = -math::expm1(exponent), q = math::exp(exponent);
+  const T s = math::sin(z.im), c = math::cos(z.im), below = p * p + 4 * q * c * c;
+  const bool far = q == 0;
+  const T re = copysign(select(far, T(1), p * (1 + q) / below), z.re), im = 4 * q * s * c / below;
+  return {select((z.re == 0) | (z.re != z.re), z.re, re), select(z.im == 0, z.im, select(far & !isfinite(z.im), T(0), im))};
+}
+
+template <class T> DSL_DETAIL_FN complex_value<T> sin(complex_value<T> z) {
+  const complex_value<T> turned = sinh(complex_value<T>{-z.im, z.re});
+  return {turned.im, -turned.re};
+}
+template <class T> DSL_DETAIL_FN complex_value<T> cos(complex_value<T> z) { return cosh(complex_value<T>{-z.im, z.re}); }
+template <class T> DSL_DETAIL_FN complex_value<T> tan(complex_value<T> z) {
+  const complex_value<T> turned = tanh(complex_value<T>{-z.im, z.re});
+  return {turned.im, -turned.re};
+}
+
+// A power of 4 that brings a number away from overflow and from the subnormal numbers.
+template <class T> DSL_DETAIL_FN T safe_scale(T largest_part) {
+  const bool huge = largest_part > power_of_two<T>(layout<T>::bias - 2);
+  const bool tiny = largest_part < power_of_two<T>(1 - layout<T>::bias + layout<T>::digits + 2);
+  return select(huge, T(0.0625), select(tiny, T(0x1p54), T(1)));
+}
+
+// A number without the lower half of its digits: its square is exact.
+template <class T> DSL_DETAIL_FN T upper_half(T x) {
+  return __builtin_bit_cast(T, to_integer(x) & ~((bits_of<T>(1) << (layout<T>::digits / 2 + 1)) - 1));
+}
+
+/// log|z| + i arg(z). Near |z| = 1, where log|z| has fewer digits than |z|, it is log(1 + m) / 2 with m = |z|^2 - 1 summed from the
+/// squares' exact upper halves.
+template <class T> DSL_DETAIL_FN complex_value<T> log(complex_value<T> z) {
+  const T x = abs(z.re), y = abs(z.im), large = max(x, y), small = select(x > y, y, x), scale = safe_scale(large);
+  const T size = math::hypot(large * scale, small * scale);
+  const T large_upper = upper_half(large), small_upper = upper_half(small);
+  const T lower = (large - large_upper) * (large + large_upper) + (small - small_upper) * (small + small_upper);
+  const T m = ((large_upper * large_upper - 1) + small_upper * small_upper) + lower;
+  const T log_scale = select(scale > 1, 54 * log_of_2<T>, select(scale < 1, -4 * log_of_2<T>, T(0)));
+  const bool near = (size > T(0.5)) & (size < 2) & (scale == 1);
+  return {select(near, math::log1p(m) / 2, math::log(size) - log_scale), math::atan2(z.im, z.re)};
+}
+
+/// The root with a real part that is not negative; the imaginary part has z's sign.
+template <class T> DSL_DETAIL_FN complex_value<T> sqrt(complex_value<T> z) {
+  const T scale = safe_scale(max(abs(z.re), abs(z.im))), back = select(scale > 1, T(0x1p-27), select(scale < 1, T(4), T(1)));
+  const T re = z.re * scale, im = z.im * scale;
+  const T large = math::sqrt((abs(re) + math::hypot(re, im)) / 2), small = abs(im) / (large + large);
+  const bool right = !(re < 0);
+  const T root_re = select(right, large, small) * back, root_im = select(right, small, large) * back;
+  const bool zero = large == 0, endless = isinf(z.im);
+  return {select(endless, infinity<T>, select(zero, T(0), root_re)), select(endless | zero, z.im, copysign(root_im, z.im))};
+}
+
+/// As NumPy: 1 for an exponent of 0, repeated multiplication for other integers below 100, else e^(w log z); powers of 0 are 0 for
+/// positive real exponents, else NaN.
+template <class A, class B>
+  requires(is_complex<A> || is_complex<B>)
+DSL_DETAIL_FN auto pow(A a, B b) {
+  using Z = std::conditional_t<is_complex<A>, A, B>;
+  using T = real_type<Z>;
+  const Z z = convert<Z>(a), w = convert<Z>(b);
+  const bool whole = (w.im == 0) & (abs(w.re) < 100) & (w.re == math::rint(w.re));
+  const int exponent = static_cast<int>(select(whole, w.re, T(0))), count = abs(exponent);
+  Z product{1, 0}, factor = z;
+  for (int bit = 0; bit < 7; ++bit) {
+    product = select((count >> bit & 1) != 0, product * factor, product);
+    factor = factor * factor;
+  }
+  const Z repeated = select(exponent < 0, divide(T(1), product), product);
+  const T of_zero = select((w.re > 0) & (w.im == 0), T(0), infinity<T> - infinity<T>);
+  const Z other = select(equal(z, T(0)), Z{of_zero, of_zero}, math::exp(w * math::log(z)));
+  return select(whole, repeated, other);
+}
+
+}  // namespace dsl::detail::math

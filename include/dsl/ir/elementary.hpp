@@ -1,0 +1,104 @@
+// The mathematical functions of the C library and of CUDA, one overload for float and one for double.
+#pragma once
+
+#include <cmath>
+
+#include <dsl/ir/bits.hpp>
+
+namespace dsl::detail {
+
+// The host's functions are the C library's, under names of their own so that they can carry the simd attribute: in a vectorised
+// loop GCC calls _ZGVdN8v_expf and its like instead, which SLEEF exports at 1 ULP.
+#define DSL_DETAIL_LIBRARY_FUNCTIONS(unary, binary)                                                                     \
+  unary(exp) unary(exp2) unary(exp10) unary(expm1) unary(log) unary(log2) unary(log10) unary(log1p) unary(sqrt)         \
+  unary(cbrt) unary(sin) unary(cos) unary(tan) unary(asin) unary(acos) unary(atan) unary(sinh) unary(cosh) unary(tanh)  \
+  unary(asinh) unary(acosh) unary(atanh) unary(erf) unary(erfc) unary(tgamma) unary(lgamma)   \
+  binary(pow) binary(atan2) binary(hypot) binary(fmod)
+// These are lib/special.cpp's on the host, where GCC makes the vector variants, and CUDA's on the device.
+#define DSL_DETAIL_OWN_FUNCTIONS(unary) unary(sinpi, sinpi) unary(cospi, cospi) unary(erfinv, erfinv) unary(i0, cyl_bessel_i0)
+// These are instructions.
+#define DSL_DETAIL_ROUNDING_FUNCTIONS(unary) unary(floor) unary(ceil) unary(trunc) unary(rint)
+
+#define DSL_DETAIL_UNARY(name)                                     \
+  DSL_DETAIL_SIMD float dsl_detail_##name##f(float) __asm__(#name "f"); \
+  DSL_DETAIL_SIMD double dsl_detail_##name(double) __asm__(#name);
+#define DSL_DETAIL_BINARY(name)                                           \
+  DSL_DETAIL_SIMD float dsl_detail_##name##f(float, float) __asm__(#name "f"); \
+  DSL_DETAIL_SIMD double dsl_detail_##name(double, double) __asm__(#name);
+#define DSL_DETAIL_OWN(name, device_name)          \
+  DSL_DETAIL_SIMD float dsl_detail_##name##f(float); \
+  DSL_DETAIL_SIMD double dsl_detail_##name(double);
+extern "C" {
+DSL_DETAIL_LIBRARY_FUNCTIONS(DSL_DETAIL_UNARY, DSL_DETAIL_BINARY)
+DSL_DETAIL_OWN_FUNCTIONS(DSL_DETAIL_OWN)
+}
+#undef DSL_DETAIL_UNARY
+#undef DSL_DETAIL_BINARY
+#undef DSL_DETAIL_OWN
+
+namespace math {
+
+#if DSL_DETAIL_ON_DEVICE
+#define DSL_DETAIL_CALL(name, device_name) ::device_name
+#define DSL_DETAIL_INSTRUCTION(name) ::name
+#else
+#define DSL_DETAIL_CALL(name, device_name) dsl_detail_##name
+#define DSL_DETAIL_INSTRUCTION(name) __builtin_##name
+#endif
+#define DSL_DETAIL_OWN(name, device_name)                                                     \
+  DSL_DETAIL_FN float name(float x) { return DSL_DETAIL_CALL(name##f, device_name##f)(x); }   \
+  DSL_DETAIL_FN double name(double x) { return DSL_DETAIL_CALL(name, device_name)(x); }
+#define DSL_DETAIL_UNARY(name) DSL_DETAIL_OWN(name, name)
+#define DSL_DETAIL_BINARY(name)                                                                            \
+  DSL_DETAIL_FN float name(float x, float y) { return DSL_DETAIL_CALL(name##f, name##f)(x, y); }           \
+  DSL_DETAIL_FN double name(double x, double y) { return DSL_DETAIL_CALL(name, name)(x, y); }
+#define DSL_DETAIL_ROUNDING(name)                                               \
+  DSL_DETAIL_FN float name(float x) { return DSL_DETAIL_INSTRUCTION(name##f)(x); } \
+  DSL_DETAIL_FN double name(double x) { return DSL_DETAIL_INSTRUCTION(name)(x); }
+DSL_DETAIL_LIBRARY_FUNCTIONS(DSL_DETAIL_UNARY, DSL_DETAIL_BINARY)
+DSL_DETAIL_OWN_FUNCTIONS(DSL_DETAIL_OWN)
+DSL_DETAIL_ROUNDING_FUNCTIONS(DSL_DETAIL_ROUNDING)
+DSL_DETAIL_FN float fma(float x, float y, float z) { return DSL_DETAIL_INSTRUCTION(fmaf)(x, y, z); }
+DSL_DETAIL_FN double fma(double x, double y, double z) { return DSL_DETAIL_INSTRUCTION(fma)(x, y, z); }
+#undef DSL_DETAIL_LIBRARY_FUNCTIONS
+#undef DSL_DETAIL_OWN_FUNCTIONS
+#undef DSL_DETAIL_ROUNDING_FUNCTIONS
+#undef DSL_DETAIL_UNARY
+#undef DSL_DETAIL_BINARY
+#undef DSL_DETAIL_OWN
+#undef DSL_DETAIL_ROUNDING
+#undef DSL_DETAIL_CALL
+#undef DSL_DETAIL_INSTRUCTION
+
+/// Float functions at the speed of the device's special function unit, with its error bounds (CUDA C++ Programming Guide,
+/// "Intrinsic Functions"). On the host they are the ordinary ones.
+namespace fast {
+#if DSL_DETAIL_ON_DEVICE
+#define DSL_DETAIL_FAST(intrinsic, ordinary) return intrinsic
+#else
+#define DSL_DETAIL_FAST(intrinsic, ordinary) return ordinary
+#endif
+DSL_DETAIL_FN float divide(float x, float y) { DSL_DETAIL_FAST(__fdividef(x, y), x / y); }
+DSL_DETAIL_FN float exp(float x) { DSL_DETAIL_FAST(__expf(x), math::exp(x)); }
+DSL_DETAIL_FN float exp10(float x) { DSL_DETAIL_FAST(__exp10f(x), math::exp10(x)); }
+DSL_DETAIL_FN float log(float x) { DSL_DETAIL_FAST(__logf(x), math::log(x)); }
+DSL_DETAIL_FN float log2(float x) { DSL_DETAIL_FAST(__log2f(x), math::log2(x)); }
+DSL_DETAIL_FN float log10(float x) { DSL_DETAIL_FAST(__log10f(x), math::log10(x)); }
+DSL_DETAIL_FN float sin(float x) { DSL_DETAIL_FAST(__sinf(x), math::sin(x)); }
+DSL_DETAIL_FN float cos(float x) { DSL_DETAIL_FAST(__cosf(x), math::cos(x)); }
+DSL_DETAIL_FN float tan(float x) { DSL_DETAIL_FAST(__tanf(x), math::tan(x)); }
+DSL_DETAIL_FN float pow(float x, float y) { DSL_DETAIL_FAST(__powf(x, y), math::pow(x, y)); }
+#undef DSL_DETAIL_FAST
+DSL_DETAIL_FN float sqrt(float x) {
+#if DSL_DETAIL_ON_DEVICE
+  float root;
+  asm("sqrt.approx.f32 %0, %1;" : "=f"(root) : "f"(x));
+  return root;
+#else
+  return math::sqrt(x);
+#endif
+}
+}  // namespace fast
+
+}  // namespace math
+}  // namespace dsl::detail

@@ -1,0 +1,42 @@
+// The graph of a formula with the device's fast float functions in place of the accurate ones.
+#pragma once
+
+#include <dsl/ir/symbol.hpp>
+
+namespace dsl::detail {
+
+/// An operation's fast form; itself where it has none.
+constexpr op fast_form(op code) {
+  switch (code) {
+#define DSL_FAST(name, ...) case op::name: return op::fast_##name;
+#include <dsl/ir/ops.inc>
+    default: return code;
+  }
+}
+
+/// The node that computes with fast forms what `node` computes. What it is computed from is added anew where it changes; what a
+/// functor is called with is left as it is.
+constexpr int make_fast(graph& g, int node) {
+  sequence<char> needed(node + 1, 0);
+  sequence<int> fast(node + 1, 0);
+  needed[node] = 1;
+  for (int i = node; i >= 0; --i)
+    for (int k = 0; needed[i] != 0 && k < info(g[i].code).arity; ++k) needed[g[i].field(k)] = 1;
+  for (int i = 0; i <= node; ++i) {
+    if (needed[i] == 0) continue;
+    const detail::node n = g[i];
+    const int arity = info(n.code).arity;
+    int operands[3] = {};
+    for (int k = 0; k < arity; ++k) operands[k] = fast[n.field(k)];
+    const bool computes_in_float = kind_of(n.type) == kind::real && size_of(n.type) <= 4;
+    fast[i] = arity == 0 ? i : g.add(computes_in_float ? fast_form(n.code) : n.code, n.type, fields(operands[0], operands[1], operands[2]));
+  }
+  return fast[node];
+}
+
+template <dtype D, bool Weak>
+constexpr symbol<D, Weak> make_fast(symbol<D, Weak> s) { return {s.owner, make_fast(*s.owner, s.id)}; }
+template <op Reduction, dtype D>
+constexpr reduced<Reduction, D> make_fast(reduced<Reduction, D> r) { return {make_fast(r.value)}; }
+
+}  // namespace dsl::detail
