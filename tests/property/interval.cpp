@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <initializer_list>
 #include <limits>
 
@@ -180,12 +181,63 @@ interval sqrt(dtype format, const interval& a) {
   return std::isinf(r) || (representable(format, r) && r * r == a.low) ? root : rounded(format, root);
 }
 
-interval exp(dtype format, const interval& a) { return approximate(format, increasing(a, [](real x) { return std::exp(x); }), 4); }
+interval fma(dtype format, const interval& a, const interval& b, const interval& c) {
+  const interval product = corners(a, b, [](real x, real y) { return x * y; }), sum = corners(product, c, [](real x, real y) { return x + y; });
+  if (((unbounded(a) && b.contains(0)) || (unbounded(b) && a.contains(0))) && !product.is_point()) return interval::anything();
+  if (!sum.is_range()) return sum;
+  // A product of two doubles has more digits than `real`.
+  const real size = std::max(std::abs(product.low), std::abs(product.high)), inexact = arithmetic(format) == dtype::float64 && std::isfinite(size) ? size * 0x1p-62L : 0;
+  return widen(arithmetic(format), sum, 0.5L, smallest(arithmetic(format)) + inexact);
+}
 
-interval log(dtype format, const interval& a) {
-  if (a.is_range() && a.high < 0) return interval::nan();
-  if (a.is_range() && a.low < 0) return interval::anything();
-  return approximate(format, increasing(a, [](real x) { return std::log(x); }), 4);
+// Their points are exact: fmod is, and a - fmod(a, b) is a multiple of b.
+interval fmod(dtype format, const interval& a, const interval& b) {
+  if (a.is_nan() || b.is_nan()) return interval::nan();
+  if (a.is_point() && b.is_point()) return interval::point(std::fmod(a.low, b.low));
+  const interval times = step(divide(format, a, b), [](real x) { return std::trunc(x); });
+  if (!times.is_point() || unbounded(times) || unbounded(b)) return interval::anything();
+  return subtract(format, a, multiply(dtype::float64, times, b));
+}
+
+interval remainder(dtype format, const interval& a, const interval& b) {
+  if (a.is_nan() || b.is_nan()) return interval::nan();
+  if (a.is_point() && b.is_point()) {
+    const real rest = std::fmod(a.low, b.low);
+    if (rest == 0) return interval::point(std::copysign(rest, b.low));
+    return std::isnan(rest) || (rest < 0) == (b.low < 0) ? interval::point(rest) : add(format, interval::point(rest), b);
+  }
+  const interval times = step(divide(format, a, b), [](real x) { return std::floor(x); });
+  if (!times.is_point() || unbounded(times) || unbounded(b)) return interval::anything();
+  return subtract(format, a, multiply(dtype::float64, times, b));
+}
+
+interval floor_divide(dtype format, const interval& a, const interval& b) {
+  if (a.is_nan() || b.is_nan()) return interval::nan();
+  if (!a.is_range() || !b.is_range()) return interval::anything();
+  if (!a.is_point() || !b.is_point()) {
+    if (b.contains(0) || unbounded(a) || unbounded(b)) return interval::anything();
+    const interval whole = step(divide(format, a, b), [](real x) { return std::floor(x); });
+    return rounded(format, whole.contains(0) ? interval::of(std::min(whole.low, -real(0)), whole.high) : whole);
+  }
+  const real x = a.low, y = b.low, rest = std::fmod(x, y);
+  if (y == 0) return interval::point(x / y);
+  if (std::isnan(rest)) return interval::nan();
+  const real times = std::isinf(y) ? 0 : std::nearbyint((x - rest) / y), whole = times - (rest != 0 && (rest < 0) != (y < 0) ? 1 : 0);
+  if (whole == 0) return interval::point(std::copysign(real(0), x / y));
+  if (std::abs(whole) < std::ldexp(real(1), info(arithmetic(format)).digits - 2)) return interval::point(whole);
+  return widen(arithmetic(format), interval::point(whole), 4, 0);
+}
+
+interval monotone(dtype format, const interval& a, function f, real from, real to) {
+  if (!a.is_range()) return a;
+  if (a.high < from || a.low > to) return interval::nan();
+  if (a.low < from || a.high > to) return interval::anything();
+  const real x = f(a.low), y = f(a.high);
+  return approximate(format, a.is_point() ? interval::point(x) : interval::of(lower(x, y), upper(x, y)), 6);
+}
+
+interval cosh(dtype format, const interval& a) {
+  return monotone(format, abs(a), [](real x) { return std::cosh(x); }, 0, infinity);
 }
 
 interval sin(dtype format, const interval& a) { return approximate(format, wave(a, [](real x) { return std::sin(x); }, pi / 2), 4); }
@@ -234,12 +286,35 @@ interval hypot(dtype format, const interval& a, const interval& b) {
   return approximate(format, corners(x, y, [](real p, real q) { return std::hypot(p, q); }), 4);
 }
 
+interval step(const interval& a, function f) { return increasing(a, f); }
+
 interval negate(const interval& a) { return a.is_range() ? interval::of(-a.high, -a.low) : a; }
 
 interval abs(const interval& a) {
   if (!a.is_range()) return a;
   const real low = std::abs(a.low), high = std::abs(a.high);
   return interval::of(a.contains(0) ? real(0) : std::min(low, high), std::max(low, high));
+}
+
+// A NaN's sign says nothing.
+truth has_sign(const interval& a) {
+  if (!a.is_range() || std::signbit(a.low) != std::signbit(a.high)) return truth::open;
+  return known(std::signbit(a.low));
+}
+truth is_nan(const interval& a) { return a.is_nan() ? truth::yes : a.is_range() ? truth::no : truth::open; }
+truth is_infinite(const interval& a) {
+  if (!a.is_range()) return a.is_nan() ? truth::no : truth::open;
+  return !unbounded(a) ? truth::no : a.low == a.high ? truth::yes : truth::open;
+}
+
+interval sign(const interval& a) {
+  return increasing(a, [](real x) { return static_cast<real>((x > 0) - (x < 0)); });
+}
+
+interval copysign(const interval& a, const interval& b) {
+  const interval size = abs(a);
+  const truth negative = has_sign(b);
+  return negative == truth::open ? hull(negate(size), size) : negative == truth::yes ? negate(size) : size;
 }
 
 // Which of two zeros min and max give is open.
@@ -250,6 +325,10 @@ interval min(const interval& a, const interval& b) {
   return interval::of(lower(a.low, b.low), high);
 }
 interval max(const interval& a, const interval& b) { return negate(min(negate(a), negate(b))); }
+
+
+interval fmin(const interval& a, const interval& b) { return a.is_nan() ? b : b.is_nan() ? a : min(a, b); }
+interval fmax(const interval& a, const interval& b) { return a.is_nan() ? b : b.is_nan() ? a : max(a, b); }
 
 truth less(const interval& a, const interval& b) {
   if (a.is_nan() || b.is_nan()) return truth::no;
@@ -284,6 +363,31 @@ void divide_complex(dtype format, const interval (&a)[2], const interval (&b)[2]
     const interval q = corners(parts[k], square, [](real p, real s) { return p / s; });
     quotient[k] = interval::of(q.low - error, q.high + error);
   }
+}
+
+void apply_complex(dtype format, complex_function f, const interval (&z)[2], interval (&result)[2]) {
+  const dtype g = arithmetic(format);
+  result[0] = result[1] = interval::anything();
+  for (const interval& part : z)
+    if (!part.is_range() || unbounded(part) || std::abs(part.low) > 1e15L) return;
+  using complex = std::complex<real>;
+  const complex middle((z[0].low + z[0].high) / 2, (z[1].low + z[1].high) / 2);
+  const real radius = std::hypot(z[0].high - z[0].low, z[1].high - z[1].low) / 2 + std::abs(middle) * 0x1p-62L, size = std::abs(middle);
+  const bool at_cut = z[0].low <= 0 && z[1].contains(0) && !(z[1].is_point() && z[1].low == 0 && z[0].high < 0);
+  if (radius > 1 || ((f == complex_function::log || f == complex_function::sqrt) && (at_cut || 2 * radius > size))) return;
+  complex value;
+  real moves = 0;  // how far the value moves within the radius
+  switch (f) {
+    case complex_function::exp: value = std::exp(middle), moves = std::abs(value) * 2 * radius; break;
+    case complex_function::log: value = std::log(middle), moves = 2 * radius / size; break;
+    case complex_function::sqrt: value = std::sqrt(middle), moves = 2 * radius / std::sqrt(size); break;
+    case complex_function::sin: value = std::sin(middle), moves = std::cosh(std::abs(middle.imag()) + radius) * 2 * radius; break;
+    case complex_function::cos: value = std::cos(middle), moves = std::cosh(std::abs(middle.imag()) + radius) * 2 * radius; break;
+  }
+  if (!(std::abs(value) < std::ldexp(real(1), info(g).highest_exponent))) return;
+  const real tiny = std::ldexp(real(1), info(g).lowest_exponent), scale = f == complex_function::log ? std::max(real(1), std::abs(value)) : std::abs(value);
+  const real error = moves + 8 * epsilon(g) * scale + tiny;
+  result[0] = interval::of(value.real() - error, value.real() + error), result[1] = interval::of(value.imag() - error, value.imag() + error);
 }
 
 bool is_decided(dtype format, const interval& a) {

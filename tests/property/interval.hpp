@@ -49,24 +49,43 @@ interval multiply(dtype format, const interval& a, const interval& b);
 interval divide(dtype format, const interval& a, const interval& b);
 interval sqrt(dtype format, const interval& a);
 
+interval fma(dtype format, const interval& a, const interval& b, const interval& c);
+interval floor_divide(dtype format, const interval& a, const interval& b);
+interval remainder(dtype format, const interval& a, const interval& b);
+interval fmod(dtype format, const interval& a, const interval& b);
+
 // Functions, within a few units in the last place.
-interval exp(dtype format, const interval& a);
-interval log(dtype format, const interval& a);
-interval sin(dtype format, const interval& a);
-interval cos(dtype format, const interval& a);
-interval tan(dtype format, const interval& a);
 interval pow(dtype format, const interval& a, const interval& b);
 interval atan2(dtype format, const interval& y, const interval& x);
 interval hypot(dtype format, const interval& a, const interval& b);
+interval sin(dtype format, const interval& a);
+interval cos(dtype format, const interval& a);
+interval tan(dtype format, const interval& a);
+interval cosh(dtype format, const interval& a);
+using function = real (*)(real);
+/// A function that rises (or falls) from `from` to `to` and is NaN beyond.
+interval monotone(dtype format, const interval& a, function f, real from, real to);
 
 // Exact.
+interval step(const interval& a, function f);  // floor, ceil and the like
 interval negate(const interval& a);
 interval abs(const interval& a);
+interval sign(const interval& a);
+interval copysign(const interval& a, const interval& b);
 interval min(const interval& a, const interval& b);
 interval max(const interval& a, const interval& b);
+interval fmin(const interval& a, const interval& b);
+interval fmax(const interval& a, const interval& b);
 truth less(const interval& a, const interval& b);
 truth less_equal(const interval& a, const interval& b);
 truth equal(const interval& a, const interval& b);
+truth is_nan(const interval& a);
+truth is_infinite(const interval& a);
+truth has_sign(const interval& a);
+
+enum class complex_function : std::uint8_t { exp, log, sqrt, sin, cos };
+/// Within an error that is small beside the value's modulus.
+void apply_complex(dtype format, complex_function f, const interval (&z)[2], interval (&result)[2]);
 
 /// The intervals' quotient (a + bi) / (c + di), within an error that is small beside the quotient's modulus.
 void divide_complex(dtype format, const interval (&a)[2], const interval (&b)[2], interval (&quotient)[2]);

@@ -82,26 +82,56 @@ value convert(const value& v, dtype to) {
   return c;
 }
 
-value arithmetic_on_integers(operation what, const value& a, const value& b) {
-  if (!a.is_known || !b.is_known) return value::unknown(a.type);
-  const __int128 x = a.exact(), y = b.exact();
-  const bool truths = a.type == dtype::boolean;
+__int128 magnitude(__int128 x) { return x < 0 ? -x : x; }
+
+// Wraps where the dtype does: all but division and comparison can be done on the operands' 128 bits.
+value whole_number(operation what, dtype type, const value& a, const value& b) {
+  if (!a.is_known || !b.is_known) return value::unknown(type);
+  using wide = unsigned __int128;
+  const bool truths = type == dtype::boolean;
+  __int128 x = a.exact(), y = b.exact();
+  const int bits = 8 * bytes_of(type);
+  const auto give = [type](auto result) { return value::integer(type, static_cast<__int128>(result)); };
   switch (what) {
-    case operation::add: return value::integer(a.type, truths ? x | y : x + y);
-    case operation::subtract: return value::integer(a.type, x - y);
-    case operation::multiply: return value::integer(a.type, static_cast<__int128>(static_cast<unsigned __int128>(x) * static_cast<unsigned __int128>(y)));
-    case operation::divide: return value::integer(a.type, y == 0 ? 0 : x / y);
-    case operation::modulo: return value::integer(a.type, y == 0 ? x : x % y);
-    case operation::min: return x < y ? a : b;
-    case operation::max: return x < y ? b : a;
-    default: break;
+    case operation::add: return give(truths ? x | y : x + y);
+    case operation::subtract: return give(x - y);
+    case operation::multiply: return give(wide(x) * wide(y));
+    case operation::divide: return give(y == 0 ? 0 : x / y);
+    case operation::modulus:
+    case operation::fmod: return give(y == 0 ? 0 : x % y);
+    case operation::floor_divide: return give(y == 0 ? 0 : x / y - (x % y != 0 && (x < 0) != (y < 0) ? 1 : 0));
+    case operation::remainder: return give(y == 0 ? 0 : x % y != 0 && (x < 0) != (y < 0) ? x % y + y : x % y);
+    case operation::bitwise_and: return give(x & y);
+    case operation::bitwise_or: return give(x | y);
+    case operation::bitwise_xor: return give(x ^ y);
+    // A shift by as many bits as there are, or by a negative number, leaves zeros, or copies of the sign.
+    case operation::left_shift: return give(y < 0 || y >= bits ? wide(0) : wide(x) << static_cast<int>(y));
+    case operation::right_shift: return give(x >> static_cast<int>(y < 0 || y >= bits ? bits : y));
+    case operation::gcd: {
+      for (x = magnitude(x), y = magnitude(y); y != 0; std::swap(x, y)) x %= y;
+      return give(x);
+    }
+    case operation::min:
+    case operation::fmin: return give(x < y ? x : y);
+    case operation::max:
+    case operation::fmax: return give(x < y ? y : x);
+    case operation::pow: {  // the reciprocal of a negative one is truncated
+      if (y < 0) return give(x == 1 ? 1 : x == -1 ? (y % 2 != 0 ? -1 : 1) : 0);
+      std::uint64_t power = 1, square = static_cast<std::uint64_t>(x);
+      for (auto left = static_cast<std::uint64_t>(y); left != 0; left >>= 1, square *= square)
+        if ((left & 1) != 0) power *= square;
+      return give(power);
+    }
+    case operation::reciprocal: return give(x == 0 ? 0 : 1 / x);
+    case operation::square:
+    case operation::norm: return give(wide(x) * wide(x));
+    case operation::negative: return give(-x);
+    case operation::bitwise_not: return give(truths ? !x : ~x);
+    case operation::abs: return give(magnitude(x));
+    case operation::sign: return give((x > 0) - (x < 0));
+    case operation::imag: return give(0);
+    default: return a;  // its own real part, its own floor, ...
   }
-  // A power; a negative one's reciprocal is truncated.
-  if (y < 0) return value::integer(a.type, x == 1 ? 1 : x == -1 ? (y % 2 != 0 ? -1 : 1) : 0);
-  std::uint64_t power = 1, square = static_cast<std::uint64_t>(x);
-  for (auto left = static_cast<std::uint64_t>(y); left != 0; left >>= 1, square *= square)
-    if ((left & 1) != 0) power *= square;
-  return value::integer(a.type, truths ? (y == 0 || x != 0) : static_cast<__int128>(power));
 }
 
 // The operands are of the result's dtype, or real beside a complex one; a real operand has no imaginary part at all.
@@ -127,10 +157,21 @@ value arithmetic_on_numbers(operation what, dtype type, const value& a, const va
       divide_complex(f, above, below, quotient);
       return make(type, quotient[0], quotient[1]);
     }
-    case operation::pow: return make(type, pow(f, settled(a, 0), settled(b, 0)));
-    case operation::atan2: return make(type, atan2(f, settled(a, 0), settled(b, 0)));
-    case operation::min: return make(type, min(settled(a, 0), settled(b, 0)));
-    default: return make(type, max(settled(a, 0), settled(b, 0)));
+    default: break;
+  }
+  const interval x = settled(a, 0), y = settled(b, 0);
+  switch (what) {
+    case operation::floor_divide: return make(type, floor_divide(f, x, y));
+    case operation::remainder: return make(type, remainder(f, x, y));
+    case operation::fmod: return make(type, fmod(f, x, y));
+    case operation::pow: return make(type, pow(f, x, y));
+    case operation::copysign: return make(type, copysign(x, y));
+    case operation::atan2: return make(type, atan2(f, x, y));
+    case operation::hypot: return make(type, hypot(f, x, y));
+    case operation::min: return make(type, min(x, y));
+    case operation::max: return make(type, max(x, y));
+    case operation::fmin: return make(type, fmin(x, y));
+    default: return make(type, fmax(x, y));
   }
 }
 
@@ -161,27 +202,85 @@ value compare(operation what, const value& a, const value& b) {
   return value::of(what == operation::equal ? is_equal : !is_equal);
 }
 
-value apply_unary(operation what, dtype type, const value& a) {
-  const dtype f = part_of(a.type);
-  const bool whole = kind_of(a.type) <= kind::integer, complex = kind_of(a.type) == kind::complex;
+value ask(operation what, const value& a) {
+  const bool number = kind_of(a.type) >= kind::real;
+  const interval re = settle(part_of(a.type), a.part[0]), im = settle(part_of(a.type), a.part[1]);
+  const truth nan = number ? is_nan(re) | is_nan(im) : truth::no, infinite = number ? is_infinite(re) | is_infinite(im) : truth::no;
+  switch (what) {
+    case operation::isnan: return value::of(nan);
+    case operation::isinf: return value::of(infinite);
+    case operation::isfinite: return value::of(!(nan | infinite));
+    default: break;
+  }
+  if (number) return value::of(has_sign(re));
+  return a.is_known ? value::of(known(a.exact() < 0)) : value::unknown(dtype::boolean);
+}
+
+value apply_to_complex(operation what, dtype type, const value& a) {
+  const dtype f = part_of(type);
   const interval re = settle(f, a.part[0]), im = settle(f, a.part[1]);
+  const auto function = [&](complex_function g) {
+    const interval z[] = {re, im};
+    interval w[2];
+    apply_complex(f, g, z, w);
+    return make(type, w[0], w[1]);
+  };
   switch (what) {
     case operation::positive: return a;
-    case operation::negative:
-      if (whole) return a.is_known ? value::integer(type, -a.exact()) : a;
-      return complex ? make(type, negate(a.part[0]), negate(a.part[1])) : make(type, negate(a.part[0]));
-    case operation::exp: return make(type, exp(f, re));
-    case operation::log: return make(type, log(f, re));
-    case operation::sqrt: return make(type, sqrt(f, re));
-    case operation::sin: return make(type, sin(f, re));
-    case operation::cos: return make(type, cos(f, re));
-    case operation::tan: return make(type, tan(f, re));
-    case operation::abs:
-      if (whole) return a.is_known && a.exact() < 0 ? value::integer(type, -a.exact()) : a;
-      return make(type, complex ? hypot(f, re, im) : abs(a.part[0]));
-    case operation::real: return complex ? make(type, a.part[0]) : a;
-    case operation::imag: return complex ? make(type, a.part[1]) : whole ? value::integer(type, 0) : make(type, interval::point(0));
-    default: return complex ? make(type, a.part[0], negate(a.part[1])) : a;
+    case operation::negative: return make(type, negate(a.part[0]), negate(a.part[1]));
+    case operation::square: return arithmetic_on_numbers(operation::multiply, type, a, a);
+    case operation::reciprocal: return arithmetic_on_numbers(operation::divide, type, make(f, interval::point(1)), a);
+    case operation::abs: return make(type, hypot(f, re, im));
+    case operation::real: return make(type, a.part[0]);
+    case operation::imag: return make(type, a.part[1]);
+    case operation::conj: return make(type, a.part[0], negate(a.part[1]));
+    case operation::norm: return make(type, add(f, multiply(f, abs(re), abs(re)), multiply(f, abs(im), abs(im))));
+    case operation::arg: return make(type, atan2(f, im, re));
+    case operation::exp: return function(complex_function::exp);
+    case operation::log: return function(complex_function::log);
+    case operation::sqrt: return function(complex_function::sqrt);
+    case operation::sin: return function(complex_function::sin);
+    default: return function(complex_function::cos);
+  }
+}
+
+value apply_to_real(operation what, dtype type, const value& a) {
+  const dtype f = part_of(type);
+  const interval x = settle(f, a.part[0]);
+  const auto stepped = [&](function g) { return make(type, step(x, g)); };
+  const auto monotonous = [&](function g, real from = -HUGE_VALL, real to = HUGE_VALL) { return make(type, monotone(f, x, g, from, to)); };
+  switch (what) {
+    case operation::positive: case operation::real: case operation::conj: return a;
+    case operation::negative: return make(type, negate(a.part[0]));
+    case operation::square: case operation::norm: return make(type, multiply(f, abs(x), abs(x)));
+    case operation::reciprocal: return make(type, divide(f, interval::point(1), x));
+    case operation::abs: return make(type, abs(a.part[0]));
+    case operation::imag: return make(type, interval::point(0));
+    case operation::arg: return make(type, atan2(f, interval::point(0), x));
+    case operation::sign: return make(type, sign(x));
+    case operation::floor: return stepped([](real v) { return std::floor(v); });
+    case operation::ceil: return stepped([](real v) { return std::ceil(v); });
+    case operation::trunc: return stepped([](real v) { return std::trunc(v); });
+    case operation::round: return stepped([](real v) { return std::round(v); });
+    case operation::rint: return stepped([](real v) { return std::nearbyint(v); });
+    case operation::exp: return monotonous([](real v) { return std::exp(v); });
+    case operation::exp2: return monotonous([](real v) { return std::exp2(v); });
+    case operation::expm1: return monotonous([](real v) { return std::expm1(v); });
+    case operation::log: return monotonous([](real v) { return std::log(v); }, 0);
+    case operation::log2: return monotonous([](real v) { return std::log2(v); }, 0);
+    case operation::log10: return monotonous([](real v) { return std::log10(v); }, 0);
+    case operation::log1p: return monotonous([](real v) { return std::log1p(v); }, -1);
+    case operation::sqrt: return make(type, sqrt(f, x));
+    case operation::cbrt: return monotonous([](real v) { return std::cbrt(v); });
+    case operation::sin: return make(type, sin(f, x));
+    case operation::cos: return make(type, cos(f, x));
+    case operation::tan: return make(type, tan(f, x));
+    case operation::asin: return monotonous([](real v) { return std::asin(v); }, -1, 1);
+    case operation::acos: return monotonous([](real v) { return std::acos(v); }, -1, 1);
+    case operation::atan: return monotonous([](real v) { return std::atan(v); });
+    case operation::sinh: return monotonous([](real v) { return std::sinh(v); });
+    case operation::cosh: return make(type, cosh(f, x));
+    default: return monotonous([](real v) { return std::tanh(v); });
   }
 }
 
@@ -209,6 +308,10 @@ value apply_node(const tree& formula, const node& n, const value* leaves, const 
   if (n.what == operation::cast) return convert(*operand[0], n.type.type);
   if (n.what == operation::logical_not) return value::of(!as_truth(*operand[0]));
   if (n.what == operation::logical_and) return value::of(as_truth(*operand[0]) & as_truth(*operand[1]));
+  if (n.what == operation::logical_xor) {
+    const truth x = as_truth(*operand[0]), y = as_truth(*operand[1]);
+    return value::of((x & !y) | (y & !x));
+  }
   if (n.what == operation::logical_or) return value::of(as_truth(*operand[0]) | as_truth(*operand[1]));
 
   for (int k = 0; k < arity(n.what); ++k) types[k] = formula.nodes[n.operand[k]].type;
@@ -217,11 +320,23 @@ value apply_node(const tree& formula, const node& n, const value* leaves, const 
     const dtype to = stays_real && kind_of(v.type) != kind::complex ? part_of(common) : common;
     return v.type == to ? v : convert(v, to);
   };
+  const kind k = kind_of(common);
+  const bool whole = k <= kind::integer;
   if (n.what == operation::where) return choose(as_truth(*operand[0]), brought(*operand[1], false), brought(*operand[2], false));
-  if (arity(n.what) == 1) return apply_unary(n.what, n.type.type, brought(*operand[0], false));
-  const value a = brought(*operand[0], true), b = brought(*operand[1], true);
-  if (info(n.what).gives == result::truth) return compare(n.what, a, b);
-  return kind_of(common) <= kind::integer ? arithmetic_on_integers(n.what, a, b) : arithmetic_on_numbers(n.what, common, a, b);
+  const value a = brought(*operand[0], true), b = brought(*operand[1], arity(n.what) > 1), c = brought(*operand[2], arity(n.what) > 2);
+  switch (arity(n.what)) {
+    case 1:
+      if (info(n.what).gives == result_rule::truth) return ask(n.what, a);
+      if (whole) return whole_number(n.what, common, a, a);
+      return k == kind::complex ? apply_to_complex(n.what, n.type.type, a) : apply_to_real(n.what, n.type.type, a);
+    case 2:
+      if (info(n.what).gives == result_rule::truth) return compare(n.what, a, b);
+      return whole ? whole_number(n.what, common, a, b) : arithmetic_on_numbers(n.what, common, a, b);
+    default: break;
+  }
+  if (n.what == operation::fma) return make(common, fma(common, settle(common, a.part[0]), settle(common, b.part[0]), settle(common, c.part[0])));
+  if (whole) return whole_number(operation::min, common, whole_number(operation::max, common, a, b), c);
+  return make(common, min(max(settle(common, a.part[0]), settle(common, b.part[0])), settle(common, c.part[0])));
 }
 
 }  // namespace
@@ -328,12 +443,15 @@ std::string spell(const tree& formula, const bundle& leaves, int at) {
   if (n.what == operation::leaf) return "asv"[static_cast<int>(leaves.leaves[n.number].from)] + std::to_string(n.number);
   if (n.what == operation::literal) return spell(literal_at(n.number)) + std::string(1, dtype_codes[static_cast<int>(n.type.type)]);
   if (n.what == operation::cast) return "cast<" + std::string(name(n.type.type)) + ">(" + operand(0) + ")";
-  const std::string text = info(n.what).text;
-  const bool function = text[0] >= 'a' && text[0] <= 'z';
-  if (arity(n.what) == 2 && !function) return "(" + operand(0) + " " + text + " " + operand(1) + ")";
-  std::string call = text + "(";
-  for (int k = 0; k < arity(n.what); ++k) call += (k > 0 ? ", " : "") + operand(k);
-  return call + ")";
+  const std::string code = info(n.what).code;
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  std::string text;
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    const bool alone = (i == 0 || !is_letter(code[i - 1])) && (i + 1 == code.size() || !is_letter(code[i + 1]));
+    if (alone && code[i] >= 'a' && code[i] <= 'c') text += operand(code[i] - 'a');
+    else text += code[i];
+  }
+  return is_letter(code[0]) && code.back() == ')' ? text : "(" + text + ")";
 }
 
 }  // namespace property

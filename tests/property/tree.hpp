@@ -105,7 +105,7 @@ class generator {
   }
   constexpr bool fits(operation what, int a, int b = 0, int c = 0) const {
     const typed operands[] = {made_.nodes[a].type, made_.nodes[b].type, made_.nodes[c].type};
-    return is_defined(what, operands);
+    return is_drawn(what, operands);
   }
   constexpr int put_cast(dtype to, int a) { return put({operation::cast, {to}, {a}, static_cast<int>(to)}); }
   constexpr int put_leaf() {
@@ -121,54 +121,61 @@ class generator {
     const int shape = random_.below(100);
     if (shape < (depth == 1 ? 45 : 35)) return grow_unary(depth);
     if (shape < 90) return grow_binary(depth);
-    return grow_where(depth);
+    return grow_ternary(depth);
   }
   constexpr int grow_beside(int depth) {
     if (random_.percent(20)) return put_literal(random_.below(literal_count));
     return grow(random_.below(depth < 3 ? depth : 3));
   }
 
+  // One of the operations from `first` to `last` that is defined for the operands.
+  constexpr operation draw(operation first, operation last, int a, int b = 0, int c = 0) {
+    for (;;) {
+      const auto what = static_cast<operation>(static_cast<int>(first) + random_.below(static_cast<int>(last) - static_cast<int>(first) + 1));
+      if (fits(what, a, b, c)) return what;
+    }
+  }
+
   constexpr int grow_unary(int depth) {
     const bool two = depth >= 2 && random_.percent(70);  // leaves room to make the operand tame
     const int a = grow(depth - (two ? 2 : 1));
-    if (random_.percent(25)) {
+    const bool is_real = kind_at(a) == kind::real;
+    if (random_.percent(20)) {
       auto to = static_cast<dtype>(random_.below(dtype_count));
       if (kind_at(a) == kind::complex && to != dtype::boolean && kind_of(to) != kind::complex) return put(operation::abs, a);
       // A negative real number has no unsigned value.
-      const bool negative = kind_at(a) == kind::real && kind_of(to) == kind::integer && !is_signed_integer(to);
+      const bool negative = is_real && kind_of(to) == kind::integer && !is_signed_integer(to);
       if (negative && !two) to = dtype::int32;
       return put_cast(to, negative && two ? put(operation::abs, a) : a);
     }
-    for (;;) {
-      const int first = static_cast<int>(first_unary), end = static_cast<int>(first_binary);
-      const auto what = static_cast<operation>(first + random_.below(end - first));
-      if (!fits(what, a)) continue;
-      int tamed = a;
-      if (two && what == operation::exp) tamed = put(operation::sin, a);
-      if (two && (what == operation::log || what == operation::sqrt)) tamed = put(operation::abs, a);
-      return put(what, tamed);
+    const operation what = draw(operation::positive, operation::tanh, a);
+    if (!two || kind_at(a) == kind::complex) return put(what, a);
+    switch (what) {
+      case operation::exp: case operation::exp2: case operation::expm1: case operation::sinh: case operation::cosh:
+      case operation::asin: case operation::acos: return put(what, put(operation::sin, a));
+      case operation::log: case operation::log2: case operation::log10: case operation::log1p: case operation::sqrt:
+        return put(what, put(operation::abs, a));
+      default: return put(what, a);
     }
   }
 
   constexpr int grow_binary(int depth) {
     const int a = grow(depth - 1), b = grow_beside(depth);
     const bool swap = random_.percent(40);
-    for (;;) {
-      const int first = static_cast<int>(first_binary), end = static_cast<int>(first_ternary);
-      const auto what = static_cast<operation>(random_.percent(50) ? first + random_.below(5) : first + random_.below(end - first));
-      if (!fits(what, a, b)) continue;
-      if (what == operation::pow && kind_at(a) == kind::real) {  // to a small power, whole or not
-        const int base = depth_of(a) + 2 <= depth ? put(operation::abs, a) : a;
-        const int power = put_literal(random_.percent(60) ? random_.below(4) : 8 + random_.below(3));
-        return put(what, base, power);
-      }
-      return swap ? put(what, b, a) : put(what, a, b);
+    const operation what = random_.percent(40) ? draw(operation::add, operation::modulus, a, b)
+                                                                                   : draw(operation::add, operation::fmax, a, b);
+    if (what == operation::pow && kind_at(a) == kind::real) {  // to a small power, whole or not
+      const int base = depth_of(a) + 2 <= depth ? put(operation::abs, a) : a;
+      const int power = put_literal(random_.percent(60) ? random_.below(4) : 8 + random_.below(3));
+      return put(what, base, power);
     }
+    return swap ? put(what, b, a) : put(what, a, b);
   }
 
-  constexpr int grow_where(int depth) {
-    const int condition = grow(depth < 3 ? depth - 1 : 2), a = grow(depth - 1), b = grow_beside(depth);
-    return random_.percent(50) ? put(operation::where, condition, a, b) : put(operation::where, condition, b, a);
+  constexpr int grow_ternary(int depth) {
+    const int a = grow(depth < 3 ? depth - 1 : 2), b = grow(depth - 1), c = grow_beside(depth);
+    const operation what = draw(operation::where, random_.percent(60) ? operation::where : operation::fma, a, b, c);
+    return random_.percent(50) ? put(what, a, b, c) : put(what, a, c, b);
   }
 
   random& random_;
