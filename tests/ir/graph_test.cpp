@@ -48,6 +48,7 @@ static_assert(view_of([](auto a, auto) { return -(-a); }).nodes == 1);
 static_assert(view_of([](auto a, auto) { return +a; }).nodes == 1);
 static_assert(count(view_of([](auto a, auto) { return a / 4; }), op::multiply) == 1);
 static_assert(count(view_of([](auto a, auto) { return pow(a, 2); }), op::pow) == 0);
+static_assert(view_of([](auto a, auto) { return conj(a) + real(a); }).nodes == 2);
 // Not exact: NaN - NaN, 0 * inf, -0 + 0, a division that rounds.
 static_assert(count(view_of([](auto a, auto) { return a - a; }), op::subtract) == 1);
 static_assert(count(view_of([](auto a, auto) { return a * 0; }), op::multiply) == 1);
@@ -61,6 +62,7 @@ struct integer_identities {
     const auto i = operand<dtype::int32>(g, 0);
     for (const auto zero : {i - i, i * 0}) g.outputs.push_back(detail::output{zero.id});
     g.outputs.push_back(detail::output{(i + 0).id});
+    g.outputs.push_back(detail::output{(~~i).id});
     return g;
   }
 };

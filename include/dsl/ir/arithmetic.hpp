@@ -12,6 +12,7 @@ template <class R, class A> DSL_DETAIL_FN constexpr R convert(A a) {
   else if constexpr (is_complex<R>) return {static_cast<real_type<R>>(a), 0};
   else if constexpr (is_complex<A>) return (a.re != 0) | (a.im != 0);
   else if constexpr (std::same_as<R, bool>) return a != A(0);
+  else if constexpr (std::same_as<A, bool> && std::floating_point<R>) return select(a, R(1), R(0));  // a cast would not vectorise
   else return static_cast<R>(a);
 }
 
@@ -34,11 +35,25 @@ template <class A> DSL_DETAIL_FN constexpr auto negative(A a) {
   else return -a;
 }
 
+// int64 with uint64 is compared as it is: as float64, which is their common dtype, neighbours would be equal.
+template <class A, class B>
+concept mixed_signs = wraps<A> && wraps<B> && std::signed_integral<A> != std::signed_integral<B>;
+
 template <class A, class B> DSL_DETAIL_FN constexpr bool equal(A a, B b) {
   if constexpr (is_complex<A> && is_complex<B>) return (a.re == b.re) & (a.im == b.im);
   else if constexpr (is_complex<A>) return (a.re == b) & (a.im == 0);
-  else if constexpr (is_complex<B>) return equal(b, a);
+  else if constexpr (is_complex<B> || (mixed_signs<A, B> && std::signed_integral<B>)) return equal(b, a);
+  else if constexpr (mixed_signs<A, B>) return (a >= 0) & (static_cast<B>(a) == b);
   else return a == b;
+}
+template <class A, class B> DSL_DETAIL_FN constexpr bool less(A a, B b) {
+  if constexpr (!mixed_signs<A, B>) return a < b;
+  else if constexpr (std::signed_integral<A>) return (a < 0) | (static_cast<B>(a) < b);
+  else return (b > 0) & (a < static_cast<A>(b));
+}
+template <class A, class B> DSL_DETAIL_FN constexpr bool less_equal(A a, B b) {
+  if constexpr (mixed_signs<A, B>) return less(a, b) | equal(a, b);
+  else return a <= b;
 }
 
 // NaN wins, as in NumPy's minimum and maximum; it loses in fmin and fmax.
@@ -72,6 +87,26 @@ template <class T> DSL_DETAIL_FN constexpr auto norm(T a) {
   else return multiply(a, a);
 }
 
+// From rint, which GCC vectorises with trapping arithmetic too, as it does not floor. Zeros keep the sign of x. Integers are whole.
+template <class T> DSL_DETAIL_FN T floor(T x) {
+  if constexpr (std::integral<T>) return x;
+  else return math::rint(x) - convert<T>(math::rint(x) > x);
+}
+template <class T> DSL_DETAIL_FN T ceil(T x) {
+  if constexpr (std::integral<T>) return x;
+  else return -floor(-x);
+}
+template <class T> DSL_DETAIL_FN T trunc(T x) {
+  if constexpr (std::integral<T>) return x;
+  else return copysign(floor(abs(x)), x);
+}
+/// To the nearest integer, halves away from zero. What is added is the number below one half, since 0.5 would round
+/// 0.49999999999999994 up.
+template <class T> DSL_DETAIL_FN T round(T a) {
+  if constexpr (std::integral<T>) return a;
+  else return math::trunc(a + copysign(T(0.5) - T(0.25) / (bits_of<T>(1) << layout<T>::digits), a));
+}
+
 /// Integers divide as in C++, towards zero; by zero gives 0, and the quotient that does not fit wraps.
 /// A complex divisor is scaled by its larger part (R. L. Smith, Algorithm 116, 1962), as in NumPy.
 template <class A, class B> DSL_DETAIL_FN constexpr auto divide(A a, B b) {
@@ -103,8 +138,8 @@ template <class T> DSL_DETAIL_FN constexpr T floor_divide(T a, T b) {
   if constexpr (wraps<T>) {
     return subtract(divide(a, b), static_cast<T>(down));
   } else {
-    const T quotient = (a - rest) / b - T(down), whole = math::floor(quotient);
-    const T nearest = whole + T(quotient - whole > T(0.5));
+    const T quotient = (a - rest) / b - convert<T>(down), whole = math::floor(quotient);
+    const T nearest = whole + convert<T>(quotient - whole > T(0.5));
     return select(b == 0, a / b, select(quotient == 0, copysign(T(0), a / b), nearest));
   }
 }
@@ -154,24 +189,13 @@ template <std::integral T> DSL_DETAIL_FN constexpr T bitwise_not(T a) {
   else return static_cast<T>(~a);
 }
 
-// Integers are whole already.
-template <std::integral T> DSL_DETAIL_FN constexpr T floor(T a) { return a; }
-template <std::integral T> DSL_DETAIL_FN constexpr T ceil(T a) { return a; }
-template <std::integral T> DSL_DETAIL_FN constexpr T trunc(T a) { return a; }
-/// To the nearest integer, halves away from zero. What is added is the number below one half, since 0.5 would round
-/// 0.49999999999999994 up.
-template <class T> DSL_DETAIL_FN T round(T a) {
-  if constexpr (std::integral<T>) return a;
-  else return math::trunc(a + copysign(T(0.5) - T(0.25) / (bits_of<T>(1) << layout<T>::digits), a));
-}
-
 /// -1, 0 or 1, and NaN of NaN; of a complex number the one of magnitude 1 in its direction, and 0 of 0.
 template <class T> DSL_DETAIL_FN constexpr T sign(T a) {
   if constexpr (is_complex<T>) {
     using part = real_type<T>;
     const part size = abs(a);
-    const bool one_infinite = isinf(a.re) != isinf(a.im);
-    const T ends{copysign(part(isinf(a.re)), a.re), copysign(part(isinf(a.im)), a.im)};
+    const bool one_infinite = isinf(a.re) ^ isinf(a.im);
+    const T ends{copysign(convert<part>(isinf(a.re)), a.re), copysign(convert<part>(isinf(a.im)), a.im)};
     const T direction = select(one_infinite, ends, a) / select(one_infinite, part(1), size);
     return select(size == 0, T{}, direction);
   } else if constexpr (std::unsigned_integral<T>) {
@@ -179,7 +203,7 @@ template <class T> DSL_DETAIL_FN constexpr T sign(T a) {
   } else if constexpr (std::integral<T>) {
     return static_cast<T>((a > 0) - (a < 0));
   } else {
-    return select(a != a, a, T(a > 0) - T(a < 0));
+    return select(a != a, a, convert<T>(a > 0) - convert<T>(a < 0));
   }
 }
 

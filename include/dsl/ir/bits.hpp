@@ -38,6 +38,11 @@ template <class T> DSL_DETAIL_FN constexpr T power_of_two(int k) {
   return __builtin_bit_cast(T, static_cast<bits_of<T>>(k + layout<T>::bias) << layout<T>::digits);
 }
 
+/// A number without the lower half of its digits: its square is exact.
+template <class T> DSL_DETAIL_FN constexpr T upper_half(T x) {
+  return __builtin_bit_cast(T, to_integer(x) & ~((bits_of<T>(1) << (layout<T>::digits / 2 + 1)) - 1));
+}
+
 // A choice without a branch. GCC would move the computation of `yes` behind a branch, and a loop with a call behind a branch does
 // not vectorise; from the masks it makes one blend.
 template <class T> DSL_DETAIL_FN constexpr T select(bool condition, T yes, T no) {

@@ -12,13 +12,9 @@ template <class T> DSL_DETAIL_FN auto arg(T z) {
 }
 template <class T> DSL_DETAIL_FN complex_value<T> polar(T r, T theta) { return {r * math::cos(theta), r * math::sin(theta)}; }
 
-// e^x as `value * scale`, for x up to where cosh(x) times a small number still is finite.
-template <class T> struct scaled { T value, scale; };
-template <class T> inline constexpr T scaled_from = sizeof(T) == 4 ? T(88) : T(709);  // e^x is finite up to here
-template <class T> inline constexpr T exp_of_64 = T(6235149080811616882909238708.9284697448);
-
+/// e^z. Where e^x is too large it is computed as e^(x - 64) e^64, the second factor last.
 template <class T> DSL_DETAIL_FN complex_value<T> exp(complex_value<T> z) {
-  const bool large = z.re > scaled_from<T>, vanishes = z.re == -infinity<T>;
+  const bool large = z.re > exp_is_finite_to<T>, vanishes = z.re == -infinity<T>;
   const T size = math::exp(z.re - select(large, T(64), T(0))), scale = select(large, exp_of_64<T>, T(1));
   const T angle = select(vanishes & !isfinite(z.im), T(0), z.im);
   const T re = size * math::cos(angle) * scale, im = size * math::sin(angle) * scale;
@@ -29,7 +25,7 @@ template <class T> DSL_DETAIL_FN complex_value<T> exp(complex_value<T> z) {
 template <class T> struct hyperbolic { T sinh, cosh, scale; };
 template <class T> DSL_DETAIL_FN hyperbolic<T> hyperbolic_of(T x) {
   const T size = abs(x);
-  const bool large = size > scaled_from<T>;
+  const bool large = size > exp_is_finite_to<T>;
   const T less_one = math::expm1(size - select(large, T(64), T(0))), power = less_one + 1;
   const T sinh = select(large, power, less_one + less_one / power) / 2, cosh = select(large, power, power + 1 / power) / 2;
   return {copysign(sinh, x), cosh, select(large, exp_of_64<T>, T(1))};
@@ -69,11 +65,6 @@ template <class T> DSL_DETAIL_FN T safe_scale(T largest_part) {
   const bool huge = largest_part > power_of_two<T>(layout<T>::bias - 2);
   const bool tiny = largest_part < power_of_two<T>(1 - layout<T>::bias + layout<T>::digits + 2);
   return select(huge, T(0.0625), select(tiny, T(0x1p54), T(1)));
-}
-
-// A number without the lower half of its digits: its square is exact.
-template <class T> DSL_DETAIL_FN T upper_half(T x) {
-  return __builtin_bit_cast(T, to_integer(x) & ~((bits_of<T>(1) << (layout<T>::digits / 2 + 1)) - 1));
 }
 
 /// log|z| + i arg(z). Near |z| = 1, where log|z| has fewer digits than |z|, it is log(1 + m) / 2 with m = |z|^2 - 1 summed from the

@@ -98,7 +98,12 @@ constexpr signature resolve(op code, weak_dtype a, weak_dtype b = {}, weak_dtype
   s.valid = (static_cast<int>(row.domain) >> static_cast<int>(kind_of(common.type)) & 1) != 0;
   const weak_dtype given[] = {a, b, c};
   for (int i = 0; i < row.arity; ++i) s.operand[i] = kind_of(given[i].type) == kind::complex ? common.type : real_of(common.type);
+  const bool integers = kind_of(a.type) == kind::integer && kind_of(b.type) == kind::integer;
   switch (row.operands) {
+    case op_operands::promoted:
+      // Comparing int64 with uint64 needs no common dtype.
+      if (row.result == op_result::boolean && integers && common.type == dtype::float64) s.operand[0] = a.type, s.operand[1] = b.type;
+      break;
     case op_operands::truth:
       for (dtype& d : s.operand) d = dtype::boolean;
       break;

@@ -8,6 +8,9 @@ namespace dsl::detail::math {
 template <class T> inline constexpr T pi = T(3.14159265358979323846);
 template <class T> inline constexpr T log_of_2 = T(0.69314718055994530942);
 
+template <class T> inline constexpr T exp_is_finite_to = sizeof(T) == 4 ? T(88) : T(709);
+template <class T> inline constexpr T exp_of_64 = T(6235149080811616882909238708.9284697448);
+
 template <class T> DSL_DETAIL_FN T rsqrt(T x) {
 #if DSL_DETAIL_ON_DEVICE
   if constexpr (std::same_as<T, float>) return ::rsqrtf(x);
@@ -22,7 +25,7 @@ template <class T> DSL_DETAIL_FN constexpr T radians(T x) { return x * T(0.01745
 
 /// The step from 0 to 1 with `at_zero` in between.
 template <class T> DSL_DETAIL_FN constexpr T heaviside(T x, T at_zero) {
-  return select(x == 0, at_zero, select(x != x, x, T(x > 0)));
+  return select(x == 0, at_zero, select(x != x, x, convert<T>(x > 0)));
 }
 
 /// sin(pi x) / (pi x), and 1 at 0.

@@ -1,6 +1,8 @@
 // A value that is not there yet: what a traced formula computes with.
 #pragma once
 
+#include <utility>
+
 #include <dsl/ir/graph.hpp>
 
 namespace dsl {
@@ -62,8 +64,11 @@ constexpr symbol<To, Weak> convert_symbol(symbol<From, W> s) {
 }
 
 constexpr bool commutes(op code) {
-  return code == op::add || code == op::multiply || code == op::equal || code == op::not_equal || code == op::logical_and ||
-         code == op::logical_or;
+  switch (code) {
+    case op::add: case op::multiply: case op::equal: case op::not_equal: case op::logical_and: case op::logical_or: case op::logical_xor:
+    case op::bitwise_and: case op::bitwise_or: case op::bitwise_xor: return true;
+    default: return false;
+  }
 }
 
 // Whether a constant is `value`, to the bit: 0 is not -0.
@@ -92,7 +97,7 @@ constexpr int simplify(graph& g, int a, int b) {
   if constexpr (Code == op::conj && kind_of(A) != kind::complex) return a;
   if constexpr (Code == op::real && kind_of(A) != kind::complex) return a;
   if constexpr (Code == op::imag && kind_of(A) != kind::complex) return constant<R>(&g, value_t<R>{}).id;
-  if constexpr (Code == op::negative || Code == op::conj || Code == op::logical_not) {
+  if constexpr (Code == op::negative || Code == op::conj || Code == op::logical_not || Code == op::bitwise_not) {
     if (g[a].code == Code) return g[a].field(0);
   }
   if constexpr (Code == op::multiply) {
@@ -122,7 +127,7 @@ constexpr int simplify(graph& g, int a, int b) {
       if (a == b) return constant<R>(&g, 0).id;
     }
   }
-  if constexpr (Code == op::pow && A == B) {
+  if constexpr (Code == op::pow && A == R) {
     if (is_constant<B>(g, b, 1)) return a;
     if (is_constant<B>(g, b, 2)) return g.add(op::multiply, R, fields(a, a));
   }
