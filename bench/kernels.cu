@@ -44,7 +44,7 @@ float median_ms(Run&& run) {
 double copy_gbs = 0;
 
 template <class Run>
-void row(const char* name, double bytes, Run&& run) {
+void row_of(const char* name, double bytes, Run&& run) {
   const float ms = median_ms(run);
   const double gbs = bytes / ms * 1e-6;
   if (copy_gbs == 0) copy_gbs = gbs;
@@ -85,6 +85,39 @@ void loop(int side) {
   std::printf("100 steps, %4d x %-4d              %9.3f ms, wall, best of 10\n", side, side, best);
 }
 
+/// Broadcast, shifted and transposed operands over a square, against a copy of that square.
+void strided(const dsl::array<float>& from, dsl::array<float>& to) {
+  std::int64_t side = 1;
+  while (4 * side * side <= from.size()) side *= 2;
+  const std::int64_t n = side * side;
+  const auto square = [side, n](const dsl::array<float>& x) { return dsl::view<float, 2>(x.view().owner(), x.data(), {side, side}, {side, 1}); };
+  const auto a = square(from), out = square(to);
+  const dsl::array<float> line = dsl::arange<float>(side);
+  const auto row = line.view();
+  const auto column = dsl::reshape(line, side, 1);
+  const dsl::scalar<float> s = 2.0f;
+  const dsl::view<float, 2> transposed(a.owner(), a.data(), {side, side}, {1, side});
+  copy_gbs = 0;
+  std::printf("%lld x %lld\n", static_cast<long long>(side), static_cast<long long>(side));
+  row_of("  copy (cudaMemcpy)", 8.0 * n, [&] { check(cudaMemcpyAsync(out.data(), a.data(), 4 * n, cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(dsl::stream::current().native()))); });
+  row_of("  m * row", 8.0 * n, [&] { out = a * row; });
+  row_of("  m * col", 8.0 * n, [&] { out = a * column; });
+  row_of("  m * row + col", 8.0 * n, [&] { out = a * row + column; });
+  row_of("  m * scalar", 8.0 * n, [&] { out = a * s; });
+  row_of("  row * col", 4.0 * n, [&] { out = column * row; });
+  row_of("  transpose(m)", 8.0 * n, [&] { out = transposed; });
+  row_of("  m + transpose(m)", 12.0 * n, [&] { out = a + transposed; });
+  row_of("  m[:, 1:]", 8.0 * side * (side - 1), [&] {
+    const dsl::view<float, 2> inner(out.owner(), out.data(), {side, side - 1}, {side, 1});
+    inner = dsl::view<float, 2>(a.owner(), a.data() + 1, {side, side - 1}, {side, 1}) + 1;
+  });
+  row_of("  m[:, ::2]", 8.0 * n, [&] {
+    const dsl::view<float, 2> even(out.owner(), out.data(), {side, side / 2}, {side, 2});
+    even = dsl::view<float, 2>(a.owner(), a.data(), {side, side / 2}, {side, 2}) + 1;
+  });
+  copy_gbs = 0;
+}
+
 void run(int log2n) {
   const std::int64_t n = std::int64_t{1} << log2n;
   const auto& gpu = dsl::properties(dsl::device("cuda"));
@@ -92,25 +125,21 @@ void run(int log2n) {
 
   const auto a = dsl::array<float>(dsl::arange<float>(n) / n), b = dsl::array<float>(1 - a), c = dsl::array<float>(a * b);
   dsl::array<float> out(n);
-  row("copy (cudaMemcpy)", 8.0 * n, [&] { out = a; });
-  row("a + b", 12.0 * n, [&] { out = a + b; });
-  row("exp(a)", 8.0 * n, [&] { out = exp(a); });
-  row("exp(a) + 2 * b", 12.0 * n, [&] { out = exp(a) + 2 * b; });
-  row("a*exp(-b*b) + sqrt(abs(c))", 16.0 * n, [&] { out = a * exp(-b * b) + sqrt(abs(c)); });
+  row_of("copy (cudaMemcpy)", 8.0 * n, [&] { out = a; });
+  row_of("a + b", 12.0 * n, [&] { out = a + b; });
+  row_of("exp(a)", 8.0 * n, [&] { out = exp(a); });
+  row_of("exp(a) + 2 * b", 12.0 * n, [&] { out = exp(a) + 2 * b; });
+  row_of("a*exp(-b*b) + sqrt(abs(c))", 16.0 * n, [&] { out = a * exp(-b * b) + sqrt(abs(c)); });
   {
-    const dsl::view<float, 1> shifted(a.view().owner(), a.data() + 1, {n - 1}, {1}), rest(out.view().owner(), out.data(), {n - 1}, {1});
-    row("a[1:] + b[:-1]", 12.0 * n, [&] { rest = shifted + dsl::view<float, 1>(b.view().owner(), b.data(), {n - 1}, {1}); });
+    const auto part = [n](const dsl::array<float>& x, int first) { return dsl::view<float, 1>(x.view().owner(), x.data() + first, {n - 1}, {1}); };
+    row_of("a[1:] + b[:-1]", 12.0 * n, [&] { part(out, 0) = part(a, 1) + part(b, 0); });
+    row_of("exp(a[1:])", 8.0 * n, [&] { part(out, 0) = exp(part(a, 1)); });
+    row_of("out[1:] = exp(a[1:])", 8.0 * n, [&] { part(out, 1) = exp(part(a, 1)); });
   }
   dsl::scalar<float> s;
-  row("sum(a)", 4.0 * n, [&] { s = dsl::sum(a); });
-  row("sum(a * exp(b))", 8.0 * n, [&] { s = dsl::sum(a * exp(b)); });
-  {
-    const std::int64_t side = std::int64_t{1} << (log2n / 2);
-    const auto m = dsl::reshape(a, side, n / side), to = dsl::reshape(out, side, n / side);
-    const dsl::array<float> line = dsl::arange<float>(n / side), column = dsl::arange<float>(side);
-    const auto stand = dsl::reshape(column, side, 1);
-    row("m * row + col", 8.0 * n, [&] { to = m * line + stand; });
-  }
+  row_of("sum(a)", 4.0 * n, [&] { s = dsl::sum(a); });
+  row_of("sum(a * exp(b))", 8.0 * n, [&] { s = dsl::sum(a * exp(b)); });
+  strided(a, out);
   for (const int side : {1024, 4096}) {
     auto F = dsl::full<c32>({0.5f, 0.25f}, side, side), G = dsl::full<c32>({0.125f, 0.0f}, side, side);
     const dsl::scalar<c32> d = c32(1e-3f);
@@ -119,9 +148,9 @@ void run(int log2n) {
     const auto map = dsl::vectorize<rk4_map>(rk4_fields);
     const auto summed = dsl::vectorize<rk4_map_and_sum>(rk4_summed);
     std::printf("RK4 step, %d x %d\n", side, side);
-    row("  by hand, 16-byte accesses", bytes, [&] { launch_rk4_by_hand(F.data(), G.data(), d.data(), 1e-4f, F.size()); });
-    row("  dsl", bytes, [&] { dsl::tie(F, G) = map(F, G, d, 1e-4f); });
-    row("  dsl, with sum(F)", bytes, [&] { dsl::tie(F, G, sum) = summed(F, G, d, 1e-4f); });
+    row_of("  by hand, 16-byte accesses", bytes, [&] { launch_rk4_by_hand(F.data(), G.data(), d.data(), 1e-4f, F.size()); });
+    row_of("  dsl", bytes, [&] { dsl::tie(F, G) = map(F, G, d, 1e-4f); });
+    row_of("  dsl, with sum(F)", bytes, [&] { dsl::tie(F, G, sum) = summed(F, G, d, 1e-4f); });
     if (side == 4096) std::printf("  %s\n  %s\n", dsl::plan_of(dsl::tie(F, G), map(F, G, d, 1e-4f)).describe().c_str(),
                                   dsl::plan_of(dsl::tie(F, G, sum), summed(F, G, d, 1e-4f)).describe().c_str());
   }

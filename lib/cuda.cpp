@@ -6,7 +6,7 @@
 #include <mutex>
 #include <tuple>
 
-#include "move.hpp"
+#include "fill.hpp"
 #include "stream.hpp"
 #include "text.hpp"
 
@@ -149,11 +149,6 @@ void fill(void* at, const void* value, std::size_t size, std::int64_t count, int
     check(cudaGetLastError(), "the launch of the fill kernel");
   }
 }
-void copy_elements(const strided_copy& c, std::size_t size, int index, void* stream) {
-  const current_device on(index);
-  launch_copy(c, size, native(stream));
-  check(cudaGetLastError(), "the launch of the copy kernel");
-}
 void set_zero(void* at, std::size_t bytes, int index, void* stream) {
   const current_device on(index);
   DSL_CHECK(cudaMemsetAsync(at, 0, bytes, native(stream)));
@@ -178,7 +173,7 @@ void launch_kernel(const program_code& code, const operand* operands, const void
   const current_device current(p.where.index);
   void* parameters[] = {arguments};
   const cudaError_t status = cudaLaunchKernel(function, dim3(static_cast<unsigned>(p.grid)), dim3(static_cast<unsigned>(p.block)),
-                                              parameters, 0, static_cast<cudaStream_t>(on.native()));
+                                              parameters, static_cast<std::size_t>(p.shared_bytes), static_cast<cudaStream_t>(on.native()));
   if (status == cudaSuccess) return;
   cudaGetLastError();
   raise<cuda_error>("launching " + spell_kernel(code.name) + " (" + spell_program(code.view, operands) + ", " + std::to_string(p.elements) +

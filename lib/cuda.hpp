@@ -30,20 +30,10 @@ void set_zero(void* at, std::size_t bytes, int index, void* stream);
 /// `value` of size 1, 2, 4, 8 or 16 bytes, `count` times.
 void fill(void* at, const void* value, std::size_t size, std::int64_t count, int index, void* stream);
 
-
 kernel_attributes attributes(const void* function, int block, int index);
 /// Queues a kernel. Throws cuda_error that names the kernel, the expression and the sizes.
 void launch_kernel(const program_code& code, const operand* operands, const void* function, void* arguments, const plan& p, const stream& on);
 /// Scratch memory of a stream for `bytes` of partial results; its ticket is zero between kernels.
 workspace scratch_of(const stream& on, std::size_t bytes);
-
-struct strided_copy {
-  void* to;
-  const void* from;
-  std::int64_t elements;
-  int rank;
-  std::int64_t extents[max_rank], to_strides[max_rank], from_strides[max_rank];  // in elements of `size` bytes
-};
-void copy_elements(const strided_copy& c, std::size_t size, int index, void* stream);
 
 }  // namespace dsl::detail::cuda

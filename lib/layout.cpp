@@ -2,10 +2,9 @@
 #include <dsl/exec/operand.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "buffer.hpp"
-#include "cuda.hpp"
-#include "strided.hpp"
 #include "text.hpp"
 
 namespace dsl::detail {
@@ -79,20 +78,83 @@ void fit_outputs(geometry& g, const operand* all, int inputs, int count, const p
   std::copy_n(target->extents, target->rank, g.shape);
 }
 
-// Drops dimensions of extent 1 and merges neighbours that every operand walks as one.
-void simplify(geometry& g, int count) {
-  g.rank = 0;
+// The dimensions that are not of extent 1, in the order of the outputs' strides, largest first; where those say nothing, of the
+// inputs'. So what is written is contiguous, and a formula on transposed arrays is as linear as one on others.
+int order_dimensions(const geometry& g, int inputs, int outputs, int (&order)[max_rank]) {
+  const auto outer = [&](int a, int b) {
+    for (int i = 0; i < inputs + outputs; ++i) {
+      const std::int64_t* const strides = g.walks[i < outputs ? inputs + i : i - outputs].strides;
+      const std::int64_t at_a = std::abs(strides[a]), at_b = std::abs(strides[b]);
+      if (at_a != at_b && at_a != 0 && at_b != 0) return at_a > at_b;
+    }
+    return true;
+  };
+  int rank = 0;
   for (int d = 0; d < g.shape_rank; ++d) {
     if (g.shape[d] == 1) continue;
+    int at = rank++;
+    for (; at > 0 && !outer(order[at - 1], d); --at) order[at] = order[at - 1];
+    order[at] = d;
+  }
+  return rank;
+}
+
+// Merges neighbours that every operand walks as one.
+void simplify(geometry& g, int inputs, int outputs) {
+  const int count = inputs + outputs;
+  int order[max_rank];
+  const int rank = order_dimensions(g, inputs, outputs, order);
+  for (int k = 0; k < count; ++k) {
+    const walk from = g.walks[k];
+    for (int d = 0; d < rank; ++d) g.walks[k].strides[d] = from.strides[order[d]];
+  }
+  g.rank = 0;
+  for (int d = 0; d < rank; ++d) {
+    const std::int64_t extent = g.shape[order[d]];
     bool merges = g.rank > 0;
-    for (int k = 0; merges && k < count; ++k) merges = g.walks[k].strides[g.rank - 1] == g.walks[k].strides[d] * g.shape[d];
+    for (int k = 0; merges && k < count; ++k) merges = g.walks[k].strides[g.rank - 1] == g.walks[k].strides[d] * extent;
     const int to = merges ? g.rank - 1 : g.rank++;
-    g.extents[to] = merges ? g.extents[to] * g.shape[d] : g.shape[d];
+    g.extents[to] = merges ? g.extents[to] * extent : extent;
     for (int k = 0; k < count; ++k) g.walks[k].strides[to] = g.walks[k].strides[d];
   }
   if (g.rank > 0 && g.elements > 0) return;
   g.rank = 1, g.extents[0] = g.elements;
   for (int k = 0; k < count; ++k) g.walks[k].strides[0] = 1;
+}
+
+constexpr std::int64_t short_extent = 16;
+
+// An input whose elements lie side by side along dimension d and not along the innermost.
+bool lies_along(const geometry& g, int d, const operand& o, const walk& w) {
+  const std::int64_t inner = std::abs(w.strides[g.rank - 1]);
+  return o.kind == operand_kind::array && inner > 1 && std::abs(w.strides[d]) == 1 && g.extents[d] >= short_extent &&
+         g.extents[g.rank - 1] >= short_extent;
+}
+
+// Blocks of threads cover the two last dimensions. The last but one is to be the one along which an input lies, or one that is long
+// enough for a block.
+void choose_second(geometry& g, const operand* all, int inputs, int count) {
+  if (g.rank < 2) return;
+  int second = -1;
+  for (int d = g.rank - 2; second < 0 && d >= 0; --d)
+    for (int k = 0; k < inputs; ++k)
+      if (lies_along(g, d, all[k], g.walks[k])) second = d;
+  if (second < 0) {
+    second = g.rank - 2;
+    for (int d = g.rank - 3; d >= 0 && g.extents[second] < short_extent; --d)
+      if (g.extents[d] > g.extents[second]) second = d;
+  }
+  const auto move_inwards = [&](std::int64_t* values) { std::rotate(values + second, values + second + 1, values + g.rank - 1); };
+  move_inwards(g.extents);
+  for (int k = 0; k < count; ++k) move_inwards(g.walks[k].strides);
+}
+
+access access_of(const geometry& g, const operand& o, const walk& w, bool is_input, int lanes) {
+  if (is_input && g.rank > 1 && lies_along(g, g.rank - 2, o, w)) return access::tiled;
+  const auto size = static_cast<std::int64_t>(size_of(o.type)), vector = std::min<std::int64_t>(16, size * lanes);
+  bool wide = o.kind == operand_kind::array && w.strides[g.rank - 1] == 1 && o.word[0] % static_cast<std::uint64_t>(vector) == 0;
+  for (int d = 0; d + 1 < g.rank; ++d) wide = wide && w.strides[d] * size % vector == 0;
+  return wide ? access::wide : access::elements;
 }
 
 }  // namespace
@@ -111,21 +173,14 @@ void lay_out(geometry& g, const operand* all, int inputs, int outputs, int lanes
     for (int d = 0; d < all[k].rank; ++d)
       if (all[k].extents[d] != 1) g.walks[k].strides[g.shape_rank - all[k].rank + d] = all[k].strides[d];
   }
-  simplify(g, count);
+  simplify(g, inputs, outputs);
 
   g.linear = g.rank == 1;
-  for (int k = 0; k < count; ++k) {
-    const operand& o = all[k];
-    walk& w = g.walks[k];
-    if (!has_elements(o)) {
-      std::fill_n(w.strides, max_rank, 0);
-      continue;
-    }
-    g.linear = g.linear && w.strides[0] == 1;
-    const auto size = static_cast<std::int64_t>(size_of(o.type)), vector = std::min<std::int64_t>(16, size * lanes);
-    w.wide = o.kind == operand_kind::array && w.strides[g.rank - 1] == 1 && o.word[0] % static_cast<std::uint64_t>(vector) == 0;
-    for (int d = 0; d + 1 < g.rank; ++d) w.wide = w.wide && w.strides[d] * size % vector == 0;
-  }
+  for (int k = 0; k < count; ++k)
+    if (has_elements(all[k])) g.linear = g.linear && g.walks[k].strides[0] == 1;
+    else std::fill_n(g.walks[k].strides, max_rank, 0);
+  if (!g.linear) choose_second(g, all, inputs, count);
+  for (int k = 0; k < count; ++k) g.walks[k].how = access_of(g, all[k], g.walks[k], k < inputs, lanes);
 }
 
 namespace {
@@ -156,40 +211,6 @@ bool overlaps(const operand* all, int inputs, int outputs, const geometry& g) {
     }
   }
   return false;
-}
-
-detour::detour(operand* outputs, int count) : outputs_(outputs), targets_(outputs, outputs + count) {
-  for (int i = 0; i < count; ++i) {
-    operand& o = outputs[i];
-    if (o.kind != operand_kind::array) continue;
-    const std::int64_t n = element_count(o.extents, o.rank, size_of(o.type));
-    memory_.push_back(buffer_ref::allocate(static_cast<std::size_t>(n * size_of(o.type)), o.memory->where));
-    o.memory = memory_.back().get();
-    o.word[0] = reinterpret_cast<std::uintptr_t>(memory_.back().data());
-    std::int64_t step = 1;
-    for (int d = o.rank - 1; d >= 0; --d) o.strides[d] = step, step *= o.extents[d];
-  }
-}
-
-void detour::arrive() {
-  for (std::size_t i = 0; i < targets_.size(); ++i) {
-    const operand &to = targets_[i], &from = outputs_[i];
-    if (to.kind != operand_kind::array) continue;
-    const operand pair[] = {from, to};
-    geometry g;
-    lay_out(g, pair, 1, 1, 1, program_view{});
-    const auto size = static_cast<std::size_t>(size_of(to.type));
-    if (g.where.kind != backend::cuda) {
-      scatter(reinterpret_cast<const unsigned char*>(from.word[0]), to, g, g.walks[1], 0, g.elements);
-      continue;
-    }
-    const stream on = stream::current(g.where);
-    use_operands(pair, 1, 1, on);
-    cuda::strided_copy c{reinterpret_cast<void*>(to.word[0]), reinterpret_cast<const void*>(from.word[0]), g.elements, g.rank, {}, {}, {}};
-    for (int d = 0; d < g.rank; ++d)
-      c.extents[d] = g.extents[d], c.from_strides[d] = g.walks[0].strides[d], c.to_strides[d] = g.walks[1].strides[d];
-    cuda::copy_elements(c, size, g.where.index, on.native());
-  }
 }
 
 void use_operands(const operand* all, int inputs, int outputs, const stream& on) {

@@ -20,7 +20,6 @@ void* allocate(std::size_t, int, void*) { missing(); }
 void release(void*, int, void*) noexcept {}
 void copy(void*, const void*, std::size_t, direction, int, void*) { missing(); }
 void set_zero(void*, std::size_t, int, void*) { missing(); }
-void copy_elements(const strided_copy&, std::size_t, int, void*) { missing(); }
 void fill(void*, const void*, std::size_t, std::int64_t, int, void*) { missing(); }
 kernel_attributes attributes(const void*, int, int) { missing(); }
 void launch_kernel(const program_code&, const operand*, const void*, void*, const plan&, const stream&) { missing(); }

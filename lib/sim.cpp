@@ -1,5 +1,7 @@
 #include "sim.hpp"
 
+#include <cstddef>
+
 #include "buffer.hpp"
 #include "text.hpp"
 
@@ -25,13 +27,22 @@ void check_access(const checked_ranges& allowed, const void* address, std::size_
 
 void simulate(const simulated_kernel& k, const void* arguments, const plan& p, checked_ranges& allowed) {
   const bool reduces = k.reduce != nullptr;
-  const std::int64_t stride = p.grid * p.block;
-  std::vector<unsigned char> threads(k.sums_bytes * static_cast<std::size_t>(p.block)), blocks(k.sums_bytes * static_cast<std::size_t>(p.grid));
+  const auto threads = static_cast<std::size_t>(p.block);
+  std::vector<unsigned char> sums(k.sums_bytes * threads), blocks(k.sums_bytes * static_cast<std::size_t>(p.grid));
+  std::vector<std::max_align_t> shared((static_cast<std::size_t>(p.shared_bytes) + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
+  auto* const tile_memory = reinterpret_cast<unsigned char*>(shared.data());
+  allowed.add(reinterpret_cast<std::uintptr_t>(tile_memory), static_cast<std::size_t>(p.shared_bytes));
   for (allowed.block = 0; allowed.block < p.grid; ++allowed.block) {
-    for (allowed.thread = 0; allowed.thread < p.block; ++allowed.thread)
-      k.thread(arguments, allowed, allowed.block * p.block + allowed.thread, stride,
-               reduces ? threads.data() + k.sums_bytes * static_cast<std::size_t>(allowed.thread) : nullptr);
-    if (reduces) k.reduce(threads.data(), p.block, blocks.data() + k.sums_bytes * static_cast<std::size_t>(allowed.block));
+    for (std::size_t t = 0; t < threads; ++t) k.clear(sums.data() + k.sums_bytes * t);
+    for (std::int64_t tile = allowed.block; tile < p.tiles; tile += p.grid) {
+      simulated_step step{tile, 0, p.block, tile_memory};
+      int& thread = allowed.thread;
+      if (p.shared_bytes > 0)
+        for (thread = 0; thread < p.block; ++thread) step.thread = thread, k.load_tile(arguments, allowed, step);
+      for (thread = 0; thread < p.block; ++thread)
+        step.thread = thread, k.run(arguments, allowed, step, sums.data() + k.sums_bytes * static_cast<std::size_t>(thread));
+    }
+    if (reduces) k.reduce(sums.data(), p.block, blocks.data() + k.sums_bytes * static_cast<std::size_t>(allowed.block));
   }
   if (reduces) k.finish(arguments, allowed, blocks.data(), p.grid, p.block);
 }

@@ -9,9 +9,19 @@ namespace dsl::detail {
 
 struct device_memory {
   static constexpr bool apart = false;
+  unsigned char* shared;
   template <class T> DSL_DETAIL_FN T load(const void* address) const { return *static_cast<const T*>(address); }
   template <class T> DSL_DETAIL_FN void store(T* address, const T& value) const { *address = value; }
+  /// From global to shared memory; done when `wait_for_fetches` returns. No register holds what is on its way, so many are.
+  template <class T> DSL_DETAIL_FN void fetch(T* to, const T* from) const {
+#if DSL_DETAIL_ON_DEVICE
+    if constexpr (sizeof(T) >= 4)
+      asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "l"(from), "n"(sizeof(T)));
+    else *to = *from;
+#endif
+  }
 };
+__device__ inline void wait_for_fetches() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 // The collective operations of a block of threads, a value a thread.
 struct block_team {
@@ -87,17 +97,28 @@ __device__ void finish(const Arguments& args, accumulators<Program>& sums, std::
 /// `Name` is what profilers show first.
 template <class Name, class Program, int Inputs, class Arguments>
 __global__ void kernel(const __grid_constant__ Arguments args) {
+  extern __shared__ __align__(16) unsigned char shared_memory[];
   using body = kernel_body<Program, Inputs, Arguments, device_memory>;
-  body thread(args, device_memory{});
+  body thread(args, device_memory{shared_memory});
   accumulators<Program> sums;
-  std::int64_t group = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int number = static_cast<int>(threadIdx.x), block = static_cast<int>(blockDim.x);
+  const auto run = [&](std::int64_t tile) {
+    if constexpr (Arguments::strided) {
+      if (args.tiles_of.shared_bytes > 0) {
+        __syncthreads();
+        thread.load_tile(static_cast<std::uint32_t>(tile), number, block);
+        wait_for_fetches();
+        __syncthreads();
+      }
+    }
+    thread.run(tile, number, block, sums);
+  };
   if constexpr (reduces(Program::view())) {
     body::clear(sums, typename body::outputs{});
-    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-    for (; group < args.groups; group += stride) thread.run(group, sums);
+    for (std::int64_t tile = blockIdx.x; tile < args.tiles; tile += gridDim.x) run(tile);
     finish<Program, Inputs>(args, sums, typename body::outputs{});
   } else {
-    if (group < args.groups) thread.run(group, sums);
+    run(blockIdx.x);
   }
 }
 

@@ -6,18 +6,43 @@
 
 namespace dsl::detail {
 
-/// An operand in a kernel's parameters. array: address and whether whole vectors are aligned; index: first position; value: bits;
+/// An operand in a kernel's parameters. array: address and how it is reached (`reach`); index: first position; value: bits;
 /// fetched: address; result: address and a second one to write to, or 0.
 struct argument { std::uint64_t word, extra; };
+
+/// An array's `argument::extra`: element by element, in whole aligned vectors, or, from `in_tile` on, in the block's shared memory at
+/// an offset of extra - in_tile.
+enum reach : std::uint64_t { by_elements, in_vectors, in_tile };
 
 /// Where blocks that reduce leave their partial results, 16 bytes each, and how many blocks have done so.
 struct workspace { void* partials; unsigned* ticket; };
 
-/// A kernel's parameters, laid out so that the launcher can fill them without knowing the kernel: this, an `argument` for each
-/// operand, and for the strided kernel max_rank strides for each operand.
+/// A kernel's parameters, laid out so that the launcher can fill them without knowing the kernel: this, for the strided kernel a
+/// `tiling`, an `argument` for each operand, and for the strided kernel max_rank strides for each operand.
 struct argument_header {
-  std::int64_t elements, groups, rank, extents[max_rank];
+  std::int64_t elements, tiles;
   workspace scratch;
+};
+
+/// Division of numbers below 2^31 by a multiplication: with s = ceil(log2 d) and m = ceil(2^(31 + s) / d), n / d = n m / 2^(31 + s)
+/// (Granlund and Montgomery, Division by invariant integers using multiplication, 1994).
+struct divisor {
+  std::uint32_t by, multiplier, shift;
+  static divisor of(std::int64_t d) {
+    std::uint32_t s = 0;
+    while ((std::int64_t{1} << s) < d) ++s;
+    const std::uint64_t power = std::uint64_t{1} << (31 + s), by = static_cast<std::uint64_t>(d);
+    return {static_cast<std::uint32_t>(d), static_cast<std::uint32_t>((power + by - 1) / by), 31 + s};
+  }
+  DSL_DETAIL_FN std::uint32_t divide(std::uint32_t n) const { return static_cast<std::uint32_t>(static_cast<std::uint64_t>(n) * multiplier >> shift); }
+};
+
+/// How tiles cover a strided index space: along its innermost dimension (0), its second (1) and the others.
+struct tiling {
+  std::int64_t extents[2];
+  std::int32_t log2_columns, rows, steps, outer_rank;  // threads a row, rows of threads, rows a thread, dimensions beyond the second
+  std::int32_t shared_bytes, width, height, unused;    // a tile in shared memory, in elements
+  divisor across, down, in_column, outer[max_rank - 2];
 };
 
 /// Every array contiguous: an element's number is its place.
@@ -27,10 +52,11 @@ struct linear_arguments : argument_header {
   argument operand[Operands];
 };
 
-/// Anything else: up to eight dimensions, of which the innermost is cut into groups of lanes.
+/// Anything else: up to eight dimensions, innermost first.
 template <int Operands>
 struct strided_arguments : argument_header {
   static constexpr bool strided = true;
+  tiling tiles_of;
   argument operand[Operands];
   std::int64_t strides[Operands][max_rank];
 };
@@ -60,7 +86,7 @@ constexpr bool reduces(const program_view& p) {
 template <class T, int N> struct alignas(sizeof(T) * N >= 16 ? 16 : sizeof(T) * N) pack { T lane[N]; };
 
 /// One thread's view of a program: reads `lanes` elements of every operand, evaluates them, stores or accumulates the outputs.
-/// Where fewer are left (the tail, the end of a row) the last one is read again in the place of those missing, so there is one
+/// Where fewer are left (the tail, the end of a row) the first one takes the place of those missing, so there is one
 /// evaluation and no second copy of its code. `Memory` does the accesses.
 template <class Program, int Inputs, class Arguments, class Memory>
 struct kernel_body {
@@ -73,30 +99,37 @@ struct kernel_body {
 
   const Arguments& args;
   Memory memory;
-  int count = 0;  // lanes that exist
   typename eval::inputs in[lanes];
-  std::int64_t offset[Arguments::strided ? operands : 1];
+  int count = 0;  // lanes that exist
+  // What is the same for a whole block is kept apart from what is a thread's own: the GPU computes it once a warp, in uniform registers.
+  std::int64_t offset[Arguments::strided ? operands : 1];  // of the group's first element; strided: of the tile's
+  std::int32_t width = 0, height = 0;                      // strided: of the tile, as far as it exists
+  std::int32_t column = 0, row = 0;                        // strided: of the group in the tile
 
   DSL_DETAIL_FN kernel_body(const Arguments& a, Memory m) : args(a), memory(m) {}
 
-  DSL_DETAIL_FN void locate(std::int64_t group) {
+  /// Brings the tiles of the operands that lie along the second dimension into shared memory. All threads of a block.
+  DSL_DETAIL_FN void load_tile(std::uint32_t tile, int thread, int block) {
+    enter(tile);
+    tile_loader loader{*this, thread, block};
+    eval::read(loader);
+  }
+
+  /// What a thread does of a tile.
+  DSL_DETAIL_FN void run(std::int64_t tile, int thread, int block, accumulators<Program>& sums) {
     if constexpr (!Arguments::strided) {
-      offset[0] = group * lanes;
+      offset[0] = (tile * block + thread) * lanes;
       const std::int64_t left = args.elements - offset[0];
       count = left < lanes ? static_cast<int>(left) : lanes;
+      if (count > 0) evaluate(sums);
     } else {
-      const std::int64_t inner = args.extents[args.rank - 1], row_groups = (inner + lanes - 1) / lanes;
-      std::int64_t row = divide(group, row_groups);
-      const std::int64_t first = (group - row * row_groups) * lanes;
-      count = inner - first < lanes ? static_cast<int>(inner - first) : lanes;
-      DSL_DETAIL_UNROLL
-      for (int k = 0; k < operands; ++k) offset[k] = first * args.strides[k][args.rank - 1];
-      for (int d = static_cast<int>(args.rank) - 2; d >= 0; --d) {
-        const std::int64_t next = divide(row, args.extents[d]), at = row - next * args.extents[d];
-        DSL_DETAIL_UNROLL
-        for (int k = 0; k < operands; ++k) offset[k] += at * args.strides[k][d];
-        row = next;
-      }
+      const tiling& t = args.tiles_of;
+      enter(static_cast<std::uint32_t>(tile));
+      column = (thread & ((1 << t.log2_columns) - 1)) * lanes, row = thread >> t.log2_columns;
+      count = width - column < lanes ? width - column : lanes;
+      if (count <= 0) return;
+      DSL_DETAIL_ROLLED
+      for (; row < height; row += t.rows) evaluate(sums);
     }
   }
 
@@ -105,19 +138,39 @@ struct kernel_body {
     using T = memory_t<D>;
     const argument& a = args.operand[N];
     if constexpr (Code == op::load) {
-      const T* const base = reinterpret_cast<const T*>(a.word) + place<N>();
-      if (count == lanes && a.extra != 0) {
-        const auto all = memory.template load<pack<T, lanes>>(base);
+      const T* from = reinterpret_cast<const T*>(a.word) + place<N>();
+      if (count == lanes && a.extra == in_vectors) {
+        const auto all = memory.template load<pack<T, lanes>>(from);
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l) input_of<Head>(in[l]) = all.lane[l];
+        return;
+      }
+      if constexpr (Arguments::strided) {
+        if (step<N>() == 0) {
+          const value_t<D> one = memory.template load<T>(from);
+          DSL_DETAIL_UNROLL
+          for (int l = 0; l < lanes; ++l) input_of<Head>(in[l]) = one;
+          return;
+        }
+      }
+      T each[lanes];
+      if (Arguments::strided && a.extra >= in_tile) {
+        const T* const tile = reinterpret_cast<const T*>(memory.shared + tile_offset(a) + row * tile_pitch(tile_width(), sizeof(T))) + column;
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < lanes; ++l) each[l] = memory.template load<T>(tile + l);
       } else {
         DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l) input_of<Head>(in[l]) = memory.template load<T>(base + existing(l) * step<N>());
+        for (int l = 0; l < lanes; ++l, from += step<N>()) {
+          each[l] = T{};
+          if (l < count) each[l] = memory.template load<T>(from);
+        }
       }
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l) input_of<Head>(in[l]) = l < count ? each[l] : each[0];
     } else if constexpr (Code == op::index) {
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l)
-        input_of<Head>(in[l]) = static_cast<std::int64_t>(a.word) + place<N>() + existing(l) * step<N>();
+        input_of<Head>(in[l]) = static_cast<std::int64_t>(a.word) + place<N>() + (l < count ? l : 0) * step<N>();
     } else {
       value_t<D> scalar;
       if constexpr (Code == op::fetch) scalar = memory.template load<T>(reinterpret_cast<const T*>(a.word));
@@ -127,8 +180,62 @@ struct kernel_body {
     }
   }
 
-  DSL_DETAIL_FN void run(std::int64_t group, accumulators<Program>& sums) {
-    locate(group);
+  template <std::size_t... I>
+  DSL_DETAIL_FN static void clear(accumulators<Program>& sums, std::index_sequence<I...>) {
+    (clear_one<static_cast<int>(I)>(sums), ...);
+  }
+
+ private:
+  DSL_DETAIL_FN int tile_width() const {
+    if constexpr (Arguments::strided) return args.tiles_of.width;
+    else return 0;
+  }
+  DSL_DETAIL_FN static std::uint32_t tile_offset(const argument& a) { return static_cast<std::uint32_t>(a.extra - in_tile); }
+
+  // Finds the tile's place.
+  DSL_DETAIL_FN void enter(std::uint32_t tile) {
+    const tiling& t = args.tiles_of;
+    std::uint32_t rest = t.across.divide(tile), outer = t.down.divide(rest);
+    const std::int64_t x = static_cast<std::int64_t>(tile - rest * t.across.by) * t.width, y = static_cast<std::int64_t>(rest - outer * t.down.by) * t.height;
+    width = t.extents[0] - x < t.width ? static_cast<std::int32_t>(t.extents[0] - x) : t.width;
+    height = t.extents[1] - y < t.height ? static_cast<std::int32_t>(t.extents[1] - y) : t.height;
+    DSL_DETAIL_UNROLL
+    for (int k = 0; k < operands; ++k) offset[k] = x * args.strides[k][0] + y * args.strides[k][1];
+    DSL_DETAIL_ROLLED
+    for (int d = 0; d < t.outer_rank; ++d) {
+      rest = t.outer[d].divide(outer);
+      const std::int64_t at = outer - rest * t.outer[d].by;
+      DSL_DETAIL_UNROLL
+      for (int k = 0; k < operands; ++k) offset[k] += at * args.strides[k][d + 2];
+      outer = rest;
+    }
+  }
+
+  struct tile_loader {
+    const kernel_body& body;
+    int thread, block;
+    template <op Code, dtype D, int N, std::uint32_t Head>
+    DSL_DETAIL_FN void read() const {
+      if constexpr (Code == op::load) body.template load_tile_of<memory_t<D>, N>(thread, block);
+    }
+  };
+  template <class T, int K>
+  DSL_DETAIL_FN void load_tile_of(int thread, int block) const {
+    const tiling& t = args.tiles_of;
+    const argument& a = args.operand[K];
+    // Threads side by side read side by side along the second dimension.
+    const int threads = t.in_column.by, lines = block / threads;
+    const int first = static_cast<int>(t.in_column.divide(static_cast<std::uint32_t>(thread)));
+    if (a.extra < in_tile || first >= lines) return;
+    const std::int64_t across = args.strides[K][0], down = args.strides[K][1];
+    for (int j = thread - first * threads; j < height; j += threads) {
+      const T* from = reinterpret_cast<const T*>(a.word) + offset[K] + j * down + first * across;
+      T* to = reinterpret_cast<T*>(memory.shared + tile_offset(a) + j * tile_pitch(tile_width(), sizeof(T))) + first;
+      for (int i = first; i < width; i += lines, from += lines * across, to += lines) memory.fetch(to, from);
+    }
+  }
+
+  DSL_DETAIL_FN void evaluate(accumulators<Program>& sums) {
     eval::read(*this);
     typename eval::results out[lanes];
     DSL_DETAIL_UNROLL
@@ -139,20 +246,12 @@ struct kernel_body {
     write_all(out, sums, outputs{});
   }
 
-  template <std::size_t... I>
-  DSL_DETAIL_FN static void clear(accumulators<Program>& sums, std::index_sequence<I...>) {
-    (clear_one<static_cast<int>(I)>(sums), ...);
+  template <int K> DSL_DETAIL_FN std::int64_t place() const {
+    if constexpr (Arguments::strided) return offset[K] + column * args.strides[K][0] + row * args.strides[K][1];
+    else return offset[0];
   }
-
- private:
-  DSL_DETAIL_FN std::int64_t divide(std::int64_t a, std::int64_t b) const {  // 64-bit division is slow on a GPU
-    if (args.elements <= 0xffffffff) return static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b);
-    return a / b;
-  }
-  DSL_DETAIL_FN std::int64_t existing(int lane) const { return lane < count ? lane : count - 1; }
-  template <int K> DSL_DETAIL_FN std::int64_t place() const { return offset[Arguments::strided ? K : 0]; }
   template <int K> DSL_DETAIL_FN std::int64_t step() const {
-    if constexpr (Arguments::strided) return args.strides[K][args.rank - 1];
+    if constexpr (Arguments::strided) return args.strides[K][0];
     else return 1;
   }
 
@@ -174,16 +273,16 @@ struct kernel_body {
       for (int l = 0; l < lanes; ++l)
         if (l < count) total<I>(sums) = combine<o.reduction()>(total<I>(sums), nth<I>(out[l]));
     } else {
-      T* const base = reinterpret_cast<T*>(a.word) + place<Inputs + I>();
-      if (count == lanes && a.extra != 0) {
+      T* to = reinterpret_cast<T*>(a.word) + place<Inputs + I>();
+      if (count == lanes && a.extra == in_vectors) {
         pack<T, lanes> all;
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l) all.lane[l] = static_cast<T>(nth<I>(out[l]));
-        memory.store(reinterpret_cast<pack<T, lanes>*>(base), all);
+        memory.store(reinterpret_cast<pack<T, lanes>*>(to), all);
       } else {
         DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l)
-          if (l < count) memory.store(base + l * step<Inputs + I>(), static_cast<T>(nth<I>(out[l])));
+        for (int l = 0; l < lanes; ++l, to += step<Inputs + I>())
+          if (l < count) memory.store(to, static_cast<T>(nth<I>(out[l])));
       }
     }
   }

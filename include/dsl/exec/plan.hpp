@@ -15,11 +15,14 @@ struct launch {
 /// How an expression runs.
 struct plan {
   device where{backend::host};
-  const char* path = "";      ///< "linear", "strided"
+  const char* path = "";      ///< "linear"; "strided"; "transposing", through tiles in shared memory
   std::int64_t elements = 0;
-  int lanes = 1;              ///< elements a thread takes at a time: a group
-  std::int64_t groups = 0;
+  int lanes = 1;              ///< elements a thread takes at a time
   int block = 0;              ///< threads a block; on the host, elements a block
+  int columns = 0, rows = 0;  ///< unless linear: threads along the innermost dimension and along the second
+  int steps = 1;              ///< unless linear: rows that a thread takes, one after another
+  int shared_bytes = 0;       ///< shared memory a block, for tiles
+  std::int64_t tiles = 0;     ///< pieces of the index space that a block takes at a time
   std::int64_t grid = 0;      ///< blocks
   int registers = 0;          ///< a thread, as compiled; 0 where there is no kernel
   int blocks_per_multiprocessor = 0;
@@ -43,7 +46,13 @@ struct kernel_attributes { int registers, max_block, blocks_per_multiprocessor; 
 
 /// Grid and block for a kernel. One that reduces gets as many blocks as fit on the device at once and walks on from there, so that
 /// its partial results are few. Throws device_error where a fixed block is larger than the kernel allows.
-plan make_plan(const geometry& g, int lanes, bool reduces, const kernel_attributes& attributes, const launch& fixed, const program_view& program);
+plan make_plan(const geometry& g, const operand* inputs, int input_count, int lanes, bool reduces, const kernel_attributes& attributes,
+               const launch& fixed, const program_view& program);
+
+/// A tile in shared memory, `size` bytes an element: a row starts one bank further than the row before, so that reading and writing
+/// a column takes every bank once.
+constexpr int tile_pitch(int columns, int size) { return columns * size + (size < 4 ? 4 : size); }
+constexpr int tile_bytes(int columns, int rows, int size) { return (tile_pitch(columns, size) * rows + 15) / 16 * 16; }
 
 inline constexpr int default_block = 256;
 inline constexpr int host_block = 256;  // elements; a multiple of every vector width

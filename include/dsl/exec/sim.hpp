@@ -8,7 +8,7 @@ namespace dsl::detail {
 /// The memory that a kernel may touch.
 struct checked_range { std::uintptr_t begin, end; };
 struct checked_ranges {
-  checked_range range[2 * max_operands];
+  checked_range range[2 * max_operands + 1];
   int count = 0;
   const char* kernel;
   const program_view* program;
@@ -23,6 +23,7 @@ void check_access(const checked_ranges& allowed, const void* address, std::size_
 struct checked_memory {
   static constexpr bool apart = true;
   const checked_ranges* allowed;
+  unsigned char* shared;
   template <class T> DSL_DETAIL_FN T load(const void* address) const {
     check(address, sizeof(T), alignof(T));
     return *static_cast<const T*>(address);
@@ -31,6 +32,7 @@ struct checked_memory {
     check(address, sizeof(T), alignof(T));
     *address = value;
   }
+  template <class T> DSL_DETAIL_FN void fetch(T* to, const T* from) const { store(to, load<T>(from)); }
 
  private:
   DSL_DETAIL_FN void check([[maybe_unused]] const void* address, [[maybe_unused]] std::size_t bytes, [[maybe_unused]] std::size_t alignment) const {
@@ -61,15 +63,24 @@ struct simulated_team {
   }
 };
 
+/// One thread's share of one tile.
+struct simulated_step {
+  std::int64_t tile;
+  int thread, block;
+  unsigned char* shared;
+};
+
 /// A kernel as data. `sums` are accumulators<Program>.
 struct simulated_kernel {
-  void (*thread)(const void* arguments, const checked_ranges&, std::int64_t first_group, std::int64_t stride, void* sums);
+  void (*load_tile)(const void* arguments, const checked_ranges&, const simulated_step&);  // null for the linear kernel
+  void (*run)(const void* arguments, const checked_ranges&, const simulated_step&, void* sums);
+  void (*clear)(void* sums);
   // Where the kernel reduces: a block's threads to its partial result, and all blocks' partial results to the results.
   std::size_t sums_bytes;
   void (*reduce)(const void* threads, int count, void* block);
   void (*finish)(const void* arguments, const checked_ranges&, const void* blocks, std::int64_t block_count, int threads);
 };
-/// Runs the blocks in order, and each block's threads in order.
+/// Runs the blocks in order, and each block's threads in order between two barriers.
 void simulate(const simulated_kernel& k, const void* arguments, const plan& p, checked_ranges& allowed);
 
 template <class Program, int Inputs, class Arguments>
@@ -79,19 +90,20 @@ struct simulated {
   using outputs = typename body::outputs;
 
   static constexpr simulated_kernel kernel() {
-    if constexpr (reduces(Program::view())) return {&thread, sizeof(sums), &reduce, &finish};
-    else return {&thread, 0, nullptr, nullptr};
+    simulated_kernel k{nullptr, &run, &clear, sizeof(sums), nullptr, nullptr};
+    if constexpr (Arguments::strided) k.load_tile = &load_tile;
+    if constexpr (reduces(Program::view())) k.reduce = &reduce, k.finish = &finish;
+    return k;
   }
 
  private:
-  DSL_DETAIL_SMALL static void thread(const void* arguments, const checked_ranges& allowed, std::int64_t group, std::int64_t stride, void* mine) {
-    const auto& args = *static_cast<const Arguments*>(arguments);
-    body one(args, checked_memory{&allowed});
-    sums local{};
-    body::clear(local, outputs{});
-    for (; group < args.groups; group += stride) one.run(group, local);
-    if (mine != nullptr) *static_cast<sums*>(mine) = local;
+  DSL_DETAIL_SMALL static void load_tile(const void* arguments, const checked_ranges& allowed, const simulated_step& s) {
+    body(*static_cast<const Arguments*>(arguments), checked_memory{&allowed, s.shared}).load_tile(static_cast<std::uint32_t>(s.tile), s.thread, s.block);
   }
+  DSL_DETAIL_SMALL static void run(const void* arguments, const checked_ranges& allowed, const simulated_step& s, void* mine) {
+    body(*static_cast<const Arguments*>(arguments), checked_memory{&allowed, s.shared}).run(s.tile, s.thread, s.block, *static_cast<sums*>(mine));
+  }
+  static void clear(void* mine) { body::clear(*static_cast<sums*>(mine), outputs{}); }
   static void reduce(const void* threads, int count, void* block) {
     reduce_all(static_cast<const sums*>(threads), count, *static_cast<sums*>(block), outputs{});
   }
@@ -117,7 +129,7 @@ struct simulated {
       merge(partial[static_cast<std::size_t>(b % threads)], static_cast<const sums*>(blocks)[b], outputs{});
     sums results;
     reduce(partial.data(), threads, &results);
-    store_all(*static_cast<const Arguments*>(arguments), checked_memory{&allowed}, results, outputs{});
+    store_all(*static_cast<const Arguments*>(arguments), checked_memory{&allowed, nullptr}, results, outputs{});
   }
   template <std::size_t... I>
   static void merge(sums& to, const sums& from, std::index_sequence<I...>) {

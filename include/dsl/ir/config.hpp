@@ -25,10 +25,13 @@
 #endif
 
 // Before a loop over a thread's lanes: their values stay in registers only if every index is a constant.
+// A loop whose count is rarely more than one is not worth the code of a second copy.
 #if defined(__CUDA_ARCH__)
 #define DSL_DETAIL_UNROLL _Pragma("unroll")
+#define DSL_DETAIL_ROLLED _Pragma("unroll 1")
 #else
 #define DSL_DETAIL_UNROLL
+#define DSL_DETAIL_ROLLED
 #endif
 
 // Compiled for size: the simulator runs no faster for being optimised, but took more than half of a file's compilation when it was.

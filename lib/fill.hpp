@@ -1,4 +1,4 @@
-// The library's own kernels.
+// The library's own kernel.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,6 +11,5 @@
 namespace dsl::detail::cuda {
 
 void launch_fill(void* at, const void* value, std::size_t size, std::int64_t count, cudaStream_t stream);
-void launch_copy(const strided_copy& c, std::size_t size, cudaStream_t stream);
 
 }  // namespace dsl::detail::cuda

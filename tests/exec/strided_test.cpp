@@ -1,0 +1,119 @@
+// Index spaces that are not one contiguous dimension: every element of random layouts, on every path of the strided kernel.
+#include "../on_device.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+namespace {
+
+struct strided : on_device {};
+ON_EVERY_DEVICE(strided);
+
+/// An array of small random integers behind a view: dimensions in any order in memory, reversed, with gaps, or of extent 1.
+template <class T, int Rank>
+struct operand {
+  operand(const dsl::extents<Rank>& shape, std::mt19937& engine, bool may_stretch) {
+    const auto pick = [&](int n) { return static_cast<int>(engine() % static_cast<unsigned>(n)); };
+    dsl::extents<Rank> sizes = shape, strides{};
+    std::array<int, Rank> order;
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), engine);
+    std::int64_t step = pick(3) == 0 ? 2 : 1, first = pick(4), n = 0;
+    for (const int d : order) {
+      const auto i = static_cast<std::size_t>(d);
+      if (may_stretch && pick(4) == 0) sizes[i] = 1;
+      strides[i] = step;
+      step = step * sizes[i] + (pick(3) == 0 ? 3 : 0);
+      if (pick(4) == 0) first += (sizes[i] - 1) * strides[i], strides[i] = -strides[i];
+    }
+    n = step + 8;
+    host.resize(static_cast<std::size_t>(n));
+    for (T& x : host) x = static_cast<T>(pick(60));
+    memory = dsl::to_device(host);
+    // Assigning to a view would assign its elements.
+    std::construct_at(&view, memory.view().owner(), memory.data() + first, sizes, strides);
+    origin = first;
+  }
+  std::int64_t place(const dsl::extents<Rank>& at) const {
+    std::int64_t p = origin;
+    for (std::size_t d = 0; d < Rank; ++d) p += (view.extent(static_cast<int>(d)) == 1 ? 0 : at[d]) * view.strides()[d];
+    return p;
+  }
+  std::vector<T> host;
+  dsl::array<T> memory;
+  dsl::view<T, Rank> view;
+  std::int64_t origin;
+};
+
+template <int Rank, class Visit>
+void for_each(const dsl::extents<Rank>& shape, const Visit& visit) {
+  const std::int64_t n = std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+  for (std::int64_t i = 0; i < n; ++i) {
+    dsl::extents<Rank> at{};
+    std::int64_t rest = i;
+    for (std::size_t d = Rank; d-- > 0;) at[d] = rest % shape[d], rest /= shape[d];
+    visit(at);
+  }
+}
+
+// Every layout drawn for a formula of two inputs: what it writes, what it leaves alone, and its sum.
+template <class A, class B, class Out, int Rank>
+void random_layouts(const std::vector<dsl::extents<Rank>>& shapes, int rounds) {
+  std::mt19937 engine(Rank * 100 + sizeof(A) * 10 + sizeof(B));
+  for (int round = 0; round < rounds; ++round)
+    for (const auto& shape : shapes) {
+      const operand<A, Rank> a(shape, engine, true);
+      const operand<B, Rank> b(shape, engine, true);
+      const operand<Out, Rank> out(shape, engine, false);
+      out.view = 2 * a.view + b.view;
+      dsl::extents<Rank> both{};
+      for (std::size_t d = 0; d < Rank; ++d) both[d] = std::max(a.view.extents()[d], b.view.extents()[d]);
+      std::vector<Out> want = out.host;
+      std::int64_t sum = 0;
+      const auto value = [&](const auto& at) {
+        return 2 * static_cast<std::int64_t>(a.host[static_cast<std::size_t>(a.place(at))]) + static_cast<std::int64_t>(b.host[static_cast<std::size_t>(b.place(at))]);
+      };
+      for_each<Rank>(shape, [&](const auto& at) { want[static_cast<std::size_t>(out.place(at))] = static_cast<Out>(value(at)); });
+      for_each<Rank>(both, [&](const auto& at) { sum += value(at); });
+      const auto got = out.memory.copy_to_host();
+      for (std::size_t i = 0; i < want.size(); ++i) ASSERT_EQ(got[i], want[i]) << "round " << round << ", element " << i;
+      const dsl::scalar<double> total = dsl::sum(dsl::cast<double>(2 * dsl::cast<Out>(a.view) + b.view));
+      ASSERT_EQ(total.value(), static_cast<double>(sum)) << round;
+    }
+}
+
+TEST_P(strided, rank_1) { random_layouts<float, float, float, 1>({{1}, {7}, {64}, {1027}}, 8); }
+TEST_P(strided, rank_2) {
+  random_layouts<float, float, float, 2>({{1, 9}, {3, 5}, {33, 65}, {16, 16}, {17, 130}, {150, 70}, {2, 513}, {600, 3}}, 6);
+}
+TEST_P(strided, rank_2_of_bytes_and_doubles) { random_layouts<std::int8_t, double, double, 2>({{3, 5}, {129, 131}, {64, 40}}, 8); }
+TEST_P(strided, rank_3_of_mixed_sizes) { random_layouts<std::int16_t, std::int64_t, std::int64_t, 3>({{2, 3, 4}, {5, 33, 34}, {40, 3, 37}, {300, 2, 3}}, 6); }
+TEST_P(strided, rank_5) { random_layouts<std::int32_t, std::int32_t, std::int32_t, 5>({{2, 3, 4, 5, 6}, {17, 2, 3, 16, 5}}, 4); }
+
+TEST_P(strided, blocks_of_any_size) {
+  for (const int block : {32, 64, 96, 160, 256, 512, 1024}) {
+    const auto hm = random_floats(90 * 70);
+    const auto m = dsl::to_device(hm);
+    const dsl::view<float, 2> transposed(m.view().owner(), m.data(), {70, 90}, {1, 70});
+    dsl::array<float, 2> out(70, 90);
+    dsl::assign(out, transposed + 1, {.block = block});
+    const auto got = out.copy_to_host();
+    for (std::size_t i = 0; i < 70; ++i)
+      for (std::size_t j = 0; j < 90; ++j) ASSERT_EQ(got[i * 90 + j], hm[j * 70 + i] + 1) << block;
+  }
+}
+
+TEST_P(strided, paths) {
+  if (dsl::device::current().kind == dsl::backend::host) GTEST_SKIP() << "the host has no grid";
+  const auto m = dsl::ones<float>(64 * 64);
+  const dsl::view<float, 2> rows(m.view().owner(), m.data(), {64, 64}, {64, 1}), columns(m.view().owner(), m.data(), {64, 64}, {1, 64});
+  dsl::array<float, 2> out(64, 64);
+  EXPECT_STREQ(dsl::plan_of(out, rows + 1).path, "linear");
+  EXPECT_STREQ(dsl::plan_of(out, rows + columns).path, "transposing");
+  EXPECT_STREQ(dsl::plan_of(out, rows + dsl::view<float, 2>(m.view().owner(), m.data(), {64, 1}, {1, 1})).path, "strided");
+  const dsl::view<float, 2> transposed(out.view().owner(), out.data(), {64, 64}, {1, 64});
+  EXPECT_STREQ(dsl::plan_of(transposed, columns + 1).path, "linear");  // dimensions are taken in the output's order
+}
+
+}  // namespace
