@@ -6,22 +6,38 @@
 namespace property {
 
 enum class dtype : std::uint8_t {
-  boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64, complex64, complex128
+  boolean,
+  int8,
+  int16,
+  int32,
+  int64,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  float16,
+  bfloat16,
+  float32,
+  float64,
+  complex64,
+  complex128
 };
 inline constexpr int dtype_count = 15;
-inline constexpr const char* dtype_names[] = {"bool",   "int8",   "int16",   "int32",    "int64",   "uint8",   "uint16",    "uint32",
-                                              "uint64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"};
+inline constexpr const char* dtype_names[] = {"bool",     "int8",    "int16",   "int32",     "int64",
+                                              "uint8",    "uint16",  "uint32",  "uint64",    "float16",
+                                              "bfloat16", "float32", "float64", "complex64", "complex128"};
 inline constexpr const char* name(dtype t) { return dtype_names[static_cast<int>(t)]; }
 inline constexpr int bytes_of(dtype t) { return "\1\1\2\4\10\1\2\4\10\2\2\4\10\10\20"[static_cast<int>(t)]; }
 
 enum class kind : std::uint8_t { boolean, integer, real, complex };
 constexpr kind kind_of(dtype t) {
-  return t == dtype::boolean ? kind::boolean : t <= dtype::uint64 ? kind::integer : t <= dtype::float64 ? kind::real : kind::complex;
+  return t == dtype::boolean   ? kind::boolean
+         : t <= dtype::uint64  ? kind::integer
+         : t <= dtype::float64 ? kind::real
+                               : kind::complex;
 }
 constexpr bool is_signed_integer(dtype t) { return t >= dtype::int8 && t <= dtype::int64; }
-constexpr dtype part_of(dtype t) {
-  return t == dtype::complex64 ? dtype::float32 : t == dtype::complex128 ? dtype::float64 : t;
-}
+constexpr dtype part_of(dtype t) { return t == dtype::complex64 ? dtype::float32 : t == dtype::complex128 ? dtype::float64 : t; }
 
 // np.promote_types in NumPy's one-letter codes (E: ml_dtypes' bfloat16).
 inline constexpr const char* dtype_codes = "?bhiqBHIQeEfdFD";

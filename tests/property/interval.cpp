@@ -12,7 +12,9 @@ namespace {
 
 constexpr real infinity = std::numeric_limits<real>::infinity(), pi = 3.14159265358979323846264338327950288L;
 
-struct format_info { int digits, lowest_exponent, highest_exponent; };
+struct format_info {
+  int digits, lowest_exponent, highest_exponent;
+};
 
 format_info info(dtype format) {
   switch (format) {
@@ -63,8 +65,7 @@ bool vanishes(real a, real b, real c) {
          std::fma(static_cast<double>(a), static_cast<double>(b), static_cast<double>(c)) == 0;
 }
 
-template <class F>
-interval corners(const interval& a, const interval& b, F f) {
+template <class F> interval corners(const interval& a, const interval& b, F f) {
   if (a.is_nan() || b.is_nan()) return interval::nan();
   if (!a.is_range() || !b.is_range()) return interval::anything();
   if (a.is_point() && b.is_point()) return interval::point(f(a.low, b.low));
@@ -78,8 +79,7 @@ interval corners(const interval& a, const interval& b, F f) {
   return interval::of(low, high);
 }
 
-template <class F>
-interval increasing(const interval& a, F f) {
+template <class F> interval increasing(const interval& a, F f) {
   if (!a.is_range()) return a;
   return a.is_point() ? interval::point(f(a.low)) : interval::of(f(a.low), f(a.high));
 }
@@ -87,8 +87,7 @@ interval increasing(const interval& a, F f) {
 bool unbounded(const interval& a) { return a.is_range() && (std::isinf(a.low) || std::isinf(a.high)); }
 
 // A wave's range: f's values at the ends, and 1 or -1 where a crest or a trough (at phase + 2 pi k) lies between them.
-template <class F>
-interval wave(const interval& a, F f, real crest) {
+template <class F> interval wave(const interval& a, F f, real crest) {
   if (!a.is_range()) return a;
   if (a.is_point()) return interval::point(f(a.low));
   if (unbounded(a)) return interval::anything();
@@ -134,7 +133,8 @@ interval round_to(dtype format, const interval& a) {
 interval settle(dtype format, const interval& a) {
   if (!a.is_range()) return a;
   const format_info f = info(arithmetic(format));
-  const real limit = std::ldexp(2 - std::ldexp(real(1), 1 - f.digits), f.highest_exponent), half_unit = std::ldexp(real(1), f.highest_exponent - f.digits);
+  const real limit = std::ldexp(2 - std::ldexp(real(1), 1 - f.digits), f.highest_exponent),
+             half_unit = std::ldexp(real(1), f.highest_exponent - f.digits);
   interval s = a;
   if (s.low >= limit + half_unit) s.low = infinity;
   if (s.high > limit) s.high = infinity;
@@ -157,7 +157,8 @@ interval multiply(dtype format, const interval& a, const interval& b) {
   if (!points && ((unbounded(a) && b.contains(0)) || (unbounded(b) && a.contains(0)))) return interval::anything();
   if (!points || !product.is_point()) return rounded(format, product);
   const real p = product.low;
-  const bool exact = std::isinf(p) || (representable(format, p) && (arithmetic(format) == dtype::float32 || vanishes(a.low, b.low, -p)));
+  const bool exact =
+      std::isinf(p) || (representable(format, p) && (arithmetic(format) == dtype::float32 || vanishes(a.low, b.low, -p)));
   return exact ? product : rounded(format, product);
 }
 
@@ -167,8 +168,9 @@ interval divide(dtype format, const interval& a, const interval& b) {
   if (!points && b.contains(0) && a.is_range() && (!b.is_point() || a.contains(0))) return interval::anything();
   if (!points || !quotient.is_point()) return rounded(format, quotient);
   const real q = quotient.low;
-  const bool exact = std::isinf(q) || b.low == 0 || std::isinf(b.low) ||
-                     (representable(format, q) && (arithmetic(format) == dtype::float32 ? q * b.low == a.low : vanishes(q, b.low, -a.low)));
+  const bool exact =
+      std::isinf(q) || b.low == 0 || std::isinf(b.low) ||
+      (representable(format, q) && (arithmetic(format) == dtype::float32 ? q * b.low == a.low : vanishes(q, b.low, -a.low)));
   return exact ? quotient : rounded(format, quotient);
 }
 
@@ -182,11 +184,13 @@ interval sqrt(dtype format, const interval& a) {
 }
 
 interval fma(dtype format, const interval& a, const interval& b, const interval& c) {
-  const interval product = corners(a, b, [](real x, real y) { return x * y; }), sum = corners(product, c, [](real x, real y) { return x + y; });
+  const interval product = corners(a, b, [](real x, real y) { return x * y; }),
+                 sum = corners(product, c, [](real x, real y) { return x + y; });
   if (((unbounded(a) && b.contains(0)) || (unbounded(b) && a.contains(0))) && !product.is_point()) return interval::anything();
   if (!sum.is_range()) return sum;
   // A product of two doubles has more digits than `real`.
-  const real size = std::max(std::abs(product.low), std::abs(product.high)), inexact = arithmetic(format) == dtype::float64 && std::isfinite(size) ? size * 0x1p-62L : 0;
+  const real size = std::max(std::abs(product.low), std::abs(product.high)),
+             inexact = arithmetic(format) == dtype::float64 && std::isfinite(size) ? size * 0x1p-62L : 0;
   return widen(arithmetic(format), sum, 0.5L, smallest(arithmetic(format)) + inexact);
 }
 
@@ -222,7 +226,8 @@ interval floor_divide(dtype format, const interval& a, const interval& b) {
   const real x = a.low, y = b.low, rest = std::fmod(x, y);
   if (y == 0) return interval::point(x / y);
   if (std::isnan(rest)) return interval::nan();
-  const real times = std::isinf(y) ? 0 : std::nearbyint((x - rest) / y), whole = times - (rest != 0 && (rest < 0) != (y < 0) ? 1 : 0);
+  const real times = std::isinf(y) ? 0 : std::nearbyint((x - rest) / y),
+             whole = times - (rest != 0 && (rest < 0) != (y < 0) ? 1 : 0);
   if (whole == 0) return interval::point(std::copysign(real(0), x / y));
   if (std::abs(whole) < std::ldexp(real(1), info(arithmetic(format)).digits - 2)) return interval::point(whole);
   return widen(arithmetic(format), interval::point(whole), 4, 0);
@@ -237,11 +242,22 @@ interval monotone(dtype format, const interval& a, function f, real from, real t
 }
 
 interval cosh(dtype format, const interval& a) {
-  return monotone(format, abs(a), [](real x) { return std::cosh(x); }, 0, infinity);
+  return monotone(
+      format, abs(a), [](real x) { return std::cosh(x); }, 0, infinity);
 }
 
-interval sin(dtype format, const interval& a) { return approximate(format, wave(a, [](real x) { return std::sin(x); }, pi / 2), 4); }
-interval cos(dtype format, const interval& a) { return approximate(format, wave(a, [](real x) { return std::cos(x); }, 0), 4); }
+interval sin(dtype format, const interval& a) {
+  return approximate(format,
+                     wave(
+                         a, [](real x) { return std::sin(x); }, pi / 2),
+                     4);
+}
+interval cos(dtype format, const interval& a) {
+  return approximate(format,
+                     wave(
+                         a, [](real x) { return std::cos(x); }, 0),
+                     4);
+}
 
 interval tan(dtype format, const interval& a) {
   if (a.is_range() && !a.is_point()) {
@@ -326,7 +342,6 @@ interval min(const interval& a, const interval& b) {
 }
 interval max(const interval& a, const interval& b) { return negate(min(negate(a), negate(b))); }
 
-
 interval fmin(const interval& a, const interval& b) { return a.is_nan() ? b : b.is_nan() ? a : min(a, b); }
 interval fmax(const interval& a, const interval& b) { return a.is_nan() ? b : b.is_nan() ? a : max(a, b); }
 
@@ -372,7 +387,8 @@ void apply_complex(dtype format, complex_function f, const interval (&z)[2], int
     if (!part.is_range() || unbounded(part) || std::abs(part.low) > 1e15L) return;
   using complex = std::complex<real>;
   const complex middle((z[0].low + z[0].high) / 2, (z[1].low + z[1].high) / 2);
-  const real radius = std::hypot(z[0].high - z[0].low, z[1].high - z[1].low) / 2 + std::abs(middle) * 0x1p-62L, size = std::abs(middle);
+  const real radius = std::hypot(z[0].high - z[0].low, z[1].high - z[1].low) / 2 + std::abs(middle) * 0x1p-62L,
+             size = std::abs(middle);
   const bool at_cut = z[0].low <= 0 && z[1].contains(0) && !(z[1].is_point() && z[1].low == 0 && z[0].high < 0);
   if (radius > 1 || ((f == complex_function::log || f == complex_function::sqrt) && (at_cut || 2 * radius > size))) return;
   complex value;
@@ -385,15 +401,20 @@ void apply_complex(dtype format, complex_function f, const interval (&z)[2], int
     case complex_function::cos: value = std::cos(middle), moves = std::cosh(std::abs(middle.imag()) + radius) * 2 * radius; break;
   }
   if (!(std::abs(value) < std::ldexp(real(1), info(g).highest_exponent))) return;
-  const real tiny = std::ldexp(real(1), info(g).lowest_exponent), scale = f == complex_function::log ? std::max(real(1), std::abs(value)) : std::abs(value);
+  const real tiny = std::ldexp(real(1), info(g).lowest_exponent),
+             scale = f == complex_function::log ? std::max(real(1), std::abs(value)) : std::abs(value);
   const real error = moves + 8 * epsilon(g) * scale + tiny;
-  result[0] = interval::of(value.real() - error, value.real() + error), result[1] = interval::of(value.imag() - error, value.imag() + error);
+  result[0] = interval::of(value.real() - error, value.real() + error),
+  result[1] = interval::of(value.imag() - error, value.imag() + error);
 }
 
 bool is_decided(dtype format, const interval& a) {
   if (!a.is_range()) return a.is_nan();
   if (a.low == a.high) return true;
-  const real bound = std::ldexp(real(1), format == dtype::float64 ? -36 : format == dtype::float32 ? -10 : format == dtype::float16 ? -8 : -5);
+  const real bound = std::ldexp(real(1), format == dtype::float64   ? -36
+                                         : format == dtype::float32 ? -10
+                                         : format == dtype::float16 ? -8
+                                                                    : -5);
   return a.high - a.low <= bound * std::max(real(1), std::abs(a.low));
 }
 

@@ -24,13 +24,15 @@ std::uint64_t draw_integer(random& r, int bits) {
 }
 
 std::uint64_t draw_real(random& r, int exponent_bits, int fraction_bits) {
-  const std::uint64_t all = (1u << exponent_bits) - 1, bias = all / 2, sign = std::uint64_t(r.below(2)) << (exponent_bits + fraction_bits);
+  const std::uint64_t all = (1u << exponent_bits) - 1, bias = all / 2,
+                      sign = std::uint64_t(r.below(2)) << (exponent_bits + fraction_bits);
   const std::uint64_t fraction = r.next() >> (64 - fraction_bits);
   switch (r.below(100)) {
-    case 0: return sign | all << fraction_bits;                              // infinity
+    case 0: return sign | all << fraction_bits;                                     // infinity
     case 1: return all << fraction_bits | std::uint64_t{1} << (fraction_bits - 1);  // NaN
-    case 2: case 3: return sign;                                             // zero
-    case 4: return sign | (bias + 9) << fraction_bits | fraction;            // 512 to 1024
+    case 2:
+    case 3: return sign;                                           // zero
+    case 4: return sign | (bias + 9) << fraction_bits | fraction;  // 512 to 1024
     case 5: return sign | (bias - 9) << fraction_bits | fraction;
     default: break;
   }
@@ -81,7 +83,8 @@ shape draw_shape(random& r, int rank, int number) {
   do {
     for (int d = 0; d < rank; ++d) s.extents[d] = r.percent(20) ? 1 : 2 + r.below(4);
     if (rank > 0) s.extents[r.percent(60) ? rank - 1 : r.below(rank)] = rows[r.below(15)];
-  } while (s.size() > 1100);
+    if (rank > 1 && r.percent(40)) s.extents[r.below(rank)] = rows[r.below(15)];  // large enough both ways for a kernel's tiles
+  } while (s.size() > 2200);
   if (number == 0 && rank > 0) s.extents[r.below(rank)] = 0;
   return s;
 }
@@ -105,7 +108,8 @@ placement draw_placement(random& r, const shape& space, int rank, order o, bool 
     p.strides[d] = still[d] ? 0 : step;
     step *= std::max<std::int64_t>(1, p.of.extents[d]);
     if (any && r.percent(20)) step += r.below(3);
-    if (any && r.percent(25) && p.of.extents[d] > 0) p.offset += (p.of.extents[d] - 1) * p.strides[d], p.strides[d] = -p.strides[d];
+    if (any && r.percent(25) && p.of.extents[d] > 0)
+      p.offset += (p.of.extents[d] - 1) * p.strides[d], p.strides[d] = -p.strides[d];
   }
   p.block = step + 8;  // no offset passes 3
   return p;

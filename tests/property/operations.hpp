@@ -6,7 +6,9 @@
 namespace property {
 
 enum class operation : std::uint8_t {
-  leaf, literal, cast,
+  leaf,
+  literal,
+  cast,
 #define OPERATION(name, ...) name,
 #include "operations.inc"
 };
@@ -25,7 +27,9 @@ struct operation_info {
   kind lowest, highest;
 };
 inline constexpr operation_info operations[] = {
-    {"", 0, {}, {}, {}, {}}, {"", 0, {}, {}, {}, {}}, {"", 1, operands_rule::promoted, {}, kind::boolean, kind::complex},
+    {"", 0, {}, {}, {}, {}},
+    {"", 0, {}, {}, {}, {}},
+    {"", 1, operands_rule::promoted, {}, kind::boolean, kind::complex},
 #define OPERATION(name, arity, operands, gives, lowest, highest, code) \
   {#code, arity, operands_rule::operands, result_rule::gives, kind::lowest, kind::highest},
 #include "operations.inc"

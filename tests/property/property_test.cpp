@@ -59,7 +59,13 @@ class trial {
       const bool shares = static_cast<int>(i) == shared_output_;
       outputs.push_back({shares ? leaves[shared_leaf_].block : dsl::to_device(m.bytes).view(), nullptr, m.place});
     }
-    compiled.run(leaves.data(), outputs.data());
+    try {
+      compiled.run(leaves.data(), outputs.data());
+    } catch (const dsl::error& e) {
+      ++count.failures;
+      ADD_FAILURE() << name_ << ": " << e.what();
+      return;
+    }
     for (std::size_t i = 0; i < outputs.size(); ++i) check(i, outputs[i].block.copy_to_host(), count);
     for (std::size_t i = 0; i < leaves.size(); ++i)
       if (shared_output_ < 0 || i != shared_leaf_) {
@@ -75,7 +81,8 @@ class trial {
       for (std::size_t i = 0; i < leaves_.size(); ++i) {
         memory& to = outputs_[static_cast<std::size_t>(o)];
         const placement& from = leaves_[i].place;
-        const bool whole = from.of.rank == space_.rank && std::equal(from.of.extents, from.of.extents + space_.rank, space_.extents) &&
+        const bool whole = from.of.rank == space_.rank &&
+                           std::equal(from.of.extents, from.of.extents + space_.rank, space_.extents) &&
                            std::find(from.strides, from.strides + from.of.rank, 0) == from.strides + from.of.rank;
         if (bundle_.leaves[i].from != source::array || leaves_[i].type != to.type || !whole) continue;
         to = leaves_[i];
@@ -114,7 +121,8 @@ class trial {
       ++count.elements, count.decided += is_decided(expected_[i], precision) ? 1 : 0;
       std::copy_n(m.bytes.data() + at, bytes, around.data() + at);
       if (agrees(expected_[i], after.data() + at) || ++count.failures > 20) continue;
-      ADD_FAILURE() << describe(output, index) << "\n  gave " << spell(read(m.type, after.data() + at)) << ", expected " << spell(expected_[i]);
+      ADD_FAILURE() << describe(output, index) << "\n  gave " << spell(read(m.type, after.data() + at)) << ", expected "
+                    << spell(expected_[i]);
     }
     EXPECT_EQ(around, m.bytes) << name_ << " wrote beside output " << output;
   }
@@ -129,7 +137,8 @@ class trial {
     for (int n = 0; n < formula.size; ++n) {
       if (formula.nodes[n].what != operation::leaf) continue;
       const memory& m = leaves_[static_cast<std::size_t>(formula.nodes[n].number)];
-      text += "\n  " + spell(formula, bundle_, n) + ": " + ::property::name(m.type) + " " + spell(read(m.type, element(m, index))) + ", " + spell(m.place);
+      text += "\n  " + spell(formula, bundle_, n) + ": " + ::property::name(m.type) + " " +
+              spell(read(m.type, element(m, index))) + ", " + spell(m.place);
     }
     return text;
   }

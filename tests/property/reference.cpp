@@ -1,24 +1,22 @@
 #include "reference.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 
 namespace property {
 
 namespace {
 
-template <class T>
-T bytes_as(const void* at) {
+template <class T> T bytes_as(const void* at) {
   T x;
   std::memcpy(&x, at, sizeof x);
   return x;
 }
 
 real decode16(std::uint16_t bits, int fraction_bits, int bias) {
-  const int exponent = (bits & 0x7fff) >> fraction_bits, fraction = bits & ((1 << fraction_bits) - 1), all = 0x7fff >> fraction_bits;
+  const int exponent = (bits & 0x7fff) >> fraction_bits, fraction = bits & ((1 << fraction_bits) - 1),
+            all = 0x7fff >> fraction_bits;
   const real sign = bits >> 15 != 0 ? -1 : 1;
   if (exponent == all) return fraction != 0 ? std::nanl("") : sign * HUGE_VALL;
   if (exponent == 0) return sign * std::ldexp(real(fraction), 1 - bias - fraction_bits);
@@ -68,8 +66,10 @@ value convert(const value& v, dtype to) {
     if (have <= kind::integer) return v.is_known ? value::integer(to, v.exact()) : value::unknown(to);
     const interval a = settle(v.type, v.part[0]);
     const int bits = 8 * bytes_of(to);
-    const real low = is_signed_integer(to) ? -std::ldexp(real(1), bits - 1) : 0, high = std::ldexp(real(1), is_signed_integer(to) ? bits - 1 : bits);
-    if (!a.is_range() || std::trunc(a.low) != std::trunc(a.high) || !(std::trunc(a.low) >= low && std::trunc(a.low) < high)) return value::unknown(to);
+    const real low = is_signed_integer(to) ? -std::ldexp(real(1), bits - 1) : 0,
+               high = std::ldexp(real(1), is_signed_integer(to) ? bits - 1 : bits);
+    if (!a.is_range() || std::trunc(a.low) != std::trunc(a.high) || !(std::trunc(a.low) >= low && std::trunc(a.low) < high))
+      return value::unknown(to);
     return value::integer(to, static_cast<__int128>(std::trunc(a.low)));
   }
   if (have <= kind::integer) {
@@ -143,7 +143,10 @@ value arithmetic_on_numbers(operation what, dtype type, const value& a, const va
     case operation::add:
       return make(type, add(f, a.part[0], b.part[0]), a_real ? b.part[1] : b_real ? a.part[1] : add(f, a.part[1], b.part[1]));
     case operation::subtract:
-      return make(type, subtract(f, a.part[0], b.part[0]), a_real ? negate(b.part[1]) : b_real ? a.part[1] : subtract(f, a.part[1], b.part[1]));
+      return make(type, subtract(f, a.part[0], b.part[0]),
+                  a_real   ? negate(b.part[1])
+                  : b_real ? a.part[1]
+                           : subtract(f, a.part[1], b.part[1]));
     case operation::multiply: {
       const interval ar = settled(a, 0), ai = settled(a, 1), br = settled(b, 0), bi = settled(b, 1);
       if (b_real) return make(type, multiply(f, ar, br), multiply(f, ai, br));
@@ -205,7 +208,8 @@ value compare(operation what, const value& a, const value& b) {
 value ask(operation what, const value& a) {
   const bool number = kind_of(a.type) >= kind::real;
   const interval re = settle(part_of(a.type), a.part[0]), im = settle(part_of(a.type), a.part[1]);
-  const truth nan = number ? is_nan(re) | is_nan(im) : truth::no, infinite = number ? is_infinite(re) | is_infinite(im) : truth::no;
+  const truth nan = number ? is_nan(re) | is_nan(im) : truth::no,
+              infinite = number ? is_infinite(re) | is_infinite(im) : truth::no;
   switch (what) {
     case operation::isnan: return value::of(nan);
     case operation::isinf: return value::of(infinite);
@@ -248,11 +252,16 @@ value apply_to_real(operation what, dtype type, const value& a) {
   const dtype f = part_of(type);
   const interval x = settle(f, a.part[0]);
   const auto stepped = [&](function g) { return make(type, step(x, g)); };
-  const auto monotonous = [&](function g, real from = -HUGE_VALL, real to = HUGE_VALL) { return make(type, monotone(f, x, g, from, to)); };
+  const auto monotonous = [&](function g, real from = -HUGE_VALL, real to = HUGE_VALL) {
+    return make(type, monotone(f, x, g, from, to));
+  };
   switch (what) {
-    case operation::positive: case operation::real: case operation::conj: return a;
+    case operation::positive:
+    case operation::real:
+    case operation::conj: return a;
     case operation::negative: return make(type, negate(a.part[0]));
-    case operation::square: case operation::norm: return make(type, multiply(f, abs(x), abs(x)));
+    case operation::square:
+    case operation::norm: return make(type, multiply(f, abs(x), abs(x)));
     case operation::reciprocal: return make(type, divide(f, interval::point(1), x));
     case operation::abs: return make(type, abs(a.part[0]));
     case operation::imag: return make(type, interval::point(0));
@@ -286,18 +295,20 @@ value apply_to_real(operation what, dtype type, const value& a) {
 
 value choose(truth condition, const value& yes, const value& no) {
   if (condition != truth::open) return condition == truth::yes ? yes : no;
-  if (kind_of(yes.type) <= kind::integer) return yes.is_known && no.is_known && yes.bits == no.bits ? yes : value::unknown(yes.type);
+  if (kind_of(yes.type) <= kind::integer)
+    return yes.is_known && no.is_known && yes.bits == no.bits ? yes : value::unknown(yes.type);
   return make(yes.type, hull(yes.part[0], no.part[0]), hull(yes.part[1], no.part[1]));
 }
 
-template <class T>
-value literal_value(const T& literal) {
-  return read(cpp_dtype<T>, &literal);
-}
+template <class T> value literal_value(const T& literal) { return read(cpp_dtype<T>, &literal); }
+}  // namespace
+
 const value& literal_at(int number) {
   static const auto all = std::apply([](const auto&... l) { return std::array{literal_value(l)...}; }, literals);
   return all[static_cast<std::size_t>(number)];
 }
+
+namespace {
 
 value apply_node(const tree& formula, const node& n, const value* leaves, const value* made) {
   if (n.what == operation::leaf) return leaves[n.number];
@@ -320,21 +331,28 @@ value apply_node(const tree& formula, const node& n, const value* leaves, const 
     const dtype to = stays_real && kind_of(v.type) != kind::complex ? part_of(common) : common;
     return v.type == to ? v : convert(v, to);
   };
+  const bool compares = info(n.what).gives == result_rule::truth;
+  // Only int64 with uint64 has a common dtype of another kind; NumPy compares them exactly.
+  if (compares && kind_of(types[0].type) == kind::integer && kind_of(types[1].type) == kind::integer &&
+      kind_of(common) == kind::real)
+    return compare(n.what, *operand[0], *operand[1]);
   const kind k = kind_of(common);
   const bool whole = k <= kind::integer;
   if (n.what == operation::where) return choose(as_truth(*operand[0]), brought(*operand[1], false), brought(*operand[2], false));
-  const value a = brought(*operand[0], true), b = brought(*operand[1], arity(n.what) > 1), c = brought(*operand[2], arity(n.what) > 2);
+  const value a = brought(*operand[0], true), b = brought(*operand[1], arity(n.what) > 1),
+              c = brought(*operand[2], arity(n.what) > 2);
   switch (arity(n.what)) {
     case 1:
-      if (info(n.what).gives == result_rule::truth) return ask(n.what, a);
+      if (compares) return ask(n.what, a);
       if (whole) return whole_number(n.what, common, a, a);
       return k == kind::complex ? apply_to_complex(n.what, n.type.type, a) : apply_to_real(n.what, n.type.type, a);
     case 2:
-      if (info(n.what).gives == result_rule::truth) return compare(n.what, a, b);
+      if (compares) return compare(n.what, a, b);
       return whole ? whole_number(n.what, common, a, b) : arithmetic_on_numbers(n.what, common, a, b);
     default: break;
   }
-  if (n.what == operation::fma) return make(common, fma(common, settle(common, a.part[0]), settle(common, b.part[0]), settle(common, c.part[0])));
+  if (n.what == operation::fma)
+    return make(common, fma(common, settle(common, a.part[0]), settle(common, b.part[0]), settle(common, c.part[0])));
   if (whole) return whole_number(operation::min, common, whole_number(operation::max, common, a, b), c);
   return make(common, min(max(settle(common, a.part[0]), settle(common, b.part[0])), settle(common, c.part[0])));
 }
@@ -349,16 +367,16 @@ value value::integer(dtype type, __int128 x) {
   if (type == dtype::boolean) v.bits = x != 0;
   return v;
 }
-value value::of(truth t) {
-  return t == truth::open ? unknown(dtype::boolean) : integer(dtype::boolean, t == truth::yes);
-}
+value value::of(truth t) { return t == truth::open ? unknown(dtype::boolean) : integer(dtype::boolean, t == truth::yes); }
 value value::unknown(dtype type) {
   value v{type};
   v.is_known = false;
   v.part[0] = v.part[1] = interval::anything();
   return v;
 }
-__int128 value::exact() const { return is_signed_integer(type) ? static_cast<__int128>(static_cast<std::int64_t>(bits)) : static_cast<__int128>(bits); }
+__int128 value::exact() const {
+  return is_signed_integer(type) ? static_cast<__int128>(static_cast<std::int64_t>(bits)) : static_cast<__int128>(bits);
+}
 
 value read(dtype type, const void* at) {
   switch (kind_of(type)) {
@@ -372,7 +390,8 @@ value read(dtype type, const void* at) {
     default: break;
   }
   const dtype part = part_of(type);
-  return make(type, interval::point(read_real(part, at)), interval::point(read_real(part, static_cast<const char*>(at) + bytes_of(part))));
+  return make(type, interval::point(read_real(part, at)),
+              interval::point(read_real(part, static_cast<const char*>(at) + bytes_of(part))));
 }
 
 value evaluate(const tree& formula, const value* leaves, value* work) {
@@ -397,21 +416,13 @@ bool agrees_real(const interval& expected, const interval& got) {
   return expected.contains(got.low);
 }
 
-std::string spell(const interval& a) {
-  char line[120];
-  if (a.is_nan()) return "nan";
-  if (!a.is_range()) return "anything";
-  if (a.is_point()) std::snprintf(line, sizeof line, "%.17Lg", a.low);
-  else std::snprintf(line, sizeof line, "[%.17Lg, %.17Lg]", a.low, a.high);
-  return line;
-}
-
 }  // namespace
 
 bool agrees(const value& expected, const void* at) {
   const value got = read(expected.type, at);
   if (kind_of(expected.type) <= kind::integer) return !expected.is_known || (expected.bits == got.bits);
-  return agrees_real(expected.part[0], got.part[0]) && (kind_of(expected.type) == kind::real || agrees_real(expected.part[1], got.part[1]));
+  return agrees_real(expected.part[0], got.part[0]) &&
+         (kind_of(expected.type) == kind::real || agrees_real(expected.part[1], got.part[1]));
 }
 
 dtype coarsest(const tree& formula) {
@@ -427,31 +438,6 @@ dtype coarsest(const tree& formula) {
 bool is_decided(const value& v, dtype coarsest) {
   if (kind_of(v.type) <= kind::integer) return v.is_known;
   return is_decided(coarsest, v.part[0]) && (kind_of(v.type) == kind::real || is_decided(coarsest, v.part[1]));
-}
-
-std::string spell(const value& v) {
-  if (kind_of(v.type) <= kind::integer) {
-    if (!v.is_known) return "anything";
-    return is_signed_integer(v.type) ? std::to_string(static_cast<std::int64_t>(v.bits)) : std::to_string(v.bits);
-  }
-  return kind_of(v.type) == kind::real ? spell(v.part[0]) : "(" + spell(v.part[0]) + ", " + spell(v.part[1]) + ")";
-}
-
-std::string spell(const tree& formula, const bundle& leaves, int at) {
-  const node& n = formula.nodes[at];
-  const auto operand = [&](int k) { return spell(formula, leaves, n.operand[k]); };
-  if (n.what == operation::leaf) return "asv"[static_cast<int>(leaves.leaves[n.number].from)] + std::to_string(n.number);
-  if (n.what == operation::literal) return spell(literal_at(n.number)) + std::string(1, dtype_codes[static_cast<int>(n.type.type)]);
-  if (n.what == operation::cast) return "cast<" + std::string(name(n.type.type)) + ">(" + operand(0) + ")";
-  const std::string code = info(n.what).code;
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  std::string text;
-  for (std::size_t i = 0; i < code.size(); ++i) {
-    const bool alone = (i == 0 || !is_letter(code[i - 1])) && (i + 1 == code.size() || !is_letter(code[i + 1]));
-    if (alone && code[i] >= 'a' && code[i] <= 'c') text += operand(code[i] - 'a');
-    else text += code[i];
-  }
-  return is_letter(code[0]) && code.back() == ')' ? text : "(" + text + ")";
 }
 
 }  // namespace property

@@ -13,7 +13,7 @@ namespace property {
 struct value {
   dtype type{};
   bool is_known = true;
-  std::uint64_t bits = 0;  // an integer's, sign-extended; a truth value's 0 or 1
+  std::uint64_t bits = 0;                                       // an integer's, sign-extended; a truth value's 0 or 1
   interval part[2] = {interval::point(0), interval::point(0)};  // a real number's in part[0]
 
   static value integer(dtype type, __int128 x);  // wraps
@@ -24,6 +24,8 @@ struct value {
 
 /// An element in memory.
 value read(dtype type, const void* at);
+/// One of `literals`.
+const value& literal_at(int number);
 
 /// `work` has a place for each node. The formula's value is the last one.
 value evaluate(const tree& formula, const value* leaves, value* work);

@@ -24,8 +24,24 @@ struct random {
 };
 
 // C++ literals of all kinds. Both sides read them from here.
-inline constexpr std::tuple literals{0, 1, 2, -3, 7, 300, 1u, 5ll, 0.5, 0.1, -1.75, 3.0, 1e3, 2.5f, -0.25f, true,
-                                     std::complex<double>(0, 1), std::complex<float>(1.5f, -0.5f)};
+inline constexpr std::tuple literals{0,
+                                     1,
+                                     2,
+                                     -3,
+                                     7,
+                                     300,
+                                     1u,
+                                     5ll,
+                                     0.5,
+                                     0.1,
+                                     -1.75,
+                                     3.0,
+                                     1e3,
+                                     2.5f,
+                                     -0.25f,
+                                     true,
+                                     std::complex<double>(0, 1),
+                                     std::complex<float>(1.5f, -0.5f)};
 inline constexpr int literal_count = std::tuple_size_v<decltype(literals)>;
 
 template <class T> inline constexpr dtype cpp_dtype = dtype::boolean;
@@ -36,8 +52,7 @@ template <> inline constexpr dtype cpp_dtype<float> = dtype::float32;
 template <> inline constexpr dtype cpp_dtype<double> = dtype::float64;
 template <> inline constexpr dtype cpp_dtype<std::complex<float>> = dtype::complex64;
 template <> inline constexpr dtype cpp_dtype<std::complex<double>> = dtype::complex128;
-template <class... T>
-constexpr dtype literal_dtype(const std::tuple<T...>&, int number) {
+template <class... T> constexpr dtype literal_dtype(const std::tuple<T...>&, int number) {
   const dtype types[] = {cpp_dtype<T>...};
   return types[number];
 }
@@ -131,7 +146,8 @@ class generator {
   // One of the operations from `first` to `last` that is defined for the operands.
   constexpr operation draw(operation first, operation last, int a, int b = 0, int c = 0) {
     for (;;) {
-      const auto what = static_cast<operation>(static_cast<int>(first) + random_.below(static_cast<int>(last) - static_cast<int>(first) + 1));
+      const auto what =
+          static_cast<operation>(static_cast<int>(first) + random_.below(static_cast<int>(last) - static_cast<int>(first) + 1));
       if (fits(what, a, b, c)) return what;
     }
   }
@@ -151,10 +167,18 @@ class generator {
     const operation what = draw(operation::positive, operation::tanh, a);
     if (!two || kind_at(a) == kind::complex) return put(what, a);
     switch (what) {
-      case operation::exp: case operation::exp2: case operation::expm1: case operation::sinh: case operation::cosh:
-      case operation::asin: case operation::acos: return put(what, put(operation::sin, a));
-      case operation::log: case operation::log2: case operation::log10: case operation::log1p: case operation::sqrt:
-        return put(what, put(operation::abs, a));
+      case operation::exp:
+      case operation::exp2:
+      case operation::expm1:
+      case operation::sinh:
+      case operation::cosh:
+      case operation::asin:
+      case operation::acos: return put(what, put(operation::sin, a));
+      case operation::log:
+      case operation::log2:
+      case operation::log10:
+      case operation::log1p:
+      case operation::sqrt: return put(what, put(operation::abs, a));
       default: return put(what, a);
     }
   }
@@ -162,8 +186,8 @@ class generator {
   constexpr int grow_binary(int depth) {
     const int a = grow(depth - 1), b = grow_beside(depth);
     const bool swap = random_.percent(40);
-    const operation what = random_.percent(40) ? draw(operation::add, operation::modulus, a, b)
-                                                                                   : draw(operation::add, operation::fmax, a, b);
+    const operation what =
+        random_.percent(40) ? draw(operation::add, operation::modulus, a, b) : draw(operation::add, operation::fmax, a, b);
     if (what == operation::pow && kind_at(a) == kind::real) {  // to a small power, whole or not
       const int base = depth_of(a) + 2 <= depth ? put(operation::abs, a) : a;
       const int power = put_literal(random_.percent(60) ? random_.below(4) : 8 + random_.below(3));
@@ -185,9 +209,12 @@ class generator {
 
 /// Dtypes of one width or of one kind make kernels that take more elements a thread than a mixture of all does.
 constexpr dtype draw_dtype(random& r, int palette) {
-  constexpr dtype bytes[] = {dtype::int8, dtype::uint8, dtype::boolean}, narrow[] = {dtype::float16, dtype::bfloat16, dtype::int16, dtype::uint16},
-                  single[] = {dtype::float32, dtype::int32, dtype::uint32}, wide[] = {dtype::float64, dtype::int64, dtype::uint64},
-                  complex[] = {dtype::complex64, dtype::float32, dtype::complex128}, real[] = {dtype::float32, dtype::float64, dtype::float16};
+  constexpr dtype bytes[] = {dtype::int8, dtype::uint8, dtype::boolean},
+                  narrow[] = {dtype::float16, dtype::bfloat16, dtype::int16, dtype::uint16},
+                  single[] = {dtype::float32, dtype::int32, dtype::uint32},
+                  wide[] = {dtype::float64, dtype::int64, dtype::uint64},
+                  complex[] = {dtype::complex64, dtype::float32, dtype::complex128},
+                  real[] = {dtype::float32, dtype::float64, dtype::float16};
   switch (palette) {
     case 0: return bytes[r.below(3)];
     case 1: return narrow[r.below(4)];
@@ -206,7 +233,8 @@ constexpr bundle make_bundle(int number) {
   const int palette = r.below(10);
   const bool one_rank = r.percent(40);  // else no layout is a single contiguous piece
   const int arrays = b.rank == 0 ? 0 : 5 + r.below(4);
-  for (int i = 0; i < arrays; ++i) b.leaves[b.leaf_count++] = {source::array, draw_dtype(r, palette), one_rank ? b.rank : 1 + r.below(b.rank)};
+  for (int i = 0; i < arrays; ++i)
+    b.leaves[b.leaf_count++] = {source::array, draw_dtype(r, palette), one_rank ? b.rank : 1 + r.below(b.rank)};
   b.leaves[0].rank = b.rank;
   for (int i = 0; i < (b.rank == 0 ? 6 : 2); ++i) b.leaves[b.leaf_count++] = {source::scalar, draw_dtype(r, palette)};
   for (int i = 0; i < 2; ++i) b.leaves[b.leaf_count++] = {source::value, draw_dtype(r, palette)};
