@@ -72,8 +72,8 @@ struct typed {
   friend constexpr bool operator==(typed, typed) = default;
 };
 
-/// NEP 50: a scalar of no higher kind takes the array's dtype; one of a higher kind brings int64, float64, or complex numbers of the
-/// array's precision. Of two scalars that of the higher kind decides, reals and complex numbers by their precision as well.
+/// NEP 50: a scalar of no higher kind takes the array's dtype; one of a higher kind brings int64, float64, or complex numbers of
+/// the array's precision. Of two scalars that of the higher kind decides, reals and complex numbers by their precision as well.
 constexpr typed promote(typed a, typed b) {
   if (a.weak && b.weak) {
     const bool numbers = kind_of(a.type) >= kind::real && kind_of(b.type) >= kind::real;

@@ -337,8 +337,10 @@ interval copysign(const interval& a, const interval& b) {
 interval min(const interval& a, const interval& b) {
   if (a.is_nan() || b.is_nan()) return interval::nan();
   if (!a.is_range() || !b.is_range()) return interval::anything();
-  const real high = a.high == b.high ? upper(a.high, b.high) : std::min(a.high, b.high);
-  return interval::of(lower(a.low, b.low), high);
+  const auto has_positive_zero = [](const interval& x) { return x.contains(0) && !(x.high == 0 && std::signbit(x.high)); };
+  const bool zeros = a.contains(0) && b.contains(0) && (has_positive_zero(a) || has_positive_zero(b));
+  const real high = std::min(a.high, b.high);
+  return interval::of(lower(a.low, b.low), zeros && high == 0 ? real(0) : high);
 }
 interval max(const interval& a, const interval& b) { return negate(min(negate(a), negate(b))); }
 

@@ -26,7 +26,7 @@ struct placement {
 std::string spell(const shape& s);
 std::string spell(const placement& p);
 
-/// contiguous: row-major and aligned. shifted: row-major, beginning anywhere. any: transposed, reversed, with steps and gaps as well.
+/// contiguous: row-major and aligned. shifted: row-major, beginning anywhere. any: transposed, reversed, with steps and gaps.
 enum class order : std::uint8_t { contiguous, shifted, any };
 
 /// The shape of a bundle's n-th case: sizes around every boundary that a kernel or a host block has, and none at all.
