@@ -81,7 +81,7 @@ struct tree {
 
 /// Formulas that are computed by one kernel, from leaves that they share.
 struct bundle {
-  static constexpr int most_leaves = 14, trees = 10;
+  static constexpr int most_leaves = 12, trees = 12;
   int rank = 0, leaf_count = 0;
   leaf leaves[most_leaves]{};
   tree formula[trees]{};
