@@ -101,6 +101,10 @@ mapping subscripted(const mapping& from, const subscript* chosen, int count) {
   return to;
 }
 
+int axis_of(const mapping& m, int axis, const char* function) { return axis_of(m, axis, m.rank, function); }
+
+void throw_empty_take() { raise<index_error>("take from an array without elements"); }
+
 mapping permute(const mapping& from, const int* axes, int count) {
   choose(from, axes, count, from.rank, "permute");
   mapping to{0, {}, {}, from.offset};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dsl/lang/fast_math.hpp>
+#include <dsl/lang/gather.hpp>
 #include <dsl/lang/generate.hpp>
 #include <dsl/lang/iterate.hpp>
 #include <dsl/lang/reduce.hpp>

@@ -35,6 +35,10 @@ constexpr std::int64_t element_count(const mapping& m) {
 /// Whether the elements lie in row-major order without gaps.
 bool is_contiguous(const mapping& m);
 
+/// An axis from 0 on. Throws shape_error that names the function.
+int axis_of(const mapping& m, int axis, const char* function);
+[[noreturn]] void throw_empty_take();
+
 // NumPy's functions of the same names. Negative axes count from the end. All throw shape_error.
 
 /// Axis d of the result is axis axes[d], each of them once.

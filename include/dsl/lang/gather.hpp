@@ -1,0 +1,128 @@
+// Elements from elsewhere: neighbours along an axis, and those that an index chooses.
+#pragma once
+
+#include <dsl/lang/functions.hpp>
+#include <dsl/lang/shape.hpp>
+
+namespace dsl {
+
+namespace detail {
+
+/// The elements of an array `distance` places further along an axis.
+template <class T, int R>
+struct neighbour_leaf {
+  using lazy_expression = void;
+  static constexpr int rank = R;
+  view<const T, R> of;
+  std::int64_t distance;
+  int axis;
+  boundary beyond;
+};
+template <class T, int R> struct traced<neighbour_leaf<T, R>> {
+  static constexpr auto run(tracer& t) { return operand_symbol<op::neighbour, dtype_v<T>>(t); }
+};
+template <class T, int R>
+void add_leaves(const neighbour_leaf<T, R>& leaf, operand*& at) {
+  operand& o = *at;
+  add_leaves(leaf.of, at);
+  o.kind = operand_kind::neighbour;
+  o.distance = leaf.distance, o.axis = leaf.axis, o.beyond = leaf.beyond;
+}
+
+/// Where an array's elements lie.
+template <class T, int R>
+struct address_leaf {
+  using lazy_expression = void;
+  static constexpr int rank = R;
+  view<const T, R> of;
+};
+template <class T, int R> struct traced<address_leaf<T, R>> {
+  static constexpr auto run(tracer& t) { return operand_symbol<op::address, dtype::uint64>(t); }
+};
+template <class T, int R>
+void add_leaves(const address_leaf<T, R>& leaf, operand*& at) {
+  operand& o = *at;
+  add_leaves(leaf.of, at);
+  o.kind = operand_kind::address;
+  o.type = dtype::uint64, o.size = sizeof(T);
+}
+
+/// The element of dtype D that lies index * stride elements after an address, the index being taken among n.
+template <dtype D>
+struct gather_function {
+  template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
+  template <class...> using calls = std::tuple<>;
+  template <class Address, class Index, class N, class Stride>
+  static constexpr symbol<D> trace(tracer& t, Address address, Index index, N n, Stride stride) {
+    static_assert(kind_of(Index::type.type) == kind::integer, "take wants an index of integers: use dsl::where to choose by a condition");
+    const auto zero = constant<dtype::int64>(t.g, 0), one = constant<dtype::int64>(t.g, 1);
+    const auto i = convert_symbol<dtype::int64, false>(index);
+    const auto from_start = apply<op::where>(apply<op::less>(i, zero), apply<op::add>(i, n), i);
+    const auto within = apply<op::max>(apply<op::min>(from_start, apply<op::subtract>(n, one)), zero);
+    return {t.g, t.g->add(op::gather, D, fields(address.id, apply<op::multiply>(within, stride).id))};
+  }
+};
+
+template <class T, int R, class Index>
+auto gather(const view<const T, R>& from, const Index& index, std::int64_t n, std::int64_t stride) {
+  if (n == 0) throw_empty_take();
+  return make_expression<gather_function<dtype_v<T>>>(address_leaf<T, R>{from}, index, n, stride);
+}
+
+template <class X>
+concept in_memory = is_array<X> || requires(const X& x) { x.owner(); };
+
+template <class T, int R>
+auto shift_view(const view<const T, R>& x, std::int64_t distance, boundary beyond, int axis) {
+  static_assert(R > 0, "a scalar has no neighbours");
+  const int along = axis_of(to_mapping(x.extents(), x.strides()), axis, "shift");
+  return cast<T>(neighbour_leaf<T, R>{x, least_distance(beyond, distance, x.extent(along)), along, beyond});
+}
+
+template <class T, int R, class Index>
+auto take_flat(const view<const T, R>& x, const Index& index) {
+  const view<const T, 1> all = ravel(x);
+  return gather(view<const T, 0>(all.owner(), all.data(), {}, {}), index, all.extent(0), all.strides()[0]);
+}
+template <class T, int R, class Index>
+auto take_along(const view<const T, R>& x, const Index& index, int axis) {
+  constexpr int rank = R - 1 + Index::rank;
+  const int along = axis_of(to_mapping(x.extents(), x.strides()), axis, "take");
+  // The index's axes stand where the one that it chooses from stood.
+  dsl::extents<rank> sizes{}, strides{};
+  int added[R], count = 0;
+  for (int d = 0; d < rank; ++d) {
+    const bool of_index = d >= along && d < along + Index::rank;
+    const auto at = static_cast<std::size_t>(d), from = static_cast<std::size_t>(d < along ? d : d - Index::rank + 1);
+    sizes[at] = of_index ? 1 : x.extents()[from], strides[at] = of_index ? 0 : x.strides()[from];
+    if (!of_index) added[count++] = d;
+  }
+  const auto spread = rearrange<rank>("take", index, [&](const mapping& m) { return expand_dims(m, added, count); });
+  return gather(view<const T, rank>(x.owner(), x.data(), sizes, strides), spread, x.extent(along), x.strides()[static_cast<std::size_t>(along)]);
+}
+
+}  // namespace detail
+
+/// Element i is x's element i - distance along an axis (as NumPy's roll); beyond the ends `boundary` says what stands there. Lazy,
+/// so a stencil is one expression and one kernel: shift(u, 1) + shift(u, -1) - 2 * u. x is an array or a view. Throws shape_error
+/// where there is no such axis.
+template <detail::in_memory X>
+auto shift(const X& x, std::int64_t distance, boundary beyond = boundary::zero, int axis = -1) {
+  return detail::shift_view(detail::as_operand(x), distance, beyond, axis);
+}
+
+/// x's elements at the positions `index`, an array or an expression of integers whose shape the result has. Of several axes they
+/// are counted in row-major order. Negative positions count from the end; positions beyond the ends give the elements there
+/// (NumPy's mode "clip"). Lazy. x is an array or a view. Throws index_error where x is empty, shape_error where its elements do not
+/// lie at equal distances.
+template <detail::in_memory X, detail::lazy_operand Index>
+auto take(const X& x, const Index& index) {
+  return detail::take_flat(detail::as_operand(x), detail::as_operand(index));
+}
+/// The same along one axis, which the index's axes replace.
+template <detail::in_memory X, detail::lazy_operand Index>
+auto take(const X& x, const Index& index, int axis) {
+  return detail::take_along(detail::as_operand(x), detail::as_operand(index), axis);
+}
+
+}  // namespace dsl
