@@ -108,6 +108,13 @@ void strided(const dsl::array<float>& from, dsl::array<float>& to) {
   row_of("  m + transpose(m)", 12.0 * n, [&] { out = a + dsl::transpose(a); });
   row_of("  m[:, 1:]", 8.0 * side * (side - 1), [&] { out(dsl::slice(), dsl::slice(0, -1)) = a(dsl::slice(), dsl::slice(1, dsl::end)) + 1; });
   row_of("  m[:, ::2]", 8.0 * n, [&] { out(dsl::slice(), dsl::slice(0, dsl::end, 2)) = a(dsl::slice(), dsl::slice(0, dsl::end, 2)) + 1; });
+  row_of("  five-point heat step, one kernel", 8.0 * n, [&] {
+    using dsl::boundary;
+    out = a + 0.1f * (dsl::shift(a, 1, boundary::clamp, 0) + dsl::shift(a, -1, boundary::clamp, 0) + dsl::shift(a, 1, boundary::clamp, 1) +
+                      dsl::shift(a, -1, boundary::clamp, 1) - 4 * a);
+  });
+  const dsl::array<std::int32_t> back = n - 1 - dsl::arange<std::int32_t>(n);
+  row_of("  take, backwards", 12.0 * n, [&] { dsl::reshape(out, n) = dsl::take(a, back); });
   copy_gbs = 0;
 }
 

@@ -27,6 +27,17 @@ u(inner, inner) = (u(up, inner) + u(down, inner) + u(inner, up) + u(inner, down)
     }
 }
 
+TEST_P(arrays_doc, neighbours) {
+  dsl::array<float, 2> v = dsl::zeros<float>(3, 3);
+  v(1, 1) = 1;
+  // clang-format off
+const auto wall = dsl::boundary::clamp;
+v = v + 0.1 * (dsl::shift(v, 1, wall, 0) + dsl::shift(v, -1, wall, 0) + dsl::shift(v, 1, wall, 1) + dsl::shift(v, -1, wall, 1) - 4 * v);
+  // clang-format on
+  const float tenth = 0.1f, rest = 1 + 0.1f * -4;
+  EXPECT_EQ(v.copy_to_host(), (std::vector<float>{0, tenth, 0, tenth, rest, tenth, 0, tenth, 0}));
+}
+
 TEST_P(arrays_doc, views_and_elements) {
   // clang-format off
 dsl::array<double, 2> m = dsl::reshape(dsl::arange<double>(12), 3, 4);
@@ -87,7 +98,7 @@ TEST(arrays_doc, every_example_is_compiled) {
     EXPECT_NE(tests.find(example), tests.npos) << example;
     ++examples;
   }
-  EXPECT_EQ(examples, 5);
+  EXPECT_EQ(examples, 6);
 }
 
 }  // namespace

@@ -1,0 +1,50 @@
+// More elements than 32 bits count. On a GPU alone: elsewhere this takes minutes.
+#include "../on_device.hpp"
+
+namespace {
+
+struct big : on_device {
+  void SetUp() override {
+    on_device::SetUp();
+    if (!IsSkipped() && dsl::device::current().kind != dsl::backend::cuda) GTEST_SKIP() << "billions of elements: on a GPU only";
+  }
+};
+ON_EVERY_DEVICE(big);
+
+// What element i is to be; 251 is prime, so an index that lost its upper bits is found.
+template <class Index>
+auto pattern(const Index& i) { return dsl::cast<std::int8_t>(i % 251 - 125); }
+
+TEST_P(big, linear) {
+  for (const std::int64_t n : {(std::int64_t{1} << 31) + 3, (std::int64_t{1} << 32) + 21}) {
+    dsl::array<std::int8_t> a(n), b(n);
+    const auto i = dsl::arange<std::int64_t>(n);
+    a = pattern(i);
+    b = a + 1;
+    const dsl::scalar<std::int64_t> wrong = dsl::sum(b != pattern(i) + 1), all = dsl::sum(b == pattern(i) + 1);
+    EXPECT_EQ(wrong.value(), 0);
+    EXPECT_EQ(all.value(), n);
+    for (const std::int64_t at : {std::int64_t{0}, std::int64_t{1} << 31, n - 1}) EXPECT_EQ(b(at).value(), at % 251 - 124) << at;
+    const dsl::view<std::int8_t, 1> shifted = b(dsl::slice(1, dsl::end));  // every access misaligned
+    shifted = a(dsl::slice(0, -1)) + 2;
+    const dsl::scalar<std::int64_t> off = dsl::sum(b(dsl::slice(1, dsl::end)) != pattern(dsl::arange<std::int64_t>(n - 1)) + 2);
+    EXPECT_EQ(off.value(), 0);
+  }
+}
+
+TEST_P(big, strided) {
+  const std::int64_t rows = 65'537, columns = 65'552;  // 4,296,081,424 elements
+  dsl::array<std::int8_t, 2> a(rows, columns), b(columns, rows);
+  const auto row = dsl::index(0, rows, columns), column = dsl::index(1, rows, columns);
+  a = pattern(row * 7 + column);
+  const dsl::view<std::int8_t, 2> inner = a(dsl::slice(), dsl::slice(1, dsl::end, 3));
+  inner = inner + 1;
+  const dsl::scalar<std::int64_t> wrong = dsl::sum(a != pattern(row * 7 + column) + dsl::cast<std::int8_t>(column % 3 == 1));
+  EXPECT_EQ(wrong.value(), 0);
+  b = dsl::transpose(a);
+  const dsl::scalar<std::int64_t> turned = dsl::sum(dsl::transpose(b) != a);
+  EXPECT_EQ(turned.value(), 0);
+  EXPECT_EQ(b(columns - 1, rows - 1).value(), a(rows - 1, columns - 1).value());
+}
+
+}  // namespace
