@@ -50,7 +50,7 @@ static_assert(count(view_of([](auto a, auto) { return cast<float>(cast<std::uint
 static_assert(count(view_of([](auto a, auto) { return cast<float>(cast<int>(imag(a) + 1e20f)) + a; }), op::convert) == 2);
 static_assert(count(view_of([](auto a, auto) { return a + cast<float>(cast<double>(imag(a)) + 1e300); }), op::convert) == 1);
 static_assert(count(view_of([](auto a, auto) { return a + cast<float>(cast<std::uint8_t>(imag(a) + 255.5f)); }), op::convert) == 0);
-static_assert(count(view_of([](auto a, auto) { return a + real(cast<std::complex<float>>(a * a) / (imag(a) + std::complex<float>(0, 0))); }), op::divide) == 1);
+static_assert(count(view_of([](auto a, auto) { return a + real(1 / (imag(a) + std::complex<float>(0, 0))); }), op::divide) == 1);
 
 // Exact for every operand, NaN, infinities and signed zeros included.
 static_assert(view_of([](auto a, auto) { return a * 1; }).nodes == 1);
