@@ -40,6 +40,18 @@ static_assert(count(dead, op::exp) == 0 && count(dead, op::load) == 1 && dead.no
 constexpr auto folded = view_of([](auto a, auto) { return a * (imag(a) + 2); });
 static_assert(count(folded, op::add) == 0 && count(folded, op::constant) == 1 && folded.nodes == 3);
 
+// What no constant expression may compute is left to the back end: division by zero, overflow, NaN, what leaves an integer's range.
+static_assert(count(view_of([](auto a, auto) { return a + (-0.25f / imag(a)); }), op::divide) == 1);
+static_assert(count(view_of([](auto a, auto) { return a + imag(a) / imag(a); }), op::divide) == 1);
+static_assert(count(view_of([](auto a, auto) { return a + reciprocal(imag(a)); }), op::reciprocal) == 1);
+static_assert(count(view_of([](auto a, auto) { return a + (imag(a) + 3e38f) * 10.0f; }), op::multiply) == 1);
+static_assert(count(view_of([](auto a, auto) { return a + (imag(a) + INFINITY) * 0; }), op::multiply) == 1);
+static_assert(count(view_of([](auto a, auto) { return cast<float>(cast<std::uint8_t>(imag(a) - 1.5f)) + a; }), op::convert) == 2);
+static_assert(count(view_of([](auto a, auto) { return cast<float>(cast<int>(imag(a) + 1e20f)) + a; }), op::convert) == 2);
+static_assert(count(view_of([](auto a, auto) { return a + cast<float>(cast<double>(imag(a)) + 1e300); }), op::convert) == 1);
+static_assert(count(view_of([](auto a, auto) { return a + cast<float>(cast<std::uint8_t>(imag(a) + 255.5f)); }), op::convert) == 0);
+static_assert(count(view_of([](auto a, auto) { return a + real(1 / (imag(a) + std::complex<float>(0, 0))); }), op::divide) == 1);
+
 // Exact for every operand, NaN, infinities and signed zeros included.
 static_assert(view_of([](auto a, auto) { return a * 1; }).nodes == 1);
 static_assert(view_of([](auto a, auto) { return a / 1; }).nodes == 1);

@@ -70,6 +70,26 @@ TEST_P(function, exponentials_and_logarithms) {
         std::vector<double>{1, 1000, inf, -inf, inf, nan}, std::vector<double>{2, 1000, inf, -inf, -inf, 0.5});
 }
 
+// What is simplified while tracing keeps a zero's sign, and what would not is not simplified.
+TEST_P(function, signed_zeros) {
+  const std::vector<double> x{-0.0, 0.0};
+  check([](auto v) { return std::tuple{v + 0, v - 0, 0 - v, v * 1, v / 1, -(-v), v * 0, v + -0.0}; },
+        {{"x + 0", {0, 0}}, {"x - 0", {-0.0, 0}}, {"0 - x", {0, 0}}, {"x * 1", {-0.0, 0}}, {"x / 1", {-0.0, 0}}, {"-(-x)", {-0.0, 0}},
+         {"x * 0", {-0.0, 0}}, {"x + -0.0", {-0.0, 0}}}, x);
+}
+
+// Constants that no constant expression may compute with: the formula compiles, and gives what the arithmetic gives.
+TEST_P(function, constants_that_do_not_fold) {
+  check([](auto v) { return std::tuple{v + (-0.25 / imag(v)), v + imag(v) / imag(v), v + (imag(v) + 1e308) * 10, where(imag(v) / imag(v), v, 1)}; },
+        {{"-0.25 / 0", {-inf}}, {"0 / 0", {nan}}, {"overflow", {inf}}, {"NaN is true", {2}}}, std::vector<double>{2});
+}
+
+TEST_P(function, beyond_the_vector_functions) {
+  const std::vector<double> x{709.5, 710.2, -710.2, 1e160, -1e300, 1.7e308, inf, -inf, -0.0, nan};
+  check([](auto v) { return std::tuple{sinh(v), cosh(v), asinh(v), acosh(v), log1p(v)}; },
+        {STD(sinh, x), STD(cosh, x), STD(asinh, x), STD(acosh, x), STD(log1p, x)}, x);
+}
+
 TEST_P(function, trigonometric_and_hyperbolic) {
   const std::vector<double> x{0.5, -0.25, 2.5, 1, 0, -0.0, inf, nan};
   check([](auto v) { return std::tuple{sin(v), cos(v), tan(v), asin(v), acos(v), atan(v), sinh(v), cosh(v), tanh(v), asinh(v), acosh(v), atanh(v)}; },

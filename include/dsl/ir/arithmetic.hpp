@@ -108,20 +108,20 @@ template <class T> DSL_DETAIL_FN T round(T a) {
 }
 
 /// Integers divide as in C++, towards zero; by zero gives 0, and the quotient that does not fit wraps.
-/// A complex divisor is scaled by its larger part (R. L. Smith, Algorithm 116, 1962), as in NumPy.
+/// A complex divisor is scaled by its larger part (R. L. Smith, Algorithm 116, 1962); by zero both parts are divided by 0. As in NumPy.
 template <class A, class B> DSL_DETAIL_FN constexpr auto divide(A a, B b) {
   if constexpr (wraps<A>) {
     const bool negates = std::signed_integral<A> && b == static_cast<A>(-1);
     const A quotient = static_cast<A>(a / select((b == 0) | negates, A(1), b));
     return select(b == 0, A(0), select(negates, negative(a), quotient));
   } else if constexpr (is_complex<B>) {
-    const bool by_real = abs(b.re) >= abs(b.im);
+    const bool by_real = abs(b.re) >= abs(b.im), by_zero = (b.re == 0) & (b.im == 0);
     const auto large = select(by_real, b.re, b.im), small = select(by_real, b.im, b.re);
-    const auto ratio = small / large, scale = 1 / (large + small * ratio);
+    const auto ratio = small / large, scale = 1 / select(by_zero, abs(large), large + small * ratio);
     const auto re = real(a), im = imag(a);
     const auto first = select(by_real, re, im), second = select(by_real, im, re);
     const auto cross = select(by_real, im - re * ratio, im * ratio - re);
-    return B{(first + second * ratio) * scale, cross * scale};
+    return B{select(by_zero, re, first + second * ratio) * scale, select(by_zero, im, cross) * scale};
   } else {
     return a / b;
   }
@@ -164,16 +164,20 @@ template <wraps T> DSL_DETAIL_FN constexpr T pow(T base, T exponent) {
 }
 
 /// Euclid's algorithm on magnitudes; gcd(a, 0) is |a|.
-template <wraps T> DSL_DETAIL_FN constexpr T gcd(T a, T b) {
-  auto x = static_cast<std::make_unsigned_t<T>>(abs(a)), y = static_cast<std::make_unsigned_t<T>>(abs(b));
+template <std::unsigned_integral U> DSL_DETAIL_FN constexpr U gcd_of_magnitudes(U x, U y) {
   while (y != 0) {
-    const auto rest = static_cast<std::make_unsigned_t<T>>(x % y);
+    const U rest = static_cast<U>(x % y);
     x = y, y = rest;
   }
-  return static_cast<T>(x);
+  return x;
 }
-/// 0 where an operand is.
-template <wraps T> DSL_DETAIL_FN constexpr T lcm(T a, T b) { return abs(multiply(divide(a, gcd(a, b)), b)); }
+template <wraps T> DSL_DETAIL_FN constexpr auto magnitude(T a) { return static_cast<std::make_unsigned_t<T>>(abs(a)); }
+template <wraps T> DSL_DETAIL_FN constexpr T gcd(T a, T b) { return static_cast<T>(gcd_of_magnitudes(magnitude(a), magnitude(b))); }
+/// Of magnitudes, 0 where an operand is; it wraps, as in NumPy, so that it may be negative.
+template <wraps T> DSL_DETAIL_FN constexpr T lcm(T a, T b) {
+  const auto x = magnitude(a), y = magnitude(b);
+  return static_cast<T>(multiply(divide(x, gcd_of_magnitudes(x, y)), y));
+}
 
 // A shift by as many bits as there are, or by a negative number, shifts everything out.
 template <wraps T> DSL_DETAIL_FN constexpr bool shifts_within(T by) { return static_cast<std::make_unsigned_t<T>>(by) < 8 * sizeof(T); }

@@ -31,15 +31,19 @@ template <class T> DSL_DETAIL_FN hyperbolic<T> hyperbolic_of(T x) {
   return {copysign(sinh, x), cosh, select(large, exp_of_64<T>, T(1))};
 }
 
-// A zero operand makes a zero part, even beside an infinity.
+// A zero operand makes a zero part, even beside an infinity. An infinite operand makes an infinite part, even where the direction is
+// not known.
+template <class T> DSL_DETAIL_FN bool endless_anyhow(complex_value<T> z) { return isinf(z.re) & !isfinite(z.im); }
 template <class T> DSL_DETAIL_FN complex_value<T> sinh(complex_value<T> z) {
   const auto [sinh, cosh, scale] = hyperbolic_of(z.re);
-  return {select(z.re == 0, z.re, sinh * math::cos(z.im) * scale), select(z.im == 0, z.im, cosh * math::sin(z.im) * scale)};
+  const T re = select(endless_anyhow(z), infinity<T>, sinh * math::cos(z.im) * scale);
+  return {select(z.re == 0, z.re, re), select(z.im == 0, z.im, cosh * math::sin(z.im) * scale)};
 }
 template <class T> DSL_DETAIL_FN complex_value<T> cosh(complex_value<T> z) {
   const auto [sinh, cosh, scale] = hyperbolic_of(z.re);
   const T zero = copysign(T(0), z.re) * copysign(T(1), z.im);
-  return {cosh * math::cos(z.im) * scale, select((z.re == 0) | (z.im == 0), zero, sinh * math::sin(z.im) * scale)};
+  const T re = select(endless_anyhow(z), infinity<T>, cosh * math::cos(z.im) * scale);
+  return {re, select((z.re == 0) | (z.im == 0), zero, sinh * math::sin(z.im) * scale)};
 }
 /// With q = e^(-2|x|) and p = 1 - q: tanh(x + iy) = (±p (1 + q) + 4 i q sin y cos y) / (p^2 + 4 q cos^2 y), all terms positive.
 template <class T> DSL_DETAIL_FN complex_value<T> tanh(complex_value<T> z) {
@@ -51,8 +55,8 @@ template <class T> DSL_DETAIL_FN complex_value<T> tanh(complex_value<T> z) {
 }
 
 template <class T> DSL_DETAIL_FN complex_value<T> sin(complex_value<T> z) {
-  const complex_value<T> turned = sinh(complex_value<T>{-z.im, z.re});
-  return {turned.im, -turned.re};
+  const complex_value<T> turned = sinh(complex_value<T>{z.im, -z.re});
+  return {-turned.im, turned.re};
 }
 template <class T> DSL_DETAIL_FN complex_value<T> cos(complex_value<T> z) { return cosh(complex_value<T>{-z.im, z.re}); }
 template <class T> DSL_DETAIL_FN complex_value<T> tan(complex_value<T> z) {
@@ -91,8 +95,8 @@ template <class T> DSL_DETAIL_FN complex_value<T> sqrt(complex_value<T> z) {
   return {select(endless, infinity<T>, select(zero, T(0), root_re)), select(endless | zero, z.im, copysign(root_im, z.im))};
 }
 
-/// As NumPy: 1 for an exponent of 0, repeated multiplication for other integers below 100, else e^(w log z); powers of 0 are 0 for
-/// positive real exponents, else NaN.
+/// As NumPy: 1 for an exponent of 0; other powers of 0 are 0 where the exponent's real part is positive, else NaN; of other numbers
+/// repeated multiplication for integers below 100, else e^(w log z).
 template <class A, class B>
   requires(is_complex<A> || is_complex<B>)
 DSL_DETAIL_FN auto pow(A a, B b) {
@@ -107,9 +111,9 @@ DSL_DETAIL_FN auto pow(A a, B b) {
     factor = factor * factor;
   }
   const Z repeated = select(exponent < 0, divide(T(1), product), product);
-  const T of_zero = select((w.re > 0) & (w.im == 0), T(0), infinity<T> - infinity<T>);
-  const Z other = select(equal(z, T(0)), Z{of_zero, of_zero}, math::exp(w * math::log(z)));
-  return select(whole, repeated, other);
+  const T of_zero = select(w.re > 0, T(0), infinity<T> - infinity<T>);
+  const Z other = select(whole, repeated, math::exp(w * math::log(z)));
+  return select(equal(z, T(0)) & !equal(w, T(0)), Z{of_zero, of_zero}, other);
 }
 
 }  // namespace dsl::detail::math

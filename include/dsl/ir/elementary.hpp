@@ -9,10 +9,12 @@ namespace dsl::detail {
 // The host's functions are the C library's, under names of their own so that they can carry the simd attribute: in a vectorised
 // loop GCC calls _ZGVdN8v_expf and its like instead, which SLEEF exports at 1 ULP.
 #define DSL_DETAIL_LIBRARY_FUNCTIONS(unary, binary)                                                                     \
-  unary(exp) unary(exp2) unary(exp10) unary(expm1) unary(log) unary(log2) unary(log10) unary(log1p) unary(sqrt)         \
-  unary(cbrt) unary(sin) unary(cos) unary(tan) unary(asin) unary(acos) unary(atan) unary(sinh) unary(cosh) unary(tanh)  \
-  unary(asinh) unary(acosh) unary(atanh) unary(erf) unary(erfc) unary(tgamma) unary(lgamma)               \
+  unary(exp) unary(exp2) unary(exp10) unary(expm1) unary(log) unary(log2) unary(log10) unary(sqrt) unary(cbrt)          \
+  unary(sin) unary(cos) unary(tan) unary(asin) unary(acos) unary(atan) unary(tanh) unary(atanh)                         \
+  unary(erf) unary(erfc) unary(tgamma) unary(lgamma)                                                                    \
   binary(pow) binary(atan2) binary(hypot)
+// SLEEF 3.5.1 gives infinity before the result is too large: special.hpp goes round that.
+#define DSL_DETAIL_BOUNDED_FUNCTIONS(unary) unary(sinh) unary(cosh) unary(asinh) unary(acosh) unary(log1p)
 // These are lib/special.cpp's on the host, where GCC makes the vector variants, and CUDA's on the device.
 #define DSL_DETAIL_OWN_FUNCTIONS(unary) unary(sinpi, sinpi) unary(cospi, cospi) unary(erfinv, erfinv) unary(i0, cyl_bessel_i0)
 
@@ -27,6 +29,7 @@ namespace dsl::detail {
   DSL_DETAIL_SIMD double dsl_detail_##name(double);
 extern "C" {
 DSL_DETAIL_LIBRARY_FUNCTIONS(DSL_DETAIL_UNARY, DSL_DETAIL_BINARY)
+DSL_DETAIL_BOUNDED_FUNCTIONS(DSL_DETAIL_UNARY)
 DSL_DETAIL_OWN_FUNCTIONS(DSL_DETAIL_OWN)
 DSL_DETAIL_SIMD double dsl_detail_fmod(double, double) __asm__("fmod");
 }
@@ -52,6 +55,9 @@ namespace math {
   DSL_DETAIL_FN double name(double x, double y) { return DSL_DETAIL_CALL(name, name)(x, y); }
 DSL_DETAIL_LIBRARY_FUNCTIONS(DSL_DETAIL_UNARY, DSL_DETAIL_BINARY)
 DSL_DETAIL_OWN_FUNCTIONS(DSL_DETAIL_OWN)
+namespace bounded {
+DSL_DETAIL_BOUNDED_FUNCTIONS(DSL_DETAIL_UNARY)
+}
 
 // These are instructions.
 DSL_DETAIL_FN float rint(float x) { return DSL_DETAIL_BUILTIN(rintf)(x); }
@@ -68,6 +74,7 @@ DSL_DETAIL_FN float fmod(float x, float y) { return static_cast<float>(dsl_detai
 DSL_DETAIL_FN double fmod(double x, double y) { return DSL_DETAIL_BUILTIN(fmod)(x, y); }
 
 #undef DSL_DETAIL_LIBRARY_FUNCTIONS
+#undef DSL_DETAIL_BOUNDED_FUNCTIONS
 #undef DSL_DETAIL_OWN_FUNCTIONS
 #undef DSL_DETAIL_UNARY
 #undef DSL_DETAIL_BINARY

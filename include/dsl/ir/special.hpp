@@ -11,6 +11,60 @@ template <class T> inline constexpr T log_of_2 = T(0.69314718055994530942);
 template <class T> inline constexpr T exp_is_finite_to = sizeof(T) == 4 ? T(88) : T(709);
 template <class T> inline constexpr T exp_of_64 = T(6235149080811616882909238708.9284697448);
 
+// The host's vector functions are right to 88.5 or 709 (sinh, cosh), to the root of the largest number (asinh, acosh), and to 1e38 or
+// 1e307 (log1p). Beyond, sinh and cosh are e^|x| / 2, asinh and acosh log(2|x|), log1p is log(x), and these can be had from the same
+// function of a smaller argument, without a second call.
+template <std::floating_point T> DSL_DETAIL_FN T sinh(T x) {
+#if DSL_DETAIL_ON_DEVICE
+  return bounded::sinh(x);
+#else
+  const T size = abs(x);
+  const bool large = size > exp_is_finite_to<T>;
+  return copysign(bounded::sinh(size - select(large, T(64), T(0))) * select(large, exp_of_64<T>, T(1)), x);
+#endif
+}
+template <std::floating_point T> DSL_DETAIL_FN T cosh(T x) {
+#if DSL_DETAIL_ON_DEVICE
+  return bounded::cosh(x);
+#else
+  const T size = abs(x);
+  const bool large = size > exp_is_finite_to<T>;
+  return bounded::cosh(size - select(large, T(64), T(0))) * select(large, exp_of_64<T>, T(1));
+#endif
+}
+
+// log(2x) = 2 log(2 sqrt(x)) - log(2)
+template <class T> inline constexpr T square_is_finite_to = power_of_two<T>(layout<T>::bias / 2);
+template <std::floating_point T> DSL_DETAIL_FN T asinh(T x) {
+#if DSL_DETAIL_ON_DEVICE
+  return bounded::asinh(x);
+#else
+  const T size = abs(x);
+  const bool large = size > square_is_finite_to<T>;
+  const T y = bounded::asinh(select(large, math::sqrt(size), size));
+  return copysign(select(large, 2 * y - log_of_2<T>, y), x);
+#endif
+}
+template <std::floating_point T> DSL_DETAIL_FN T acosh(T x) {
+#if DSL_DETAIL_ON_DEVICE
+  return bounded::acosh(x);
+#else
+  const bool large = x > square_is_finite_to<T>;
+  const T y = bounded::acosh(select(large, math::sqrt(x), x));
+  return select(large, 2 * y - log_of_2<T>, y);
+#endif
+}
+
+template <std::floating_point T> DSL_DETAIL_FN T log1p(T x) {
+#if DSL_DETAIL_ON_DEVICE
+  return bounded::log1p(x);
+#else
+  const bool large = x > power_of_two<T>(layout<T>::bias - 4);
+  const T y = bounded::log1p(select(large, x * T(0x1p-64), x));
+  return select(large, y + 64 * log_of_2<T>, y);
+#endif
+}
+
 template <class T> DSL_DETAIL_FN T rsqrt(T x) {
 #if DSL_DETAIL_ON_DEVICE
   if constexpr (std::same_as<T, float>) return ::rsqrtf(x);

@@ -47,13 +47,54 @@ constexpr auto lift(graph* g, const T& x) {
   else return constant<dtype_v<T>, true>(g, to_value(x));
 }
 
+// |v| as its bits, which have the order of the numbers: nvcc does not compare NaN in a constant expression.
+template <std::floating_point V>
+constexpr math::bits_of<V> magnitude_bits(V v) { return math::to_integer(v) & ~math::sign_bit<V>; }
+// 2^k, likewise.
+template <std::floating_point V>
+constexpr math::bits_of<V> power_bits(int k) { return math::to_integer(math::power_of_two<V>(k)); }
+
+// Whether a constant expression may convert v to R: what does not fit is an error of the compiler there.
+template <class R, class V>
+constexpr bool fits(V v) {
+  if constexpr (is_complex<V>) {
+    return fits<math::real_type<R>>(v.re) && fits<math::real_type<R>>(v.im);
+  } else if constexpr (!std::floating_point<V>) {
+    return true;
+  } else if constexpr (std::same_as<R, bool>) {
+    return magnitude_bits(v) <= math::exponent_bits<V>;
+  } else if constexpr (std::integral<R>) {
+    constexpr bool is_signed = std::signed_integral<R>;
+    return magnitude_bits(v) < power_bits<V>(8 * sizeof(R) - is_signed) && (is_signed || v > V(-1));
+  } else {
+    using real = math::real_type<R>;
+    if constexpr (sizeof(real) >= sizeof(V)) return true;
+    else return magnitude_bits(v) <= magnitude_bits(V(math::largest<dtype_of_value<real>>)) || magnitude_bits(v) >= math::exponent_bits<V>;
+  }
+}
+
+// Whether a constant expression may compute with v: of such numbers, but for a divisor of 0, no step of an operation overflows or is
+// NaN. The longest is the division of complex numbers, with products of four of them and their reciprocals.
+template <class V>
+constexpr bool is_moderate(V v) {
+  if constexpr (is_complex<V>) {
+    return is_moderate(v.re) && is_moderate(v.im);
+  } else if constexpr (std::floating_point<V>) {
+    constexpr int most = math::layout<V>::bias / 4;
+    const auto bits = magnitude_bits(v);
+    return bits == 0 || (bits >= power_bits<V>(-most) && bits <= power_bits<V>(most));
+  } else {
+    return true;
+  }
+}
+
 template <dtype To, bool Weak, dtype From, bool W>
 constexpr symbol<To, Weak> convert_symbol(symbol<From, W> s) {
   if constexpr (To == From) {
     return {s.owner, s.id};
   } else {
     const node& n = (*s.owner)[s.id];
-    if (n.code == op::constant) {
+    if (n.code == op::constant && fits<value_t<To>>(from_literal<value_t<From>>(n.word))) {
       value_t<To> v = math::convert<value_t<To>>(from_literal<value_t<From>>(n.word));
       if constexpr (To == dtype::float16) v = half_to_float(float_to_half(v));
       if constexpr (To == dtype::bfloat16) v = bfloat16_to_float(float_to_bfloat16(v));
@@ -71,6 +112,20 @@ constexpr bool commutes(op code) {
   }
 }
 
+// Whether the operands are constants of which a constant expression may compute the result; else it is left to the back end.
+template <op Code, dtype... Operand>
+constexpr bool can_fold(const graph& g, const int* id) {
+  int k = 0;
+  const auto moderate = [&]<dtype D>() {
+    const node& n = g[id[k++]];
+    if (n.code != op::constant) return false;
+    const auto v = from_literal<value_t<D>>(n.word);
+    const bool divides = Code == op::reciprocal || (Code == op::divide && k == 2);
+    return is_moderate(v) && !(divides && kind_of(D) >= kind::real && v == value_t<D>{});
+  };
+  return (moderate.template operator()<Operand>() && ...);
+}
+
 // Whether a constant is `value`, to the bit: 0 is not -0.
 template <dtype D>
 constexpr bool is_constant(const graph& g, int id, int value) {
@@ -80,12 +135,9 @@ constexpr bool is_constant(const graph& g, int id, int value) {
 // 2^k with a reciprocal that is a normal number: dividing by it and multiplying by its reciprocal round alike.
 template <class V>
 constexpr bool is_power_of_two(V v) {
-  if (v < 0) v = -v;
-  constexpr V limit = sizeof(V) == 4 ? V(0x1p100) : V(0x1p1000);
-  if (!(v > 1 / limit && v < limit)) return false;
-  while (v > 1) v /= 2;
-  while (v < 1) v *= 2;
-  return v == 1;
+  constexpr int digits = math::layout<V>::digits, limit = math::layout<V>::bias - 1;
+  const auto bits = magnitude_bits(v);
+  return bits >= power_bits<V>(-limit) && bits <= power_bits<V>(limit) && bits % (math::bits_of<V>(1) << digits) == 0;
 }
 
 // A node that gives the same value to the last bit for every operand, NaN, infinities and signed zeros included, and that is there
@@ -139,7 +191,7 @@ constexpr symbol<R, Weak> emit(graph* g, symbol<Operand, W>... s) {
   constexpr int arity = sizeof...(Operand);
   int id[3] = {s.id...};
   if constexpr (folds(Code)) {
-    if ((((*g)[s.id].code == op::constant) && ...))
+    if (can_fold<Code, Operand...>(*g, id))
       return constant<R, Weak>(g, scalar_code<Code>::template apply<value_t<R>, R>(from_literal<value_t<Operand>>((*g)[s.id].word)...));
   }
   if constexpr (Code == op::where) {
