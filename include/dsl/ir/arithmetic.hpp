@@ -127,6 +127,13 @@ template <class A, class B> DSL_DETAIL_FN constexpr auto divide(A a, B b) {
   }
 }
 
+/// 1 / a, but NaN of a complex 0, as NumPy's.
+template <class T> DSL_DETAIL_FN constexpr T reciprocal(T a) {
+  const T quotient = divide(real_type<T>(1), a);
+  if constexpr (is_complex<T>) return select(equal(a, T{}), T{quiet_nan<real_type<T>>, quiet_nan<real_type<T>>}, quotient);
+  else return quotient;
+}
+
 /// The remainder of the division towards zero: the dividend's sign. Of integers by 0 it is 0.
 template <wraps T> DSL_DETAIL_FN constexpr T fmod(T a, T b) { return select(b == 0, T(0), subtract(a, multiply(divide(a, b), b))); }
 

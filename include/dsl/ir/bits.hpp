@@ -30,6 +30,7 @@ template <class T> using bits_of = typename layout<T>::bits;
 template <class T> inline constexpr bits_of<T> sign_bit = bits_of<T>(1) << (8 * sizeof(T) - 1);
 template <class T> inline constexpr bits_of<T> exponent_bits = bits_of<T>(2 * layout<T>::bias + 1) << layout<T>::digits;
 template <class T> inline constexpr T infinity = __builtin_bit_cast(T, exponent_bits<T>);
+template <class T> inline constexpr T quiet_nan = __builtin_bit_cast(T, exponent_bits<T> | bits_of<T>(1) << (layout<T>::digits - 1));
 template <class T> inline constexpr T smallest_normal = __builtin_bit_cast(T, bits_of<T>(1) << layout<T>::digits);
 
 template <class T> DSL_DETAIL_FN constexpr bits_of<T> to_integer(T x) { return __builtin_bit_cast(bits_of<T>, x); }

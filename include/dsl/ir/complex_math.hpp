@@ -111,7 +111,7 @@ DSL_DETAIL_FN auto pow(A a, B b) {
     factor = factor * factor;
   }
   const Z repeated = select(exponent < 0, divide(T(1), product), product);
-  const T of_zero = select(w.re > 0, T(0), infinity<T> - infinity<T>);
+  const T of_zero = select(w.re > 0, T(0), quiet_nan<T>);
   const Z other = select(whole, repeated, math::exp(w * math::log(z)));
   return select(equal(z, T(0)) & !equal(w, T(0)), Z{of_zero, of_zero}, other);
 }
