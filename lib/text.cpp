@@ -102,9 +102,12 @@ class speller {
     if (code == op::value && operands_ != nullptr) return literal_of(type, operands_[number].word[0], operands_[number].word[1]);
     std::uint64_t letter = number;
     for (std::uint64_t k = 0; operands_ != nullptr && k < number; ++k) letter -= operands_[k].kind == operand_kind::value ? 1 : 0;
-    const std::string name = letter < 26 ? std::string(1, static_cast<char>('a' + letter)) : "x" + std::to_string(letter);
-    if (code != op::neighbour) text_ += name;
-    else text_ += "shift(" + name + (operands_ != nullptr ? ", " + std::to_string(operands_[number].distance) : "") + ")";
+    const bool shifted = code == op::neighbour;
+    if (shifted) text_ += "shift(";
+    if (letter < 26) text_ += static_cast<char>('a' + letter);
+    else text_ += "x", text_ += std::to_string(letter);
+    if (shifted && operands_ != nullptr) text_ += ", ", text_ += std::to_string(operands_[number].distance);
+    if (shifted) text_ += ")";
   }
   void number(double v) {
     char line[32];
