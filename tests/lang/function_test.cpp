@@ -321,4 +321,16 @@ TEST_P(function, are_spelled_with_the_precedence_of_operators) {
   EXPECT_NE(text.str().find("2 elements"), std::string::npos) << text.str();
 }
 
+// The least integer has no magnitude of its own type: it stays what it is, and negative.
+template <class T>
+void least() {
+  const T smallest = std::numeric_limits<T>::min();
+  const auto x = dsl::to_device(std::vector<T>{smallest, -3, 0, 5});
+  dsl::array<T> magnitude = abs(x);
+  dsl::array<bool> below = abs(x) < 0;
+  EXPECT_EQ(magnitude.copy_to_host(), (std::vector<T>{smallest, 3, 0, 5}));
+  EXPECT_EQ(below.copy_to_host(), (std::vector<bool>{true, false, false, false}));
+}
+TEST_P(function, magnitude_of_the_least_integer) { least<std::int8_t>(), least<std::int16_t>(), least<std::int32_t>(), least<std::int64_t>(); }
+
 }  // namespace

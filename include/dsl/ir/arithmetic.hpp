@@ -66,8 +66,17 @@ template <class T> DSL_DETAIL_FN constexpr auto abs(T a) {
   if constexpr (is_complex<T>) return math::hypot(a.re, a.im);
   else if constexpr (std::same_as<T, float>) return __builtin_fabsf(a);
   else if constexpr (std::same_as<T, double>) return __builtin_fabs(a);
-  else if constexpr (std::signed_integral<T>) return select(a < 0, negative(a), a);
-  else return a;
+  else if constexpr (std::signed_integral<T>) {
+#if DSL_DETAIL_ON_DEVICE
+    // ptxas 13.0 takes abs.s16 for positive, -32768's too. What the compiler cannot see through it does not turn into that.
+    if (sizeof(T) == 2 && !__builtin_is_constant_evaluated()) {
+      int wide;
+      asm("abs.s32 %0, %1;" : "=r"(wide) : "r"(static_cast<int>(a)));
+      return static_cast<T>(wide);
+    }
+#endif
+    return select(a < 0, negative(a), a);
+  } else return a;
 }
 template <class T> DSL_DETAIL_FN constexpr auto real(T a) {
   if constexpr (is_complex<T>) return a.re;
