@@ -49,7 +49,7 @@ def operands(name):
         small = random.integers(-9 if lowest else 1, 10, (2, 3, 5)).astype(dtype)
         wide = random.integers(lowest, largest, (3, 1, 5), dtype=dtype, endpoint=True)
         wide[0, 0, 1], wide[2, 0, 1], wide[1, 0, 3], wide[2, 0, 3] = lowest, largest, largest, largest
-        whole = [[0], [lowest], [0, 0, 0], [lowest, largest], [largest, largest, 1], [lowest, lowest, largest], [1, 0, 1], [3, 1, 3, 1, 3], [1, 2, largest]]
+        whole = [[0], [lowest], [0, 0, 0], [lowest, largest], [largest, largest, 1], [lowest, lowest, largest], [3, 1, 3, 1, 3], [1, 2, largest]]
         return [small, wide], [np.array(v, dtype=dtype).reshape(1, 1, -1) for v in whole + [list(random.integers(lowest, largest, 17, dtype=dtype))]]
     inf, nan = np.inf, np.nan
     magnitude = np.exp2(random.uniform(-1, 1, (2, 3, 5))) * np.where(random.random((2, 3, 5)) < 0.3, -1, 1)

@@ -1,0 +1,78 @@
+// What reductions are to be: NumPy's values (tests/data/reductions.txt), and for other operands the same computed one group of elements
+// at a time. Compiled once: dtypes are values here.
+#pragma once
+
+#include "../on_device.hpp"
+#include "../stored_values.hpp"
+
+/// A test for each device and dtype, size or layout.
+struct reductions : on_device {};
+
+namespace reduction {
+
+using stored::bytes;
+using shape = std::vector<std::int64_t>;
+
+enum class row {
+#define ROW(group, name, ...) name,
+#include "rows.inc"
+#undef ROW
+};
+const char* name_of(row r);
+
+/// What the sweep over sizes draws: small whole numbers, whose sums are exact, with an extreme at two places each; factors whose
+/// products stay near 1, all of them odd where they are integers; whole ones and NaNs; zeros but one; one zero.
+enum class operand_kind { whole, near_one, with_nan, few, most };
+bytes draw(operand_kind kind, dsl::dtype type, std::int64_t n);
+
+/// Elements in row-major order.
+struct operand {
+  dsl::dtype type;
+  shape extents;
+  bytes elements;
+};
+/// Which of them become one.
+struct axes {
+  std::vector<int> along;  // none: all of them
+  bool keep_dims = false;
+  std::string text() const;
+};
+/// All sets of axes of an array of this rank, the empty one first.
+std::vector<std::vector<int>> axis_sets(int rank);
+
+/// What came of a reduction: an array or, without extents, a scalar; or shape_error.
+struct outcome {
+  bool shape_error = false;
+  dsl::dtype type{};
+  shape extents;
+  bytes values;
+};
+
+/// Expects what `r` of `x` is by definition. Integers exactly; floating point numbers within the bounds that reductions.py states for
+/// a sum of as many terms as are added one after another at most.
+void expect_reduced(row r, const operand& x, const axes& a, const outcome& got);
+
+/// A line of reductions.txt.
+struct stored_result {
+  std::string name;
+  std::vector<int> axes;
+  outcome values;
+  std::vector<long double> allowed;
+  mutable bool compared = false;
+};
+/// An operand of rank 3 in reductions.txt.
+struct section {
+  dsl::dtype type;
+  dsl::extents<3> extents;
+  bytes values;
+  std::vector<stored_result> results;
+};
+/// The sections of one dtype, no result compared yet. Throws std::runtime_error where there is none.
+std::vector<section> sections_of(dsl::dtype type);
+
+/// Expects what reductions.txt says.
+void expect_stored(const section& s, row r, const axes& a, const outcome& got);
+/// Expects that no result has been left out.
+void expect_complete(const std::vector<section>& all);
+
+}  // namespace reduction
