@@ -52,6 +52,7 @@ void append_number(bytes& to, const number& z, dsl::dtype type) {
   }
 }
 
+constexpr int infinite = 0;  // the order of a norm
 constexpr long double nan = std::numeric_limits<long double>::quiet_NaN();
 
 bool is_nan(const number& z) { return std::isnan(z.real()) || std::isnan(z.imag()); }
@@ -100,9 +101,14 @@ bounded total(group_of_numbers x, long double u) {
   const number sum = std::accumulate(x.begin(), x.end(), number{});
   return {sum, is_exact(x, u) ? 0 : roundings(x.size()) * u * sum_of_sizes(x)};
 }
+// The plain formula, and no imaginary part of real numbers whatever they are.
+number times(const number& a, const number& b) {
+  if (a.imag() == 0 && b.imag() == 0) return a.real() * b.real();
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
 bounded product(group_of_numbers x, long double u) {
   number value = 1;
-  for (const number& z : x) value = number(value.real() * z.real() - value.imag() * z.imag(), value.real() * z.imag() + value.imag() * z.real());
+  for (const number& z : x) value = times(value, z);
   // Every factor rounds, one after another or not.
   return {value, x.size() > 1 ? 3 * static_cast<long double>(x.size()) * u * std::abs(value) : 0};
 }
@@ -123,15 +129,17 @@ bounded variance(group_of_numbers x, long double u, int ddof, bool root) {
 }
 bounded norm(group_of_numbers x, long double u, int order) {
   long double value = order == 1 ? sum_of_sizes(x) : std::sqrt(sum_of_squares(x));
-  if (order == 0)
-    for (const number& z : x) value = is_nan(z) ? nan : std::max(std::isnan(value) ? value : std::abs(z), value);
+  if (order == infinite) {
+    value = 0;
+    for (const number& z : x) value = std::isnan(value) || is_nan(z) ? nan : std::max(value, std::abs(z));
+  }
   const bool is_real = std::all_of(x.begin(), x.end(), [](const number& z) { return z.imag() == 0; });
-  const bool exact = is_real && (order == 0 || (order == 1 && is_exact(x, u)));
+  const bool exact = is_real && (order == infinite || (order == 1 && is_exact(x, u)));
   return {value, exact ? 0 : (roundings(x.size()) + 4) * u * value};
 }
 bounded dot(group_of_numbers x, long double u, bool conjugated) {
   std::vector<number> terms;
-  for (std::size_t i = 0; i < x.size(); ++i) terms.push_back((conjugated ? std::conj(x[i]) : x[i]) * x[x.size() - 1 - i]);
+  for (std::size_t i = 0; i < x.size(); ++i) terms.push_back(times(conjugated ? std::conj(x[i]) : x[i], x[x.size() - 1 - i]));
   const bounded sum = total(terms, u);
   return {sum.value, 2 * sum.allowed};
 }
@@ -204,7 +212,7 @@ bounded reduced(row r, group_of_numbers x, dsl::dtype type) {
     case row::nanstd_ddof_1: return variance(numbers, u, 1, true);
     case row::norm_1: return norm(x, u, 1);
     case row::norm_2: return norm(x, u, 2);
-    case row::norm_inf: return norm(x, u, 0);
+    case row::norm_inf: return norm(x, u, infinite);
     case row::any: return {std::any_of(x.begin(), x.end(), [](const number& z) { return z != number{}; }), 0};
     case row::all: return {std::all_of(x.begin(), x.end(), [](const number& z) { return z != number{}; }), 0};
     case row::count_nonzero: return {static_cast<long double>(std::count_if(x.begin(), x.end(), [](const number& z) { return z != number{}; })), 0};
@@ -252,11 +260,10 @@ std::vector<std::vector<number>> groups_of(const operand& x, const axes& a, shap
   return groups;
 }
 
-// Zeros of either sign are one. A NaN is one in the same part.
+// Zeros of either sign are one. A complex number with a NaN is a NaN: NumPy's division by a count spreads it over both parts.
 bool agrees(const number& got, const number& want, long double allowed) {
-  const auto same = [](long double g, long double w) { return std::isnan(w) ? std::isnan(g) : g == w; };
-  if (same(got.real(), want.real()) && same(got.imag(), want.imag())) return true;
-  return is_finite(got) && is_finite(want) && std::abs(got - want) <= allowed;
+  if (is_nan(want)) return is_nan(got);
+  return got == want || (is_finite(got) && is_finite(want) && std::abs(got - want) <= allowed);
 }
 
 /// The same for stored and for computed values: dtype and shape apart.
