@@ -176,25 +176,26 @@ void launch_kernel(const program_code& code, const operand* operands, const void
                                               parameters, static_cast<std::size_t>(p.shared_bytes), static_cast<cudaStream_t>(on.native()));
   if (status == cudaSuccess) return;
   cudaGetLastError();
-  raise<cuda_error>("launching " + spell_kernel(code.name) + " (" + spell_program(code.view, operands) + ", " + std::to_string(p.elements) +
+  raise<cuda_error>("launching " + spell_kernel(code.name) + " (" + spell_pass(code.pass.view, operands) + ", " + std::to_string(p.elements) +
                     " elements, grid " + std::to_string(p.grid) + ", block " + std::to_string(p.block) + ") failed: " +
                     cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
 }
 
 workspace scratch_of(const stream& on, std::size_t bytes) {
-  // A ticket in the first 256 bytes, zeroed once: every kernel that uses it leaves it at zero.
+  // The tickets come first, zeroed once: every kernel that uses them leaves them at zero.
+  constexpr std::size_t ticket_bytes = max_tickets * sizeof(unsigned);
   stream_state& s = stream_state::of(on);
   const std::lock_guard lock(s.mutex);
   if (s.scratch_bytes < bytes) {
     std::size_t size = 1 << 16;
     while (size < bytes) size *= 2;
-    void* const larger = allocate(256 + size, s.where.index, s.native);
+    void* const larger = allocate(ticket_bytes + size, s.where.index, s.native);
     if (s.scratch != nullptr) s.outgrown.push_back(s.scratch);
     s.scratch = larger;
-    set_zero(s.scratch, 256, s.where.index, s.native);
+    set_zero(s.scratch, ticket_bytes, s.where.index, s.native);
     s.scratch_bytes = size;
   }
-  return {static_cast<char*>(s.scratch) + 256, static_cast<unsigned*>(s.scratch)};
+  return {static_cast<char*>(s.scratch) + ticket_bytes, static_cast<unsigned*>(s.scratch)};
 }
 
 }  // namespace cuda

@@ -33,7 +33,10 @@ void fill(void* at, const void* value, std::size_t size, std::int64_t count, int
 kernel_attributes attributes(const void* function, int block, int index);
 /// Queues a kernel. Throws cuda_error that names the kernel, the expression and the sizes.
 void launch_kernel(const program_code& code, const operand* operands, const void* function, void* arguments, const plan& p, const stream& on);
-/// Scratch memory of a stream for `bytes` of partial results; its ticket is zero between kernels.
+/// Where blocks leave partial results, and how many of a group have done so.
+struct workspace { void* partials; unsigned* tickets; };
+inline constexpr std::size_t max_tickets = 1 << 14;
+/// Scratch memory of a stream for `bytes` of partial results; its tickets are zero between kernels.
 workspace scratch_of(const stream& on, std::size_t bytes);
 
 }  // namespace dsl::detail::cuda
