@@ -124,7 +124,8 @@ TEST_P(reductions, misaligned) {
 // What is reduced may be an expression, and its operands may broadcast: i + 100 j + 10,000 k, of which every sum is known.
 TEST_P(reductions, broadcast_operands) {
   const std::int64_t a = 9, b = 40, c = 70;
-  const auto i = dsl::reshape(dsl::arange<std::int64_t>(a), a, 1, 1), j = dsl::reshape(dsl::arange<std::int64_t>(b), b, 1);
+  const auto i = dsl::reshape(dsl::arange<std::int64_t>(a), a, 1, 1);
+  const auto j = dsl::reshape(dsl::arange<std::int64_t>(b), b, 1);
   const dsl::array<std::int64_t> k = dsl::arange<std::int64_t>(c);
   const auto x = i + 100 * j + 10'000 * k;
   const auto below = [](std::int64_t n) { return n * (n - 1) / 2; };

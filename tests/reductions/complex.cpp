@@ -1,5 +1,5 @@
-// NumPy's reductions of complex numbers.
-#include "stored.hpp"
+// Reductions of complex numbers.
+#include "every_reduction.hpp"
 
-TEST_P(reductions, numpy_complex64) { reduction::comparison<dsl::dtype::complex64>{}; }
-TEST_P(reductions, numpy_complex128) { reduction::comparison<dsl::dtype::complex128>{}; }
+COMPARE_REDUCTIONS(complex64, 34'567)
+COMPARE_REDUCTIONS(complex128, 34'567)

@@ -1,7 +1,7 @@
-// NumPy's reductions of 32- and 64-bit integers.
-#include "stored.hpp"
+// Reductions of 32- and 64-bit integers.
+#include "every_reduction.hpp"
 
-TEST_P(reductions, numpy_int32) { reduction::comparison<dsl::dtype::int32>{}; }
-TEST_P(reductions, numpy_int64) { reduction::comparison<dsl::dtype::int64>{}; }
-TEST_P(reductions, numpy_uint32) { reduction::comparison<dsl::dtype::uint32>{}; }
-TEST_P(reductions, numpy_uint64) { reduction::comparison<dsl::dtype::uint64>{}; }
+COMPARE_REDUCTIONS(int32, 2'000'000)
+COMPARE_REDUCTIONS(int64, 34'567)
+COMPARE_REDUCTIONS(uint32, 34'567)
+COMPARE_REDUCTIONS(uint64, 34'567)

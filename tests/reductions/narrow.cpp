@@ -1,6 +1,6 @@
-// NumPy's reductions of bool and 8-bit integers.
-#include "stored.hpp"
+// Reductions of bool and 8-bit integers.
+#include "every_reduction.hpp"
 
-TEST_P(reductions, numpy_boolean) { reduction::comparison<dsl::dtype::boolean>{}; }
-TEST_P(reductions, numpy_int8) { reduction::comparison<dsl::dtype::int8>{}; }
-TEST_P(reductions, numpy_uint8) { reduction::comparison<dsl::dtype::uint8>{}; }
+COMPARE_REDUCTIONS(boolean, 34'567)
+COMPARE_REDUCTIONS(int8, 34'567)
+COMPARE_REDUCTIONS(uint8, 34'567)

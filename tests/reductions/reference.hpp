@@ -14,15 +14,43 @@ using stored::bytes;
 using shape = std::vector<std::int64_t>;
 
 enum class row {
-#define ROW(group, name, ...) name,
+#define ROW(name, ...) name,
+#include "rows.inc"
+#undef ROW
+};
+inline constexpr row all_rows[] = {
+#define ROW(name, ...) row::name,
 #include "rows.inc"
 #undef ROW
 };
 const char* name_of(row r);
 
+/// Whether a row is compared for a dtype, and whether along any set of axes or along one at most. To compile all would take twice the
+/// time, so these dtypes stand for others: reductions.py has the same rules, and what one of the two leaves out fails.
+constexpr bool is_compared_fully(dsl::dtype type) {
+  return type == dsl::dtype::int32 || type == dsl::dtype::float32 || type == dsl::dtype::complex64;
+}
+constexpr bool is_compared(row r, dsl::dtype type) {
+  using enum row;
+  const bool whole = dsl::kind_of(type) <= dsl::kind::integer;
+  switch (r) {
+    case ptp: return type != dsl::dtype::boolean;  // an error in NumPy
+    case var_ddof_1: case std: case vdot: case sum_as_double: return is_compared_fully(type);
+    case nanvar: case nanstd_ddof_1: return is_compared_fully(type);
+    case nansum: case nanprod: case nanmean: case nanmin: case nanmax: case nanvar_ddof_1: case nanstd: case nanargmin: case nanargmax:
+      return !whole || is_compared_fully(type);
+    case norm_1: case norm_inf: case std_ddof_1:
+      return type != dsl::dtype::uint8 && type != dsl::dtype::int16 && type != dsl::dtype::uint16 && type != dsl::dtype::uint32;
+    default: return true;
+  }
+}
+constexpr bool takes_several_axes(row r) { return r != row::argmin && r != row::argmax && r != row::nanargmin && r != row::nanargmax; }
+constexpr bool takes_axes(row r) { return r != row::dot && r != row::vdot; }
+
 /// What the sweep over sizes draws: small whole numbers, whose sums are exact, with an extreme at two places each; factors whose
 /// products stay near 1, all of them odd where they are integers; whole ones and NaNs; zeros but one; one zero.
 enum class operand_kind { whole, near_one, with_nan, few, most };
+inline constexpr int operand_kinds = 5;
 bytes draw(operand_kind kind, dsl::dtype type, std::int64_t n);
 
 /// Elements in row-major order.
@@ -72,6 +100,8 @@ std::vector<section> sections_of(dsl::dtype type);
 
 /// Expects what reductions.txt says.
 void expect_stored(const section& s, row r, const axes& a, const outcome& got);
+/// The axes along which a section has the reduction.
+std::vector<std::vector<int>> stored_axes(const section& s, row r);
 /// Expects that no result has been left out.
 void expect_complete(const std::vector<section>& all);
 

@@ -1,10 +1,9 @@
-// Every reduction of given dtypes, evaluated. Compiling is what this costs, so the rows of a group share a program.
+// Every reduction, evaluated: alone, so that a program that two tests of a file need is compiled once.
 #pragma once
 
 #include "reference.hpp"
 
 #include <complex>
-#include <tuple>
 
 namespace reduction {
 
@@ -15,44 +14,13 @@ using wide_t = std::conditional_t<dsl::kind_of(dsl::dtype_v<value_of<X>>) == dsl
 
 /// written<row::sum>::of(x, options...) is dsl::sum(x, options...).
 template <row R> struct written;
-#define ROW(group, name, kind, ...)                                                                          \
+#define ROW(name, kind, ...)                                                                                 \
   template <> struct written<row::name> {                                                                    \
     static constexpr operand_kind operand = operand_kind::kind;                                              \
     template <class X> static auto of(const X& x, [[maybe_unused]] const auto&... o) { return __VA_ARGS__; } \
   };
 #include "rows.inc"
 #undef ROW
-
-template <row... R> struct rows {};
-enum class group { sums, truths, deviations, extremes, positions, products };
-
-struct row_entry { group of; row r; };
-inline constexpr row_entry all_rows[] = {
-#define ROW(group_name, name, ...) {group::group_name, row::name},
-#include "rows.inc"
-#undef ROW
-};
-
-/// NumPy has no difference of booleans.
-constexpr bool exists(row r, dsl::dtype type) { return !(r == row::ptp && type == dsl::dtype::boolean); }
-
-// The rows of a group that a dtype has, as rows<...>.
-template <group G, dsl::dtype D>
-struct rows_of {
-  static constexpr bool in(const row_entry& e) { return e.of == G && exists(e.r, D); }
-  static constexpr std::size_t count = [] {
-    std::size_t n = 0;
-    for (const row_entry& e : all_rows) n += in(e) ? 1 : 0;
-    return n;
-  }();
-  static constexpr row nth(std::size_t k) {
-    for (const row_entry& e : all_rows)
-      if (in(e) && k-- == 0) return e.r;
-    return row{};
-  }
-  template <std::size_t... I> static rows<nth(I)...> list(std::index_sequence<I...>);
-  using type = decltype(list(std::make_index_sequence<count>{}));
-};
 
 template <class T, int R> outcome outcome_of(const dsl::array<T, R>& result) {
   return {false, dsl::dtype_v<T>, shape(result.extents().begin(), result.extents().end()), stored::bytes_of(result.copy_to_host())};
@@ -68,18 +36,6 @@ outcome evaluate(const X& x, const Options&... options) {
     return outcome_of(dsl::eval(written<R>::of(x, options...)));
   } catch (const dsl::shape_error&) {
     return {.shape_error = true, .type = {}, .extents = {}, .values = {}};
-  }
-}
-
-/// Several in one kernel; shape_error is everyone's.
-template <row... R, class X, class... Options>
-std::vector<outcome> evaluate_all(rows<R...>, const X& x, const Options&... options) {
-  try {
-    std::tuple<decltype(dsl::eval(written<R>::of(x, options...)))...> results;
-    std::apply([&](auto&... result) { dsl::tie(result...) = std::tuple{written<R>::of(x, options...)...}; }, results);
-    return std::apply([](const auto&... result) { return std::vector<outcome>{outcome_of(result)...}; }, results);
-  } catch (const dsl::shape_error&) {
-    return std::vector<outcome>(sizeof...(R), outcome{.shape_error = true, .type = {}, .extents = {}, .values = {}});
   }
 }
 

@@ -1,7 +1,7 @@
-// NumPy's reductions of 16-bit dtypes.
-#include "stored.hpp"
+// Reductions of 16-bit dtypes.
+#include "every_reduction.hpp"
 
-TEST_P(reductions, numpy_int16) { reduction::comparison<dsl::dtype::int16>{}; }
-TEST_P(reductions, numpy_uint16) { reduction::comparison<dsl::dtype::uint16>{}; }
-TEST_P(reductions, numpy_float16) { reduction::comparison<dsl::dtype::float16>{}; }
-TEST_P(reductions, numpy_bfloat16) { reduction::comparison<dsl::dtype::bfloat16>{}; }
+COMPARE_REDUCTIONS(int16, 34'567)
+COMPARE_REDUCTIONS(uint16, 34'567)
+COMPARE_REDUCTIONS(float16, 34'567)
+COMPARE_REDUCTIONS(bfloat16, 34'567)
