@@ -14,7 +14,7 @@ using wide_t = std::conditional_t<dsl::kind_of(dsl::dtype_v<value_of<X>>) == dsl
 
 /// written<row::sum>::of(x, options...) is dsl::sum(x, options...).
 template <row R> struct written;
-#define ROW(name, kind, ...)                                                                                 \
+#define ROW(level, name, kind, ...)                                                                          \
   template <> struct written<row::name> {                                                                    \
     static constexpr operand_kind operand = operand_kind::kind;                                              \
     template <class X> static auto of(const X& x, [[maybe_unused]] const auto&... o) { return __VA_ARGS__; } \
