@@ -7,25 +7,23 @@ namespace {
 using reduction::bytes;
 using reduction::row;
 
+ON_EVERY_DEVICE(reductions);
+
 template <int Rank>
 std::int64_t count(const dsl::extents<Rank>& sizes) { return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>()); }
-
-constexpr bool takes_several(row r) {
-  return r != row::argmin && r != row::argmax && r != row::nanargmin && r != row::nanargmax;
-}
 
 // Kept and dropped axes take turns, and so do counting axes from the start and from the end.
 template <row R, class T, class X>
 void compare_axis_sets(const reduction::operand& given, const X& x) {
   bool keep = given.extents.size() % 2 == 1;
   for (std::vector<int> along : reduction::axis_sets(X::rank)) {
-    if (!takes_several(R) && along.size() > 1) continue;
+    if (!reduction::takes_several_axes(R) && along.size() > 1) continue;
     keep = !keep;
     if (keep)
       for (int& axis : along) axis -= X::rank;
     const auto call = [&](const auto&... o) { return reduction::evaluate<R>(x, o...); };
-    const reduction::outcome got = keep ? reduction::with_options<X::rank, true, takes_several(R)>(along, call)
-                                        : reduction::with_options<X::rank, false, takes_several(R)>(along, call);
+    const reduction::outcome got = keep ? reduction::with_options<X::rank, true, reduction::takes_several_axes(R)>(along, call)
+                                        : reduction::with_options<X::rank, false, reduction::takes_several_axes(R)>(along, call);
     reduction::expect_reduced(R, given, {along, keep}, got);
   }
 }

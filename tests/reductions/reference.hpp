@@ -23,11 +23,6 @@ inline constexpr row all_rows[] = {
 #include "rows.inc"
 #undef ROW
 };
-inline constexpr int levels[] = {
-#define ROW(level, ...) level,
-#include "rows.inc"
-#undef ROW
-};
 inline constexpr const char* names[] = {
 #define ROW(level, name, ...) #name,
 #include "rows.inc"
@@ -35,28 +30,7 @@ inline constexpr const char* names[] = {
 };
 constexpr const char* name_of(row r) { return names[static_cast<int>(r)]; }
 
-/// Up to which level rows are compared for a dtype; reductions.txt has them up to 2, and up to 3 for those that have 3 here. A row takes
-/// g++ 0.5 s and nvcc 1.5 s for each dtype, so some dtypes stand for others.
-constexpr int level_of(dsl::dtype type) {
-  using enum dsl::dtype;
-#if defined(__CUDACC__)
-  const int most = 1;
-#else
-  const int most = 2;
-#endif
-  switch (type) {
-    case int32: case float32: return 3;
-    case complex64: return most == 2 ? 3 : most;
-    case uint8: case int16: case uint16: case uint32: case bfloat16: return most - 1;
-    default: return most;
-  }
-}
-constexpr bool ignores_nan(row r) { return name_of(r)[0] == 'n' && name_of(r)[1] == 'a'; }
-constexpr bool is_compared(row r, dsl::dtype type) {
-  if (r == row::ptp && type == dsl::dtype::boolean) return false;  // an error in NumPy
-  if (ignores_nan(r) && dsl::kind_of(type) <= dsl::kind::integer && level_of(type) < 3) return false;
-  return levels[static_cast<int>(r)] <= level_of(type);
-}
+constexpr bool ignores_nan(row r) { return name_of(r)[0] == 'n' && name_of(r)[1] == 'a'; }  // not norm
 constexpr bool takes_several_axes(row r) { return r != row::argmin && r != row::argmax && r != row::nanargmin && r != row::nanargmax; }
 constexpr bool takes_axes(row r) { return r != row::dot && r != row::vdot; }
 
@@ -115,7 +89,7 @@ std::vector<section> sections_of(dsl::dtype type);
 void expect_stored(const section& s, row r, const axes& a, const outcome& got);
 /// The axes along which a section has the reduction.
 std::vector<std::vector<int>> stored_axes(const section& s, row r);
-/// Expects that no result has been left out of what is compared, and that there is one for every row that is.
-void expect_complete(const std::vector<section>& all);
+/// Expects that these rows have results, of which none has been left out, and that every result is a row's.
+void expect_complete(const std::vector<section>& all, const std::vector<row>& compared);
 
 }  // namespace reduction
