@@ -51,9 +51,20 @@ struct block_team {
   }
 };
 
+// Every thread's first `count` sums, combined within its warp.
+template <class Folds, int Slots>
+__device__ void reduce_warps(const block_team& team, typename Folds::accumulators (&sums)[Slots], int count, const sharing& threads) {
+  for (int step = 16; step > 0; step /= 2) {
+    if (!halves_at(step, threads)) continue;
+    DSL_DETAIL_UNROLL
+    for (int s = 0; s < Slots; ++s)
+      if (s < count)
+        Folds::visit([&]<class Fold, int J>() { nth_fold<J>(sums[s]) = team.combine<Fold>(nth_fold<J>(sums[s]), team.shift_down(nth_fold<J>(sums[s]), step)); });
+  }
+}
 template <class Folds>
-__device__ void reduce_all(const block_team& team, typename Folds::accumulators& a, const sharing& threads) {
-  Folds::visit([&]<class Fold, int J>() { nth_fold<J>(a) = reduce_threads<Fold>(team, nth_fold<J>(a), threads); });
+__device__ void reduce_across_warps(const block_team& team, typename Folds::accumulators& a, const sharing& threads) {
+  if (goes_across_warps(threads)) Folds::visit([&]<class Fold, int J>() { nth_fold<J>(a) = team.across_warps<Fold>(nth_fold<J>(a), threads); });
 }
 
 // Whether this block is the last of its group. No block waits for another; every block has read the scalars in device memory before
@@ -90,16 +101,26 @@ __device__ void fold_blocks(Body& body, const fold_walk& walk, std::int64_t tile
   }
   auto* const partials = static_cast<accumulators*>(walk.partials) + static_cast<std::int64_t>(group) * blocks * slots * owners;
   const int owned = walk.threads.owned_by(thread, block);
-  DSL_DETAIL_ROLLED
-  for (int slot = 0; slot < slots; ++slot) {
-    accumulators mine = sums[0];
-    DSL_DETAIL_UNROLL
-    for (int s = 1; s < Body::slots; ++s)  // an index that is not constant would put all of them into local memory
-      if (s == slot) mine = sums[s];
-    reduce_all<folds>(team, mine, walk.threads);
-    if (owned < 0) continue;
+  reduce_warps<folds>(team, sums, slots, walk.threads);
+  const auto leave = [&](const accumulators& mine, int slot) {
+    if (owned < 0) return;
     if (blocks == 1) body.finish(mine, owned, slot);
     else partials[(static_cast<std::int64_t>(split) * slots + slot) * owners + owned] = mine;
+  };
+  if (Body::slots <= 4 && !goes_across_warps(walk.threads)) {
+    DSL_DETAIL_UNROLL
+    for (int s = 0; s < Body::slots; ++s)
+      if (s < slots) leave(sums[s], s);
+  } else {
+    DSL_DETAIL_ROLLED
+    for (int slot = 0; slot < slots; ++slot) {
+      accumulators mine = sums[0];
+      DSL_DETAIL_UNROLL
+      for (int s = 1; s < Body::slots; ++s)  // an index that is not constant would put all of them into local memory
+        if (s == slot) mine = sums[s];
+      reduce_across_warps<folds>(team, mine, walk.threads);
+      leave(mine, slot);
+    }
   }
   if (blocks == 1 || !is_last_of(walk.tickets + group, blocks)) return;
 
@@ -111,12 +132,13 @@ __device__ void fold_blocks(Body& body, const fold_walk& walk, std::int64_t tile
   const int finished = across.owned_by(thread, block);
   DSL_DETAIL_ROLLED
   for (int slot = 0; slot < slots; ++slot) {
-    accumulators mine = folds::identities();
+    accumulators mine[1] = {folds::identities()};
     DSL_DETAIL_ROLLED
     for (std::uint32_t b = static_cast<std::uint32_t>(thread >> across.log2_distance); b < blocks; b += static_cast<std::uint32_t>(parts))
-      folds::add(mine, partials[(static_cast<std::int64_t>(b) * slots + slot) * owners + owner]);
-    reduce_all<folds>(team, mine, across);
-    if (finished >= 0) body.finish(mine, finished, slot);
+      folds::add(mine[0], partials[(static_cast<std::int64_t>(b) * slots + slot) * owners + owner]);
+    reduce_warps<folds>(team, mine, 1, across);
+    reduce_across_warps<folds>(team, mine[0], across);
+    if (finished >= 0) body.finish(mine[0], finished, slot);
   }
 }
 

@@ -126,7 +126,10 @@ struct simulated {
     folds::visit([&]<class Fold, int J>() {
       per_thread<fold_state<Fold>> states;
       for (int t = 0; t < count; ++t) states.push_back(nth_fold<J>(all[t * stride]));
-      states = reduce_threads<Fold>(simulated_team{}, states, threads);
+      const simulated_team team;
+      for (int step = 16; step > 0; step /= 2)
+        if (halves_at(step, threads)) states = team.combine<Fold>(states, team.shift_down(states, step));
+      if (goes_across_warps(threads)) states = team.across_warps<Fold>(states, threads);
       for (int t = 0; t < count; ++t) nth_fold<J>(all[t * stride]) = states[static_cast<std::size_t>(t)];
     });
   }
