@@ -50,6 +50,11 @@ constexpr bool is_compared(row r, dsl::dtype type) {
   return levels[static_cast<int>(r)] <= level_of(type);
 }
 
+/// The dtypes that reductions.txt has two axes of.
+constexpr bool has_two_axes(dsl::dtype type) {
+  return type == dsl::dtype::int32 || type == dsl::dtype::float32 || type == dsl::dtype::complex64;
+}
+
 template <class T, int R> outcome outcome_of(const dsl::array<T, R>& result) {
   return {false, dsl::dtype_v<T>, shape(result.extents().begin(), result.extents().end()), stored::bytes_of(result.copy_to_host())};
 }
