@@ -51,9 +51,10 @@ struct block_team {
   }
 };
 
-// Every thread's first `count` sums, combined within its warp.
-template <class Folds, int Slots>
-__device__ void reduce_warps(const block_team& team, typename Folds::accumulators (&sums)[Slots], int count, const sharing& threads) {
+// Combines the first `count` sums of threads that share a result, and calls leave(sum, number) in all threads: the ones that own a
+// result have it.
+template <class Folds, int Slots, class Leave>
+__device__ void reduce_sums(const block_team& team, typename Folds::accumulators (&sums)[Slots], int count, const sharing& threads, const Leave& leave) {
   for (int step = 16; step > 0; step /= 2) {
     if (!halves_at(step, threads)) continue;
     DSL_DETAIL_UNROLL
@@ -61,10 +62,21 @@ __device__ void reduce_warps(const block_team& team, typename Folds::accumulator
       if (s < count)
         Folds::visit([&]<class Fold, int J>() { nth_fold<J>(sums[s]) = team.combine<Fold>(nth_fold<J>(sums[s]), team.shift_down(nth_fold<J>(sums[s]), step)); });
   }
-}
-template <class Folds>
-__device__ void reduce_across_warps(const block_team& team, typename Folds::accumulators& a, const sharing& threads) {
-  if (goes_across_warps(threads)) Folds::visit([&]<class Fold, int J>() { nth_fold<J>(a) = team.across_warps<Fold>(nth_fold<J>(a), threads); });
+  if (Slots <= 4 && !goes_across_warps(threads)) {
+    DSL_DETAIL_UNROLL
+    for (int s = 0; s < Slots; ++s)
+      if (s < count) leave(sums[s], s);
+    return;
+  }
+  DSL_DETAIL_ROLLED
+  for (int slot = 0; slot < count; ++slot) {
+    typename Folds::accumulators mine = sums[0];
+    DSL_DETAIL_UNROLL
+    for (int s = 1; s < Slots; ++s)  // an index that is not constant would put all of them into local memory
+      if (s == slot) mine = sums[s];
+    if (goes_across_warps(threads)) Folds::visit([&]<class Fold, int J>() { nth_fold<J>(mine) = team.across_warps<Fold>(nth_fold<J>(mine), threads); });
+    leave(mine, slot);
+  }
 }
 
 // Whether this block is the last of its group. No block waits for another; every block has read the scalars in device memory before
@@ -99,47 +111,36 @@ __device__ void fold_blocks(Body& body, const fold_walk& walk, std::int64_t tile
     DSL_DETAIL_UNROLL
     for (int s = 1; s < Body::ahead; ++s) folds::add(sums[0], sums[s]);
   }
+  constexpr int most = Body::strided ? Body::slots : 1;
+  accumulators left[most];
+  DSL_DETAIL_UNROLL
+  for (int s = 0; s < most; ++s) left[s] = sums[s];
   auto* const partials = static_cast<accumulators*>(walk.partials) + static_cast<std::int64_t>(group) * blocks * slots * owners;
   const int owned = walk.threads.owned_by(thread, block);
-  reduce_warps<folds>(team, sums, slots, walk.threads);
-  const auto leave = [&](const accumulators& mine, int slot) {
+  reduce_sums<folds>(team, left, slots, walk.threads, [&](const accumulators& sum, int slot) {
     if (owned < 0) return;
-    if (blocks == 1) body.finish(mine, owned, slot);
-    else partials[(static_cast<std::int64_t>(split) * slots + slot) * owners + owned] = mine;
-  };
-  if (Body::slots <= 4 && !goes_across_warps(walk.threads)) {
-    DSL_DETAIL_UNROLL
-    for (int s = 0; s < Body::slots; ++s)
-      if (s < slots) leave(sums[s], s);
-  } else {
-    DSL_DETAIL_ROLLED
-    for (int slot = 0; slot < slots; ++slot) {
-      accumulators mine = sums[0];
-      DSL_DETAIL_UNROLL
-      for (int s = 1; s < Body::slots; ++s)  // an index that is not constant would put all of them into local memory
-        if (s == slot) mine = sums[s];
-      reduce_across_warps<folds>(team, mine, walk.threads);
-      leave(mine, slot);
-    }
-  }
+    if (blocks == 1) body.finish(sum, owned, slot);
+    else partials[(static_cast<std::int64_t>(split) * slots + slot) * owners + owned] = sum;
+  });
   if (blocks == 1 || !is_last_of(walk.tickets + group, blocks)) return;
 
   // Blocks in the place of a tile's rows: each result is shared by threads that are as far apart as there are results.
-  const int owner = thread & (owners - 1), parts = walk.threads.parts();
   sharing across = walk.threads;
   across.log2_distance = 0;
   while (across.distance() < owners) ++across.log2_distance;
-  const int finished = across.owned_by(thread, block);
+  const auto first = static_cast<std::uint32_t>(thread >> across.log2_distance), parts = static_cast<std::uint32_t>(across.parts());
+  DSL_DETAIL_UNROLL
+  for (int s = 0; s < most; ++s) left[s] = folds::identities();
   DSL_DETAIL_ROLLED
-  for (int slot = 0; slot < slots; ++slot) {
-    accumulators mine[1] = {folds::identities()};
-    DSL_DETAIL_ROLLED
-    for (std::uint32_t b = static_cast<std::uint32_t>(thread >> across.log2_distance); b < blocks; b += static_cast<std::uint32_t>(parts))
-      folds::add(mine[0], partials[(static_cast<std::int64_t>(b) * slots + slot) * owners + owner]);
-    reduce_warps<folds>(team, mine, 1, across);
-    reduce_across_warps<folds>(team, mine[0], across);
-    if (finished >= 0) body.finish(mine[0], finished, slot);
+  for (std::uint32_t b = first; b < blocks; b += parts) {
+    DSL_DETAIL_UNROLL
+    for (int s = 0; s < most; ++s)
+      if (s < slots) folds::add(left[s], partials[(static_cast<std::int64_t>(b) * slots + s) * owners + (thread & (owners - 1))]);
   }
+  const int finished = across.owned_by(thread, block);
+  reduce_sums<folds>(team, left, slots, across, [&](const accumulators& sum, int slot) {
+    if (finished >= 0) body.finish(sum, finished, slot);
+  });
 }
 
 /// `Name` is what profilers show first.
