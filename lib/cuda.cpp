@@ -181,6 +181,16 @@ void launch_kernel(const program_code& code, const operand* operands, const void
                     cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
 }
 
+void launch_kernel(const void* function, std::int64_t grid, int block, void** parameters, const stream& on, const std::string& what) {
+  const current_device current(on.where().index);
+  const cudaError_t status =
+      cudaLaunchKernel(function, dim3(static_cast<unsigned>(grid)), dim3(static_cast<unsigned>(block)), parameters, 0, native(on.native()));
+  if (status == cudaSuccess) return;
+  cudaGetLastError();
+  raise<cuda_error>("launching " + what + " (grid " + std::to_string(grid) + ", block " + std::to_string(block) +
+                    ") failed: " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
+}
+
 workspace scratch_of(const stream& on, std::size_t bytes) {
   // A ticket in the first 256 bytes, zeroed once: every kernel that uses it leaves it at zero.
   stream_state& s = stream_state::of(on);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include <dsl/exec/run.hpp>
 
@@ -33,6 +34,8 @@ void fill(void* at, const void* value, std::size_t size, std::int64_t count, int
 kernel_attributes attributes(const void* function, int block, int index);
 /// Queues a kernel. Throws cuda_error that names the kernel, the expression and the sizes.
 void launch_kernel(const program_code& code, const operand* operands, const void* function, void* arguments, const plan& p, const stream& on);
+/// The same for any kernel; `what` says what it computes.
+void launch_kernel(const void* function, std::int64_t grid, int block, void** parameters, const stream& on, const std::string& what);
 /// Scratch memory of a stream for `bytes` of partial results; its ticket is zero between kernels.
 workspace scratch_of(const stream& on, std::size_t bytes);
 

@@ -11,9 +11,6 @@
 
 namespace dsl::detail {
 
-namespace {
-
-// 0 to 2, as host_code counts them: what this machine has, or less if DSL_SIMD says so.
 int simd_level() {
   static const int level = [] {
 #if DSL_DETAIL_X86_LEVELS
@@ -26,6 +23,8 @@ int simd_level() {
   }();
   return level;
 }
+
+namespace {
 
 constexpr int blocks_per_chunk = 64;  // 16,384 elements: one task
 constexpr std::size_t value_bytes = 16;

@@ -184,7 +184,7 @@ struct kernel_body {
     (clear_one<static_cast<int>(I)>(sums), ...);
   }
 
- private:
+ protected:
   // Reads operand N from an address on.
   template <class T, int N, std::uint32_t Head>
   DSL_DETAIL_FN void load_lanes(const T* from, std::uint64_t how) {

@@ -5,6 +5,12 @@
 
 namespace dsl {
 
+/// An axis; a negative one counts from the end.
+struct axis {
+  int number;
+  constexpr explicit axis(int k) : number(k) {}
+};
+
 namespace detail {
 
 /// NumPy's accumulator for sums: integers and booleans widen to 64 bits, half-precision sums in float.

@@ -1,0 +1,313 @@
+// What one thread of a scan does, and how a block of threads scans a tile. The same code runs on the GPU and in the simulator.
+#pragma once
+
+#include <dsl/exec/kernel.hpp>
+
+namespace dsl::detail {
+
+/// A scan as a type: the elements' program, whose one output has the dtype that is accumulated; the operator's, of op::value 0 (what
+/// comes first) and 1; and the target's dtype.
+template <class Elements, class Operator, dtype Target, int Inputs>
+struct scan_program {
+  using elements = Elements;
+  using combine = Operator;
+  using value = value_t<Elements::output(0).type()>;
+  static constexpr dtype target = Target;
+  static constexpr int inputs = Inputs;
+};
+
+// The operator's two operands.
+template <class Operator, class V>
+struct operator_source {
+  V first, second;
+  typename evaluator<Operator>::inputs in;
+  template <op Code, dtype D, int N, std::uint32_t Head>
+  DSL_DETAIL_FN void read() { input_of<Head>(in) = N == 0 ? first : second; }
+};
+template <class Operator, class V>
+DSL_DETAIL_FN V apply_operator(V first, V second) {
+  operator_source<Operator, V> source{first, second, {}};
+  evaluator<Operator>::read(source);
+  return nth<0>(evaluator<Operator>::compute(source.in));
+}
+
+/// none: no elements. open: elements that go on from what comes before them. headed: a row begins among them, and the value is that
+/// of the last row's.
+enum class segment_state : std::uint32_t { none, open, headed };
+
+/// What consecutive elements come to. Segments are a monoid though the operator need not have an identity, and rows need no code of
+/// their own: a row's first element is a headed segment.
+template <class V> struct segment { V value; segment_state state; };
+
+template <class Operator, class V>
+DSL_DETAIL_FN segment<V> join(const segment<V>& a, const segment<V>& b) {
+  if (b.state == segment_state::none) return a;
+  if (b.state == segment_state::headed || a.state == segment_state::none) return b;
+  return {apply_operator<Operator>(a.value, b.value), a.state};
+}
+
+/// What a block leaves for those after it, as words, so that no access is wider than what the hardware does at once.
+template <class V> struct segment_slot {
+  static constexpr int words = (sizeof(V) + 3) / 4;
+  std::uint32_t word[words], state;
+};
+
+/// Kernels' parameters beside the operands.
+struct scan_parameters {
+  std::int64_t row;        // elements in a row; all of them where the rows are one
+  literal init;            // goes before a row's first element, if there is one
+  std::int32_t has_init, exclusive;
+  // Rows: the blocks' order, and what they leave for each other (`look_back`).
+  unsigned* ticket;
+  void *tiles, *groups, *prefixes;
+  // Columns: what each chunk of a column comes to, or what comes before it.
+  void* totals;
+  std::int64_t chunks, across;
+};
+
+template <class Arguments> struct scan_arguments : Arguments { scan_parameters scan; };
+
+inline constexpr int scan_block_threads = 256, scan_groups = 32;
+
+/// Vectors a thread takes of a tile: 16 elements in all, and no more than four, for a tile has one total for each warp and round and
+/// one warp scans them.
+constexpr int scan_rounds(int lanes) { return lanes >= 16 ? 1 : lanes == 8 ? 2 : 4; }
+
+template <class Scan, class Arguments, class Memory>
+struct scan_thread : kernel_body<typename Scan::elements, Scan::inputs, Arguments, Memory> {
+  using body = kernel_body<typename Scan::elements, Scan::inputs, Arguments, Memory>;
+  using eval = typename body::eval;
+  using V = typename Scan::value;
+  using T = memory_t<Scan::target>;
+  static constexpr int lanes = body::lanes, rounds = scan_rounds(lanes);
+  using body::column, body::row, body::count, body::corner, body::height, body::in, body::memory, body::offset, body::width;
+
+  const scan_parameters& scan;
+  DSL_DETAIL_FN scan_thread(const scan_arguments<Arguments>& a, Memory m) : body(a, m), scan(a.scan) {}
+
+  /// A thread's elements of one round, and a bit for each that begins a row.
+  struct elements {
+    V value[lanes];
+    std::uint32_t heads;
+  };
+
+  /// Where in its row a tile begins.
+  DSL_DETAIL_FN std::int64_t place_in_row(std::int64_t tile) {
+    if constexpr (Arguments::strided) {
+      if (scan.row >= this->args.elements) return tile;
+      this->enter(static_cast<std::uint32_t>(tile * rounds));
+      return corner[0];
+    } else {
+      const std::int64_t first = tile * (rounds * scan_block_threads * lanes);
+      return scan.row >= this->args.elements ? first : first % scan.row;
+    }
+  }
+
+  /// Goes to a thread's elements in a round of a tile. Rounds, threads and lanes follow each other in the order of the elements.
+  DSL_DETAIL_FN void enter_round(std::int64_t tile, int round, int thread) {
+    const std::int64_t part = tile * rounds + round;
+    if constexpr (!Arguments::strided) {
+      offset[0] = (part * scan_block_threads + thread) * lanes;
+      const std::int64_t left = this->args.elements - offset[0];
+      count = left < lanes ? static_cast<int>(left) : lanes;
+    } else {
+      count = 0;
+      if (part >= this->args.tiles) return;
+      const tiling& t = this->args.tiles_of;
+      this->enter(static_cast<std::uint32_t>(part));
+      column = (thread & ((1 << t.log2_columns) - 1)) * lanes, row = thread >> t.log2_columns;
+      count = row >= height ? 0 : width - column < lanes ? width - column : lanes;
+    }
+  }
+
+  /// Evaluates them. `place` is the tile's in its row.
+  DSL_DETAIL_FN void read_round(std::int64_t tile, int round, int thread, std::int64_t place, elements& x) {
+    x.heads = 0;
+    if (count <= 0) return;
+    eval::read(*this);
+    std::int64_t at;
+    if constexpr (Arguments::strided) {
+      at = scan.row < this->args.elements ? corner[0] + column : (tile * rounds + round) * scan_block_threads + thread;
+    } else {
+      constexpr int tile_elements = rounds * scan_block_threads * lanes;
+      at = place + (round * scan_block_threads + thread) * lanes;
+      if (at >= scan.row) at = scan.row > tile_elements ? at - scan.row : static_cast<std::uint32_t>(at) % static_cast<std::uint32_t>(scan.row);
+    }
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < lanes; ++l) {
+      x.value[l] = element(l);
+      if (l < count && at == 0) {
+        x.heads |= 1u << l;
+        if (scan.has_init != 0) x.value[l] = apply_operator<typename Scan::combine>(init(), x.value[l]);
+      }
+      if (++at == scan.row && !Arguments::strided) at = 0;
+    }
+  }
+
+  DSL_DETAIL_FN segment<V> lane(const elements& x, int l) const {
+    return {x.value[l], l >= count ? segment_state::none : (x.heads >> l & 1) != 0 ? segment_state::headed : segment_state::open};
+  }
+  DSL_DETAIL_FN segment<V> total(const elements& x) const {
+    segment<V> all{V{}, segment_state::none};
+    if (count <= 0) return all;
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < lanes; ++l) all = join<typename Scan::combine>(all, lane(x, l));
+    return all;
+  }
+
+  /// Writes the scan of a round's elements, which go on from `before`.
+  DSL_DETAIL_FN void write_round(segment<V> before, const elements& x) {
+    if (count <= 0) return;
+    V y[lanes];
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < lanes; ++l) {
+      const segment<V> each = lane(x, l);
+      const V exclusive = each.state == segment_state::headed ? init() : before.value;
+      before = join<typename Scan::combine>(before, each);
+      y[l] = scan.exclusive != 0 ? exclusive : before.value;
+    }
+    store(y);
+  }
+
+  /// A thread's columns of a chunk, downwards. In the first pass (`last` is false) their totals are left, in the last one they go on
+  /// from what comes before the chunk and are written. Where a column is one chunk, the last pass is the only one.
+  DSL_DETAIL_FN void scan_columns(std::int64_t tile, int thread, bool last) {
+    const tiling& t = this->args.tiles_of;
+    this->enter(static_cast<std::uint32_t>(tile));
+    const int first = (thread >> t.log2_columns) * t.steps;
+    column = (thread & ((1 << t.log2_columns) - 1)) * lanes;
+    count = width - column < lanes ? width - column : lanes;
+    if (count <= 0 || first >= height) return;
+    const std::int64_t chunk = (corner[1] + first) / t.steps, outer = tile / t.across.by / t.down.by;
+    V* const totals = static_cast<V*>(scan.totals) + (outer * scan.chunks + chunk) * scan.across + corner[0] + column;
+    V before[lanes];
+    bool none = chunk == 0 || !last;
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < lanes; ++l) {
+      before[l] = V{};
+      if (!none && l < count) before[l] = memory.template load<V>(totals + l);
+    }
+    const int end = first + t.steps < height ? first + t.steps : height;
+    constexpr int ahead = 4;  // rows whose loads are in flight together
+    for (int next = first; next < end; next += ahead) {
+      V x[ahead][lanes];
+      DSL_DETAIL_UNROLL
+      for (int k = 0; k < ahead; ++k) {
+        row = next + k < end ? next + k : next;
+        eval::read(*this);
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < lanes; ++l) x[k][l] = element(l);
+      }
+      DSL_DETAIL_UNROLL
+      for (int k = 0; k < ahead; ++k) {
+        row = next + k;
+        if (row >= end) break;
+        const bool head = corner[1] + row == 0;
+        V y[lanes];
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < lanes; ++l) {
+          const V exclusive = head ? init() : before[l];
+          if (head && scan.has_init != 0) before[l] = apply_operator<typename Scan::combine>(init(), x[k][l]);
+          else before[l] = none ? x[k][l] : apply_operator<typename Scan::combine>(before[l], x[k][l]);
+          y[l] = scan.exclusive != 0 ? exclusive : before[l];
+        }
+        none = false;
+        if (last) store(y);
+      }
+    }
+    if (last) return;
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < lanes; ++l)
+      if (l < count) memory.store(totals + l, before[l]);
+  }
+
+ private:
+  DSL_DETAIL_FN V init() const { return from_literal<V>(scan.init); }
+  DSL_DETAIL_FN V element(int l) const {
+    if constexpr (body::apart) return nth<0>(eval::compute_apart(in[l]));
+    else return nth<0>(eval::compute(in[l]));
+  }
+
+  DSL_DETAIL_FN void store(const V (&y)[lanes]) {
+    constexpr int out = Scan::inputs;
+    const argument& a = this->args.operand[out];
+    T* to = reinterpret_cast<T*>(a.word) + this->template place<out>();
+    pack<T, lanes> all;
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < lanes; ++l) all.lane[l] = static_cast<T>(math::convert<value_t<Scan::target>>(y[l]));
+    if (count == lanes && a.extra == in_vectors) {
+      memory.store(reinterpret_cast<pack<T, lanes>*>(to), all);
+      return;
+    }
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < lanes; ++l, to += this->template step<out>())
+      if (l < count) memory.store(to, all.lane[l]);
+  }
+};
+
+// A block's collective steps are written once, for a `Team` that holds a segment a thread (`Values`): on the GPU the thread's own, in
+// the simulator all threads' at once.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable  // a team's functions are the device's or the host's
+#endif
+template <class Team, class Values>
+DSL_DETAIL_FN Values scan_warp(Team& team, Values values) {
+  for (int step = 1; step < 32; step *= 2) values = team.join(team.shift_up(values, step), values);
+  return values;
+}
+
+/// Waits for `count` slots, at most 32, and joins them in their order.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+template <class Team, class Slot>
+DSL_DETAIL_FN auto join_slots(Team& team, const Slot* slots, unsigned count) {
+  return team.last_of_warp(scan_warp(team, team.wait_for(slots, count)));
+}
+
+/// What comes before a tile whose own total is `total`; for one warp. A tile leaves its total; the last of 32 tiles leaves theirs,
+/// and the last of 32 such groups what comes before the next 32. So which values are joined, and how, does not depend on timing, as it
+/// does where a block takes whatever its predecessors have left by then (Merrill and Garland, Single-pass parallel prefix scan with
+/// decoupled look-back, 2016), and sums of floating point numbers are the same from run to run. Waits for earlier tiles only.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+template <class Slot, class Team, class Values>
+DSL_DETAIL_FN Values look_back(Team& team, const scan_parameters& scan, unsigned tile, bool begins_row, const Values& total) {
+  Slot *const tiles = static_cast<Slot*>(scan.tiles), *const groups = static_cast<Slot*>(scan.groups), *const prefixes = static_cast<Slot*>(scan.prefixes);
+  const unsigned group = tile / scan_groups, in_group = tile % scan_groups, super = group / scan_groups, in_super = group % scan_groups;
+  team.publish(tiles + tile, total);
+  Values before = team.none();
+  if (!begins_row) before = join_slots(team, tiles + (tile - in_group), in_group);
+  if (in_group == scan_groups - 1) team.publish(groups + group, team.join(before, total));
+  if (!begins_row && !team.is_headed(before)) before = team.join(join_slots(team, groups + (group - in_super), in_super), before);
+  if (!begins_row && !team.is_headed(before) && super > 0) before = team.join(join_slots(team, prefixes + super, 1), before);
+  if (in_group == scan_groups - 1 && in_super == scan_groups - 1) team.publish(prefixes + super + 1, team.join(before, total));
+  return before;
+}
+
+/// Takes each thread's total of each round, in the order of rounds and threads, and gives what comes before it. `prefix(total of
+/// all)` is what comes before the block.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+template <int Rounds, class Team, class Values, class Prefix>
+DSL_DETAIL_FN void scan_block(Team& team, Values (&values)[Rounds], const Prefix& prefix) {
+  DSL_DETAIL_UNROLL
+  for (int r = 0; r < Rounds; ++r) {
+    const Values scanned = scan_warp(team, values[r]);
+    team.leave_warp_total(r, scanned);
+    values[r] = team.shift_up(scanned, 1);
+  }
+  team.synchronize();
+  if (team.is_first_warp()) {
+    const Values scanned = scan_warp(team, team.template warp_totals<Rounds>());
+    const Values before = prefix(team.last_of_warp(scanned));
+    team.leave_prefixes(team.join(before, team.shift_up(scanned, 1)));
+  }
+  team.synchronize();
+  DSL_DETAIL_UNROLL
+  for (int r = 0; r < Rounds; ++r) values[r] = team.join(team.warp_prefix(r), values[r]);
+}
+
+}  // namespace dsl::detail

@@ -1,0 +1,343 @@
+#include <dsl/exec/scan.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "buffer.hpp"
+#include "copy.hpp"
+#include "cuda.hpp"
+#include "scan.hpp"
+#include "text.hpp"
+
+namespace dsl::detail {
+
+namespace {
+
+std::int64_t pieces(std::int64_t n, std::int64_t piece) { return (n + piece - 1) / piece; }
+bool has_elements(const operand& o) { return o.kind <= operand_kind::index; }
+
+// Largest strides of the target first, so that what is written is contiguous; its order says nothing where all elements are one row.
+int order_dimensions(const geometry& g, const operand& target, int axis, int (&order)[max_rank]) {
+  int rank = 0;
+  for (int d = 0; d < g.shape_rank; ++d) {
+    if (g.shape[d] == 1 && d != axis) continue;
+    int at = rank++;
+    for (; axis >= 0 && at > 0 && std::abs(target.strides[order[at - 1]]) < std::abs(target.strides[d]); --at) order[at] = order[at - 1];
+    order[at] = d;
+  }
+  return rank;
+}
+
+// Strides along the dimensions of the shape, in the order in which a kernel walks them, merged where every operand allows it and
+// neither is the scan's axis or one along which neighbours are read. Gives the axis's new place, or -1.
+int walk_dimensions(geometry& g, const operand* operands, int count, const int (&order)[max_rank], int rank, int axis) {
+  bool apart[max_rank] = {};
+  for (int k = 0; k < count; ++k) {
+    const operand& o = operands[k];
+    g.walks[k] = {};
+    g.walks[k].axis = -1;
+    if (!has_elements(o)) continue;
+    const int skipped = g.shape_rank - o.rank;
+    for (int i = 0; i < rank; ++i) {
+      const int d = order[i] - skipped;
+      g.walks[k].strides[i] = d >= 0 && o.extents[d] != 1 ? o.strides[d] : 0;
+      if (o.kind == operand_kind::neighbour && d == o.axis && o.extents[d] != 1) g.walks[k].axis = i, apart[i] = true;
+    }
+  }
+  int place = -1;
+  for (int i = 0; i < rank; ++i) apart[i] = apart[i] || order[i] == axis;
+  g.rank = 0;
+  for (int i = 0; i < rank; ++i) {
+    const std::int64_t extent = g.shape[order[i]];
+    bool merges = i > 0 && !apart[i - 1] && !apart[i];
+    for (int k = 0; merges && k < count; ++k) merges = g.walks[k].strides[g.rank - 1] == g.walks[k].strides[i] * extent;
+    const int to = merges ? g.rank - 1 : g.rank++;
+    g.extents[to] = merges ? g.extents[to] * extent : extent;
+    if (order[i] == axis) place = to;
+    for (int k = 0; k < count; ++k) {
+      g.walks[k].strides[to] = g.walks[k].strides[i];
+      if (g.walks[k].axis == i) g.walks[k].axis = to;
+    }
+  }
+  if (g.rank == 0) {
+    g.rank = 1, g.extents[0] = 1;
+    for (int k = 0; k < count; ++k) g.walks[k].strides[0] = 1;
+  }
+  return place;
+}
+
+// All arrays contiguous in the order of the walk, whose rows then need no dimension of their own.
+bool is_linear(const geometry& g, const operand* operands, int count) {
+  if (g.rank > 2) return false;
+  for (int k = 0; k < count; ++k) {
+    if (!has_elements(operands[k])) continue;
+    const std::int64_t* const s = g.walks[k].strides;
+    if (operands[k].kind == operand_kind::neighbour || s[g.rank - 1] != 1 || (g.rank == 2 && s[0] != g.extents[1])) return false;
+  }
+  return true;
+}
+
+bool is_wide(const geometry& g, const operand& o, const walk& w, int lanes) {
+  const auto size = static_cast<std::int64_t>(size_of(o.type)), vector = std::min<std::int64_t>(16, size * lanes);
+  bool wide = (o.kind == operand_kind::array || o.kind == operand_kind::neighbour) && w.axis != g.rank - 1 && w.strides[g.rank - 1] == 1 &&
+              o.word[0] % static_cast<std::uint64_t>(vector) == 0;
+  for (int d = 0; d + 1 < g.rank; ++d) wide = wide && w.strides[d] * size % vector == 0;
+  return wide;
+}
+
+}  // namespace
+
+void lay_out_scan(scan_space& s, const scan_code& code, const operand* operands, int axis) {
+  geometry& g = s.space;
+  const int count = code.inputs + 1;
+  lay_out(g, operands, code.inputs, 1, code.lanes, code.view);
+  int order[max_rank];
+  const int rank = order_dimensions(g, operands[code.inputs], axis, order);
+  int place = walk_dimensions(g, operands, count, order, rank, axis);
+  s.row = axis < 0 ? g.elements : g.shape[axis];
+  s.columns = place >= 0 && (place != g.rank - 1 || (s.row == 1 && g.rank > 1));
+  if (s.columns) {
+    // The axis is the last dimension but one; the last one, along which the target lies, are the columns.
+    const auto move = [&](std::int64_t* values) {
+      if (place == g.rank - 1) std::swap(values[place], values[place - 1]);
+      else std::rotate(values + place, values + place + 1, values + g.rank - 1);
+    };
+    move(g.extents);
+    for (int k = 0; k < count; ++k) {
+      std::int64_t axes[max_rank];
+      for (int d = 0; d < g.rank; ++d) axes[d] = d;
+      move(axes), move(g.walks[k].strides);
+      if (g.walks[k].axis >= 0) g.walks[k].axis = static_cast<int>(std::find(axes, axes + g.rank, g.walks[k].axis) - axes);
+    }
+  }
+  g.linear = !s.columns && is_linear(g, operands, count);
+  if (g.linear) g.rank = 1, g.extents[0] = g.elements;
+  for (int k = 0; k < count; ++k) {
+    if (g.linear && has_elements(operands[k])) g.walks[k].strides[0] = 1;
+    g.walks[k].how = is_wide(g, operands[k], g.walks[k], code.lanes) ? access::wide : access::elements;
+  }
+}
+
+namespace {
+
+// How the kernels cover a scan's space.
+struct scan_plan {
+  tiling tiles_of{};
+  std::int64_t tiles = 0, grid = 0, chunks = 1;
+};
+
+scan_plan plan_scan(const scan_space& s, const scan_code& code) {
+  const geometry& g = s.space;
+  scan_plan p;
+  constexpr int block = scan_block_threads;
+  if (g.linear) {
+    p.tiles = pieces(g.elements, static_cast<std::int64_t>(block) * code.lanes);
+    p.grid = pieces(p.tiles, code.rounds);
+  } else {
+    tiling& t = p.tiles_of;
+    t.extents[0] = g.extents[g.rank - 1], t.extents[1] = g.rank > 1 ? g.extents[g.rank - 2] : 1;
+    while ((1 << t.log2_columns) < block && (std::int64_t{code.lanes} << t.log2_columns) < t.extents[0]) ++t.log2_columns;
+    t.rows = block >> t.log2_columns, t.steps = 1, t.outer_rank = std::max(0, g.rank - 2), t.width = code.lanes << t.log2_columns;
+    if (s.columns) {
+      // Columns are cut into chunks where there are too few of them to occupy the device.
+      const std::int64_t threads = 1024LL * std::max(1, properties(g.where).multiprocessors);
+      const std::int64_t columns = g.elements / s.row / t.extents[0] * pieces(t.extents[0], code.lanes);
+      const std::int64_t wanted = std::clamp<std::int64_t>(threads / std::max<std::int64_t>(1, columns), 1, 1 << 15);
+      t.steps = static_cast<int>(std::clamp<std::int64_t>(pieces(s.row, wanted), wanted == 1 ? 1 : 16, 1 << 20));
+      p.chunks = pieces(s.row, t.steps);
+      if (p.chunks < t.rows) {  // threads beyond the last chunk would be idle, and rows of them are what a block is wide
+        while (t.rows > 1 && t.rows / 2 >= p.chunks) t.rows /= 2;
+      }
+    }
+    t.height = t.rows * t.steps;
+    t.across = divisor::of(pieces(t.extents[0], t.width)), t.down = divisor::of(pieces(t.extents[1], t.height)), t.in_column = divisor::of(1);
+    p.tiles = static_cast<std::int64_t>(t.across.by) * t.down.by;
+    for (int d = 0; d < t.outer_rank; ++d) t.outer[d] = divisor::of(g.extents[g.rank - 3 - d]), p.tiles *= g.extents[g.rank - 3 - d];
+    p.grid = s.columns ? p.tiles : pieces(p.tiles, code.rounds);
+  }
+  if (p.tiles > 0x7fffffff) raise<shape_error>(std::to_string(g.elements) + " elements need more blocks than a grid has: a scan of " + spell_program(code.view));
+  return p;
+}
+
+// A kernel's parameters, laid out as `scan_arguments`.
+class scan_argument_bytes {
+ public:
+  template <class T> void put(const T& value) {
+    std::memcpy(bytes_ + used_, &value, sizeof(T));
+    used_ += sizeof(T);
+  }
+  void* data() { return bytes_; }
+
+ private:
+  alignas(16) unsigned char bytes_[sizeof(argument_header) + sizeof(tiling) + max_operands * (sizeof(argument) + max_rank * sizeof(std::int64_t)) + sizeof(scan_parameters)];
+  std::size_t used_ = 0;
+};
+
+void put_operands(scan_argument_bytes& to, const geometry& g, const operand* operands, int count) {
+  for (int k = 0; k < count; ++k) {
+    const operand& o = operands[k];
+    const walk& w = g.walks[k];
+    const reach how = w.how == access::wide ? in_vectors : by_elements;
+    std::uint64_t extra = o.word[1];
+    if (o.kind == operand_kind::address) extra = static_cast<std::uint64_t>(o.size);
+    if (o.kind == operand_kind::array) extra = how;
+    if (o.kind == operand_kind::neighbour)
+      extra = neighbour_word::make(how, o.beyond, w.axis < 0 ? neighbour_word::no_dimension : g.rank - 1 - w.axis, o.distance).word;
+    to.put(argument{o.word[0], extra});
+  }
+  for (int k = 0; !g.linear && k < count; ++k)
+    for (int d = 0; d < max_rank; ++d) to.put(d < g.rank ? g.walks[k].strides[g.rank - 1 - d] : std::int64_t{0});
+}
+
+// Memory for what blocks leave for each other, from the pool, and back into it behind the kernels.
+struct scan_workspace {
+  buffer_ref memory;
+  void allocate(std::size_t bytes, device where) { memory = buffer_ref::allocate(bytes, where); }
+  unsigned char* at(std::size_t offset) const { return static_cast<unsigned char*>(memory.data()) + offset; }
+};
+
+class kernel_scan {
+ public:
+  kernel_scan(const scan_code& code, const operand* operands, const scan_space& s, scan_parameters parameters, const stream& on)
+      : code_(code), operands_(operands), space_(s), parameters_(parameters), on_(on), plan_(plan_scan(s, code)) {}
+
+  void run() {
+    if (space_.columns) run_columns();
+    else run_rows();
+  }
+
+ private:
+  bool simulated() const { return space_.space.where.kind == backend::sim; }
+
+  void run_rows() {
+    const std::size_t slot = static_cast<std::size_t>((code_.host.value_bytes + 3) / 4 + 1) * 4;
+    const auto tiles = static_cast<std::size_t>(plan_.grid), groups = tiles / scan_groups + 1, prefixes = groups / scan_groups + 2;
+    scan_workspace scratch;
+    const std::size_t bytes = 16 + slot * (tiles + groups + prefixes);
+    scratch.allocate(bytes, space_.space.where);
+    parameters_.ticket = reinterpret_cast<unsigned*>(scratch.at(0));
+    parameters_.tiles = scratch.at(16), parameters_.groups = scratch.at(16 + slot * tiles), parameters_.prefixes = scratch.at(16 + slot * (tiles + groups));
+    if (simulated()) std::memset(scratch.at(0), 0, bytes);
+    else cuda::set_zero(scratch.at(0), bytes, space_.space.where.index, on_.native());
+    scan_argument_bytes given = arguments();
+    const int path = space_.space.linear ? 0 : 1;
+    if (!simulated()) {
+      void* all[] = {given.data()};
+      return launch(code_.rows[path], plan_.grid, all);
+    }
+    checked_ranges allowed = ranges();
+    for (allowed.block = 0; allowed.block < plan_.grid; ++allowed.block) code_.simulated[path].rows(given.data(), allowed, allowed.block);
+  }
+
+  void run_columns() {
+    const std::int64_t rows = space_.row, across = space_.space.extents[space_.space.rank - 1], columns = space_.space.elements / rows;
+    scan_workspace scratch;
+    parameters_.chunks = plan_.chunks, parameters_.across = across;
+    if (plan_.chunks > 1) {
+      scratch.allocate(static_cast<std::size_t>(columns * plan_.chunks * code_.host.value_bytes), space_.space.where);
+      parameters_.totals = scratch.at(0);
+    }
+    scan_argument_bytes given = arguments();
+    checked_ranges allowed = ranges();
+    if (scratch.memory) allowed.add(reinterpret_cast<std::uintptr_t>(scratch.at(0)), scratch.memory.get()->bytes);
+    const auto pass = [&](bool last) {
+      if (simulated()) {
+        for (allowed.block = 0; allowed.block < plan_.grid; ++allowed.block) code_.simulated[1].columns(given.data(), allowed, allowed.block, last);
+      } else {
+        void* all[] = {given.data(), &last};
+        launch(code_.columns, plan_.grid, all);
+      }
+    };
+    if (plan_.chunks > 1) {
+      pass(false);
+      if (simulated()) {
+        for (std::int64_t c = 0; c < columns; ++c) code_.simulated[1].column_totals(parameters_, c);
+      } else {
+        void* all[] = {&parameters_};
+        launch(code_.column_totals, columns, all);
+      }
+    }
+    pass(true);
+  }
+
+  scan_argument_bytes arguments() const {
+    argument_header header{};
+    header.elements = space_.space.elements, header.tiles = plan_.tiles;
+    scan_argument_bytes given;
+    given.put(header);
+    if (!space_.space.linear) given.put(plan_.tiles_of);
+    put_operands(given, space_.space, operands_, code_.inputs + 1);
+    given.put(parameters_);
+    return given;
+  }
+
+  checked_ranges ranges() const {
+    checked_ranges r{};
+    r.program = &code_.view, r.operands = operands_;
+    for (int k = 0; k <= code_.inputs; ++k)
+      if (const buffer* b = operands_[k].memory; b != nullptr) r.add(reinterpret_cast<std::uintptr_t>(b->data), b->bytes);
+    return r;
+  }
+
+  void launch(const void* kernel, std::int64_t grid, void** parameters) const {
+    if (kernel == nullptr)
+      raise<device_error>("a scan of " + spell_program(code_.view, operands_) +
+                          " cannot run on a GPU: its file was not compiled by nvcc. Compile it as CUDA, or set DSL_DEVICE=host");
+    cuda::launch_kernel(kernel, grid, scan_block_threads, parameters, on_,
+                        "a scan of " + spell_program(code_.view, operands_) + ", " + std::to_string(space_.space.elements) + " elements");
+  }
+
+  const scan_code& code_;
+  const operand* operands_;
+  const scan_space& space_;
+  scan_parameters parameters_;
+  const stream& on_;
+  scan_plan plan_;
+};
+
+void run_in_place(const scan_code& code, const operand* operands, const scan_space& s, const scan_request& request) {
+  const stream on = stream::current(s.space.where);
+  use_operands(operands, code.inputs, 1, on);
+  scan_parameters parameters{};
+  parameters.row = s.row, parameters.init = request.init, parameters.has_init = request.has_init, parameters.exclusive = request.exclusive;
+  if (s.space.where.kind == backend::host) scan_on_host(code, operands, s, parameters);
+  else kernel_scan(code, operands, s, parameters, on).run();
+}
+
+}  // namespace
+
+void run_scan(const scan_code& code, const operand* operands, const scan_request& request) {
+  scan_space s;
+  lay_out_scan(s, code, operands, request.axis);
+  if (s.space.elements == 0) return;
+  if (!overlaps(operands, code.inputs, 1, s.space)) return run_in_place(code, operands, s, request);
+  std::vector<operand> by_way(operands, operands + code.inputs + 1);
+  operand& temporary = by_way.back();
+  const buffer_ref memory = buffer_ref::allocate(static_cast<std::size_t>(s.space.elements * size_of(temporary.type)), s.space.where);
+  temporary.memory = memory.get(), temporary.word[0] = reinterpret_cast<std::uintptr_t>(memory.data());
+  std::int64_t step = 1;
+  for (int d = temporary.rank - 1; d >= 0; --d) temporary.strides[d] = step, step *= temporary.extents[d];
+  lay_out_scan(s, code, by_way.data(), request.axis);
+  run_in_place(code, by_way.data(), s, request);
+  const operand from_to[] = {temporary, operands[code.inputs]};
+  prepared(copy_code(size_of(temporary.type)), from_to, {}).run();
+}
+
+void fit_scan_target(operand& target, const std::int64_t* shape, int rank, bool flat) {
+  std::int64_t elements = 1;
+  for (int d = 0; d < rank; ++d) elements *= shape[d];
+  if (flat ? target.extents[0] != elements : !std::equal(shape, shape + rank, target.extents)) {
+    const std::string of = "a scan of shape " + (flat ? "(" + std::to_string(elements) + ",)" : spell_shape(shape, rank));
+    raise<shape_error>(of + " cannot be assigned to shape " + spell_shape(target.extents, target.rank));
+  }
+  if (!flat) return;
+  std::int64_t step = target.strides[0];
+  target.rank = rank;
+  for (int d = rank - 1; d >= 0; --d) target.extents[d] = shape[d], target.strides[d] = step, step *= shape[d];
+}
+
+void throw_scan_deadlock() { raise<memory_error>("a block of a scan waits for one that comes after it"); }
+
+}  // namespace dsl::detail
