@@ -144,18 +144,15 @@ scan_plan plan_scan(const scan_space& s, const scan_code& code) {
       // Columns are cut into chunks where there are too few of them to occupy the device.
       const std::int64_t threads = 1024LL * std::max(1, properties(g.where).multiprocessors);
       const std::int64_t columns = g.elements / s.row / t.extents[0] * pieces(t.extents[0], code.lanes);
-      const std::int64_t wanted = std::clamp<std::int64_t>(threads / std::max<std::int64_t>(1, columns), 1, 1 << 15);
-      t.steps = static_cast<int>(std::clamp<std::int64_t>(pieces(s.row, wanted), wanted == 1 ? 1 : 16, 1 << 20));
+      const std::int64_t wanted = std::clamp<std::int64_t>(threads / columns, 1, 1 << 15);
+      t.rows = 1, t.steps = static_cast<int>(std::clamp<std::int64_t>(pieces(s.row, wanted), 16, 1 << 20));
       p.chunks = pieces(s.row, t.steps);
-      if (p.chunks < t.rows) {  // threads beyond the last chunk would be idle, and rows of them are what a block is wide
-        while (t.rows > 1 && t.rows / 2 >= p.chunks) t.rows /= 2;
-      }
     }
     t.height = t.rows * t.steps;
     t.across = divisor::of(pieces(t.extents[0], t.width)), t.down = divisor::of(pieces(t.extents[1], t.height)), t.in_column = divisor::of(1);
     p.tiles = static_cast<std::int64_t>(t.across.by) * t.down.by;
     for (int d = 0; d < t.outer_rank; ++d) t.outer[d] = divisor::of(g.extents[g.rank - 3 - d]), p.tiles *= g.extents[g.rank - 3 - d];
-    p.grid = s.columns ? p.tiles : pieces(p.tiles, code.rounds);
+    p.grid = s.columns ? pieces(p.tiles, block >> t.log2_columns) : pieces(p.tiles, code.rounds);
   }
   if (p.tiles > 0x7fffffff) raise<shape_error>(std::to_string(g.elements) + " elements need more blocks than a grid has: a scan of " + spell_program(code.view));
   return p;
@@ -234,7 +231,7 @@ class kernel_scan {
   void run_columns() {
     const std::int64_t rows = space_.row, across = space_.space.extents[space_.space.rank - 1], columns = space_.space.elements / rows;
     scan_workspace scratch;
-    parameters_.chunks = plan_.chunks, parameters_.across = across;
+    parameters_.columns = columns, parameters_.chunks = plan_.chunks, parameters_.across = across;
     if (plan_.chunks > 1) {
       scratch.allocate(static_cast<std::size_t>(columns * plan_.chunks * code_.host.value_bytes), space_.space.where);
       parameters_.totals = scratch.at(0);
@@ -256,7 +253,7 @@ class kernel_scan {
         for (std::int64_t c = 0; c < columns; ++c) code_.simulated[1].column_totals(parameters_, c);
       } else {
         void* all[] = {&parameters_};
-        launch(code_.column_totals, columns, all);
+        launch(code_.column_totals, plan_.chunks <= scan_block_threads ? pieces(columns, scan_block_threads) : columns, all);
       }
     }
     pass(true);
@@ -329,7 +326,7 @@ void fit_scan_target(operand& target, const std::int64_t* shape, int rank, bool 
   std::int64_t elements = 1;
   for (int d = 0; d < rank; ++d) elements *= shape[d];
   if (flat ? target.extents[0] != elements : !std::equal(shape, shape + rank, target.extents)) {
-    const std::string of = "a scan of shape " + (flat ? "(" + std::to_string(elements) + ",)" : spell_shape(shape, rank));
+    const std::string of = "a scan of shape " + spell_shape(flat ? &elements : shape, flat ? 1 : rank);
     raise<shape_error>(of + " cannot be assigned to shape " + spell_shape(target.extents, target.rank));
   }
   if (!flat) return;

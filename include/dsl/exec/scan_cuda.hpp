@@ -85,22 +85,21 @@ __global__ void __launch_bounds__(scan_block_threads) scan_rows(const __grid_con
   const int number = static_cast<int>(threadIdx.x);
 
   body thread(args, device_memory{nullptr});
+  typename body::operands from[rounds];
+  DSL_DETAIL_UNROLL
+  for (int r = 0; r < rounds; ++r) thread.read_round(tile, r, number, from[r]);
   const std::int64_t place = thread.place_in_row(tile);
   typename body::elements x[rounds];
   typename team_type::values values[rounds];
   DSL_DETAIL_UNROLL
   for (int r = 0; r < rounds; ++r) {
-    thread.enter_round(tile, r, number);
-    thread.read_round(tile, r, number, place, x[r]);
+    x[r] = thread.evaluate_round(tile, r, number, place, from[r]);
     values[r] = thread.total(x[r]);
   }
   team_type team{reinterpret_cast<typename team_type::values*>(shared)};
   scan_block(team, values, [&](const auto& total) { return look_back<typename team_type::slot>(team, args.scan, tile, place == 0, total); });
   DSL_DETAIL_UNROLL
-  for (int r = 0; r < rounds; ++r) {
-    thread.enter_round(tile, r, number);
-    thread.write_round(values[r], x[r]);
-  }
+  for (int r = 0; r < rounds; ++r) thread.write_round(tile, r, number, values[r], x[r]);
 }
 
 /// Neighbouring threads take neighbouring columns.
@@ -109,19 +108,24 @@ __global__ void __launch_bounds__(scan_block_threads) scan_columns(const __grid_
   scan_thread<Scan, Arguments, device_memory>(args, device_memory{nullptr}).scan_columns(blockIdx.x, static_cast<int>(threadIdx.x), last);
 }
 
-/// The chunks' totals of a column, a block each, become what comes before them.
+/// The chunks' totals become what comes before each in its column: a thread takes a column, or a block where a column has many.
 template <class Operator, class V>
 __global__ void __launch_bounds__(scan_block_threads) scan_column_totals(const scan_parameters scan) {
   using team_type = scan_block_team<Operator, V>;
   __shared__ alignas(16) unsigned char shared[32 * sizeof(typename team_type::values)];
-  const std::int64_t outer = blockIdx.x / scan.across;
-  V* const totals = static_cast<V*>(scan.totals) + outer * scan.chunks * scan.across + (blockIdx.x - outer * scan.across);
-  const std::int64_t each = (scan.chunks + scan_block_threads - 1) / scan_block_threads;
-  const std::int64_t first = threadIdx.x * each, end = first + each < scan.chunks ? first + each : scan.chunks;
+  const bool alone = scan.chunks <= scan_block_threads;
+  const std::int64_t column = alone ? static_cast<std::int64_t>(blockIdx.x) * scan_block_threads + threadIdx.x : blockIdx.x;
+  if (column >= scan.columns) return;
+  const std::int64_t outer = column / scan.across;
+  V* const totals = static_cast<V*>(scan.totals) + outer * scan.chunks * scan.across + (column - outer * scan.across);
+  const std::int64_t each = alone ? scan.chunks : (scan.chunks + scan_block_threads - 1) / scan_block_threads;
+  const std::int64_t first = alone ? 0 : threadIdx.x * each, end = first + each < scan.chunks ? first + each : scan.chunks;
   team_type team{reinterpret_cast<typename team_type::values*>(shared)};
   typename team_type::values values[1] = {team.none()};
-  for (std::int64_t k = first; k < end; ++k) values[0] = team.join(values[0], {totals[k * scan.across], segment_state::open});
-  scan_block(team, values, [&](const auto&) { return team.none(); });
+  if (!alone) {
+    for (std::int64_t k = first; k < end; ++k) values[0] = team.join(values[0], {totals[k * scan.across], segment_state::open});
+    scan_block(team, values, [&](const auto&) { return team.none(); });
+  }
   for (std::int64_t k = first; k < end; ++k) {
     const segment<V> mine{totals[k * scan.across], segment_state::open};
     totals[k * scan.across] = values[0].value;

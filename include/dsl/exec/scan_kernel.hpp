@@ -62,7 +62,7 @@ struct scan_parameters {
   void *tiles, *groups, *prefixes;
   // Columns: what each chunk of a column comes to, or what comes before it.
   void* totals;
-  std::int64_t chunks, across;
+  std::int64_t columns, chunks, across;
 };
 
 template <class Arguments> struct scan_arguments : Arguments { scan_parameters scan; };
@@ -85,7 +85,11 @@ struct scan_thread : kernel_body<typename Scan::elements, Scan::inputs, Argument
   const scan_parameters& scan;
   DSL_DETAIL_FN scan_thread(const scan_arguments<Arguments>& a, Memory m) : body(a, m), scan(a.scan) {}
 
-  /// A thread's elements of one round, and a bit for each that begins a row.
+  /// What a thread has read for a vector of elements. All of its vectors are read before the first is evaluated, so that the loads are
+  /// in flight together.
+  struct operands { typename eval::inputs in[lanes]; };
+
+  /// A vector of elements, and a bit for each that begins a row.
   struct elements {
     V value[lanes];
     std::uint32_t heads;
@@ -120,11 +124,16 @@ struct scan_thread : kernel_body<typename Scan::elements, Scan::inputs, Argument
     }
   }
 
-  /// Evaluates them. `place` is the tile's in its row.
-  DSL_DETAIL_FN void read_round(std::int64_t tile, int round, int thread, std::int64_t place, elements& x) {
+  DSL_DETAIL_FN void read_round(std::int64_t tile, int round, int thread, operands& from) {
+    enter_round(tile, round, thread);
+    if (count > 0) fetch(from);
+  }
+  /// Evaluates what was read. `place` is the tile's in its row.
+  DSL_DETAIL_FN elements evaluate_round(std::int64_t tile, int round, int thread, std::int64_t place, const operands& from) {
+    enter_round(tile, round, thread);
+    elements x;
     x.heads = 0;
-    if (count <= 0) return;
-    eval::read(*this);
+    if (count <= 0) return x;
     std::int64_t at;
     if constexpr (Arguments::strided) {
       at = scan.row < this->args.elements ? corner[0] + column : (tile * rounds + round) * scan_block_threads + thread;
@@ -135,13 +144,14 @@ struct scan_thread : kernel_body<typename Scan::elements, Scan::inputs, Argument
     }
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l) {
-      x.value[l] = element(l);
+      x.value[l] = element(from, l);
       if (l < count && at == 0) {
         x.heads |= 1u << l;
         if (scan.has_init != 0) x.value[l] = apply_operator<typename Scan::combine>(init(), x.value[l]);
       }
       if (++at == scan.row && !Arguments::strided) at = 0;
     }
+    return x;
   }
 
   DSL_DETAIL_FN segment<V> lane(const elements& x, int l) const {
@@ -156,7 +166,8 @@ struct scan_thread : kernel_body<typename Scan::elements, Scan::inputs, Argument
   }
 
   /// Writes the scan of a round's elements, which go on from `before`.
-  DSL_DETAIL_FN void write_round(segment<V> before, const elements& x) {
+  DSL_DETAIL_FN void write_round(std::int64_t tile, int round, int thread, segment<V> before, const elements& x) {
+    enter_round(tile, round, thread);
     if (count <= 0) return;
     V y[lanes];
     DSL_DETAIL_UNROLL
@@ -169,16 +180,17 @@ struct scan_thread : kernel_body<typename Scan::elements, Scan::inputs, Argument
     store(y);
   }
 
-  /// A thread's columns of a chunk, downwards. In the first pass (`last` is false) their totals are left, in the last one they go on
+  /// A thread's columns of a chunk, downwards; a tile is a chunk of as many neighbouring columns as threads share. In the first pass (`last` is false) their totals are left, in the last one they go on
   /// from what comes before the chunk and are written. Where a column is one chunk, the last pass is the only one.
-  DSL_DETAIL_FN void scan_columns(std::int64_t tile, int thread, bool last) {
+  DSL_DETAIL_FN void scan_columns(std::int64_t block, int thread, bool last) {
     const tiling& t = this->args.tiles_of;
+    const std::int64_t tile = ((block * scan_block_threads) >> t.log2_columns) + (thread >> t.log2_columns);
+    if (tile >= this->args.tiles) return;
     this->enter(static_cast<std::uint32_t>(tile));
-    const int first = (thread >> t.log2_columns) * t.steps;
     column = (thread & ((1 << t.log2_columns) - 1)) * lanes;
     count = width - column < lanes ? width - column : lanes;
-    if (count <= 0 || first >= height) return;
-    const std::int64_t chunk = (corner[1] + first) / t.steps, outer = tile / t.across.by / t.down.by;
+    if (count <= 0) return;
+    const std::int64_t chunk = corner[1] / t.height, outer = tile / t.across.by / t.down.by;
     V* const totals = static_cast<V*>(scan.totals) + (outer * scan.chunks + chunk) * scan.across + corner[0] + column;
     V before[lanes];
     bool none = chunk == 0 || !last;
@@ -187,28 +199,25 @@ struct scan_thread : kernel_body<typename Scan::elements, Scan::inputs, Argument
       before[l] = V{};
       if (!none && l < count) before[l] = memory.template load<V>(totals + l);
     }
-    const int end = first + t.steps < height ? first + t.steps : height;
     constexpr int ahead = 4;  // rows whose loads are in flight together
-    for (int next = first; next < end; next += ahead) {
-      V x[ahead][lanes];
+    for (int next = 0; next < height; next += ahead) {
+      operands from[ahead];
       DSL_DETAIL_UNROLL
       for (int k = 0; k < ahead; ++k) {
-        row = next + k < end ? next + k : next;
-        eval::read(*this);
-        DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l) x[k][l] = element(l);
+        row = next + k < height ? next + k : next;
+        fetch(from[k]);
       }
       DSL_DETAIL_UNROLL
       for (int k = 0; k < ahead; ++k) {
         row = next + k;
-        if (row >= end) break;
+        if (row >= height) break;
         const bool head = corner[1] + row == 0;
         V y[lanes];
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l) {
-          const V exclusive = head ? init() : before[l];
-          if (head && scan.has_init != 0) before[l] = apply_operator<typename Scan::combine>(init(), x[k][l]);
-          else before[l] = none ? x[k][l] : apply_operator<typename Scan::combine>(before[l], x[k][l]);
+          const V x = element(from[k], l), exclusive = head ? init() : before[l];
+          if (head && scan.has_init != 0) before[l] = apply_operator<typename Scan::combine>(init(), x);
+          else before[l] = none ? x : apply_operator<typename Scan::combine>(before[l], x);
           y[l] = scan.exclusive != 0 ? exclusive : before[l];
         }
         none = false;
@@ -223,9 +232,14 @@ struct scan_thread : kernel_body<typename Scan::elements, Scan::inputs, Argument
 
  private:
   DSL_DETAIL_FN V init() const { return from_literal<V>(scan.init); }
-  DSL_DETAIL_FN V element(int l) const {
-    if constexpr (body::apart) return nth<0>(eval::compute_apart(in[l]));
-    else return nth<0>(eval::compute(in[l]));
+  DSL_DETAIL_FN void fetch(operands& to) {
+    eval::read(*this);
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < lanes; ++l) to.in[l] = in[l];
+  }
+  DSL_DETAIL_FN static V element(const operands& from, int l) {
+    if constexpr (body::apart) return nth<0>(eval::compute_apart(from.in[l]));
+    else return nth<0>(eval::compute(from.in[l]));
   }
 
   DSL_DETAIL_FN void store(const V (&y)[lanes]) {

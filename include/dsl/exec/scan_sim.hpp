@@ -9,7 +9,7 @@ namespace dsl::detail {
 /// What a scan does on the GPU, block by block. The accesses that are checked are those of the operands and of the columns' totals.
 struct simulated_scan {
   void (*rows)(const void* arguments, checked_ranges&, std::int64_t tile);
-  void (*columns)(const void* arguments, checked_ranges&, std::int64_t tile, bool last);
+  void (*columns)(const void* arguments, checked_ranges&, std::int64_t block, bool last);
   void (*column_totals)(const scan_parameters&, std::int64_t column);
 };
 
@@ -89,19 +89,20 @@ struct simulated_scan_rows {
       for (int r = 0; r < body::rounds; ++r)
         for (int t = 0; t < scan_block_threads; ++t) {
           allowed.thread = t;
-          thread.enter_round(tile, r, t);
           visit(r, t, x[static_cast<std::size_t>(r * scan_block_threads + t)]);
         }
     };
     each([&](int r, int t, auto& mine) {
-      thread.read_round(tile, r, t, place, mine);
+      typename body::operands from{};
+      thread.read_round(tile, r, t, from);
+      mine = thread.evaluate_round(tile, r, t, place, from);
       values[r].push_back(thread.total(mine));
     });
     team_type team;
     scan_block(team, values, [&](const auto& total) {
       return look_back<typename team_type::slot>(team, args.scan, static_cast<unsigned>(tile), place == 0, total);
     });
-    each([&](int r, int t, auto& mine) { thread.write_round(values[r][static_cast<std::size_t>(t)], mine); });
+    each([&](int r, int t, auto& mine) { thread.write_round(tile, r, t, values[r][static_cast<std::size_t>(t)], mine); });
   }
 };
 
@@ -110,10 +111,10 @@ struct simulated_scan_columns {
   using V = typename Scan::value;
   using team_type = simulated_scan_team<typename Scan::combine, V>;
 
-  DSL_DETAIL_SMALL static void run(const void* arguments, checked_ranges& allowed, std::int64_t tile, bool last) {
+  DSL_DETAIL_SMALL static void run(const void* arguments, checked_ranges& allowed, std::int64_t block, bool last) {
     const auto& args = *static_cast<const scan_arguments<Arguments>*>(arguments);
     for (allowed.thread = 0; allowed.thread < scan_block_threads; ++allowed.thread)
-      scan_thread<Scan, Arguments, checked_memory>(args, checked_memory{&allowed, nullptr}).scan_columns(tile, allowed.thread, last);
+      scan_thread<Scan, Arguments, checked_memory>(args, checked_memory{&allowed, nullptr}).scan_columns(block, allowed.thread, last);
   }
   DSL_DETAIL_SMALL static void totals(const scan_parameters& scan, std::int64_t column) {
     const std::int64_t outer = column / scan.across;
