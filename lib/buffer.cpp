@@ -138,7 +138,7 @@ void download(const buffer_ref& from, const void* origin, const mapping& element
   const buffer_ref packed = buffer_ref::allocate(bytes, from.where());
   const auto in = [&](const buffer_ref& memory, const void* data) {
     operand o;
-    o.kind = operand_kind::array, o.type = output_word{code.view.outputs[0]}.type(), o.rank = elements.rank;
+    o.kind = operand_kind::array, o.type = code.pass.view.type(0), o.rank = elements.rank;
     o.word[0] = reinterpret_cast<std::uintptr_t>(data), o.memory = memory.get();
     std::copy_n(elements.extents, max_rank, o.extents);
     return o;

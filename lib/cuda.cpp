@@ -169,42 +169,32 @@ kernel_attributes attributes(const void* function, int block, int index) {
   return known[key] = {a.numRegs, a.maxThreadsPerBlock, blocks};
 }
 
-void launch_kernel(const program_code& code, const operand* operands, const void* function, void* arguments, const plan& p, const stream& on) {
-  const current_device current(p.where.index);
-  void* parameters[] = {arguments};
-  const cudaError_t status = cudaLaunchKernel(function, dim3(static_cast<unsigned>(p.grid)), dim3(static_cast<unsigned>(p.block)),
-                                              parameters, static_cast<std::size_t>(p.shared_bytes), static_cast<cudaStream_t>(on.native()));
+void launch_kernel(const kernel_launch& k, const stream& on) {
+  const current_device current(on.where().index);
+  const cudaError_t status = cudaLaunchKernel(k.function, dim3(static_cast<unsigned>(k.grid)), dim3(static_cast<unsigned>(k.block)), k.parameters,
+                                              static_cast<std::size_t>(k.shared_bytes), native(on.native()));
   if (status == cudaSuccess) return;
   cudaGetLastError();
-  raise<cuda_error>("launching " + spell_kernel(code.name) + " (" + spell_program(code.view, operands) + ", " + std::to_string(p.elements) +
-                    " elements, grid " + std::to_string(p.grid) + ", block " + std::to_string(p.block) + ") failed: " +
+  raise<cuda_error>("launching " + spell_kernel(k.name) + " (" + spell_pass(k.pass, k.operands) + ", " + std::to_string(k.elements) +
+                    " elements, grid " + std::to_string(k.grid) + ", block " + std::to_string(k.block) + ") failed: " +
                     cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
 }
 
-void launch_kernel(const void* function, std::int64_t grid, int block, void** parameters, const stream& on, const std::string& what) {
-  const current_device current(on.where().index);
-  const cudaError_t status =
-      cudaLaunchKernel(function, dim3(static_cast<unsigned>(grid)), dim3(static_cast<unsigned>(block)), parameters, 0, native(on.native()));
-  if (status == cudaSuccess) return;
-  cudaGetLastError();
-  raise<cuda_error>("launching " + what + " (grid " + std::to_string(grid) + ", block " + std::to_string(block) +
-                    ") failed: " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
-}
-
 workspace scratch_of(const stream& on, std::size_t bytes) {
-  // A ticket in the first 256 bytes, zeroed once: every kernel that uses it leaves it at zero.
+  // The tickets come first, zeroed once: every kernel that uses them leaves them at zero.
+  constexpr std::size_t ticket_bytes = max_tickets * sizeof(unsigned);
   stream_state& s = stream_state::of(on);
   const std::lock_guard lock(s.mutex);
   if (s.scratch_bytes < bytes) {
     std::size_t size = 1 << 16;
     while (size < bytes) size *= 2;
-    void* const larger = allocate(256 + size, s.where.index, s.native);
+    void* const larger = allocate(ticket_bytes + size, s.where.index, s.native);
     if (s.scratch != nullptr) s.outgrown.push_back(s.scratch);
     s.scratch = larger;
-    set_zero(s.scratch, 256, s.where.index, s.native);
+    set_zero(s.scratch, ticket_bytes, s.where.index, s.native);
     s.scratch_bytes = size;
   }
-  return {static_cast<char*>(s.scratch) + 256, static_cast<unsigned*>(s.scratch)};
+  return {static_cast<char*>(s.scratch) + ticket_bytes, static_cast<unsigned*>(s.scratch)};
 }
 
 }  // namespace cuda

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include <dsl/exec/run.hpp>
 
@@ -32,11 +31,23 @@ void set_zero(void* at, std::size_t bytes, int index, void* stream);
 void fill(void* at, const void* value, std::size_t size, std::int64_t count, int index, void* stream);
 
 kernel_attributes attributes(const void* function, int block, int index);
+/// What is launched, and what an error says of it.
+struct kernel_launch {
+  const void* function;
+  std::int64_t grid;
+  int block, shared_bytes;
+  void** parameters;
+  const char* name;  // as program_code's
+  const pass_view& pass;
+  const operand* operands;
+  std::int64_t elements;
+};
 /// Queues a kernel. Throws cuda_error that names the kernel, the expression and the sizes.
-void launch_kernel(const program_code& code, const operand* operands, const void* function, void* arguments, const plan& p, const stream& on);
-/// The same for any kernel; `what` says what it computes.
-void launch_kernel(const void* function, std::int64_t grid, int block, void** parameters, const stream& on, const std::string& what);
-/// Scratch memory of a stream for `bytes` of partial results; its ticket is zero between kernels.
+void launch_kernel(const kernel_launch& k, const stream& on);
+/// Where blocks leave partial results, and how many of a group have done so.
+struct workspace { void* partials; unsigned* tickets; };
+inline constexpr std::size_t max_tickets = 1 << 14;
+/// Scratch memory of a stream for `bytes` of partial results; its tickets are zero between kernels.
 workspace scratch_of(const stream& on, std::size_t bytes);
 
 }  // namespace dsl::detail::cuda

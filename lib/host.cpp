@@ -27,116 +27,285 @@ int simd_level() {
 namespace {
 
 constexpr int blocks_per_chunk = 64;  // 16,384 elements: one task
+constexpr std::int64_t chunk_elements = std::int64_t{host_block} * blocks_per_chunk;
 constexpr std::size_t value_bytes = 16;
 constexpr std::size_t column_bytes = host_block * value_bytes;
 
-// The reductions' values after a chunk.
-struct partial { alignas(value_bytes) unsigned char value[max_operands][value_bytes]; };
+struct free_memory { void operator()(unsigned char* p) const { std::free(p); } };
+using memory = std::unique_ptr<unsigned char, free_memory>;
 
-class chunk_runner {
+// Columns of host_block values each.
+memory allocate_columns(std::size_t count) {
+  memory columns(static_cast<unsigned char*>(std::aligned_alloc(64, column_bytes * std::max<std::size_t>(count, 1))));
+  if (columns == nullptr) throw std::bad_alloc();
+  return columns;
+}
+
+// The dtypes of all folds' values, one after another.
+std::vector<dtype> folded_values(const pass_view& p) {
+  std::vector<dtype> types;
+  for (int j = 0; j < p.folds; ++j)
+    for (int k = 0; k < p.rules[j].output_count; ++k) types.push_back(p.rules[j].output(k).type());
+  return types;
+}
+std::size_t bytes_of_value(dtype type) { return type == dtype::float16 || type == dtype::bfloat16 ? sizeof(float) : static_cast<std::size_t>(size_of(type)); }
+
+// What the lanes of a block have been folded into.
+class lane_sums {
  public:
-  explicit chunk_runner(const host_job& job)
-      : job_(job), columns_(static_cast<unsigned char*>(std::aligned_alloc(64, column_bytes * columns(job)))) {
-    if (columns_ == nullptr) throw std::bad_alloc();
+  explicit lane_sums(const host_job& job)
+      : job_(job), types_(folded_values(job.code.pass.view)), columns_(allocate_columns(types_.size() + 1)), others_(allocate_columns(types_.size() + 1)), at_(types_.size()) {
+    for (std::size_t s = 0; s < types_.size(); ++s) at_[s] = columns_.get() + column_bytes * s;
+  }
+
+  void* const* columns() const { return at_.data(); }
+  void clear() const { job_.code.host.clear(at_.data(), host_block); }
+  // Keeps lanes from `valid` on as they are while `run` computes them.
+  template <class Run>
+  void run_tail(int valid, int padded, const Run& run) const {
+    const auto each = [&](bool restore) {
+      for (std::size_t s = 0; s < types_.size(); ++s) {
+        const std::size_t size = bytes_of_value(types_[s]), from = size * static_cast<std::size_t>(valid), count = size * static_cast<std::size_t>(padded - valid);
+        unsigned char* const mine = static_cast<unsigned char*>(at_[s]) + from;
+        unsigned char* const saved = others_.get() + column_bytes * s;
+        if (restore) std::memcpy(mine, saved, count);
+        else std::memcpy(saved, mine, count);
+      }
+    };
+    if (valid < padded) each(false);
+    run();
+    if (valid < padded) each(true);
+  }
+  // Lanes as they are kept between tasks: value after value, `count` lanes each.
+  std::size_t stored_bytes(int count) const {
+    std::size_t bytes = 0;
+    for (const dtype t : types_) bytes += (bytes_of_value(t) * static_cast<std::size_t>(count) + 15) / 16 * 16;
+    return bytes;
+  }
+  void store(unsigned char* to, int count) const {
+    for (std::size_t s = 0; s < types_.size(); ++s) {
+      std::memcpy(to, at_[s], bytes_of_value(types_[s]) * static_cast<std::size_t>(count));
+      to += (bytes_of_value(types_[s]) * static_cast<std::size_t>(count) + 15) / 16 * 16;
+    }
+  }
+  std::vector<void*> stored(unsigned char* at, int count) const {
+    std::vector<void*> columns;
+    for (const dtype t : types_) columns.push_back(at), at += (bytes_of_value(t) * static_cast<std::size_t>(count) + 15) / 16 * 16;
+    return columns;
+  }
+
+ private:
+  const host_job& job_;
+  std::vector<dtype> types_;
+  memory columns_, others_;
+  std::vector<void*> at_;
+};
+
+// Evaluates blocks of elements, which follow each other in the order of the job's dimensions.
+class block_runner {
+ public:
+  explicit block_runner(const host_job& job) : job_(job), columns_(allocate_columns(columns(job))) {
     std::memset(columns_.get(), 0, column_bytes * columns(job));
+    const geometry& g = job.space;
     for (int k = 0; k < job.code.inputs; ++k) {
       const operand& o = job.operands[k];
       if (o.kind == operand_kind::value) std::memcpy(column(k), o.word, sizeof o.word);
       in_[k] = o.kind == operand_kind::fetched ? reinterpret_cast<const void*>(o.word[0]) : column(k);
     }
+    for (int k = 0; k < job.code.inputs + job.code.outputs(); ++k) {
+      std::int64_t step = 1;
+      direct_[k] = job.operands[k].kind == operand_kind::array;
+      for (int d = g.rank - 1; d >= 0; --d) direct_[k] = direct_[k] && (g.walks[k].strides[d] == step || g.extents[d] == 1), step *= g.extents[d];
+    }
   }
 
-  /// Elements first .. first + count, into `to` where there are reductions.
-  void run(std::int64_t first, std::int64_t count, partial& to) {
-    bool fresh = true;
-    do {
-      const int valid = static_cast<int>(std::min<std::int64_t>(count, host_block));
-      partial mine;
-      run_block(first, valid, fresh ? to : mine);
-      if (!fresh) combine(to, mine);
-      fresh = false;
-      first += valid, count -= valid;
-    } while (count > 0);
-  }
+  const void* const* inputs() const { return in_; }
 
-  void combine(partial& to, const partial& from) const {
-    void* a[max_operands];
-    const void* b[max_operands];
-    for (int i = 0; i < job_.code.view.output_count; ++i) a[i] = to.value[i], b[i] = from.value[i];
-    job_.code.host.combine(a, b);
-  }
-
- private:
-  static std::size_t columns(const host_job& j) { return static_cast<std::size_t>(j.code.inputs + j.code.view.output_count); }
-  unsigned char* column(int k) const { return columns_.get() + column_bytes * static_cast<std::size_t>(k); }
-
-  void run_block(std::int64_t first, int valid, partial& to) {
-    const geometry& g = job_.space;
+  /// Elements first .. first + valid, folded into the lanes of `sums` if there are reductions.
+  void run(std::int64_t first, int valid, const lane_sums& sums) {
     const int padded = std::max(64, (valid + 63) / 64 * 64);
-    const bool direct = g.linear && valid == padded;
-    void* out[max_operands];
     for (int k = 0; k < job_.code.inputs; ++k) {
       const operand& o = job_.operands[k];
       const auto size = static_cast<std::size_t>(size_of(o.type));
-      if (o.kind == operand_kind::array && direct) {
+      if (direct_[k] && valid == padded) {
         in_[k] = reinterpret_cast<const unsigned char*>(o.word[0]) + static_cast<std::size_t>(first) * size;
-      } else if (o.kind <= operand_kind::index && valid > 0) {
-        gather(column(k), o, g, g.walks[k], first, valid);
+      } else if (o.kind <= operand_kind::position && valid > 0) {
+        gather(column(k), o, job_.space, job_.space.walks[k], first, valid);
         // What follows the end repeats the last element, so that no function sees what the formula would not.
         for (int l = valid; l < padded; ++l)
           std::memcpy(column(k) + static_cast<std::size_t>(l) * size, column(k) + static_cast<std::size_t>(valid - 1) * size, size);
         in_[k] = column(k);
       }
     }
-    for (int i = 0; i < job_.code.view.output_count; ++i) {
-      const operand& o = job_.operands[job_.code.inputs + i];
-      if (o.kind == operand_kind::result) out[i] = to.value[i];
-      else if (direct) out[i] = reinterpret_cast<unsigned char*>(o.word[0]) + static_cast<std::size_t>(first) * static_cast<std::size_t>(size_of(o.type));
-      else out[i] = column(job_.code.inputs + i);
-    }
-    job_.code.host.block[simd_level()](padded, valid, in_, out);
-    for (int i = 0; i < job_.code.view.output_count; ++i) {
+    void* out[max_operands];
+    for (int i = 0; i < job_.code.outputs(); ++i) {
       const int k = job_.code.inputs + i;
-      if (job_.operands[k].kind == operand_kind::array && !direct && valid > 0) scatter(column(k), job_.operands[k], g, g.walks[k], first, valid);
+      const operand& o = job_.operands[k];
+      out[i] = column(k);
+      if (direct_[k] && valid == padded) out[i] = reinterpret_cast<unsigned char*>(o.word[0]) + static_cast<std::size_t>(first) * static_cast<std::size_t>(size_of(o.type));
+    }
+    sums.run_tail(valid, padded, [&] { job_.code.host.block[simd_level()](padded, in_, out, sums.columns()); });
+    for (int i = 0; i < job_.code.outputs(); ++i) {
+      const int k = job_.code.inputs + i;
+      if (job_.operands[k].kind == operand_kind::array && out[i] == column(k) && valid > 0) scatter(column(k), job_.operands[k], job_.space, job_.space.walks[k], first, valid);
     }
   }
 
-  struct free_memory { void operator()(unsigned char* p) const { std::free(p); } };
+  /// Stores the results of a lane, whose first element is number `element`.
+  void finish(const void* const* sums, int lane, std::int64_t element) const {
+    void *to[max_operands], *again[max_operands];
+    const geometry& g = job_.space;
+    for (int i = 0; i < job_.code.outputs(); ++i) {
+      const operand& o = job_.operands[job_.code.inputs + i];
+      const walk& w = g.walks[job_.code.inputs + i];
+      std::int64_t rest = element, offset = 0;
+      for (int d = g.rank - 1; g.kept != 0 && d >= 0; --d) offset += rest % std::max<std::int64_t>(g.extents[d], 1) * w.strides[d], rest /= std::max<std::int64_t>(g.extents[d], 1);
+      to[i] = reinterpret_cast<unsigned char*>(o.word[0]) + offset * size_of(o.type);
+      again[i] = job_.recorded != nullptr ? reinterpret_cast<void*>(job_.recorded[i]) : nullptr;
+    }
+    job_.code.host.finish(sums, lane, g.count, in_, to, again);
+  }
+
+ private:
+  static std::size_t columns(const host_job& j) { return static_cast<std::size_t>(j.code.inputs + j.code.outputs()); }
+  unsigned char* column(int k) const { return columns_.get() + column_bytes * static_cast<std::size_t>(k); }
+
   const host_job& job_;
-  std::unique_ptr<unsigned char, free_memory> columns_;
+  memory columns_;
+  bool direct_[max_operands];  // elements lie one behind the other
   const void* in_[max_operands];
 };
+
+// Tasks 0 .. count on all cores, each thread with memory of its own.
+template <class Task>
+void for_each_task(const host_job& job, std::int64_t count, const Task& task) {
+  if (count == 1) {
+    block_runner runner(job);
+    lane_sums sums(job);
+    return task(0, runner, sums);
+  }
+  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, count), [&](const tbb::blocked_range<std::int64_t>& range) {
+    block_runner runner(job);
+    lane_sums sums(job);
+    for (std::int64_t t = range.begin(); t != range.end(); ++t) task(t, runner, sums);
+  });
+}
+
+std::int64_t pieces(std::int64_t n, std::int64_t piece) { return (n + piece - 1) / piece; }
+
+void map_on_host(const host_job& job) {
+  const std::int64_t elements = job.space.elements;
+  for_each_task(job, std::max<std::int64_t>(1, pieces(elements, chunk_elements)), [&](std::int64_t task, block_runner& runner, lane_sums& sums) {
+    const std::int64_t end = std::min(elements, (task + 1) * chunk_elements);
+    for (std::int64_t at = task * chunk_elements; at < end; at += host_block) runner.run(at, static_cast<int>(std::min<std::int64_t>(host_block, end - at)), sums);
+  });
+}
+
+// How elements that are folded together follow each other: `steps` blocks of up to `lanes` elements, `stride` apart. Then `parts` lanes
+// make a result, for each of some owners.
+struct fold_order {
+  enum { columns, rows_of_columns, one_result, several_results } kind;  // what a block's lanes are folded into: a result each; ...
+  std::int64_t lanes, stride, length;  // of a run: in elements, from its beginning to its end
+  int owner_step, parts, part_step;
+};
+
+// The runs of a job: `count` of them, `first` finds where one begins and how many lanes of it there are.
+struct fold_runs {
+  fold_order order;
+  std::int64_t count, across, inner, apart;  // runs across the last dimension of that extent; and how far apart the others are
+  std::int64_t first(std::int64_t run) const { return run / across * apart + run % across * order.lanes; }
+  int lanes(std::int64_t run) const { return static_cast<int>(std::min(order.lanes, inner - run % across * order.lanes)); }
+};
+
+fold_runs runs_of(const geometry& g) {
+  constexpr std::int64_t few = 64;  // lanes of the shortest block
+  const std::int64_t inner = g.kept != 0 && (g.kept >> (g.rank - 1) & 1) != 0 ? g.extents[g.rank - 1] : 1, kept = g.results / inner;
+  const std::int64_t reduced = std::max<std::int64_t>(g.count, 1);
+  const auto whole = [](std::int64_t n) { return host_block / n * n; };
+  if (inner >= few)  // columns: a lane each
+    return {{fold_order::columns, host_block, inner, reduced * inner, 1, 1, 0}, kept * pieces(inner, host_block), pieces(inner, host_block), inner, reduced * inner};
+  if (inner > 1) {   // several rows of columns in a block
+    const std::int64_t lanes = whole(inner);
+    return {{fold_order::rows_of_columns, lanes, lanes, reduced * inner, 1, static_cast<int>(lanes / inner), static_cast<int>(inner)}, kept, 1, lanes, reduced * inner};
+  }
+  if (reduced >= few || kept == 1)
+    return {{fold_order::one_result, host_block, host_block, reduced, 1, static_cast<int>(std::min<std::int64_t>(host_block, reduced)), 1}, kept, 1, host_block, reduced};
+  const std::int64_t lanes = whole(reduced), together = lanes / reduced;
+  return {{fold_order::several_results, lanes, lanes, lanes, static_cast<int>(reduced), static_cast<int>(reduced), 1}, pieces(kept, together), 1, lanes, lanes};
+}
+
+void fold_on_host(const host_job& job) {
+  const geometry& g = job.space;
+  const host_code& code = job.code.host;
+  const fold_runs runs = runs_of(g);
+  const fold_order& order = runs.order;
+  // Whole blocks, so that the pieces of a run depend on nothing but its length.
+  const std::int64_t steps = pieces(order.length, order.stride), steps_a_piece = std::max<std::int64_t>(blocks_per_chunk, pieces(steps, 1024));
+  const std::int64_t splits = std::max<std::int64_t>(1, pieces(steps, steps_a_piece));
+  const std::int64_t runs_a_task = std::max<std::int64_t>(1, blocks_per_chunk / std::max<std::int64_t>(steps, 1));
+  const auto valid_lanes = [&](std::int64_t run, std::int64_t step) {
+    if (order.kind == fold_order::columns) return static_cast<std::int64_t>(runs.lanes(run));
+    const std::int64_t all = g.results * std::max<std::int64_t>(g.count, 1);
+    const std::int64_t end = order.kind == fold_order::several_results ? all - runs.first(run) : order.length;
+    return std::clamp<std::int64_t>(end - step * order.stride, 0, order.lanes);
+  };
+  const auto accumulate = [&](std::int64_t run, std::int64_t split, block_runner& runner, const lane_sums& sums) {
+    sums.clear();
+    if (g.elements == 0) return;
+    for (std::int64_t step = split * steps_a_piece, end = std::min(steps, step + steps_a_piece); step < end; ++step)
+      if (const std::int64_t valid = valid_lanes(run, step); valid > 0) runner.run(runs.first(run) + step * order.stride, static_cast<int>(valid), sums);
+  };
+  // Folds the lanes into those that own a result, which then are `owners`, `owner_step` apart.
+  const int step = order.owner_step;
+  const auto owners_of = [&](std::int64_t run) -> int {
+    switch (order.kind) {
+      case fold_order::columns: return runs.lanes(run);
+      case fold_order::rows_of_columns: return order.part_step;
+      case fold_order::one_result: return 1;
+      default: return static_cast<int>(valid_lanes(run, 0) / order.parts);
+    }
+  };
+  const auto collapse = [&](std::int64_t run, void* const* columns) {
+    code.collapse(columns, owners_of(run), step, order.parts, order.part_step);
+  };
+  const auto finish = [&](std::int64_t run, const void* const* columns, int lane_step, const block_runner& runner) {
+    for (int i = 0; i < owners_of(run); ++i) runner.finish(columns, i * lane_step, runs.first(run) + i * step);
+  };
+
+  if (splits == 1) {
+    return for_each_task(job, pieces(runs.count, runs_a_task), [&](std::int64_t task, block_runner& runner, lane_sums& sums) {
+      for (std::int64_t run = task * runs_a_task; run < std::min(runs.count, (task + 1) * runs_a_task); ++run) {
+        accumulate(run, 0, runner, sums);
+        collapse(run, sums.columns());
+        finish(run, sums.columns(), step, runner);
+      }
+    });
+  }
+  // One owner after another, without the lanes between.
+  const lane_sums shape(job);
+  const int most = order.kind == fold_order::columns ? static_cast<int>(std::min<std::int64_t>(order.lanes, runs.inner)) : owners_of(0);
+  const std::size_t bytes = shape.stored_bytes(most);
+  const memory partials(static_cast<unsigned char*>(std::aligned_alloc(64, (bytes * static_cast<std::size_t>(runs.count * splits) + 63) / 64 * 64)));
+  if (partials == nullptr) throw std::bad_alloc();
+  const auto partial = [&](std::int64_t run, std::int64_t split) { return partials.get() + bytes * static_cast<std::size_t>(run * splits + split); };
+  for_each_task(job, runs.count * splits, [&](std::int64_t task, block_runner& runner, lane_sums& sums) {
+    accumulate(task / splits, task % splits, runner, sums);
+    collapse(task / splits, sums.columns());
+    sums.store(partial(task / splits, task % splits), most);
+  });
+  for_each_task(job, runs.count, [&](std::int64_t run, block_runner& runner, lane_sums& sums) {
+    for (std::int64_t apart = 1; apart < splits; apart *= 2)  // pairwise: the error grows with the logarithm
+      for (std::int64_t s = 0; s + apart < splits; s += 2 * apart)
+        code.add(sums.stored(partial(run, s), most).data(), sums.stored(partial(run, s + apart), most).data(), owners_of(run));
+    finish(run, sums.stored(partial(run, 0), most).data(), 1, runner);
+  });
+}
 
 }  // namespace
 
 void run_on_host(const host_job& job) {
-  const std::int64_t elements = job.space.elements, chunk = std::int64_t{host_block} * blocks_per_chunk;
-  const std::int64_t chunks = std::max<std::int64_t>(1, (elements + chunk - 1) / chunk);
-  const bool reducing = job.code.reduces;
-  std::vector<partial> partials(reducing ? static_cast<std::size_t>(chunks) : 1);
-  const auto run = [&](chunk_runner& runner, std::int64_t c) {
-    partial unused;
-    runner.run(c * chunk, std::min(chunk, elements - c * chunk), reducing ? partials[static_cast<std::size_t>(c)] : unused);
-  };
-  if (chunks == 1) {
-    chunk_runner runner(job);
-    run(runner, 0);
-  } else {
-    tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, chunks), [&](const tbb::blocked_range<std::int64_t>& range) {
-      chunk_runner runner(job);
-      for (std::int64_t c = range.begin(); c != range.end(); ++c) run(runner, c);
-    });
-  }
-  if (!reducing) return;
-  const chunk_runner runner(job);
-  for (std::size_t step = 1; step < partials.size(); step *= 2)  // pairwise: the error grows with the logarithm
-    for (std::size_t c = 0; c + step < partials.size(); c += 2 * step) runner.combine(partials[c], partials[c + step]);
-  for (int i = 0; i < job.code.view.output_count; ++i) {
-    const operand& o = job.operands[job.code.inputs + i];
-    if (o.kind != operand_kind::result) continue;
-    job.code.host.store(i, reinterpret_cast<void*>(o.word[0]), partials[0].value[i]);
-    if (job.recorded != nullptr && job.recorded[i] != 0) job.code.host.store(i, reinterpret_cast<void*>(job.recorded[i]), partials[0].value[i]);
-  }
+  if (job.code.folds()) fold_on_host(job);
+  else map_on_host(job);
 }
 
 }  // namespace dsl::detail

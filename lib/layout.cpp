@@ -13,29 +13,15 @@ namespace {
 
 bool has_elements(const operand& o) { return o.kind <= operand_kind::index; }
 
-device common_device(const operand* all, int count, const program_view& program) {
-  const operand* first = nullptr;
-  for (int i = 0; i < count; ++i) {
-    if (all[i].kind == operand_kind::value || all[i].kind == operand_kind::index) continue;
-    if (all[i].memory == nullptr)
-      raise<memory_error>("an operand without memory, never assigned or moved from, in " + spell_program(program, all));
-    if (first == nullptr) first = &all[i];
-    if (all[i].memory->where != first->memory->where)
-      raise<device_error>("operands on different devices, " + std::string(first->memory->where.name()) + " and " +
-                          std::string(all[i].memory->where.name()) + ", in " + spell_program(program, all));
-  }
-  return first != nullptr ? first->memory->where : device::current();
-}
-
-[[noreturn]] void throw_mismatch(const operand* inputs, int count, const program_view& program) {
+[[noreturn]] void throw_mismatch(const operand* inputs, int count, const pass_view& pass) {
   std::string shapes;
   for (int i = 0; i < count; ++i)
     if (has_elements(inputs[i])) shapes += (shapes.empty() ? "" : ", ") + spell_shape(inputs[i].extents, inputs[i].rank);
-  raise<shape_error>("shapes do not broadcast: " + shapes + " in " + spell_program(program, inputs));
+  raise<shape_error>("shapes do not broadcast: " + shapes + " in " + spell_pass(pass, inputs));
 }
 
 // NumPy's rule: extents are aligned on the right, and 1 stretches.
-void broadcast_inputs(geometry& g, const operand* inputs, int count, const program_view& program) {
+void broadcast_inputs(geometry& g, const operand* inputs, int count, const pass_view& pass) {
   for (int i = 0; i < count; ++i)
     if (has_elements(inputs[i])) g.shape_rank = std::max(g.shape_rank, inputs[i].rank);
   std::fill_n(g.shape, g.shape_rank, 1);
@@ -45,14 +31,23 @@ void broadcast_inputs(geometry& g, const operand* inputs, int count, const progr
     for (int d = 0; d < o.rank; ++d) {
       std::int64_t& extent = g.shape[g.shape_rank - o.rank + d];
       if (o.extents[d] == extent || o.extents[d] == 1) continue;
-      if (extent != 1) throw_mismatch(inputs, count, program);
+      if (extent != 1) throw_mismatch(inputs, count, pass);
       extent = o.extents[d];
     }
   }
 }
 
+// The shape without the axes that are reduced.
+std::string spell_kept(const std::int64_t* sizes, int rank, std::uint32_t reduced) {
+  std::int64_t kept[max_rank];
+  int count = 0;
+  for (int d = 0; d < rank; ++d)
+    if ((reduced >> d & 1) == 0) kept[count++] = sizes[d];
+  return spell_shape(kept, count);
+}
+
 // An expression may be stretched to what it is assigned to, but not the other way round, and not where it is reduced as well.
-void fit_outputs(geometry& g, const operand* all, int inputs, int count, const program_view& program) {
+void fit_outputs(geometry& g, const operand* all, int inputs, int count, const pass_view& pass) {
   const operand* const outputs = all + inputs;
   const operand* target = nullptr;
   bool reduced = false;
@@ -60,11 +55,19 @@ void fit_outputs(geometry& g, const operand* all, int inputs, int count, const p
     if (outputs[i].kind == operand_kind::result) reduced = true;
     else if (target == nullptr) target = &outputs[i];
   }
-  if (target == nullptr) return;
   const auto fail = [&](const operand& o) {
     raise<shape_error>("an expression of shape " + spell_shape(g.shape, g.shape_rank) + " cannot be assigned to shape " + spell_shape(o.extents, o.rank) + ": " +
-                       spell_program(program, all));
+                       spell_pass(pass, all));
   };
+  for (int i = 0; i < count; ++i) {
+    const operand& o = outputs[i];
+    if (o.kind != operand_kind::result || o.rank == 0) continue;
+    for (int d = 0; d < o.rank; ++d)
+      if ((o.reduced >> d & 1) == 0 && o.extents[d] != g.shape[d])
+        raise<shape_error>("a reduction's result of shape " + spell_kept(g.shape, g.shape_rank, o.reduced) + " cannot be assigned to shape " +
+                           spell_kept(o.extents, o.rank, o.reduced) + ": " + spell_pass(pass, all));
+  }
+  if (target == nullptr) return;
   bool same = target->rank == g.shape_rank, fits = target->rank >= g.shape_rank;
   for (int d = 0; fits && d < g.shape_rank; ++d) {
     const std::int64_t have = g.shape[d], want = target->extents[target->rank - g.shape_rank + d];
@@ -80,7 +83,7 @@ void fit_outputs(geometry& g, const operand* all, int inputs, int count, const p
     for (int d = 0; d < o.rank && !empty; ++d)
       if (o.strides[d] == 0 && o.extents[d] > 1)
         raise<shape_error>("shape " + spell_shape(o.extents, o.rank) + " is stretched from one element along axis " + std::to_string(d) +
-                           " and cannot be assigned to: " + spell_program(program, all));
+                           " and cannot be assigned to: " + spell_pass(pass, all));
   }
   g.shape_rank = target->rank;
   std::copy_n(target->extents, target->rank, g.shape);
@@ -88,10 +91,12 @@ void fit_outputs(geometry& g, const operand* all, int inputs, int count, const p
 
 // The dimensions that are not of extent 1, in the order of the outputs' strides, largest first; where those say nothing, of the
 // inputs'. So what is written is contiguous, and a formula on transposed arrays is as linear as one on others.
-int order_dimensions(const geometry& g, int inputs, int outputs, int (&order)[max_rank]) {
+int order_dimensions(const geometry& g, const operand* all, int inputs, int outputs, int (&order)[max_rank]) {
   const auto outer = [&](int a, int b) {
     for (int i = 0; i < inputs + outputs; ++i) {
-      const std::int64_t* const strides = g.walks[i < outputs ? inputs + i : i - outputs].strides;
+      const int k = i < outputs ? inputs + i : i - outputs;
+      if (all[k].kind == operand_kind::result || all[k].kind == operand_kind::position) continue;
+      const std::int64_t* const strides = g.walks[k].strides;
       const std::int64_t at_a = std::abs(strides[a]), at_b = std::abs(strides[b]);
       if (at_a != at_b && at_a != 0 && at_b != 0) return at_a > at_b;
     }
@@ -108,10 +113,10 @@ int order_dimensions(const geometry& g, int inputs, int outputs, int (&order)[ma
 }
 
 // Merges neighbours that every operand walks as one.
-void simplify(geometry& g, int inputs, int outputs) {
+void simplify(geometry& g, const operand* all, int inputs, int outputs) {
   const int count = inputs + outputs;
   int order[max_rank];
-  const int rank = order_dimensions(g, inputs, outputs, order);
+  const int rank = order_dimensions(g, all, inputs, outputs, order);
   bool apart[max_rank] = {};  // neighbours along it are read
   for (int k = 0; k < count; ++k) {
     const walk from = g.walks[k];
@@ -133,7 +138,11 @@ void simplify(geometry& g, int inputs, int outputs) {
       if (g.walks[k].axis == d) g.walks[k].axis = to;
     }
   }
-  if (g.rank > 0 && g.elements > 0) return;
+  g.kept = 0;
+  for (int k = inputs; k < count; ++k)
+    for (int d = 0; d < g.rank; ++d)
+      if (all[k].kind == operand_kind::result && g.walks[k].strides[d] != 0) g.kept |= 1u << d;
+  if (g.kept != 0 || (g.rank > 0 && g.elements > 0)) return;
   g.rank = 1, g.extents[0] = g.elements;
   for (int k = 0; k < count; ++k) g.walks[k].strides[0] = 1;
 }
@@ -145,6 +154,53 @@ bool lies_along(const geometry& g, int d, const operand& o, const walk& w) {
   const std::int64_t inner = std::abs(w.strides[g.rank - 1]);
   return o.kind == operand_kind::array && inner > 1 && std::abs(w.strides[d]) == 1 && g.extents[d] >= short_extent &&
          g.extents[g.rank - 1] >= short_extent;
+}
+
+// Moves a dimension inwards, to another place.
+void move_dimension(geometry& g, int count, int from, int to) {
+  const auto move_inwards = [&](std::int64_t* values) { std::rotate(values + from, values + from + 1, values + to + 1); };
+  move_inwards(g.extents);
+  for (int k = 0; k < count; ++k) {
+    move_inwards(g.walks[k].strides);
+    int& axis = g.walks[k].axis;
+    if (axis == from) axis = to;
+    else if (axis > from && axis <= to) --axis;
+  }
+  const std::uint32_t bit = g.kept >> from & 1, below = (1u << from) - 1, between = ((2u << to) - 1) & ~below;
+  g.kept = (g.kept & ~between) | (((g.kept & between) >> 1) & between) | bit << to;
+}
+
+bool is_kept(const geometry& g, int d) { return (g.kept >> d & 1) != 0; }
+
+// Where some dimensions are kept and others reduced, one of each kind is to be among the two last: that is how threads divide their
+// work. Of the reduced ones the longest, of the kept ones the last.
+void choose_second_to_reduce(geometry& g, int count) {
+  const bool inner_kept = is_kept(g, g.rank - 1);
+  int second = -1;
+  for (int d = g.rank - 2; d >= 0; --d)
+    if (is_kept(g, d) != inner_kept && (second < 0 || (inner_kept && g.extents[d] > g.extents[second]))) second = d;
+  if (second >= 0) return move_dimension(g, count, second, g.rank - 2);
+  // All are kept: the axes that are reduced have one element each.
+  const int at = g.rank++ - 1;
+  const auto insert = [&](std::int64_t* values, std::int64_t value) {
+    values[at + 1] = values[at];
+    values[at] = value;
+  };
+  insert(g.extents, 1);
+  for (int k = 0; k < count; ++k) {
+    insert(g.walks[k].strides, 0);
+    if (g.walks[k].axis == at) g.walks[k].axis = at + 1;
+  }
+  g.kept = (g.kept & ((1u << at) - 1)) | 2u << at;
+}
+
+// On the host the reduced dimensions stand behind the kept ones, but for a kept one that is the last: elements that are folded
+// together follow each other, or rows of them do.
+void order_for_host(geometry& g, int count) {
+  const int last = is_kept(g, g.rank - 1) ? g.rank - 2 : g.rank - 1;
+  int to = last;
+  for (int d = last; d >= 0; --d)
+    if (!is_kept(g, d)) move_dimension(g, count, d, to--);
 }
 
 // Blocks of threads cover the two last dimensions. The last but one is to be the one along which an input lies, or one that is long
@@ -160,18 +216,11 @@ void choose_second(geometry& g, const operand* all, int inputs, int count) {
     for (int d = g.rank - 3; d >= 0 && g.extents[second] < short_extent; --d)
       if (g.extents[d] > g.extents[second]) second = d;
   }
-  const auto move_inwards = [&](std::int64_t* values) { std::rotate(values + second, values + second + 1, values + g.rank - 1); };
-  move_inwards(g.extents);
-  for (int k = 0; k < count; ++k) {
-    move_inwards(g.walks[k].strides);
-    int& axis = g.walks[k].axis;
-    if (axis == second) axis = g.rank - 2;
-    else if (axis > second && axis < g.rank - 1) --axis;
-  }
+  move_dimension(g, count, second, g.rank - 2);
 }
 
 access access_of(const geometry& g, const operand& o, const walk& w, bool is_input, int lanes) {
-  if (is_input && g.rank > 1 && lies_along(g, g.rank - 2, o, w)) return access::tiled;
+  if (is_input && g.kept == 0 && g.rank > 1 && lies_along(g, g.rank - 2, o, w)) return access::tiled;
   const auto size = static_cast<std::int64_t>(size_of(o.type)), vector = std::min<std::int64_t>(16, size * lanes);
   bool wide = (o.kind == operand_kind::array || o.kind == operand_kind::neighbour) && w.axis != g.rank - 1 && w.strides[g.rank - 1] == 1 && o.word[0] % static_cast<std::uint64_t>(vector) == 0;
   for (int d = 0; d + 1 < g.rank; ++d) wide = wide && w.strides[d] * size % vector == 0;
@@ -180,29 +229,61 @@ access access_of(const geometry& g, const operand& o, const walk& w, bool is_inp
 
 }  // namespace
 
-void lay_out(geometry& g, const operand* all, int inputs, int outputs, int lanes, const program_view& program) {
+device common_device(const operand* all, int count, const pass_view& pass) {
+  const operand* first = nullptr;
+  for (int i = 0; i < count; ++i) {
+    if (all[i].kind == operand_kind::value || all[i].kind == operand_kind::index || all[i].kind == operand_kind::position) continue;
+    if (all[i].memory == nullptr)
+      raise<memory_error>("an operand without memory, never assigned or moved from, in " + spell_pass(pass, all));
+    if (first == nullptr) first = &all[i];
+    if (all[i].memory->where != first->memory->where)
+      raise<device_error>("operands on different devices, " + std::string(first->memory->where.name()) + " and " +
+                          std::string(all[i].memory->where.name()) + ", in " + spell_pass(pass, all));
+  }
+  return first != nullptr ? first->memory->where : device::current();
+}
+
+void lay_out(geometry& g, const operand* all, int inputs, int outputs, int lanes, const pass_view& pass) {
   g.shape_rank = 0;
   const int count = inputs + outputs;
-  g.where = common_device(all, count, program);
-  broadcast_inputs(g, all, inputs, program);
-  fit_outputs(g, all, inputs, outputs, program);
+  g.where = common_device(all, count, pass);
+  broadcast_inputs(g, all, inputs, pass);
+  fit_outputs(g, all, inputs, outputs, pass);
   g.elements = element_count(g.shape, g.shape_rank, 1);
+  std::uint32_t reduced = ~0u;  // of the reductions, which are one value each where they have no dimensions
+  bool folds = false;
+  for (int k = inputs; k < count; ++k) {
+    folds = folds || all[k].kind == operand_kind::result;
+    if (all[k].kind == operand_kind::result && all[k].rank > 0) reduced = all[k].reduced;
+  }
+  g.results = g.count = 1;
+  for (int d = 0; d < g.shape_rank; ++d) ((reduced >> d & 1) != 0 ? g.count : g.results) *= g.shape[d];
+  if (folds && pass.needs_elements && g.count == 0 && g.results > 0) raise<shape_error>("a reduction of no elements, which has no value: " + spell_pass(pass, all));
 
   for (int k = 0; k < count; ++k) {
     g.walks[k] = {};
     g.walks[k].axis = -1;
+    if (all[k].kind == operand_kind::position) {
+      std::int64_t step = 1;
+      for (int d = g.shape_rank - 1; d >= 0; --d)
+        if ((reduced >> d & 1) != 0) g.walks[k].strides[d] = g.shape[d] == 1 ? 0 : step, step *= g.shape[d];
+    }
+    if (all[k].kind == operand_kind::result && all[k].rank > 0)
+      for (int d = 0; d < all[k].rank; ++d)
+        if ((reduced >> d & 1) == 0 && g.shape[d] != 1) g.walks[k].strides[d] = all[k].strides[d];
     if (!has_elements(all[k])) continue;
     if (all[k].kind == operand_kind::neighbour && all[k].extents[all[k].axis] != 1) g.walks[k].axis = g.shape_rank - all[k].rank + all[k].axis;
     for (int d = 0; d < all[k].rank; ++d)
       if (all[k].extents[d] != 1) g.walks[k].strides[g.shape_rank - all[k].rank + d] = all[k].strides[d];
   }
-  simplify(g, inputs, outputs);
+  simplify(g, all, inputs, outputs);
 
-  g.linear = g.rank == 1;
+  g.linear = g.rank == 1 && g.kept == 0;
   for (int k = 0; k < count; ++k)
-    if (has_elements(all[k])) g.linear = g.linear && g.walks[k].strides[0] == 1 && all[k].kind != operand_kind::neighbour;
-    else std::fill_n(g.walks[k].strides, max_rank, 0);
-  if (!g.linear) choose_second(g, all, inputs, count);
+    if (has_elements(all[k]) || all[k].kind == operand_kind::position) g.linear = g.linear && g.walks[k].strides[0] == 1 && all[k].kind != operand_kind::neighbour;
+    else if (g.kept == 0) std::fill_n(g.walks[k].strides, max_rank, 0);
+  if (g.kept != 0) g.where.kind == backend::host ? order_for_host(g, count) : choose_second_to_reduce(g, count);
+  else if (!g.linear) choose_second(g, all, inputs, count);
   for (int k = 0; k < count; ++k) g.walks[k].how = access_of(g, all[k], g.walks[k], k < inputs, lanes);
 }
 
@@ -225,16 +306,19 @@ span bytes_of(const buffer& b) {
 
 }  // namespace
 
+// One result is written when all has been read.
+bool is_written_by_elements(const operand& o) { return o.kind == operand_kind::array || (o.kind == operand_kind::result && o.rank > 0); }
+
 bool overlaps(const operand* all, int inputs, int outputs, const geometry& g) {
   if (g.elements == 0) return false;
   for (int i = inputs; i < inputs + outputs; ++i) {
-    if (all[i].kind != operand_kind::array) continue;
+    if (!is_written_by_elements(all[i])) continue;
     const span mine = bytes_of(all[i], g.walks[i], g);
     for (int k = 0; k < i; ++k) {
-      if (all[k].memory == nullptr || all[k].kind == operand_kind::result) continue;
+      if (all[k].memory == nullptr || (all[k].kind == operand_kind::result && all[k].rank == 0)) continue;
       const span other = all[k].kind == operand_kind::address ? bytes_of(*all[k].memory) : bytes_of(all[k], g.walks[k], g);
       if (mine.end <= other.begin || other.end <= mine.begin) continue;
-      const bool in_place = all[k].kind == operand_kind::array || all[k].kind == operand_kind::fetched;
+      const bool in_place = all[i].kind == operand_kind::array && (all[k].kind == operand_kind::array || all[k].kind == operand_kind::fetched);
       bool same = in_place && all[i].word[0] == all[k].word[0] && size_of(all[i].type) == size_of(all[k].type);
       for (int d = 0; d < g.rank; ++d) same = same && (g.extents[d] == 1 || g.walks[i].strides[d] == g.walks[k].strides[d]);
       if (!same) return true;

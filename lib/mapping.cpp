@@ -262,4 +262,15 @@ std::int64_t count_steps(std::uint64_t start, std::uint64_t stop, std::uint64_t 
   return start < stop ? count_between(stop - start, step) : 0;
 }
 
+std::uint32_t bits_of_axes(const int* axes, int count, int rank) {
+  std::uint32_t bits = 0;
+  for (int i = 0; i < count; ++i) {
+    const int axis = axes[i] < 0 ? axes[i] + rank : axes[i];
+    if (axis < 0 || axis >= rank) raise<shape_error>("a reduction along axis " + std::to_string(axes[i]) + ": there are " + std::to_string(rank));
+    if ((bits >> axis & 1) != 0) raise<shape_error>("a reduction along axis " + std::to_string(axes[i]) + ", which is named twice");
+    bits |= 1u << axis;
+  }
+  return bits;
+}
+
 }  // namespace dsl::detail

@@ -17,7 +17,9 @@ text plan::describe() const {
     add(", blocks of %d on %d threads", block, properties(where).multiprocessors);
   } else {
     add(", grid %lld x block %d, %d lanes a thread", static_cast<long long>(grid), block, lanes);
-    if (columns > 0) add(", %d x %d threads of %d rows", rows, columns, steps);
+    if (columns > 0) add(", %d x %d threads on tiles of %d x %d", rows, columns, height, width);
+    if (splits > 1) add(", %d blocks a result", splits);
+    if (parts > 1) add(", %d threads a result", parts);
     if (shared_bytes > 0) add(", %d bytes of shared memory", shared_bytes);
     if (registers > 0) add(", %d registers, %d blocks an SM", registers, blocks_per_multiprocessor);
   }
@@ -28,6 +30,14 @@ text plan::describe() const {
 namespace detail {
 
 namespace {
+
+std::int64_t pieces(std::int64_t n, std::int64_t piece) { return (n + piece - 1) / piece; }
+
+int power_of_two_from(std::int64_t n, int most) {
+  int p = 1;
+  while (p < n && p < most) p *= 2;
+  return p;
+}
 
 // The largest power of two that divides a block, as the number of threads in a row; no more than a row needs.
 int columns_of(std::int64_t inner, int lanes, int block) {
@@ -51,61 +61,99 @@ void plan_transposing(plan& p, const geometry& g, const operand* inputs, int cou
     const int tile = g.walks[k].how == access::tiled ? tile_bytes(side, rows * steps, size_of(inputs[k].type)) : 0;
     if (bytes + tile <= shared_memory) bytes += tile;
   }
-  if (bytes > 0) p.path = "transposing", p.shared_bytes = bytes, p.columns = columns, p.rows = rows, p.steps = steps;
+  if (bytes > 0) p.path = "transposing", p.tile_bytes = bytes, p.columns = columns, p.rows = rows, p.width = side, p.height = rows * steps;
+}
+
+// The index space in tiles that blocks take one by one.
+void plan_tiles(plan& p, const geometry& g, const operand* inputs, int input_count, int multiprocessors) {
+  if (g.linear) {
+    p.tiles = pieces(g.elements, static_cast<std::int64_t>(p.block) * p.lanes);
+    return;
+  }
+  const std::int64_t inner = g.extents[g.rank - 1], second = g.rank > 1 ? g.extents[g.rank - 2] : 1;
+  p.columns = columns_of(inner, p.lanes, p.block), p.rows = p.block / p.columns;
+  p.width = p.columns * p.lanes, p.height = p.rows, p.tile_bytes = 0;
+  std::int64_t around = 1;
+  for (int d = 0; d < g.rank - 2; ++d) around *= g.extents[d];
+  const auto count = [&] { return around * pieces(inner, p.width) * pieces(second, p.height); };
+  // Finding the tile's place costs about as much as a row: several rows a thread, where there is work for all.
+  constexpr int rows_a_thread = 4;
+  if (count() >= 8LL * rows_a_thread * multiprocessors) p.height *= rows_a_thread;
+  if (g.rank > 1) plan_transposing(p, g, inputs, input_count);
+  p.tiles = count();
+}
+
+// Reductions that keep some dimensions. Where the innermost one is reduced, rows of threads make one result each; where it is kept,
+// columns of threads do. A tile is as long in the reduced dimension as leaves work for all multiprocessors.
+void plan_kept(plan& p, const geometry& g, std::int64_t resident, bool block_is_fixed) {
+  const int last = g.rank - 1;
+  const bool columns_kept = (g.kept >> last & 1) != 0;
+  const std::int64_t inner = g.extents[last], second = g.extents[last - 1];
+  const int across = power_of_two_from(pieces(inner, p.lanes), 1024), down = power_of_two_from(second, 1024);
+  while (!block_is_fixed && p.block > 64 && p.block > static_cast<std::int64_t>(across) * down) p.block /= 2;
+  // A warp reads 512 bytes side by side, or a whole row if that is shorter.
+  p.columns = std::min(p.block, columns_kept ? std::max(std::min(across, 32), std::min(across, p.block / down)) : across);
+  p.rows = p.block / p.columns;
+  p.distance = columns_kept ? p.columns : 1, p.parts = columns_kept ? p.rows : p.columns;
+
+  std::int64_t kept_around = 1, walked_around = 1;
+  for (int d = 0; d < last - 1; ++d) ((g.kept >> d & 1) != 0 ? kept_around : walked_around) *= g.extents[d];
+  const std::int64_t span = columns_kept ? p.rows : p.columns * p.lanes, walked = columns_kept ? second : inner;
+  p.groups = kept_around * (columns_kept ? pieces(inner, p.columns * p.lanes) : pieces(second, p.rows));
+  const std::int64_t spans = pieces(walked, span), all = spans * walked_around;
+  std::int64_t splits = std::clamp<std::int64_t>(resident / std::max<std::int64_t>(p.groups, 1), 1, std::max<std::int64_t>(all, 1));
+  constexpr std::int64_t longest = 1 << 30;  // a tile's extents are counted in 32 bits
+  const std::int64_t steps = std::clamp<std::int64_t>(pieces(all, splits), 1, std::max<std::int64_t>(1, std::min(spans, longest / span)));
+  p.width = static_cast<int>(columns_kept ? p.columns * p.lanes : span * steps);
+  p.height = static_cast<int>(columns_kept ? span * steps : p.rows);
+  p.tiles = pieces(spans, steps) * walked_around;
+  p.splits = static_cast<int>(std::clamp<std::int64_t>(p.tiles, 1, splits));
 }
 
 }  // namespace
 
-plan make_plan(const geometry& g, const operand* inputs, int input_count, int lanes, bool reduces, const kernel_attributes& attributes,
-               const launch& fixed, const program_view& program) {
+plan make_plan(const geometry& g, const operand* inputs, int input_count, const pass_traits& pass, const kernel_attributes& attributes,
+               const launch& fixed) {
   plan p;
   p.where = g.where, p.path = g.linear ? "linear" : "strided";
-  p.elements = g.elements, p.lanes = lanes;
+  p.elements = g.elements, p.lanes = pass.lanes;
   if (g.where.kind == backend::host) {
     p.block = host_block;
-    p.grid = (g.elements + host_block - 1) / host_block;
+    p.grid = pieces(g.elements, host_block);
     return p;
   }
   const device_properties& device = properties(g.where);
+  const bool folds = pass.view.folds > 0;
   const int most = attributes.max_block > 0 ? attributes.max_block : 1024;
-  if (fixed.block != 0 && (fixed.block < 0 || fixed.block % 32 != 0 || fixed.block > most))
-    raise<device_error>("a block of " + std::to_string(fixed.block) + " threads was asked for; this kernel takes multiples of 32 up to " +
-                        std::to_string(most) + ": " + spell_program(program));
+  const bool fits = fixed.block % 32 == 0 && (!folds || (fixed.block & (fixed.block - 1)) == 0);
+  if (fixed.block < 0 || !fits || fixed.block > most)
+    raise<device_error>("a block of " + std::to_string(fixed.block) + " threads was asked for; this kernel takes " +
+                        (folds ? "powers of two from 32" : "multiples of 32") + " up to " + std::to_string(most) + ": " + spell_pass(pass.view));
   p.block = fixed.block != 0 ? fixed.block : default_block;
   p.registers = attributes.registers;
   p.blocks_per_multiprocessor = attributes.blocks_per_multiprocessor > 0 ? attributes.blocks_per_multiprocessor
                                                                          : device.threads_per_multiprocessor / p.block;
-
-  const std::int64_t inner = g.extents[g.rank - 1], second = g.rank > 1 ? g.extents[g.rank - 2] : 1;
-  const auto pieces = [](std::int64_t n, std::int64_t piece) { return (n + piece - 1) / piece; };
-  const auto cut = [&] {
-    if (g.linear) {
-      p.tiles = pieces(g.elements, static_cast<std::int64_t>(p.block) * lanes);
-      return;
-    }
-    p.columns = columns_of(inner, lanes, p.block), p.rows = p.block / p.columns, p.steps = 1;
-    std::int64_t around = 1;
-    for (int d = 0; d < g.rank - 2; ++d) around *= g.extents[d];
-    const auto count = [&] { return around * pieces(inner, static_cast<std::int64_t>(p.columns) * lanes) * pieces(second, static_cast<std::int64_t>(p.rows) * p.steps); };
-    // Finding the tile's place costs about as much as a row: several rows a thread, where there is work for all.
-    constexpr int rows_a_thread = 4;
-    if (count() >= 8LL * rows_a_thread * device.multiprocessors) p.steps = rows_a_thread;
-    if (g.rank > 1) plan_transposing(p, g, inputs, input_count);
-    p.tiles = count();
+  // Blocks of a kernel that reduces that are on the device at once. What is written beside a reduction comes out faster with half of
+  // the threads that fit (docs/performance.md).
+  const auto resident = [&]() -> std::int64_t {
+    if (fixed.grid > 0) return fixed.grid;
+    const int threads = pass.view.folds_beside_arrays() ? device.threads_per_multiprocessor / 2 : device.threads_per_multiprocessor;
+    return static_cast<std::int64_t>(device.multiprocessors) * std::max(1, std::min(p.blocks_per_multiprocessor, threads / p.block));
   };
-  cut();
-  // A small job is spread over more multiprocessors by smaller blocks.
-  while (fixed.block == 0 && p.block > 64 && p.tiles < device.multiprocessors) p.block /= 2, cut();
-  p.grid = p.tiles;
-  if (reduces) {
-    // What is written beside a reduction comes out faster with half of the threads that fit (docs/performance.md).
-    bool stores = false;
-    for (int i = 0; i < program.output_count; ++i) stores = stores || output_word{program.outputs[i]}.is_stored();
-    const int most_threads = stores ? device.threads_per_multiprocessor / 2 : device.threads_per_multiprocessor;
-    const int blocks = std::max(1, std::min(p.blocks_per_multiprocessor, most_threads / p.block));
-    p.grid = std::max<std::int64_t>(1, std::min<std::int64_t>(p.grid, fixed.grid > 0 ? fixed.grid : static_cast<std::int64_t>(device.multiprocessors) * blocks));
+  if (g.kept != 0) {
+    plan_kept(p, g, resident(), fixed.block != 0);
+    p.grid = p.groups * p.splits;
+  } else {
+    const auto cut = [&] { plan_tiles(p, g, inputs, input_count, device.multiprocessors); };
+    cut();
+    // A small job is spread over more multiprocessors by smaller blocks.
+    while (fixed.block == 0 && p.block > 64 && p.tiles < device.multiprocessors) p.block /= 2, cut();
+    p.grid = p.tiles;
+    if (folds) p.grid = std::max<std::int64_t>(1, std::min(p.tiles, resident())), p.splits = static_cast<int>(p.grid), p.parts = p.block;
   }
-  if (p.tiles > 0x7fffffff) raise<shape_error>(std::to_string(g.elements) + " elements need more blocks than a grid has: " + spell_program(program));
+  p.shared_bytes = std::max(p.tile_bytes, p.parts * p.distance > 32 ? p.block * pass.state_bytes : 0);
+  if (std::max(p.tiles, p.grid) > 0x7fffffff)
+    raise<shape_error>(std::to_string(g.elements) + " elements need more blocks than a grid has: " + spell_pass(pass.view));
   return p;
 }
 

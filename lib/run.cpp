@@ -14,8 +14,8 @@
 namespace dsl::detail {
 
 prepared::prepared(const program_code& code, const operand* operands, const launch& fixed)
-    : code_(&code), operands_(operands, operands + code.inputs + code.view.output_count), fixed_(fixed) {
-  lay_out(space_, operands_.data(), code.inputs, code.view.output_count, code.lanes, code.view);
+    : code_(&code), operands_(operands, operands + code.inputs + code.outputs()), fixed_(fixed) {
+  lay_out(space_, operands_.data(), code.inputs, code.outputs(), code.pass.lanes, code.pass.view);
 }
 
 plan prepared::make_plan() const {
@@ -23,47 +23,48 @@ plan prepared::make_plan() const {
   if (space_.where.kind == backend::cuda) {
     const void* const function = code_->kernel[space_.linear ? 0 : 1];
     if (function == nullptr)
-      raise<device_error>(spell_kernel(code_->name) + " (" + spell_program(code_->view, operands_.data()) +
+      raise<device_error>(spell_kernel(code_->name) + " (" + spell_pass(code_->pass.view, operands_.data()) +
                           ") cannot run on a GPU: its file was not compiled by nvcc. Compile it as CUDA, or set DSL_DEVICE=host");
     attributes = cuda::attributes(function, fixed_.block > 0 ? fixed_.block : default_block, space_.where.index);
   }
-  plan p = detail::make_plan(space_, operands_.data(), code_->inputs, code_->lanes, code_->reduces, attributes, fixed_, code_->view);
+  plan p = detail::make_plan(space_, operands_.data(), code_->inputs, code_->pass, attributes, fixed_);
   p.per_element = code_->per_element;
   return p;
 }
 
 void prepared::assign() {
-  const int inputs = code_->inputs, outputs = code_->view.output_count;
+  const int inputs = code_->inputs, outputs = code_->outputs();
   if (!overlaps(operands_.data(), inputs, outputs, space_)) return run();
   // By way of temporaries.
   std::vector<operand> targets(operands_.begin() + inputs, operands_.end());
   std::vector<buffer_ref> memory;
   for (operand& o : std::span(operands_).subspan(static_cast<std::size_t>(inputs))) {
-    if (o.kind != operand_kind::array) continue;
+    if (!is_written_by_elements(o)) continue;
     memory.push_back(buffer_ref::allocate(static_cast<std::size_t>(element_count(o.extents, o.rank, size_of(o.type)) * size_of(o.type)), o.memory->where));
     o.memory = memory.back().get();
     o.word[0] = reinterpret_cast<std::uintptr_t>(memory.back().data());
     std::int64_t step = 1;
-    for (int d = o.rank - 1; d >= 0; --d) o.strides[d] = step, step *= o.extents[d];
+    for (int d = o.rank - 1; d >= 0; --d) o.strides[d] = (o.reduced >> d & 1) != 0 ? 0 : step, step *= o.extents[d];
   }
-  lay_out(space_, operands_.data(), inputs, outputs, code_->lanes, code_->view);
+  lay_out(space_, operands_.data(), inputs, outputs, code_->pass.lanes, code_->pass.view);
   run();
   for (std::size_t i = 0; i < targets.size(); ++i) {
-    if (targets[i].kind != operand_kind::array) continue;
-    const operand from_to[] = {operands_[static_cast<std::size_t>(inputs) + i], targets[i]};
+    if (!is_written_by_elements(targets[i])) continue;
+    operand from_to[] = {operands_[static_cast<std::size_t>(inputs) + i], targets[i]};
+    for (operand& o : from_to) o.kind = operand_kind::array;
     prepared(copy_code(size_of(targets[i].type)), from_to, {}).run();
   }
 }
 
 void prepared::require_in_place() const {
-  if (overlaps(operands_.data(), code_->inputs, code_->view.output_count, space_))
-    raise<shape_error>("a loop's variables overlap each other or its parameters: " + spell_program(code_->view, operands_.data()));
+  if (overlaps(operands_.data(), code_->inputs, code_->outputs(), space_))
+    raise<shape_error>("a loop's variables overlap each other or its parameters: " + spell_pass(code_->pass.view, operands_.data()));
 }
 
 void prepared::run(const std::uint64_t* recorded) {
-  if (space_.elements == 0 && !code_->reduces) return;
+  if (code_->folds() ? space_.results == 0 : space_.elements == 0) return;
   const stream on = stream::current(space_.where);
-  use_operands(operands_.data(), code_->inputs, code_->view.output_count, on);
+  use_operands(operands_.data(), code_->inputs, code_->outputs(), on);
   if (space_.where.kind == backend::host) return run_on_host({*code_, operands_.data(), space_, recorded});
   run_kernel(recorded, on);
 }
@@ -88,14 +89,15 @@ class parameters {
 
 tiling tiling_of(const geometry& g, const plan& p) {
   tiling t{};
-  const auto pieces = [](std::int64_t n, std::int64_t piece) { return (n + piece - 1) / piece; };
+  const auto pieces = [](std::int64_t n, std::int64_t piece) { return std::max<std::int64_t>(1, (n + piece - 1) / piece); };
   t.extents[0] = g.extents[g.rank - 1], t.extents[1] = g.rank > 1 ? g.extents[g.rank - 2] : 1;
   while ((1 << t.log2_columns) < p.columns) ++t.log2_columns;
-  t.rows = p.rows, t.steps = p.steps, t.outer_rank = std::max(0, g.rank - 2), t.shared_bytes = p.shared_bytes;
-  t.width = p.columns * p.lanes, t.height = p.rows * p.steps;
+  t.rows = p.rows, t.outer_rank = std::max(0, g.rank - 2), t.shared_bytes = p.tile_bytes;
+  t.width = p.width, t.height = p.height;
+  for (int d = 0; d < g.rank; ++d) t.kept |= (g.kept >> d & 1) << (g.rank - 1 - d);
   t.across = divisor::of(pieces(t.extents[0], t.width)), t.down = divisor::of(pieces(t.extents[1], t.height));
   t.in_column = divisor::of(std::min(t.height, p.block));
-  for (int d = 0; d < t.outer_rank; ++d) t.outer[d] = divisor::of(g.extents[g.rank - 3 - d]);
+  for (int d = 0; d < t.outer_rank; ++d) t.outer[d] = divisor::of(std::max<std::int64_t>(1, g.extents[g.rank - 3 - d]));
   return t;
 }
 
@@ -104,7 +106,8 @@ tiling tiling_of(const geometry& g, const plan& p) {
 void prepared::run_kernel(const std::uint64_t* recorded, const stream& on) {
   const plan p = make_plan();
   const int inputs = code_->inputs, count = static_cast<int>(operands_.size());
-  parameters given({space_.elements, p.tiles, {}});
+  const kept_along kept = space_.kept == 0 ? kept_along::none : (space_.kept >> (space_.rank - 1) & 1) != 0 ? kept_along::columns : kept_along::rows;
+  parameters given({space_.elements, p.tiles, {space_.count, p.splits, p.distance, p.parts, kept, nullptr, nullptr}});
   if (!space_.linear) given.put(tiling_of(space_, p));
   int shared = 0;
   for (int k = 0; k < count; ++k) {
@@ -119,8 +122,8 @@ void prepared::run_kernel(const std::uint64_t* recorded, const stream& on) {
     if (o.kind == operand_kind::result) extra = recorded != nullptr ? recorded[k - inputs] : 0;
     if (o.kind == operand_kind::array) extra = w.how == access::wide ? in_vectors : by_elements;
     if (o.kind == operand_kind::array && w.how == access::tiled) {
-      const int tile = tile_bytes(p.columns * p.lanes, p.rows * p.steps, size_of(o.type));
-      if (shared + tile <= p.shared_bytes) extra = in_tile + static_cast<std::uint64_t>(shared), shared += tile;
+      const int tile = tile_bytes(p.width, p.height, size_of(o.type));
+      if (shared + tile <= p.tile_bytes) extra = in_tile + static_cast<std::uint64_t>(shared), shared += tile;
     }
     given.put(argument{o.word[0], extra});
   }
@@ -131,13 +134,90 @@ void prepared::run_kernel(const std::uint64_t* recorded, const stream& on) {
   const int path = space_.linear ? 0 : 1;
   if (space_.where.kind == backend::sim) {
     checked_ranges allowed = ranges_of(operands_.data(), count, *code_);
-    for (int i = 0; recorded != nullptr && i < code_->view.output_count; ++i)
-      allowed.add(recorded[i], static_cast<std::size_t>(size_of(output_word{code_->view.outputs[i]}.type())));
-    return simulate(code_->simulated[path], given.data(), p, allowed);
+    for (int i = 0; recorded != nullptr && i < code_->outputs(); ++i)
+      allowed.add(recorded[i], static_cast<std::size_t>(size_of(code_->pass.view.type(i))));
+    return simulate(code_->simulated[path], code_->pass.accumulator_bytes, given.data(), p, given.header().folds, allowed);
   }
-  if (code_->reduces)
-    given.header().scratch = cuda::scratch_of(on, 16 * static_cast<std::size_t>(p.grid) * static_cast<std::size_t>(code_->view.output_count));
-  cuda::launch_kernel(*code_, operands_.data(), code_->kernel[path], given.data(), p, on);
+  if (code_->folds() && p.splits > 1) {
+    const std::int64_t slots = kept == kept_along::columns ? p.lanes : 1;
+    const cuda::workspace scratch = cuda::scratch_of(on, static_cast<std::size_t>(p.grid * slots * (p.block / p.parts) * code_->pass.accumulator_bytes));
+    given.header().folds.partials = scratch.partials, given.header().folds.tickets = scratch.tickets;
+  }
+  void* all[] = {given.data()};
+  cuda::launch_kernel({code_->kernel[path], p.grid, p.block, p.shared_bytes, all, code_->name, code_->pass.view, operands_.data(), p.elements}, on);
+}
+
+bool is_one_space(const operand* all, const part* parts, int count) {
+  geometry first, other;
+  for (int i = 0; i < count; ++i) {
+    geometry& g = i == 0 ? first : other;
+    lay_out(g, all + parts[i].first, parts[i].count, 0, 1, pass_view{});
+    const auto folded = [&](int k) { return parts[k].folds.axes & ((1u << first.shape_rank) - 1); };
+    if (i > 0 && (g.shape_rank != first.shape_rank || !std::equal(g.shape, g.shape + g.shape_rank, first.shape) || folded(i) != folded(0))) return false;
+  }
+  return true;
+}
+
+namespace {
+
+// One element that can stand for any array, and take any result.
+operand one_element(const operand& like, const buffer_ref& memory) {
+  operand o = like;
+  o.word[0] = reinterpret_cast<std::uintptr_t>(memory.data()), o.memory = memory.get();
+  o.distance = 0, o.beyond = boundary::clamp, o.rank = 0;
+  std::fill_n(o.extents, max_rank, 1);
+  return o;
+}
+
+}  // namespace
+
+void assign_apart(const program_code& code, const operand* all, const part* parts, int count, const int* part_of, const launch& fixed) {
+  for (int i = 0; i < code.outputs(); ++i)
+    if (!code.pass.view.is_result(i))
+      raise<shape_error>("reductions beside arrays, over another index space: assign them apart from each other: " + spell_pass(code.pass.view, all));
+  const buffer_ref unused = buffer_ref::allocate(16, common_device(all, code.inputs, code.pass.view));
+  const unsigned char zeros[16] = {};
+  fill(unused, unused.data(), zeros, 16, 1);
+  std::vector<char> done(static_cast<std::size_t>(count), 0);
+  for (int leader = 0; leader < count; ++leader) {
+    if (done[static_cast<std::size_t>(leader)] != 0) continue;
+    std::vector<operand> mine(all, all + code.inputs + code.outputs());
+    const auto takes_part = [&](int i) {
+      const part both[] = {parts[leader], parts[i]};
+      return i == leader || is_one_space(all, both, 2);
+    };
+    for (int i = leader; i < count; ++i) done[static_cast<std::size_t>(i)] |= takes_part(i) ? 1 : 0;
+    for (int i = 0; i < count; ++i)
+      for (int k = parts[i].first; !takes_part(i) && k < parts[i].first + parts[i].count; ++k)
+        if (mine[static_cast<std::size_t>(k)].memory != nullptr) mine[static_cast<std::size_t>(k)] = one_element(all[k], unused);
+        else mine[static_cast<std::size_t>(k)].rank = 0;
+    for (int i = 0; i < code.outputs(); ++i) {
+      operand& o = mine[static_cast<std::size_t>(code.inputs + i)];
+      if (!takes_part(part_of[i])) o = one_element(o, unused);
+    }
+    prepared(code, mine.data(), fixed).assign();
+  }
+}
+
+operand position_operand() {
+  operand o;
+  o.kind = operand_kind::position, o.type = dtype::int64;
+  return o;
+}
+
+void lie_along(operand& result, const fold_axes& folds) {
+  const operand own = result;
+  const bool keeps_axes = own.rank == folds.rank;
+  result.kind = operand_kind::result, result.reduced = folds.axes;
+  result.rank = own.rank == 0 ? 0 : folds.rank;
+  for (int d = 0, k = 0; d < result.rank; ++d) {
+    const bool folded = (folds.axes >> d & 1) != 0;
+    if (folded && keeps_axes && own.extents[d] != 1)
+      raise<shape_error>("a reduction that keeps its axes has extent 1 along axis " + std::to_string(d) + " and cannot be assigned to shape " + spell_shape(own.extents, own.rank));
+    result.extents[d] = folded ? 1 : own.extents[keeps_axes ? d : k];
+    result.strides[d] = folded ? 0 : own.strides[keeps_axes ? d : k];
+    k += folded ? 0 : 1;
+  }
 }
 
 }  // namespace dsl::detail

@@ -139,22 +139,21 @@ scan_plan plan_scan(const scan_space& s, const scan_code& code) {
     tiling& t = p.tiles_of;
     t.extents[0] = g.extents[g.rank - 1], t.extents[1] = g.rank > 1 ? g.extents[g.rank - 2] : 1;
     while ((1 << t.log2_columns) < block && (std::int64_t{code.lanes} << t.log2_columns) < t.extents[0]) ++t.log2_columns;
-    t.rows = block >> t.log2_columns, t.steps = 1, t.outer_rank = std::max(0, g.rank - 2), t.width = code.lanes << t.log2_columns;
+    t.rows = block >> t.log2_columns, t.height = t.rows, t.outer_rank = std::max(0, g.rank - 2), t.width = code.lanes << t.log2_columns;
     if (s.columns) {
       // Columns are cut into chunks where there are too few of them to occupy the device.
       const std::int64_t threads = 1024LL * std::max(1, properties(g.where).multiprocessors);
       const std::int64_t columns = g.elements / s.row / t.extents[0] * pieces(t.extents[0], code.lanes);
       const std::int64_t wanted = std::clamp<std::int64_t>(threads / columns, 1, 1 << 15);
-      t.rows = 1, t.steps = static_cast<int>(std::clamp<std::int64_t>(pieces(s.row, wanted), 16, 1 << 20));
-      p.chunks = pieces(s.row, t.steps);
+      t.rows = 1, t.height = static_cast<int>(std::clamp<std::int64_t>(pieces(s.row, wanted), 16, 1 << 20));
+      p.chunks = pieces(s.row, t.height);
     }
-    t.height = t.rows * t.steps;
     t.across = divisor::of(pieces(t.extents[0], t.width)), t.down = divisor::of(pieces(t.extents[1], t.height)), t.in_column = divisor::of(1);
     p.tiles = static_cast<std::int64_t>(t.across.by) * t.down.by;
     for (int d = 0; d < t.outer_rank; ++d) t.outer[d] = divisor::of(g.extents[g.rank - 3 - d]), p.tiles *= g.extents[g.rank - 3 - d];
     p.grid = s.columns ? pieces(p.tiles, block >> t.log2_columns) : pieces(p.tiles, code.rounds);
   }
-  if (p.tiles > 0x7fffffff) raise<shape_error>(std::to_string(g.elements) + " elements need more blocks than a grid has: a scan of " + spell_program(code.view));
+  if (p.tiles > 0x7fffffff) raise<shape_error>(std::to_string(g.elements) + " elements need more blocks than a grid has: a scan of " + spell_pass(code.view));
   return p;
 }
 
@@ -272,7 +271,7 @@ class kernel_scan {
 
   checked_ranges ranges() const {
     checked_ranges r{};
-    r.program = &code_.view, r.operands = operands_;
+    r.pass = &code_.view, r.operands = operands_;
     for (int k = 0; k <= code_.inputs; ++k)
       if (const buffer* b = operands_[k].memory; b != nullptr) r.add(reinterpret_cast<std::uintptr_t>(b->data), b->bytes);
     return r;
@@ -280,10 +279,9 @@ class kernel_scan {
 
   void launch(const void* kernel, std::int64_t grid, void** parameters) const {
     if (kernel == nullptr)
-      raise<device_error>("a scan of " + spell_program(code_.view, operands_) +
+      raise<device_error>("a scan of " + spell_pass(code_.view, operands_) +
                           " cannot run on a GPU: its file was not compiled by nvcc. Compile it as CUDA, or set DSL_DEVICE=host");
-    cuda::launch_kernel(kernel, grid, scan_block_threads, parameters, on_,
-                        "a scan of " + spell_program(code_.view, operands_) + ", " + std::to_string(space_.space.elements) + " elements");
+    cuda::launch_kernel({kernel, grid, scan_block_threads, 0, parameters, nullptr, code_.view, operands_, space_.space.elements}, on_);
   }
 
   const scan_code& code_;

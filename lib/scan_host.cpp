@@ -55,7 +55,7 @@ class block_of_elements {
       in_[k] = column(k);
     }
     void* const out[] = {column(code_.inputs)};
-    code_.host.elements[simd_level()](padded, valid, in_, out);
+    code_.host.elements[simd_level()](padded, in_, out, nullptr);
     return column(code_.inputs);
   }
 

@@ -9,7 +9,7 @@ namespace dsl::detail {
 
 checked_ranges ranges_of(const operand* operands, int count, const program_code& code) {
   checked_ranges r{};
-  r.kernel = code.name, r.program = &code.view, r.operands = operands;
+  r.kernel = code.name, r.pass = &code.pass.view, r.operands = operands;
   for (int i = 0; i < count; ++i)
     if (const buffer* b = operands[i].memory; b != nullptr) r.add(reinterpret_cast<std::uintptr_t>(b->data), b->bytes);
   return r;
@@ -22,29 +22,82 @@ void check_access(const checked_ranges& allowed, const void* address, std::size_
     if (at >= allowed.range[i].begin && at + bytes <= allowed.range[i].end) return;
   raise<memory_error>((aligned ? "an access outside every operand's memory, of " : "a misaligned access, of ") + std::to_string(bytes) +
                       " bytes, by block " + std::to_string(allowed.block) + ", thread " + std::to_string(allowed.thread) + " of " +
-                      spell_kernel(allowed.kernel) + ": " + spell_program(*allowed.program, allowed.operands));
+                      spell_kernel(allowed.kernel) + ": " + spell_pass(*allowed.pass, allowed.operands));
 }
 
-void simulate(const simulated_kernel& k, const void* arguments, const plan& p, checked_ranges& allowed) {
-  const bool reduces = k.reduce != nullptr;
-  const auto threads = static_cast<std::size_t>(p.block);
-  std::vector<unsigned char> sums(k.sums_bytes * threads), blocks(k.sums_bytes * static_cast<std::size_t>(p.grid));
-  std::vector<std::max_align_t> shared((static_cast<std::size_t>(p.shared_bytes) + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
-  auto* const tile_memory = reinterpret_cast<unsigned char*>(shared.data());
-  allowed.add(reinterpret_cast<std::uintptr_t>(tile_memory), static_cast<std::size_t>(p.shared_bytes));
-  for (allowed.block = 0; allowed.block < p.grid; ++allowed.block) {
-    for (std::size_t t = 0; t < threads; ++t) k.clear(sums.data() + k.sums_bytes * t);
-    for (std::int64_t tile = allowed.block; tile < p.tiles; tile += p.grid) {
-      simulated_step step{tile, 0, p.block, tile_memory};
-      int& thread = allowed.thread;
-      if (p.shared_bytes > 0)
-        for (thread = 0; thread < p.block; ++thread) step.thread = thread, k.load_tile(arguments, allowed, step);
-      for (thread = 0; thread < p.block; ++thread)
-        step.thread = thread, k.run(arguments, allowed, step, sums.data() + k.sums_bytes * static_cast<std::size_t>(thread));
-    }
-    if (reduces) k.reduce(sums.data(), p.block, blocks.data() + k.sums_bytes * static_cast<std::size_t>(allowed.block));
+namespace {
+
+// Accumulators of all threads of a block, or of all blocks of a group.
+class accumulator_array {
+ public:
+  accumulator_array(const simulated_kernel& k, int bytes, std::size_t count) : bytes_(static_cast<std::size_t>(bytes)), memory_((bytes_ * count + 15) / 16) {
+    for (std::size_t i = 0; k.clear != nullptr && i < count; ++i) k.clear(at(i));
   }
-  if (reduces) k.finish(arguments, allowed, blocks.data(), p.grid, p.block);
+  void* at(std::size_t i) { return reinterpret_cast<unsigned char*>(memory_.data()) + bytes_ * i; }
+
+ private:
+  struct alignas(16) sixteen_bytes { unsigned char byte[16]; };
+  std::size_t bytes_;
+  std::vector<sixteen_bytes> memory_;
+};
+
+}  // namespace
+
+void simulate(const simulated_kernel& k, int accumulator_bytes, const void* arguments, const plan& p, const fold_walk& walk, checked_ranges& allowed) {
+  const auto threads = static_cast<std::size_t>(p.block), slots = static_cast<std::size_t>(k.slots);
+  std::vector<std::max_align_t> shared((static_cast<std::size_t>(p.tile_bytes) + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
+  auto* const tile_memory = reinterpret_cast<unsigned char*>(shared.data());
+  allowed.add(reinterpret_cast<std::uintptr_t>(tile_memory), static_cast<std::size_t>(p.tile_bytes));
+  simulated_step step{0, 0, 0, p.block, tile_memory};
+  int& thread = allowed.thread;
+  const auto run_tile = [&](accumulator_array& sums) {
+    if (p.tile_bytes > 0)
+      for (thread = 0; thread < p.block; ++thread) step.thread = thread, k.load_tile(arguments, allowed, step);
+    for (thread = 0; thread < p.block; ++thread)
+      step.thread = thread, k.run(arguments, allowed, step, sums.at(slots * static_cast<std::size_t>(thread)));
+  };
+  if (k.reduce == nullptr) {
+    accumulator_array none(k, 0, 1);
+    for (allowed.block = 0; allowed.block < p.grid; ++allowed.block) step.tile = allowed.block, run_tile(none);
+    return;
+  }
+  const std::size_t used = walk.kept == kept_along::columns ? slots : 1, blocks = static_cast<std::size_t>(p.splits);
+  const auto owners = static_cast<std::size_t>(p.block / walk.parts);
+  const auto finish = [&](accumulator_array& sums, std::size_t slot, int distance) {
+    k.reduce(sums.at(slot), p.block, k.slots, distance, walk.parts);
+    for (thread = 0; thread < p.block; ++thread) {
+      const int owned = owned_by(thread, p.block, distance, walk.parts);
+      if (owned >= 0) k.finish(arguments, allowed, step, sums.at(slots * static_cast<std::size_t>(thread) + slot), owned, static_cast<int>(slot));
+    }
+  };
+  for (std::int64_t group = 0; group < p.groups; ++group) {
+    step.group = static_cast<std::uint32_t>(group);
+    accumulator_array partials(k, accumulator_bytes, blocks == 1 ? 0 : blocks * used * owners);
+    for (std::size_t split = 0; split < blocks; ++split) {
+      allowed.block = group * p.splits + static_cast<std::int64_t>(split);
+      accumulator_array sums(k, accumulator_bytes, slots * threads);
+      for (step.tile = static_cast<std::int64_t>(split); step.tile < p.tiles; step.tile += p.splits) run_tile(sums);
+      for (std::size_t slot = 0; slot < used; ++slot) {
+        if (blocks == 1) {
+          finish(sums, slot, walk.distance);
+          continue;
+        }
+        k.reduce(sums.at(slot), p.block, k.slots, walk.distance, walk.parts);
+        for (int t = 0; t < p.block; ++t) {
+          const int owned = owned_by(t, p.block, walk.distance, walk.parts);
+          if (owned >= 0) k.add(partials.at((split * used + slot) * owners + static_cast<std::size_t>(owned)), sums.at(slots * static_cast<std::size_t>(t) + slot));
+        }
+      }
+    }
+    if (blocks == 1) continue;
+    accumulator_array sums(k, accumulator_bytes, slots * threads);
+    for (std::size_t slot = 0; slot < used; ++slot) {
+      for (std::size_t t = 0; t < threads; ++t)
+        for (std::size_t b = t / owners; b < blocks; b += static_cast<std::size_t>(walk.parts))
+          k.add(sums.at(slots * t + slot), partials.at((b * used + slot) * owners + t % owners));
+      finish(sums, slot, static_cast<int>(owners));
+    }
+  }
 }
 
 }  // namespace dsl::detail

@@ -43,8 +43,8 @@ inline void gather(unsigned char* column, const operand& o, const geometry& g, c
   const auto size = static_cast<std::size_t>(size_of(o.type));
   if (o.kind == operand_kind::neighbour) return gather_neighbours(column, o, g, w, first, count);
   along(g, w, first, count, [&](std::int64_t at, std::int64_t offset, std::int64_t step, std::int64_t run) {
-    if (o.kind == operand_kind::index || o.kind == operand_kind::address) {
-      const std::int64_t unit = o.kind == operand_kind::index ? 1 : o.size;
+    if (o.kind >= operand_kind::address) {
+      const std::int64_t unit = o.kind == operand_kind::address ? o.size : 1;
       for (std::int64_t i = 0; i < run; ++i)
         reinterpret_cast<std::int64_t*>(column)[at + i] = static_cast<std::int64_t>(o.word[0]) + (offset + i * step) * unit;
       return;

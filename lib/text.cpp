@@ -60,14 +60,12 @@ namespace {
 
 class speller {
  public:
-  speller(const program_view& p, const operand* operands, std::size_t limit) : p_(p), operands_(operands), limit_(limit) {}
+  speller(const pass_view& p, const operand* operands, std::size_t limit) : pass_(p), operands_(operands), limit_(limit) {}
 
-  void output(int i) {
-    const output_word o{p_.outputs[i]};
-    if (o.is_stored()) return spell(o.value(), 0);
-    text_ += o.reduction() == op::add ? "sum(" : std::string(info(o.reduction()).name) + "(";
-    spell(o.value(), 0);
-    text_ += ")";
+  void target(int i) {
+    const target_word t{pass_.targets[i]};
+    p_ = t.is_result() ? pass_.results : pass_.elements;
+    spell(p_.output(t.output()), 0);
   }
   std::string take() { return text_.size() > limit_ ? text_.substr(0, limit_) + " ..." : text_; }
 
@@ -76,6 +74,25 @@ class speller {
     for (int i = 0; i < p_.nodes; ++i)
       if (const head h{p_.heads[i]}; h.type() == r.type() && h.slot() == r.slot()) return i;
     return -1;
+  }
+  // A fold is named by the last operation of its rule.
+  void fold(int number) {
+    const program_view after = p_;
+    p_ = pass_.rules[number];
+    const int last = node_of(p_.output(0));
+    switch (last >= 0 ? head{p_.heads[last]}.code() : op::load) {
+      case op::add: text_ += "sum("; break;
+      case op::multiply: text_ += "prod("; break;
+      case op::min: text_ += "min("; break;
+      case op::max: text_ += "max("; break;
+      case op::logical_and: text_ += "all("; break;
+      case op::logical_or: text_ += "any("; break;
+      default: text_ += "reduce(";
+    }
+    p_ = pass_.elements;
+    spell(p_.output(pass_.firsts[number]), 0);
+    text_ += ")";
+    p_ = after;
   }
   // Weak: its conversion is no part of what the user wrote.
   bool is_scalar(reference r) const {
@@ -135,7 +152,11 @@ class speller {
     const head h{p_.heads[i]};
     const std::uint64_t payload = p_.payloads[i];
     const op_info& row = info(h.code());
-    if (reads(h.code())) {
+    if (h.code() == op::folded) {
+      fold(static_cast<int>(payload & 0xffff));
+    } else if (h.code() == op::count) {
+      text_ += "count";
+    } else if (reads(h.code())) {
       operand_of(h.code(), h.type(), payload);
     } else if (h.code() == op::constant) {
       literal_of(h.type(), payload);
@@ -170,7 +191,8 @@ class speller {
   }
   static bool reads(op code) { return code <= op::fetch; }
 
-  const program_view& p_;
+  const pass_view& pass_;
+  program_view p_{};
   const operand* operands_;
   std::size_t limit_;
   std::string text_;
@@ -178,10 +200,10 @@ class speller {
 
 }  // namespace
 
-std::string spell_program(const program_view& p, const operand* operands, std::size_t limit) {
-  if (p.output_count == 0) return "an expression";
+std::string spell_pass(const pass_view& p, const operand* operands, std::size_t limit) {
+  if (p.target_count == 0) return "an expression";
   speller s(p, operands, limit);
-  s.output(0);
+  s.target(0);
   return s.take();
 }
 

@@ -232,7 +232,7 @@ PRECISE = {
 COMPLEX_PRECISE = {
     "exp": mp.exp, "log": mp.log, "sqrt": mp.sqrt, "sin": mp.sin, "cos": mp.cos, "tan": mp.tan, "sinh": mp.sinh, "cosh": mp.cosh, "tanh": mp.tanh,
     "pow": mp.power, "abs": abs, "arg": mp.arg, "multiply": lambda a, b: a * b, "divide": lambda a, b: a / b, "square": lambda a: a * a,
-    "reciprocal": lambda a: 1 / a, "norm": lambda a: a.real * a.real + a.imag * a.imag, "sign": lambda a: a / abs(a),
+    "reciprocal": lambda a: 1 / a, "abs2": lambda a: a.real * a.real + a.imag * a.imag, "sign": lambda a: a / abs(a),
 }
 
 
@@ -391,7 +391,7 @@ def cospi(x):
     return np.where(x - np.floor(x) == 0.5, 0.0, np.cos(np.pi * np.fmod(x, 2)))
 
 
-def norm(z):
+def abs2(z):
     z = widened(z)[0]
     return z.real * z.real + z.imag * z.imag if kind(name_of(z.dtype)) == "c" else np.multiply(z, z)
 
@@ -440,7 +440,7 @@ FUNCTIONS = {
         "erf": through_double(special.erf), "erfc": through_double(special.erfc), "erfinv": through_double(lambda x: np.copysign(special.erfinv(x), x)),
         "tgamma": through_double(special.gamma), "lgamma": through_double(lambda x: np.where(np.isinf(x), np.inf, special.gammaln(x))), "i0": through_double(lambda x: np.where(np.isinf(x), np.inf, special.i0(x))),
         "frexp_mantissa": nth(np.frexp, 0), "frexp_exponent": nth(np.frexp, 1), "modf_fraction": nth(np.modf, 0), "modf_whole": nth(np.modf, 1),
-        "real": np.real, "imag": np.imag, "conj": np.conjugate, "arg": arg, "norm": norm,
+        "real": np.real, "imag": np.imag, "conj": np.conjugate, "arg": arg, "abs2": abs2,
     },
     2: {
         "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": divide, "modulus": modulus, "equal": np.equal,

@@ -176,7 +176,7 @@ void expect_equal(const section& s, dsl::op code, dsl::dtype type, const bytes& 
   const bool of_complex = dsl::kind_of(s.types.back()) == dsl::kind::complex;
   // What is another function of a complex number's parts, or is made of both, is not in the tables itself.
   const dsl::op measured = !of_complex ? code : code == dsl::op::abs ? dsl::op::hypot : code == dsl::op::arg ? dsl::op::atan2 : code;
-  const accuracy::bound allowed = measured == dsl::op::norm && of_complex ? accuracy::bound{1, 1} : accuracy::bound_of(measured, on_gpu);
+  const accuracy::bound allowed = measured == dsl::op::abs2 && of_complex ? accuracy::bound{1, 1} : accuracy::bound_of(measured, on_gpu);
   const double epsilons = code == dsl::op::polar ? 2 : accuracy::complex_bound_of(code);  // polar: two roundings of each part
   int wrong = 0;
   for (std::size_t i = 0; i < got.size() / size; ++i) {

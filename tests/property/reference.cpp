@@ -124,7 +124,7 @@ value whole_number(operation what, dtype type, const value& a, const value& b) {
     }
     case operation::reciprocal: return give(x == 0 ? 0 : 1 / x);
     case operation::square:
-    case operation::norm: return give(wide(x) * wide(x));
+    case operation::abs2: return give(wide(x) * wide(x));
     case operation::negative: return give(-x);
     case operation::bitwise_not: return give(truths ? !x : ~x);
     case operation::abs: return give(magnitude(x));
@@ -238,7 +238,7 @@ value apply_to_complex(operation what, dtype type, const value& a) {
     case operation::real: return make(type, a.part[0]);
     case operation::imag: return make(type, a.part[1]);
     case operation::conj: return make(type, a.part[0], negate(a.part[1]));
-    case operation::norm: return make(type, add(f, multiply(f, abs(re), abs(re)), multiply(f, abs(im), abs(im))));
+    case operation::abs2: return make(type, add(f, multiply(f, abs(re), abs(re)), multiply(f, abs(im), abs(im))));
     case operation::arg: return make(type, atan2(f, im, re));
     case operation::exp: return function(complex_function::exp);
     case operation::log: return function(complex_function::log);
@@ -261,7 +261,7 @@ value apply_to_real(operation what, dtype type, const value& a) {
     case operation::conj: return a;
     case operation::negative: return make(type, negate(a.part[0]));
     case operation::square:
-    case operation::norm: return make(type, multiply(f, abs(x), abs(x)));
+    case operation::abs2: return make(type, multiply(f, abs(x), abs(x)));
     case operation::reciprocal: return make(type, divide(f, interval::point(1), x));
     case operation::abs: return make(type, abs(a.part[0]));
     case operation::imag: return make(type, interval::point(0));

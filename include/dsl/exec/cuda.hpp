@@ -25,9 +25,10 @@ __device__ inline void wait_for_fetches() { asm volatile("cp.async.wait_all;" ::
 
 // The collective operations of a block of threads, a value a thread.
 struct block_team {
-  template <op Reduction, class T> __device__ static T combine(T a, T b) { return detail::combine<Reduction>(a, b); }
+  unsigned char* shared;
+  template <class Fold> __device__ fold_state<Fold> combine(const fold_state<Fold>& a, const fold_state<Fold>& b) const { return detail::combine<Fold>(a, b); }
 
-  template <class T> __device__ static T shift_down(T value, int step) {
+  template <class T> __device__ T shift_down(T value, int step) const {
     constexpr int words = (sizeof(T) + 3) / 4;
     unsigned word[words] = {};
     memcpy(word, &value, sizeof(T));
@@ -36,73 +37,88 @@ struct block_team {
     return value;
   }
 
-  template <op Reduction, class T> __device__ static T leaders(T value) {
-    __shared__ T of_warp[32];
+  template <class Fold> __device__ fold_state<Fold> across_warps(fold_state<Fold> value, int distance, int parts) const {
+    const int thread = static_cast<int>(threadIdx.x);
+    auto* const of_thread = reinterpret_cast<fold_state<Fold>*>(shared);
     __syncthreads();
-    if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
+    of_thread[thread] = value;
     __syncthreads();
-    return threadIdx.x < blockDim.x / 32 ? of_warp[threadIdx.x] : identity<Reduction, T>();
+    if (owned_by(thread, blockDim.x, distance, parts) < 0) return value;
+    const warp_leaders from = leaders_of(thread, distance, parts);
+    value = of_thread[from.first];
+    for (int i = 1; i < from.count; ++i) value = combine<Fold>(value, of_thread[from.first + i * from.step]);
+    return value;
   }
 };
 
-template <int I, class Program, int Inputs, class Arguments>
-__device__ void leave_partial(const Arguments& args, accumulators<Program>& sums) {
-  constexpr output_word o = Program::output(I);
-  if constexpr (!o.is_stored()) {
-    using V = value_t<o.type()>;
-    block_team team;
-    const V sum = reduce_block<o.reduction()>(team, total<I>(sums));
-    if (threadIdx.x == 0)
-      *reinterpret_cast<V*>(static_cast<char*>(args.scratch.partials) + 16 * (I * static_cast<std::size_t>(gridDim.x) + blockIdx.x)) = sum;
-  }
+template <class Folds>
+__device__ void reduce_all(const block_team& team, typename Folds::accumulators& a, int distance, int parts) {
+  Folds::visit([&]<class Fold, int J>() { nth_fold<J>(a) = reduce_threads<Fold>(team, nth_fold<J>(a), distance, parts); });
 }
 
-template <int I, class Program, int Inputs, class Arguments>
-__device__ void finish_result(const Arguments& args) {
-  constexpr output_word o = Program::output(I);
-  if constexpr (!o.is_stored()) {
-    using V = value_t<o.type()>;
-    using T = memory_t<o.type()>;
-    V sum = identity<o.reduction(), V>();
-    for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x) {
-      const char* const partial = static_cast<char*>(args.scratch.partials) + 16 * (I * static_cast<std::size_t>(gridDim.x) + b);
-      sum = combine<o.reduction()>(sum, *reinterpret_cast<const V*>(partial));
-    }
-    block_team team;
-    sum = reduce_block<o.reduction()>(team, sum);
-    const argument& a = args.operand[Inputs + I];
-    if (threadIdx.x == 0) {
-      *reinterpret_cast<T*>(a.word) = static_cast<T>(sum);
-      if (a.extra != 0) *reinterpret_cast<T*>(a.extra) = static_cast<T>(sum);
-    }
-  }
-}
-
-// The last block to arrive reduces all blocks' partial results, in the order of the blocks. No block waits for another; every block
-// has read the scalars in device memory before the last one writes a result over them.
-template <class Program, int Inputs, class Arguments, std::size_t... I>
-__device__ void finish(const Arguments& args, accumulators<Program>& sums, std::index_sequence<I...>) {
+// Whether this block is the last of its group. No block waits for another; every block has read the scalars in device memory before
+// the last one writes a result over them.
+__device__ inline bool is_last_of(unsigned* ticket, unsigned blocks) {
   __shared__ bool last;
-  (leave_partial<static_cast<int>(I), Program, Inputs>(args, sums), ...);
-  if (threadIdx.x == 0) {
-    __threadfence();
-    last = atomicInc(args.scratch.ticket, gridDim.x - 1) == gridDim.x - 1;  // the last one sets it back to 0
-  }
-  __syncthreads();
-  if (!last) return;
   __threadfence();
-  (finish_result<static_cast<int>(I), Program, Inputs>(args), ...);
+  __syncthreads();
+  if (threadIdx.x == 0) last = atomicInc(ticket, blocks - 1) == blocks - 1;  // the last one sets it back to 0
+  __syncthreads();
+  __threadfence();
+  return last;
+}
+
+// A block's share of the elements becomes one result, or a partial one: then the last block of the group combines them in the order of
+// the blocks.
+template <class Body, class Run>
+__device__ void fold_blocks(Body& body, const fold_walk& walk, std::int64_t tiles, unsigned char* shared, const Run& run) {
+  using folds = typename Body::folds;
+  using accumulators = typename Body::accumulators;
+  const block_team team{shared};
+  const int thread = static_cast<int>(threadIdx.x), block = static_cast<int>(blockDim.x), owners = block / walk.parts;
+  const std::uint32_t blocks = static_cast<std::uint32_t>(walk.splits), group = blockIdx.x / blocks, split = blockIdx.x - group * blocks;
+  accumulators sums[Body::slots];
+  DSL_DETAIL_UNROLL
+  for (int s = 0; s < Body::slots; ++s) sums[s] = folds::identities();
+  for (std::int64_t tile = split; tile < tiles; tile += blocks) run(group, tile, sums);
+  if (tiles == 0) body.enter(group, 0);
+
+  const int slots = walk.kept == kept_along::columns ? Body::slots : 1;
+  auto* const partials = static_cast<accumulators*>(walk.partials) + static_cast<std::int64_t>(group) * blocks * slots * owners;
+  const int owned = owned_by(thread, block, walk.distance, walk.parts);
+  DSL_DETAIL_ROLLED
+  for (int slot = 0; slot < slots; ++slot) {
+    accumulators mine = sums[0];
+    DSL_DETAIL_UNROLL
+    for (int s = 1; s < Body::slots; ++s)  // an index that is not constant would put all of them into local memory
+      if (s == slot) mine = sums[s];
+    reduce_all<folds>(team, mine, walk.distance, walk.parts);
+    if (owned < 0) continue;
+    if (blocks == 1) body.finish(mine, owned, slot);
+    else partials[(static_cast<std::int64_t>(split) * slots + slot) * owners + owned] = mine;
+  }
+  if (blocks == 1 || !is_last_of(walk.tickets + group, blocks)) return;
+
+  const int owner = thread % owners;
+  DSL_DETAIL_ROLLED
+  for (int slot = 0; slot < slots; ++slot) {
+    accumulators mine = folds::identities();
+    DSL_DETAIL_ROLLED
+    for (std::uint32_t b = static_cast<std::uint32_t>(thread / owners); b < blocks; b += static_cast<std::uint32_t>(walk.parts))
+      folds::add(mine, partials[(static_cast<std::int64_t>(b) * slots + slot) * owners + owner]);
+    reduce_all<folds>(team, mine, owners, walk.parts);
+    if (const int mine_now = owned_by(thread, block, owners, walk.parts); mine_now >= 0) body.finish(mine, mine_now, slot);
+  }
 }
 
 /// `Name` is what profilers show first.
-template <class Name, class Program, int Inputs, class Arguments>
+template <class Name, class Pass, int Inputs, class Arguments>
 __global__ void kernel(const __grid_constant__ Arguments args) {
   extern __shared__ __align__(16) unsigned char shared_memory[];
-  using body = kernel_body<Program, Inputs, Arguments, device_memory>;
+  using body = kernel_body<Pass, Inputs, Arguments, device_memory>;
   body thread(args, device_memory{shared_memory});
-  accumulators<Program> sums;
   const int number = static_cast<int>(threadIdx.x), block = static_cast<int>(blockDim.x);
-  const auto run = [&](std::int64_t tile) {
+  const auto run = [&](std::uint32_t group, std::int64_t tile, typename body::accumulators* sums) {
     if constexpr (Arguments::strided) {
       if (args.tiles_of.shared_bytes > 0) {
         __syncthreads();
@@ -111,15 +127,10 @@ __global__ void kernel(const __grid_constant__ Arguments args) {
         __syncthreads();
       }
     }
-    thread.run(tile, number, block, sums);
+    thread.run(group, tile, number, block, sums);
   };
-  if constexpr (reduces(Program::view())) {
-    body::clear(sums, typename body::outputs{});
-    for (std::int64_t tile = blockIdx.x; tile < args.tiles; tile += gridDim.x) run(tile);
-    finish<Program, Inputs>(args, sums, typename body::outputs{});
-  } else {
-    run(blockIdx.x);
-  }
+  if constexpr (body::folds::count > 0) fold_blocks(thread, args.folds, args.tiles, shared_memory, run);
+  else run(0, blockIdx.x, nullptr);
 }
 
 #endif  // __CUDACC__

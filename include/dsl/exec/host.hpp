@@ -5,21 +5,29 @@
 
 namespace dsl::detail {
 
-/// Evaluates `padded` consecutive elements, of which the first `valid` count. in[k] is operand k (elements or positions; a scalar's
-/// single value); out[i] is where output i's elements go, or a reduction's value.
-using block_function = void (*)(int padded, int valid, const void* const* in, void* const* out);
+/// Evaluates `padded` consecutive elements. in[k] is operand k (elements or positions; a scalar's single value), out[i] is where
+/// target i's elements go, and sums[s] are the lanes of folded value s: each element is folded into the lane of its place.
+using block_function = void (*)(int padded, const void* const* in, void* const* out, void* const* sums);
 
-/// A program's loop as data: for each instruction set, and for the reductions' values (16 bytes each).
+/// A pass's loop as data: for each instruction set, and what becomes of the lanes. Folded values are numbered through all folds.
 struct host_code {
   block_function block[3];  // the compiler's default; x86-64-v3 (AVX2, FMA); x86-64-v4 (AVX-512)
-  void (*combine)(void* const* to, const void* const* from);
-  void (*store)(int output, void* to, const void* value);  // a reduction's value as an element
+  void (*clear)(void* const* sums, int count);
+  /// Folds lanes owner_step * i + part_step * j, of j < parts, into the first of them, for i < owners.
+  void (*collapse)(void* const* sums, int owners, int owner_step, int parts, int part_step);
+  /// Folds other lanes into as many, place by place.
+  void (*add)(void* const* sums, const void* const* others, int count);
+  /// Computes the results of one lane and stores them at to[i]; again at again[i] unless that is null.
+  void (*finish)(const void* const* sums, int lane, std::int64_t count, const void* const* in, void* const* to, void* const* again);
 };
 
-template <class Program>
+template <class Pass>
 class host_loop {
-  using eval = evaluator<Program>;
-  using outputs = std::make_index_sequence<Program::outputs>;
+  using program = typename Pass::elements;
+  using eval = evaluator<program>;
+  using folds = folds_of<typename Pass::folds>;
+  using accumulators = typename folds::accumulators;
+  using targets = std::make_index_sequence<Pass::targets>;
 
   struct source {
     const void* const* in;
@@ -32,39 +40,46 @@ class host_loop {
     }
   };
 
-  template <int I>
-  DSL_DETAIL_FN static void write(const typename eval::results& r, void* const* out, void* const* sums, int at) {
-    constexpr output_word o = Program::output(I);
-    if constexpr (o.is_stored()) static_cast<memory_t<o.type()>*>(out[I])[at] = static_cast<memory_t<o.type()>>(nth<I>(r));
-    else static_cast<value_t<o.type()>*>(sums[I])[at] = nth<I>(r);
+  // Values of a fold in its columns; the first fold's come first.
+  template <int J> static constexpr int first_value = Pass::firsts[J] - Pass::firsts[0];
+  template <class Fold, int J, std::size_t... K>
+  DSL_DETAIL_FN static fold_state<Fold> load(const void* const* sums, int lane, std::index_sequence<K...>) {
+    fold_state<Fold> s;
+    ((nth<static_cast<int>(K)>(s) = static_cast<const std::remove_reference_t<decltype(nth<static_cast<int>(K)>(s))>*>(sums[first_value<J> + static_cast<int>(K)])[lane]), ...);
+    return s;
   }
-  template <std::size_t... I>
-  DSL_DETAIL_FN static void write_all(const typename eval::results& r, void* const* out, void* const* sums, int at, std::index_sequence<I...>) {
-    (write<static_cast<int>(I)>(r, out, sums, at), ...);
+  template <class Fold, int J, std::size_t... K>
+  DSL_DETAIL_FN static void store(const fold_state<Fold>& s, void* const* sums, int lane, std::index_sequence<K...>) {
+    ((static_cast<std::remove_cvref_t<decltype(nth<static_cast<int>(K)>(s))>*>(sums[first_value<J> + static_cast<int>(K)])[lane] = nth<static_cast<int>(K)>(s)), ...);
   }
+  template <class Fold, int J>
+  DSL_DETAIL_FN static fold_state<Fold> load(const void* const* sums, int lane) { return load<Fold, J>(sums, lane, values_of_fold<Fold>{}); }
+  template <class Fold, int J>
+  DSL_DETAIL_FN static void store(const fold_state<Fold>& s, void* const* sums, int lane) { store<Fold, J>(s, sums, lane, values_of_fold<Fold>{}); }
 
-  static constexpr int width = 16;  // partial sums kept apart, so that a sum vectorises without reordering
   template <int I>
-  DSL_DETAIL_FN static void reduce(int padded, int valid, void* values, void* out) {
-    constexpr output_word o = Program::output(I);
-    if constexpr (!o.is_stored()) {
-      using V = value_t<o.type()>;
-      V* const v = static_cast<V*>(values);
-      for (int l = valid; l < padded; ++l) v[l] = identity<o.reduction(), V>();
-      for (int l = width; l < padded; l += width)
-        for (int w = 0; w < width; ++w) v[w] = combine<o.reduction()>(v[w], v[l + w]);
-      for (int half = width / 2; half > 0; half /= 2)
-        for (int w = 0; w < half; ++w) v[w] = combine<o.reduction()>(v[w], v[w + half]);
-      *static_cast<V*>(out) = v[0];
+  DSL_DETAIL_FN static void write(const typename eval::results& r, void* const* out, int at) {
+    constexpr target_word t{Pass::target_words[I]};
+    if constexpr (!t.is_result()) {
+      using T = memory_t<program::output(t.output()).type()>;
+      static_cast<T*>(out[I])[at] = static_cast<T>(nth<t.output()>(r));
     }
   }
-
   template <std::size_t... I>
-  DSL_DETAIL_FN static void run(int padded, int valid, const void* const* in, void* const* out, std::index_sequence<I...>) {
-    constexpr int columns = reduces(Program::view()) ? host_block : 1;
-    struct buffer { alignas(64) unsigned char bytes[columns * 16]; };
-    buffer values[Program::outputs];
-    void* const sums[] = {values[I].bytes...};
+  DSL_DETAIL_FN static void write_all(const typename eval::results& r, void* const* out, int at, std::index_sequence<I...>) {
+    (write<static_cast<int>(I)>(r, out, at), ...);
+  }
+
+  // A lane's part in a loop over lanes, as a functor that is inlined with it.
+  struct fold_element {
+    const typename eval::results& element;
+    void* const* sums;
+    int lane;
+    template <class Fold, int J>
+    DSL_DETAIL_FN void operator()() const { store<Fold, J>(combine<Fold>(load<Fold, J>(sums, lane), state_of<Fold>(element, values_of_fold<Fold>{})), sums, lane); }
+  };
+
+  DSL_DETAIL_FN static void run(int padded, const void* const* in, void* const* out, void* const* sums) {
     padded &= ~63;  // tells the compiler that no loop needs a remainder
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC ivdep
@@ -72,48 +87,81 @@ class host_loop {
     for (int l = 0; l < padded; ++l) {
       source from{in, l, {}};
       eval::read(from);
-      write_all(eval::compute(from.element), out, sums, l, outputs{});
+      const auto results = eval::compute(from.element);
+      write_all(results, out, l, targets{});
+      folds::visit(fold_element{results, sums, l});
     }
-    (reduce<static_cast<int>(I)>(padded, valid, sums[I], out[I]), ...);
   }
 
-  DSL_DETAIL_TARGET("sse2") static void v2(int padded, int valid, const void* const* in, void* const* out) { run(padded, valid, in, out, outputs{}); }
+  DSL_DETAIL_TARGET("sse2") static void v2(int padded, const void* const* in, void* const* out, void* const* sums) { run(padded, in, out, sums); }
 #if DSL_DETAIL_X86_LEVELS
-  DSL_DETAIL_TARGET("arch=x86-64-v3") static void v3(int padded, int valid, const void* const* in, void* const* out) { run(padded, valid, in, out, outputs{}); }
+  DSL_DETAIL_TARGET("arch=x86-64-v3") static void v3(int padded, const void* const* in, void* const* out, void* const* sums) { run(padded, in, out, sums); }
   DSL_DETAIL_TARGET("arch=x86-64-v4,prefer-vector-width=512")
-  static void v4(int padded, int valid, const void* const* in, void* const* out) { run(padded, valid, in, out, outputs{}); }
+  static void v4(int padded, const void* const* in, void* const* out, void* const* sums) { run(padded, in, out, sums); }
 #endif
 
-  template <std::size_t... I>
-  static void combine_all(void* const* to, const void* const* from, std::index_sequence<I...>) {
-    (combine_one<static_cast<int>(I)>(to[I], from[I]), ...);
+  static void clear(void* const* sums, int count) {
+    folds::visit([&]<class Fold, int J>() {
+      for (int l = 0; l < count; ++l) store<Fold, J>(identity<Fold>(), sums, l);
+    });
   }
-  template <int I>
-  static void combine_one(void* to, const void* from) {
-    constexpr output_word o = Program::output(I);
-    using V = value_t<o.type()>;
-    if constexpr (!o.is_stored()) *static_cast<V*>(to) = combine<o.reduction()>(*static_cast<V*>(to), *static_cast<const V*>(from));
+  static void collapse(void* const* sums, int owners, int owner_step, int parts, int part_step) {
+    folds::visit([&]<class Fold, int J>() {
+      for (int j = 1; j < parts; ++j)
+        for (int i = 0; i < owners; ++i)
+          store<Fold, J>(combine<Fold>(load<Fold, J>(sums, owner_step * i), load<Fold, J>(sums, owner_step * i + part_step * j)), sums, owner_step * i);
+    });
   }
-  static void combine_values(void* const* to, const void* const* from) { combine_all(to, from, outputs{}); }
+  static void add(void* const* sums, const void* const* others, int count) {
+    folds::visit([&]<class Fold, int J>() {
+      for (int l = 0; l < count; ++l) store<Fold, J>(combine<Fold>(load<Fold, J>(sums, l), load<Fold, J>(others, l)), sums, l);
+    });
+  }
 
-  template <std::size_t... I>
-  static void store_at(int output, void* to, const void* value, std::index_sequence<I...>) {
-    ((output == static_cast<int>(I) ? store_one<static_cast<int>(I)>(to, value) : void()), ...);
+  template <class In>
+  struct totals_source {
+    const accumulators& totals;
+    std::int64_t count;
+    const void* const* in;
+    In values;
+    template <op Code, dtype D, int N, std::uint32_t Head>
+    DSL_DETAIL_FN void read() {
+      if constexpr (Code == op::folded) input_of<Head>(values) = nth<(N >> 16)>(nth_fold<(N & 0xffff)>(totals));
+      else if constexpr (Code == op::count) input_of<Head>(values) = count;
+      else input_of<Head>(values) = *static_cast<const std::conditional_t<Code == op::value, value_t<D>, memory_t<D>>*>(in[N]);
+    }
+  };
+  template <std::size_t... I, class Results>
+  static void store_results(const Results& r, void* const* to, void* const* again, std::index_sequence<I...>) {
+    (store_result<static_cast<int>(I)>(r, to, again), ...);
   }
-  template <int I>
-  static void store_one(void* to, const void* value) {
-    constexpr output_word o = Program::output(I);
-    *static_cast<memory_t<o.type()>*>(to) = static_cast<memory_t<o.type()>>(*static_cast<const value_t<o.type()>*>(value));
+  template <int I, class Results>
+  static void store_result(const Results& r, void* const* to, void* const* again) {
+    constexpr target_word t{Pass::target_words[I]};
+    if constexpr (t.is_result()) {
+      using T = memory_t<Pass::results::output(t.output()).type()>;
+      *static_cast<T*>(to[I]) = static_cast<T>(nth<t.output()>(r));
+      if (again[I] != nullptr) *static_cast<T*>(again[I]) = static_cast<T>(nth<t.output()>(r));
+    }
   }
-  static void store_value(int output, void* to, const void* value) { store_at(output, to, value, outputs{}); }
+  static void finish(const void* const* sums, int lane, std::int64_t count, const void* const* in, void* const* to, void* const* again) {
+    using after = evaluator<typename Pass::results>;
+    accumulators totals;
+    folds::visit([&]<class Fold, int J>() { nth_fold<J>(totals) = load<Fold, J>(sums, lane); });
+    totals_source<typename after::inputs> from{totals, count, in, {}};
+    after::read(from);
+    store_results(after::compute(from.values), to, again, targets{});
+  }
 
  public:
   static constexpr host_code code() {
 #if DSL_DETAIL_X86_LEVELS
-    return {{&v2, &v3, &v4}, &combine_values, &store_value};
+    host_code c{{&v2, &v3, &v4}, nullptr, nullptr, nullptr, nullptr};
 #else
-    return {{&v2, &v2, &v2}, &combine_values, &store_value};
+    host_code c{{&v2, &v2, &v2}, nullptr, nullptr, nullptr, nullptr};
 #endif
+    if constexpr (folds::count > 0) c.clear = &clear, c.collapse = &collapse, c.add = &add, c.finish = &finish;
+    return c;
   }
 };
 

@@ -1,101 +1,9 @@
 // What one thread of a kernel does. The same code runs on the GPU and, a thread after another, in the simulator.
 #pragma once
 
-#include <dsl/exec/plan.hpp>
-#include <dsl/ir/evaluate.hpp>
+#include <dsl/exec/fold.hpp>
 
 namespace dsl::detail {
-
-/// An operand in a kernel's parameters. array: address and how it is reached (`reach`); neighbour: address and a `neighbour_word`;
-/// address: address and an element's bytes; index: first position; value: bits; fetched: address; result: address and a second one
-/// to write to, or 0.
-struct argument { std::uint64_t word, extra; };
-
-/// An array's `argument::extra`: element by element, in whole aligned vectors, or, from `in_tile` on, in the block's shared memory at
-/// an offset of extra - in_tile.
-enum reach : std::uint64_t { by_elements, in_vectors, in_tile };
-
-/// A neighbour's `argument::extra`.
-struct neighbour_word {
-  std::uint64_t word;
-  static constexpr int no_dimension = 0xff;
-  static constexpr neighbour_word make(reach how, boundary beyond, int dimension, std::int64_t distance) {
-    return {how | static_cast<std::uint64_t>(beyond) << 4 | static_cast<std::uint64_t>(dimension) << 8 | static_cast<std::uint64_t>(distance) << 16};
-  }
-  DSL_DETAIL_FN std::uint64_t how() const { return word & 0xf; }
-  DSL_DETAIL_FN boundary beyond() const { return static_cast<boundary>(word >> 4 & 0xf); }
-  DSL_DETAIL_FN int dimension() const { return static_cast<int>(word >> 8 & 0xff); }  // counted from the innermost
-  DSL_DETAIL_FN std::int64_t distance() const { return static_cast<std::int64_t>(word) >> 16; }
-};
-
-/// Where blocks that reduce leave their partial results, 16 bytes each, and how many blocks have done so.
-struct workspace { void* partials; unsigned* ticket; };
-
-/// A kernel's parameters, laid out so that the launcher can fill them without knowing the kernel: this, for the strided kernel a
-/// `tiling`, an `argument` for each operand, and for the strided kernel max_rank strides for each operand.
-struct argument_header {
-  std::int64_t elements, tiles;
-  workspace scratch;
-};
-
-/// Division of numbers below 2^31 by a multiplication: with s = ceil(log2 d) and m = ceil(2^(31 + s) / d), n / d = n m / 2^(31 + s)
-/// (Granlund and Montgomery, Division by invariant integers using multiplication, 1994).
-struct divisor {
-  std::uint32_t by, multiplier, shift;
-  static divisor of(std::int64_t d) {
-    std::uint32_t s = 0;
-    while ((std::int64_t{1} << s) < d) ++s;
-    const std::uint64_t power = std::uint64_t{1} << (31 + s), by = static_cast<std::uint64_t>(d);
-    return {static_cast<std::uint32_t>(d), static_cast<std::uint32_t>((power + by - 1) / by), 31 + s};
-  }
-  DSL_DETAIL_FN std::uint32_t divide(std::uint32_t n) const { return static_cast<std::uint32_t>(static_cast<std::uint64_t>(n) * multiplier >> shift); }
-};
-
-/// How tiles cover a strided index space: along its innermost dimension (0), its second (1) and the others.
-struct tiling {
-  std::int64_t extents[2];
-  std::int32_t log2_columns, rows, steps, outer_rank;  // threads a row, rows of threads, rows a thread, dimensions beyond the second
-  std::int32_t shared_bytes, width, height, unused;    // a tile in shared memory, in elements
-  divisor across, down, in_column, outer[max_rank - 2];
-};
-
-/// Every array contiguous: an element's number is its place.
-template <int Operands>
-struct linear_arguments : argument_header {
-  static constexpr bool strided = false;
-  argument operand[Operands];
-};
-
-/// Anything else: up to eight dimensions, innermost first.
-template <int Operands>
-struct strided_arguments : argument_header {
-  static constexpr bool strided = true;
-  tiling tiles_of;
-  argument operand[Operands];
-  std::int64_t strides[Operands][max_rank];
-};
-
-template <op Reduction, class T> DSL_DETAIL_FN T combine(T a, T b) { return scalar_code<Reduction>::template apply<T>(a, b); }
-
-template <op Reduction, class T> DSL_DETAIL_FN constexpr T identity() {
-  static_assert(Reduction == op::add, "a reduction needs its identity here");
-  return T{};
-}
-
-template <int I, class T> struct accumulator { T value; };
-template <int I, class T> DSL_DETAIL_FN T& total(accumulator<I, T>& a) { return a.value; }
-template <int I, class T> DSL_DETAIL_FN const T& total(const accumulator<I, T>& a) { return a.value; }
-
-template <class Program, class Outputs> struct accumulators_of;
-template <class Program, std::size_t... I>
-struct accumulators_of<Program, std::index_sequence<I...>> : accumulator<static_cast<int>(I), value_t<Program::output(I).type()>>... {};
-template <class Program> using accumulators = accumulators_of<Program, std::make_index_sequence<Program::outputs>>;
-
-constexpr bool reduces(const program_view& p) {
-  for (int i = 0; i < p.output_count; ++i)
-    if (!output_word{p.outputs[i]}.is_stored()) return true;
-  return false;
-}
 
 template <class T, int N> struct alignas(sizeof(T) * N >= 16 ? 16 : sizeof(T) * N) pack { T lane[N]; };
 
@@ -107,17 +15,22 @@ constexpr std::uint32_t neighbours_of(const program_view& p) {
   return found;
 }
 
-/// One thread's view of a program: reads `lanes` elements of every operand, evaluates them, stores or accumulates the outputs.
+/// One thread's view of a pass: reads `lanes` elements of every operand, evaluates them, stores or folds the outputs.
 /// Where fewer are left (the tail, the end of a row) the first one takes the place of those missing, so there is one
 /// evaluation and no second copy of its code. `Memory` does the accesses.
-template <class Program, int Inputs, class Arguments, class Memory>
+template <class Pass, int Inputs, class Arguments, class Memory>
 struct kernel_body {
-  using eval = evaluator<Program>;
-  static constexpr int lanes = lanes_for(Program::view());
-  static constexpr int operands = Inputs + Program::outputs;
-  using outputs = std::make_index_sequence<Program::outputs>;
+  using program = typename Pass::elements;
+  using eval = evaluator<program>;
+  using folds = folds_of<typename Pass::folds>;
+  using accumulators = typename folds::accumulators;
+  static constexpr int lanes = lanes_for(Pass::view());
+  static constexpr int operands = Inputs + Pass::targets;
+  // Where columns of threads are kept, each lane folds for a result of its own.
+  static constexpr int slots = Arguments::strided ? lanes : 1;
+  using targets = std::make_index_sequence<Pass::targets>;
   // A long formula is compiled once for all lanes and both paths; beside it a call costs little.
-  static constexpr bool apart = Memory::apart || Program::nodes > 256;
+  static constexpr bool apart = Memory::apart || program::nodes > 256;
 
   const Arguments& args;
   Memory memory;
@@ -134,13 +47,13 @@ struct kernel_body {
 
   /// Brings the tiles of the operands that lie along the second dimension into shared memory. All threads of a block.
   DSL_DETAIL_FN void load_tile(std::uint32_t tile, int thread, int block) {
-    enter(tile);
+    enter(0, tile);
     tile_loader loader{*this, thread, block};
     eval::read(loader);
   }
 
-  /// What a thread does of a tile.
-  DSL_DETAIL_FN void run(std::int64_t tile, int thread, int block, accumulators<Program>& sums) {
+  /// What a thread does of a group's tile.
+  DSL_DETAIL_FN void run(std::uint32_t group, std::int64_t tile, int thread, int block, accumulators* sums) {
     if constexpr (!Arguments::strided) {
       offset[0] = (tile * block + thread) * lanes;
       const std::int64_t left = args.elements - offset[0];
@@ -148,13 +61,51 @@ struct kernel_body {
       if (count > 0) evaluate(sums);
     } else {
       const tiling& t = args.tiles_of;
-      enter(static_cast<std::uint32_t>(tile));
-      column = (thread & ((1 << t.log2_columns) - 1)) * lanes, row = thread >> t.log2_columns;
-      count = width - column < lanes ? width - column : lanes;
-      if (count <= 0) return;
-      DSL_DETAIL_ROLLED
-      for (; row < height; row += t.rows) evaluate(sums);
+      enter(group, static_cast<std::uint32_t>(tile));
+      column = (thread & ((1 << t.log2_columns) - 1)) * lanes;
+      if constexpr (folds::count > 0) {
+        DSL_DETAIL_ROLLED
+        for (; column < width; column += lanes << t.log2_columns) run_rows(thread, sums);
+      } else {
+        if (column < width) run_rows(thread, sums);
+      }
     }
+  }
+
+  /// Finds the place of a group's tile; a kernel that does not fold has one group.
+  DSL_DETAIL_FN void enter(std::uint32_t group, std::uint32_t tile) {
+    if constexpr (Arguments::strided) {
+      const tiling& t = args.tiles_of;
+      const std::uint32_t across = take(group, tile, 0, t.across), down = take(group, tile, 1, t.down);
+      const std::int64_t x = static_cast<std::int64_t>(across) * t.width, y = static_cast<std::int64_t>(down) * t.height;
+      width = t.extents[0] - x < t.width ? static_cast<std::int32_t>(t.extents[0] - x) : t.width;
+      height = t.extents[1] - y < t.height ? static_cast<std::int32_t>(t.extents[1] - y) : t.height;
+      corner[0] = x, corner[1] = y, beyond = 0;
+      DSL_DETAIL_UNROLL
+      for (int k = 0; k < operands; ++k) {
+        offset[k] = x * args.strides[k][0] + y * args.strides[k][1];
+        if ((neighbours >> k & 1) != 0) enter_neighbour(k, neighbour_word::no_dimension, 0, 1);
+      }
+      DSL_DETAIL_ROLLED
+      for (int d = 0; d < t.outer_rank; ++d) {
+        const std::int64_t at = take(group, tile, d + 2, t.outer[d]);
+        DSL_DETAIL_UNROLL
+        for (int k = 0; k < operands; ++k) {
+          offset[k] += at * args.strides[k][d + 2];
+          if ((neighbours >> k & 1) != 0) enter_neighbour(k, d + 2, at, t.outer[d].by);
+        }
+      }
+    }
+  }
+
+  /// Computes the results of what was folded and stores them: those of a slot of the thread that owns them.
+  DSL_DETAIL_FN void finish(const accumulators& totals, int owner, int slot) {
+    const int x = args.folds.kept == kept_along::columns ? owner * lanes + slot : 0, y = args.folds.kept == kept_along::rows ? owner : 0;
+    if ((args.folds.kept == kept_along::columns && x >= width) || (args.folds.kept == kept_along::rows && y >= height)) return;
+    using after = evaluator<typename Pass::results>;
+    totals_source<typename after::inputs> from{*this, totals, {}};
+    after::read(from);
+    store_results(after::compute(from.in), x, y, targets{});
   }
 
   template <op Code, dtype D, int N, std::uint32_t Head>
@@ -171,20 +122,65 @@ struct kernel_body {
       for (int l = 0; l < lanes; ++l)
         input_of<Head>(in[l]) = static_cast<value_t<D>>(a.word) + static_cast<value_t<D>>((place<N>() + (l < count ? l : 0) * step<N>()) * unit);
     } else {
-      value_t<D> scalar;
-      if constexpr (Code == op::fetch) scalar = memory.template load<T>(reinterpret_cast<const T*>(a.word));
-      else scalar = from_literal<value_t<D>>(literal{a.word, a.extra});
+      const value_t<D> scalar = scalar_operand<Code, D, N>();
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l) input_of<Head>(in[l]) = scalar;
     }
   }
 
-  template <std::size_t... I>
-  DSL_DETAIL_FN static void clear(accumulators<Program>& sums, std::index_sequence<I...>) {
-    (clear_one<static_cast<int>(I)>(sums), ...);
+ protected:
+  template <op Code, dtype D, int N>
+  DSL_DETAIL_FN value_t<D> scalar_operand() const {
+    const argument& a = args.operand[N];
+    if constexpr (Code == op::fetch) return memory.template load<memory_t<D>>(reinterpret_cast<const memory_t<D>*>(a.word));
+    else return from_literal<value_t<D>>(literal{a.word, a.extra});
   }
 
- protected:
+  template <class In>
+  struct totals_source {
+    const kernel_body& body;
+    const accumulators& totals;
+    In in;
+    template <op Code, dtype D, int N, std::uint32_t Head>
+    DSL_DETAIL_FN void read() {
+      if constexpr (Code == op::folded) input_of<Head>(in) = nth<(N >> 16)>(nth_fold<(N & 0xffff)>(totals));
+      else if constexpr (Code == op::count) input_of<Head>(in) = body.args.folds.count;
+      else input_of<Head>(in) = body.template scalar_operand<Code, D, N>();
+    }
+  };
+  template <class Results, std::size_t... I>
+  DSL_DETAIL_FN void store_results(const Results& results, int x, int y, std::index_sequence<I...>) {
+    (store_result<static_cast<int>(I)>(results, x, y), ...);
+  }
+  template <int I, class Results>
+  DSL_DETAIL_FN void store_result(const Results& results, int x, int y) {
+    constexpr target_word t{Pass::target_words[I]};
+    if constexpr (t.is_result()) {
+      using T = memory_t<Pass::results::output(t.output()).type()>;
+      constexpr int k = Inputs + I;
+      const T result = static_cast<T>(nth<t.output()>(results));
+      T* to = reinterpret_cast<T*>(args.operand[k].word);
+      if constexpr (Arguments::strided) to += offset[k] + x * args.strides[k][0] + y * args.strides[k][1];
+      memory.store(to, result);
+      if (args.operand[k].extra != 0) memory.store(reinterpret_cast<T*>(args.operand[k].extra), result);
+    }
+  }
+
+  DSL_DETAIL_FN void run_rows(int thread, accumulators* sums) {
+    count = width - column < lanes ? width - column : lanes;
+    DSL_DETAIL_ROLLED
+    for (row = thread >> args.tiles_of.log2_columns; row < height; row += args.tiles_of.rows) evaluate(sums);
+  }
+
+  // A number's place along a dimension, which it is divided by.
+  DSL_DETAIL_FN std::uint32_t take(std::uint32_t& group, std::uint32_t& tile, int dimension, divisor d) const {
+    const bool kept = folds::count > 0 && (args.tiles_of.kept >> dimension & 1) != 0;
+    const std::uint32_t number = kept ? group : tile, rest = d.divide(number);
+    if (kept) group = rest;
+    else tile = rest;
+    return number - rest * d.by;
+  }
+
   // Reads operand N from an address on.
   template <class T, int N, std::uint32_t Head>
   DSL_DETAIL_FN void load_lanes(const T* from, std::uint64_t how) {
@@ -255,33 +251,7 @@ struct kernel_body {
   }
   DSL_DETAIL_FN static std::uint32_t tile_offset(const argument& a) { return static_cast<std::uint32_t>(a.extra - in_tile); }
 
-  // Finds the tile's place.
-  DSL_DETAIL_FN void enter(std::uint32_t tile) {
-    const tiling& t = args.tiles_of;
-    std::uint32_t rest = t.across.divide(tile), outer = t.down.divide(rest);
-    const std::int64_t x = static_cast<std::int64_t>(tile - rest * t.across.by) * t.width, y = static_cast<std::int64_t>(rest - outer * t.down.by) * t.height;
-    width = t.extents[0] - x < t.width ? static_cast<std::int32_t>(t.extents[0] - x) : t.width;
-    height = t.extents[1] - y < t.height ? static_cast<std::int32_t>(t.extents[1] - y) : t.height;
-    corner[0] = x, corner[1] = y, beyond = 0;
-    DSL_DETAIL_UNROLL
-    for (int k = 0; k < operands; ++k) {
-      offset[k] = x * args.strides[k][0] + y * args.strides[k][1];
-      if ((neighbours >> k & 1) != 0) enter_neighbour(k, neighbour_word::no_dimension, 0, 1);
-    }
-    DSL_DETAIL_ROLLED
-    for (int d = 0; d < t.outer_rank; ++d) {
-      rest = t.outer[d].divide(outer);
-      const std::int64_t at = outer - rest * t.outer[d].by;
-      DSL_DETAIL_UNROLL
-      for (int k = 0; k < operands; ++k) {
-        offset[k] += at * args.strides[k][d + 2];
-        if ((neighbours >> k & 1) != 0) enter_neighbour(k, d + 2, at, t.outer[d].by);
-      }
-      outer = rest;
-    }
-  }
-
-  static constexpr std::uint32_t neighbours = neighbours_of(Program::view());
+  static constexpr std::uint32_t neighbours = neighbours_of(program::view());
   // Moves a neighbour from position `at` of `n` along an outer dimension, if that is its own.
   DSL_DETAIL_FN void enter_neighbour(int k, int dimension, std::int64_t at, std::int64_t n) {
     const neighbour_word w{args.operand[k].extra};
@@ -315,7 +285,7 @@ struct kernel_body {
     }
   }
 
-  DSL_DETAIL_FN void evaluate(accumulators<Program>& sums) {
+  DSL_DETAIL_FN void evaluate(accumulators* sums) {
     eval::read(*this);
     typename eval::results out[lanes];
     DSL_DETAIL_UNROLL
@@ -323,7 +293,20 @@ struct kernel_body {
       if constexpr (apart) out[l] = eval::compute_apart(in[l]);
       else out[l] = eval::compute(in[l]);
     }
-    write_all(out, sums, outputs{});
+    write_all(out, targets{});
+    if constexpr (folds::count > 0) {
+      bool apart_by_lane = false;
+      if constexpr (Arguments::strided) apart_by_lane = args.folds.kept == kept_along::columns;
+      if (apart_by_lane) {
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < lanes; ++l)
+          if (l < count) folds::add_element(sums[l < slots ? l : 0], out[l]);
+      } else {
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < lanes; ++l)
+          if (l < count) folds::add_element(sums[0], out[l]);
+      }
+    }
   }
 
   template <int K> DSL_DETAIL_FN std::int64_t place() const {
@@ -335,50 +318,29 @@ struct kernel_body {
     else return 1;
   }
 
-  template <int I> DSL_DETAIL_FN static void clear_one(accumulators<Program>& sums) {
-    constexpr output_word o = Program::output(I);
-    if constexpr (!o.is_stored()) total<I>(sums) = identity<o.reduction(), value_t<o.type()>>();
-  }
   template <std::size_t... I>
-  DSL_DETAIL_FN void write_all(const typename eval::results (&out)[lanes], accumulators<Program>& sums, std::index_sequence<I...>) {
-    (write<static_cast<int>(I)>(out, sums), ...);
+  DSL_DETAIL_FN void write_all(const typename eval::results (&out)[lanes], std::index_sequence<I...>) {
+    (write<static_cast<int>(I)>(out), ...);
   }
   template <int I>
-  DSL_DETAIL_FN void write(const typename eval::results (&out)[lanes], accumulators<Program>& sums) {
-    constexpr output_word o = Program::output(I);
-    using T = memory_t<o.type()>;
-    const argument& a = args.operand[Inputs + I];
-    if constexpr (!o.is_stored()) {
-      DSL_DETAIL_UNROLL
-      for (int l = 0; l < lanes; ++l)
-        if (l < count) total<I>(sums) = combine<o.reduction()>(total<I>(sums), nth<I>(out[l]));
-    } else {
+  DSL_DETAIL_FN void write(const typename eval::results (&out)[lanes]) {
+    constexpr target_word t{Pass::target_words[I]};
+    if constexpr (!t.is_result()) {
+      using T = memory_t<program::output(t.output()).type()>;
+      const argument& a = args.operand[Inputs + I];
       T* to = reinterpret_cast<T*>(a.word) + place<Inputs + I>();
       if (count == lanes && a.extra == in_vectors) {
         pack<T, lanes> all;
         DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l) all.lane[l] = static_cast<T>(nth<I>(out[l]));
+        for (int l = 0; l < lanes; ++l) all.lane[l] = static_cast<T>(nth<t.output()>(out[l]));
         memory.store(reinterpret_cast<pack<T, lanes>*>(to), all);
       } else {
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l, to += step<Inputs + I>())
-          if (l < count) memory.store(to, static_cast<T>(nth<I>(out[l])));
+          if (l < count) memory.store(to, static_cast<T>(nth<t.output()>(out[l])));
       }
     }
   }
 };
-
-/// Sums a block's values in a fixed order: each warp by halves, then the warps' leaders likewise. The total is in thread 0. `Team`
-/// gives a value a thread (`shift_down` within a warp, `leaders` to the first warp); the simulator's are all threads' at once.
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable  // a team's functions are the device's or the host's
-#endif
-template <op Reduction, class Team, class Value>
-DSL_DETAIL_FN Value reduce_block(Team& team, Value value) {
-  for (int step = 16; step > 0; step /= 2) value = team.template combine<Reduction>(value, team.shift_down(value, step));
-  value = team.template leaders<Reduction>(value);
-  for (int step = 16; step > 0; step /= 2) value = team.template combine<Reduction>(value, team.shift_down(value, step));
-  return value;
-}
 
 }  // namespace dsl::detail

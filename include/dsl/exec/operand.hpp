@@ -1,7 +1,7 @@
 // What an expression's leaves and outputs are at run time, before any kernel is chosen.
 #pragma once
 
-#include <dsl/ir/program.hpp>
+#include <dsl/ir/pass.hpp>
 #include <dsl/mem/view.hpp>
 
 namespace dsl {
@@ -13,8 +13,9 @@ enum class boundary : std::uint8_t { zero, wrap, clamp, reflect };
 namespace detail {
 
 /// array: elements in memory. neighbour: an array's, some places away. address: where they lie. index: positions, computed.
-/// value: a scalar by value. fetched: a scalar in device memory. result: where a reduction goes.
-enum class operand_kind : std::uint8_t { array, neighbour, address, index, value, fetched, result };
+/// position: those among the elements that are folded together. value: a scalar by value. fetched: a scalar in device memory.
+/// result: where a reduction goes.
+enum class operand_kind : std::uint8_t { array, neighbour, address, index, position, value, fetched, result };
 
 struct operand {
   operand_kind kind{};
@@ -28,6 +29,7 @@ struct operand {
   std::int64_t distance = 0;
   int axis = 0;
   boundary beyond{};
+  std::uint32_t reduced = 0;  // result: a bit for each axis of the index space that is folded; of those the extents are 1, the strides 0
 };
 
 /// A distance along n elements that means the same, less than after which they repeat.
@@ -71,15 +73,24 @@ struct geometry {
   bool linear = false;           // every array is contiguous along the one dimension left
   std::int64_t elements = 0;
   std::int64_t extents[max_rank] = {};
+  std::uint32_t kept = 0;        // where there are reductions: a bit for each dimension that they keep
+  std::int64_t results = 1;      // how many values they give, and
+  std::int64_t count = 0;        // of how many elements each
   int shape_rank = 0;            // before reordering, dropping and merging
   std::int64_t shape[max_rank] = {};
   walk walks[max_operands];      // the operands' own, and no further, are set
 };
 
+/// The operands' device: the current one where none is in memory. Throws device_error where they differ.
+device common_device(const operand* all, int count, const pass_view& pass);
+
 /// Checks devices and shapes, and lays the index space out, in place: it is large, and this is on the way to every launch. `inputs`
 /// come before `outputs` in `operands`. `lanes` is how many elements a thread takes at a time. Throws shape_error and device_error,
 /// before anything has been written.
-void lay_out(geometry& space, const operand* operands, int inputs, int outputs, int lanes, const program_view& program);
+void lay_out(geometry& space, const operand* operands, int inputs, int outputs, int lanes, const pass_view& pass);
+
+/// Whether an output is written while elements are still read.
+bool is_written_by_elements(const operand& o);
 
 /// Whether an output overlaps an input, or another output, other than element by element in place.
 bool overlaps(const operand* operands, int inputs, int outputs, const geometry& g);

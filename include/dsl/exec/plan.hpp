@@ -20,9 +20,13 @@ struct plan {
   int lanes = 1;              ///< elements a thread takes at a time
   int block = 0;              ///< threads a block; on the host, elements a block
   int columns = 0, rows = 0;  ///< unless linear: threads along the innermost dimension and along the second
-  int steps = 1;              ///< unless linear: rows that a thread takes, one after another
-  int shared_bytes = 0;       ///< shared memory a block, for tiles
-  std::int64_t tiles = 0;     ///< pieces of the index space that a block takes at a time
+  int width = 0, height = 0;  ///< unless linear: a tile in elements, the piece of the index space that a block takes at a time
+  int tile_bytes = 0;         ///< of shared memory, for tiles of transposed operands
+  int shared_bytes = 0;       ///< shared memory a block
+  std::int64_t tiles = 0;     ///< where there are reductions, for each group of results
+  std::int64_t groups = 1;    ///< of results, each made by `splits` blocks
+  int splits = 1;
+  int parts = 1, distance = 1;  ///< threads that make one result, and how far they are apart
   std::int64_t grid = 0;      ///< blocks
   int registers = 0;          ///< a thread, as compiled; 0 where there is no kernel
   int blocks_per_multiprocessor = 0;
@@ -41,13 +45,21 @@ Stream& operator<<(Stream& stream, const plan& p) {
 
 namespace detail {
 
+/// What a pass needs of a plan.
+struct pass_traits {
+  pass_view view;
+  int lanes;
+  int accumulator_bytes;  // all folds' values
+  int state_bytes;        // of the fold that has the most
+};
+
 /// What the driver says of a compiled kernel; zeros for the simulator.
 struct kernel_attributes { int registers, max_block, blocks_per_multiprocessor; };
 
 /// Grid and block for a kernel. One that reduces gets as many blocks as fit on the device at once and walks on from there, so that
 /// its partial results are few. Throws device_error where a fixed block is larger than the kernel allows.
-plan make_plan(const geometry& g, const operand* inputs, int input_count, int lanes, bool reduces, const kernel_attributes& attributes,
-               const launch& fixed, const program_view& program);
+plan make_plan(const geometry& g, const operand* inputs, int input_count, const pass_traits& pass, const kernel_attributes& attributes,
+               const launch& fixed);
 
 /// A tile in shared memory, `size` bytes an element: a row starts one bank further than the row before, so that reading and writing
 /// a column takes every bank once.
@@ -58,16 +70,16 @@ inline constexpr int default_block = 256;
 inline constexpr int host_block = 256;  // elements; a multiple of every vector width
 
 /// Elements a thread takes at a time: 16 bytes of the narrowest array, but no more than 32 bytes of the widest.
-constexpr int lanes_for(const program_view& p) {
+constexpr int lanes_for(const pass_view& p) {
   int narrowest = 16, widest = 1;
   const auto take = [&](int size) {
     narrowest = size < narrowest ? size : narrowest;
     widest = size > widest ? size : widest;
   };
-  for (int i = 0; i < p.nodes; ++i)
-    if (const head h{p.heads[i]}; h.code() == op::load || h.code() == op::neighbour) take(size_of(h.type()));
-  for (int i = 0; i < p.output_count; ++i)
-    if (const output_word o{p.outputs[i]}; o.is_stored()) take(size_of(o.type()));
+  for (int i = 0; i < p.elements.nodes; ++i)
+    if (const head h{p.elements.heads[i]}; h.code() == op::load || h.code() == op::neighbour) take(size_of(h.type()));
+  for (int i = 0; i < p.target_count; ++i)
+    if (!p.is_result(i)) take(size_of(p.type(i)));
   const int by_narrowest = 16 / narrowest, by_widest = 32 / widest;
   return by_narrowest < by_widest ? by_narrowest : by_widest;
 }

@@ -1,4 +1,4 @@
-// Runs a program on operands: lays out, plans, and hands over to the back end of the operands' device.
+// Runs a pass on operands: lays out, plans, and hands over to the back end of the operands' device.
 #pragma once
 
 #include <dsl/exec/cuda.hpp>
@@ -9,16 +9,18 @@ namespace dsl::detail {
 
 struct unnamed;
 
-/// What a program was compiled to. All that runs it works on this, so it is compiled once, in the library.
+/// What a pass was compiled to. All that runs it works on this, so it is compiled once, in the library.
 struct program_code {
-  program_view view;
-  int inputs, lanes;
+  pass_traits pass;
+  int inputs;
   cost per_element;
-  bool reduces;
   const char* name;        // contains the kernel's name (`spell_kernel`), or null
   const void* kernel[2];   // linear, strided; null in a file that nvcc did not compile
   simulated_kernel simulated[2];
   host_code host;
+
+  bool folds() const { return pass.view.folds > 0; }
+  int outputs() const { return pass.view.target_count; }
 };
 
 /// "... [with Name = rk4_step]" for a name given to vectorize, null for none.
@@ -28,37 +30,43 @@ constexpr const char* spelled_name() {
   else return __PRETTY_FUNCTION__;
 }
 
-template <class Name, class Program, int Inputs>
+template <class... F>
+constexpr int largest_state(foldings<F...>) {
+  int most = 0;
+  ((most = static_cast<int>(sizeof(fold_state<F>)) > most ? static_cast<int>(sizeof(fold_state<F>)) : most), ...);
+  return most;
+}
+
+template <class Name, class Pass, int Inputs>
 const program_code& code_of() {
-  constexpr int operands = Inputs + Program::outputs;
+  constexpr int operands = Inputs + Pass::targets;
   static_assert(operands <= max_operands, "a kernel takes at most 32 operands and outputs");
   using linear = linear_arguments<operands>;
   using strided = strided_arguments<operands>;
+  using folds = typename Pass::folds;
   static const program_code code{
-      Program::view(),
+      {Pass::view(), lanes_for(Pass::view()), sizeof(typename folds_of<folds>::accumulators), largest_state(folds{})},
       Inputs,
-      lanes_for(Program::view()),
-      cost_of(Program::view()),
-      reduces(Program::view()),
+      cost_of(Pass::view()),
       spelled_name<Name>(),
 #if defined(__CUDACC__)
-      {reinterpret_cast<const void*>(&kernel<Name, Program, Inputs, linear>), reinterpret_cast<const void*>(&kernel<Name, Program, Inputs, strided>)},
+      {reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, linear>), reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, strided>)},
 #else
       {},
 #endif
-      {simulated<Program, Inputs, linear>::kernel(), simulated<Program, Inputs, strided>::kernel()},
-      host_loop<Program>::code()};
+      {simulated<Pass, Inputs, linear>::kernel(), simulated<Pass, Inputs, strided>::kernel()},
+      host_loop<Pass>::code()};
   return code;
 }
 
-/// A program bound to its operands: laid out once, run as often as wanted.
+/// A pass bound to its operands: laid out once, run as often as wanted.
 class prepared {
  public:
   /// Inputs, then outputs. Throws shape_error and device_error.
   prepared(const program_code& code, const operand* operands, const launch& fixed);
 
   device where() const { return space_.where; }
-  bool is_reduction(std::size_t output) const { return !output_word{code_->view.outputs[output]}.is_stored(); }
+  bool is_reduction(std::size_t output) const { return code_->pass.view.is_result(static_cast<int>(output)); }
   plan make_plan() const;
 
   /// Queues one evaluation on the current stream. `recorded` gives for each output a second address for a reduction's result, or 0.
@@ -77,5 +85,25 @@ class prepared {
   geometry space_;
   launch fixed_;
 };
+
+/// How an expression's elements become its outputs: the rank of its index space, and a bit for each axis that reductions fold.
+struct fold_axes { int rank; std::uint32_t axes; };
+
+/// Where an expression's leaves are among a pass's operands, and how they are folded.
+struct part {
+  int first, count;
+  fold_axes folds;
+};
+
+/// Whether all parts have the same index space and fold the same axes.
+bool is_one_space(const operand* all, const part* parts, int count);
+/// Runs a pass of reductions once for each of their index spaces. `part_of` is each output's. Throws shape_error where there are
+/// arrays beside them.
+void assign_apart(const program_code& code, const operand* all, const part* parts, int count, const int* part_of, const launch& fixed);
+
+/// The operand of a pass that counts its elements.
+operand position_operand();
+/// Makes the target of a reduction lie along the axes of its index space that are not folded.
+void lie_along(operand& result, const fold_axes& folds);
 
 }  // namespace dsl::detail

@@ -9,7 +9,7 @@ namespace dsl::detail {
 
 /// What a scan was compiled to.
 struct scan_code {
-  program_view view;  // the elements'
+  pass_view view;  // of the elements
   int inputs, lanes, rounds;
   dtype target;
   // Null in a file that nvcc did not compile.
@@ -42,7 +42,7 @@ const scan_code& scan_code_of() {
   using strided = strided_arguments<operands>;
   using thread = scan_thread<Scan, strided, checked_memory>;
   static const scan_code code{
-      Scan::elements::view(),
+      Scan::pass::view(),
       Scan::inputs,
       thread::lanes,
       thread::rounds,

@@ -75,7 +75,7 @@ struct scan_host_loop {
   }
 
   static constexpr scan_host_code code() {
-    const host_code elements = host_loop<typename Scan::elements>::code();
+    const host_code elements = host_loop<typename Scan::pass>::code();
     return {{elements.block[0], elements.block[1], elements.block[2]}, sizeof(V), sizeof(segment<V>), &row, &columns, &join, &join_values};
   }
 };

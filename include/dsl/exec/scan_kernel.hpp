@@ -5,13 +5,13 @@
 
 namespace dsl::detail {
 
-/// A scan as a type: the elements' program, whose one output has the dtype that is accumulated; the operator's, of op::value 0 (what
+/// A scan as a type: the pass that gives its elements, in the dtype that is accumulated; the operator's program, of op::value 0 (what
 /// comes first) and 1; and the target's dtype.
-template <class Elements, class Operator, dtype Target, int Inputs>
+template <class Pass, class Operator, dtype Target, int Inputs>
 struct scan_program {
-  using elements = Elements;
+  using pass = Pass;
   using combine = Operator;
-  using value = value_t<Elements::output(0).type()>;
+  using value = value_t<Pass::elements::output(0).type()>;
   static constexpr dtype target = Target;
   static constexpr int inputs = Inputs;
 };
@@ -74,13 +74,13 @@ inline constexpr int scan_block_threads = 256, scan_groups = 32;
 constexpr int scan_rounds(int lanes) { return lanes >= 16 ? 1 : lanes == 8 ? 2 : 4; }
 
 template <class Scan, class Arguments, class Memory>
-struct scan_thread : kernel_body<typename Scan::elements, Scan::inputs, Arguments, Memory> {
-  using body = kernel_body<typename Scan::elements, Scan::inputs, Arguments, Memory>;
+struct scan_thread : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Memory> {
+  using body = kernel_body<typename Scan::pass, Scan::inputs, Arguments, Memory>;
   using eval = typename body::eval;
   using V = typename Scan::value;
   using T = memory_t<Scan::target>;
   static constexpr int lanes = body::lanes, rounds = scan_rounds(lanes);
-  using body::column, body::row, body::count, body::corner, body::height, body::in, body::memory, body::offset, body::width;
+  using body::column, body::count, body::corner, body::height, body::in, body::memory, body::offset, body::row, body::width;
 
   const scan_parameters& scan;
   DSL_DETAIL_FN scan_thread(const scan_arguments<Arguments>& a, Memory m) : body(a, m), scan(a.scan) {}
@@ -99,7 +99,7 @@ struct scan_thread : kernel_body<typename Scan::elements, Scan::inputs, Argument
   DSL_DETAIL_FN std::int64_t place_in_row(std::int64_t tile) {
     if constexpr (Arguments::strided) {
       if (scan.row >= this->args.elements) return tile;
-      this->enter(static_cast<std::uint32_t>(tile * rounds));
+      this->enter(0, static_cast<std::uint32_t>(tile * rounds));
       return corner[0];
     } else {
       const std::int64_t first = tile * (rounds * scan_block_threads * lanes);
@@ -118,7 +118,7 @@ struct scan_thread : kernel_body<typename Scan::elements, Scan::inputs, Argument
       count = 0;
       if (part >= this->args.tiles) return;
       const tiling& t = this->args.tiles_of;
-      this->enter(static_cast<std::uint32_t>(part));
+      this->enter(0, static_cast<std::uint32_t>(part));
       column = (thread & ((1 << t.log2_columns) - 1)) * lanes, row = thread >> t.log2_columns;
       count = row >= height ? 0 : width - column < lanes ? width - column : lanes;
     }
@@ -186,7 +186,7 @@ struct scan_thread : kernel_body<typename Scan::elements, Scan::inputs, Argument
     const tiling& t = this->args.tiles_of;
     const std::int64_t tile = ((block * scan_block_threads) >> t.log2_columns) + (thread >> t.log2_columns);
     if (tile >= this->args.tiles) return;
-    this->enter(static_cast<std::uint32_t>(tile));
+    this->enter(0, static_cast<std::uint32_t>(tile));
     column = (thread & ((1 << t.log2_columns) - 1)) * lanes;
     count = width - column < lanes ? width - column : lanes;
     if (count <= 0) return;

@@ -1,6 +1,8 @@
 // The simulator: the CUDA kernel's body, block by block and thread by thread on the CPU, with every access checked.
 #pragma once
 
+#include <vector>
+
 #include <dsl/exec/kernel.hpp>
 
 namespace dsl::detail {
@@ -11,7 +13,7 @@ struct checked_ranges {
   checked_range range[2 * max_operands + 1];
   int count = 0;
   const char* kernel;
-  const program_view* program;
+  const pass_view* pass;
   const operand* operands;
   std::int64_t block = 0;
   int thread = 0;
@@ -46,113 +48,90 @@ struct checked_memory {
 template <class T> using per_thread = std::vector<T>;
 
 struct simulated_team {
-  template <op Reduction, class T> static per_thread<T> combine(per_thread<T> a, const per_thread<T>& b) {
-    for (std::size_t t = 0; t < a.size(); ++t) a[t] = detail::combine<Reduction>(a[t], b[t]);
+  template <class Fold> per_thread<fold_state<Fold>> combine(per_thread<fold_state<Fold>> a, const per_thread<fold_state<Fold>>& b) const {
+    for (std::size_t t = 0; t < a.size(); ++t) a[t] = detail::combine<Fold>(a[t], b[t]);
     return a;
   }
-  template <class T> static per_thread<T> shift_down(const per_thread<T>& v, int step) {
+  template <class T> per_thread<T> shift_down(const per_thread<T>& v, int step) const {
     per_thread<T> shifted = v;  // past the warp's end a lane gets its own value, as on the GPU
     for (std::size_t t = 0; t < v.size(); ++t)
       if (t % 32 + static_cast<std::size_t>(step) < 32) shifted[t] = v[t + static_cast<std::size_t>(step)];
     return shifted;
   }
-  template <op Reduction, class T> static per_thread<T> leaders(const per_thread<T>& v) {
-    per_thread<T> first(v.size(), identity<Reduction, T>());
-    for (std::size_t w = 0; w < v.size() / 32; ++w) first[w] = v[32 * w];
-    return first;
+  template <class Fold> per_thread<fold_state<Fold>> across_warps(const per_thread<fold_state<Fold>>& v, int distance, int parts) const {
+    per_thread<fold_state<Fold>> combined = v;
+    const int block = static_cast<int>(v.size());
+    for (int t = 0; t < block; ++t) {
+      if (owned_by(t, block, distance, parts) < 0) continue;
+      const warp_leaders from = leaders_of(t, distance, parts);
+      fold_state<Fold> mine = v[static_cast<std::size_t>(from.first)];
+      for (int i = 1; i < from.count; ++i) mine = detail::combine<Fold>(mine, v[static_cast<std::size_t>(from.first + i * from.step)]);
+      combined[static_cast<std::size_t>(t)] = mine;
+    }
+    return combined;
   }
 };
 
 /// One thread's share of one tile.
 struct simulated_step {
+  std::uint32_t group;
   std::int64_t tile;
   int thread, block;
   unsigned char* shared;
 };
 
-/// A kernel as data. `sums` are accumulators<Program>.
+/// A kernel as data. Accumulators are all folds' values of a pass; a thread has `slots` of them.
 struct simulated_kernel {
   void (*load_tile)(const void* arguments, const checked_ranges&, const simulated_step&);  // null for the linear kernel
-  void (*run)(const void* arguments, const checked_ranges&, const simulated_step&, void* sums);
-  void (*clear)(void* sums);
-  // Where the kernel reduces: a block's threads to its partial result, and all blocks' partial results to the results.
-  std::size_t sums_bytes;
-  void (*reduce)(const void* threads, int count, void* block);
-  void (*finish)(const void* arguments, const checked_ranges&, const void* blocks, std::int64_t block_count, int threads);
+  void (*run)(const void* arguments, const checked_ranges&, const simulated_step&, void* accumulators);
+  // Where the kernel folds; else `reduce` is null.
+  int slots;
+  void (*clear)(void* accumulators);
+  void (*add)(void* accumulators, const void* others);
+  void (*reduce)(void* accumulators, int threads, int stride, int distance, int parts);  // every `stride`-th, in place
+  void (*finish)(const void* arguments, const checked_ranges&, const simulated_step&, const void* totals, int owner, int slot);
 };
 /// Runs the blocks in order, and each block's threads in order between two barriers.
-void simulate(const simulated_kernel& k, const void* arguments, const plan& p, checked_ranges& allowed);
+void simulate(const simulated_kernel& k, int accumulator_bytes, const void* arguments, const plan& p, const fold_walk& walk, checked_ranges& allowed);
 
-template <class Program, int Inputs, class Arguments>
+template <class Pass, int Inputs, class Arguments>
 struct simulated {
-  using body = kernel_body<Program, Inputs, Arguments, checked_memory>;
-  using sums = accumulators<Program>;
-  using outputs = typename body::outputs;
+  using body = kernel_body<Pass, Inputs, Arguments, checked_memory>;
+  using folds = typename body::folds;
+  using accumulators = typename body::accumulators;
 
   static constexpr simulated_kernel kernel() {
-    simulated_kernel k{nullptr, &run, &clear, sizeof(sums), nullptr, nullptr};
+    simulated_kernel k{nullptr, &run, body::slots, nullptr, nullptr, nullptr, nullptr};
     if constexpr (Arguments::strided) k.load_tile = &load_tile;
-    if constexpr (reduces(Program::view())) k.reduce = &reduce, k.finish = &finish;
+    if constexpr (folds::count > 0) k.clear = &clear, k.add = &add, k.reduce = &reduce, k.finish = &finish;
     return k;
   }
 
  private:
+  static body thread_of(const void* arguments, const checked_ranges& allowed, const simulated_step& s) {
+    return body(*static_cast<const Arguments*>(arguments), checked_memory{&allowed, s.shared});
+  }
   DSL_DETAIL_SMALL static void load_tile(const void* arguments, const checked_ranges& allowed, const simulated_step& s) {
-    body(*static_cast<const Arguments*>(arguments), checked_memory{&allowed, s.shared}).load_tile(static_cast<std::uint32_t>(s.tile), s.thread, s.block);
+    thread_of(arguments, allowed, s).load_tile(static_cast<std::uint32_t>(s.tile), s.thread, s.block);
   }
   DSL_DETAIL_SMALL static void run(const void* arguments, const checked_ranges& allowed, const simulated_step& s, void* mine) {
-    body(*static_cast<const Arguments*>(arguments), checked_memory{&allowed, s.shared}).run(s.tile, s.thread, s.block, *static_cast<sums*>(mine));
+    thread_of(arguments, allowed, s).run(s.group, s.tile, s.thread, s.block, static_cast<accumulators*>(mine));
   }
-  static void clear(void* mine) { body::clear(*static_cast<sums*>(mine), outputs{}); }
-  static void reduce(const void* threads, int count, void* block) {
-    reduce_all(static_cast<const sums*>(threads), count, *static_cast<sums*>(block), outputs{});
+  static void clear(void* mine) { *static_cast<accumulators*>(mine) = folds::identities(); }
+  static void add(void* mine, const void* others) { folds::add(*static_cast<accumulators*>(mine), *static_cast<const accumulators*>(others)); }
+  DSL_DETAIL_SMALL static void reduce(void* of_threads, int threads, int stride, int distance, int parts) {
+    auto* const all = static_cast<accumulators*>(of_threads);
+    folds::visit([&]<class Fold, int J>() {
+      per_thread<fold_state<Fold>> states;
+      for (int t = 0; t < threads; ++t) states.push_back(nth_fold<J>(all[t * stride]));
+      states = reduce_threads<Fold>(simulated_team{}, states, distance, parts);
+      for (int t = 0; t < threads; ++t) nth_fold<J>(all[t * stride]) = states[static_cast<std::size_t>(t)];
+    });
   }
-  template <std::size_t... I>
-  static void reduce_all(const sums* threads, int count, sums& block, std::index_sequence<I...>) {
-    (reduce_one<static_cast<int>(I)>(threads, count, block), ...);
-  }
-  template <int I>
-  static void reduce_one(const sums* threads, int count, sums& block) {
-    constexpr output_word o = Program::output(I);
-    if constexpr (!o.is_stored()) {
-      per_thread<value_t<o.type()>> values;
-      for (int t = 0; t < count; ++t) values.push_back(total<I>(threads[t]));
-      simulated_team team;
-      total<I>(block) = reduce_block<o.reduction()>(team, values)[0];
-    }
-  }
-  static void finish(const void* arguments, const checked_ranges& allowed, const void* blocks, std::int64_t count, int threads) {
-    // Each thread of the last block takes every `threads`-th partial result.
-    std::vector<sums> partial(static_cast<std::size_t>(threads));
-    for (sums& s : partial) body::clear(s, outputs{});
-    for (std::int64_t b = 0; b < count; ++b)
-      merge(partial[static_cast<std::size_t>(b % threads)], static_cast<const sums*>(blocks)[b], outputs{});
-    sums results;
-    reduce(partial.data(), threads, &results);
-    store_all(*static_cast<const Arguments*>(arguments), checked_memory{&allowed, nullptr}, results, outputs{});
-  }
-  template <std::size_t... I>
-  static void merge(sums& to, const sums& from, std::index_sequence<I...>) {
-    (merge_one<static_cast<int>(I)>(to, from), ...);
-  }
-  template <int I>
-  static void merge_one(sums& to, const sums& from) {
-    constexpr output_word o = Program::output(I);
-    if constexpr (!o.is_stored()) total<I>(to) = combine<o.reduction()>(total<I>(to), total<I>(from));
-  }
-  template <std::size_t... I>
-  static void store_all(const Arguments& args, const checked_memory& memory, sums& results, std::index_sequence<I...>) {
-    (store_one<static_cast<int>(I)>(args, memory, results), ...);
-  }
-  template <int I>
-  static void store_one(const Arguments& args, const checked_memory& memory, sums& results) {
-    constexpr output_word o = Program::output(I);
-    if constexpr (!o.is_stored()) {
-      using T = memory_t<o.type()>;
-      const argument& a = args.operand[Inputs + I];
-      memory.store(reinterpret_cast<T*>(a.word), static_cast<T>(total<I>(results)));
-      if (a.extra != 0) memory.store(reinterpret_cast<T*>(a.extra), static_cast<T>(total<I>(results)));
-    }
+  DSL_DETAIL_SMALL static void finish(const void* arguments, const checked_ranges& allowed, const simulated_step& s, const void* totals, int owner, int slot) {
+    body thread = thread_of(arguments, allowed, s);
+    thread.enter(s.group, 0);
+    thread.finish(*static_cast<const accumulators*>(totals), owner, slot);
   }
 };
 

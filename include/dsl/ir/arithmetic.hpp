@@ -91,7 +91,7 @@ template <class T> DSL_DETAIL_FN constexpr T conj(T a) {
   else return a;
 }
 /// |a|^2
-template <class T> DSL_DETAIL_FN constexpr auto norm(T a) {
+template <class T> DSL_DETAIL_FN constexpr auto abs2(T a) {
   if constexpr (is_complex<T>) return a.re * a.re + a.im * a.im;
   else return multiply(a, a);
 }

@@ -1,7 +1,7 @@
 // What a program costs for one element.
 #pragma once
 
-#include <dsl/ir/program.hpp>
+#include <dsl/ir/pass.hpp>
 
 namespace dsl {
 
@@ -13,27 +13,33 @@ struct cost {
 
 namespace detail {
 
-constexpr cost cost_of(const program_view& p) {
-  cost c;
+constexpr int flops_of(const program_view& p) {
+  int flops = 0;
   for (int i = 0; i < p.nodes; ++i) {
     const head h{p.heads[i]};
     const op_info& row = info(h.code());
-    if (h.code() == op::load || h.code() == op::neighbour || h.code() == op::gather) ++c.loads;
-    if (h.code() == op::load || h.code() == op::gather) c.load_bytes += size_of(h.type());
-    if (row.arity == 0) continue;
     int complex_operands = 0;
     for (int k = 0; k < row.arity; ++k)
       complex_operands += kind_of(reference::of(p.payloads[i], k).type()) == kind::complex ? 1 : 0;
-    if (complex_operands == 0) c.flops += row.flops;
-    else if (complex_operands == row.arity) c.flops += row.complex_flops;
-    else if (h.code() == op::multiply || h.code() == op::divide) c.flops += 2 * row.flops;  // real with complex
-    else c.flops += row.flops;
+    if (complex_operands == 0) flops += row.flops;
+    else if (complex_operands == row.arity) flops += row.complex_flops;
+    else if (h.code() == op::multiply || h.code() == op::divide) flops += 2 * row.flops;  // real with complex
+    else flops += row.flops;
   }
-  for (int i = 0; i < p.output_count; ++i) {
-    const output_word o{p.outputs[i]};
-    if (o.is_stored()) ++c.stores, c.store_bytes += size_of(o.type());
-    else c.flops += kind_of(o.type()) == kind::complex ? 2 : 1;
+  return flops;
+}
+
+constexpr cost cost_of(const pass_view& p) {
+  cost c;
+  for (int i = 0; i < p.elements.nodes; ++i) {
+    const head h{p.elements.heads[i]};
+    if (h.code() == op::load || h.code() == op::neighbour || h.code() == op::gather) ++c.loads;
+    if (h.code() == op::load || h.code() == op::gather) c.load_bytes += size_of(h.type());
   }
+  c.flops = flops_of(p.elements);
+  for (int j = 0; j < p.folds; ++j) c.flops += flops_of(p.rules[j]);
+  for (int i = 0; i < p.target_count; ++i)
+    if (!p.is_result(i)) ++c.stores, c.store_bytes += size_of(p.type(i));
   return c;
 }
 

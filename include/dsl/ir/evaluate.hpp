@@ -53,7 +53,7 @@ template <dtype D, int N> DSL_DETAIL_FN constexpr slots<D, N>& slots_of(slots<D,
 template <int N, class Call, class A> DSL_DETAIL_FN frame<Call, N, A>& frame_of(frame<Call, N, A>& f) { return f; }
 
 // Such a node is filled from outside.
-constexpr bool reads_operand(op code) { return code <= op::fetch; }
+constexpr bool reads_operand(op code) { return code <= op::count; }
 
 // Takes the node alone and not the program: the same node of another program is the same function.
 template <std::uint32_t Head, std::uint64_t Payload, class Values>
@@ -165,7 +165,7 @@ struct evaluator<program<heads<H...>, words<P...>, words<O...>, Calls...>> {
   }
   template <int I>
   DSL_DETAIL_FN static auto output_of(values& v) {
-    constexpr reference r = self::output(I).value();
+    constexpr reference r = self::output(I);
     return slots_of<r.type()>(v).at[r.slot()];
   }
   template <std::size_t... I>

@@ -20,11 +20,23 @@ constexpr int make_fast(graph& g, int node) {
   sequence<char> needed(node + 1, 0);
   sequence<int> fast(node + 1, 0);
   needed[node] = 1;
-  for (int i = node; i >= 0; --i)
-    for (int k = 0; needed[i] != 0 && k < info(g[i].code).arity; ++k) needed[g[i].field(k)] = 1;
+  for (int i = node; i >= 0; --i) {
+    if (needed[i] == 0) continue;
+    for (int k = 0; k < info(g[i].code).arity; ++k) needed[g[i].field(k)] = 1;
+    if (g[i].code != op::folded) continue;
+    const fold& f = g.fold_at(g[i].field(0));
+    for (int k = 0; k < f.values.size(); ++k) needed[f.values[k]] = 1;
+  }
   for (int i = 0; i <= node; ++i) {
     if (needed[i] == 0) continue;
     const detail::node n = g[i];
+    if (n.code == op::folded) {
+      const fold& f = g.fold_at(n.field(0));
+      sequence<int> values;
+      for (int k = 0; k < f.values.size(); ++k) values.push_back(fast[f.values[k]]);
+      fast[i] = g.add(op::folded, n.type, fields(g.add_fold(f.rule, std::move(values)), n.field(1)));
+      continue;
+    }
     const int arity = info(n.code).arity;
     int operands[3] = {};
     for (int k = 0; k < arity; ++k) operands[k] = fast[n.field(k)];
@@ -36,7 +48,5 @@ constexpr int make_fast(graph& g, int node) {
 
 template <dtype D, bool Weak>
 constexpr symbol<D, Weak> make_fast(symbol<D, Weak> s) { return {s.owner, make_fast(*s.owner, s.id)}; }
-template <op Reduction, dtype D>
-constexpr reduced<Reduction, D> make_fast(reduced<Reduction, D> r) { return {make_fast(r.value)}; }
 
 }  // namespace dsl::detail

@@ -10,8 +10,8 @@
 namespace dsl::detail {
 
 /// A node's operands are the numbers of earlier nodes, 16 bits each. What else the word means depends on the operation:
-/// load, neighbour, address, index, value, fetch: the operand's number; constant: the literal; argument: operand, call, position;
-/// call: call, first argument, number of arguments; result: node of the call, call, position.
+/// load, neighbour, address, index, value, fetch: the operand's number; folded: fold, value's number; constant: the literal;
+/// argument: operand, call, position; call: call, first argument, number of arguments; result: node of the call, call, position.
 struct node {
   op code{};
   dtype type{};
@@ -26,10 +26,12 @@ constexpr literal fields(int a, int b = 0, int c = 0) {
   return {static_cast<std::uint64_t>(a) | static_cast<std::uint64_t>(b) << 16 | static_cast<std::uint64_t>(c) << 32};
 }
 
-/// What becomes of a node's value: stored for each element, or reduced with an operation over all of them.
-struct output {
-  int node = 0;
-  op reduction = op::load;  // op::load: stored
+struct fold_rule;
+
+/// Values that travel together and become one set of values for many elements: which nodes, and by which rule.
+struct fold {
+  int rule;
+  sequence<int> values;
 };
 
 /// Nodes in the order of their making, each once: equal nodes are one (hash-consing). Adding costs amortised constant time, which
@@ -53,7 +55,16 @@ class graph {
   constexpr const node& operator[](int i) const { return nodes_[i]; }
   constexpr int size() const { return nodes_.size(); }
 
-  sequence<output> outputs;
+  /// Folds the values of nodes and returns the fold's number: that of an equal one, where there is one.
+  constexpr int add_fold(fold_rule rule, sequence<int> values);
+  /// The same rule for other values.
+  constexpr int add_fold(int rule, sequence<int> values);
+  constexpr const fold& fold_at(int i) const { return folds_[i]; }
+  constexpr const fold_rule& rule_at(int i) const;
+  constexpr int fold_count() const { return folds_.size(); }
+
+  sequence<int> outputs;  // nodes
+  int operands = 0;       // that `position` follows
 
  private:
   static constexpr int max_nodes = 0xffff;
@@ -74,7 +85,44 @@ class graph {
   }
 
   sequence<node> nodes_;
+  sequence<fold> folds_;
+  sequence<fold_rule> rules_;
   sequence<int> table_ = sequence<int>(128, 0);  // node number + 1; 0: free
 };
+
+/// How two sets of values become one: a graph of op::value nodes, 0, 1, ... for the first set and then for the second, with the new
+/// set as its outputs; and the values that change nothing.
+struct fold_rule {
+  graph combine;
+  sequence<literal> identity;
+  bool needs_elements = false;  // no elements are an error
+  friend constexpr bool operator==(const fold_rule& a, const fold_rule& b) {
+    if (a.needs_elements != b.needs_elements || a.combine.size() != b.combine.size() || a.identity.size() != b.identity.size()) return false;
+    for (int i = 0; i < a.combine.size(); ++i)
+      if (!(a.combine[i] == b.combine[i])) return false;
+    for (int i = 0; i < a.identity.size(); ++i)
+      if (!(a.identity[i] == b.identity[i]) || a.combine.outputs[i] != b.combine.outputs[i]) return false;
+    return true;
+  }
+};
+
+constexpr const fold_rule& graph::rule_at(int i) const { return rules_[i]; }
+
+constexpr int graph::add_fold(fold_rule rule, sequence<int> values) {
+  int known = 0;
+  while (known < rules_.size() && !(rules_[known] == rule)) ++known;
+  if (known == rules_.size()) rules_.push_back(std::move(rule));
+  return add_fold(known, std::move(values));
+}
+
+constexpr int graph::add_fold(int rule, sequence<int> values) {
+  for (int i = 0; i < folds_.size(); ++i) {
+    bool same = folds_[i].rule == rule;
+    for (int k = 0; same && k < values.size(); ++k) same = folds_[i].values[k] == values[k];
+    if (same) return i;
+  }
+  folds_.push_back(fold{rule, std::move(values)});
+  return folds_.size() - 1;
+}
 
 }  // namespace dsl::detail

@@ -14,6 +14,8 @@ enum class op : std::uint8_t {
   index,     // an element's position, in elements: the value of an array that counts 0, 1, 2, ...
   value,     // a scalar passed by value
   fetch,     // a scalar in device memory
+  folded,    // a value that folding left, after all elements
+  count,     // how many elements were folded into it
   constant,  // a literal
   convert,   // to another dtype
   complex,   // from a real and an imaginary part
@@ -63,7 +65,7 @@ struct op_info {
 inline constexpr op_info op_table[] = {
 #define DSL_NODE(name, arity, domain) {#name, nullptr, "", arity, op_operands::promoted, op_result::common, op_domain::domain, 0, 0},
     DSL_NODE(load, 0, any) DSL_NODE(shift, 0, any) DSL_NODE(address, 0, any) DSL_NODE(index, 0, any) DSL_NODE(value, 0, any)
-    DSL_NODE(fetch, 0, any) DSL_NODE(constant, 0, any) DSL_NODE(cast, 1, any) DSL_NODE(complex, 2, ordered) DSL_NODE(take, 2, any)
+    DSL_NODE(fetch, 0, any) DSL_NODE(folded, 0, any) DSL_NODE(count, 0, any) DSL_NODE(constant, 0, any) DSL_NODE(cast, 1, any) DSL_NODE(complex, 2, ordered) DSL_NODE(take, 2, any)
     DSL_NODE(argument, 1, any) DSL_NODE(call, 0, any) DSL_NODE(result, 0, any)
 #undef DSL_NODE
 #define DSL_OPERATOR(name, token, numpy, arity, operands, result, domain, flops, complex_flops, code) \
@@ -153,7 +155,7 @@ constexpr bool folds(op code) {
   if (info(code).token != nullptr) return true;
   switch (code) {
     case op::square: case op::reciprocal: case op::min: case op::max: case op::fmin: case op::fmax: case op::clip: case op::where:
-    case op::real: case op::imag: case op::conj: case op::norm: return true;
+    case op::real: case op::imag: case op::conj: case op::abs2: return true;
     default: return false;
   }
 }

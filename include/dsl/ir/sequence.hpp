@@ -2,6 +2,8 @@
 // 1.6 million.
 #pragma once
 
+#include <utility>
+
 namespace dsl::detail {
 
 template <class T>
@@ -28,15 +30,15 @@ class sequence {
   constexpr T& operator[](int i) { return data_[i]; }
   constexpr const T& operator[](int i) const { return data_[i]; }
   constexpr int size() const { return size_; }
-  constexpr void push_back(const T& value) {
+  constexpr void push_back(T value) {
     if (size_ == capacity_) {
       capacity_ = capacity_ == 0 ? 16 : 4 * capacity_;
       T* const larger = new T[capacity_];
-      for (int i = 0; i < size_; ++i) larger[i] = data_[i];
+      for (int i = 0; i < size_; ++i) larger[i] = std::move(data_[i]);
       delete[] data_;
       data_ = larger;
     }
-    data_[size_++] = value;
+    data_[size_++] = std::move(value);
   }
 
  private:

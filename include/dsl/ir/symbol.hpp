@@ -27,12 +27,6 @@ struct symbol {
 template <class T> inline constexpr bool is_symbol = false;
 template <dtype D, bool W> inline constexpr bool is_symbol<symbol<D, W>> = true;
 
-/// A reduction of a symbol, which a traced formula may return beside or instead of symbols.
-template <op Reduction, dtype D>
-struct reduced {
-  symbol<D> value;
-};
-
 namespace detail {
 
 template <dtype D, bool Weak = false>

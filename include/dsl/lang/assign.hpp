@@ -2,7 +2,7 @@
 #pragma once
 
 #include <dsl/exec/run.hpp>
-#include <dsl/lang/expression.hpp>
+#include <dsl/lang/lower.hpp>
 
 namespace dsl {
 
@@ -12,31 +12,13 @@ namespace detail {
 inline const bool kernels_registered = register_kernels();  // in the user's files; the library's own kernels do not count
 #endif
 
-template <class T> inline constexpr bool is_tuple = false;
-template <class... T> inline constexpr bool is_tuple<std::tuple<T...>> = true;
-template <class T> inline constexpr bool is_reduced = false;
-template <op R, dtype D> inline constexpr bool is_reduced<reduced<R, D>> = true;
-
-/// What a formula returned, as a tuple of outputs.
-template <class R>
-constexpr auto as_tuple(const R& result) {
-  if constexpr (is_tuple<R>) return result;
-  else return std::tuple<R>{result};
-}
-template <class... E> using outputs_of = decltype(std::tuple_cat(as_tuple(std::declval<trace_t<E>>())...));
-
-template <op R, dtype D> constexpr op reduction_of(const reduced<R, D>&) { return R; }
-
 template <dtype Target, class Output>
 constexpr void add_output(graph& g, const Output& o) {
-  if constexpr (is_reduced<Output>) {
-    static_assert(assignable(Target, decltype(o.value)::type), "the target's dtype is narrower than the reduction's: use dsl::cast");
-    g.outputs.push_back(output{convert_symbol<Target, false>(o.value).id, reduction_of(o)});
-  } else if constexpr (is_symbol<Output>) {
+  if constexpr (is_symbol<Output>) {
     static_assert(assignable(Target, Output::type), "the target's dtype is narrower than the expression's: use dsl::cast");
-    g.outputs.push_back(output{convert_symbol<Target, false>(o).id});
+    g.outputs.push_back(convert_symbol<Target, false>(o).id);
   } else {
-    g.outputs.push_back(output{convert_symbol<Target, false>(lift(&g, o)).id});  // the formula returned a constant
+    g.outputs.push_back(convert_symbol<Target, false>(lift(&g, o)).id);  // the formula returned a constant
   }
 }
 /// The graph of expressions assigned to targets of given dtypes.
@@ -50,13 +32,14 @@ struct assignment<std::integer_sequence<dtype, Targets...>, E...> {
     const std::tuple<trace_t<E>...> results{traced<E>::run(t)...};
     const auto all = std::apply([](const auto&... r) { return std::tuple_cat(as_tuple(r)...); }, results);
     std::apply([&g](const auto&... o) { (add_output<Targets>(g, o), ...); }, all);
+    g.operands = t.operands;
     return g;
   }
 };
 
-template <class Targets, class Calls, class... E> struct assignment_program;
+template <class Targets, class Calls, class... E> struct assignment_pass;
 template <class Targets, class... Calls, class... E>
-struct assignment_program<Targets, std::tuple<Calls...>, E...> { using type = program_of<assignment<Targets, E...>, Calls...>; };
+struct assignment_pass<Targets, std::tuple<Calls...>, E...> { using type = pass_of<assignment<Targets, E...>, Calls...>; };
 
 // The name of the first expression that has one. Deduced, for the reason given at `code_for`.
 inline std::type_identity<unnamed> kernel_name() { return {}; }
@@ -65,6 +48,8 @@ auto kernel_name(const E&, const Rest&... rest) { return kernel_name(rest...); }
 template <template <class, class> class Function, class Name, class F, class... Operands, class... Rest>
   requires(!std::same_as<Name, unnamed>)
 std::type_identity<Name> kernel_name(const expression<Function<Name, F>, Operands...>&, const Rest&...) { return {}; }
+template <class F, int R, class E, class... Rest>
+auto kernel_name(const reduction<F, R, E>& e, const Rest&... rest) { return kernel_name(std::get<0>(e.operands), rest...); }
 
 template <class T> struct target_dtype;
 template <class T, int R> struct target_dtype<array<T, R>> { static constexpr dtype value = dtype_v<T>; };
@@ -77,69 +62,160 @@ template <class T, int R> inline constexpr bool is_writable<view<T, R>> = !std::
 template <class T, int R> inline constexpr bool is_writable<const view<T, R>> = !std::is_const_v<T>;
 
 template <class Targets, class... E>
-using program_for = typename assignment_program<Targets, decltype(std::tuple_cat(std::declval<typename calls_of<E>::type>()...)), E...>::type;
+using pass_for = typename assignment_pass<Targets, decltype(std::tuple_cat(std::declval<typename calls_of<E>::type>()...)), E...>::type;
 
 // nvcc writes a kernel's template arguments down again and cannot write a closure type, so they are deduced from values here, never
 // spelled by way of the expression that made them.
 template <int Inputs, class Name, class... Parts>
-const program_code& code_for(std::type_identity<Name>, program<Parts...>) {
-  return code_of<Name, program<Parts...>, Inputs>();
+const program_code& code_for(std::type_identity<Name>, pass<Parts...>) {
+  return code_of<Name, pass<Parts...>, Inputs>();
 }
 
-template <class T> void give_memory(T&, const geometry&) {}
-template <class T, int R> void give_memory(array<T, R>& a, const geometry& g) {
-  if (a.has_memory()) return;
+// Whether a pass counts its elements: then an operand follows its leaves.
+constexpr bool counts_positions(const program_view& p, int leaves) {
+  for (int i = 0; i < p.nodes; ++i)
+    if (head{p.heads[i]}.code() == op::index && p.payloads[i] == static_cast<std::uint64_t>(leaves)) return true;
+  return false;
+}
+
+template <class E> fold_axes fold_axes_of(const E&) { return {E::rank, ~0u}; }
+template <class F, int R, class... Operands>
+fold_axes fold_axes_of(const reduction<F, R, Operands...>& e) { return {broadcast_rank<Operands...>(), e.axes}; }
+// A formula of one reduction and scalars.
+template <class F, class... Operands>
+  requires((reductions_in<Operands> + ... + 0) > 0)
+fold_axes fold_axes_of(const expression<F, Operands...>& e) {
+  fold_axes found{};
+  std::apply([&found](const auto&... x) { ((found = reductions_in<std::remove_cvref_t<decltype(x)>> > 0 ? fold_axes_of(x) : found), ...); }, e.operands);
+  return found;
+}
+
+// Without memory an array takes the shape of what it is assigned, for a reduction without the axes that are folded.
+template <class T> void give_memory(T&, const geometry&, std::uint32_t) {}
+template <class T, int R> void give_memory(array<T, R>& a, const geometry& g, std::uint32_t folded) {
   dsl::extents<R> sizes{};
   if (g.shape_rank == R)
-    for (int d = 0; d < R; ++d) sizes[static_cast<std::size_t>(d)] = g.shape[d];
+    for (int d = 0; d < R; ++d) sizes[static_cast<std::size_t>(d)] = (folded >> d & 1) != 0 ? 1 : g.shape[d];
+  else
+    for (int d = 0, k = 0; d < g.shape_rank && k < R; ++d)
+      if ((folded >> d & 1) == 0) sizes[static_cast<std::size_t>(k++)] = g.shape[d];
   a = array<T, R>(sizes, g.where);
-}
-
-template <class Output, class Target>
-void add_target(const Target& target, operand*& at) {
-  static_assert(!is_reduced<Output> || Target::rank == 0, "a reduction is one value: assign it to a dsl::scalar");
-  operand* const mine = at;
-  add_leaves(as_operand(target), at);
-  // A scalar target of an elementwise expression is an array of rank 0.
-  mine->kind = is_reduced<Output> ? operand_kind::result : operand_kind::array;
 }
 
 template <class T> bool needs_memory(const T&) { return false; }
 template <class T, int R> bool needs_memory(const array<T, R>& a) { return !a.has_memory(); }
 
-template <class Outputs, class... Targets, std::size_t... I>
-void add_targets(const std::tuple<Targets&...>& targets, operand*& at, std::index_sequence<I...>) {
-  (add_target<std::tuple_element_t<I, Outputs>>(std::get<I>(targets), at), ...);
+/// Expressions and their targets as a pass: its operands, before they are laid out.
+template <class TargetTuple, class... E> class assigned;
+template <class... Targets, class... E>
+class assigned<std::tuple<Targets&...>, E...> {
+  static_assert((is_writable<Targets> && ...), "the target is const: an array that is, or a view that only reads");
+  static_assert((is_pass<E> && ...), "this takes more than one kernel: evaluate the reductions in it first, with dsl::eval");
+
+  using pass = pass_for<std::integer_sequence<dtype, target_dtype<std::remove_const_t<Targets>>::value...>, E...>;
+  static constexpr int leaves = (0 + ... + leaf_count<E>), targets = sizeof...(Targets), expressions = sizeof...(E);
+  static constexpr int inputs = leaves + (counts_positions(pass::elements::view(), leaves) ? 1 : 0);
+  using target_numbers = std::index_sequence_for<Targets...>;
+  // The expression that a target belongs to.
+  static constexpr int expression_of(int target) {
+    const int outputs[] = {static_cast<int>(std::tuple_size_v<outputs_of<E>>)...};
+    int e = 0;
+    for (int end = outputs[0]; end <= target; end += outputs[++e]) {}
+    return e;
+  }
+
+ public:
+  assigned(const std::tuple<Targets&...>& to, const E&... e) {
+    operand* at = all_;
+    int k = 0;
+    ((parts_[k] = {static_cast<int>(at - all_), leaf_count<E>, fold_axes_of(e)}, add_leaves(e, at), ++k), ...);
+    if (inputs > leaves) all_[leaves] = position_operand();
+    give_memory_to(to, target_numbers{});
+    at = all_ + inputs;
+    add_targets(to, at, target_numbers{});
+  }
+
+  prepared prepare(const launch& fixed, const E&... e) const { return {code(e...), all_, fixed}; }
+
+  /// Runs it. Reductions over different index spaces take a pass each.
+  void assign(const launch& fixed, const E&... e) {
+    if constexpr (expressions > 1 && pass::folds::count > 0) {
+      if (!is_one_space(all_, parts_, expressions)) return assign_apart(code(e...), all_, parts_, expressions, numbers.data(), fixed);
+    }
+    prepare(fixed, e...).assign();
+  }
+
+ private:
+  static const program_code& code(const E&... e) { return code_for<inputs>(kernel_name(e...), pass{}); }
+  template <std::size_t... I>
+  static constexpr std::array<int, sizeof...(I)> expressions_of(std::index_sequence<I...>) { return {expression_of(static_cast<int>(I))...}; }
+  static constexpr std::array<int, targets> numbers = expressions_of(target_numbers{});
+
+  template <std::size_t... I>
+  void give_memory_to(const std::tuple<Targets&...>& to, std::index_sequence<I...>) {
+    if ((needs_memory(std::get<I>(to)) || ...)) (give_memory_to<static_cast<int>(I)>(std::get<I>(to)), ...);
+  }
+  template <int I, class Target>
+  void give_memory_to(Target& target) {
+    if (!needs_memory(target)) return;
+    const part& mine = parts_[expression_of(I)];
+    geometry g;
+    if constexpr (pass::is_result(I)) lay_out(g, all_ + mine.first, mine.count, 0, 1, pass::view());
+    else lay_out(g, all_, leaves, 0, 1, pass::view());
+    give_memory(target, g, pass::is_result(I) ? mine.folds.axes : 0);
+  }
+  template <std::size_t... I>
+  void add_targets(const std::tuple<Targets&...>& to, operand*& at, std::index_sequence<I...>) {
+    (add_target<static_cast<int>(I)>(std::get<I>(to), at), ...);
+  }
+  template <int I, class Target>
+  void add_target(const Target& target, operand*& at) {
+    using E_ = std::tuple_element_t<static_cast<std::size_t>(expression_of(I)), std::tuple<E...>>;
+    static_assert(!pass::is_result(I) || Target::rank == result_rank<E_>, "a reduction is one value: assign it to a dsl::scalar; along axes, to an array of as many dimensions as are left");
+    operand* const mine = at;
+    add_leaves(as_operand(target), at);
+    if constexpr (pass::is_result(I)) lie_along(*mine, parts_[expression_of(I)].folds);
+    else mine->kind = operand_kind::array;  // a scalar target of an elementwise expression is an array of rank 0
+  }
+
+  operand all_[inputs + targets];
+  part parts_[expressions];
+};
+
+/// An expression and its targets, laid out and ready to run.
+template <class... Targets, class E>
+prepared prepare_assignment(const launch& fixed, const std::tuple<Targets&...>& targets, const E& expression) {
+  return assigned<std::tuple<Targets&...>, E>(targets, expression).prepare(fixed, expression);
 }
 
-/// Expressions and their targets, bound to memory and laid out; ready to run.
+template <class... Targets, class Values, class... E, std::size_t... I>
+void assign_substituted(const launch&, const std::tuple<Targets&...>&, const Values&, const std::tuple<const E&...>&, std::index_sequence<I...>);
+
+/// Evaluates expressions into targets. Reductions inside them are evaluated first, all of one depth in one pass.
 template <class... Targets, class... E>
-prepared prepare_assignment(const launch& fixed, const std::tuple<Targets&...>& targets, const E&... expressions) {
-  using target_dtypes = std::integer_sequence<dtype, target_dtype<std::remove_const_t<Targets>>::value...>;
-  static_assert((is_writable<Targets> && ...), "the target is const: an array that is, or a view that only reads");
-  using program = program_for<target_dtypes, E...>;
-  constexpr int inputs = (0 + ... + leaf_count<E>);
-  operand all[inputs + sizeof...(Targets)];
-  operand* at = all;
-  (add_leaves(expressions, at), ...);
-  const bool missing = std::apply([](auto&... t) { return (needs_memory(t) || ...); }, targets);
-  if (missing) {
-    geometry g;
-    lay_out(g, all, inputs, 0, 1, program::view());
-    std::apply([&g](auto&... t) { (give_memory(t, g), ...); }, targets);
+void assign_all(const launch& fixed, const std::tuple<Targets&...>& targets, const E&... expressions) {
+  if constexpr ((is_pass<E> && ...)) {
+    assigned<std::tuple<Targets&...>, E...>(targets, expressions...).assign(fixed, expressions...);
+  } else {
+    const auto inner = std::tuple_cat(inner_passes(expressions)...);
+    auto values = std::apply([](const auto&... e) { return std::tuple<evaluated_t<std::remove_cvref_t<decltype(e)>>...>{empty_for(e)...}; }, inner);
+    std::apply([&](auto&... v) { std::apply([&](const auto&... e) { assign_all({}, std::tie(v...), e...); }, inner); }, values);
+    assign_substituted(fixed, targets, values, std::tuple<const E&...>(expressions...), std::index_sequence_for<E...>{});
   }
-  add_targets<outputs_of<E...>>(targets, at, std::index_sequence_for<Targets...>{});
-  return {code_for<inputs>(kernel_name(expressions...), program{}), all, fixed};
+}
+template <class... Targets, class Values, class... E, std::size_t... I>
+void assign_substituted(const launch& fixed, const std::tuple<Targets&...>& targets, const Values& values, const std::tuple<const E&...>& expressions, std::index_sequence<I...>) {
+  assign_all(fixed, targets, substitute<inner_before<E...>()[I]>(std::get<I>(expressions), values)...);
 }
 
 }  // namespace detail
 
 /// Evaluates an expression into an array, a view or a scalar, as if it were complete before the first element is written: one
-/// kernel, without waiting. Throws shape_error, device_error, memory_error or cuda_error, the first three before anything is
+/// kernel, and one more for each depth of reductions inside it, without waiting. Throws shape_error, device_error, memory_error or cuda_error, the first three before anything is
 /// written. `fixed` overrides the plan.
 template <class Target, detail::lazy E>
 void assign(Target&& target, const E& expression, const launch& fixed = {}) {
-  detail::prepare_assignment(fixed, std::tuple<std::remove_reference_t<Target>&>(target), expression).assign();
+  detail::assign_all(fixed, std::tuple<std::remove_reference_t<Target>&>(target), expression);
 }
 
 /// Sets every element of a view to a C++ scalar.
@@ -155,12 +231,12 @@ struct tied {
 
   template <detail::lazy E>
   const tied& operator=(const E& expression) const {
-    detail::prepare_assignment({}, targets, expression).assign();
+    detail::assign_all({}, targets, expression);
     return *this;
   }
   template <detail::lazy... E>
   const tied& operator=(const std::tuple<E...>& expressions) const {
-    std::apply([this](const auto&... e) { detail::prepare_assignment({}, targets, e...).assign(); }, expressions);
+    std::apply([this](const auto&... e) { detail::assign_all({}, targets, e...); }, expressions);
     return *this;
   }
 };
@@ -185,11 +261,16 @@ plan plan_of(Target& target, const E& expression, const launch& fixed = {}) {
 /// Evaluates now: an array for elements, a scalar for a reduction or an expression without dimensions.
 template <detail::lazy E>
 auto eval(const E& expression) {
-  using output = std::tuple_element_t<0, detail::outputs_of<E>>;
-  static_assert(std::tuple_size_v<detail::outputs_of<E>> == 1, "eval takes one value: use dsl::tie for several");
-  if constexpr (detail::is_reduced<output>) return scalar<element_t<decltype(output::value)::type.type>>(expression);
-  else if constexpr (E::rank == 0) return scalar<element_t<output::type.type>>(expression);
-  else return array<element_t<output::type.type>, E::rank>(expression);
+  using outputs = detail::outputs_of<E>;
+  static_assert(std::tuple_size_v<outputs> == 1, "eval takes one value: use dsl::tie for several");
+  using T = element_t<std::tuple_element_t<0, outputs>::type.type>;
+  if constexpr (detail::result_rank<E> == 0) {
+    scalar<T> value(T{}, device_of(expression));
+    tie(value) = expression;
+    return value;
+  } else {
+    return array<T, detail::result_rank<E>>(expression);
+  }
 }
 
 }  // namespace dsl

@@ -31,6 +31,30 @@ struct expression {
   auto operator()(const I&... chosen) const {
     return detail::subscript_lazily(*this, chosen...);
   }
+
+  /// Of rank 0: evaluates it, copies the value to the host and waits.
+  auto value() const
+    requires(rank == 0)
+  {
+    return eval(*this).value();
+  }
+};
+
+/// What becomes of all elements of operands that broadcast together, or of those along some axes; evaluated when it is assigned.
+/// `Function` is stateless and folds symbols.
+template <class Function, int Rank, class... Operands>
+struct reduction {
+  using lazy_expression = void;
+  static constexpr int rank = Rank;
+  std::tuple<Operands...> operands;
+  std::uint32_t axes;  // a bit for each axis of the operands that is reduced
+
+  /// Of rank 0: evaluates it, copies the value to the host and waits.
+  auto value() const
+    requires(rank == 0)
+  {
+    return eval(*this).value();
+  }
 };
 
 namespace detail {
@@ -120,12 +144,16 @@ template <class F, class... Operands> struct traced<expression<F, Operands...>> 
   }
 };
 
+template <class F, int R, class... Operands> struct traced<reduction<F, R, Operands...>> : traced<expression<F, Operands...>> {};
+
 /// The functors that an expression calls, in the tracer's order.
 template <class E> struct calls_of { using type = std::tuple<>; };
 template <class F, class... Operands> struct calls_of<expression<F, Operands...>> {
   using type = decltype(std::tuple_cat(std::declval<typename calls_of<Operands>::type>()...,
                                        std::declval<typename F::template calls<trace_t<Operands>...>>()));
 };
+
+template <class F, int R, class... Operands> struct calls_of<reduction<F, R, Operands...>> : calls_of<expression<F, Operands...>> {};
 
 /// A row of the op table.
 template <op Code>
@@ -211,26 +239,35 @@ void add_leaves(const expression<F, Operands...>& e, operand*& at) {
   std::apply([&at](const auto&... x) { (add_leaves(x, at), ...); }, e.operands);
 }
 
+template <class F, int R, class... Operands>
+void add_leaves(const reduction<F, R, Operands...>& e, operand*& at) {
+  std::apply([&at](const auto&... x) { (add_leaves(x, at), ...); }, e.operands);
+}
+
 template <class E> inline constexpr int leaf_count = 1;
 template <class F, class... Operands>
 inline constexpr int leaf_count<expression<F, Operands...>> = (0 + ... + leaf_count<Operands>);
+template <class F, int R, class... Operands>
+inline constexpr int leaf_count<reduction<F, R, Operands...>> = (0 + ... + leaf_count<Operands>);
 
 }  // namespace detail
 
 namespace detail {
 
-// The index space of an expression that is not assigned yet.
 template <lazy E>
-void lay_out_alone(geometry& g, const E& e) {
-  operand leaves[leaf_count<E>];
-  operand* at = leaves;
-  add_leaves(e, at);
-  lay_out(g, leaves, leaf_count<E>, 0, 1, program_view{});
-}
+struct leaves_of {
+  explicit leaves_of(const E& e) {
+    operand* to = at;
+    add_leaves(e, to);
+  }
+  operand at[leaf_count<E>];
+};
+
+// The shape of an expression of elements that is not assigned yet.
 template <lazy E>
 dsl::extents<E::rank> shape_of(const E& e) {
   geometry g;
-  lay_out_alone(g, e);
+  lay_out(g, leaves_of<E>(e).at, leaf_count<E>, 0, 1, pass_view{});
   return first_of<E::rank>(g.shape);
 }
 
@@ -239,9 +276,7 @@ dsl::extents<E::rank> shape_of(const E& e) {
 /// The device of an expression's first operand in memory; the current one where it has none.
 template <detail::lazy E>
 device device_of(const E& e) {
-  detail::geometry g;
-  detail::lay_out_alone(g, e);
-  return g.where;
+  return detail::common_device(detail::leaves_of<E>(e).at, detail::leaf_count<E>, detail::pass_view{});
 }
 
 /// The dtype of an expression's elements.

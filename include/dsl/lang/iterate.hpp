@@ -39,6 +39,8 @@ void visit_scalars(const Variables& variables, Histories& all, const Visit& visi
 /// first step.
 template <class Name, class F, class... S, class... Parameters>
 auto iterate(std::integral auto steps, const vectorized<Name, F>& f, const loop_state<S...>& s, const Parameters&... parameters) {
+  static_assert(((detail::reductions_in<detail::operand_t<Parameters>> == 0) && ...),
+                "a reduction among a loop's parameters is evaluated before it: give its value, dsl::eval(...)");
   auto ready = std::apply(
       [&](auto&... v) { return detail::prepare_assignment({}, s.variables, f(v..., parameters...)); }, s.variables);
   ready.require_in_place();

@@ -14,13 +14,12 @@ inline constexpr exclusive_t exclusive{};
 
 namespace detail {
 
-template <class Option> inline constexpr bool is_axis = false;
-template <> inline constexpr bool is_axis<axis> = true;
+template <class Option> inline constexpr bool is_axis = axes_in<Option> > 0;
 template <class Option> inline constexpr bool is_exclusive = std::same_as<Option, exclusive_t>;
 
 /// dsl::axis(k) and dsl::exclusive, each at most once, in any order.
 template <class... Options>
-concept scan_options = ((is_axis<Options> || is_exclusive<Options>) && ...) && (0 + ... + is_axis<Options>) <= 1 &&
+concept scan_options = ((is_axis<Options> || is_exclusive<Options>) && ...) && (0 + ... + axes_in<Options>) <= 1 &&
                        (0 + ... + is_exclusive<Options>) <= 1;
 
 /// A scan that is evaluated when it is assigned. Values are accumulated in dtype A; elements are of dtype R.
@@ -69,7 +68,7 @@ struct operator_trace {
       }
     }();
     static_assert(assignable(D, decltype(joined)::type), "the operator's result is of a wider dtype than what it joins: use dsl::cast");
-    g.outputs.push_back(output{convert_symbol<D, false>(joined).id});
+    g.outputs.push_back(convert_symbol<D, false>(joined).id);
     return g;
   }
 };
@@ -88,18 +87,19 @@ struct element_trace {
     const auto element = traced<Operand>::run(t);
     static_assert(kind_of(A) == kind::complex || kind_of(decltype(element)::type.type) != kind::complex,
                   "a complex number has no real value: take real(x), imag(x) or abs(x)");
-    g.outputs.push_back(output{convert_symbol<A, false>(element).id});
+    g.outputs.push_back(convert_symbol<A, false>(element).id);
+    g.operands = t.operands;
     return g;
   }
 };
-template <class Calls, class Operand, dtype A> struct element_program;
+template <class Calls, class Operand, dtype A> struct element_pass;
 template <class... Calls, class Operand, dtype A>
-struct element_program<std::tuple<Calls...>, Operand, A> { using type = program_of<element_trace<Operand, A>, Calls...>; };
+struct element_pass<std::tuple<Calls...>, Operand, A> { using type = pass_of<element_trace<Operand, A>, Calls...>; };
 
 // Deduced, not spelled, for the reason given at `code_for`.
 template <dtype Target, int Inputs, class... Element, class... Operator>
-const scan_code& scan_code_for(program<Element...>, program<Operator...>) {
-  return scan_code_of<scan_program<program<Element...>, program<Operator...>, Target, Inputs>>();
+const scan_code& scan_code_for(pass<Element...>, program<Operator...>) {
+  return scan_code_of<scan_program<pass<Element...>, program<Operator...>, Target, Inputs>>();
 }
 
 template <class Operator, dtype R, class... Options, class X>
@@ -109,7 +109,7 @@ auto make_scan(const X& x, scan_request request, const Options&... options) {
   constexpr bool flat = !(is_axis<Options> || ...);
   request.axis = -1;
   [[maybe_unused]] const auto take = [&request](const auto& option) {
-    if constexpr (is_axis<std::remove_cvref_t<decltype(option)>>) request.axis = option.number;
+    if constexpr (is_axis<std::remove_cvref_t<decltype(option)>>) request.axis = option.number[0];
     else request.exclusive = true;
   };
   (take(options), ...);
@@ -201,33 +201,54 @@ constexpr auto scan(F) {
   return detail::scanner<F>{};
 }
 
-/// Evaluates a scan into an array or a view of its shape.
-template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand>
-void assign(Target&& target, const detail::scan_expression<Operator, A, R, Rank, Operand>& e) {
-  using T = typename std::remove_cvref_t<Target>::value_type;
-  static_assert(std::remove_cvref_t<Target>::rank == Rank, "a scan has the rank of its operand, or 1 where no axis is given");
-  static_assert(detail::is_writable<std::remove_reference_t<Target>>, "the target is const: an array that is, or a view that only reads");
-  static_assert(assignable(dtype_v<T>, {R}), "the target's dtype is narrower than the scan's: use cumsum<T>(x), or dsl::cast on x");
-  constexpr int inputs = detail::leaf_count<Operand>;
-  constexpr bool flat = Rank != Operand::rank || Rank == 1;
-  using element_program = typename detail::element_program<typename detail::calls_of<Operand>::type, Operand, A>::type;
-  const detail::scan_code& code = detail::scan_code_for<dtype_v<T>, inputs>(element_program{}, detail::operator_program<Operator, A>());
+namespace detail {
 
-  detail::operand all[inputs + 1];
-  detail::operand* at = all;
-  detail::add_leaves(e.operand, at);
-  detail::geometry g;
-  detail::lay_out(g, all, inputs, 0, 1, code.view);
-  if constexpr (detail::is_array<std::remove_cvref_t<Target>>) {
+/// Evaluates a scan of an expression without reductions.
+template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand>
+void assign_scan(Target& target, const scan_expression<Operator, A, R, Rank, Operand>& e) {
+  using T = typename std::remove_cvref_t<Target>::value_type;
+  constexpr int inputs = leaf_count<Operand>;
+  constexpr bool flat = Rank != Operand::rank || Rank == 1;
+  using pass_type = typename element_pass<typename calls_of<Operand>::type, Operand, A>::type;
+  static_assert(pass_type::folds::count == 0, "a formula with reductions gives one value, not the elements of a scan");
+  const scan_code& code = scan_code_for<dtype_v<T>, inputs>(pass_type{}, operator_program<Operator, A>());
+
+  operand all[inputs + 1];
+  operand* at = all;
+  add_leaves(e.operand, at);
+  geometry g;
+  lay_out(g, all, inputs, 0, 1, code.view);
+  if constexpr (is_array<std::remove_cvref_t<Target>>) {
     if (!target.has_memory()) {
       dsl::extents<Rank> sizes{g.elements};
-      if constexpr (!flat) sizes = detail::first_of<Rank>(g.shape);
+      if constexpr (!flat) sizes = first_of<Rank>(g.shape);
       target = array<T, Rank>(sizes, g.where);
     }
   }
-  detail::add_leaves(detail::as_operand(target), at);
-  detail::fit_scan_target(all[inputs], g.shape, g.shape_rank, e.request.axis < 0 || flat);
-  detail::run_scan(code, all, e.request);
+  add_leaves(as_operand(target), at);
+  fit_scan_target(all[inputs], g.shape, g.shape_rank, e.request.axis < 0 || flat);
+  run_scan(code, all, e.request);
+}
+
+}  // namespace detail
+
+/// Evaluates a scan into an array or a view of its shape: one pass over memory, two along an axis across which there are few columns.
+/// Reductions inside its operand are evaluated first.
+template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand>
+void assign(Target&& target, const detail::scan_expression<Operator, A, R, Rank, Operand>& e) {
+  using target_type = std::remove_cvref_t<Target>;
+  static_assert(target_type::rank == Rank, "a scan has the rank of its operand, or 1 where no axis is given");
+  static_assert(detail::is_writable<std::remove_reference_t<Target>>, "the target is const: an array that is, or a view that only reads");
+  static_assert(assignable(dtype_v<typename target_type::value_type>, {R}), "the target's dtype is narrower than the scan's: use cumsum<T>(x), or dsl::cast on x");
+  if constexpr (detail::reductions_in<Operand> == 0) {
+    detail::assign_scan(target, e);
+  } else {
+    const auto inner = detail::passes_of(e.operand);
+    auto values = std::apply([](const auto&... p) { return std::tuple{detail::empty_for(p)...}; }, inner);
+    std::apply([&](auto&... v) { std::apply([&](const auto&... p) { detail::assign_all({}, std::tie(v...), p...); }, inner); }, values);
+    const auto operand = detail::substitute_operand<0>(e.operand, values);
+    assign(target, detail::scan_expression<Operator, A, R, Rank, std::remove_const_t<decltype(operand)>>{operand, e.request});
+  }
 }
 
 /// Evaluates a scan now, into an array.

@@ -12,16 +12,11 @@ template <class X>
 concept shaped = lazy<std::remove_cvref_t<X>> || is_array<std::remove_cvref_t<X>> || is_scalar<std::remove_cvref_t<X>>;
 template <class X> inline constexpr int rank_of = std::remove_cvref_t<X>::rank;
 
-template <class Outputs> inline constexpr bool any_reduced = false;
-template <class... O> inline constexpr bool any_reduced<std::tuple<O...>> = (is_reduced<O> || ...);
-
-// Operands first: an expression around a reduction need not have a trace.
+// Operands first: a formula around a reduction need not have a trace.
 template <class E>
-constexpr bool has_reduction(std::type_identity<E>) { return false; }
-template <class F, class... Operands>
-constexpr bool has_reduction(std::type_identity<expression<F, Operands...>>) {
-  if constexpr ((has_reduction(std::type_identity<Operands>{}) || ...)) return true;
-  else return any_reduced<outputs_of<expression<F, Operands...>>>;
+constexpr bool has_reduction() {
+  if constexpr (reductions_in<E> > 0) return true;
+  else return has_folds<E>;
 }
 
 template <int NewRank, class T, int R, class Change>
@@ -52,7 +47,7 @@ auto remap_operand(const char* function, const expression<F, Operands...>& e, co
 template <int NewRank, class F, class... Operands, class Change>
 auto remap(const char* function, const expression<F, Operands...>& e, const Change& change) {
   using E = expression<F, Operands...>;
-  static_assert(!has_reduction(std::type_identity<E>{}),
+  static_assert(!has_reduction<E>(),
                 "a reduction has no elements to rearrange: assign it first (dsl::eval), or rearrange its operand");
   const dsl::extents<E::rank> sizes = shape_of(e);
   const auto broadcast_first = [&](const mapping& m) { return change(broadcast_to(m, sizes.data(), E::rank)); };

@@ -1,0 +1,96 @@
+// A kernel's parameters: what a launch tells every thread.
+#pragma once
+
+#include <dsl/exec/plan.hpp>
+
+namespace dsl::detail {
+
+/// An operand in a kernel's parameters. array: address and how it is reached (`reach`); neighbour: address and a `neighbour_word`;
+/// address: address and an element's bytes; index: first position; value: bits; fetched: address; result: address and a second one
+/// to write to, or 0.
+struct argument { std::uint64_t word, extra; };
+
+/// An array's `argument::extra`: element by element, in whole aligned vectors, or, from `in_tile` on, in the block's shared memory at
+/// an offset of extra - in_tile.
+enum reach : std::uint64_t { by_elements, in_vectors, in_tile };
+
+/// A neighbour's `argument::extra`.
+struct neighbour_word {
+  std::uint64_t word;
+  static constexpr int no_dimension = 0xff;
+  static constexpr neighbour_word make(reach how, boundary beyond, int dimension, std::int64_t distance) {
+    return {how | static_cast<std::uint64_t>(beyond) << 4 | static_cast<std::uint64_t>(dimension) << 8 | static_cast<std::uint64_t>(distance) << 16};
+  }
+  DSL_DETAIL_FN std::uint64_t how() const { return word & 0xf; }
+  DSL_DETAIL_FN boundary beyond() const { return static_cast<boundary>(word >> 4 & 0xf); }
+  DSL_DETAIL_FN int dimension() const { return static_cast<int>(word >> 8 & 0xff); }  // counted from the innermost
+  DSL_DETAIL_FN std::int64_t distance() const { return static_cast<std::int64_t>(word) >> 16; }
+};
+
+/// What threads share out when they fold: which dimension of a tile is kept. rows: each row of threads folds one of the results, along
+/// the innermost dimension; columns: each column does, one for each of its lanes; none: all threads fold one result.
+enum class kept_along : std::int32_t { none, rows, columns };
+
+/// How a kernel folds. Its blocks work in groups of `splits`; a group makes the results of one tile's kept elements, and its blocks
+/// take its tiles in turn. `parts` threads, `distance` apart, share a result.
+struct fold_walk {
+  std::int64_t count;  // elements of each result
+  std::int32_t splits, distance, parts;
+  kept_along kept;
+  void* partials;      // what blocks leave for the last one of their group
+  unsigned* tickets;   // for each group: how many have done so
+};
+
+/// Which result a thread has after `parts` threads, `distance` apart, have been reduced, or -1.
+DSL_DETAIL_FN int owned_by(int thread, int block, int distance, int parts) {
+  const int span = distance * parts;
+  if (span > 32) return thread < block / parts ? thread : -1;
+  return thread % span < distance ? thread / span * distance + thread % span : -1;
+}
+
+/// A kernel's parameters, laid out so that the launcher can fill them without knowing the kernel: this, for the strided kernel a
+/// `tiling`, an `argument` for each operand, and for the strided kernel max_rank strides for each operand.
+struct argument_header {
+  std::int64_t elements, tiles;  // where the kernel folds: of a group
+  fold_walk folds;
+};
+
+/// Division of numbers below 2^31 by a multiplication: with s = ceil(log2 d) and m = ceil(2^(31 + s) / d), n / d = n m / 2^(31 + s)
+/// (Granlund and Montgomery, Division by invariant integers using multiplication, 1994).
+struct divisor {
+  std::uint32_t by, multiplier, shift;
+  static divisor of(std::int64_t d) {
+    std::uint32_t s = 0;
+    while ((std::int64_t{1} << s) < d) ++s;
+    const std::uint64_t power = std::uint64_t{1} << (31 + s), by = static_cast<std::uint64_t>(d);
+    return {static_cast<std::uint32_t>(d), static_cast<std::uint32_t>((power + by - 1) / by), 31 + s};
+  }
+  DSL_DETAIL_FN std::uint32_t divide(std::uint32_t n) const { return static_cast<std::uint32_t>(static_cast<std::uint64_t>(n) * multiplier >> shift); }
+};
+
+/// How tiles cover a strided index space: along its innermost dimension (0), its second (1) and the others.
+struct tiling {
+  std::int64_t extents[2];
+  std::int32_t log2_columns, rows, outer_rank;         // threads a row, rows of threads, dimensions beyond the second
+  std::int32_t shared_bytes, width, height;            // in shared memory; a tile, in elements
+  std::uint32_t kept;                                  // where the kernel folds: a bit for each dimension that is kept
+  divisor across, down, in_column, outer[max_rank - 2];
+};
+
+/// Every array contiguous: an element's number is its place.
+template <int Operands>
+struct linear_arguments : argument_header {
+  static constexpr bool strided = false;
+  argument operand[Operands];
+};
+
+/// Anything else: up to eight dimensions, innermost first.
+template <int Operands>
+struct strided_arguments : argument_header {
+  static constexpr bool strided = true;
+  tiling tiles_of;
+  argument operand[Operands];
+  std::int64_t strides[Operands][max_rank];
+};
+
+}  // namespace dsl::detail

@@ -1,0 +1,194 @@
+// What one kernel does, as a type: a program for the elements, folds of what it gives, and a program for what the folds leave.
+#pragma once
+
+#include <dsl/ir/program.hpp>
+
+namespace dsl::detail {
+
+/// What a target gets: an output of the elements' program, stored for each element, or one of the results' program.
+struct target_word {
+  std::uint64_t word;
+  static constexpr target_word make(bool is_result, int output) { return {static_cast<std::uint64_t>(output) << 1 | (is_result ? 1u : 0u)}; }
+  constexpr bool is_result() const { return (word & 1) != 0; }
+  constexpr int output() const { return static_cast<int>(word >> 1); }
+};
+
+/// A fold's rule: a program of two sets of values (op::value 0, 1, ... and on), and two words for each value of the identity.
+/// `First` is the elements' output that its first value is; `NeedsElements` makes no elements an error.
+template <class Combine, class Identity, int First, bool NeedsElements> struct folding;
+template <class Combine, std::uint64_t... I, int First, bool NeedsElements>
+struct folding<Combine, words<I...>, First, NeedsElements> {
+  static constexpr bool needs_elements = NeedsElements;
+  using combine = Combine;
+  static constexpr int values = Combine::outputs, first = First;
+  static constexpr std::uint64_t identity_words[] = {I...};
+  static constexpr literal identity(int k) { return {identity_words[2 * k], identity_words[2 * k + 1]}; }
+};
+
+template <class... F> struct foldings { static constexpr int count = sizeof...(F); };
+
+/// A pass at run time, for what prints or counts.
+struct pass_view {
+  program_view elements{}, results{};
+  const program_view* rules = nullptr;  // the folds', and which of the elements' outputs they begin with
+  const int* firsts = nullptr;
+  int folds = 0;
+  bool needs_elements = false;
+  const std::uint64_t* targets = nullptr;
+  int target_count = 0;
+  constexpr bool is_result(int target) const { return target_word{targets[target]}.is_result(); }
+  constexpr dtype type(int target) const {
+    const target_word t{targets[target]};
+    return (t.is_result() ? results : elements).output(t.output()).type();
+  }
+  constexpr bool folds_beside_arrays() const {
+    for (int i = 0; i < target_count; ++i)
+      if (folds > 0 && !is_result(i)) return true;
+    return false;
+  }
+};
+
+template <class Elements, class Results, class Targets, class Foldings> struct pass;
+template <class Elements, class Results, std::uint64_t... T, class... F>
+struct pass<Elements, Results, words<T...>, foldings<F...>> {
+  using elements = Elements;
+  using results = Results;
+  using folds = foldings<F...>;
+  static constexpr int targets = sizeof...(T);
+  static constexpr std::uint64_t target_words[targets + 1] = {T..., 0};
+  static constexpr program_view rules[sizeof...(F) + 1] = {F::combine::view()..., {}};
+  static constexpr int firsts[sizeof...(F) + 1] = {F::first..., 0};
+  static constexpr pass_view view() { return {Elements::view(), Results::view(), rules, firsts, sizeof...(F), (F::needs_elements || ...), target_words, targets}; }
+  static constexpr bool is_result(int i) { return target_word{target_words[i]}.is_result(); }
+};
+
+inline constexpr std::size_t max_program_nodes = 4096, max_program_outputs = 32, max_folds = 32;
+
+/// All programs of a pass: the elements', the results' and the folds' rules.
+template <std::size_t Nodes, std::size_t Words>
+struct pass_image {
+  std::size_t nodes = 0, programs = 0, outputs = 0, targets = 0, identities = 0;
+  std::array<std::uint32_t, Nodes> heads{};
+  std::array<std::uint64_t, Nodes> payloads{};
+  std::array<std::uint64_t, Words> output_words{}, target_words{}, identity_words{};
+  std::array<int, 2 * (max_folds + 2) + 2> ends{};  // of each program: of its nodes, of its outputs; after two zeros
+  std::array<int, max_folds + 1> firsts{};
+  std::array<bool, max_folds + 1> needs_elements{};
+
+  // The compilers' cost of a pack expansion grows with the object it reads from.
+  template <std::size_t N, std::size_t W>
+  constexpr pass_image<N, W> exact() const {
+    pass_image<N, W> to{nodes, programs, outputs, targets, identities};
+    for (std::size_t i = 0; i < N; ++i) to.heads[i] = heads[i], to.payloads[i] = payloads[i];
+    for (std::size_t i = 0; i < W; ++i) to.output_words[i] = output_words[i], to.target_words[i] = target_words[i], to.identity_words[i] = identity_words[i];
+    to.ends = ends, to.firsts = firsts, to.needs_elements = needs_elements;
+    return to;
+  }
+  constexpr std::size_t words() const { return outputs > identities ? outputs : identities; }  // there is an output for each target
+};
+
+/// Whether a node is known only when all elements have been folded. Throws where elements and what becomes of all of them are mixed.
+constexpr bool is_after_folds(const graph& g, int root) {
+  sequence<int> roots;
+  roots.push_back(root);
+  const sequence<char> live = needed_by(g, roots);
+  bool after = false, elements = false;
+  for (int i = 0; i < g.size(); ++i) {
+    if (live[i] == 0) continue;
+    after = after || g[i].code == op::folded || g[i].code == op::count;
+    elements = elements || g[i].code <= op::index || g[i].code == op::gather || g[i].code == op::call;
+  }
+  if (after && elements) throw "a formula cannot use its reductions for its elements: apply it to dsl::sum(x) and the like";
+  return after;
+}
+
+inline constexpr std::size_t max_image_words = 4 * max_program_outputs;
+
+// Traces once: for a long formula that is a good part of the compilers' work.
+template <class Trace>
+constexpr pass_image<max_program_nodes, max_image_words> image() {
+  const graph g = Trace::run();
+  pass_image<max_program_nodes, max_image_words> to;
+  sequence<int> elements, results;
+  for (int i = 0; i < g.outputs.size(); ++i) {
+    const bool after = g.fold_count() > 0 && is_after_folds(g, g.outputs[i]);
+    sequence<int>& of = after ? results : elements;
+    if (to.targets == max_program_outputs) throw "a formula may have at most 32 outputs";
+    to.target_words[to.targets++] = target_word::make(after, of.size()).word;
+    of.push_back(g.outputs[i]);
+  }
+  // The folds that a result needs.
+  sequence<int> number(g.fold_count(), -1), kept;
+  if (results.size() > 0) {
+    const sequence<char> live = needed_by(g, results);
+    for (int i = 0; i < g.size(); ++i) {
+      if (live[i] == 0 || g[i].code != op::folded || number[g[i].field(0)] >= 0) continue;
+      number[g[i].field(0)] = kept.size();
+      kept.push_back(g[i].field(0));
+    }
+  }
+  if (kept.size() > static_cast<int>(max_folds)) throw "a formula may have at most 32 reductions";
+  for (int j = 0; j < kept.size(); ++j) {
+    to.firsts[static_cast<std::size_t>(j)] = elements.size();
+    const fold& each = g.fold_at(kept[j]);
+    for (int k = 0; k < each.values.size(); ++k) {
+      if (is_after_folds(g, each.values[k])) throw "a reduction of a reduction: it is one value, not many";
+      elements.push_back(each.values[k]);
+    }
+  }
+  frozen_programs f;
+  freeze(g, elements, number, f);
+  freeze(g, results, number, f);
+  for (int j = 0; j < kept.size(); ++j) {
+    const fold_rule& rule = g.rule_at(g.fold_at(kept[j]).rule);
+    freeze(rule.combine, rule.combine.outputs, number, f);
+    to.needs_elements[static_cast<std::size_t>(j)] = rule.needs_elements;
+    if (to.identities + 2 * static_cast<std::size_t>(rule.identity.size()) > max_image_words) throw "a formula has too many reductions";
+    for (int k = 0; k < rule.identity.size(); ++k) {
+      to.identity_words[to.identities++] = rule.identity[k].bits;
+      to.identity_words[to.identities++] = rule.identity[k].second;
+    }
+  }
+  to.nodes = static_cast<std::size_t>(f.heads.size()), to.outputs = static_cast<std::size_t>(f.outputs.size());
+  to.programs = static_cast<std::size_t>(f.ends.size() / 2);
+  if (to.nodes > max_program_nodes) throw "a formula may have at most 4096 distinct nodes";
+  if (to.outputs > max_image_words) throw "a formula has too many reductions";
+  for (int i = 0; i < f.heads.size(); ++i) to.heads[static_cast<std::size_t>(i)] = f.heads[i], to.payloads[static_cast<std::size_t>(i)] = f.payloads[i];
+  for (int i = 0; i < f.outputs.size(); ++i) to.output_words[static_cast<std::size_t>(i)] = f.outputs[i];
+  for (int i = 0; i < f.ends.size(); ++i) to.ends[static_cast<std::size_t>(i) + 2] = f.ends[i];
+  return to;
+}
+
+template <class Trace, class... Calls>
+struct compile {
+  static constexpr auto roomy = image<Trace>();
+  static constexpr auto exact = roomy.template exact<roomy.nodes, roomy.words()>();
+  // Program P's nodes and outputs: counts, and where they begin.
+  static constexpr std::size_t begin(std::size_t p, std::size_t what) { return static_cast<std::size_t>(exact.ends[2 * p + what]); }
+  static constexpr std::size_t count(std::size_t p, std::size_t what) { return begin(p + 1, what) - begin(p, what); }
+
+  template <std::size_t P, std::size_t... N, std::size_t... O>
+  static program<heads<exact.heads[begin(P, 0) + N]...>, words<exact.payloads[begin(P, 0) + N]...>, words<exact.output_words[begin(P, 1) + O]...>, Calls...> spell(
+      std::index_sequence<N...>, std::index_sequence<O...>);
+  template <std::size_t P> using program_at = decltype(spell<P>(std::make_index_sequence<count(P, 0)>{}, std::make_index_sequence<count(P, 1)>{}));
+
+  // Fold J's identity begins where those of the folds before end.
+  static constexpr std::size_t identity(std::size_t j) { return 2 * (begin(2 + j, 1) - begin(2, 1)); }
+  template <std::size_t J, std::size_t... I>
+  static folding<program_at<2 + J>, words<exact.identity_words[identity(J) + I]...>, exact.firsts[J], exact.needs_elements[J]> spell_fold(std::index_sequence<I...>);
+  template <std::size_t J> using fold_at = decltype(spell_fold<J>(std::make_index_sequence<2 * count(2 + J, 1)>{}));
+
+  template <std::size_t... T, std::size_t... J>
+  static pass<program_at<0>, program_at<1>, words<exact.target_words[T]...>, foldings<fold_at<J>...>> spell_pass(std::index_sequence<T...>, std::index_sequence<J...>);
+  using type = decltype(spell_pass(std::make_index_sequence<exact.targets>{}, std::make_index_sequence<exact.programs - 2>{}));
+};
+
+/// The pass of what `Trace::run()` builds (a graph), with the functors that it calls.
+template <class Trace, class... Calls>
+using pass_of = typename compile<Trace, Calls...>::type;
+
+/// The elements' program alone.
+template <class Trace, class... Calls>
+using program_of = typename pass_of<Trace, Calls...>::elements;
+
+}  // namespace dsl::detail

@@ -1,0 +1,116 @@
+// Expressions with reductions inside: which parts are a pass of their own, and what is left when their values are known.
+#pragma once
+
+#include <dsl/lang/expression.hpp>
+
+namespace dsl::detail {
+
+template <class T> inline constexpr bool is_tuple = false;
+template <class... T> inline constexpr bool is_tuple<std::tuple<T...>> = true;
+
+/// What a formula returned, as a tuple of outputs.
+template <class R>
+constexpr auto as_tuple(const R& result) {
+  if constexpr (is_tuple<R>) return result;
+  else return std::tuple<R>{result};
+}
+template <class... E> using outputs_of = decltype(std::tuple_cat(as_tuple(std::declval<trace_t<E>>())...));
+
+/// Reductions in an expression that are not inside others.
+template <class E> inline constexpr int reductions_in = 0;
+template <class F, class... Operands> inline constexpr int reductions_in<expression<F, Operands...>> = (0 + ... + reductions_in<Operands>);
+template <class F, int R, class... Operands> inline constexpr int reductions_in<reduction<F, R, Operands...>> = 1;
+
+/// Whether all leaves but those of reductions are scalars.
+template <class E> inline constexpr bool is_scalar_but_for_reductions = E::rank == 0;
+template <class F, class... Operands>
+inline constexpr bool is_scalar_but_for_reductions<expression<F, Operands...>> = (is_scalar_but_for_reductions<Operands> && ...);
+template <class F, int R, class... Operands> inline constexpr bool is_scalar_but_for_reductions<reduction<F, R, Operands...>> = true;
+
+/// Whether one kernel evaluates an expression: it has no reductions, is one, or computes with the values of one and with scalars.
+template <class E> inline constexpr bool is_pass = true;
+template <class F, class... Operands>
+inline constexpr bool is_pass<expression<F, Operands...>> =
+    (0 + ... + reductions_in<Operands>) == 0 ||
+    ((0 + ... + reductions_in<Operands>) == 1 && (is_pass<Operands> && ...) && (is_scalar_but_for_reductions<Operands> && ...));
+template <class F, int R, class... Operands>
+inline constexpr bool is_pass<reduction<F, R, Operands...>> = (0 + ... + reductions_in<Operands>) == 0;
+
+/// Whether a formula, without the reductions among its operands, gives reductions.
+template <class E>
+inline constexpr bool has_folds = [] {
+  graph g;
+  tracer t{&g};
+  traced<E>::run(t);
+  return g.fold_count() > 0;
+}();
+
+/// The rank of an expression's one value: of a formula that folds its arguments, 0.
+template <class E>
+constexpr int rank_of_result() {
+  if constexpr (E::rank == 0 || reductions_in<E> > 0) return E::rank;
+  else return has_folds<E> ? 0 : E::rank;
+}
+template <class E> inline constexpr int result_rank = rank_of_result<E>();
+
+/// Where the value of an inner pass goes.
+template <class E>
+using evaluated_t = std::conditional_t<E::rank == 0, scalar<element_t<trace_t<E>::type.type>>, array<element_t<trace_t<E>::type.type>, E::rank == 0 ? 1 : E::rank>>;
+template <class E>
+evaluated_t<E> empty_for(const E& e) {
+  if constexpr (E::rank == 0) return evaluated_t<E>(element_t<trace_t<E>::type.type>{}, device_of(e));
+  else return {};
+}
+
+/// The largest passes with reductions inside an expression that is no pass itself, as a tuple; of one that is, none.
+template <class E> auto passes_of_operands(const E& e);
+template <class E>
+auto passes_of(const E& e) {
+  if constexpr (reductions_in<E> == 0) return std::tuple<>{};
+  else if constexpr (is_pass<E>) return std::tuple<E>{e};
+  else return passes_of_operands(e);
+}
+template <class E>
+auto passes_of_operands(const E& e) {
+  return std::apply([](const auto&... x) { return std::tuple_cat(passes_of(x)...); }, e.operands);
+}
+template <class E>
+auto inner_passes(const E& e) {
+  if constexpr (is_pass<E>) return std::tuple<>{};
+  else return passes_of_operands(e);
+}
+// How many of them there are in the expressions before each one.
+template <class... Tuples>
+constexpr std::array<int, sizeof...(Tuples) + 1> sizes_before() {
+  std::array<int, sizeof...(Tuples) + 1> n{};
+  std::size_t k = 0;
+  ((n[k + 1] = n[k] + static_cast<int>(std::tuple_size_v<Tuples>), ++k), ...);
+  return n;
+}
+template <class... E> constexpr auto inner_before() { return sizes_before<decltype(inner_passes(std::declval<const E&>()))...>(); }
+template <class... E> constexpr auto passes_before() { return sizes_before<decltype(passes_of(std::declval<const E&>()))...>(); }
+
+// An expression with values, from number First on, in the places of its inner passes.
+template <int First, class E, class Values> auto substitute(const E& e, const Values& values);
+template <int First, class E, class Values>
+auto substitute_operand(const E& e, const Values& values) {
+  if constexpr (reductions_in<E> == 0) return e;
+  else if constexpr (is_pass<E>) return as_operand(std::get<static_cast<std::size_t>(First)>(values));
+  else return substitute<First>(e, values);
+}
+template <int First, class F, class... Operands, class Values, std::size_t... I>
+auto substitute_operands(const expression<F, Operands...>& e, const Values& values, std::index_sequence<I...>) {
+  return make_expression<F>(substitute_operand<First + passes_before<Operands...>()[I]>(std::get<I>(e.operands), values)...);
+}
+template <int First, class F, int R, class... Operands, class Values, std::size_t... I>
+auto substitute_operands(const reduction<F, R, Operands...>& e, const Values& values, std::index_sequence<I...>) {
+  const auto operands = std::tuple{substitute_operand<First + passes_before<Operands...>()[I]>(std::get<I>(e.operands), values)...};
+  return std::apply([&e](const auto&... x) { return reduction<F, R, std::remove_cvref_t<decltype(x)>...>{{x...}, e.axes}; }, operands);
+}
+template <int First, class E, class Values>
+auto substitute(const E& e, const Values& values) {
+  if constexpr (is_pass<E>) return e;
+  else return substitute_operands<First>(e, values, std::make_index_sequence<std::tuple_size_v<decltype(e.operands)>>{});
+}
+
+}  // namespace dsl::detail
