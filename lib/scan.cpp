@@ -8,6 +8,7 @@
 #include "buffer.hpp"
 #include "copy.hpp"
 #include "cuda.hpp"
+#include "parameters.hpp"
 #include "scan.hpp"
 #include "text.hpp"
 
@@ -157,36 +158,6 @@ scan_plan plan_scan(const scan_space& s, const scan_code& code) {
   return p;
 }
 
-// A kernel's parameters, laid out as `scan_arguments`.
-class scan_argument_bytes {
- public:
-  template <class T> void put(const T& value) {
-    std::memcpy(bytes_ + used_, &value, sizeof(T));
-    used_ += sizeof(T);
-  }
-  void* data() { return bytes_; }
-
- private:
-  alignas(16) unsigned char bytes_[sizeof(argument_header) + sizeof(tiling) + max_operands * (sizeof(argument) + max_rank * sizeof(std::int64_t)) + sizeof(scan_parameters)];
-  std::size_t used_ = 0;
-};
-
-void put_operands(scan_argument_bytes& to, const geometry& g, const operand* operands, int count) {
-  for (int k = 0; k < count; ++k) {
-    const operand& o = operands[k];
-    const walk& w = g.walks[k];
-    const reach how = w.how == access::wide ? in_vectors : by_elements;
-    std::uint64_t extra = o.word[1];
-    if (o.kind == operand_kind::address) extra = static_cast<std::uint64_t>(o.size);
-    if (o.kind == operand_kind::array) extra = how;
-    if (o.kind == operand_kind::neighbour)
-      extra = neighbour_word::make(how, o.beyond, w.axis < 0 ? neighbour_word::no_dimension : g.rank - 1 - w.axis, o.distance).word;
-    to.put(argument{o.word[0], extra});
-  }
-  for (int k = 0; !g.linear && k < count; ++k)
-    for (int d = 0; d < max_rank; ++d) to.put(d < g.rank ? g.walks[k].strides[g.rank - 1 - d] : std::int64_t{0});
-}
-
 // Memory for what blocks leave for each other, from the pool, and back into it behind the kernels.
 struct scan_workspace {
   buffer_ref memory;
@@ -196,8 +167,8 @@ struct scan_workspace {
 
 class kernel_scan {
  public:
-  kernel_scan(const scan_code& code, const operand* operands, const scan_space& s, scan_parameters parameters, const stream& on)
-      : code_(code), operands_(operands), space_(s), parameters_(parameters), on_(on), plan_(plan_scan(s, code)) {}
+  kernel_scan(const scan_code& code, const operand* operands, const scan_space& s, scan_parameters given, const stream& on)
+      : code_(code), operands_(operands), space_(s), parameters_(given), on_(on), plan_(plan_scan(s, code)) {}
 
   void run() {
     if (space_.columns) run_columns();
@@ -217,7 +188,7 @@ class kernel_scan {
     parameters_.tiles = scratch.at(16), parameters_.groups = scratch.at(16 + slot * tiles), parameters_.prefixes = scratch.at(16 + slot * (tiles + groups));
     if (simulated()) std::memset(scratch.at(0), 0, bytes);
     else cuda::set_zero(scratch.at(0), bytes, space_.space.where.index, on_.native());
-    scan_argument_bytes given = arguments();
+    parameters given = arguments();
     const int path = space_.space.linear ? 0 : 1;
     if (!simulated()) {
       void* all[] = {given.data()};
@@ -235,7 +206,7 @@ class kernel_scan {
       scratch.allocate(static_cast<std::size_t>(columns * plan_.chunks * code_.host.value_bytes), space_.space.where);
       parameters_.totals = scratch.at(0);
     }
-    scan_argument_bytes given = arguments();
+    parameters given = arguments();
     checked_ranges allowed = ranges();
     if (scratch.memory) allowed.add(reinterpret_cast<std::uintptr_t>(scratch.at(0)), scratch.memory.get()->bytes);
     const auto pass = [&](bool last) {
@@ -258,13 +229,14 @@ class kernel_scan {
     pass(true);
   }
 
-  scan_argument_bytes arguments() const {
+  parameters arguments() const {
+    const geometry& g = space_.space;
     argument_header header{};
-    header.elements = space_.space.elements, header.tiles = plan_.tiles;
-    scan_argument_bytes given;
-    given.put(header);
-    if (!space_.space.linear) given.put(plan_.tiles_of);
-    put_operands(given, space_.space, operands_, code_.inputs + 1);
+    header.elements = g.elements, header.tiles = plan_.tiles;
+    parameters given(header);
+    if (!g.linear) given.put(plan_.tiles_of);
+    for (int k = 0; k <= code_.inputs; ++k) given.put(argument{operands_[k].word[0], extra_of(operands_[k], g.walks[k], g.rank)});
+    if (!g.linear) given.put_strides(g, code_.inputs + 1);
     given.put(parameters_);
     return given;
   }

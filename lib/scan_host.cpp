@@ -1,29 +1,22 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <vector>
 
+#include "columns.hpp"
 #include "host.hpp"
 #include "scan.hpp"
-#include "strided.hpp"
 
 namespace dsl::detail {
 
 namespace {
 
-constexpr std::size_t column_bytes = host_block * 16;
 constexpr std::int64_t chunk_elements = 1 << 16;
 
-struct free_memory { void operator()(unsigned char* p) const { std::free(p); } };
-using bytes = std::unique_ptr<unsigned char, free_memory>;
-
-bytes zeros(std::size_t size) {
-  bytes memory(static_cast<unsigned char*>(std::aligned_alloc(64, (size + 63) / 64 * 64)));
-  if (memory == nullptr) throw std::bad_alloc();
-  std::memset(memory.get(), 0, size);
+host_memory zeros(std::size_t bytes) {
+  host_memory memory = allocate_host_memory(bytes);
+  std::memset(memory.get(), 0, bytes);
   return memory;
 }
 
@@ -31,47 +24,24 @@ bytes zeros(std::size_t size) {
 class block_of_elements {
  public:
   block_of_elements(const scan_code& code, const operand* operands, const geometry& g)
-      : code_(code), operands_(operands), space_(g), columns_(zeros(column_bytes * static_cast<std::size_t>(code.inputs + 2))) {
-    for (int k = 0; k < code.inputs; ++k) {
-      const operand& o = operands[k];
-      if (o.kind == operand_kind::value) std::memcpy(column(k), o.word, sizeof o.word);
-      in_[k] = o.kind == operand_kind::fetched ? reinterpret_cast<const void*>(o.word[0]) : column(k);
-    }
-  }
+      : code_(code), target_(operands[code.inputs]), space_(g), inputs_(operands, code.inputs, g), columns_(allocate_columns(2)) {}
 
   const unsigned char* evaluate(std::int64_t first, std::int64_t count) {
-    const int valid = static_cast<int>(count), padded = (valid + 63) / 64 * 64;
-    for (int k = 0; k < code_.inputs; ++k) {
-      const operand& o = operands_[k];
-      if (o.kind > operand_kind::index) continue;
-      const auto size = static_cast<std::size_t>(size_of(o.type));
-      if (o.kind == operand_kind::array && space_.linear && valid == padded) {
-        in_[k] = reinterpret_cast<const unsigned char*>(o.word[0]) + static_cast<std::size_t>(first) * size;
-        continue;
-      }
-      gather(column(k), o, space_, space_.walks[k], first, count);
-      // What follows the end repeats the last element, so that no function sees what the formula would not.
-      for (int l = valid; l < padded; ++l) std::memcpy(column(k) + static_cast<std::size_t>(l) * size, column(k) + static_cast<std::size_t>(valid - 1) * size, size);
-      in_[k] = column(k);
-    }
-    void* const out[] = {column(code_.inputs)};
-    code_.host.elements[simd_level()](padded, in_, out, nullptr);
-    return column(code_.inputs);
+    inputs_.read(first, static_cast<int>(count));
+    void* const out[] = {columns_.get()};
+    code_.host.elements[simd_level()](padded_block(static_cast<int>(count)), inputs_.at(), out, nullptr);
+    return columns_.get();
   }
 
-  unsigned char* results() { return column(code_.inputs + 1); }
-  void write(std::int64_t first, std::int64_t count) {
-    scatter(results(), operands_[code_.inputs], space_, space_.walks[code_.inputs], first, count);
-  }
+  unsigned char* results() const { return columns_.get() + column_bytes; }
+  void write(std::int64_t first, std::int64_t count) const { scatter(results(), target_, space_, space_.walks[code_.inputs], first, count); }
 
  private:
-  unsigned char* column(int k) const { return columns_.get() + column_bytes * static_cast<std::size_t>(k); }
-
   const scan_code& code_;
-  const operand* operands_;
+  const operand& target_;
   const geometry& space_;
-  bytes columns_;
-  const void* in_[max_operands];
+  input_columns inputs_;
+  host_memory columns_;
 };
 
 template <class Task>
@@ -84,7 +54,7 @@ void scan_rows_on_host(const scan_code& code, const operand* operands, const sca
   const std::int64_t elements = s.space.elements, chunks = (elements + chunk_elements - 1) / chunk_elements;
   const auto value_size = static_cast<std::size_t>(code.host.value_bytes), target_size = static_cast<std::size_t>(size_of(code.target));
   const auto segment_size = static_cast<std::size_t>(code.host.segment_bytes);
-  const bytes segments = zeros(segment_size * static_cast<std::size_t>(chunks));  // none
+  const host_memory segments = zeros(segment_size * static_cast<std::size_t>(chunks));  // none
   const auto before = [&](std::int64_t chunk) { return segments.get() + segment_size * static_cast<std::size_t>(chunk); };
   const auto scan_chunk = [&](block_of_elements& block, std::int64_t chunk, void* on_from, bool last) {
     const std::int64_t end = std::min(elements, (chunk + 1) * chunk_elements);
@@ -109,7 +79,7 @@ void scan_rows_on_host(const scan_code& code, const operand* operands, const sca
   if (chunks > 1) {
     pass(chunks - 1, false);
     // Totals become what comes before: each chunk's moves to the next one's place.
-    const bytes total = zeros(segment_size), next = zeros(segment_size);
+    const host_memory total = zeros(segment_size), next = zeros(segment_size);
     for (std::int64_t c = 0; c < chunks; ++c) {
       std::memcpy(next.get(), total.get(), segment_size);
       code.host.join(next.get(), before(c));
@@ -130,7 +100,7 @@ void scan_columns_on_host(const scan_code& code, const operand* operands, const 
   const std::int64_t chunks = (rows + chunk_rows - 1) / chunk_rows;
   const auto value_size = static_cast<std::size_t>(code.host.value_bytes), target_size = static_cast<std::size_t>(size_of(code.target));
   const std::size_t strip_bytes = value_size * static_cast<std::size_t>(width);
-  const bytes values = zeros(strip_bytes * static_cast<std::size_t>(outer * strips * chunks));
+  const host_memory values = zeros(strip_bytes * static_cast<std::size_t>(outer * strips * chunks));
   const auto before = [&](std::int64_t part, std::int64_t chunk) { return values.get() + strip_bytes * static_cast<std::size_t>(part * chunks + chunk); };
 
   const auto pass = [&](bool last) {
