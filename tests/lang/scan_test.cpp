@@ -414,6 +414,19 @@ TEST_P(scans, the_order_is_that_of_the_elements) {
     }
 }
 
+// The last element that is not 0, of 16 bytes: small tiles, and more of them than a block waits for at once at every level.
+TEST_P(scans, more_tiles_than_two_levels_hold) {
+  const std::int64_t n = 5 * (1 << 19) + 3;
+  std::vector<std::complex<double>> host(static_cast<std::size_t>(n)), want;
+  std::mt19937 engine(5);
+  for (std::int64_t i = 0; i < n; i += 1 + static_cast<std::int64_t>(engine() % (i < n / 2 ? 10 : 400000))) host[static_cast<std::size_t>(i)] = {double(i + 1), -double(i)};
+  std::complex<double> last;
+  for (const auto& x : host) want.push_back(last = x != 0.0 ? x : last);
+  const auto forward = dsl::scan([](auto x, auto y) { return where(y != 0.0, y, x); });
+  const auto got = dsl::eval(forward(dsl::to_device(host))).copy_to_host();
+  for (std::size_t i = 0; i < want.size(); ++i) ASSERT_EQ(got[i], want[i]) << i;
+}
+
 // x(i) = a(i) x(i-1) + b(i), a linear recurrence, as a scan of functions.
 TEST_P(scans, linear_recurrence) {
   const std::int64_t n = 20000;
@@ -462,6 +475,43 @@ TEST_P(scans, are_the_same_every_time) {
     ASSERT_EQ(dsl::eval(dsl::cumsum(m, dsl::axis(0))).copy_to_host(), columns);
   }
 }
+
+#if defined(__CUDACC__)
+TEST(scans_on_cuda, are_captured_into_a_graph) {
+  if (dsl::devices().front().kind != dsl::backend::cuda) GTEST_SKIP() << "no GPU";
+  const dsl::device_guard device{dsl::device("cuda")};
+  const dsl::stream stream;
+  const dsl::stream_guard guard(stream);
+  const auto host = values_of<std::int64_t>(3 * 34567);
+  auto a = dsl::to_device(host);
+  const auto m = dsl::reshape(a, 34567, 3);
+  dsl::array<std::int64_t> all(a.size());
+  dsl::array<std::int64_t, 2> columns(34567, 3);
+  const auto scan_both = [&] {
+    all = dsl::cumsum(a);
+    columns = dsl::cumsum(m, dsl::axis(0));
+  };
+  scan_both();
+  stream.synchronize();
+  const auto native = static_cast<cudaStream_t>(stream.native());
+  cudaGraph_t graph{};
+  cudaGraphExec_t ready{};
+  ASSERT_EQ(cudaStreamBeginCapture(native, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+  scan_both();
+  ASSERT_EQ(cudaStreamEndCapture(native, &graph), cudaSuccess);
+  ASSERT_EQ(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess);
+  for (int k = 1; k < 4; ++k) {
+    a = a + 1;
+    ASSERT_EQ(cudaGraphLaunch(ready, native), cudaSuccess);
+    auto more = host;
+    for (auto& x : more) x += k;
+    EXPECT_EQ(all.copy_to_host(), sums<std::int64_t>(more, flat(more.size())));
+    EXPECT_EQ(columns.copy_to_host(), sums<std::int64_t>(more, along({34567, 3}, 0)));
+  }
+  cudaGraphExecDestroy(ready);
+  cudaGraphDestroy(graph);
+}
+#endif
 
 TEST_P(scans, shapes_and_axes_that_do_not_fit) {
   const auto a = dsl::to_device(std::vector<float>(6, 1));

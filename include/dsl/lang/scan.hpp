@@ -28,7 +28,7 @@ struct scan_expression {
   using lazy_expression = void;
   static constexpr int rank = Rank;
   Operand operand;
-  scan_request request;  // the axis as it was given
+  scan_request request;
 };
 
 template <class Operator, dtype A, dtype R, int Rank, class Operand>
@@ -104,7 +104,6 @@ const scan_code& scan_code_for(pass<Element...>, program<Operator...>) {
 
 template <class Operator, dtype R, class... Options, class X>
 auto make_scan(const X& x, scan_request request, const Options&... options) {
-  static_assert(!is_symbol<X>, "a scan is one of arrays: inside a formula there is one element");
   using operand_type = operand_t<X>;
   constexpr bool flat = !(is_axis<Options> || ...);
   request.axis = -1;
@@ -133,11 +132,20 @@ scan_request begin_with(const T& init) {
   return request;
 }
 
+template <class X>
+constexpr dtype dtype_of_elements() {
+  if constexpr (is_symbol<X>) {
+    static_assert(!is_symbol<X>, "a scan is one of arrays: inside a formula there is one element");
+    return X::type.type;
+  } else {
+    return trace_t<operand_t<X>>::type.type;
+  }
+}
+
 template <op Code, class T, class X, class... Options>
 auto cumulate(const X& x, int identity, const Options&... options) {
-  constexpr dtype of_x = trace_t<operand_t<X>>::type.type;
   constexpr dtype R = [] {
-    if constexpr (std::is_void_v<T>) return sum_dtype(of_x);
+    if constexpr (std::is_void_v<T>) return sum_dtype(dtype_of_elements<X>());
     else return dtype_v<T>;
   }();
   scan_request request = begin_with<accumulated(R)>(identity);
@@ -153,7 +161,7 @@ struct scanner {
   template <class X, class... Options>
     requires operands<X> && scan_options<Options...>
   auto operator()(const X& x, const Options&... options) const {
-    constexpr weak_dtype given[] = {{trace_t<operand_t<X>>::type.type}, {dtype_v<Init>, true}...};
+    constexpr weak_dtype given[] = {{dtype_of_elements<X>()}, {dtype_v<Init>, true}...};
     constexpr dtype R = promote(given, sizeof...(Init) + 1).type;
     if constexpr (sizeof...(Init) == 0) {
       static_assert(!(is_exclusive<Options> || ...), "an exclusive scan needs a first value: dsl::scan(op, init)");
@@ -226,7 +234,7 @@ void assign_scan(Target& target, const scan_expression<Operator, A, R, Rank, Ope
     }
   }
   add_leaves(as_operand(target), at);
-  fit_scan_target(all[inputs], g.shape, g.shape_rank, e.request.axis < 0 || flat);
+  fit_scan_target(all[inputs], g.shape, g.shape_rank, flat);
   run_scan(code, all, e.request);
 }
 
