@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <string>
 
 #include "buffer.hpp"
 #include "copy.hpp"
 #include "cuda.hpp"
+#include "layout.hpp"
 #include "parameters.hpp"
 #include "scan.hpp"
 #include "text.hpp"
@@ -17,7 +17,6 @@ namespace dsl::detail {
 namespace {
 
 std::int64_t pieces(std::int64_t n, std::int64_t piece) { return (n + piece - 1) / piece; }
-bool has_elements(const operand& o) { return o.kind <= operand_kind::index; }
 
 // Largest strides of the target first, so that what is written is contiguous; its order says nothing where all elements are one row.
 int order_dimensions(const geometry& g, const operand& target, int axis, int (&order)[max_rank]) {
@@ -31,44 +30,6 @@ int order_dimensions(const geometry& g, const operand& target, int axis, int (&o
   return rank;
 }
 
-// Strides along the dimensions of the shape, in the order in which a kernel walks them, merged where every operand allows it and
-// neither is the scan's axis or one along which neighbours are read. Gives the axis's new place, or -1.
-int walk_dimensions(geometry& g, const operand* operands, int count, const int (&order)[max_rank], int rank, int axis) {
-  bool apart[max_rank] = {};
-  for (int k = 0; k < count; ++k) {
-    const operand& o = operands[k];
-    g.walks[k] = {};
-    g.walks[k].axis = -1;
-    if (!has_elements(o)) continue;
-    const int skipped = g.shape_rank - o.rank;
-    for (int i = 0; i < rank; ++i) {
-      const int d = order[i] - skipped;
-      g.walks[k].strides[i] = d >= 0 && o.extents[d] != 1 ? o.strides[d] : 0;
-      if (o.kind == operand_kind::neighbour && d == o.axis && o.extents[d] != 1) g.walks[k].axis = i, apart[i] = true;
-    }
-  }
-  int place = -1;
-  for (int i = 0; i < rank; ++i) apart[i] = apart[i] || order[i] == axis;
-  g.rank = 0;
-  for (int i = 0; i < rank; ++i) {
-    const std::int64_t extent = g.shape[order[i]];
-    bool merges = i > 0 && !apart[i - 1] && !apart[i];
-    for (int k = 0; merges && k < count; ++k) merges = g.walks[k].strides[g.rank - 1] == g.walks[k].strides[i] * extent;
-    const int to = merges ? g.rank - 1 : g.rank++;
-    g.extents[to] = merges ? g.extents[to] * extent : extent;
-    if (order[i] == axis) place = to;
-    for (int k = 0; k < count; ++k) {
-      g.walks[k].strides[to] = g.walks[k].strides[i];
-      if (g.walks[k].axis == i) g.walks[k].axis = to;
-    }
-  }
-  if (g.rank == 0) {
-    g.rank = 1, g.extents[0] = 1;
-    for (int k = 0; k < count; ++k) g.walks[k].strides[0] = 1;
-  }
-  return place;
-}
-
 // All arrays contiguous in the order of the walk, whose rows then need no dimension of their own.
 bool is_linear(const geometry& g, const operand* operands, int count) {
   if (g.rank > 2) return false;
@@ -80,38 +41,30 @@ bool is_linear(const geometry& g, const operand* operands, int count) {
   return true;
 }
 
-bool is_wide(const geometry& g, const operand& o, const walk& w, int lanes) {
-  const auto size = static_cast<std::int64_t>(size_of(o.type)), vector = std::min<std::int64_t>(16, size * lanes);
-  bool wide = (o.kind == operand_kind::array || o.kind == operand_kind::neighbour) && w.axis != g.rank - 1 && w.strides[g.rank - 1] == 1 &&
-              o.word[0] % static_cast<std::uint64_t>(vector) == 0;
-  for (int d = 0; d + 1 < g.rank; ++d) wide = wide && w.strides[d] * size % vector == 0;
-  return wide;
-}
-
 }  // namespace
 
 void lay_out_scan(scan_space& s, const scan_code& code, const operand* operands, int axis) {
   geometry& g = s.space;
   const int count = code.inputs + 1;
   lay_out(g, operands, code.inputs, 1, code.lanes, code.view);
+  for (int k = 0; k < count; ++k) {
+    g.walks[k] = {};
+    g.walks[k].axis = -1;
+    if (has_elements(operands[k])) g.walks[k] = walk_of(g, operands[k]);
+  }
   int order[max_rank];
   const int rank = order_dimensions(g, operands[code.inputs], axis, order);
-  int place = walk_dimensions(g, operands, count, order, rank, axis);
+  const auto places = merge_dimensions(g, count, order, rank, axis < 0 ? 0 : 1u << axis);
+  if (g.rank == 0) g.rank = 1, g.extents[0] = 1;
   s.row = axis < 0 ? g.elements : g.shape[axis];
-  s.columns = place >= 0 && (place != g.rank - 1 || (s.row == 1 && g.rank > 1));
-  if (s.columns) {
-    // The axis is the last dimension but one; the last one, along which the target lies, are the columns.
-    const auto move = [&](std::int64_t* values) {
-      if (place == g.rank - 1) std::swap(values[place], values[place - 1]);
-      else std::rotate(values + place, values + place + 1, values + g.rank - 1);
-    };
-    move(g.extents);
-    for (int k = 0; k < count; ++k) {
-      std::int64_t axes[max_rank];
-      for (int d = 0; d < g.rank; ++d) axes[d] = d;
-      move(axes), move(g.walks[k].strides);
-      if (g.walks[k].axis >= 0) g.walks[k].axis = static_cast<int>(std::find(axes, axes + g.rank, g.walks[k].axis) - axes);
-    }
+  s.columns = false;
+  if (axis >= 0) {
+    const int place = places[static_cast<std::size_t>(std::find(order, order + rank, axis) - order)], last = g.rank - 1;
+    // Rows of one element are columns as well, side by side.
+    s.columns = g.rank > 1 && (place != last || s.row == 1);
+    // The columns are the last dimension, along which the target lies, and the axis the one before.
+    if (s.columns && place == last) move_dimension(g, count, last - 1, last);
+    else if (s.columns) move_dimension(g, count, place, last - 1);
   }
   g.linear = !s.columns && is_linear(g, operands, count);
   if (g.linear) g.rank = 1, g.extents[0] = g.elements;
@@ -158,13 +111,6 @@ scan_plan plan_scan(const scan_space& s, const scan_code& code) {
   return p;
 }
 
-// Memory for what blocks leave for each other, from the pool, and back into it behind the kernels.
-struct scan_workspace {
-  buffer_ref memory;
-  void allocate(std::size_t bytes, device where) { memory = buffer_ref::allocate(bytes, where); }
-  unsigned char* at(std::size_t offset) const { return static_cast<unsigned char*>(memory.data()) + offset; }
-};
-
 class kernel_scan {
  public:
   kernel_scan(const scan_code& code, const operand* operands, const scan_space& s, scan_parameters given, const stream& on)
@@ -181,13 +127,13 @@ class kernel_scan {
   void run_rows() {
     const std::size_t slot = static_cast<std::size_t>((code_.host.value_bytes + 3) / 4 + 1) * 4;
     const auto tiles = static_cast<std::size_t>(plan_.grid), groups = tiles / scan_groups + 1, prefixes = groups / scan_groups + 2;
-    scan_workspace scratch;
     const std::size_t bytes = 16 + slot * (tiles + groups + prefixes);
-    scratch.allocate(bytes, space_.space.where);
-    parameters_.ticket = reinterpret_cast<unsigned*>(scratch.at(0));
-    parameters_.tiles = scratch.at(16), parameters_.groups = scratch.at(16 + slot * tiles), parameters_.prefixes = scratch.at(16 + slot * (tiles + groups));
-    if (simulated()) std::memset(scratch.at(0), 0, bytes);
-    else cuda::set_zero(scratch.at(0), bytes, space_.space.where.index, on_.native());
+    const buffer_ref scratch = buffer_ref::allocate(bytes, space_.space.where);  // goes back to the pool behind the kernel
+    auto* const at = static_cast<unsigned char*>(scratch.data());
+    parameters_.ticket = reinterpret_cast<unsigned*>(at);
+    parameters_.tiles = at + 16, parameters_.groups = at + 16 + slot * tiles, parameters_.prefixes = at + 16 + slot * (tiles + groups);
+    if (simulated()) std::memset(at, 0, bytes);
+    else cuda::set_zero(at, bytes, space_.space.where.index, on_.native());
     parameters given = arguments();
     const int path = space_.space.linear ? 0 : 1;
     if (!simulated()) {
@@ -200,15 +146,15 @@ class kernel_scan {
 
   void run_columns() {
     const std::int64_t rows = space_.row, across = space_.space.extents[space_.space.rank - 1], columns = space_.space.elements / rows;
-    scan_workspace scratch;
+    buffer_ref totals;
     parameters_.columns = columns, parameters_.chunks = plan_.chunks, parameters_.across = across;
     if (plan_.chunks > 1) {
-      scratch.allocate(static_cast<std::size_t>(columns * plan_.chunks * code_.host.value_bytes), space_.space.where);
-      parameters_.totals = scratch.at(0);
+      totals = buffer_ref::allocate(static_cast<std::size_t>(columns * plan_.chunks * code_.host.value_bytes), space_.space.where);
+      parameters_.totals = totals.data();
     }
     parameters given = arguments();
     checked_ranges allowed = ranges();
-    if (scratch.memory) allowed.add(reinterpret_cast<std::uintptr_t>(scratch.at(0)), scratch.memory.get()->bytes);
+    if (totals) allowed.add(reinterpret_cast<std::uintptr_t>(totals.data()), totals.get()->bytes);
     const auto pass = [&](bool last) {
       if (simulated()) {
         for (allowed.block = 0; allowed.block < plan_.grid; ++allowed.block) code_.simulated[1].columns(given.data(), allowed, allowed.block, last);

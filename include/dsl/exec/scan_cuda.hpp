@@ -73,7 +73,7 @@ struct scan_block_team {
 /// One pass: every element is read once, and written once its predecessors are known. Blocks take tiles in the order in which they
 /// start, so that a block waits only for such as run already.
 template <class Scan, class Arguments>
-__global__ void __launch_bounds__(scan_block_threads) scan_rows(const __grid_constant__ scan_arguments<Arguments> args) {
+__global__ void __launch_bounds__(scan_block_threads, 2) scan_rows(const __grid_constant__ scan_arguments<Arguments> args) {
   using body = scan_thread<Scan, Arguments, device_memory>;
   using team_type = scan_block_team<typename Scan::combine, typename Scan::value>;
   constexpr int rounds = body::rounds;
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(scan_block_threads) scan_rows(const __grid_con
 
 /// Neighbouring threads take neighbouring columns.
 template <class Scan, class Arguments>
-__global__ void __launch_bounds__(scan_block_threads) scan_columns(const __grid_constant__ scan_arguments<Arguments> args, bool last) {
+__global__ void __launch_bounds__(scan_block_threads, 2) scan_columns(const __grid_constant__ scan_arguments<Arguments> args, bool last) {
   scan_thread<Scan, Arguments, device_memory>(args, device_memory{nullptr}).scan_columns(blockIdx.x, static_cast<int>(threadIdx.x), last);
 }
 
