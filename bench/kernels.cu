@@ -1,7 +1,5 @@
 // Elementwise kernels and reductions on the GPU: time, GB/s, and percent of a device copy of the same run.
 // Prints a table; --size log2(n) sets the largest size. Bytes are those that the formula must move, each once.
-#include <cuda_runtime_api.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -9,47 +7,10 @@
 #include <cstring>
 
 #include "../tests/rk4.hpp"
+#include "measure.hpp"
 #include "rk4_by_hand.hpp"
 
 namespace {
-
-constexpr int repeats = 20, launches = 5;
-
-void check(cudaError_t status) {
-  if (status == cudaSuccess) return;
-  std::fprintf(stderr, "%s\n", cudaGetErrorString(status));
-  std::exit(1);
-}
-
-/// Milliseconds a launch: the median of `repeats` measurements between events, of `launches` each, after three to warm up.
-template <class Run>
-float median_ms(Run&& run) {
-  cudaEvent_t begin, end;
-  check(cudaEventCreate(&begin)), check(cudaEventCreate(&end));
-  std::vector<float> times;
-  for (int k = 0; k < 3 + repeats; ++k) {
-    check(cudaEventRecord(begin));
-    for (int l = 0; l < launches; ++l) run();
-    check(cudaEventRecord(end));
-    check(cudaEventSynchronize(end));
-    float ms = 0;
-    check(cudaEventElapsedTime(&ms, begin, end));
-    if (k >= 3) times.push_back(ms / launches);
-  }
-  check(cudaEventDestroy(begin)), check(cudaEventDestroy(end));
-  std::nth_element(times.begin(), times.begin() + repeats / 2, times.end());
-  return times[repeats / 2];
-}
-
-double copy_gbs = 0;
-
-template <class Run>
-void row_of(const char* name, double bytes, Run&& run) {
-  const float ms = median_ms(run);
-  const double gbs = bytes / ms * 1e-6;
-  if (copy_gbs == 0) copy_gbs = gbs;
-  std::printf("%-34s %9.4f ms %8.0f GB/s %6.1f %%\n", name, ms, gbs, 100 * gbs / copy_gbs);
-}
 
 template <class Run>
 void wall(const char* name, int calls, Run&& run) {
