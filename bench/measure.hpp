@@ -1,4 +1,4 @@
-// Times of kernels, and what part of a copy's bandwidth they reach.
+// What the benchmarks on the GPU share: timing between events, and rows of a table.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
+
+#include <dsl/dsl.hpp>
 
 inline constexpr int repeats = 20, launches = 5;
 
@@ -36,7 +38,7 @@ float median_ms(Run&& run) {
   return times[repeats / 2];
 }
 
-inline double copy_gbs = 0;  // of the first row; 0 makes the next row the first
+inline double copy_gbs = 0;
 
 template <class Run>
 void row_of(const char* name, double bytes, Run&& run) {

@@ -115,7 +115,10 @@ class block_runner {
       const operand& o = target(i);
       const walk& w = walk_of(i);
       std::int64_t rest = element, offset = 0;
-      for (int d = g.rank - 1; g.kept != 0 && d >= 0; --d) offset += rest % std::max<std::int64_t>(g.extents[d], 1) * w.strides[d], rest /= std::max<std::int64_t>(g.extents[d], 1);
+      for (int d = g.rank - 1; g.kept != 0 && d >= 0; --d) {
+        const std::int64_t extent = g.elements > 0 || (g.kept >> d & 1) != 0 ? g.extents[d] : 1;  // the results of no elements
+        offset += rest % extent * w.strides[d], rest /= extent;
+      }
       to[i] = reinterpret_cast<unsigned char*>(o.word[0]) + offset * size_of(o.type);
       again[i] = job_.recorded != nullptr ? reinterpret_cast<void*>(job_.recorded[i]) : nullptr;
     }

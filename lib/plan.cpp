@@ -65,9 +65,9 @@ void plan_transposing(plan& p, const geometry& g, const operand* inputs, int cou
 }
 
 // The index space in tiles that blocks take one by one.
-void plan_tiles(plan& p, const geometry& g, const operand* inputs, int input_count, int multiprocessors) {
+void plan_tiles(plan& p, const geometry& g, const operand* inputs, int input_count, int ahead, int multiprocessors) {
   if (g.linear) {
-    p.tiles = pieces(g.elements, static_cast<std::int64_t>(p.block) * p.lanes);
+    p.tiles = pieces(g.elements, static_cast<std::int64_t>(p.block) * p.lanes * ahead);
     return;
   }
   const std::int64_t inner = g.extents[g.rank - 1], second = g.rank > 1 ? g.extents[g.rank - 2] : 1;
@@ -85,27 +85,36 @@ void plan_tiles(plan& p, const geometry& g, const operand* inputs, int input_cou
 
 // Reductions that keep some dimensions. Where the innermost one is reduced, rows of threads make one result each; where it is kept,
 // columns of threads do. A tile is as long in the reduced dimension as leaves work for all multiprocessors.
-void plan_kept(plan& p, const geometry& g, std::int64_t resident, bool block_is_fixed) {
+void plan_kept(plan& p, const geometry& g, const pass_traits& pass, std::int64_t resident, bool block_is_fixed) {
   const int last = g.rank - 1;
   const bool columns_kept = (g.kept >> last & 1) != 0;
   const std::int64_t inner = g.extents[last], second = g.extents[last - 1];
   const int across = power_of_two_from(pieces(inner, p.lanes), 1024), down = power_of_two_from(second, 1024);
   while (!block_is_fixed && p.block > 64 && p.block > static_cast<std::int64_t>(across) * down) p.block /= 2;
-  // A warp reads 512 bytes side by side, or a whole row if that is shorter.
-  p.columns = std::min(p.block, columns_kept ? std::max(std::min(across, 32), std::min(across, p.block / down)) : across);
-  p.rows = p.block / p.columns;
-  p.distance = columns_kept ? p.columns : 1, p.parts = columns_kept ? p.rows : p.columns;
-
   std::int64_t kept_around = 1, walked_around = 1;
   for (int d = 0; d < last - 1; ++d) ((g.kept >> d & 1) != 0 ? kept_around : walked_around) *= g.extents[d];
+
+  // A warp reads 512 bytes side by side, or a whole row if that is shorter. Where there are columns enough, each thread has its own.
+  constexpr int warp = 32;
+  p.columns = std::min({p.block, across, warp});
+  if (columns_kept) {
+    p.columns = std::min(p.block, std::max(p.columns, std::min(across, p.block / down)));
+    while (2 * p.columns <= std::min(p.block, across) && kept_around * pieces(inner, 2LL * p.columns * p.lanes) >= resident) p.columns *= 2;
+  }
+  p.rows = p.block / p.columns;
+  p.distance = columns_kept ? p.columns : 1, p.parts = columns_kept ? p.rows : p.columns;
   const std::int64_t span = columns_kept ? p.rows : p.columns * p.lanes, walked = columns_kept ? second : inner;
-  p.groups = kept_around * (columns_kept ? pieces(inner, p.columns * p.lanes) : pieces(second, p.rows));
   const std::int64_t spans = pieces(walked, span), all = spans * walked_around;
-  std::int64_t splits = std::clamp<std::int64_t>(resident / std::max<std::int64_t>(p.groups, 1), 1, std::max<std::int64_t>(all, 1));
+  p.slots = columns_kept ? p.lanes : 1;
+  // Rows that a thread reads at once are several at a time, where there are many.
+  if (!columns_kept && all == 1 && kept_around * pieces(second, static_cast<std::int64_t>(p.rows) * pass.ahead) >= resident) p.slots = pass.ahead;
+  const std::int64_t rows = static_cast<std::int64_t>(p.rows) * (columns_kept ? 1 : p.slots);
+  p.groups = kept_around * (columns_kept ? pieces(inner, p.columns * p.lanes) : pieces(second, rows));
+  const std::int64_t splits = std::clamp<std::int64_t>(resident / std::max<std::int64_t>(p.groups, 1), 1, std::max<std::int64_t>(all, 1));
   constexpr std::int64_t longest = 1 << 30;  // a tile's extents are counted in 32 bits
   const std::int64_t steps = std::clamp<std::int64_t>(pieces(all, splits), 1, std::max<std::int64_t>(1, std::min(spans, longest / span)));
   p.width = static_cast<int>(columns_kept ? p.columns * p.lanes : span * steps);
-  p.height = static_cast<int>(columns_kept ? span * steps : p.rows);
+  p.height = static_cast<int>(columns_kept ? span * steps : rows);
   p.tiles = pieces(spans, steps) * walked_around;
   p.splits = static_cast<int>(std::clamp<std::int64_t>(p.tiles, 1, splits));
 }
@@ -141,17 +150,17 @@ plan make_plan(const geometry& g, const operand* inputs, int input_count, const 
     return static_cast<std::int64_t>(device.multiprocessors) * std::max(1, std::min(p.blocks_per_multiprocessor, threads / p.block));
   };
   if (g.kept != 0) {
-    plan_kept(p, g, resident(), fixed.block != 0);
+    plan_kept(p, g, pass, resident() / (pass.ahead >= 4 ? 2 : 1), fixed.block != 0);
     p.grid = p.groups * p.splits;
   } else {
-    const auto cut = [&] { plan_tiles(p, g, inputs, input_count, device.multiprocessors); };
+    const auto cut = [&] { plan_tiles(p, g, inputs, input_count, pass.ahead, device.multiprocessors); };
     cut();
     // A small job is spread over more multiprocessors by smaller blocks.
     while (fixed.block == 0 && p.block > 64 && p.tiles < device.multiprocessors) p.block /= 2, cut();
     p.grid = p.tiles;
     if (folds) p.grid = std::max<std::int64_t>(1, std::min(p.tiles, resident())), p.splits = static_cast<int>(p.grid), p.parts = p.block;
   }
-  p.shared_bytes = std::max(p.tile_bytes, p.parts * p.distance > 32 ? p.block * pass.state_bytes : 0);
+  p.shared_bytes = std::max(p.tile_bytes, p.parts > 1 && p.block > 32 ? p.block * pass.state_bytes : 0);
   if (std::max(p.tiles, p.grid) > 0x7fffffff)
     raise<shape_error>(std::to_string(g.elements) + " elements need more blocks than a grid has: " + spell_pass(pass.view));
   return p;

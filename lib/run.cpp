@@ -79,6 +79,7 @@ tiling tiling_of(const geometry& g, const plan& p) {
   while ((1 << t.log2_columns) < p.columns) ++t.log2_columns;
   t.rows = p.rows, t.outer_rank = std::max(0, g.rank - 2), t.shared_bytes = p.tile_bytes;
   t.width = p.width, t.height = p.height;
+  t.along_rows = p.width > p.columns * p.lanes ? 1 : 0;
   for (int d = 0; d < g.rank; ++d) t.kept |= (g.kept >> d & 1) << (g.rank - 1 - d);
   t.across = divisor::of(pieces(t.extents[0], t.width)), t.down = divisor::of(pieces(t.extents[1], t.height));
   t.in_column = divisor::of(std::min(t.height, p.block));
@@ -92,7 +93,7 @@ void prepared::run_kernel(const std::uint64_t* recorded, const stream& on) {
   const plan p = make_plan();
   const int inputs = code_->inputs, count = static_cast<int>(operands_.size());
   const kept_along kept = space_.kept == 0 ? kept_along::none : (space_.kept >> (space_.rank - 1) & 1) != 0 ? kept_along::columns : kept_along::rows;
-  parameters given({space_.elements, p.tiles, {space_.count, p.splits, p.distance, p.parts, kept, nullptr, nullptr}});
+  parameters given({space_.elements, p.tiles, {space_.count, p.splits, p.distance, p.parts, p.slots, kept, nullptr, nullptr}});
   if (!space_.linear) given.put(tiling_of(space_, p));
   int shared = 0;
   for (int k = 0; k < count; ++k) {
@@ -116,8 +117,7 @@ void prepared::run_kernel(const std::uint64_t* recorded, const stream& on) {
     return simulate(code_->simulated[path], code_->pass.accumulator_bytes, given.data(), p, given.header().folds, allowed);
   }
   if (code_->folds() && p.splits > 1) {
-    const std::int64_t slots = kept == kept_along::columns ? p.lanes : 1;
-    const cuda::workspace scratch = cuda::scratch_of(on, static_cast<std::size_t>(p.grid * slots * (p.block / p.parts) * code_->pass.accumulator_bytes));
+    const cuda::workspace scratch = cuda::scratch_of(on, static_cast<std::size_t>(p.grid * p.slots * (p.block / p.parts) * code_->pass.accumulator_bytes));
     given.header().folds.partials = scratch.partials, given.header().folds.tickets = scratch.tickets;
   }
   void* all[] = {given.data()};
@@ -132,6 +132,26 @@ bool is_one_space(const operand* all, const part* parts, int count) {
     const auto folded = [&](int k) { return parts[k].folds.axes & ((1u << first.shape_rank) - 1); };
     if (i > 0 && (g.shape_rank != first.shape_rank || !std::equal(g.shape, g.shape + g.shape_rank, first.shape) || folded(i) != folded(0))) return false;
   }
+  return true;
+}
+
+namespace {
+
+bool is_same(const operand& a, const operand& b) {
+  return a.kind == b.kind && a.type == b.type && a.rank == b.rank && a.word[0] == b.word[0] && a.word[1] == b.word[1] && a.memory == b.memory &&
+         std::equal(a.extents, a.extents + a.rank, b.extents) && std::equal(a.strides, a.strides + a.rank, b.strides) && a.size == b.size &&
+         a.distance == b.distance && a.axis == b.axis && a.beyond == b.beyond;
+}
+
+}  // namespace
+
+bool are_same_operands(const operand* all, const part* parts, int count) {
+  const std::uint32_t axes = (1u << parts[0].folds.rank) - 1;
+  for (int i = 1; i < count; ++i)
+    if (((parts[i].folds.axes ^ parts[0].folds.axes) & axes) != 0) return false;
+  for (int i = 1; i < count; ++i)
+    for (int k = 0; k < parts[0].count; ++k)
+      if (!is_same(all[parts[0].first + k], all[parts[i].first + k])) return false;
   return true;
 }
 

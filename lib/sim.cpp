@@ -61,7 +61,7 @@ void simulate(const simulated_kernel& k, int accumulator_bytes, const void* argu
     for (allowed.block = 0; allowed.block < p.grid; ++allowed.block) step.tile = allowed.block, run_tile(none);
     return;
   }
-  const std::size_t used = walk.kept == kept_along::columns ? slots : 1, blocks = static_cast<std::size_t>(p.splits);
+  const std::size_t used = static_cast<std::size_t>(walk.slots), blocks = static_cast<std::size_t>(p.splits);
   const auto owners = static_cast<std::size_t>(p.block / walk.parts);
   const auto finish = [&](accumulator_array& sums, std::size_t slot, int distance) {
     k.reduce(sums.at(slot), p.block, k.slots, distance, walk.parts);
@@ -77,6 +77,8 @@ void simulate(const simulated_kernel& k, int accumulator_bytes, const void* argu
       allowed.block = group * p.splits + static_cast<std::int64_t>(split);
       accumulator_array sums(k, accumulator_bytes, slots * threads);
       for (step.tile = static_cast<std::int64_t>(split); step.tile < p.tiles; step.tile += p.splits) run_tile(sums);
+      for (std::size_t t = 0; walk.slots == 1 && t < threads; ++t)
+        for (std::size_t s = 1; s < static_cast<std::size_t>(k.ahead); ++s) k.add(sums.at(slots * t), sums.at(slots * t + s));
       for (std::size_t slot = 0; slot < used; ++slot) {
         if (blocks == 1) {
           finish(sums, slot, walk.distance);

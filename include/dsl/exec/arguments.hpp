@@ -35,7 +35,7 @@ enum class kept_along : std::int32_t { none, rows, columns };
 /// take its tiles in turn. `parts` threads, `distance` apart, share a result.
 struct fold_walk {
   std::int64_t count;  // elements of each result
-  std::int32_t splits, distance, parts;
+  std::int32_t splits, distance, parts, slots;  // slots: results that a thread has sums for
   kept_along kept;
   void* partials;      // what blocks leave for the last one of their group
   unsigned* tickets;   // for each group: how many have done so
@@ -73,6 +73,7 @@ struct tiling {
   std::int64_t extents[2];
   std::int32_t log2_columns, rows, outer_rank;         // threads a row, rows of threads, dimensions beyond the second
   std::int32_t shared_bytes, width, height;            // in shared memory; a tile, in elements
+  std::int32_t along_rows;                             // where the kernel folds: its threads walk along the rows of a tile, not down
   std::uint32_t kept;                                  // where the kernel folds: a bit for each dimension that is kept
   divisor across, down, in_column, outer[max_rank - 2];
 };

@@ -83,7 +83,11 @@ __device__ void fold_blocks(Body& body, const fold_walk& walk, std::int64_t tile
   for (std::int64_t tile = split; tile < tiles; tile += blocks) run(group, tile, sums);
   if (tiles == 0) body.enter(group, 0);
 
-  const int slots = walk.kept == kept_along::columns ? Body::slots : 1;
+  const int slots = walk.slots;
+  if (slots == 1) {
+    DSL_DETAIL_UNROLL
+    for (int s = 1; s < Body::ahead; ++s) folds::add(sums[0], sums[s]);
+  }
   auto* const partials = static_cast<accumulators*>(walk.partials) + static_cast<std::int64_t>(group) * blocks * slots * owners;
   const int owned = owned_by(thread, block, walk.distance, walk.parts);
   DSL_DETAIL_ROLLED
@@ -118,19 +122,24 @@ __global__ void kernel(const __grid_constant__ Arguments args) {
   using body = kernel_body<Pass, Inputs, Arguments, device_memory>;
   body thread(args, device_memory{shared_memory});
   const int number = static_cast<int>(threadIdx.x), block = static_cast<int>(blockDim.x);
-  const auto run = [&](std::uint32_t group, std::int64_t tile, typename body::accumulators* sums) {
+  const auto load_tile = [&](std::int64_t tile) {
     if constexpr (Arguments::strided) {
-      if (args.tiles_of.shared_bytes > 0) {
-        __syncthreads();
-        thread.load_tile(static_cast<std::uint32_t>(tile), number, block);
-        wait_for_fetches();
-        __syncthreads();
-      }
+      if (args.tiles_of.shared_bytes == 0) return;
+      __syncthreads();
+      thread.load_tile(static_cast<std::uint32_t>(tile), number, block);
+      wait_for_fetches();
+      __syncthreads();
     }
-    thread.run(group, tile, number, block, sums);
   };
-  if constexpr (body::folds::count > 0) fold_blocks(thread, args.folds, args.tiles, shared_memory, run);
-  else run(0, blockIdx.x, nullptr);
+  if constexpr (body::folds::count > 0) {
+    fold_blocks(thread, args.folds, args.tiles, shared_memory, [&](std::uint32_t group, std::int64_t tile, typename body::accumulators* sums) {
+      load_tile(tile);
+      thread.fold(group, tile, number, block, sums);
+    });
+  } else {
+    load_tile(blockIdx.x);
+    thread.map(blockIdx.x, number, block);
+  }
 }
 
 #endif  // __CUDACC__

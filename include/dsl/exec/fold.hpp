@@ -102,7 +102,7 @@ template <class Fold, class Team, class Value>
 DSL_DETAIL_FN Value reduce_threads(const Team& team, Value value, int distance, int parts) {
   for (int step = 16; step > 0; step /= 2)
     if (step >= distance && step < distance * parts) value = team.template combine<Fold>(value, team.shift_down(value, step));
-  if (distance * parts > 32) value = team.template across_warps<Fold>(value, distance, parts);
+  if (parts > 1 && distance * parts > 32) value = team.template across_warps<Fold>(value, distance, parts);
   return value;
 }
 

@@ -15,6 +15,26 @@ constexpr std::uint32_t neighbours_of(const program_view& p) {
   return found;
 }
 
+/// Elements side by side that a thread takes at a time, and where they are.
+template <class Inputs, int Lanes>
+struct lane_group {
+  Inputs in[Lanes];
+  int count = 0;                     // lanes that exist
+  std::int64_t first = 0;            // linear: the first element
+  std::int32_t column = 0, row = 0;  // strided: its place in the tile
+  bool in_vectors = false;           // all operands are read in whole vectors
+};
+
+/// Groups that a thread of a kernel that folds reads before it computes with the first of them, so that many bytes are on the way.
+/// Beside stores, and for long formulas, it takes more registers than it gains (docs/performance.md).
+constexpr int groups_ahead(const pass_view& p) {
+  if (p.folds == 0 || p.folds_beside_arrays() || p.elements.nodes > 64) return 1;
+  int bytes = 0;
+  for (int i = 0; i < p.elements.nodes; ++i)
+    if (const head h{p.elements.heads[i]}; h.code() == op::load) bytes += lanes_for(p) * size_of(h.type());
+  return bytes <= 16 ? 4 : bytes <= 48 ? 2 : 1;
+}
+
 /// One thread's view of a pass: reads `lanes` elements of every operand, evaluates them, stores or folds the outputs.
 /// Where fewer are left (the tail, the end of a row) the first one takes the place of those missing, so there is one
 /// evaluation and no second copy of its code. `Memory` does the accesses.
@@ -24,22 +44,22 @@ struct kernel_body {
   using eval = evaluator<program>;
   using folds = folds_of<typename Pass::folds>;
   using accumulators = typename folds::accumulators;
+  static constexpr bool strided = Arguments::strided;
   static constexpr int lanes = lanes_for(Pass::view());
   static constexpr int operands = Inputs + Pass::targets;
-  // Where columns of threads are kept, each lane folds for a result of its own.
-  static constexpr int slots = Arguments::strided ? lanes : 1;
+  using group = lane_group<typename eval::inputs, lanes>;
+  static constexpr int ahead = groups_ahead(Pass::view());
+  // Sums of a thread: for each lane, where each folds for a result of its own, or for each group that is read ahead.
+  static constexpr int slots = Arguments::strided && lanes > ahead ? lanes : ahead;
   using targets = std::make_index_sequence<Pass::targets>;
   // A long formula is compiled once for all lanes and both paths; beside it a call costs little.
   static constexpr bool apart = Memory::apart || program::nodes > 256;
 
   const Arguments& args;
   Memory memory;
-  typename eval::inputs in[lanes];
-  int count = 0;  // lanes that exist
   // What is the same for a whole block is kept apart from what is a thread's own: the GPU computes it once a warp, in uniform registers.
-  std::int64_t offset[Arguments::strided ? operands : 1];  // of the group's first element; strided: of the tile's
+  std::int64_t offset[Arguments::strided ? operands : 1];  // strided: of the tile's first element
   std::int32_t width = 0, height = 0;                      // strided: of the tile, as far as it exists
-  std::int32_t column = 0, row = 0;                        // strided: of the group in the tile
   std::int64_t corner[2] = {};                             // neighbours: the tile's position along the two innermost dimensions
   std::uint32_t beyond = 0;                                // neighbours: a bit an operand, set where all of the tile is zero
 
@@ -52,23 +72,40 @@ struct kernel_body {
     eval::read(loader);
   }
 
-  /// What a thread does of a group's tile.
-  DSL_DETAIL_FN void run(std::uint32_t group, std::int64_t tile, int thread, int block, accumulators* sums) {
+  /// What a thread stores of a tile.
+  DSL_DETAIL_FN void map(std::int64_t tile, int thread, int block) {
+    group g;
     if constexpr (!Arguments::strided) {
-      offset[0] = (tile * block + thread) * lanes;
-      const std::int64_t left = args.elements - offset[0];
-      count = left < lanes ? static_cast<int>(left) : lanes;
-      if (count > 0) evaluate(sums);
+      g.first = (tile * block + thread) * lanes;
+      g.count = lanes_from(g.first);
+      if (g.count > 0) write_all(g, compute(g), targets{});
     } else {
+      enter(0, static_cast<std::uint32_t>(tile));
+      place_in_tile(g, column_of(thread), 0);
+      if (g.count <= 0) return;
+      DSL_DETAIL_ROLLED
+      for (g.row = row_of(thread); g.row < height; g.row += args.tiles_of.rows) write_all(g, compute(g), targets{});
+    }
+  }
+
+  /// Folds what a thread takes of a result's tile into its sums.
+  DSL_DETAIL_FN void fold(std::uint32_t result, std::int64_t tile, int thread, int block, accumulators* sums) {
+    if constexpr (!Arguments::strided) {
+      const std::int64_t first = (tile * ahead * block + thread) * lanes, step = static_cast<std::int64_t>(block) * lanes;
+      fold_ahead(first + (ahead - 1) * step + lanes <= args.elements, sums, [&](group& g, int u) {
+        g.first = first + u * step;
+        g.count = lanes_from(g.first);
+      });
+    } else {
+      enter(result, static_cast<std::uint32_t>(tile));
       const tiling& t = args.tiles_of;
-      enter(group, static_cast<std::uint32_t>(tile));
-      column = (thread & ((1 << t.log2_columns) - 1)) * lanes;
-      if constexpr (folds::count > 0) {
-        DSL_DETAIL_ROLLED
-        for (; column < width; column += lanes << t.log2_columns) run_rows(thread, sums);
-      } else {
-        if (column < width) run_rows(thread, sums);
-      }
+      const int across = t.along_rows != 0 ? lanes << t.log2_columns : 0, down = t.along_rows != 0 ? 0 : t.rows;
+      DSL_DETAIL_ROLLED
+      for (int column = column_of(thread), row = row_of(thread); column < width && row < height; column += ahead * across, row += ahead * down)
+        fold_ahead(column + (ahead - 1) * across + lanes <= width && row + (ahead - 1) * down < height, sums, [&](group& g, int u) {
+          place_in_tile(g, column + u * across, row + u * down);
+          if (g.row >= height) g.count = 0;
+        });
     }
   }
 
@@ -100,32 +137,16 @@ struct kernel_body {
 
   /// Computes the results of what was folded and stores them: those of a slot of the thread that owns them.
   DSL_DETAIL_FN void finish(const accumulators& totals, int owner, int slot) {
-    const int x = args.folds.kept == kept_along::columns ? owner * lanes + slot : 0, y = args.folds.kept == kept_along::rows ? owner : 0;
+    int x = 0, y = 0;
+    if constexpr (Arguments::strided) {
+      if (args.folds.kept == kept_along::columns) x = owner * lanes + slot;
+      if (args.folds.kept == kept_along::rows) y = owner + slot * args.tiles_of.rows;
+    }
     if ((args.folds.kept == kept_along::columns && x >= width) || (args.folds.kept == kept_along::rows && y >= height)) return;
     using after = evaluator<typename Pass::results>;
     totals_source<typename after::inputs> from{*this, totals, {}};
     after::read(from);
     store_results(after::compute(from.in), x, y, targets{});
-  }
-
-  template <op Code, dtype D, int N, std::uint32_t Head>
-  DSL_DETAIL_FN void read() {
-    using T = memory_t<D>;
-    const argument& a = args.operand[N];
-    if constexpr (Code == op::load) {
-      load_lanes<T, N, Head>(reinterpret_cast<const T*>(a.word) + place<N>(), a.extra);
-    } else if constexpr (Code == op::neighbour) {
-      if constexpr (Arguments::strided) load_neighbours<T, N, Head>();
-    } else if constexpr (Code == op::index || Code == op::address) {
-      const std::int64_t unit = Code == op::index ? 1 : static_cast<std::int64_t>(a.extra);
-      DSL_DETAIL_UNROLL
-      for (int l = 0; l < lanes; ++l)
-        input_of<Head>(in[l]) = static_cast<value_t<D>>(a.word) + static_cast<value_t<D>>((place<N>() + (l < count ? l : 0) * step<N>()) * unit);
-    } else {
-      const value_t<D> scalar = scalar_operand<Code, D, N>();
-      DSL_DETAIL_UNROLL
-      for (int l = 0; l < lanes; ++l) input_of<Head>(in[l]) = scalar;
-    }
   }
 
  protected:
@@ -166,10 +187,87 @@ struct kernel_body {
     }
   }
 
-  DSL_DETAIL_FN void run_rows(int thread, accumulators* sums) {
-    count = width - column < lanes ? width - column : lanes;
+  DSL_DETAIL_FN int column_of(int thread) const { return (thread & ((1 << args.tiles_of.log2_columns) - 1)) * lanes; }
+  DSL_DETAIL_FN int row_of(int thread) const { return thread >> args.tiles_of.log2_columns; }
+  DSL_DETAIL_FN int lanes_from(std::int64_t first) const { return args.elements - first < lanes ? static_cast<int>(args.elements - first) : lanes; }
+  DSL_DETAIL_FN void place_in_tile(group& g, int column, int row) const {
+    g.column = column, g.row = row;
+    g.count = width - column < lanes ? width - column : lanes;
+  }
+
+  struct lane_results { typename eval::results of[lanes]; };
+  DSL_DETAIL_FN lane_results compute(group& g) const {
+    reader from{*this, g};
+    eval::read(from);
+    return compute_read(g);
+  }
+  DSL_DETAIL_FN lane_results compute_read(const group& g) const {
+    lane_results out;
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < lanes; ++l) {
+      if constexpr (apart) out.of[l] = eval::compute_apart(g.in[l]);
+      else out.of[l] = eval::compute(g.in[l]);
+    }
+    return out;
+  }
+
+  // Whether no operand is read element by element.
+  DSL_DETAIL_FN bool reads_vectors() const {
+    vector_check check{args, true};
+    eval::read(check);
+    return check.all;
+  }
+  struct vector_check {
+    const Arguments& args;
+    bool all;
+    template <op Code, dtype D, int N, std::uint32_t Head>
+    DSL_DETAIL_FN void read() {
+      if constexpr (Code == op::load) all = all && args.operand[N].extra == in_vectors;
+      if constexpr (Code == op::neighbour) all = false;
+    }
+  };
+
+  // Places groups and folds them. Where all of them are whole, they are read before the first is computed with: without a branch
+  // between, or the compiler would compute between the loads.
+  template <class Place>
+  DSL_DETAIL_FN void fold_ahead(bool whole, accumulators* sums, const Place& place) {
+    if (ahead > 1 && whole && reads_vectors()) {
+      group g[ahead];
+      DSL_DETAIL_UNROLL
+      for (int u = 0; u < ahead; ++u) {
+        place(g[u], u);
+        g[u].count = lanes, g[u].in_vectors = true;
+        reader from{*this, g[u]};
+        eval::read(from);
+      }
+      DSL_DETAIL_UNROLL
+      for (int u = 0; u < ahead; ++u) write_and_add(g[u], compute_read(g[u]), sums, sums[u]);
+      return;
+    }
     DSL_DETAIL_ROLLED
-    for (row = thread >> args.tiles_of.log2_columns; row < height; row += args.tiles_of.rows) evaluate(sums);
+    for (int u = 0; u < ahead; ++u) {
+      group g;
+      place(g, u);
+      if (g.count <= 0) return;
+      accumulators mine = folds::identities();
+      write_and_add(g, compute(g), sums, mine);
+      DSL_DETAIL_UNROLL
+      for (int s = 0; s < ahead; ++s)  // an index that is not constant would put all of them into local memory
+        if (s == u) folds::add(sums[s], mine);
+    }
+  }
+  // Where columns are kept each lane adds to a sum of its own.
+  DSL_DETAIL_FN void write_and_add(const group& g, const lane_results& out, accumulators* by_lane, accumulators& all) {
+    write_all(g, out, targets{});
+    if (Arguments::strided && args.folds.kept == kept_along::columns) {
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l)
+        if (l < g.count) folds::add_element(by_lane[l < slots ? l : 0], out.of[l]);
+    } else {
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l)
+        if (l < g.count) folds::add_element(all, out.of[l]);
+    }
   }
 
   // A number's place along a dimension, which it is divided by.
@@ -183,65 +281,65 @@ struct kernel_body {
 
   // Reads operand N from an address on.
   template <class T, int N, std::uint32_t Head>
-  DSL_DETAIL_FN void load_lanes(const T* from, std::uint64_t how) {
-    if (count == lanes && how == in_vectors) {
+  DSL_DETAIL_FN void load_lanes(group& g, const T* from, std::uint64_t how) const {
+    if (g.in_vectors || (g.count == lanes && how == in_vectors)) {
       const auto all = memory.template load<pack<T, lanes>>(from);
       DSL_DETAIL_UNROLL
-      for (int l = 0; l < lanes; ++l) input_of<Head>(in[l]) = all.lane[l];
+      for (int l = 0; l < lanes; ++l) input_of<Head>(g.in[l]) = all.lane[l];
       return;
     }
     if constexpr (Arguments::strided) {
       if (step<N>() == 0) {
         const T one = memory.template load<T>(from);
         DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l) input_of<Head>(in[l]) = one;
+        for (int l = 0; l < lanes; ++l) input_of<Head>(g.in[l]) = one;
         return;
       }
     }
     T each[lanes];
     if (Arguments::strided && how >= in_tile) {
-      const T* const tile = reinterpret_cast<const T*>(memory.shared + (how - in_tile) + row * tile_pitch(tile_width(), sizeof(T))) + column;
+      const T* const tile = reinterpret_cast<const T*>(memory.shared + (how - in_tile) + g.row * tile_pitch(tile_width(), sizeof(T))) + g.column;
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l) each[l] = memory.template load<T>(tile + l);
     } else {
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l, from += step<N>()) {
         each[l] = T{};
-        if (l < count) each[l] = memory.template load<T>(from);
+        if (l < g.count) each[l] = memory.template load<T>(from);
       }
     }
     DSL_DETAIL_UNROLL
-    for (int l = 0; l < lanes; ++l) input_of<Head>(in[l]) = l < count ? each[l] : each[0];
+    for (int l = 0; l < lanes; ++l) input_of<Head>(g.in[l]) = l < g.count ? each[l] : each[0];
   }
 
   // Of the neighbours beyond an end others are read, or zeros stand for them.
   template <class T, int N, std::uint32_t Head>
-  DSL_DETAIL_FN void load_neighbours() {
+  DSL_DETAIL_FN void load_neighbours(group& g) const {
     const neighbour_word w{args.operand[N].extra};
-    const T* const from = reinterpret_cast<const T*>(args.operand[N].word) + place<N>();
+    const T* const from = reinterpret_cast<const T*>(args.operand[N].word) + place<N>(g);
     bool zeros = (beyond >> N & 1) != 0;
     if (w.dimension() == 0) {
-      const std::int64_t x = corner[0] + column;
+      const std::int64_t x = corner[0] + g.column;
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l) {
-        const std::int64_t at = inside(w.beyond(), x + (l < count ? l : 0) - w.distance(), args.tiles_of.extents[0]);
+        const std::int64_t at = inside(w.beyond(), x + (l < g.count ? l : 0) - w.distance(), args.tiles_of.extents[0]);
         T each{};
         if (at >= 0 && !zeros) each = memory.template load<T>(from + (at - x) * step<N>());
-        input_of<Head>(in[l]) = each;
+        input_of<Head>(g.in[l]) = each;
       }
       return;
     }
     std::int64_t rows = 0;
     if (w.dimension() == 1) {
-      const std::int64_t y = corner[1] + row, at = inside(w.beyond(), y - w.distance(), args.tiles_of.extents[1]);
+      const std::int64_t y = corner[1] + g.row, at = inside(w.beyond(), y - w.distance(), args.tiles_of.extents[1]);
       zeros = at < 0;
       rows = at - y;
     }
     if (zeros) {
       DSL_DETAIL_UNROLL
-      for (int l = 0; l < lanes; ++l) input_of<Head>(in[l]) = T{};
+      for (int l = 0; l < lanes; ++l) input_of<Head>(g.in[l]) = T{};
     } else {
-      load_lanes<T, N, Head>(from + rows * args.strides[N][1], w.how());
+      load_lanes<T, N, Head>(g, from + rows * args.strides[N][1], w.how());
     }
   }
 
@@ -285,33 +383,35 @@ struct kernel_body {
     }
   }
 
-  DSL_DETAIL_FN void evaluate(accumulators* sums) {
-    eval::read(*this);
-    typename eval::results out[lanes];
-    DSL_DETAIL_UNROLL
-    for (int l = 0; l < lanes; ++l) {
-      if constexpr (apart) out[l] = eval::compute_apart(in[l]);
-      else out[l] = eval::compute(in[l]);
-    }
-    write_all(out, targets{});
-    if constexpr (folds::count > 0) {
-      bool apart_by_lane = false;
-      if constexpr (Arguments::strided) apart_by_lane = args.folds.kept == kept_along::columns;
-      if (apart_by_lane) {
-        DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l)
-          if (l < count) folds::add_element(sums[l < slots ? l : 0], out[l]);
-      } else {
-        DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l)
-          if (l < count) folds::add_element(sums[0], out[l]);
-      }
+  struct reader {
+    const kernel_body& body;
+    group& g;
+    template <op Code, dtype D, int N, std::uint32_t Head>
+    DSL_DETAIL_FN void read() { body.template read<Code, D, N, Head>(g); }
+  };
+  template <op Code, dtype D, int N, std::uint32_t Head>
+  DSL_DETAIL_FN void read(group& g) const {
+    using T = memory_t<D>;
+    const argument& a = args.operand[N];
+    if constexpr (Code == op::load) {
+      load_lanes<T, N, Head>(g, reinterpret_cast<const T*>(a.word) + place<N>(g), a.extra);
+    } else if constexpr (Code == op::neighbour) {
+      if constexpr (Arguments::strided) load_neighbours<T, N, Head>(g);
+    } else if constexpr (Code == op::index || Code == op::address) {
+      const std::int64_t unit = Code == op::index ? 1 : static_cast<std::int64_t>(a.extra);
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l)
+        input_of<Head>(g.in[l]) = static_cast<value_t<D>>(a.word) + static_cast<value_t<D>>((place<N>(g) + (l < g.count ? l : 0) * step<N>()) * unit);
+    } else {
+      const value_t<D> scalar = scalar_operand<Code, D, N>();
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l) input_of<Head>(g.in[l]) = scalar;
     }
   }
 
-  template <int K> DSL_DETAIL_FN std::int64_t place() const {
-    if constexpr (Arguments::strided) return offset[K] + column * args.strides[K][0] + row * args.strides[K][1];
-    else return offset[0];
+  template <int K> DSL_DETAIL_FN std::int64_t place(const group& g) const {
+    if constexpr (Arguments::strided) return offset[K] + g.column * args.strides[K][0] + g.row * args.strides[K][1];
+    else return g.first;
   }
   template <int K> DSL_DETAIL_FN std::int64_t step() const {
     if constexpr (Arguments::strided) return args.strides[K][0];
@@ -319,25 +419,25 @@ struct kernel_body {
   }
 
   template <std::size_t... I>
-  DSL_DETAIL_FN void write_all(const typename eval::results (&out)[lanes], std::index_sequence<I...>) {
-    (write<static_cast<int>(I)>(out), ...);
+  DSL_DETAIL_FN void write_all(const group& g, const lane_results& out, std::index_sequence<I...>) {
+    (write<static_cast<int>(I)>(g, out), ...);
   }
   template <int I>
-  DSL_DETAIL_FN void write(const typename eval::results (&out)[lanes]) {
+  DSL_DETAIL_FN void write(const group& g, const lane_results& out) {
     constexpr target_word t{Pass::target_words[I]};
     if constexpr (!t.is_result()) {
       using T = memory_t<program::output(t.output()).type()>;
       const argument& a = args.operand[Inputs + I];
-      T* to = reinterpret_cast<T*>(a.word) + place<Inputs + I>();
-      if (count == lanes && a.extra == in_vectors) {
+      T* to = reinterpret_cast<T*>(a.word) + place<Inputs + I>(g);
+      if (g.count == lanes && a.extra == in_vectors) {
         pack<T, lanes> all;
         DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l) all.lane[l] = static_cast<T>(nth<t.output()>(out[l]));
+        for (int l = 0; l < lanes; ++l) all.lane[l] = static_cast<T>(nth<t.output()>(out.of[l]));
         memory.store(reinterpret_cast<pack<T, lanes>*>(to), all);
       } else {
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l, to += step<Inputs + I>())
-          if (l < count) memory.store(to, static_cast<T>(nth<t.output()>(out[l])));
+          if (l < g.count) memory.store(to, static_cast<T>(nth<t.output()>(out.of[l])));
       }
     }
   }

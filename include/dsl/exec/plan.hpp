@@ -27,6 +27,7 @@ struct plan {
   std::int64_t groups = 1;    ///< of results, each made by `splits` blocks
   int splits = 1;
   int parts = 1, distance = 1;  ///< threads that make one result, and how far they are apart
+  int slots = 1;              ///< results that a thread has a part of
   std::int64_t grid = 0;      ///< blocks
   int registers = 0;          ///< a thread, as compiled; 0 where there is no kernel
   int blocks_per_multiprocessor = 0;
@@ -48,7 +49,7 @@ namespace detail {
 /// What a pass needs of a plan.
 struct pass_traits {
   pass_view view;
-  int lanes;
+  int lanes, ahead;       // elements a thread takes at a time, and how often before it computes with the first
   int accumulator_bytes;  // all folds' values
   int state_bytes;        // of the fold that has the most
 };

@@ -45,7 +45,7 @@ const program_code& code_of() {
   using strided = strided_arguments<operands>;
   using folds = typename Pass::folds;
   static const program_code code{
-      {Pass::view(), lanes_for(Pass::view()), sizeof(typename folds_of<folds>::accumulators), largest_state(folds{})},
+      {Pass::view(), lanes_for(Pass::view()), groups_ahead(Pass::view()), sizeof(typename folds_of<folds>::accumulators), largest_state(folds{})},
       Inputs,
       cost_of(Pass::view()),
       spelled_name<Name>(),
@@ -97,6 +97,8 @@ struct part {
 
 /// Whether all parts have the same index space and fold the same axes.
 bool is_one_space(const operand* all, const part* parts, int count);
+/// Whether all parts, which have operands of the same kinds, have the same operands and fold the same axes.
+bool are_same_operands(const operand* all, const part* parts, int count);
 /// Runs a pass of reductions once for each of their index spaces. `part_of` is each output's. Throws shape_error where there are
 /// arrays beside them.
 void assign_apart(const program_code& code, const operand* all, const part* parts, int count, const int* part_of, const launch& fixed);

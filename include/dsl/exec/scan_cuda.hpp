@@ -85,15 +85,14 @@ __global__ void __launch_bounds__(scan_block_threads, 2) scan_rows(const __grid_
   const int number = static_cast<int>(threadIdx.x);
 
   body thread(args, device_memory{nullptr});
-  typename body::operands from[rounds];
-  DSL_DETAIL_UNROLL
-  for (int r = 0; r < rounds; ++r) thread.read_round(tile, r, number, from[r]);
+  typename body::group groups[rounds];
+  thread.read_rounds(tile, number, groups);
   const std::int64_t place = thread.place_in_row(tile);
   typename body::elements x[rounds];
   typename team_type::values values[rounds];
   DSL_DETAIL_UNROLL
   for (int r = 0; r < rounds; ++r) {
-    x[r] = thread.evaluate_round(tile, r, number, place, from[r]);
+    x[r] = thread.evaluate(tile, r, number, place, groups[r]);
     values[r] = thread.total(x[r]);
   }
   team_type team{reinterpret_cast<typename team_type::values*>(shared)};

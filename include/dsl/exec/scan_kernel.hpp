@@ -76,119 +76,114 @@ constexpr int scan_rounds(int lanes) { return lanes >= 16 ? 1 : lanes == 8 ? 2 :
 template <class Scan, class Arguments, class Memory>
 struct scan_thread : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Memory> {
   using body = kernel_body<typename Scan::pass, Scan::inputs, Arguments, Memory>;
-  using eval = typename body::eval;
+  using group = typename body::group;
+  using combine = typename Scan::combine;
   using V = typename Scan::value;
   using T = memory_t<Scan::target>;
-  static constexpr int lanes = body::lanes, rounds = scan_rounds(lanes);
-  using body::column, body::count, body::corner, body::height, body::in, body::memory, body::offset, body::row, body::width;
+  static constexpr int lanes = body::lanes, rounds = scan_rounds(lanes), tile_elements = rounds * scan_block_threads * lanes;
+  using body::args, body::corner, body::height, body::memory, body::strided;
 
   const scan_parameters& scan;
   DSL_DETAIL_FN scan_thread(const scan_arguments<Arguments>& a, Memory m) : body(a, m), scan(a.scan) {}
 
-  /// What a thread has read for a vector of elements. All of its vectors are read before the first is evaluated, so that the loads are
-  /// in flight together.
-  struct operands { typename eval::inputs in[lanes]; };
-
-  /// A vector of elements, and a bit for each that begins a row.
+  /// The elements of a group, and a bit for each that begins a row.
   struct elements {
     V value[lanes];
     std::uint32_t heads;
+    int count;
   };
 
-  /// Where in its row a tile begins.
+  /// Where in its row a tile begins; strided: whether it does not, where all elements are one row.
   DSL_DETAIL_FN std::int64_t place_in_row(std::int64_t tile) {
-    if constexpr (Arguments::strided) {
-      if (scan.row >= this->args.elements) return tile;
-      this->enter(0, static_cast<std::uint32_t>(tile * rounds));
-      return corner[0];
-    } else {
-      const std::int64_t first = tile * (rounds * scan_block_threads * lanes);
-      return scan.row >= this->args.elements ? first : first % scan.row;
+    const bool one_row = scan.row >= args.elements;
+    if constexpr (!strided) return one_row ? tile * tile_elements : tile * tile_elements % scan.row;
+    if (one_row) return tile;
+    this->enter(0, static_cast<std::uint32_t>(tile * rounds));
+    return corner[0];
+  }
+
+  /// Reads a thread's groups of a tile, all of them before the first is computed with: their loads are on the way together. Rounds,
+  /// threads and lanes follow each other in the order of the elements.
+  DSL_DETAIL_FN void read_rounds(std::int64_t tile, int thread, group (&g)[rounds]) {
+    if constexpr (!strided) {
+      if ((tile + 1) * tile_elements <= args.elements && this->reads_vectors()) {
+        DSL_DETAIL_UNROLL
+        for (int r = 0; r < rounds; ++r) {
+          place_round(tile, r, thread, g[r]);
+          g[r].count = lanes, g[r].in_vectors = true;
+          read(g[r]);
+        }
+        return;
+      }
+    }
+    DSL_DETAIL_UNROLL
+    for (int r = 0; r < rounds; ++r) {
+      place_round(tile, r, thread, g[r]);
+      if (g[r].count > 0) read(g[r]);
     }
   }
 
-  /// Goes to a thread's elements in a round of a tile. Rounds, threads and lanes follow each other in the order of the elements.
-  DSL_DETAIL_FN void enter_round(std::int64_t tile, int round, int thread) {
-    const std::int64_t part = tile * rounds + round;
-    if constexpr (!Arguments::strided) {
-      offset[0] = (part * scan_block_threads + thread) * lanes;
-      const std::int64_t left = this->args.elements - offset[0];
-      count = left < lanes ? static_cast<int>(left) : lanes;
-    } else {
-      count = 0;
-      if (part >= this->args.tiles) return;
-      const tiling& t = this->args.tiles_of;
-      this->enter(0, static_cast<std::uint32_t>(part));
-      column = (thread & ((1 << t.log2_columns) - 1)) * lanes, row = thread >> t.log2_columns;
-      count = row >= height ? 0 : width - column < lanes ? width - column : lanes;
-    }
-  }
-
-  DSL_DETAIL_FN void read_round(std::int64_t tile, int round, int thread, operands& from) {
-    enter_round(tile, round, thread);
-    if (count > 0) fetch(from);
-  }
   /// Evaluates what was read. `place` is the tile's in its row.
-  DSL_DETAIL_FN elements evaluate_round(std::int64_t tile, int round, int thread, std::int64_t place, const operands& from) {
-    enter_round(tile, round, thread);
+  DSL_DETAIL_FN elements evaluate(std::int64_t tile, int round, int thread, std::int64_t place, const group& g) const {
     elements x;
-    x.heads = 0;
-    if (count <= 0) return x;
+    x.heads = 0, x.count = g.count;
+    if (g.count <= 0) return x;
     std::int64_t at;
-    if constexpr (Arguments::strided) {
-      at = scan.row < this->args.elements ? corner[0] + column : (tile * rounds + round) * scan_block_threads + thread;
+    if constexpr (strided) {
+      at = scan.row < args.elements ? g.first : (tile * rounds + round) * scan_block_threads + thread;
     } else {
-      constexpr int tile_elements = rounds * scan_block_threads * lanes;
       at = place + (round * scan_block_threads + thread) * lanes;
       if (at >= scan.row) at = scan.row > tile_elements ? at - scan.row : static_cast<std::uint32_t>(at) % static_cast<std::uint32_t>(scan.row);
     }
+    const auto out = this->compute_read(g);
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l) {
-      x.value[l] = element(from, l);
-      if (l < count && at == 0) {
+      x.value[l] = nth<0>(out.of[l]);
+      if (l < g.count && at == 0) {
         x.heads |= 1u << l;
-        if (scan.has_init != 0) x.value[l] = apply_operator<typename Scan::combine>(init(), x.value[l]);
+        if (scan.has_init != 0) x.value[l] = apply_operator<combine>(init(), x.value[l]);
       }
-      if (++at == scan.row && !Arguments::strided) at = 0;
+      if (++at == scan.row && !strided) at = 0;
     }
     return x;
   }
 
-  DSL_DETAIL_FN segment<V> lane(const elements& x, int l) const {
-    return {x.value[l], l >= count ? segment_state::none : (x.heads >> l & 1) != 0 ? segment_state::headed : segment_state::open};
-  }
-  DSL_DETAIL_FN segment<V> total(const elements& x) const {
+  DSL_DETAIL_FN static segment<V> total(const elements& x) {
     segment<V> all{V{}, segment_state::none};
-    if (count <= 0) return all;
+    if (x.count <= 0) return all;
     DSL_DETAIL_UNROLL
-    for (int l = 0; l < lanes; ++l) all = join<typename Scan::combine>(all, lane(x, l));
+    for (int l = 0; l < lanes; ++l) all = join<combine>(all, lane(x, l));
     return all;
   }
 
-  /// Writes the scan of a round's elements, which go on from `before`.
+  /// Writes the scan of a group's elements, which go on from `before`.
   DSL_DETAIL_FN void write_round(std::int64_t tile, int round, int thread, segment<V> before, const elements& x) {
-    enter_round(tile, round, thread);
-    if (count <= 0) return;
+    if (x.count <= 0) return;
+    group g;
+    place_round(tile, round, thread, g);
     V y[lanes];
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l) {
       const segment<V> each = lane(x, l);
       const V exclusive = each.state == segment_state::headed ? init() : before.value;
-      before = join<typename Scan::combine>(before, each);
+      before = join<combine>(before, each);
       y[l] = scan.exclusive != 0 ? exclusive : before.value;
     }
-    store(y);
+    store(g, y);
   }
 
-  /// A thread's columns of a chunk, downwards; a tile is a chunk of as many neighbouring columns as threads share. In the first pass (`last` is false) their totals are left, in the last one they go on
-  /// from what comes before the chunk and are written. Where a column is one chunk, the last pass is the only one.
+  /// A thread's columns of a chunk, downwards; a tile is a chunk of as many neighbouring columns as threads share. In the first pass
+  /// (`last` is false) their totals are left, in the last one they go on from what comes before the chunk and are written. Where a
+  /// column is one chunk, the last pass is the only one.
   DSL_DETAIL_FN void scan_columns(std::int64_t block, int thread, bool last) {
-    const tiling& t = this->args.tiles_of;
-    const std::int64_t tile = ((block * scan_block_threads) >> t.log2_columns) + (thread >> t.log2_columns);
-    if (tile >= this->args.tiles) return;
+    const tiling& t = args.tiles_of;
+    const std::int64_t tile = ((block * scan_block_threads) >> t.log2_columns) + this->row_of(thread);
+    if (tile >= args.tiles) return;
     this->enter(0, static_cast<std::uint32_t>(tile));
-    column = (thread & ((1 << t.log2_columns) - 1)) * lanes;
-    count = width - column < lanes ? width - column : lanes;
+    constexpr int ahead = 4;  // rows whose loads are on the way together
+    group g[ahead];
+    this->place_in_tile(g[0], this->column_of(thread), 0);
+    const int count = g[0].count, column = g[0].column;
     if (count <= 0) return;
     const std::int64_t chunk = corner[1] / t.height, outer = tile / t.across.by / t.down.by;
     V* const totals = static_cast<V*>(scan.totals) + (outer * scan.chunks + chunk) * scan.across + corner[0] + column;
@@ -199,29 +194,27 @@ struct scan_thread : kernel_body<typename Scan::pass, Scan::inputs, Arguments, M
       before[l] = V{};
       if (!none && l < count) before[l] = memory.template load<V>(totals + l);
     }
-    constexpr int ahead = 4;  // rows whose loads are in flight together
     for (int next = 0; next < height; next += ahead) {
-      operands from[ahead];
       DSL_DETAIL_UNROLL
       for (int k = 0; k < ahead; ++k) {
-        row = next + k < height ? next + k : next;
-        fetch(from[k]);
+        this->place_in_tile(g[k], column, next + k < height ? next + k : next);
+        read(g[k]);
       }
       DSL_DETAIL_UNROLL
       for (int k = 0; k < ahead; ++k) {
-        row = next + k;
-        if (row >= height) break;
-        const bool head = corner[1] + row == 0;
+        if (next + k >= height) break;
+        const bool head = corner[1] + next + k == 0;
+        const auto out = this->compute_read(g[k]);
         V y[lanes];
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l) {
-          const V x = element(from[k], l), exclusive = head ? init() : before[l];
-          if (head && scan.has_init != 0) before[l] = apply_operator<typename Scan::combine>(init(), x);
-          else before[l] = none ? x : apply_operator<typename Scan::combine>(before[l], x);
+          const V x = nth<0>(out.of[l]), exclusive = head ? init() : before[l];
+          if (head && scan.has_init != 0) before[l] = apply_operator<combine>(init(), x);
+          else before[l] = none ? x : apply_operator<combine>(before[l], x);
           y[l] = scan.exclusive != 0 ? exclusive : before[l];
         }
         none = false;
-        if (last) store(y);
+        if (last) store(g[k], y);
       }
     }
     if (last) return;
@@ -232,30 +225,44 @@ struct scan_thread : kernel_body<typename Scan::pass, Scan::inputs, Arguments, M
 
  private:
   DSL_DETAIL_FN V init() const { return from_literal<V>(scan.init); }
-  DSL_DETAIL_FN void fetch(operands& to) {
-    eval::read(*this);
-    DSL_DETAIL_UNROLL
-    for (int l = 0; l < lanes; ++l) to.in[l] = in[l];
-  }
-  DSL_DETAIL_FN static V element(const operands& from, int l) {
-    if constexpr (body::apart) return nth<0>(eval::compute_apart(from.in[l]));
-    else return nth<0>(eval::compute(from.in[l]));
+
+  DSL_DETAIL_FN void place_round(std::int64_t tile, int round, int thread, group& g) {
+    const std::int64_t part = tile * rounds + round;
+    if constexpr (!strided) {
+      g.first = (part * scan_block_threads + thread) * lanes;
+      g.count = this->lanes_from(g.first);
+    } else {
+      if (part >= args.tiles) return;  // no lanes
+      this->enter(0, static_cast<std::uint32_t>(part));
+      this->place_in_tile(g, this->column_of(thread), this->row_of(thread));
+      g.first = corner[0] + g.column;
+      if (g.row >= height) g.count = 0;
+    }
   }
 
-  DSL_DETAIL_FN void store(const V (&y)[lanes]) {
+  DSL_DETAIL_FN void read(group& g) const {
+    typename body::reader from{*this, g};
+    body::eval::read(from);
+  }
+
+  DSL_DETAIL_FN static segment<V> lane(const elements& x, int l) {
+    return {x.value[l], l >= x.count ? segment_state::none : (x.heads >> l & 1) != 0 ? segment_state::headed : segment_state::open};
+  }
+
+  DSL_DETAIL_FN void store(const group& g, const V (&y)[lanes]) const {
     constexpr int out = Scan::inputs;
-    const argument& a = this->args.operand[out];
-    T* to = reinterpret_cast<T*>(a.word) + this->template place<out>();
+    const argument& a = args.operand[out];
+    T* to = reinterpret_cast<T*>(a.word) + this->template place<out>(g);
     pack<T, lanes> all;
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l) all.lane[l] = static_cast<T>(math::convert<value_t<Scan::target>>(y[l]));
-    if (count == lanes && a.extra == in_vectors) {
+    if (g.count == lanes && a.extra == in_vectors) {
       memory.store(reinterpret_cast<pack<T, lanes>*>(to), all);
       return;
     }
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l, to += this->template step<out>())
-      if (l < count) memory.store(to, all.lane[l]);
+      if (l < g.count) memory.store(to, all.lane[l]);
   }
 };
 

@@ -85,24 +85,22 @@ struct simulated_scan_rows {
     const std::int64_t place = thread.place_in_row(tile);
     std::vector<typename body::elements> x(scan_block_threads * body::rounds);
     typename team_type::values values[body::rounds];
-    const auto each = [&](const auto& visit) {
-      for (int r = 0; r < body::rounds; ++r)
-        for (int t = 0; t < scan_block_threads; ++t) {
-          allowed.thread = t;
-          visit(r, t, x[static_cast<std::size_t>(r * scan_block_threads + t)]);
-        }
-    };
-    each([&](int r, int t, auto& mine) {
-      typename body::operands from{};
-      thread.read_round(tile, r, t, from);
-      mine = thread.evaluate_round(tile, r, t, place, from);
-      values[r].push_back(thread.total(mine));
-    });
+    const auto at = [](int r, int t) { return static_cast<std::size_t>(r * scan_block_threads + t); };
+    int& t = allowed.thread;
+    for (t = 0; t < scan_block_threads; ++t) {
+      typename body::group groups[body::rounds];
+      thread.read_rounds(tile, t, groups);
+      for (int r = 0; r < body::rounds; ++r) {
+        x[at(r, t)] = thread.evaluate(tile, r, t, place, groups[r]);
+        values[r].push_back(body::total(x[at(r, t)]));
+      }
+    }
     team_type team;
     scan_block(team, values, [&](const auto& total) {
       return look_back<typename team_type::slot>(team, args.scan, static_cast<unsigned>(tile), place == 0, total);
     });
-    each([&](int r, int t, auto& mine) { thread.write_round(tile, r, t, values[r][static_cast<std::size_t>(t)], mine); });
+    for (t = 0; t < scan_block_threads; ++t)
+      for (int r = 0; r < body::rounds; ++r) thread.write_round(tile, r, t, values[r][static_cast<std::size_t>(t)], x[at(r, t)]);
   }
 };
 

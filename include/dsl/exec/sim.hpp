@@ -85,7 +85,7 @@ struct simulated_kernel {
   void (*load_tile)(const void* arguments, const checked_ranges&, const simulated_step&);  // null for the linear kernel
   void (*run)(const void* arguments, const checked_ranges&, const simulated_step&, void* accumulators);
   // Where the kernel folds; else `reduce` is null.
-  int slots;
+  int slots, ahead;
   void (*clear)(void* accumulators);
   void (*add)(void* accumulators, const void* others);
   void (*reduce)(void* accumulators, int threads, int stride, int distance, int parts);  // every `stride`-th, in place
@@ -101,7 +101,7 @@ struct simulated {
   using accumulators = typename body::accumulators;
 
   static constexpr simulated_kernel kernel() {
-    simulated_kernel k{nullptr, &run, body::slots, nullptr, nullptr, nullptr, nullptr};
+    simulated_kernel k{nullptr, &run, body::slots, body::ahead, nullptr, nullptr, nullptr, nullptr};
     if constexpr (Arguments::strided) k.load_tile = &load_tile;
     if constexpr (folds::count > 0) k.clear = &clear, k.add = &add, k.reduce = &reduce, k.finish = &finish;
     return k;
@@ -115,7 +115,9 @@ struct simulated {
     thread_of(arguments, allowed, s).load_tile(static_cast<std::uint32_t>(s.tile), s.thread, s.block);
   }
   DSL_DETAIL_SMALL static void run(const void* arguments, const checked_ranges& allowed, const simulated_step& s, void* mine) {
-    thread_of(arguments, allowed, s).run(s.group, s.tile, s.thread, s.block, static_cast<accumulators*>(mine));
+    body thread = thread_of(arguments, allowed, s);
+    if constexpr (folds::count > 0) thread.fold(s.group, s.tile, s.thread, s.block, static_cast<accumulators*>(mine));
+    else thread.map(s.tile, s.thread, s.block);
   }
   static void clear(void* mine) { *static_cast<accumulators*>(mine) = folds::identities(); }
   static void add(void* mine, const void* others) { folds::add(*static_cast<accumulators*>(mine), *static_cast<const accumulators*>(others)); }

@@ -21,25 +21,30 @@ constexpr void add_output(graph& g, const Output& o) {
     g.outputs.push_back(convert_symbol<Target, false>(lift(&g, o)).id);  // the formula returned a constant
   }
 }
-/// The graph of expressions assigned to targets of given dtypes.
-template <class Targets, class... E> struct assignment;
-template <dtype... Targets, class... E>
-struct assignment<std::integer_sequence<dtype, Targets...>, E...> {
+/// The graph of expressions assigned to targets of given dtypes. Where they share their operands each reads the first one's.
+template <bool Share, class Targets, class... E> struct assignment;
+template <bool Share, dtype... Targets, class... E>
+struct assignment<Share, std::integer_sequence<dtype, Targets...>, E...> {
   static_assert(sizeof...(Targets) == std::tuple_size_v<outputs_of<E...>>, "as many targets as the right side has values");
   static constexpr graph run() {
     graph g;
     tracer t{&g};
-    const std::tuple<trace_t<E>...> results{traced<E>::run(t)...};
+    const std::tuple<trace_t<E>...> results{trace<E>(t)...};
     const auto all = std::apply([](const auto&... r) { return std::tuple_cat(as_tuple(r)...); }, results);
     std::apply([&g](const auto&... o) { (add_output<Targets>(g, o), ...); }, all);
     g.operands = t.operands;
     return g;
   }
+  template <class One>
+  static constexpr trace_t<One> trace(tracer& t) {
+    if (Share) t.operands = 0;
+    return traced<One>::run(t);
+  }
 };
 
-template <class Targets, class Calls, class... E> struct assignment_pass;
-template <class Targets, class... Calls, class... E>
-struct assignment_pass<Targets, std::tuple<Calls...>, E...> { using type = pass_of<assignment<Targets, E...>, Calls...>; };
+template <bool Share, class Targets, class Calls, class... E> struct assignment_pass;
+template <bool Share, class Targets, class... Calls, class... E>
+struct assignment_pass<Share, Targets, std::tuple<Calls...>, E...> { using type = pass_of<assignment<Share, Targets, E...>, Calls...>; };
 
 // The name of the first expression that has one. Deduced, for the reason given at `code_for`.
 inline std::type_identity<unnamed> kernel_name() { return {}; }
@@ -61,8 +66,8 @@ template <class Target> inline constexpr bool is_writable = !std::is_const_v<Tar
 template <class T, int R> inline constexpr bool is_writable<view<T, R>> = !std::is_const_v<T>;
 template <class T, int R> inline constexpr bool is_writable<const view<T, R>> = !std::is_const_v<T>;
 
-template <class Targets, class... E>
-using pass_for = typename assignment_pass<Targets, decltype(std::tuple_cat(std::declval<typename calls_of<E>::type>()...)), E...>::type;
+template <bool Share, class Targets, class... E>
+using pass_for = typename assignment_pass<Share, Targets, decltype(std::tuple_cat(std::declval<typename calls_of<E>::type>()...)), E...>::type;
 
 // nvcc writes a kernel's template arguments down again and cannot write a closure type, so they are deduced from values here, never
 // spelled by way of the expression that made them.
@@ -105,15 +110,26 @@ template <class T, int R> void give_memory(array<T, R>& a, const geometry& g, st
 template <class T> bool needs_memory(const T&) { return false; }
 template <class T, int R> bool needs_memory(const array<T, R>& a) { return !a.has_memory(); }
 
+// The types of an expression's leaves.
+template <class E> struct leaf_types { using type = std::tuple<E>; };
+template <class... Operands> struct leaf_types<std::tuple<Operands...>> { using type = decltype(std::tuple_cat(std::declval<typename leaf_types<Operands>::type>()...)); };
+template <class F, class... Operands> struct leaf_types<expression<F, Operands...>> : leaf_types<std::tuple<Operands...>> {};
+template <class F, int R, class... Operands> struct leaf_types<reduction<F, R, Operands...>> : leaf_types<std::tuple<Operands...>> {};
+
+/// Whether expressions may share their operands: min(a), max(a) and mean(a), which all read a. Whether they do is known when they run.
+template <class First, class... E>
+inline constexpr bool may_share_operands = sizeof...(E) > 0 && ((reductions_in<First> > 0) && ... && (reductions_in<E> > 0)) &&
+                                           (std::is_same_v<typename leaf_types<First>::type, typename leaf_types<E>::type> && ...);
+
 /// Expressions and their targets as a pass: its operands, before they are laid out.
-template <class TargetTuple, class... E> class assigned;
-template <class... Targets, class... E>
-class assigned<std::tuple<Targets&...>, E...> {
+template <bool Share, class TargetTuple, class... E> class assigned;
+template <bool Share, class... Targets, class... E>
+class assigned<Share, std::tuple<Targets&...>, E...> {
   static_assert((is_writable<Targets> && ...), "the target is const: an array that is, or a view that only reads");
   static_assert((is_pass<E> && ...), "this takes more than one kernel: evaluate the reductions in it first, with dsl::eval");
 
-  using pass = pass_for<std::integer_sequence<dtype, target_dtype<std::remove_const_t<Targets>>::value...>, E...>;
-  static constexpr int leaves = (0 + ... + leaf_count<E>), targets = sizeof...(Targets), expressions = sizeof...(E);
+  using pass = pass_for<Share, std::integer_sequence<dtype, target_dtype<std::remove_const_t<Targets>>::value...>, E...>;
+  static constexpr int leaves = Share ? leaf_count<std::tuple_element_t<0, std::tuple<E...>>> : (0 + ... + leaf_count<E>), targets = sizeof...(Targets), expressions = sizeof...(E);
   static constexpr int inputs = leaves + (counts_positions(pass::elements::view(), leaves) ? 1 : 0);
   using target_numbers = std::index_sequence_for<Targets...>;
   // The expression that a target belongs to.
@@ -128,7 +144,7 @@ class assigned<std::tuple<Targets&...>, E...> {
   assigned(const std::tuple<Targets&...>& to, const E&... e) {
     operand* at = all_;
     int k = 0;
-    ((parts_[k] = {static_cast<int>(at - all_), leaf_count<E>, fold_axes_of(e)}, add_leaves(e, at), ++k), ...);
+    ((at = Share ? all_ : at, parts_[k] = {static_cast<int>(at - all_), leaf_count<E>, fold_axes_of(e)}, add_leaves(e, at), ++k), ...);
     if (inputs > leaves) all_[leaves] = position_operand();
     give_memory_to(to, target_numbers{});
     at = all_ + inputs;
@@ -139,7 +155,7 @@ class assigned<std::tuple<Targets&...>, E...> {
 
   /// Runs it. Reductions over different index spaces take a pass each.
   void assign(const launch& fixed, const E&... e) {
-    if constexpr (expressions > 1 && pass::folds::count > 0) {
+    if constexpr (!Share && expressions > 1 && pass::folds::count > 0) {
       if (!is_one_space(all_, parts_, expressions)) return assign_apart(code(e...), all_, parts_, expressions, numbers.data(), fixed);
     }
     prepare(fixed, e...).assign();
@@ -182,10 +198,19 @@ class assigned<std::tuple<Targets&...>, E...> {
   part parts_[expressions];
 };
 
+template <class... E>
+bool share_operands(const E&... e) {
+  operand all[(0 + ... + leaf_count<E>)], *at = all;
+  part parts[sizeof...(E)];
+  int k = 0;
+  ((parts[k++] = {static_cast<int>(at - all), leaf_count<E>, fold_axes_of(e)}, add_leaves(e, at)), ...);
+  return are_same_operands(all, parts, sizeof...(E));
+}
+
 /// An expression and its targets, laid out and ready to run.
 template <class... Targets, class E>
 prepared prepare_assignment(const launch& fixed, const std::tuple<Targets&...>& targets, const E& expression) {
-  return assigned<std::tuple<Targets&...>, E>(targets, expression).prepare(fixed, expression);
+  return assigned<false, std::tuple<Targets&...>, E>(targets, expression).prepare(fixed, expression);
 }
 
 template <class... Targets, class Values, class... E, std::size_t... I>
@@ -195,7 +220,10 @@ void assign_substituted(const launch&, const std::tuple<Targets&...>&, const Val
 template <class... Targets, class... E>
 void assign_all(const launch& fixed, const std::tuple<Targets&...>& targets, const E&... expressions) {
   if constexpr ((is_pass<E> && ...)) {
-    assigned<std::tuple<Targets&...>, E...>(targets, expressions...).assign(fixed, expressions...);
+    if constexpr (may_share_operands<E...>) {
+      if (share_operands(expressions...)) return assigned<true, std::tuple<Targets&...>, E...>(targets, expressions...).assign(fixed, expressions...);
+    }
+    assigned<false, std::tuple<Targets&...>, E...>(targets, expressions...).assign(fixed, expressions...);
   } else {
     const auto inner = std::tuple_cat(inner_passes(expressions)...);
     auto values = std::apply([](const auto&... e) { return std::tuple<evaluated_t<std::remove_cvref_t<decltype(e)>>...>{empty_for(e)...}; }, inner);
