@@ -107,7 +107,7 @@ void plan_kept(plan& p, const geometry& g, const pass_traits& pass, std::int64_t
   const std::int64_t spans = pieces(walked, span), all = spans * walked_around;
   p.slots = columns_kept ? p.lanes : 1;
   // Rows that a thread reads at once are several at a time, where there are many.
-  if (!columns_kept && all == 1 && kept_around * pieces(second, static_cast<std::int64_t>(p.rows) * pass.ahead) >= resident) p.slots = pass.ahead;
+  if (!columns_kept && all == 1 && kept_around * pieces(second, static_cast<std::int64_t>(p.rows) * pass.ahead[1]) >= resident) p.slots = pass.ahead[1];
   const std::int64_t rows = static_cast<std::int64_t>(p.rows) * (columns_kept ? 1 : p.slots);
   p.groups = kept_around * (columns_kept ? pieces(inner, p.columns * p.lanes) : pieces(second, rows));
   const std::int64_t splits = std::clamp<std::int64_t>(resident / std::max<std::int64_t>(p.groups, 1), 1, std::max<std::int64_t>(all, 1));
@@ -150,10 +150,10 @@ plan make_plan(const geometry& g, const operand* inputs, int input_count, const 
     return static_cast<std::int64_t>(device.multiprocessors) * std::max(1, std::min(p.blocks_per_multiprocessor, threads / p.block));
   };
   if (g.kept != 0) {
-    plan_kept(p, g, pass, resident() / (pass.ahead >= 4 ? 2 : 1), fixed.block != 0);
+    plan_kept(p, g, pass, resident() / (pass.ahead[1] >= 4 ? 2 : 1), fixed.block != 0);
     p.grid = p.groups * p.splits;
   } else {
-    const auto cut = [&] { plan_tiles(p, g, inputs, input_count, pass.ahead, device.multiprocessors); };
+    const auto cut = [&] { plan_tiles(p, g, inputs, input_count, pass.ahead[0], device.multiprocessors); };
     cut();
     // A small job is spread over more multiprocessors by smaller blocks.
     while (fixed.block == 0 && p.block > 64 && p.tiles < device.multiprocessors) p.block /= 2, cut();

@@ -72,11 +72,17 @@ void prepared::run(const std::uint64_t* recorded) {
 
 namespace {
 
+int log2_of(int power) {
+  int n = 0;
+  while ((1 << n) < power) ++n;
+  return n;
+}
+
 tiling tiling_of(const geometry& g, const plan& p) {
   tiling t{};
   const auto pieces = [](std::int64_t n, std::int64_t piece) { return std::max<std::int64_t>(1, (n + piece - 1) / piece); };
   t.extents[0] = g.extents[g.rank - 1], t.extents[1] = g.rank > 1 ? g.extents[g.rank - 2] : 1;
-  while ((1 << t.log2_columns) < p.columns) ++t.log2_columns;
+  t.log2_columns = log2_of(p.columns);
   t.rows = p.rows, t.outer_rank = std::max(0, g.rank - 2), t.shared_bytes = p.tile_bytes;
   t.width = p.width, t.height = p.height;
   t.along_rows = p.width > p.columns * p.lanes ? 1 : 0;
@@ -93,7 +99,7 @@ void prepared::run_kernel(const std::uint64_t* recorded, const stream& on) {
   const plan p = make_plan();
   const int inputs = code_->inputs, count = static_cast<int>(operands_.size());
   const kept_along kept = space_.kept == 0 ? kept_along::none : (space_.kept >> (space_.rank - 1) & 1) != 0 ? kept_along::columns : kept_along::rows;
-  parameters given({space_.elements, p.tiles, {space_.count, p.splits, p.distance, p.parts, p.slots, kept, nullptr, nullptr}});
+  parameters given({space_.elements, p.tiles, {space_.count, p.splits, p.slots, {log2_of(p.distance), log2_of(p.parts)}, kept, nullptr, nullptr}});
   if (!space_.linear) given.put(tiling_of(space_, p));
   int shared = 0;
   for (int k = 0; k < count; ++k) {

@@ -62,11 +62,11 @@ void simulate(const simulated_kernel& k, int accumulator_bytes, const void* argu
     return;
   }
   const std::size_t used = static_cast<std::size_t>(walk.slots), blocks = static_cast<std::size_t>(p.splits);
-  const auto owners = static_cast<std::size_t>(p.block / walk.parts);
-  const auto finish = [&](accumulator_array& sums, std::size_t slot, int distance) {
-    k.reduce(sums.at(slot), p.block, k.slots, distance, walk.parts);
+  const auto owners = static_cast<std::size_t>(walk.threads.owners(p.block));
+  const auto finish = [&](accumulator_array& sums, std::size_t slot, const sharing& shared_by) {
+    k.reduce(sums.at(slot), p.block, k.slots, shared_by);
     for (thread = 0; thread < p.block; ++thread) {
-      const int owned = owned_by(thread, p.block, distance, walk.parts);
+      const int owned = shared_by.owned_by(thread, p.block);
       if (owned >= 0) k.finish(arguments, allowed, step, sums.at(slots * static_cast<std::size_t>(thread) + slot), owned, static_cast<int>(slot));
     }
   };
@@ -81,23 +81,26 @@ void simulate(const simulated_kernel& k, int accumulator_bytes, const void* argu
         for (std::size_t s = 1; s < static_cast<std::size_t>(k.ahead); ++s) k.add(sums.at(slots * t), sums.at(slots * t + s));
       for (std::size_t slot = 0; slot < used; ++slot) {
         if (blocks == 1) {
-          finish(sums, slot, walk.distance);
+          finish(sums, slot, walk.threads);
           continue;
         }
-        k.reduce(sums.at(slot), p.block, k.slots, walk.distance, walk.parts);
+        k.reduce(sums.at(slot), p.block, k.slots, walk.threads);
         for (int t = 0; t < p.block; ++t) {
-          const int owned = owned_by(t, p.block, walk.distance, walk.parts);
+          const int owned = walk.threads.owned_by(t, p.block);
           if (owned >= 0) k.add(partials.at((split * used + slot) * owners + static_cast<std::size_t>(owned)), sums.at(slots * static_cast<std::size_t>(t) + slot));
         }
       }
     }
     if (blocks == 1) continue;
     accumulator_array sums(k, accumulator_bytes, slots * threads);
+    sharing across = walk.threads;
+    across.log2_distance = 0;
+    while (across.distance() < static_cast<int>(owners)) ++across.log2_distance;
     for (std::size_t slot = 0; slot < used; ++slot) {
       for (std::size_t t = 0; t < threads; ++t)
-        for (std::size_t b = t / owners; b < blocks; b += static_cast<std::size_t>(walk.parts))
+        for (std::size_t b = t / owners; b < blocks; b += static_cast<std::size_t>(across.parts()))
           k.add(sums.at(slots * t + slot), partials.at((b * used + slot) * owners + t % owners));
-      finish(sums, slot, static_cast<int>(owners));
+      finish(sums, slot, across);
     }
   }
 }

@@ -492,19 +492,20 @@ def section(dtypes, functions):
     print("\n".join(lines))
 
 
-print("# Made by functions.py. A section is a line `operands dtype...`, a line of values for each operand, then for each function of such operands")
-print("# a line: its name, its result's dtype, its values. Values are bits in hexadecimal, a complex number's parts with a comma between them.")
-for name in ALL:
-    for arity in 1, 2, 3:
-        functions = dict(FUNCTIONS[arity])
-        if arity == 2 and name == "int32":
-            functions["ldexp"] = np.ldexp
-        if arity == 3 and name == "bool":
-            functions["where"] = where
-        if arity == 3 and kind(name) == "c":
-            continue
-        section([name] * arity, functions)
-    if kind(name) != "c" and name != "int32":
-        section([name, "int32"], {"ldexp": np.ldexp})
-    if name != "bool":
-        section(["bool", name, name], {"where": where})
+if __name__ == "__main__":
+    print("# Made by functions.py. A section is a line `operands dtype...`, a line of values for each operand, then for each function of such operands")
+    print("# a line: its name, its result's dtype, its values. Values are bits in hexadecimal, a complex number's parts with a comma between them.")
+    for name in ALL:
+        for arity in 1, 2, 3:
+            functions = dict(FUNCTIONS[arity])
+            if arity == 2 and name == "int32":
+                functions["ldexp"] = np.ldexp
+            if arity == 3 and name == "bool":
+                functions["where"] = where
+            if arity == 3 and kind(name) == "c":
+                continue
+            section([name] * arity, functions)
+        if kind(name) != "c" and name != "int32":
+            section([name, "int32"], {"ldexp": np.ldexp})
+        if name != "bool":
+            section(["bool", name, name], {"where": where})

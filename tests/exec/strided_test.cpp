@@ -1,7 +1,7 @@
 // Index spaces that are not one contiguous dimension: every element of random layouts, on every path of the strided kernel.
 #include "../on_device.hpp"
+#include "../random_layout.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <numeric>
 
@@ -10,30 +10,16 @@ namespace {
 struct strided : on_device {};
 ON_EVERY_DEVICE(strided);
 
-/// An array of small random integers behind a view: dimensions in any order in memory, reversed, with gaps, or of extent 1.
+/// An array of small random integers behind a view.
 template <class T, int Rank>
 struct operand {
   operand(const dsl::extents<Rank>& shape, std::mt19937& engine, bool may_stretch) {
-    const auto pick = [&](int n) { return static_cast<int>(engine() % static_cast<unsigned>(n)); };
-    dsl::extents<Rank> sizes = shape, strides{};
-    std::array<int, Rank> order;
-    std::iota(order.begin(), order.end(), 0);
-    std::shuffle(order.begin(), order.end(), engine);
-    std::int64_t step = pick(3) == 0 ? 2 : 1, first = pick(4), n = 0;
-    for (const int d : order) {
-      const auto i = static_cast<std::size_t>(d);
-      if (may_stretch && pick(4) == 0) sizes[i] = 1;
-      strides[i] = step;
-      step = step * sizes[i] + (pick(3) == 0 ? 3 : 0);
-      if (pick(4) == 0) first += (sizes[i] - 1) * strides[i], strides[i] = -strides[i];
-    }
-    n = step + 8;
-    host.resize(static_cast<std::size_t>(n));
-    for (T& x : host) x = static_cast<T>(pick(60));
+    const random_layout<Rank> layout(shape, engine, may_stretch);
+    host.resize(static_cast<std::size_t>(layout.size));
+    for (T& x : host) x = static_cast<T>(engine() % 60);
     memory = dsl::to_device(host);
-    // Assigning to a view would assign its elements.
-    std::construct_at(&view, memory.view().owner(), memory.data() + first, sizes, strides);
-    origin = first;
+    std::construct_at(&view, layout.of(memory));  // assigning to a view would assign its elements
+    origin = layout.first;
   }
   std::int64_t place(const dsl::extents<Rank>& at) const {
     std::int64_t p = origin;

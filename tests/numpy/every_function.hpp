@@ -5,8 +5,6 @@
 #include "reference.hpp"
 
 #include <complex>
-#include <cstring>
-#include <span>
 
 namespace numpy_values {
 
@@ -54,22 +52,6 @@ struct formula<First, std::index_sequence<I...>, D...> {
   }
 };
 
-template <class T>
-bytes bytes_of(const dsl::array<T>& a) {
-  const std::vector<T> host = a.copy_to_host();
-  bytes to(host.size() * sizeof(T));
-  for (std::size_t i = 0; i < host.size(); ++i) {
-    const T value = host[i];
-    std::memcpy(to.data() + i * sizeof(T), &value, sizeof(T));
-  }
-  return to;
-}
-
-template <class T>
-dsl::array<T> to_array(const bytes& from) {
-  return dsl::to_device(std::span(reinterpret_cast<const T*>(from.data()), from.size() / sizeof(T)));
-}
-
 template <dtype... D>
 class comparison {
  public:
@@ -96,12 +78,12 @@ class comparison {
 
   template <class T>
   void compare(op code, const dsl::array<T>& result) {
-    expect_equal(section_, code, dsl::dtype_v<T>, bytes_of(result), dsl::device::current().kind == dsl::backend::cuda);
+    expect_equal(section_, code, dsl::dtype_v<T>, stored::bytes_of(result.copy_to_host()), dsl::device::current().kind == dsl::backend::cuda);
   }
 
   template <std::size_t... I>
   static auto operands(const section& s, std::index_sequence<I...>) {
-    return std::tuple{to_array<dsl::element_t<D>>(s.operands[I])...};
+    return std::tuple{stored::to_array<dsl::element_t<D>>(s.operands[I])...};
   }
 
   const section section_ = section_of({D...});

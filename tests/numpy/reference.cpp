@@ -4,35 +4,14 @@
 
 #include <cmath>
 #include <complex>
-#include <cstring>
 #include <fstream>
 #include <limits>
-#include <sstream>
-#include <stdexcept>
 
 namespace numpy_values {
 
+using namespace stored;
+
 namespace {
-
-dsl::dtype dtype_named(const std::string& name) {
-  for (int d = 0; d < dsl::dtype_count; ++d)
-    if (name == dsl::name(static_cast<dsl::dtype>(d))) return static_cast<dsl::dtype>(d);
-  throw std::runtime_error(std::string("functions.txt: no dtype ").append(name));
-}
-
-bytes read_values(std::istringstream& line, dsl::dtype type) {
-  const auto word_size = static_cast<std::size_t>(dsl::size_of(dsl::real_of(type)));
-  bytes values;
-  for (std::string word; line >> word;) {
-    std::istringstream parts(word);
-    for (std::string part; std::getline(parts, part, ',');) {
-      const std::uint64_t bits = std::stoull(part, nullptr, 16);
-      const auto* const first = reinterpret_cast<const unsigned char*>(&bits);  // little endian, as all that CUDA runs on
-      values.insert(values.end(), first, first + word_size);
-    }
-  }
-  return values;
-}
 
 std::vector<section> read_file() {
   std::ifstream file(NUMPY_VALUES);
@@ -60,12 +39,6 @@ std::vector<section> read_file() {
   return all;
 }
 
-template <class T> T element_at(const bytes& from, std::size_t i) {
-  T value;
-  std::memcpy(&value, from.data() + i * sizeof(T), sizeof(T));
-  return value;
-}
-
 // Numbers of a format in order: neighbours differ by 1, and so do -0 and 0.
 std::int64_t place(const bytes& from, std::size_t i, dsl::dtype type) {
   switch (dsl::size_of(type)) {
@@ -81,15 +54,6 @@ std::int64_t place(const bytes& from, std::size_t i, dsl::dtype type) {
       const auto bits = element_at<std::int64_t>(from, i);
       return bits < 0 ? -1 - (bits & 0x7fffffffffffffff) : bits;
     }
-  }
-}
-
-double real_value(const bytes& from, std::size_t i, dsl::dtype type) {
-  switch (type) {
-    case dsl::dtype::float16: return element_at<dsl::half>(from, i);
-    case dsl::dtype::bfloat16: return element_at<dsl::bfloat16>(from, i);
-    case dsl::dtype::float32: return element_at<float>(from, i);
-    default: return element_at<double>(from, i);
   }
 }
 
@@ -125,27 +89,6 @@ bool complex_agrees(const bytes& got, const bytes& want, std::size_t i, dsl::dty
   if (std::isfinite(w.real()) && std::isfinite(w.imag())) return std::abs(g - w) <= epsilons * epsilon(part) * std::abs(w);
   const auto same = [](double a, double b) { return std::isnan(b) ? std::isnan(a) : std::isinf(b) ? a == b : std::isfinite(a); };
   return same(g.real(), w.real()) && same(g.imag(), w.imag());
-}
-
-std::string printed(const bytes& from, std::size_t i, dsl::dtype type) {
-  std::ostringstream to;
-  to.precision(17);
-  const auto size = static_cast<std::size_t>(dsl::size_of(type));
-  switch (dsl::kind_of(type)) {
-    case dsl::kind::complex: {
-      const dsl::dtype part = dsl::real_of(type);
-      to << '(' << real_value(from, 2 * i, part) << ", " << real_value(from, 2 * i + 1, part) << ')';
-      break;
-    }
-    case dsl::kind::real: to << real_value(from, i, type); break;
-    default: {
-      std::int64_t value = dsl::info(type).is_signed && from[(i + 1) * size - 1] >> 7 ? -1 : 0;
-      std::memcpy(&value, from.data() + i * size, size);
-      if (dsl::info(type).is_signed) to << value;
-      else to << static_cast<std::uint64_t>(value);
-    }
-  }
-  return to.str();
 }
 
 }  // namespace

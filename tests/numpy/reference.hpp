@@ -2,16 +2,14 @@
 #pragma once
 
 #include "../on_device.hpp"
-
-#include <string>
-#include <vector>
+#include "../stored_values.hpp"
 
 /// A test for each dtype.
 struct numpy : on_device {};
 
 namespace numpy_values {
 
-using bytes = std::vector<unsigned char>;
+using stored::bytes;
 
 struct function_values {
   std::string name;

@@ -31,22 +31,32 @@ struct neighbour_word {
 /// the innermost dimension; columns: each column does, one for each of its lanes; none: all threads fold one result.
 enum class kept_along : std::int32_t { none, rows, columns };
 
-/// How a kernel folds. Its blocks work in groups of `splits`; a group makes the results of one tile's kept elements, and its blocks
-/// take its tiles in turn. `parts` threads, `distance` apart, share a result.
-struct fold_walk {
-  std::int64_t count;  // elements of each result
-  std::int32_t splits, distance, parts, slots;  // slots: results that a thread has sums for
-  kept_along kept;
-  void* partials;      // what blocks leave for the last one of their group
-  unsigned* tickets;   // for each group: how many have done so
+/// Threads that have parts of one result: 2^log2_parts of them, 2^log2_distance apart. The number of threads in a block is a power of
+/// two as well.
+struct sharing {
+  std::int32_t log2_distance, log2_parts;
+  DSL_DETAIL_FN int distance() const { return 1 << log2_distance; }
+  DSL_DETAIL_FN int parts() const { return 1 << log2_parts; }
+  DSL_DETAIL_FN int span() const { return 1 << (log2_distance + log2_parts); }
+  DSL_DETAIL_FN int owners(int block) const { return block >> log2_parts; }
+  /// Which result a thread has after the parts have been combined, or -1.
+  DSL_DETAIL_FN int owned_by(int thread, int block) const {
+    if (span() > 32) return thread < owners(block) ? thread : -1;
+    const int first = thread & (span() - 1);
+    return first < distance() ? (thread >> (log2_distance + log2_parts) << log2_distance) + first : -1;
+  }
 };
 
-/// Which result a thread has after `parts` threads, `distance` apart, have been reduced, or -1.
-DSL_DETAIL_FN int owned_by(int thread, int block, int distance, int parts) {
-  const int span = distance * parts;
-  if (span > 32) return thread < block / parts ? thread : -1;
-  return thread % span < distance ? thread / span * distance + thread % span : -1;
-}
+/// How a kernel folds. Its blocks work in groups of `splits`; a group makes the results of one tile's kept elements, and its blocks
+/// take its tiles in turn.
+struct fold_walk {
+  std::int64_t count;    // elements of each result
+  std::int32_t splits, slots;  // slots: results that a thread has sums for
+  sharing threads;
+  kept_along kept;
+  void* partials;        // what blocks leave for the last one of their group
+  unsigned* tickets;     // for each group: how many have done so
+};
 
 /// A kernel's parameters, laid out so that the launcher can fill them without knowing the kernel: this, for the strided kernel a
 /// `tiling`, an `argument` for each operand, and for the strided kernel max_rank strides for each operand.

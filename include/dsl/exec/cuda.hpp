@@ -37,23 +37,46 @@ struct block_team {
     return value;
   }
 
-  template <class Fold> __device__ fold_state<Fold> across_warps(fold_state<Fold> value, int distance, int parts) const {
+  template <class Fold> __device__ fold_state<Fold> across_warps(fold_state<Fold> value, const sharing& threads) const {
     const int thread = static_cast<int>(threadIdx.x);
     auto* const of_thread = reinterpret_cast<fold_state<Fold>*>(shared);
     __syncthreads();
     of_thread[thread] = value;
     __syncthreads();
-    if (owned_by(thread, blockDim.x, distance, parts) < 0) return value;
-    const warp_leaders from = leaders_of(thread, distance, parts);
+    if (threads.owned_by(thread, static_cast<int>(blockDim.x)) < 0) return value;
+    const warp_leaders from = leaders_of(thread, threads);
     value = of_thread[from.first];
     for (int i = 1; i < from.count; ++i) value = combine<Fold>(value, of_thread[from.first + i * from.step]);
     return value;
   }
 };
 
-template <class Folds>
-__device__ void reduce_all(const block_team& team, typename Folds::accumulators& a, int distance, int parts) {
-  Folds::visit([&]<class Fold, int J>() { nth_fold<J>(a) = reduce_threads<Fold>(team, nth_fold<J>(a), distance, parts); });
+// Combines the first `count` sums of threads that share a result, and calls leave(sum, number) in all threads: the ones that own a
+// result have it.
+template <class Folds, int Slots, class Leave>
+__device__ void reduce_sums(const block_team& team, typename Folds::accumulators (&sums)[Slots], int count, const sharing& threads, const Leave& leave) {
+  for (int step = 16; step > 0; step /= 2) {
+    if (!halves_at(step, threads)) continue;
+    DSL_DETAIL_UNROLL
+    for (int s = 0; s < Slots; ++s)
+      if (s < count)
+        Folds::visit([&]<class Fold, int J>() { nth_fold<J>(sums[s]) = team.combine<Fold>(nth_fold<J>(sums[s]), team.shift_down(nth_fold<J>(sums[s]), step)); });
+  }
+  if (Slots <= 4 && !goes_across_warps(threads)) {
+    DSL_DETAIL_UNROLL
+    for (int s = 0; s < Slots; ++s)
+      if (s < count) leave(sums[s], s);
+    return;
+  }
+  DSL_DETAIL_ROLLED
+  for (int slot = 0; slot < count; ++slot) {
+    typename Folds::accumulators mine = sums[0];
+    DSL_DETAIL_UNROLL
+    for (int s = 1; s < Slots; ++s)  // an index that is not constant would put all of them into local memory
+      if (s == slot) mine = sums[s];
+    if (goes_across_warps(threads)) Folds::visit([&]<class Fold, int J>() { nth_fold<J>(mine) = team.across_warps<Fold>(nth_fold<J>(mine), threads); });
+    leave(mine, slot);
+  }
 }
 
 // Whether this block is the last of its group. No block waits for another; every block has read the scalars in device memory before
@@ -75,8 +98,8 @@ __device__ void fold_blocks(Body& body, const fold_walk& walk, std::int64_t tile
   using folds = typename Body::folds;
   using accumulators = typename Body::accumulators;
   const block_team team{shared};
-  const int thread = static_cast<int>(threadIdx.x), block = static_cast<int>(blockDim.x), owners = block / walk.parts;
-  const std::uint32_t blocks = static_cast<std::uint32_t>(walk.splits), group = blockIdx.x / blocks, split = blockIdx.x - group * blocks;
+  const int thread = static_cast<int>(threadIdx.x), block = static_cast<int>(blockDim.x), owners = walk.threads.owners(block);
+  const std::uint32_t blocks = static_cast<std::uint32_t>(walk.splits), group = blocks == 1 ? blockIdx.x : blockIdx.x / blocks, split = blockIdx.x - group * blocks;
   accumulators sums[Body::slots];
   DSL_DETAIL_UNROLL
   for (int s = 0; s < Body::slots; ++s) sums[s] = folds::identities();
@@ -88,31 +111,36 @@ __device__ void fold_blocks(Body& body, const fold_walk& walk, std::int64_t tile
     DSL_DETAIL_UNROLL
     for (int s = 1; s < Body::ahead; ++s) folds::add(sums[0], sums[s]);
   }
+  constexpr int most = Body::strided ? Body::slots : 1;
+  accumulators left[most];
+  DSL_DETAIL_UNROLL
+  for (int s = 0; s < most; ++s) left[s] = sums[s];
   auto* const partials = static_cast<accumulators*>(walk.partials) + static_cast<std::int64_t>(group) * blocks * slots * owners;
-  const int owned = owned_by(thread, block, walk.distance, walk.parts);
-  DSL_DETAIL_ROLLED
-  for (int slot = 0; slot < slots; ++slot) {
-    accumulators mine = sums[0];
-    DSL_DETAIL_UNROLL
-    for (int s = 1; s < Body::slots; ++s)  // an index that is not constant would put all of them into local memory
-      if (s == slot) mine = sums[s];
-    reduce_all<folds>(team, mine, walk.distance, walk.parts);
-    if (owned < 0) continue;
-    if (blocks == 1) body.finish(mine, owned, slot);
-    else partials[(static_cast<std::int64_t>(split) * slots + slot) * owners + owned] = mine;
-  }
+  const int owned = walk.threads.owned_by(thread, block);
+  reduce_sums<folds>(team, left, slots, walk.threads, [&](const accumulators& sum, int slot) {
+    if (owned < 0) return;
+    if (blocks == 1) body.finish(sum, owned, slot);
+    else partials[(static_cast<std::int64_t>(split) * slots + slot) * owners + owned] = sum;
+  });
   if (blocks == 1 || !is_last_of(walk.tickets + group, blocks)) return;
 
-  const int owner = thread % owners;
+  // Blocks in the place of a tile's rows: each result is shared by threads that are as far apart as there are results.
+  sharing across = walk.threads;
+  across.log2_distance = 0;
+  while (across.distance() < owners) ++across.log2_distance;
+  const auto first = static_cast<std::uint32_t>(thread >> across.log2_distance), parts = static_cast<std::uint32_t>(across.parts());
+  DSL_DETAIL_UNROLL
+  for (int s = 0; s < most; ++s) left[s] = folds::identities();
   DSL_DETAIL_ROLLED
-  for (int slot = 0; slot < slots; ++slot) {
-    accumulators mine = folds::identities();
-    DSL_DETAIL_ROLLED
-    for (std::uint32_t b = static_cast<std::uint32_t>(thread / owners); b < blocks; b += static_cast<std::uint32_t>(walk.parts))
-      folds::add(mine, partials[(static_cast<std::int64_t>(b) * slots + slot) * owners + owner]);
-    reduce_all<folds>(team, mine, owners, walk.parts);
-    if (const int mine_now = owned_by(thread, block, owners, walk.parts); mine_now >= 0) body.finish(mine, mine_now, slot);
+  for (std::uint32_t b = first; b < blocks; b += parts) {
+    DSL_DETAIL_UNROLL
+    for (int s = 0; s < most; ++s)
+      if (s < slots) folds::add(left[s], partials[(static_cast<std::int64_t>(b) * slots + s) * owners + (thread & (owners - 1))]);
   }
+  const int finished = across.owned_by(thread, block);
+  reduce_sums<folds>(team, left, slots, across, [&](const accumulators& sum, int slot) {
+    if (finished >= 0) body.finish(sum, finished, slot);
+  });
 }
 
 /// `Name` is what profilers show first.

@@ -92,25 +92,16 @@ struct folds_of<foldings<F...>> {
   }
 };
 
-/// Combines the values of threads in a fixed order: within a warp by halves, then the warps' one after another. `parts` threads,
-/// `distance` apart, give one result; `owned_by` says which thread has it. `Team` gives a value a thread (`shift_down` within a warp,
-/// `across_warps`); the simulator's are all threads' at once.
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable  // a team's functions are the device's or the host's
-#endif
-template <class Fold, class Team, class Value>
-DSL_DETAIL_FN Value reduce_threads(const Team& team, Value value, int distance, int parts) {
-  for (int step = 16; step > 0; step /= 2)
-    if (step >= distance && step < distance * parts) value = team.template combine<Fold>(value, team.shift_down(value, step));
-  if (parts > 1 && distance * parts > 32) value = team.template across_warps<Fold>(value, distance, parts);
-  return value;
-}
+/// Threads that share a result combine their parts in a fixed order: within a warp by halves, that is with the thread `step` further for
+/// step 16, 8, ..., then the warps' values one after another. `sharing::owned_by` says which thread has the result.
+DSL_DETAIL_FN bool halves_at(int step, const sharing& threads) { return step >= threads.distance() && step < threads.span(); }
+DSL_DETAIL_FN bool goes_across_warps(const sharing& threads) { return threads.log2_parts > 0 && threads.span() > 32; }
 
-/// After the warps' halves: which threads' values a result's owner combines, the first one and then others `step` apart.
+/// After the halves: which threads' values a result's owner combines, the first one's and then others `step` apart.
 struct warp_leaders { int first, step, count; };
-DSL_DETAIL_FN warp_leaders leaders_of(int owner, int distance, int parts) {
-  const int span = distance * parts, step = distance > 32 ? distance : 32;
-  return {owner / distance * span + owner % distance, step, span / step};
+DSL_DETAIL_FN warp_leaders leaders_of(int owner, const sharing& threads) {
+  const int step = threads.distance() > 32 ? threads.distance() : 32;
+  return {(owner >> threads.log2_distance << (threads.log2_distance + threads.log2_parts)) + (owner & (threads.distance() - 1)), step, threads.span() / step};
 }
 
 }  // namespace dsl::detail

@@ -27,12 +27,12 @@ struct lane_group {
 
 /// Groups that a thread of a kernel that folds reads before it computes with the first of them, so that many bytes are on the way.
 /// Beside stores, and for long formulas, it takes more registers than it gains (docs/performance.md).
-constexpr int groups_ahead(const pass_view& p) {
+constexpr int groups_ahead(const pass_view& p, bool strided) {
   if (p.folds == 0 || p.folds_beside_arrays() || p.elements.nodes > 64) return 1;
   int bytes = 0;
   for (int i = 0; i < p.elements.nodes; ++i)
     if (const head h{p.elements.heads[i]}; h.code() == op::load) bytes += lanes_for(p) * size_of(h.type());
-  return bytes <= 16 ? 4 : bytes <= 48 ? 2 : 1;
+  return bytes <= 16 ? (strided || p.elements.nodes > 16 ? 4 : 8) : bytes <= 48 ? 2 : 1;
 }
 
 /// One thread's view of a pass: reads `lanes` elements of every operand, evaluates them, stores or folds the outputs.
@@ -48,7 +48,7 @@ struct kernel_body {
   static constexpr int lanes = lanes_for(Pass::view());
   static constexpr int operands = Inputs + Pass::targets;
   using group = lane_group<typename eval::inputs, lanes>;
-  static constexpr int ahead = groups_ahead(Pass::view());
+  static constexpr int ahead = groups_ahead(Pass::view(), strided);
   // Sums of a thread: for each lane, where each folds for a result of its own, or for each group that is read ahead.
   static constexpr int slots = Arguments::strided && lanes > ahead ? lanes : ahead;
   using targets = std::make_index_sequence<Pass::targets>;

@@ -49,7 +49,8 @@ namespace detail {
 /// What a pass needs of a plan.
 struct pass_traits {
   pass_view view;
-  int lanes, ahead;       // elements a thread takes at a time, and how often before it computes with the first
+  int lanes;              // elements a thread takes at a time
+  int ahead[2];           // how often it does before it computes with the first, in the linear and the strided kernel
   int accumulator_bytes;  // all folds' values
   int state_bytes;        // of the fold that has the most
 };

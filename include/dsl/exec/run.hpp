@@ -45,7 +45,7 @@ const program_code& code_of() {
   using strided = strided_arguments<operands>;
   using folds = typename Pass::folds;
   static const program_code code{
-      {Pass::view(), lanes_for(Pass::view()), groups_ahead(Pass::view()), sizeof(typename folds_of<folds>::accumulators), largest_state(folds{})},
+      {Pass::view(), lanes_for(Pass::view()), {groups_ahead(Pass::view(), false), groups_ahead(Pass::view(), true)}, sizeof(typename folds_of<folds>::accumulators), largest_state(folds{})},
       Inputs,
       cost_of(Pass::view()),
       spelled_name<Name>(),

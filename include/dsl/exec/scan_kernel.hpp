@@ -93,7 +93,7 @@ struct scan_thread : kernel_body<typename Scan::pass, Scan::inputs, Arguments, M
     int count;
   };
 
-  /// Where in its row a tile begins; strided: whether it does not, where all elements are one row.
+  /// Where in its row a tile begins. Where all elements of a strided scan are one row, only 0 means anything: that the row begins.
   DSL_DETAIL_FN std::int64_t place_in_row(std::int64_t tile) {
     const bool one_row = scan.row >= args.elements;
     if constexpr (!strided) return one_row ? tile * tile_elements : tile * tile_elements % scan.row;

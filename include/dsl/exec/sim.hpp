@@ -58,12 +58,12 @@ struct simulated_team {
       if (t % 32 + static_cast<std::size_t>(step) < 32) shifted[t] = v[t + static_cast<std::size_t>(step)];
     return shifted;
   }
-  template <class Fold> per_thread<fold_state<Fold>> across_warps(const per_thread<fold_state<Fold>>& v, int distance, int parts) const {
+  template <class Fold> per_thread<fold_state<Fold>> across_warps(const per_thread<fold_state<Fold>>& v, const sharing& threads) const {
     per_thread<fold_state<Fold>> combined = v;
     const int block = static_cast<int>(v.size());
     for (int t = 0; t < block; ++t) {
-      if (owned_by(t, block, distance, parts) < 0) continue;
-      const warp_leaders from = leaders_of(t, distance, parts);
+      if (threads.owned_by(t, block) < 0) continue;
+      const warp_leaders from = leaders_of(t, threads);
       fold_state<Fold> mine = v[static_cast<std::size_t>(from.first)];
       for (int i = 1; i < from.count; ++i) mine = detail::combine<Fold>(mine, v[static_cast<std::size_t>(from.first + i * from.step)]);
       combined[static_cast<std::size_t>(t)] = mine;
@@ -88,7 +88,7 @@ struct simulated_kernel {
   int slots, ahead;
   void (*clear)(void* accumulators);
   void (*add)(void* accumulators, const void* others);
-  void (*reduce)(void* accumulators, int threads, int stride, int distance, int parts);  // every `stride`-th, in place
+  void (*reduce)(void* accumulators, int threads, int stride, const sharing&);  // every `stride`-th, in place
   void (*finish)(const void* arguments, const checked_ranges&, const simulated_step&, const void* totals, int owner, int slot);
 };
 /// Runs the blocks in order, and each block's threads in order between two barriers.
@@ -121,13 +121,16 @@ struct simulated {
   }
   static void clear(void* mine) { *static_cast<accumulators*>(mine) = folds::identities(); }
   static void add(void* mine, const void* others) { folds::add(*static_cast<accumulators*>(mine), *static_cast<const accumulators*>(others)); }
-  DSL_DETAIL_SMALL static void reduce(void* of_threads, int threads, int stride, int distance, int parts) {
+  DSL_DETAIL_SMALL static void reduce(void* of_threads, int count, int stride, const sharing& threads) {
     auto* const all = static_cast<accumulators*>(of_threads);
     folds::visit([&]<class Fold, int J>() {
       per_thread<fold_state<Fold>> states;
-      for (int t = 0; t < threads; ++t) states.push_back(nth_fold<J>(all[t * stride]));
-      states = reduce_threads<Fold>(simulated_team{}, states, distance, parts);
-      for (int t = 0; t < threads; ++t) nth_fold<J>(all[t * stride]) = states[static_cast<std::size_t>(t)];
+      for (int t = 0; t < count; ++t) states.push_back(nth_fold<J>(all[t * stride]));
+      const simulated_team team;
+      for (int step = 16; step > 0; step /= 2)
+        if (halves_at(step, threads)) states = team.combine<Fold>(states, team.shift_down(states, step));
+      if (goes_across_warps(threads)) states = team.across_warps<Fold>(states, threads);
+      for (int t = 0; t < count; ++t) nth_fold<J>(all[t * stride]) = states[static_cast<std::size_t>(t)];
     });
   }
   DSL_DETAIL_SMALL static void finish(const void* arguments, const checked_ranges& allowed, const simulated_step& s, const void* totals, int owner, int slot) {

@@ -96,7 +96,7 @@ constexpr bool is_after_folds(const graph& g, int root) {
   for (int i = 0; i < g.size(); ++i) {
     if (live[i] == 0) continue;
     after = after || g[i].code == op::folded || g[i].code == op::count;
-    elements = elements || g[i].code <= op::index || g[i].code == op::gather || g[i].code == op::call;
+    elements = elements || g[i].code <= op::index || g[i].code == op::gather;
   }
   if (after && elements) throw "a formula cannot use its reductions for its elements: apply it to dsl::sum(x) and the like";
   return after;

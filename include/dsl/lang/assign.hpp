@@ -283,7 +283,7 @@ plan plan_of(const tied<Targets...>& targets, const E& expression, const launch&
 }
 template <class Target, detail::lazy E>
 plan plan_of(Target& target, const E& expression, const launch& fixed = {}) {
-  return plan_of(tie(target), expression, fixed);
+  return plan_of(dsl::tie(target), expression, fixed);
 }
 
 /// Evaluates now: an array for elements, a scalar for a reduction or an expression without dimensions.
@@ -294,7 +294,7 @@ auto eval(const E& expression) {
   using T = element_t<std::tuple_element_t<0, outputs>::type.type>;
   if constexpr (detail::result_rank<E> == 0) {
     scalar<T> value(T{}, device_of(expression));
-    tie(value) = expression;
+    dsl::tie(value) = expression;
     return value;
   } else {
     return array<T, detail::result_rank<E>>(expression);
