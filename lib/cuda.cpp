@@ -169,15 +169,14 @@ kernel_attributes attributes(const void* function, int block, int index) {
   return known[key] = {a.numRegs, a.maxThreadsPerBlock, blocks};
 }
 
-void launch_kernel(const program_code& code, const operand* operands, const void* function, void* arguments, const plan& p, const stream& on) {
-  const current_device current(p.where.index);
-  void* parameters[] = {arguments};
-  const cudaError_t status = cudaLaunchKernel(function, dim3(static_cast<unsigned>(p.grid)), dim3(static_cast<unsigned>(p.block)),
-                                              parameters, static_cast<std::size_t>(p.shared_bytes), static_cast<cudaStream_t>(on.native()));
+void launch_kernel(const kernel_launch& k, const stream& on) {
+  const current_device current(on.where().index);
+  const cudaError_t status = cudaLaunchKernel(k.function, dim3(static_cast<unsigned>(k.grid)), dim3(static_cast<unsigned>(k.block)), k.parameters,
+                                              static_cast<std::size_t>(k.shared_bytes), native(on.native()));
   if (status == cudaSuccess) return;
   cudaGetLastError();
-  raise<cuda_error>("launching " + spell_kernel(code.name) + " (" + spell_pass(code.pass.view, operands) + ", " + std::to_string(p.elements) +
-                    " elements, grid " + std::to_string(p.grid) + ", block " + std::to_string(p.block) + ") failed: " +
+  raise<cuda_error>("launching " + spell_kernel(k.name) + " (" + spell_pass(k.pass, k.operands) + ", " + std::to_string(k.elements) +
+                    " elements, grid " + std::to_string(k.grid) + ", block " + std::to_string(k.block) + ") failed: " +
                     cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
 }
 

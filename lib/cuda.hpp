@@ -31,8 +31,19 @@ void set_zero(void* at, std::size_t bytes, int index, void* stream);
 void fill(void* at, const void* value, std::size_t size, std::int64_t count, int index, void* stream);
 
 kernel_attributes attributes(const void* function, int block, int index);
+/// What is launched, and what an error says of it.
+struct kernel_launch {
+  const void* function;
+  std::int64_t grid;
+  int block, shared_bytes;
+  void** parameters;
+  const char* name;  // as program_code's
+  const pass_view& pass;
+  const operand* operands;
+  std::int64_t elements;
+};
 /// Queues a kernel. Throws cuda_error that names the kernel, the expression and the sizes.
-void launch_kernel(const program_code& code, const operand* operands, const void* function, void* arguments, const plan& p, const stream& on);
+void launch_kernel(const kernel_launch& k, const stream& on);
 /// Where blocks leave partial results, and how many of a group have done so.
 struct workspace { void* partials; unsigned* tickets; };
 inline constexpr std::size_t max_tickets = 1 << 14;

@@ -5,15 +5,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 
-#include "strided.hpp"
+#include "columns.hpp"
 
 namespace dsl::detail {
 
-namespace {
-
-// 0 to 2, as host_code counts them: what this machine has, or less if DSL_SIMD says so.
 int simd_level() {
   static const int level = [] {
 #if DSL_DETAIL_X86_LEVELS
@@ -27,20 +23,10 @@ int simd_level() {
   return level;
 }
 
+namespace {
+
 constexpr int blocks_per_chunk = 64;  // 16,384 elements: one task
 constexpr std::int64_t chunk_elements = std::int64_t{host_block} * blocks_per_chunk;
-constexpr std::size_t value_bytes = 16;
-constexpr std::size_t column_bytes = host_block * value_bytes;
-
-struct free_memory { void operator()(unsigned char* p) const { std::free(p); } };
-using memory = std::unique_ptr<unsigned char, free_memory>;
-
-// Columns of host_block values each.
-memory allocate_columns(std::size_t count) {
-  memory columns(static_cast<unsigned char*>(std::aligned_alloc(64, column_bytes * std::max<std::size_t>(count, 1))));
-  if (columns == nullptr) throw std::bad_alloc();
-  return columns;
-}
 
 // The dtypes of all folds' values, one after another.
 std::vector<dtype> folded_values(const pass_view& p) {
@@ -55,7 +41,7 @@ std::size_t bytes_of_value(dtype type) { return type == dtype::float16 || type =
 class lane_sums {
  public:
   explicit lane_sums(const host_job& job)
-      : job_(job), types_(folded_values(job.code.pass.view)), columns_(allocate_columns(types_.size() + 1)), others_(allocate_columns(types_.size() + 1)), at_(types_.size()) {
+      : job_(job), types_(folded_values(job.code.pass.view)), columns_(allocate_columns(types_.size())), others_(allocate_columns(types_.size())), at_(types_.size()) {
     for (std::size_t s = 0; s < types_.size(); ++s) at_[s] = columns_.get() + column_bytes * s;
   }
 
@@ -98,58 +84,27 @@ class lane_sums {
  private:
   const host_job& job_;
   std::vector<dtype> types_;
-  memory columns_, others_;
+  host_memory columns_, others_;
   std::vector<void*> at_;
 };
 
 // Evaluates blocks of elements, which follow each other in the order of the job's dimensions.
 class block_runner {
  public:
-  explicit block_runner(const host_job& job) : job_(job), columns_(allocate_columns(columns(job))) {
-    std::memset(columns_.get(), 0, column_bytes * columns(job));
-    const geometry& g = job.space;
-    for (int k = 0; k < job.code.inputs; ++k) {
-      const operand& o = job.operands[k];
-      if (o.kind == operand_kind::value) std::memcpy(column(k), o.word, sizeof o.word);
-      in_[k] = o.kind == operand_kind::fetched ? reinterpret_cast<const void*>(o.word[0]) : column(k);
-    }
-    for (int k = 0; k < job.code.inputs + job.code.outputs(); ++k) {
-      std::int64_t step = 1;
-      direct_[k] = job.operands[k].kind == operand_kind::array;
-      for (int d = g.rank - 1; d >= 0; --d) direct_[k] = direct_[k] && (g.walks[k].strides[d] == step || g.extents[d] == 1), step *= g.extents[d];
-    }
+  explicit block_runner(const host_job& job)
+      : job_(job), inputs_(job.operands, job.code.inputs, job.space), columns_(allocate_columns(static_cast<std::size_t>(job.code.outputs()))) {
+    for (int i = 0; i < job.code.outputs(); ++i) direct_[i] = is_direct(target(i), walk_of(i), job.space);
   }
-
-  const void* const* inputs() const { return in_; }
 
   /// Elements first .. first + valid, folded into the lanes of `sums` if there are reductions.
   void run(std::int64_t first, int valid, const lane_sums& sums) {
-    const int padded = std::max(64, (valid + 63) / 64 * 64);
-    for (int k = 0; k < job_.code.inputs; ++k) {
-      const operand& o = job_.operands[k];
-      const auto size = static_cast<std::size_t>(size_of(o.type));
-      if (direct_[k] && valid == padded) {
-        in_[k] = reinterpret_cast<const unsigned char*>(o.word[0]) + static_cast<std::size_t>(first) * size;
-      } else if (o.kind <= operand_kind::position && valid > 0) {
-        gather(column(k), o, job_.space, job_.space.walks[k], first, valid);
-        // What follows the end repeats the last element, so that no function sees what the formula would not.
-        for (int l = valid; l < padded; ++l)
-          std::memcpy(column(k) + static_cast<std::size_t>(l) * size, column(k) + static_cast<std::size_t>(valid - 1) * size, size);
-        in_[k] = column(k);
-      }
-    }
+    const int padded = padded_block(valid);
+    inputs_.read(first, valid);
     void* out[max_operands];
-    for (int i = 0; i < job_.code.outputs(); ++i) {
-      const int k = job_.code.inputs + i;
-      const operand& o = job_.operands[k];
-      out[i] = column(k);
-      if (direct_[k] && valid == padded) out[i] = reinterpret_cast<unsigned char*>(o.word[0]) + static_cast<std::size_t>(first) * static_cast<std::size_t>(size_of(o.type));
-    }
-    sums.run_tail(valid, padded, [&] { job_.code.host.block[simd_level()](padded, in_, out, sums.columns()); });
-    for (int i = 0; i < job_.code.outputs(); ++i) {
-      const int k = job_.code.inputs + i;
-      if (job_.operands[k].kind == operand_kind::array && out[i] == column(k) && valid > 0) scatter(column(k), job_.operands[k], job_.space, job_.space.walks[k], first, valid);
-    }
+    for (int i = 0; i < job_.code.outputs(); ++i) out[i] = direct_[i] && valid == padded ? direct_address(target(i), first) : column(i);
+    sums.run_tail(valid, padded, [&] { job_.code.host.block[simd_level()](padded, inputs_.at(), out, sums.columns()); });
+    for (int i = 0; i < job_.code.outputs(); ++i)
+      if (target(i).kind == operand_kind::array && out[i] == column(i) && valid > 0) scatter(column(i), target(i), job_.space, walk_of(i), first, valid);
   }
 
   /// Stores the results of a lane, whose first element is number `element`.
@@ -157,8 +112,8 @@ class block_runner {
     void *to[max_operands], *again[max_operands];
     const geometry& g = job_.space;
     for (int i = 0; i < job_.code.outputs(); ++i) {
-      const operand& o = job_.operands[job_.code.inputs + i];
-      const walk& w = g.walks[job_.code.inputs + i];
+      const operand& o = target(i);
+      const walk& w = walk_of(i);
       std::int64_t rest = element, offset = 0;
       for (int d = g.rank - 1; g.kept != 0 && d >= 0; --d) {
         const std::int64_t extent = g.elements > 0 || (g.kept >> d & 1) != 0 ? g.extents[d] : 1;  // the results of no elements
@@ -167,17 +122,18 @@ class block_runner {
       to[i] = reinterpret_cast<unsigned char*>(o.word[0]) + offset * size_of(o.type);
       again[i] = job_.recorded != nullptr ? reinterpret_cast<void*>(job_.recorded[i]) : nullptr;
     }
-    job_.code.host.finish(sums, lane, g.count, in_, to, again);
+    job_.code.host.finish(sums, lane, g.count, inputs_.at(), to, again);
   }
 
  private:
-  static std::size_t columns(const host_job& j) { return static_cast<std::size_t>(j.code.inputs + j.code.outputs()); }
-  unsigned char* column(int k) const { return columns_.get() + column_bytes * static_cast<std::size_t>(k); }
+  const operand& target(int i) const { return job_.operands[job_.code.inputs + i]; }
+  const walk& walk_of(int i) const { return job_.space.walks[job_.code.inputs + i]; }
+  unsigned char* column(int i) const { return columns_.get() + column_bytes * static_cast<std::size_t>(i); }
 
   const host_job& job_;
-  memory columns_;
-  bool direct_[max_operands];  // elements lie one behind the other
-  const void* in_[max_operands];
+  input_columns inputs_;
+  host_memory columns_;  // of the targets
+  bool direct_[max_operands];
 };
 
 // Tasks 0 .. count on all cores, each thread with memory of its own.
@@ -289,8 +245,7 @@ void fold_on_host(const host_job& job) {
   const lane_sums shape(job);
   const int most = order.kind == fold_order::columns ? static_cast<int>(std::min<std::int64_t>(order.lanes, runs.inner)) : owners_of(0);
   const std::size_t bytes = shape.stored_bytes(most);
-  const memory partials(static_cast<unsigned char*>(std::aligned_alloc(64, (bytes * static_cast<std::size_t>(runs.count * splits) + 63) / 64 * 64)));
-  if (partials == nullptr) throw std::bad_alloc();
+  const host_memory partials = allocate_host_memory(bytes * static_cast<std::size_t>(runs.count * splits));
   const auto partial = [&](std::int64_t run, std::int64_t split) { return partials.get() + bytes * static_cast<std::size_t>(run * splits + split); };
   for_each_task(job, runs.count * splits, [&](std::int64_t task, block_runner& runner, lane_sums& sums) {
     accumulate(task / splits, task % splits, runner, sums);

@@ -12,6 +12,9 @@ struct host_job {
   const std::uint64_t* recorded;  // for each output a second address for a reduction's result, or 0; or null
 };
 
+/// 0 to 2, as `host_code` counts: what this machine has, or less if DSL_SIMD says so.
+int simd_level();
+
 /// Runs a job on all cores. Partial results combine in an order that does not depend on the number of threads.
 void run_on_host(const host_job& job);
 

@@ -5,13 +5,68 @@
 #include <cstdlib>
 
 #include "buffer.hpp"
+#include "layout.hpp"
 #include "text.hpp"
 
 namespace dsl::detail {
 
-namespace {
+walk walk_of(const geometry& g, const operand& o) {
+  walk w{};
+  const int first = g.shape_rank - o.rank;
+  w.axis = o.kind == operand_kind::neighbour && o.extents[o.axis] != 1 ? first + o.axis : -1;
+  for (int d = 0; d < o.rank; ++d)
+    if (o.extents[d] != 1) w.strides[first + d] = o.strides[d];
+  return w;
+}
 
-bool has_elements(const operand& o) { return o.kind <= operand_kind::index; }
+std::array<int, max_rank> merge_dimensions(geometry& g, int count, const int (&order)[max_rank], int rank, std::uint32_t apart) {
+  std::array<int, max_rank> place{};
+  for (int k = 0; k < count; ++k) {
+    const walk from = g.walks[k];
+    if (from.axis >= 0) apart |= 1u << from.axis;
+    g.walks[k].axis = -1;
+    for (int d = 0; d < rank; ++d) {
+      g.walks[k].strides[d] = from.strides[order[d]];
+      if (order[d] == from.axis) g.walks[k].axis = d;
+    }
+  }
+  g.rank = 0;
+  for (int d = 0; d < rank; ++d) {
+    const std::int64_t extent = g.shape[order[d]];
+    bool merges = d > 0 && ((apart >> order[d - 1] | apart >> order[d]) & 1) == 0;
+    for (int k = 0; merges && k < count; ++k) merges = g.walks[k].strides[g.rank - 1] == g.walks[k].strides[d] * extent;
+    const int to = merges ? g.rank - 1 : g.rank++;
+    g.extents[to] = merges ? g.extents[to] * extent : extent;
+    place[static_cast<std::size_t>(d)] = to;
+    for (int k = 0; k < count; ++k) {
+      g.walks[k].strides[to] = g.walks[k].strides[d];
+      if (g.walks[k].axis == d) g.walks[k].axis = to;
+    }
+  }
+  return place;
+}
+
+void move_dimension(geometry& g, int count, int from, int to) {
+  const auto move_inwards = [&](std::int64_t* values) { std::rotate(values + from, values + from + 1, values + to + 1); };
+  move_inwards(g.extents);
+  for (int k = 0; k < count; ++k) {
+    move_inwards(g.walks[k].strides);
+    int& axis = g.walks[k].axis;
+    if (axis == from) axis = to;
+    else if (axis > from && axis <= to) --axis;
+  }
+  const std::uint32_t bit = g.kept >> from & 1, below = (1u << from) - 1, between = ((2u << to) - 1) & ~below;
+  g.kept = (g.kept & ~between) | (((g.kept & between) >> 1) & between) | bit << to;
+}
+
+bool is_wide(const geometry& g, const operand& o, const walk& w, int lanes) {
+  const auto size = static_cast<std::int64_t>(size_of(o.type)), vector = std::min<std::int64_t>(16, size * lanes);
+  bool wide = (o.kind == operand_kind::array || o.kind == operand_kind::neighbour) && w.axis != g.rank - 1 && w.strides[g.rank - 1] == 1 && o.word[0] % static_cast<std::uint64_t>(vector) == 0;
+  for (int d = 0; d + 1 < g.rank; ++d) wide = wide && w.strides[d] * size % vector == 0;
+  return wide;
+}
+
+namespace {
 
 [[noreturn]] void throw_mismatch(const operand* inputs, int count, const pass_view& pass) {
   std::string shapes;
@@ -112,32 +167,12 @@ int order_dimensions(const geometry& g, const operand* all, int inputs, int outp
   return rank;
 }
 
-// Merges neighbours that every operand walks as one.
+// Merges what can be, of the dimensions in their order.
 void simplify(geometry& g, const operand* all, int inputs, int outputs) {
   const int count = inputs + outputs;
   int order[max_rank];
   const int rank = order_dimensions(g, all, inputs, outputs, order);
-  bool apart[max_rank] = {};  // neighbours along it are read
-  for (int k = 0; k < count; ++k) {
-    const walk from = g.walks[k];
-    g.walks[k].axis = -1;
-    for (int d = 0; d < rank; ++d) {
-      g.walks[k].strides[d] = from.strides[order[d]];
-      if (order[d] == from.axis) g.walks[k].axis = d, apart[d] = true;
-    }
-  }
-  g.rank = 0;
-  for (int d = 0; d < rank; ++d) {
-    const std::int64_t extent = g.shape[order[d]];
-    bool merges = d > 0 && !apart[d - 1] && !apart[d];
-    for (int k = 0; merges && k < count; ++k) merges = g.walks[k].strides[g.rank - 1] == g.walks[k].strides[d] * extent;
-    const int to = merges ? g.rank - 1 : g.rank++;
-    g.extents[to] = merges ? g.extents[to] * extent : extent;
-    for (int k = 0; k < count; ++k) {
-      g.walks[k].strides[to] = g.walks[k].strides[d];
-      if (g.walks[k].axis == d) g.walks[k].axis = to;
-    }
-  }
+  merge_dimensions(g, count, order, rank);
   g.kept = 0;
   for (int k = inputs; k < count; ++k)
     for (int d = 0; d < g.rank; ++d)
@@ -154,20 +189,6 @@ bool lies_along(const geometry& g, int d, const operand& o, const walk& w) {
   const std::int64_t inner = std::abs(w.strides[g.rank - 1]);
   return o.kind == operand_kind::array && inner > 1 && std::abs(w.strides[d]) == 1 && g.extents[d] >= short_extent &&
          g.extents[g.rank - 1] >= short_extent;
-}
-
-// Moves a dimension inwards, to another place.
-void move_dimension(geometry& g, int count, int from, int to) {
-  const auto move_inwards = [&](std::int64_t* values) { std::rotate(values + from, values + from + 1, values + to + 1); };
-  move_inwards(g.extents);
-  for (int k = 0; k < count; ++k) {
-    move_inwards(g.walks[k].strides);
-    int& axis = g.walks[k].axis;
-    if (axis == from) axis = to;
-    else if (axis > from && axis <= to) --axis;
-  }
-  const std::uint32_t bit = g.kept >> from & 1, below = (1u << from) - 1, between = ((2u << to) - 1) & ~below;
-  g.kept = (g.kept & ~between) | (((g.kept & between) >> 1) & between) | bit << to;
 }
 
 bool is_kept(const geometry& g, int d) { return (g.kept >> d & 1) != 0; }
@@ -221,10 +242,7 @@ void choose_second(geometry& g, const operand* all, int inputs, int count) {
 
 access access_of(const geometry& g, const operand& o, const walk& w, bool is_input, int lanes) {
   if (is_input && g.kept == 0 && g.rank > 1 && lies_along(g, g.rank - 2, o, w)) return access::tiled;
-  const auto size = static_cast<std::int64_t>(size_of(o.type)), vector = std::min<std::int64_t>(16, size * lanes);
-  bool wide = (o.kind == operand_kind::array || o.kind == operand_kind::neighbour) && w.axis != g.rank - 1 && w.strides[g.rank - 1] == 1 && o.word[0] % static_cast<std::uint64_t>(vector) == 0;
-  for (int d = 0; d + 1 < g.rank; ++d) wide = wide && w.strides[d] * size % vector == 0;
-  return wide ? access::wide : access::elements;
+  return is_wide(g, o, w, lanes) ? access::wide : access::elements;
 }
 
 }  // namespace
@@ -271,10 +289,7 @@ void lay_out(geometry& g, const operand* all, int inputs, int outputs, int lanes
     if (all[k].kind == operand_kind::result && all[k].rank > 0)
       for (int d = 0; d < all[k].rank; ++d)
         if ((reduced >> d & 1) == 0 && g.shape[d] != 1) g.walks[k].strides[d] = all[k].strides[d];
-    if (!has_elements(all[k])) continue;
-    if (all[k].kind == operand_kind::neighbour && all[k].extents[all[k].axis] != 1) g.walks[k].axis = g.shape_rank - all[k].rank + all[k].axis;
-    for (int d = 0; d < all[k].rank; ++d)
-      if (all[k].extents[d] != 1) g.walks[k].strides[g.shape_rank - all[k].rank + d] = all[k].strides[d];
+    if (has_elements(all[k])) g.walks[k] = walk_of(g, all[k]);
   }
   simplify(g, all, inputs, outputs);
 

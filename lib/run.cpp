@@ -8,6 +8,7 @@
 #include "copy.hpp"
 #include "cuda.hpp"
 #include "host.hpp"
+#include "parameters.hpp"
 #include "sim.hpp"
 #include "text.hpp"
 
@@ -71,22 +72,6 @@ void prepared::run(const std::uint64_t* recorded) {
 
 namespace {
 
-// A kernel's parameters, filled from front to back.
-class parameters {
- public:
-  explicit parameters(const argument_header& header) { put(header); }
-  template <class T> void put(const T& value) {
-    std::memcpy(bytes_ + used_, &value, sizeof(T));
-    used_ += sizeof(T);
-  }
-  argument_header& header() { return *reinterpret_cast<argument_header*>(bytes_); }
-  void* data() { return bytes_; }
-
- private:
-  alignas(16) unsigned char bytes_[sizeof(argument_header) + sizeof(tiling) + max_operands * (sizeof(argument) + max_rank * sizeof(std::int64_t))];
-  std::size_t used_ = 0;
-};
-
 int log2_of(int power) {
   int n = 0;
   while ((1 << n) < power) ++n;
@@ -120,23 +105,15 @@ void prepared::run_kernel(const std::uint64_t* recorded, const stream& on) {
   for (int k = 0; k < count; ++k) {
     const operand& o = operands_[static_cast<std::size_t>(k)];
     const walk& w = space_.walks[k];
-    std::uint64_t extra = o.word[1];
-    if (o.kind == operand_kind::address) extra = static_cast<std::uint64_t>(o.size);
-    if (o.kind == operand_kind::neighbour) {
-      const int dimension = w.axis < 0 ? neighbour_word::no_dimension : space_.rank - 1 - w.axis;
-      extra = neighbour_word::make(w.how == access::wide ? in_vectors : by_elements, o.beyond, dimension, o.distance).word;
-    }
+    std::uint64_t extra = extra_of(o, w, space_.rank);
     if (o.kind == operand_kind::result) extra = recorded != nullptr ? recorded[k - inputs] : 0;
-    if (o.kind == operand_kind::array) extra = w.how == access::wide ? in_vectors : by_elements;
     if (o.kind == operand_kind::array && w.how == access::tiled) {
       const int tile = tile_bytes(p.width, p.height, size_of(o.type));
       if (shared + tile <= p.tile_bytes) extra = in_tile + static_cast<std::uint64_t>(shared), shared += tile;
     }
     given.put(argument{o.word[0], extra});
   }
-  if (!space_.linear)
-    for (int k = 0; k < count; ++k)
-      for (int d = 0; d < max_rank; ++d) given.put(d < space_.rank ? space_.walks[k].strides[space_.rank - 1 - d] : std::int64_t{0});
+  if (!space_.linear) given.put_strides(space_, count);
 
   const int path = space_.linear ? 0 : 1;
   if (space_.where.kind == backend::sim) {
@@ -149,7 +126,8 @@ void prepared::run_kernel(const std::uint64_t* recorded, const stream& on) {
     const cuda::workspace scratch = cuda::scratch_of(on, static_cast<std::size_t>(p.grid * p.slots * (p.block / p.parts) * code_->pass.accumulator_bytes));
     given.header().folds.partials = scratch.partials, given.header().folds.tickets = scratch.tickets;
   }
-  cuda::launch_kernel(*code_, operands_.data(), code_->kernel[path], given.data(), p, on);
+  void* all[] = {given.data()};
+  cuda::launch_kernel({code_->kernel[path], p.grid, p.block, p.shared_bytes, all, code_->name, code_->pass.view, operands_.data(), p.elements}, on);
 }
 
 bool is_one_space(const operand* all, const part* parts, int count) {

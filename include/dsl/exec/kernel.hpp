@@ -149,7 +149,7 @@ struct kernel_body {
     store_results(after::compute(from.in), x, y, targets{});
   }
 
- private:
+ protected:
   template <op Code, dtype D, int N>
   DSL_DETAIL_FN value_t<D> scalar_operand() const {
     const argument& a = args.operand[N];

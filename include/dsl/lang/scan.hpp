@@ -1,0 +1,268 @@
+// Scans: each element becomes what all elements up to it come to.
+#pragma once
+
+#include <dsl/exec/scan.hpp>
+#include <dsl/lang/assign.hpp>
+#include <dsl/lang/reduce.hpp>
+#include <dsl/lang/vectorize.hpp>
+
+namespace dsl {
+
+/// The option of a scan that leaves each element itself out: element i becomes what the elements before i come to.
+struct exclusive_t {};
+inline constexpr exclusive_t exclusive{};
+
+namespace detail {
+
+template <class Option> inline constexpr bool is_axis = axes_in<Option> > 0;
+template <class Option> inline constexpr bool is_exclusive = std::same_as<Option, exclusive_t>;
+
+/// dsl::axis(k) and dsl::exclusive, each at most once, in any order.
+template <class... Options>
+concept scan_options = ((is_axis<Options> || is_exclusive<Options>) && ...) && (0 + ... + axes_in<Options>) <= 1 &&
+                       (0 + ... + is_exclusive<Options>) <= 1;
+
+/// A scan that is evaluated when it is assigned. Values are accumulated in dtype A; elements are of dtype R.
+template <class Operator, dtype A, dtype R, int Rank, class Operand>
+struct scan_expression {
+  using lazy_expression = void;
+  static constexpr int rank = Rank;
+  Operand operand;
+  scan_request request;
+};
+
+template <class Operator, dtype A, dtype R, int Rank, class Operand>
+struct traced<scan_expression<Operator, A, R, Rank, Operand>> {
+  static_assert(Rank < 0, "a scan is no operand of a formula: evaluate it first, dsl::eval(dsl::cumsum(x))");
+  static constexpr symbol<R> run(tracer& t) { return {t.g, 0}; }
+};
+
+/// A row of the op table as an operator.
+template <op Code>
+struct table_operator {
+  template <class A, class B>
+    requires(is_symbol<A> && is_symbol<B>)
+  constexpr auto operator()(A a, B b) const { return apply<Code>(a, b); }
+};
+
+// NumPy sums 16-bit floating point numbers in float.
+constexpr dtype accumulated(dtype result) {
+  return kind_of(result) == kind::real && size_of(result) == 2 ? dtype::float32 : result;
+}
+
+template <class F, dtype D> inline constexpr bool is_traceable = std::is_invocable_v<F, symbol<D>, symbol<D>>;
+
+/// The operator's graph: of op::value 0, which comes first, and 1.
+template <class F, dtype D>
+struct operator_trace {
+  static constexpr graph run() {
+    graph g;
+    tracer t{&g};
+    const symbol<D> first = operand_symbol<op::value, D>(t), second = operand_symbol<op::value, D>(t);
+    const auto joined = [&] {
+      if constexpr (is_traceable<F, D>) {
+        return lift(&g, F{}(first, second));
+      } else {
+        static_assert(std::is_invocable_v<F, element_t<D>, element_t<D>>, "the operator cannot be called with two elements");
+        return functor<unnamed, F>::trace(t, first, second);
+      }
+    }();
+    static_assert(assignable(D, decltype(joined)::type), "the operator's result is of a wider dtype than what it joins: use dsl::cast");
+    g.outputs.push_back(convert_symbol<D, false>(joined).id);
+    return g;
+  }
+};
+template <class F, dtype D>
+constexpr auto operator_program() {
+  if constexpr (is_traceable<F, D>) return program_of<operator_trace<F, D>>{};
+  else return program_of<operator_trace<F, D>, call<F, D, D>>{};
+}
+
+/// The graph of the elements, in the dtype that is accumulated.
+template <class Operand, dtype A>
+struct element_trace {
+  static constexpr graph run() {
+    graph g;
+    tracer t{&g};
+    const auto element = traced<Operand>::run(t);
+    static_assert(kind_of(A) == kind::complex || kind_of(decltype(element)::type.type) != kind::complex,
+                  "a complex number has no real value: take real(x), imag(x) or abs(x)");
+    g.outputs.push_back(convert_symbol<A, false>(element).id);
+    g.operands = t.operands;
+    return g;
+  }
+};
+template <class Calls, class Operand, dtype A> struct element_pass;
+template <class... Calls, class Operand, dtype A>
+struct element_pass<std::tuple<Calls...>, Operand, A> { using type = pass_of<element_trace<Operand, A>, Calls...>; };
+
+// Deduced, not spelled, for the reason given at `code_for`.
+template <dtype Target, int Inputs, class... Element, class... Operator>
+const scan_code& scan_code_for(pass<Element...>, program<Operator...>) {
+  return scan_code_of<scan_program<pass<Element...>, program<Operator...>, Target, Inputs>>();
+}
+
+template <class Operator, dtype R, class... Options, class X>
+auto make_scan(const X& x, scan_request request, const Options&... options) {
+  using operand_type = operand_t<X>;
+  constexpr bool flat = !(is_axis<Options> || ...);
+  request.axis = -1;
+  [[maybe_unused]] const auto take = [&request](const auto& option) {
+    if constexpr (is_axis<std::remove_cvref_t<decltype(option)>>) request.axis = option.number[0];
+    else request.exclusive = true;
+  };
+  (take(options), ...);
+  if constexpr (flat) {
+    return scan_expression<Operator, accumulated(R), R, 1, operand_type>{as_operand(x), request};
+  } else {
+    static_assert(operand_type::rank > 0, "a scalar has no axes");
+    mapping of_rank;
+    of_rank.rank = operand_type::rank;
+    request.axis = axis_of(of_rank, request.axis, "scan");
+    return scan_expression<Operator, accumulated(R), R, operand_type::rank, operand_type>{as_operand(x), request};
+  }
+}
+
+/// An init as scans take it, in dtype A.
+template <dtype A, element T>
+scan_request begin_with(const T& init) {
+  scan_request request;
+  request.has_init = true;
+  request.init = to_literal(math::convert<value_t<A>>(to_value(init)));
+  return request;
+}
+
+template <class X>
+constexpr dtype dtype_of_elements() {
+  if constexpr (is_symbol<X>) {
+    static_assert(!is_symbol<X>, "a scan is one of arrays: inside a formula there is one element");
+    return X::type.type;
+  } else {
+    return trace_t<operand_t<X>>::type.type;
+  }
+}
+
+template <op Code, class T, class X, class... Options>
+auto cumulate(const X& x, int identity, const Options&... options) {
+  constexpr dtype R = [] {
+    if constexpr (std::is_void_v<T>) return sum_dtype(dtype_of_elements<X>());
+    else return dtype_v<T>;
+  }();
+  scan_request request = begin_with<accumulated(R)>(identity);
+  request.has_init = false;  // the first element is itself, a negative zero too
+  return make_scan<table_operator<Code>, R>(x, request, options...);
+}
+
+/// An operator and what goes before the first element; what `scan` returns.
+template <class F, class... Init>
+struct scanner {
+  std::tuple<Init...> init;
+
+  template <class X, class... Options>
+    requires operands<X> && scan_options<Options...>
+  auto operator()(const X& x, const Options&... options) const {
+    constexpr weak_dtype given[] = {{dtype_of_elements<X>()}, {dtype_v<Init>, true}...};
+    constexpr dtype R = promote(given, sizeof...(Init) + 1).type;
+    if constexpr (sizeof...(Init) == 0) {
+      static_assert(!(is_exclusive<Options> || ...), "an exclusive scan needs a first value: dsl::scan(op, init)");
+      return make_scan<F, R>(x, scan_request{}, options...);
+    } else {
+      return make_scan<F, R>(x, begin_with<accumulated(R)>(std::get<0>(init)), options...);
+    }
+  }
+};
+
+}  // namespace detail
+
+// Scans of an array, a view or an expression x. Options follow x: dsl::axis(k), and then each row along that axis is scanned for
+// itself and the result has x's shape; without it the result is of rank 1, of all elements in row-major order (NumPy's flattening).
+// dsl::exclusive. Lazy: assign the result to an array or a view of its shape, which may be wider in dtype, or use dsl::eval; it does
+// not wait. The target may overlap x. Results are the same from run to run. Throws shape_error where there is no such axis.
+
+/// Sums of the elements up to each, np.cumsum: of dtype int64 or uint64 for integers and booleans, else x's; 16-bit floating point
+/// numbers are summed in float. cumsum<T>(x): summed in T. Exclusive ones begin with 0.
+template <class T = void, class X, class... Options>
+  requires detail::operands<X> && detail::scan_options<Options...> && (element<T> || std::is_void_v<T>)
+auto cumsum(const X& x, const Options&... options) {
+  return detail::cumulate<op::add, T>(x, 0, options...);
+}
+/// Products, np.cumprod, likewise. Exclusive ones begin with 1.
+template <class T = void, class X, class... Options>
+  requires detail::operands<X> && detail::scan_options<Options...> && (element<T> || std::is_void_v<T>)
+auto cumprod(const X& x, const Options&... options) {
+  return detail::cumulate<op::multiply, T>(x, 1, options...);
+}
+
+/// scan(op, init)(x, options...): op(... op(op(init, x0), x1) ..., xi), or, exclusive, only up to x(i-1), so that it begins with
+/// init. `op` is a lambda with `auto` parameters, traced as vectorize's, or a named functor with DSL_FN operator(); it must be
+/// associative and need not commute: its first operand is what comes first. The dtype is that of x with the weak scalar init; op is
+/// given float for 16-bit floating point numbers. Without init a row begins with its own first element, and only inclusive scans
+/// are to be had.
+template <class F, element T>
+constexpr auto scan(F, const T& init) {
+  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>, "a scan's operator is a function without captures or members");
+  return detail::scanner<F, T>{{init}};
+}
+template <class F>
+constexpr auto scan(F) {
+  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>, "a scan's operator is a function without captures or members");
+  return detail::scanner<F>{};
+}
+
+namespace detail {
+
+/// Evaluates a scan of an expression without reductions.
+template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand>
+void assign_scan(Target& target, const scan_expression<Operator, A, R, Rank, Operand>& e) {
+  using T = typename std::remove_cvref_t<Target>::value_type;
+  constexpr int inputs = leaf_count<Operand>;
+  constexpr bool flat = Rank != Operand::rank || Rank == 1;
+  using pass_type = typename element_pass<typename calls_of<Operand>::type, Operand, A>::type;
+  static_assert(pass_type::folds::count == 0, "a formula with reductions gives one value, not the elements of a scan");
+  const scan_code& code = scan_code_for<dtype_v<T>, inputs>(pass_type{}, operator_program<Operator, A>());
+
+  operand all[inputs + 1];
+  operand* at = all;
+  add_leaves(e.operand, at);
+  geometry g;
+  lay_out(g, all, inputs, 0, 1, code.view);
+  if constexpr (is_array<std::remove_cvref_t<Target>>) {
+    if (!target.has_memory()) {
+      dsl::extents<Rank> sizes{g.elements};
+      if constexpr (!flat) sizes = first_of<Rank>(g.shape);
+      target = array<T, Rank>(sizes, g.where);
+    }
+  }
+  add_leaves(as_operand(target), at);
+  fit_scan_target(all[inputs], g.shape, g.shape_rank, flat);
+  run_scan(code, all, e.request);
+}
+
+}  // namespace detail
+
+/// Evaluates a scan into an array or a view of its shape: one pass over memory, two along an axis across which there are few columns.
+/// Reductions inside its operand are evaluated first.
+template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand>
+void assign(Target&& target, const detail::scan_expression<Operator, A, R, Rank, Operand>& e) {
+  using target_type = std::remove_cvref_t<Target>;
+  static_assert(target_type::rank == Rank, "a scan has the rank of its operand, or 1 where no axis is given");
+  static_assert(detail::is_writable<std::remove_reference_t<Target>>, "the target is const: an array that is, or a view that only reads");
+  static_assert(assignable(dtype_v<typename target_type::value_type>, {R}), "the target's dtype is narrower than the scan's: use cumsum<T>(x), or dsl::cast on x");
+  if constexpr (detail::reductions_in<Operand> == 0) {
+    detail::assign_scan(target, e);
+  } else {
+    const auto inner = detail::passes_of(e.operand);
+    auto values = std::apply([](const auto&... p) { return std::tuple{detail::empty_for(p)...}; }, inner);
+    std::apply([&](auto&... v) { std::apply([&](const auto&... p) { detail::assign_all({}, std::tie(v...), p...); }, inner); }, values);
+    const auto operand = detail::substitute_operand<0>(e.operand, values);
+    assign(target, detail::scan_expression<Operator, A, R, Rank, std::remove_const_t<decltype(operand)>>{operand, e.request});
+  }
+}
+
+/// Evaluates a scan now, into an array.
+template <class Operator, dtype A, dtype R, int Rank, class Operand>
+auto eval(const detail::scan_expression<Operator, A, R, Rank, Operand>& e) {
+  return array<element_t<R>, Rank>(e);
+}
+
+}  // namespace dsl

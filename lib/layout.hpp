@@ -1,0 +1,23 @@
+// Steps of laying out an index space, for those that need another order of its dimensions.
+#pragma once
+
+#include <dsl/exec/operand.hpp>
+
+namespace dsl::detail {
+
+inline bool has_elements(const operand& o) { return o.kind <= operand_kind::index; }
+
+/// An operand's strides along the dimensions of the shape: 0 where it is broadcast.
+walk walk_of(const geometry& g, const operand& o);
+
+/// Takes `rank` dimensions of the shape, in that order, and merges neighbours that every operand walks as one, but for those `apart`
+/// (a bit for each) and those along which neighbours are read. Gives the places to which the dimensions in the order went.
+std::array<int, max_rank> merge_dimensions(geometry& g, int count, const int (&order)[max_rank], int rank, std::uint32_t apart = 0);
+
+/// Moves a dimension inwards, to another place.
+void move_dimension(geometry& g, int count, int from, int to);
+
+/// Whether vectors of `lanes` elements of an operand lie along the last dimension, each aligned.
+bool is_wide(const geometry& g, const operand& o, const walk& w, int lanes);
+
+}  // namespace dsl::detail

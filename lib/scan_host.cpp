@@ -1,0 +1,151 @@
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "columns.hpp"
+#include "host.hpp"
+#include "scan.hpp"
+
+namespace dsl::detail {
+
+namespace {
+
+constexpr std::int64_t chunk_elements = 1 << 16;
+
+host_memory zeros(std::size_t bytes) {
+  host_memory memory = allocate_host_memory(bytes);
+  std::memset(memory.get(), 0, bytes);
+  return memory;
+}
+
+// Up to host_block elements at a time: evaluates them, and takes what has become of them to the target.
+class block_of_elements {
+ public:
+  block_of_elements(const scan_code& code, const operand* operands, const geometry& g)
+      : code_(code), target_(operands[code.inputs]), space_(g), inputs_(operands, code.inputs, g), columns_(allocate_columns(2)) {}
+
+  const unsigned char* evaluate(std::int64_t first, std::int64_t count) {
+    inputs_.read(first, static_cast<int>(count));
+    void* const out[] = {columns_.get()};
+    code_.host.elements[simd_level()](padded_block(static_cast<int>(count)), inputs_.at(), out, nullptr);
+    return columns_.get();
+  }
+
+  unsigned char* results() const { return columns_.get() + column_bytes; }
+  void write(std::int64_t first, std::int64_t count) const { scatter(results(), target_, space_, space_.walks[code_.inputs], first, count); }
+
+ private:
+  const scan_code& code_;
+  const operand& target_;
+  const geometry& space_;
+  input_columns inputs_;
+  host_memory columns_;
+};
+
+template <class Task>
+void for_each(std::int64_t count, const Task& task) {
+  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, count), task);
+}
+
+// Rows follow each other, and chunks of elements may begin anywhere in them.
+void scan_rows_on_host(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters) {
+  const std::int64_t elements = s.space.elements, chunks = (elements + chunk_elements - 1) / chunk_elements;
+  const auto value_size = static_cast<std::size_t>(code.host.value_bytes), target_size = static_cast<std::size_t>(size_of(code.target));
+  const auto segment_size = static_cast<std::size_t>(code.host.segment_bytes);
+  const host_memory segments = zeros(segment_size * static_cast<std::size_t>(chunks));  // none
+  const auto before = [&](std::int64_t chunk) { return segments.get() + segment_size * static_cast<std::size_t>(chunk); };
+  const auto scan_chunk = [&](block_of_elements& block, std::int64_t chunk, void* on_from, bool last) {
+    const std::int64_t end = std::min(elements, (chunk + 1) * chunk_elements);
+    for (std::int64_t first = chunk * chunk_elements; first < end; first += host_block) {
+      const std::int64_t count = std::min<std::int64_t>(host_block, end - first);
+      const unsigned char* const x = block.evaluate(first, count);
+      for (std::int64_t done = 0; done < count;) {
+        const std::int64_t at = (first + done) % s.row, run = std::min(count - done, s.row - at);
+        unsigned char* const y = last ? block.results() + static_cast<std::size_t>(done) * target_size : nullptr;
+        code.host.row(parameters, x + static_cast<std::size_t>(done) * value_size, run, at == 0, on_from, y);
+        done += run;
+      }
+      if (last) block.write(first, count);
+    }
+  };
+  const auto pass = [&](std::int64_t count, bool last) {
+    for_each(count, [&](const tbb::blocked_range<std::int64_t>& range) {
+      block_of_elements block(code, operands, s.space);
+      for (std::int64_t c = range.begin(); c != range.end(); ++c) scan_chunk(block, c, before(c), last);
+    });
+  };
+  if (chunks > 1) {
+    pass(chunks - 1, false);
+    // Totals become what comes before: each chunk's moves to the next one's place.
+    const host_memory total = zeros(segment_size), next = zeros(segment_size);
+    for (std::int64_t c = 0; c < chunks; ++c) {
+      std::memcpy(next.get(), total.get(), segment_size);
+      code.host.join(next.get(), before(c));
+      std::memcpy(before(c), total.get(), segment_size);
+      std::memcpy(total.get(), next.get(), segment_size);
+    }
+  }
+  pass(chunks, true);
+}
+
+// Columns side by side, up to host_block of them in a strip. Narrow ones are evaluated many rows at a time.
+void scan_columns_on_host(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters) {
+  const std::int64_t across = s.space.extents[s.space.rank - 1], rows = s.row, outer = s.space.elements / across / rows;
+  const std::int64_t strips = (across + host_block - 1) / host_block, width = std::min<std::int64_t>(across, host_block);
+  const std::int64_t at_once = strips == 1 ? host_block / width : 1;
+  constexpr std::int64_t enough = 64;  // strips, for any number of threads
+  const std::int64_t chunk_rows = outer * strips >= enough ? rows : std::max(at_once, chunk_elements / width);
+  const std::int64_t chunks = (rows + chunk_rows - 1) / chunk_rows;
+  const auto value_size = static_cast<std::size_t>(code.host.value_bytes), target_size = static_cast<std::size_t>(size_of(code.target));
+  const std::size_t strip_bytes = value_size * static_cast<std::size_t>(width);
+  const host_memory values = zeros(strip_bytes * static_cast<std::size_t>(outer * strips * chunks));
+  const auto before = [&](std::int64_t part, std::int64_t chunk) { return values.get() + strip_bytes * static_cast<std::size_t>(part * chunks + chunk); };
+
+  const auto pass = [&](bool last) {
+    for_each(outer * strips * chunks, [&](const tbb::blocked_range<std::int64_t>& range) {
+      block_of_elements block(code, operands, s.space);
+      for (std::int64_t task = range.begin(); task != range.end(); ++task) {
+        const std::int64_t part = task / chunks, chunk = task % chunks, column = part % strips * host_block;
+        const std::int64_t end = std::min(rows, (chunk + 1) * chunk_rows), count = std::min<std::int64_t>(host_block, across - column);
+        bool first = chunk == 0 || !last;
+        for (std::int64_t row = chunk * chunk_rows; row < end; row += at_once) {
+          const std::int64_t together = std::min(at_once, end - row), at = (part / strips * rows + row) * across + column;
+          const unsigned char* const x = block.evaluate(at, together * count);
+          for (std::int64_t k = 0; k < together; ++k) {
+            const auto done = static_cast<std::size_t>(k * count);
+            unsigned char* const y = last ? block.results() + done * target_size : nullptr;
+            code.host.columns(parameters, x + done * value_size, count, first, row + k == 0, before(part, chunk), y);
+            first = false;
+          }
+          if (last) block.write(at, together * count);
+        }
+      }
+    });
+  };
+  if (chunks > 1) {
+    pass(false);
+    for_each(outer * strips, [&](const tbb::blocked_range<std::int64_t>& range) {
+      std::vector<unsigned char> total(strip_bytes), mine(strip_bytes);
+      for (std::int64_t part = range.begin(); part != range.end(); ++part) {
+        std::memcpy(total.data(), before(part, 0), strip_bytes);
+        for (std::int64_t c = 1; c < chunks; ++c) {
+          std::memcpy(mine.data(), before(part, c), strip_bytes);
+          std::memcpy(before(part, c), total.data(), strip_bytes);
+          code.host.join_values(total.data(), mine.data(), width);
+        }
+      }
+    });
+  }
+  pass(true);
+}
+
+}  // namespace
+
+void scan_on_host(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters) {
+  if (s.columns) scan_columns_on_host(code, operands, s, parameters);
+  else scan_rows_on_host(code, operands, s, parameters);
+}
+
+}  // namespace dsl::detail

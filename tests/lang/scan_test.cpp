@@ -1,0 +1,538 @@
+// Scans: every dtype, size, axis and layout against a sequential loop in higher precision.
+#include "../on_device.hpp"
+
+#include <dsl/scan.hpp>
+
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <numeric>
+
+// Composition of x -> a x + b, which does not commute: (a, b) then (c, d) is (c a, c b + d).
+struct compose {
+  DSL_FN std::complex<double> operator()(std::complex<double> f, std::complex<double> g) const {
+    return {g.real() * f.real(), g.real() * f.imag() + g.imag()};
+  }
+};
+// The same modulo 2^16, in the halves of an unsigned integer: exact in any order of joining.
+struct compose_exactly {
+  DSL_FN std::uint32_t operator()(std::uint32_t f, std::uint32_t g) const {
+    const std::uint32_t a = f >> 16, b = f & 0xffff, c = g >> 16, d = g & 0xffff;
+    return (c * a & 0xffff) << 16 | ((c * b + d) & 0xffff);
+  }
+};
+
+namespace {
+
+struct scans : on_device {};
+ON_EVERY_DEVICE(scans);
+
+std::vector<std::int64_t> scan_sizes() { return {0, 1, 2, 15, 16, 17, 127, 128, 129, 1023, 1024, 1025, 4095, 4096, 4097, 34567, 1048576 + 7}; }
+
+template <class T> std::vector<T> values_of(std::int64_t n, unsigned seed = 1) {
+  std::mt19937 engine(seed);
+  std::vector<T> v;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const int x = static_cast<int>(engine() % 7) - 3;
+    if constexpr (std::is_same_v<T, bool>) v.push_back(x > 0);
+    else if constexpr (std::is_integral_v<T> || std::is_same_v<T, dsl::half> || std::is_same_v<T, dsl::bfloat16>) v.push_back(static_cast<T>(x));
+    else if constexpr (requires(T t) { t.real(); }) v.push_back(T(static_cast<typename T::value_type>(x) / 8, static_cast<typename T::value_type>(engine() % 5) / 4));
+    else v.push_back(static_cast<T>(x) / 8 + static_cast<T>(engine() % 1000) / 4096);
+  }
+  return v;
+}
+
+// What a row-major array looks like to a scan along an axis.
+struct rows {
+  std::int64_t outer, extent, inner;
+  template <class Visit> void each(const Visit& visit) const {  // (first place, distance) of each row
+    for (std::int64_t o = 0; o < outer; ++o)
+      for (std::int64_t i = 0; i < inner; ++i) visit(o * extent * inner + i, inner);
+  }
+};
+rows along(const std::vector<std::int64_t>& shape, int axis) {
+  rows r{1, shape[static_cast<std::size_t>(axis)], 1};
+  for (int d = 0; d < static_cast<int>(shape.size()); ++d) {
+    if (d < axis) r.outer *= shape[static_cast<std::size_t>(d)];
+    if (d > axis) r.inner *= shape[static_cast<std::size_t>(d)];
+  }
+  return r;
+}
+
+// The sequential scan of a row-major host array, in type W.
+template <class W, class T, class Op>
+std::vector<W> reference(const std::vector<T>& x, const rows& r, const Op& op, bool exclusive, bool has_init, W init) {
+  std::vector<W> y(x.size());
+  r.each([&](std::int64_t first, std::int64_t step) {
+    W before = init;
+    for (std::int64_t k = 0; k < r.extent; ++k) {
+      const auto at = static_cast<std::size_t>(first + k * step);
+      const W each = static_cast<W>(x[at]);
+      const W through = k == 0 && !has_init ? each : op(before, each);
+      y[at] = exclusive ? before : through;
+      before = through;
+    }
+  });
+  return y;
+}
+template <class W, class T> auto sums(const std::vector<T>& x, const rows& r, bool exclusive = false) {
+  return reference<W>(x, r, [](W a, W b) { return static_cast<W>(a + b); }, exclusive, false, W(0));
+}
+rows flat(std::size_t n) { return {1, static_cast<std::int64_t>(n), 1}; }
+
+// |got - want| beside what rounding may have made of n terms of size about 1.
+template <class T, class W>
+void expect_near(const std::vector<T>& got, const std::vector<W>& want, double tolerance, const std::string& what) {
+  ASSERT_EQ(got.size(), want.size()) << what;
+  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_LE(std::abs(W(got[i]) - want[i]), tolerance * (1 + std::abs(want[i]))) << what << ", element " << i;
+}
+
+template <class T, class Sum, class W>
+void sums_of_dtype(double tolerance) {
+  for (const std::int64_t n : scan_sizes()) {
+    const auto host = values_of<T>(n);
+    dsl::array<T> a(n);
+    if constexpr (std::is_same_v<T, bool>) {
+      std::vector<std::uint8_t> bytes(host.begin(), host.end());
+      a = dsl::to_device(bytes) != 0;
+    } else {
+      a = dsl::to_device(host);
+    }
+    const auto all = dsl::cumsum(a), before = dsl::cumsum(a, dsl::exclusive);
+    const auto got = dsl::eval(all), got_before = dsl::eval(before);
+    static_assert(std::is_same_v<decltype(got), const dsl::array<Sum, 1>>);
+    const std::string what = dsl::name(dsl::dtype_v<T>) + (" of " + std::to_string(n));
+    if constexpr (std::is_integral_v<Sum>) {
+      ASSERT_EQ(got.copy_to_host(), sums<W>(host, flat(host.size()))) << what;
+      ASSERT_EQ(got_before.copy_to_host(), sums<W>(host, flat(host.size()), true)) << what;
+    } else {
+      expect_near(got.copy_to_host(), sums<W>(host, flat(host.size())), tolerance, what);
+      expect_near(got_before.copy_to_host(), sums<W>(host, flat(host.size()), true), tolerance, what);
+    }
+  }
+}
+
+TEST_P(scans, sums_of_signed_integers) {
+  sums_of_dtype<std::int8_t, std::int64_t, std::int64_t>(0);
+  sums_of_dtype<std::int16_t, std::int64_t, std::int64_t>(0);
+  sums_of_dtype<std::int32_t, std::int64_t, std::int64_t>(0);
+  sums_of_dtype<std::int64_t, std::int64_t, std::int64_t>(0);
+  sums_of_dtype<bool, std::int64_t, std::int64_t>(0);
+}
+TEST_P(scans, sums_of_unsigned_integers_wrap) {
+  sums_of_dtype<std::uint8_t, std::uint64_t, std::uint64_t>(0);
+  sums_of_dtype<std::uint16_t, std::uint64_t, std::uint64_t>(0);
+  sums_of_dtype<std::uint32_t, std::uint64_t, std::uint64_t>(0);
+  sums_of_dtype<std::uint64_t, std::uint64_t, std::uint64_t>(0);
+}
+TEST_P(scans, sums_of_reals) {
+  sums_of_dtype<float, float, double>(2e-4);
+  sums_of_dtype<double, double, long double>(1e-11);
+}
+TEST_P(scans, sums_of_complex_numbers) {
+  sums_of_dtype<std::complex<float>, std::complex<float>, std::complex<double>>(2e-4);
+  sums_of_dtype<std::complex<double>, std::complex<double>, std::complex<long double>>(1e-11);
+}
+
+// 16-bit numbers are summed in float: the small integers are exact there, and each is rounded once.
+template <class T>
+void sums_of_sixteen_bits() {
+  const auto host = values_of<T>(34567);
+  const auto a = dsl::to_device(host);
+  dsl::array<T> narrow = dsl::cumsum(a);
+  dsl::array<float> wide = dsl::cumsum(a);
+  const auto want = sums<float>(host, flat(host.size()));
+  const auto got = narrow.copy_to_host();
+  EXPECT_EQ(wide.copy_to_host(), want);
+  for (std::size_t i = 0; i < host.size(); ++i) ASSERT_EQ(static_cast<float>(got[i]), static_cast<float>(T(want[i]))) << i;
+}
+TEST_P(scans, sixteen_bits_are_summed_in_float) {
+  sums_of_sixteen_bits<dsl::half>();
+  sums_of_sixteen_bits<dsl::bfloat16>();
+}
+
+TEST_P(scans, sums_in_another_dtype) {
+  const auto host = random_floats(34567);
+  const auto a = dsl::to_device(host);
+  dsl::array<double> wide = dsl::cumsum<double>(a);
+  expect_near(wide.copy_to_host(), sums<long double>(host, flat(host.size())), 1e-12, "float in double");
+  const auto bytes = dsl::to_device(std::vector<std::int8_t>(1000, 1));
+  dsl::array<std::int8_t> narrow = dsl::cumsum<std::int8_t>(bytes);
+  EXPECT_EQ(narrow.copy_to_host()[199], static_cast<std::int8_t>(200));
+}
+
+TEST_P(scans, products) {
+  const auto a = dsl::to_device(std::vector<std::int32_t>{3, -1, 2, 5, 0, 7});
+  EXPECT_EQ(dsl::eval(dsl::cumprod(a)).copy_to_host(), (std::vector<std::int64_t>{3, -3, -6, -30, 0, 0}));
+  EXPECT_EQ(dsl::eval(dsl::cumprod(a, dsl::exclusive)).copy_to_host(), (std::vector<std::int64_t>{1, 3, -3, -6, -30, 0}));
+  std::vector<double> host;
+  for (int i = 0; i < 20000; ++i) host.push_back(1 + ((i * 37) % 11 - 5) * 1e-4);
+  const auto want = reference<long double>(host, flat(host.size()), [](long double x, long double y) { return x * y; }, false, false, 1.0L);
+  expect_near(dsl::eval(dsl::cumprod(dsl::to_device(host))).copy_to_host(), want, 1e-11, "product");
+}
+
+TEST_P(scans, along_every_axis_of_every_shape) {
+  const std::vector<std::vector<std::int64_t>> shapes = {{1, 1, 1},   {3, 5, 7},     {2, 1, 9},    {1, 33, 1},   {4, 129, 3}, {2, 3, 1025},
+                                                         {70, 64, 8}, {9, 17, 130},  {1, 5000, 2}, {3, 2, 4100}, {0, 3, 2},   {2, 0, 3},
+                                                         {1, 1, 9000}, {9000, 1, 1}, {1, 9000, 1}, {4000, 3, 5}};
+  for (const auto& shape : shapes) {
+    const auto host = values_of<std::int32_t>(shape[0] * shape[1] * shape[2]);
+    const auto a = dsl::to_device(host);
+    const auto x = dsl::reshape(a, shape[0], shape[1], shape[2]);
+    for (int axis = -3; axis < 3; ++axis)
+      for (const bool exclusive : {false, true}) {
+        dsl::array<std::int64_t, 3> got;
+        if (exclusive) got = dsl::cumsum(x, dsl::exclusive, dsl::axis(axis));
+        else got = dsl::cumsum(x, dsl::axis(axis));
+        ASSERT_EQ(got.extents(), x.extents());
+        ASSERT_EQ(got.copy_to_host(), sums<std::int64_t>(host, along(shape, axis < 0 ? axis + 3 : axis), exclusive))
+            << shape[0] << ' ' << shape[1] << ' ' << shape[2] << ", axis " << axis << (exclusive ? ", exclusive" : "");
+      }
+    ASSERT_EQ(dsl::eval(dsl::cumsum(x)).copy_to_host(), sums<std::int64_t>(host, flat(host.size())));
+  }
+}
+
+TEST_P(scans, large_matrices_along_both_axes) {
+  const std::vector<std::vector<std::int64_t>> shapes = {{100000, 8}, {8, 100000}, {700, 900}, {260, 4096}, {40000, 3}, {3, 40001}};
+  for (const auto& shape : shapes) {
+    const auto host = values_of<std::int32_t>(shape[0] * shape[1]);
+    const auto a = dsl::to_device(host);
+    for (int axis = 0; axis < 2; ++axis) {
+      dsl::array<std::int64_t, 2> got = dsl::cumsum(dsl::reshape(a, shape[0], shape[1]), dsl::axis(axis));
+      ASSERT_EQ(got.copy_to_host(), sums<std::int64_t>(host, along(shape, axis))) << shape[0] << ' ' << shape[1] << ", axis " << axis;
+    }
+  }
+}
+
+// Every operand's layout: the same numbers however they lie.
+TEST_P(scans, operands_and_targets_of_any_layout) {
+  const std::vector<std::int64_t> shape = {13, 34, 67};
+  const std::int64_t n = 13 * 34 * 67;
+  const auto host = values_of<std::int32_t>(n), turned = values_of<std::int32_t>(n, 2);
+  const auto a = dsl::to_device(host), b = dsl::to_device(turned);
+  auto padded = dsl::zeros<std::int32_t>(13, 34, 71);
+  padded(dsl::slice(), dsl::slice(), dsl::slice(3, 70)) = dsl::reshape(a, 13, 34, 67);
+  auto spread = dsl::zeros<std::int32_t>(13, 34, 2 * 67);
+  spread(dsl::slice(), dsl::slice(), dsl::slice(1, dsl::end, 2)) = dsl::reshape(a, 13, 34, 67);
+  const auto row = dsl::to_device(values_of<std::int32_t>(67, 3)), column = dsl::to_device(values_of<std::int32_t>(34, 4));
+  const auto row_host = row.copy_to_host(), column_host = column.copy_to_host();
+  const auto transposed = dsl::transpose(dsl::reshape(b, 67, 34, 13));
+
+  std::vector<std::int32_t> mixed;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t z = i / (34 * 67), y = i / 67 % 34, x = i % 67;
+    mixed.push_back(host[static_cast<std::size_t>(i)] * row_host[static_cast<std::size_t>(x)] + column_host[static_cast<std::size_t>(y)] -
+                    turned[static_cast<std::size_t>((x * 34 + y) * 13 + z)]);
+  }
+  const auto formula = [&](const auto& x) { return x * row + dsl::reshape(column, 34, 1) - transposed; };
+  for (int axis = 0; axis < 3; ++axis) {
+    const auto want = sums<std::int64_t>(host, along(shape, axis));
+    const auto check = [&](const auto& scan, const std::vector<std::int64_t>& wanted, const char* what) {
+      dsl::array<std::int64_t, 3> fresh = scan;
+      ASSERT_EQ(fresh.copy_to_host(), wanted) << what << ", axis " << axis;
+      // Into every second element, into a transposed array, and one element off the alignment.
+      auto wide = dsl::zeros<std::int64_t>(13, 34, 134);
+      wide(dsl::slice(), dsl::slice(), dsl::slice(0, dsl::end, 2)) = scan;
+      ASSERT_EQ(wide(dsl::slice(), dsl::slice(), dsl::slice(0, dsl::end, 2)).copy_to_host(), wanted) << what << ", strided target, axis " << axis;
+      dsl::array<std::int64_t, 3> across(67, 34, 13);
+      dsl::transpose(across) = scan;
+      ASSERT_EQ(dsl::transpose(across).copy_to_host(), wanted) << what << ", transposed target, axis " << axis;
+      dsl::array<std::int64_t> memory(n + 1);
+      const auto off = dsl::reshape(memory(dsl::slice(1, dsl::end)), 13, 34, 67);
+      off = scan;
+      ASSERT_EQ(off.copy_to_host(), wanted) << what << ", misaligned target, axis " << axis;
+    };
+    check(dsl::cumsum(padded(dsl::slice(), dsl::slice(), dsl::slice(3, 70)), dsl::axis(axis)), want, "misaligned");
+    check(dsl::cumsum(spread(dsl::slice(), dsl::slice(), dsl::slice(1, dsl::end, 2)), dsl::axis(axis)), want, "strided");
+    check(dsl::cumsum(transposed, dsl::axis(axis)), [&] {
+      std::vector<std::int32_t> straight;
+      for (std::int64_t i = 0; i < n; ++i)
+        straight.push_back(turned[static_cast<std::size_t>((i % 67 * 34 + i / 67 % 34) * 13 + i / (34 * 67))]);
+      return sums<std::int64_t>(straight, along(shape, axis));
+    }(), "transposed");
+    check(dsl::cumsum(formula(dsl::reshape(a, 13, 34, 67)), dsl::axis(axis)), sums<std::int64_t>(mixed, along(shape, axis)), "mixed");
+    check(dsl::cumsum(dsl::flip(dsl::flip(dsl::reshape(a, 13, 34, 67))), dsl::axis(axis)), want, "flipped twice");
+  }
+  dsl::array<std::int64_t> all = dsl::cumsum(formula(dsl::reshape(a, 13, 34, 67)));
+  EXPECT_EQ(all.copy_to_host(), sums<std::int64_t>(mixed, flat(mixed.size())));
+  dsl::array<std::int64_t> spaced(3 * n);
+  spaced(dsl::slice(0, dsl::end, 3)) = dsl::cumsum(transposed);
+  std::vector<std::int32_t> straight;
+  for (std::int64_t i = 0; i < n; ++i) straight.push_back(turned[static_cast<std::size_t>((i % 67 * 34 + i / 67 % 34) * 13 + i / (34 * 67))]);
+  EXPECT_EQ(spaced(dsl::slice(0, dsl::end, 3)).copy_to_host(), sums<std::int64_t>(straight, flat(straight.size())));
+}
+
+TEST_P(scans, backwards) {
+  const auto a = dsl::to_device(std::vector<int>{1, 2, 3, 4});
+  EXPECT_EQ(dsl::eval(dsl::cumsum(dsl::flip(a))).copy_to_host(), (std::vector<std::int64_t>{4, 7, 9, 10}));
+  dsl::array<std::int64_t> c(4);
+  dsl::flip(c) = dsl::cumsum(dsl::flip(a));  // sums from each to the end
+  EXPECT_EQ(c.copy_to_host(), (std::vector<std::int64_t>{10, 9, 7, 4}));
+}
+
+TEST_P(scans, neighbours_gathers_positions_and_scalars) {
+  const std::int64_t rows_ = 40, columns = 300;
+  const auto host = values_of<std::int32_t>(rows_ * columns);
+  const auto a = dsl::to_device(host);
+  const auto u = dsl::reshape(a, rows_, columns);
+  dsl::scalar<std::int32_t> two = 2;
+  for (int axis = 0; axis < 2; ++axis)
+    for (int shifted = 0; shifted < 2; ++shifted) {
+      dsl::array<std::int64_t, 2> got =
+          dsl::cumsum(dsl::shift(u, 1, dsl::boundary::wrap, shifted) * two + dsl::index(0, rows_, columns) - 3, dsl::axis(axis));
+      std::vector<std::int64_t> each;
+      for (std::int64_t i = 0; i < rows_; ++i)
+        for (std::int64_t j = 0; j < columns; ++j) {
+          const std::int64_t from = shifted == 0 ? (i + rows_ - 1) % rows_ * columns + j : i * columns + (j + columns - 1) % columns;
+          each.push_back(2 * host[static_cast<std::size_t>(from)] + i - 3);
+        }
+      ASSERT_EQ(got.copy_to_host(), sums<std::int64_t>(each, along({rows_, columns}, axis))) << axis << ' ' << shifted;
+    }
+  dsl::array<std::int64_t> taken = dsl::cumsum(dsl::take(a, rows_ * columns - 1 - dsl::arange<int>(rows_ * columns)));
+  EXPECT_EQ(taken.copy_to_host(), sums<std::int64_t>(std::vector<std::int32_t>(host.rbegin(), host.rend()), flat(host.size())));
+}
+
+TEST_P(scans, reductions_inside_come_first) {
+  const auto host = values_of<std::int32_t>(12 * 50);
+  const auto a = dsl::to_device(host);
+  const auto m = dsl::reshape(a, 12, 50);
+  std::int64_t sum = 0;
+  std::vector<std::int64_t> off, of_rows;
+  for (const auto x : host) sum += x;
+  for (const auto x : host) off.push_back(x - sum);
+  for (std::size_t i = 0; i < 12; ++i) of_rows.push_back(std::accumulate(host.begin() + static_cast<std::ptrdiff_t>(50 * i), host.begin() + static_cast<std::ptrdiff_t>(50 * i + 50), std::int64_t{0}));
+  EXPECT_EQ(dsl::eval(dsl::cumsum(a - dsl::sum(a))).copy_to_host(), sums<std::int64_t>(off, flat(off.size())));
+  EXPECT_EQ(dsl::eval(dsl::cumsum(dsl::sum(m, dsl::axis(1)))).copy_to_host(), sums<std::int64_t>(of_rows, flat(of_rows.size())));
+  dsl::array<std::int64_t, 2> got = dsl::cumsum(m - dsl::sum(m, dsl::axis(1), dsl::keep_dims), dsl::axis(0));
+  for (std::size_t i = 0; i < off.size(); ++i) off[i] = host[i] - of_rows[i / 50];
+  EXPECT_EQ(got.copy_to_host(), sums<std::int64_t>(off, along({12, 50}, 0)));
+}
+
+TEST_P(scans, a_scalar_is_one_element) {
+  dsl::scalar<float> s = 3.0f;
+  dsl::array<float> c = dsl::cumsum(s);
+  EXPECT_EQ(c.copy_to_host(), std::vector<float>{3});
+}
+
+TEST_P(scans, in_place_and_overlapping) {
+  const auto host = values_of<std::int64_t>(34567);
+  const auto want = sums<std::int64_t>(host, flat(host.size()));
+  auto a = dsl::to_device(host);
+  a = dsl::cumsum(a);
+  EXPECT_EQ(a.copy_to_host(), want);
+  a = dsl::to_device(host);
+  a = dsl::cumsum(dsl::flip(a));
+  EXPECT_EQ(a.copy_to_host(), sums<std::int64_t>(std::vector<std::int64_t>(host.rbegin(), host.rend()), flat(host.size())));
+  a = dsl::to_device(host);
+  a(dsl::slice(1, dsl::end)) = dsl::cumsum(a(dsl::slice(0, -1)));  // one element further
+  const auto got = a.copy_to_host();
+  EXPECT_EQ(got[0], host[0]);
+  for (std::size_t i = 1; i < got.size(); ++i) ASSERT_EQ(got[i], want[i - 1]) << i;
+  a = dsl::to_device(host);
+  a = dsl::cumsum(a + a(5));  // an element of the target itself, for all
+  std::vector<std::int64_t> more = host;
+  for (auto& x : more) x += host[5];
+  EXPECT_EQ(a.copy_to_host(), sums<std::int64_t>(more, flat(more.size())));
+  for (int axis = 0; axis < 2; ++axis) {
+    const auto square = values_of<std::int64_t>(300 * 300);
+    dsl::array<std::int64_t, 2> m = dsl::reshape(dsl::to_device(square), 300, 300) + 0;
+    m = dsl::cumsum(m, dsl::axis(axis));
+    EXPECT_EQ(m.copy_to_host(), sums<std::int64_t>(square, along({300, 300}, axis)));
+    m = dsl::reshape(dsl::to_device(square), 300, 300) + 0;
+    m = dsl::cumsum(dsl::transpose(m), dsl::axis(axis));
+    std::vector<std::int64_t> turned;
+    for (std::size_t i = 0; i < square.size(); ++i) turned.push_back(square[i % 300 * 300 + i / 300]);
+    EXPECT_EQ(m.copy_to_host(), sums<std::int64_t>(turned, along({300, 300}, axis)));
+  }
+}
+
+TEST_P(scans, an_init_goes_before_each_row_once) {
+  const auto add = dsl::scan([](auto a, auto b) { return a + b; }, 100);
+  const auto a = dsl::to_device(std::vector<std::int32_t>{1, 2, 3, 4, 5, 6});
+  const auto m = dsl::reshape(a, 2, 3);
+  EXPECT_EQ(dsl::eval(add(a)).copy_to_host(), (std::vector<std::int32_t>{101, 103, 106, 110, 115, 121}));
+  EXPECT_EQ(dsl::eval(add(a, dsl::exclusive)).copy_to_host(), (std::vector<std::int32_t>{100, 101, 103, 106, 110, 115}));
+  EXPECT_EQ(dsl::eval(add(m, dsl::axis(1))).copy_to_host(), (std::vector<std::int32_t>{101, 103, 106, 104, 109, 115}));
+  EXPECT_EQ(dsl::eval(add(m, dsl::axis(0))).copy_to_host(), (std::vector<std::int32_t>{101, 102, 103, 105, 107, 109}));
+  EXPECT_EQ(dsl::eval(add(m, dsl::axis(0), dsl::exclusive)).copy_to_host(), (std::vector<std::int32_t>{100, 100, 100, 101, 102, 103}));
+  // The init is weak: float32 stays, but a real init makes float64 of integers.
+  static_assert(std::is_same_v<decltype(dsl::eval(dsl::scan([](auto x, auto y) { return x + y; }, 0.5)(a))), dsl::array<double, 1>>);
+  for (const auto& shape : std::vector<std::vector<std::int64_t>>{{5000, 7}, {7, 5000}, {1, 34567}, {100000, 8}})
+    for (int axis = 0; axis < 2; ++axis)
+      for (const bool exclusive : {false, true}) {
+        const auto host = values_of<std::int32_t>(shape[0] * shape[1]);
+        const auto x = dsl::to_device(host);
+        dsl::array<std::int32_t, 2> got;
+        if (exclusive) got = add(dsl::reshape(x, shape[0], shape[1]), dsl::axis(axis), dsl::exclusive);
+        else got = add(dsl::reshape(x, shape[0], shape[1]), dsl::axis(axis));
+        ASSERT_EQ(got.copy_to_host(), reference<std::int32_t>(host, along(shape, axis), std::plus<>(), exclusive, true, 100)) << shape[0] << ' ' << axis;
+      }
+}
+
+TEST_P(scans, running_extremes_and_logic) {
+  const auto host = random_floats(34567);
+  const auto a = dsl::to_device(host);
+  const auto most = dsl::scan([](auto x, auto y) { return max(x, y); });
+  const auto want = reference<float>(host, flat(host.size()), [](float x, float y) { return std::max(x, y); }, false, false, 0.0f);
+  EXPECT_EQ(dsl::eval(most(a)).copy_to_host(), want);
+  const auto any = dsl::scan([](auto x, auto y) { return x || y; }, false);
+  dsl::array<bool> seen = any(a > 1.999, dsl::exclusive);
+  bool before = false;
+  const auto got = seen.copy_to_host();
+  for (std::size_t i = 0; i < host.size(); ++i) {
+    ASSERT_EQ(got[i], before) << i;
+    before = before || host[i] > 1.999f;
+  }
+  const auto small = dsl::to_device(values_of<std::uint8_t>(34567));  // 16 a thread, in one byte each
+  const auto bits = dsl::scan([](auto x, auto y) { return x ^ y; });
+  EXPECT_EQ(dsl::eval(bits(small)).copy_to_host(),
+            reference<std::uint8_t>(small.copy_to_host(), flat(34567), [](std::uint8_t x, std::uint8_t y) { return static_cast<std::uint8_t>(x ^ y); }, false, false, std::uint8_t(0)));
+}
+
+TEST_P(scans, the_order_is_that_of_the_elements) {
+  std::mt19937 engine(3);
+  for (const std::int64_t n : scan_sizes()) {
+    std::vector<std::uint32_t> host;
+    for (std::int64_t i = 0; i < n; ++i) host.push_back(engine() | 0x10000u);  // odd factors, or everything becomes 0
+    const auto a = dsl::to_device(host);
+    const auto join = [](std::uint32_t f, std::uint32_t g) { return compose_exactly{}(f, g); };
+    EXPECT_EQ(dsl::eval(dsl::scan(compose_exactly{})(a)).copy_to_host(), reference<std::uint32_t>(host, flat(host.size()), join, false, false, 0u)) << n;
+    const auto traced = dsl::scan([](auto f, auto g) {
+      const auto factor = g >> 16;
+      return (factor * (f >> 16)) << 16 | ((factor * (f & 0xffff) + (g & 0xffff)) & 0xffff);
+    }, 0x00010007);
+    dsl::array<std::uint32_t> got = traced(a, dsl::exclusive);
+    EXPECT_EQ(got.copy_to_host(), reference<std::uint32_t>(host, flat(host.size()), join, true, true, 0x00010007u)) << n;
+  }
+  for (const auto& shape : std::vector<std::vector<std::int64_t>>{{50000, 3}, {3, 50000}, {300, 301}})
+    for (int axis = 0; axis < 2; ++axis) {
+      std::vector<std::uint32_t> host;
+      for (std::int64_t i = 0; i < shape[0] * shape[1]; ++i) host.push_back(engine() | 0x10000u);
+      const auto a = dsl::to_device(host);
+      dsl::array<std::uint32_t, 2> got = dsl::scan(compose_exactly{})(dsl::reshape(a, shape[0], shape[1]), dsl::axis(axis));
+      EXPECT_EQ(got.copy_to_host(), reference<std::uint32_t>(host, along(shape, axis), compose_exactly{}, false, false, 0u)) << shape[0] << ' ' << axis;
+    }
+}
+
+// The last element that is not 0, of 16 bytes: small tiles, and more of them than a block waits for at once at every level.
+TEST_P(scans, more_tiles_than_two_levels_hold) {
+  const std::int64_t n = 5 * (1 << 19) + 3;
+  std::vector<std::complex<double>> host(static_cast<std::size_t>(n)), want;
+  std::mt19937 engine(5);
+  for (std::int64_t i = 0; i < n; i += 1 + static_cast<std::int64_t>(engine() % (i < n / 2 ? 10 : 400000))) host[static_cast<std::size_t>(i)] = {double(i + 1), -double(i)};
+  std::complex<double> last;
+  for (const auto& x : host) want.push_back(last = x != 0.0 ? x : last);
+  const auto forward = dsl::scan([](auto x, auto y) { return where(y != 0.0, y, x); });
+  const auto got = dsl::eval(forward(dsl::to_device(host))).copy_to_host();
+  for (std::size_t i = 0; i < want.size(); ++i) ASSERT_EQ(got[i], want[i]) << i;
+}
+
+// x(i) = a(i) x(i-1) + b(i), a linear recurrence, as a scan of functions.
+TEST_P(scans, linear_recurrence) {
+  const std::int64_t n = 20000;
+  const auto a = random_floats(n, -0.9f, 0.9f), b = random_floats(n, -1, 1, 2);
+  std::vector<std::complex<double>> functions;
+  std::vector<double> want;
+  double x = 5;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    functions.emplace_back(a[i], b[i]);
+    want.push_back(x = a[i] * x + b[i]);
+  }
+  dsl::array<std::complex<double>> composed = dsl::scan(compose{})(dsl::to_device(functions));
+  dsl::array<double> got = real(composed) * 5 + imag(composed);
+  expect_near(got.copy_to_host(), want, 1e-12, "recurrence");
+}
+
+TEST_P(scans, nan_stays_from_where_it_is_in_its_row) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  std::vector<float> host(3 * 5000, 1);
+  host[5000 + 4321] = nan;
+  const auto a = dsl::to_device(host);
+  const auto got = dsl::eval(dsl::cumsum(dsl::reshape(a, 3, 5000), dsl::axis(1))).copy_to_host();
+  const auto across = dsl::eval(dsl::cumsum(dsl::reshape(a, 3, 5000), dsl::axis(0))).copy_to_host();
+  for (std::size_t i = 0; i < host.size(); ++i) {
+    ASSERT_EQ(std::isnan(got[i]), i / 5000 == 1 && i % 5000 >= 4321) << i;
+    ASSERT_EQ(std::isnan(across[i]), i / 5000 >= 1 && i % 5000 == 4321) << i;
+    if (i / 5000 != 1) {
+      ASSERT_EQ(got[i], static_cast<float>(i % 5000 + 1));
+    }
+  }
+}
+
+TEST_P(scans, the_first_element_is_itself) {
+  const auto got = dsl::eval(dsl::cumsum(dsl::to_device(std::vector<double>{-0.0, -0.0}))).copy_to_host();
+  EXPECT_TRUE(std::signbit(got[0]) && std::signbit(got[1]));
+}
+
+TEST_P(scans, are_the_same_every_time) {
+  const auto a = dsl::to_device(random_floats(1000003));
+  dsl::array<float> first = dsl::cumsum(a * a);
+  const auto want = first.copy_to_host();
+  const auto m = dsl::reshape(a(dsl::slice(0, 1000000)), 125000, 8);
+  const auto columns = dsl::eval(dsl::cumsum(m, dsl::axis(0))).copy_to_host();
+  for (int k = 0; k < 5; ++k) {
+    ASSERT_EQ(dsl::eval(dsl::cumsum(a * a)).copy_to_host(), want);
+    ASSERT_EQ(dsl::eval(dsl::cumsum(m, dsl::axis(0))).copy_to_host(), columns);
+  }
+}
+
+#if defined(__CUDACC__)
+TEST(scans_on_cuda, are_captured_into_a_graph) {
+  if (dsl::devices().front().kind != dsl::backend::cuda) GTEST_SKIP() << "no GPU";
+  const dsl::device_guard device{dsl::device("cuda")};
+  const dsl::stream stream;
+  const dsl::stream_guard guard(stream);
+  const auto host = values_of<std::int64_t>(3 * 34567);
+  auto a = dsl::to_device(host);
+  const auto m = dsl::reshape(a, 34567, 3);
+  dsl::array<std::int64_t> all(a.size());
+  dsl::array<std::int64_t, 2> columns(34567, 3);
+  const auto scan_both = [&] {
+    all = dsl::cumsum(a);
+    columns = dsl::cumsum(m, dsl::axis(0));
+  };
+  scan_both();
+  stream.synchronize();
+  const auto native = static_cast<cudaStream_t>(stream.native());
+  cudaGraph_t graph{};
+  cudaGraphExec_t ready{};
+  ASSERT_EQ(cudaStreamBeginCapture(native, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+  scan_both();
+  ASSERT_EQ(cudaStreamEndCapture(native, &graph), cudaSuccess);
+  ASSERT_EQ(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess);
+  for (int k = 1; k < 4; ++k) {
+    a = a + 1;
+    ASSERT_EQ(cudaGraphLaunch(ready, native), cudaSuccess);
+    auto more = host;
+    for (auto& x : more) x += k;
+    EXPECT_EQ(all.copy_to_host(), sums<std::int64_t>(more, flat(more.size())));
+    EXPECT_EQ(columns.copy_to_host(), sums<std::int64_t>(more, along({34567, 3}, 0)));
+  }
+  cudaGraphExecDestroy(ready);
+  cudaGraphDestroy(graph);
+}
+#endif
+
+TEST_P(scans, shapes_and_axes_that_do_not_fit) {
+  const auto a = dsl::to_device(std::vector<float>(6, 1));
+  const auto m = dsl::reshape(a, 2, 3);
+  const auto message = [](const auto& f) -> std::string {
+    try {
+      f();
+    } catch (const dsl::shape_error& e) {
+      return e.what();
+    }
+    return "nothing was thrown";
+  };
+  EXPECT_NE(message([&] { dsl::cumsum(m, dsl::axis(2)); }).find("axis 2"), std::string::npos);
+  EXPECT_NE(message([&] { dsl::cumsum(m, dsl::axis(-3)); }).find("axis -3"), std::string::npos);
+  dsl::array<float, 2> wrong = dsl::zeros<float>(3, 2);
+  EXPECT_EQ(message([&] { wrong = dsl::cumsum(m, dsl::axis(0)); }), "a scan of shape (2, 3) cannot be assigned to shape (3, 2)");
+  dsl::array<float> five = dsl::zeros<float>(5);
+  EXPECT_EQ(message([&] { five = dsl::cumsum(m); }), "a scan of shape (6) cannot be assigned to shape (5)");
+  EXPECT_EQ(five.copy_to_host(), std::vector<float>(5, 0));
+  dsl::array<float> never;
+  EXPECT_THROW(dsl::array<float>{dsl::cumsum(never)}, dsl::memory_error);
+}
+
+}  // namespace

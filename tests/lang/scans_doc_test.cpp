@@ -1,0 +1,71 @@
+// The examples of docs/scans.md: they stand here as they stand there, and do what is said of them.
+#include "../on_device.hpp"
+
+#include <dsl/scan.hpp>
+
+#include <complex>
+#include <filesystem>
+#include <fstream>
+
+namespace {
+
+using namespace std::complex_literals;
+
+struct scans_doc : on_device {};
+ON_EVERY_DEVICE(scans_doc);
+
+TEST_P(scans_doc, sums) {
+  const auto speed = dsl::to_device(std::vector<double>{1, 2, 4});
+  const auto counts = dsl::to_device(std::vector<std::int32_t>{3, 0, 2});
+  const dsl::array<std::int32_t, 2> image = dsl::full<std::int32_t>(1, 2, 3) * counts;
+  // clang-format off
+dsl::array<double> path = dsl::cumsum(speed * 0.5);                       // the formula is evaluated in the scan: one kernel
+dsl::array<std::int64_t, 2> table = dsl::cumsum(image, dsl::axis(0));    // int32 widens to int64
+dsl::array<std::int64_t> first = dsl::cumsum(counts, dsl::exclusive);    // where each bin begins
+  // clang-format on
+  EXPECT_EQ(path.copy_to_host(), (std::vector<double>{0.5, 1.5, 3.5}));
+  EXPECT_EQ(table.copy_to_host(), (std::vector<std::int64_t>{3, 0, 2, 6, 0, 4}));
+  EXPECT_EQ(first.copy_to_host(), (std::vector<std::int64_t>{0, 3, 3}));
+}
+
+TEST_P(scans_doc, recurrence) {
+  std::vector<double> factors, terms, want;
+  const double x0 = 2;
+  double last = x0;
+  for (int i = 0; i < 5000; ++i) {
+    factors.push_back((i * 37 % 19 - 9) / 10.0), terms.push_back(i % 11 / 4.0);
+    want.push_back(last = factors.back() * last + terms.back());
+  }
+  const auto a = dsl::to_device(factors), b = dsl::to_device(terms);
+  // clang-format off
+// x(i) = a(i) x(i-1) + b(i): the pair (a, b) stands for the function x -> a x + b.
+const auto compose = dsl::scan([](auto f, auto g) {
+  return real(g) * real(f) + 1i * (real(g) * imag(f) + imag(g));
+});
+dsl::array<std::complex<double>> functions = compose(a + 1i * b);
+dsl::array<double> x = real(functions) * x0 + imag(functions);
+  // clang-format on
+  const auto got = x.copy_to_host();
+  for (std::size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-12 * (1 + std::abs(want[i]))) << i;
+}
+
+std::string contents(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(scans_doc, every_example_is_compiled) {
+  const std::filesystem::path here(__FILE__);
+  const std::string tests = contents(here), doc = contents(here.parent_path() / "../../docs/scans.md");
+  const std::string fence = "```cpp\n";
+  int examples = 0;
+  for (std::size_t at = doc.find(fence); at != doc.npos; at = doc.find(fence, at)) {
+    at += fence.size();
+    const std::string example = doc.substr(at, doc.find("```", at) - at);
+    EXPECT_NE(tests.find(example), tests.npos) << example;
+    ++examples;
+  }
+  EXPECT_EQ(examples, 2);
+}
+
+}  // namespace
