@@ -1,6 +1,7 @@
 // Sums, alone and beside arrays.
 #include "../on_device.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <numeric>
@@ -59,6 +60,61 @@ TEST_P(reduce, is_the_same_every_time) {
   const auto a = dsl::to_device(random_floats(1000003));
   dsl::scalar<float> first = dsl::sum(a * a);
   for (int k = 0; k < 5; ++k) EXPECT_EQ(dsl::scalar<float>(dsl::sum(a * a)).value(), first.value());
+}
+
+// Hexadecimal digits behind each other: associative, not commutative, so the result shows in which order elements are combined.
+constexpr auto concatenate = dsl::reduce([](auto a, auto b) {
+  auto shift = dsl::cast<std::uint64_t>(b >= 0) * 4u;
+  for (int digits = 1; digits < 15; ++digits) shift = shift + dsl::cast<std::uint64_t>(b >= std::uint64_t{1} << 4 * digits) * 4u;
+  return (a << shift) | b;
+});
+
+TEST_P(reduce, the_order_of_an_operator_that_does_not_commute) {
+  const auto x = dsl::to_device(std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15});
+  const std::uint64_t order = concatenate(x).value();
+  // Host: 15 elements are 15 lanes, combined one after another. GPU: each of 8 threads takes two elements, then threads combine with
+  // the one 4 further, 2 further, 1 further.
+  const bool host = dsl::device::current().kind == dsl::backend::host;
+  EXPECT_EQ(order, host ? 0x123456789abcdefu : 0x129a56de34bc78fu) << std::hex << order;
+}
+
+// NumPy's sum of these takes pairs of halves down to blocks of 128 elements with 8 partial sums each; the bound is twice what it is off by.
+TEST_P(reduce, error_of_a_long_sum) {
+  const std::int64_t n = simulated() ? 100'000 : 10'000'000;
+  const auto h = random_floats(n, 0, 1);
+  const auto pairwise = [&](auto&& self, std::int64_t first, std::int64_t count) -> float {
+    if (count > 128) return self(self, first, count / 2 / 8 * 8) + self(self, first + count / 2 / 8 * 8, count - count / 2 / 8 * 8);
+    float r[8] = {}, rest = 0;
+    for (std::int64_t i = 0; i < count / 8 * 8; ++i) r[i % 8] += h[static_cast<std::size_t>(first + i)];
+    for (std::int64_t i = count / 8 * 8; i < count; ++i) rest += h[static_cast<std::size_t>(first + i)];
+    return ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7])) + rest;
+  };
+  double exact = 0;
+  for (const float v : h) exact += v;
+  const double allowed = std::max(2 * std::abs(pairwise(pairwise, 0, n) - exact), exact * 0x1p-23);
+  EXPECT_LE(std::abs(dsl::sum(dsl::to_device(h)).value() - exact), allowed);
+}
+
+TEST_P(reduce, errors_name_shapes_and_axes) {
+  const dsl::array<float, 2> m = dsl::zeros<float>(2, 3);
+  dsl::array<float> r(5);
+  const auto message = [](auto&& run) -> std::string {
+    try {
+      run();
+    } catch (const dsl::shape_error& e) {
+      return e.what();
+    }
+    return "no error";
+  };
+  EXPECT_EQ(message([&] { r = dsl::sum(m, dsl::axis(1)); }), "a reduction's result of shape (2) cannot be assigned to shape (5): sum(a)");
+  EXPECT_EQ(message([&] { r = dsl::sum(m, dsl::axis(2)); }), "a reduction along axis 2: there are 2");
+  dsl::array<float, 2> kept(2, 3);
+  EXPECT_EQ(message([&] { kept = dsl::sum(m, dsl::axis(1), dsl::keep_dims); }),
+            "a reduction that keeps its axes has extent 1 along axis 1 and cannot be assigned to shape (2, 3)");
+  EXPECT_EQ(message([&] { (void)dsl::max(dsl::array<float>(0)).value(); }), "a reduction of no elements, which has no value: max(a)");
+  dsl::scalar<float> s;
+  dsl::array<float, 2> twice;
+  EXPECT_NE(message([&] { dsl::tie(twice, s) = std::tuple{m * 2, dsl::sum(dsl::zeros<float>(3))}; }).find("assign them apart"), std::string::npos);
 }
 
 }  // namespace

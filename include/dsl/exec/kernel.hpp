@@ -2,18 +2,11 @@
 #pragma once
 
 #include <dsl/exec/fold.hpp>
+#include <dsl/exec/tile.hpp>
 
 namespace dsl::detail {
 
 template <class T, int N> struct alignas(sizeof(T) * N >= 16 ? 16 : sizeof(T) * N) pack { T lane[N]; };
-
-/// A bit an operand.
-constexpr std::uint32_t neighbours_of(const program_view& p) {
-  std::uint32_t found = 0;
-  for (int i = 0; i < p.nodes; ++i)
-    if (head{p.heads[i]}.code() == op::neighbour) found |= std::uint32_t{1} << p.payloads[i];
-  return found;
-}
 
 /// Elements side by side that a thread takes at a time, and where they are.
 template <class Inputs, int Lanes>
@@ -39,7 +32,7 @@ constexpr int groups_ahead(const pass_view& p, bool strided) {
 /// Where fewer are left (the tail, the end of a row) the first one takes the place of those missing, so there is one
 /// evaluation and no second copy of its code. `Memory` does the accesses.
 template <class Pass, int Inputs, class Arguments, class Memory>
-struct kernel_body {
+struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of(Pass::elements::view()), (folds_of<typename Pass::folds>::count > 0)> {
   using program = typename Pass::elements;
   using eval = evaluator<program>;
   using folds = folds_of<typename Pass::folds>;
@@ -55,15 +48,12 @@ struct kernel_body {
   // A long formula is compiled once for all lanes and both paths; beside it a call costs little.
   static constexpr bool apart = Memory::apart || program::nodes > 256;
 
-  const Arguments& args;
+  using place_of_tile = tile_place<Arguments, operands, neighbours_of(program::view()), (folds::count > 0)>;
+  using place_of_tile::args, place_of_tile::offset, place_of_tile::width, place_of_tile::height, place_of_tile::corner, place_of_tile::beyond;
+  using place_of_tile::enter;
   Memory memory;
-  // What is the same for a whole block is kept apart from what is a thread's own: the GPU computes it once a warp, in uniform registers.
-  std::int64_t offset[Arguments::strided ? operands : 1];  // strided: of the tile's first element
-  std::int32_t width = 0, height = 0;                      // strided: of the tile, as far as it exists
-  std::int64_t corner[2] = {};                             // neighbours: the tile's position along the two innermost dimensions
-  std::uint32_t beyond = 0;                                // neighbours: a bit an operand, set where all of the tile is zero
 
-  DSL_DETAIL_FN kernel_body(const Arguments& a, Memory m) : args(a), memory(m) {}
+  DSL_DETAIL_FN kernel_body(const Arguments& a, Memory m) : place_of_tile(a), memory(m) {}
 
   /// Brings the tiles of the operands that lie along the second dimension into shared memory. All threads of a block.
   DSL_DETAIL_FN void load_tile(std::uint32_t tile, int thread, int block) {
@@ -106,32 +96,6 @@ struct kernel_body {
           place_in_tile(g, column + u * across, row + u * down);
           if (g.row >= height) g.count = 0;
         });
-    }
-  }
-
-  /// Finds the place of a group's tile; a kernel that does not fold has one group.
-  DSL_DETAIL_FN void enter(std::uint32_t group, std::uint32_t tile) {
-    if constexpr (Arguments::strided) {
-      const tiling& t = args.tiles_of;
-      const std::uint32_t across = take(group, tile, 0, t.across), down = take(group, tile, 1, t.down);
-      const std::int64_t x = static_cast<std::int64_t>(across) * t.width, y = static_cast<std::int64_t>(down) * t.height;
-      width = t.extents[0] - x < t.width ? static_cast<std::int32_t>(t.extents[0] - x) : t.width;
-      height = t.extents[1] - y < t.height ? static_cast<std::int32_t>(t.extents[1] - y) : t.height;
-      corner[0] = x, corner[1] = y, beyond = 0;
-      DSL_DETAIL_UNROLL
-      for (int k = 0; k < operands; ++k) {
-        offset[k] = x * args.strides[k][0] + y * args.strides[k][1];
-        if ((neighbours >> k & 1) != 0) enter_neighbour(k, neighbour_word::no_dimension, 0, 1);
-      }
-      DSL_DETAIL_ROLLED
-      for (int d = 0; d < t.outer_rank; ++d) {
-        const std::int64_t at = take(group, tile, d + 2, t.outer[d]);
-        DSL_DETAIL_UNROLL
-        for (int k = 0; k < operands; ++k) {
-          offset[k] += at * args.strides[k][d + 2];
-          if ((neighbours >> k & 1) != 0) enter_neighbour(k, d + 2, at, t.outer[d].by);
-        }
-      }
     }
   }
 
@@ -270,15 +234,6 @@ struct kernel_body {
     }
   }
 
-  // A number's place along a dimension, which it is divided by.
-  DSL_DETAIL_FN std::uint32_t take(std::uint32_t& group, std::uint32_t& tile, int dimension, divisor d) const {
-    const bool kept = folds::count > 0 && (args.tiles_of.kept >> dimension & 1) != 0;
-    const std::uint32_t number = kept ? group : tile, rest = d.divide(number);
-    if (kept) group = rest;
-    else tile = rest;
-    return number - rest * d.by;
-  }
-
   // Reads operand N from an address on.
   template <class T, int N, std::uint32_t Head>
   DSL_DETAIL_FN void load_lanes(group& g, const T* from, std::uint64_t how) const {
@@ -348,16 +303,6 @@ struct kernel_body {
     else return 0;
   }
   DSL_DETAIL_FN static std::uint32_t tile_offset(const argument& a) { return static_cast<std::uint32_t>(a.extra - in_tile); }
-
-  static constexpr std::uint32_t neighbours = neighbours_of(program::view());
-  // Moves a neighbour from position `at` of `n` along an outer dimension, if that is its own.
-  DSL_DETAIL_FN void enter_neighbour(int k, int dimension, std::int64_t at, std::int64_t n) {
-    const neighbour_word w{args.operand[k].extra};
-    if (w.dimension() != dimension) return;
-    const std::int64_t from = inside(w.beyond(), at - w.distance(), n);
-    if (from < 0) beyond |= 1u << k;
-    else if (dimension != neighbour_word::no_dimension) offset[k] += (from - at) * args.strides[k][dimension];
-  }
 
   struct tile_loader {
     const kernel_body& body;

@@ -1,0 +1,345 @@
+// What each reduction does to symbols: how the values of two sets of elements become those of both.
+#pragma once
+
+#include <dsl/lang/functions.hpp>
+#include <dsl/lang/vectorize.hpp>
+
+namespace dsl {
+
+/// The order of the maximum norm: norm<inf>(x).
+inline constexpr int inf = 0x7fffffff;
+
+namespace detail {
+
+/// Folds several values together: `combine` makes of two tuples of symbols one; `identity` changes nothing.
+template <class Combine, class... Identity, dtype... D, bool... W, std::size_t... K>
+constexpr auto fold_together(std::index_sequence<K...>, bool needs_elements, const Combine& combine, const std::tuple<Identity...>& identity, symbol<D, W>... s) {
+  fold_rule rule;
+  rule.needs_elements = needs_elements;
+  graph& c = rule.combine;
+  constexpr std::uint64_t count = sizeof...(D);
+  const std::tuple<symbol<D>...> a{symbol<D>{&c, c.add(op::value, D, {K})}...}, b{symbol<D>{&c, c.add(op::value, D, {count + K})}...};
+  const std::tuple<symbol<D>...> both = combine(a, b);
+  (c.outputs.push_back(std::get<K>(both).id), ...);
+  (rule.identity.push_back(to_literal(static_cast<value_t<D>>(std::get<K>(identity)))), ...);
+  graph* g = nullptr;
+  sequence<int> values;
+  ((g = s.owner, values.push_back(s.id)), ...);
+  const int number = g->add_fold(std::move(rule), std::move(values));
+  return std::tuple<symbol<D>...>{symbol<D>{g, g->add(op::folded, D, fields(number, static_cast<int>(K)))}...};
+}
+template <class Combine, class... Identity, dtype... D, bool... W>
+constexpr auto fold_together(bool needs_elements, const Combine& combine, const std::tuple<Identity...>& identity, symbol<D, W>... s) {
+  return fold_together(std::make_index_sequence<sizeof...(D)>{}, needs_elements, combine, identity, s...);
+}
+/// Folds with a row of the op table.
+template <op Code, class V, dtype D, bool W>
+constexpr symbol<D> fold_by(symbol<D, W> s, V identity, bool needs_elements = false) {
+  const auto combine = [](const auto& a, const auto& b) {
+    return std::tuple{convert_symbol<D, false>(apply<Code>(std::get<0>(a), std::get<0>(b)))};
+  };
+  return std::get<0>(fold_together(needs_elements, combine, std::tuple{identity}, s));
+}
+
+constexpr symbol<dtype::int64> count_of(graph* g) { return {g, g->add(op::count, dtype::int64, {})}; }
+constexpr symbol<dtype::int64> position_of(graph* g) { return {g, g->add(op::index, dtype::int64, {position})}; }
+
+/// NumPy's accumulator for sums and products: integers and booleans widen to 64 bits.
+constexpr dtype sum_dtype(dtype type) {
+  if (kind_of(type) == kind::boolean) return dtype::int64;
+  if (kind_of(type) == kind::integer) return info(type).is_signed ? dtype::int64 : dtype::uint64;
+  return type;
+}
+/// What averages are computed in, and given back as.
+constexpr dtype mean_dtype(dtype type) { return kind_of(type) <= kind::integer ? dtype::float64 : type; }
+constexpr dtype mean_accumulator(dtype type) {
+  const dtype mean = mean_dtype(type);
+  return mean == dtype::float16 || mean == dtype::bfloat16 ? dtype::float32 : mean;
+}
+
+template <dtype D, class S> constexpr symbol<D> as(S s) { return convert_symbol<D, false>(s); }
+template <class S> constexpr auto is_nan(S s) { return apply<op::isnan>(s); }
+template <class A, class B> constexpr auto both(A a, B b) { return apply<op::logical_and>(a, b); }
+template <class A, class B> constexpr auto either(A a, B b) { return apply<op::logical_or>(a, b); }
+template <class A> constexpr auto negation(A a) { return apply<op::logical_not>(a); }
+template <class C, class A, class B> constexpr auto choose(C condition, A a, B b) { return apply<op::where>(condition, a, b); }
+template <class S> inline constexpr dtype type_of = S::type.type;
+template <class S> inline constexpr bool may_be_nan = kind_of(type_of<S>) >= kind::real;
+
+/// The value that every other one comes before (`Last`) or after.
+template <dtype D, bool Last>
+constexpr value_t<D> extreme() {
+  using V = value_t<D>;
+  if constexpr (is_complex<V>) return {extreme<real_of(D), Last>(), extreme<real_of(D), Last>()};
+  else if constexpr (std::same_as<V, bool>) return Last;
+  else if constexpr (std::floating_point<V>) return Last ? math::infinity<V> : -math::infinity<V>;
+  else if constexpr (std::is_signed_v<V>) return static_cast<V>((std::uint64_t{1} << (8 * sizeof(V) - 1)) - (Last ? 1 : 0));
+  else return static_cast<V>(Last ? ~std::uint64_t{0} : 0);
+}
+
+/// a < b, of complex numbers by their real parts and then by their imaginary ones, as NumPy.
+template <class S>
+constexpr symbol<dtype::boolean> is_less(S a, S b) {
+  if constexpr (kind_of(type_of<S>) == kind::complex) {
+    const auto ra = apply<op::real>(a), rb = apply<op::real>(b);
+    return either(apply<op::less>(ra, rb), both(apply<op::equal>(ra, rb), apply<op::less>(apply<op::imag>(a), apply<op::imag>(b))));
+  } else {
+    return apply<op::less>(a, b);
+  }
+}
+template <bool Max, class S> constexpr auto comes_before(S a, S b) { return Max ? is_less(b, a) : is_less(a, b); }
+
+// The reductions: `trace` makes of a tracer and a symbol the symbol of the result.
+
+template <dtype D>
+struct sum_as {
+  template <class... S> using calls = std::tuple<>;
+  template <class S> static constexpr auto trace(tracer&, S s) { return fold_by<op::add>(as<D>(s), value_t<D>{}); }
+};
+template <dtype D>
+struct prod_as {
+  template <class... S> using calls = std::tuple<>;
+  template <class S> static constexpr auto trace(tracer&, S s) { return fold_by<op::multiply>(as<D>(s), math::convert<value_t<D>>(1)); }
+};
+
+struct without_calls { template <class...> using calls = std::tuple<>; };
+
+struct sum_function : without_calls {
+  template <class S> static constexpr auto trace(tracer& t, S s) { return sum_as<sum_dtype(type_of<S>)>::trace(t, s); }
+};
+struct prod_function : without_calls {
+  template <class S> static constexpr auto trace(tracer& t, S s) { return prod_as<sum_dtype(type_of<S>)>::trace(t, s); }
+};
+
+/// NaN replaced by a number that changes nothing.
+template <class S>
+constexpr auto without_nan(S s, int instead) {
+  if constexpr (may_be_nan<S>) return choose(is_nan(s), constant<type_of<S>>(s.owner, math::convert<value_t<type_of<S>>>(instead)), s);
+  else return s;
+}
+struct nansum_function : without_calls {
+  template <class S> static constexpr auto trace(tracer& t, S s) { return sum_function::trace(t, without_nan(s, 0)); }
+};
+struct nanprod_function : without_calls {
+  template <class S> static constexpr auto trace(tracer& t, S s) { return prod_function::trace(t, without_nan(s, 1)); }
+};
+
+template <bool Max, bool IgnoreNan>
+struct extremum : without_calls {
+  template <class S> static constexpr auto trace(tracer&, S s) {
+    constexpr dtype D = type_of<S>;
+    if constexpr (kind_of(D) == kind::complex) {
+      const auto combine = [](const auto& x, const auto& y) {
+        const auto a = std::get<0>(x), b = std::get<0>(y);
+        const auto better = comes_before<Max>(b, a);
+        if constexpr (IgnoreNan) return std::tuple{choose(either(is_nan(a), both(negation(is_nan(b)), better)), b, a)};
+        else return std::tuple{choose(both(negation(is_nan(a)), either(is_nan(b), better)), b, a)};
+      };
+      using R = math::real_type<value_t<D>>;
+      const value_t<D> identity = IgnoreNan ? value_t<D>{math::quiet_nan<R>, math::quiet_nan<R>} : extreme<D, !Max>();
+      return std::get<0>(fold_together(true, combine, std::tuple{identity}, as<D>(s)));
+    } else {
+      constexpr op code = IgnoreNan ? (Max ? op::fmax : op::fmin) : (Max ? op::max : op::min);
+      value_t<D> identity = extreme<D, !Max>();
+      if constexpr (IgnoreNan && may_be_nan<S>) identity = math::quiet_nan<value_t<D>>;
+      return fold_by<code>(as<D>(s), identity, true);
+    }
+  }
+};
+using min_function = extremum<false, false>;
+using max_function = extremum<true, false>;
+using nanmin_function = extremum<false, true>;
+using nanmax_function = extremum<true, true>;
+
+struct ptp_function : without_calls {
+  template <class S> static constexpr auto trace(tracer& t, S s) { return apply<op::subtract>(max_function::trace(t, s), min_function::trace(t, s)); }
+};
+
+struct any_function : without_calls {
+  template <class S> static constexpr auto trace(tracer&, S s) { return fold_by<op::logical_or>(as<dtype::boolean>(s), false); }
+};
+struct all_function : without_calls {
+  template <class S> static constexpr auto trace(tracer&, S s) { return fold_by<op::logical_and>(as<dtype::boolean>(s), true); }
+};
+struct count_nonzero_function : without_calls {
+  template <class S> static constexpr auto trace(tracer&, S s) { return fold_by<op::add>(as<dtype::int64>(as<dtype::boolean>(s)), std::int64_t{0}); }
+};
+
+template <bool IgnoreNan>
+struct mean_of : without_calls {
+  template <class S> static constexpr auto trace(tracer&, S s) {
+    constexpr dtype C = mean_accumulator(type_of<S>);
+    auto n = count_of(s.owner);
+    auto total = fold_by<op::add>(as<C>(s), value_t<C>{});
+    if constexpr (IgnoreNan && may_be_nan<S>) {
+      n = fold_by<op::add>(as<dtype::int64>(negation(is_nan(s))), std::int64_t{0});
+      total = fold_by<op::add>(as<C>(without_nan(s, 0)), value_t<C>{});
+    }
+    return as<mean_dtype(type_of<S>)>(apply<op::divide>(total, as<real_of(C)>(n)));
+  }
+};
+using mean_function = mean_of<false>;
+using nanmean_function = mean_of<true>;
+
+/// Counts, means and sums of squared differences combine by the formulas of Chan, Golub and LeVeque (Updating formulae and a pairwise
+/// algorithm for computing sample variances, 1979): one pass, without the cancellation of a sum of squares.
+template <bool IgnoreNan, bool Root>
+struct variance : without_calls {
+  template <class S, class N> static constexpr auto trace(tracer&, S s, N ddof) {
+    constexpr dtype C = mean_accumulator(type_of<S>), R = real_of(C);
+    constexpr bool ignores = IgnoreNan && may_be_nan<S>;
+    auto one = constant<R>(s.owner, value_t<R>(1)), zero = constant<R>(s.owner, value_t<R>(0));
+    auto x = as<C>(s);
+    auto n = one;
+    if constexpr (ignores) n = choose(is_nan(s), zero, one), x = as<C>(without_nan(s, 0));
+    const auto combine = [](const auto& a, const auto& b) {
+      const auto [na, ma, qa] = a;
+      const auto [nb, mb, qb] = b;
+      const auto count = apply<op::add>(na, nb);
+      const auto nothing = constant<R>(count.owner, value_t<R>(0));
+      const auto delta = apply<op::subtract>(mb, ma);
+      const auto share = choose(apply<op::greater>(count, nothing), apply<op::divide>(nb, count), nothing);
+      const auto scaled = apply<op::multiply>(delta, apply<op::multiply>(na, share));
+      const auto mean = as<C>(apply<op::add>(ma, apply<op::multiply>(delta, share)));
+      return std::tuple{count, mean, apply<op::add>(apply<op::add>(qa, qb), inner_product(scaled, delta))};
+    };
+    const auto [counted, mean, squares] = fold_together(false, combine, std::tuple{value_t<R>(0), value_t<C>{}, value_t<R>(0)}, n, x, zero);
+    (void)mean;
+    auto elements = as<R>(count_of(s.owner));
+    if constexpr (ignores) elements = counted;
+    const auto free = apply<op::max>(apply<op::subtract>(elements, as<R>(ddof)), zero);
+    const auto result = apply<op::divide>(squares, free);
+    if constexpr (Root) return as<real_of(mean_dtype(type_of<S>))>(apply<op::sqrt>(result));
+    else return as<real_of(mean_dtype(type_of<S>))>(result);
+  }
+  template <class S> static constexpr auto trace(tracer& t, S s) { return trace(t, s, constant<dtype::int64>(s.owner, 0)); }
+
+ private:
+  template <class S>
+  static constexpr auto inner_product(S a, S b) {
+    if constexpr (kind_of(type_of<S>) == kind::complex)
+      return apply<op::add>(apply<op::multiply>(apply<op::real>(a), apply<op::real>(b)), apply<op::multiply>(apply<op::imag>(a), apply<op::imag>(b)));
+    else return apply<op::multiply>(a, b);
+  }
+};
+using var_function = variance<false, false>;
+using std_function = variance<false, true>;
+using nanvar_function = variance<true, false>;
+using nanstd_function = variance<true, true>;
+
+template <int Order>
+struct norm_function : without_calls {
+  static_assert(Order == 1 || Order == 2 || Order == inf, "norms of order 1, 2 and dsl::inf");
+  template <class S> static constexpr auto trace(tracer&, S s) {
+    constexpr dtype C = mean_accumulator(type_of<S>), R = real_of(C), Result = real_of(mean_dtype(type_of<S>));
+    const auto x = as<C>(s);
+    if constexpr (Order == 1) return as<Result>(fold_by<op::add>(as<R>(apply<op::abs>(x)), value_t<R>(0)));
+    else if constexpr (Order == 2) return as<Result>(apply<op::sqrt>(fold_by<op::add>(as<R>(apply<op::abs2>(x)), value_t<R>(0))));
+    else return as<Result>(fold_by<op::max>(as<R>(apply<op::abs>(x)), value_t<R>(0), true));
+  }
+};
+
+template <bool Conjugate>
+struct dot_function : without_calls {
+  template <class A, class B> static constexpr auto trace(tracer&, A a, B b) {
+    const auto product = [&] {
+      if constexpr (Conjugate && kind_of(type_of<A>) == kind::complex) return apply<op::multiply>(apply<op::conj>(a), b);
+      else return apply<op::multiply>(a, b);
+    }();
+    constexpr dtype D = type_of<std::remove_cvref_t<decltype(product)>>;
+    return fold_by<op::add>(as<D>(product), value_t<D>{});
+  }
+};
+
+/// The position of an extremum: the first of equal ones, and the first NaN before all numbers. Where NaN is ignored and there is
+/// nothing else, -1.
+template <bool Max, bool IgnoreNan>
+struct extremum_position : without_calls {
+  template <class S> static constexpr auto trace(tracer&, S s) {
+    constexpr dtype D = type_of<S>;
+    constexpr std::int64_t none = 0x7fffffffffffffff;
+    constexpr bool ignores = IgnoreNan && may_be_nan<S>;
+    auto value = as<D>(s);
+    auto position = position_of(s.owner);
+    if constexpr (ignores) {
+      const auto nan = is_nan(value);
+      position = choose(nan, constant<dtype::int64>(s.owner, none), position);
+      value = choose(nan, constant<D>(s.owner, extreme<D, !Max>()), value);
+    }
+    const auto combine = [](const auto& x, const auto& y) {
+      const auto [a, i] = x;
+      const auto [b, k] = y;
+      auto before = comes_before<Max>(b, a), equal = as<dtype::boolean>(apply<op::equal>(a, b));
+      if constexpr (may_be_nan<S> && !ignores) {
+        const auto a_is_nan = is_nan(a), b_is_nan = is_nan(b);
+        before = choose(either(a_is_nan, b_is_nan), both(b_is_nan, negation(a_is_nan)), before);
+        equal = either(equal, both(a_is_nan, b_is_nan));
+      }
+      const auto take = either(before, both(equal, apply<op::less>(k, i)));
+      return std::tuple{choose(take, b, a), choose(take, k, i)};
+    };
+    const auto first = std::get<1>(fold_together(true, combine, std::tuple{extreme<D, !Max>(), none}, value, position));
+    if constexpr (!ignores) return first;
+    else return choose(apply<op::equal>(first, constant<dtype::int64>(s.owner, none)), constant<dtype::int64>(s.owner, -1), first);
+  }
+};
+using argmin_function = extremum_position<false, false>;
+using argmax_function = extremum_position<true, false>;
+using nanargmin_function = extremum_position<false, true>;
+using nanargmax_function = extremum_position<true, true>;
+
+/// A user's operator. That it has no identity is made up for by a flag: whether there has been an element.
+template <class F>
+struct user_reduction {
+  template <class S> static constexpr bool is_traced = std::is_invocable_v<F, symbol<type_of<S>>, symbol<type_of<S>>>;
+  // The dtype that elements are folded in: a scalar to begin with may be of a higher kind.
+  template <class S, class Init> static constexpr dtype state_with = promote(S::type, Init::type).type;
+
+  template <class S, dtype D> struct calls_with { using type = std::tuple<call<F, D, D>>; };
+  template <class S, dtype D> requires is_traced<S> struct calls_with<S, D> { using type = std::tuple<>; };
+  template <class... S> struct calls_for;
+  template <class S> struct calls_for<S> { using type = typename calls_with<S, type_of<S>>::type; };
+  template <class S, class Init> struct calls_for<S, Init> {
+    using once = typename calls_with<S, state_with<S, Init>>::type;
+    using type = decltype(std::tuple_cat(std::declval<once>(), std::declval<once>()));
+  };
+  template <class... S> using calls = typename calls_for<S...>::type;
+
+  template <class S> static constexpr auto trace(tracer& t, S s) { return fold<type_of<S>>(t, s, true).first; }
+  template <class S, class Init> static constexpr auto trace(tracer& t, S s, Init init) {
+    constexpr dtype D = state_with<S, Init>;
+    const auto all = fold<D>(t, s, false);
+    const auto first = as<D>(init);
+    return choose(all.second, operate(t, first, all.first), first);
+  }
+
+ private:
+  template <dtype D>
+  static constexpr symbol<D> operate(tracer& t, symbol<D> a, symbol<D> b) {
+    const auto result = [&] {
+      if constexpr (std::is_invocable_v<F, symbol<D>, symbol<D>>) {
+        return F{}(a, b);
+      } else {
+        tracer mine{a.owner, t.operands, t.calls};
+        const auto r = functor<unnamed, F>::trace(mine, a, b);
+        t.calls = mine.calls;
+        return r;
+      }
+    }();
+    static_assert(type_of<std::remove_cvref_t<decltype(result)>> == D, "the operator of a reduction gives another dtype than its operands have: use dsl::cast");
+    return as<D>(result);
+  }
+  template <dtype D, class S>
+  static constexpr auto fold(tracer& t, S s, bool needs_elements) {
+    const auto combine = [&t](const auto& x, const auto& y) {
+      const auto [a, has_a] = x;
+      const auto [b, has_b] = y;
+      return std::tuple{choose(has_a, choose(has_b, operate(t, a, b), a), b), either(has_a, has_b)};
+    };
+    const auto [value, any] = fold_together(needs_elements, combine, std::tuple{value_t<D>{}, false}, as<D>(s), constant<dtype::boolean>(s.owner, true));
+    return std::pair{value, any};
+  }
+};
+
+}  // namespace detail
+}  // namespace dsl
