@@ -145,8 +145,7 @@ void fill(void* at, const void* value, std::size_t size, std::int64_t count, int
   if (std::memcmp(value, zeros, size) == 0) {
     DSL_CHECK(cudaMemsetAsync(at, 0, size * static_cast<std::size_t>(count), native(stream)));
   } else {
-    launch_fill(at, value, size, count, native(stream));
-    check(cudaGetLastError(), "the launch of the fill kernel");
+    check(launch_fill(at, value, size, count, native(stream)), "the launch of the fill kernel");
   }
 }
 void set_zero(void* at, std::size_t bytes, int index, void* stream) {
@@ -180,6 +179,32 @@ void launch_kernel(const kernel_launch& k, const stream& on) {
                     cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
 }
 
+namespace {
+
+// Memory that is there to stay, with zeros at its beginning. Of a stream that is captured into a graph it must not be a part, or it
+// would be the graph's: then another stream gets it, and is waited for.
+void* allocate_zeroed(std::size_t bytes, std::size_t zeros, int index, void* stream) {
+  const current_device on(index);
+  cudaStreamCaptureStatus status{};
+  DSL_CHECK(cudaStreamIsCapturing(native(stream), &status));
+  if (status == cudaStreamCaptureStatusNone) {
+    void* const memory = allocate(bytes, index, stream);
+    set_zero(memory, zeros, index, stream);
+    return memory;
+  }
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  DSL_CHECK(cudaThreadExchangeStreamCaptureMode(&mode));
+  void* const beside = create_stream(index);
+  void* const memory = allocate(bytes, index, beside);
+  set_zero(memory, zeros, index, beside);
+  synchronize_stream(index, beside);
+  destroy_stream(index, beside);
+  DSL_CHECK(cudaThreadExchangeStreamCaptureMode(&mode));
+  return memory;
+}
+
+}  // namespace
+
 workspace scratch_of(const stream& on, std::size_t bytes) {
   // The tickets come first, zeroed once: every kernel that uses them leaves them at zero.
   constexpr std::size_t ticket_bytes = max_tickets * sizeof(unsigned);
@@ -188,10 +213,9 @@ workspace scratch_of(const stream& on, std::size_t bytes) {
   if (s.scratch_bytes < bytes) {
     std::size_t size = 1 << 16;
     while (size < bytes) size *= 2;
-    void* const larger = allocate(ticket_bytes + size, s.where.index, s.native);
+    void* const larger = allocate_zeroed(ticket_bytes + size, ticket_bytes, s.where.index, s.native);
     if (s.scratch != nullptr) s.outgrown.push_back(s.scratch);
     s.scratch = larger;
-    set_zero(s.scratch, ticket_bytes, s.where.index, s.native);
     s.scratch_bytes = size;
   }
   return {static_cast<char*>(s.scratch) + ticket_bytes, static_cast<unsigned*>(s.scratch)};

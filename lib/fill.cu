@@ -19,7 +19,7 @@ unsigned grid_for(std::int64_t count) {
 
 // Calls `launch` with a word of `size` bytes.
 template <class Launch>
-void with_word(std::size_t size, const Launch& launch) {
+cudaError_t with_word(std::size_t size, const Launch& launch) {
   switch (size) {
     case 1: return launch(std::uint8_t{});
     case 2: return launch(std::uint16_t{});
@@ -31,10 +31,13 @@ void with_word(std::size_t size, const Launch& launch) {
 
 }  // namespace
 
-void launch_fill(void* at, const void* value, std::size_t size, std::int64_t count, cudaStream_t stream) {
-  with_word(size, [&](auto word) {
+cudaError_t launch_fill(void* at, const void* value, std::size_t size, std::int64_t count, cudaStream_t stream) {
+  return with_word(size, [&](auto word) {
+    using Word = decltype(word);
     std::memcpy(&word, value, sizeof word);
-    fill_kernel<<<grid_for(count), block, 0, stream>>>(static_cast<decltype(word)*>(at), word, count);
+    auto* to = static_cast<Word*>(at);
+    void* arguments[] = {&to, &word, &count};
+    return cudaLaunchKernel(reinterpret_cast<const void*>(&fill_kernel<Word>), dim3(grid_for(count)), dim3(block), arguments, 0, stream);
   });
 }
 

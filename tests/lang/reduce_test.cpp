@@ -117,4 +117,33 @@ TEST_P(reduce, errors_name_shapes_and_axes) {
   EXPECT_NE(message([&] { dsl::tie(twice, s) = std::tuple{m * 2, dsl::sum(dsl::zeros<float>(3))}; }).find("assign them apart"), std::string::npos);
 }
 
+#if defined(__CUDACC__)
+// On a stream that has no scratch memory yet: what the graph uses must not be the graph's own.
+TEST(reduce_on_cuda, is_captured_into_a_graph) {
+  if (dsl::devices().front().kind != dsl::backend::cuda) GTEST_SKIP() << "no GPU";
+  const dsl::device_guard device{dsl::device("cuda")};
+  const dsl::stream stream;
+  const dsl::stream_guard guard(stream);
+  dsl::array<double> x = dsl::arange<double>(1'000'003), y(1'000'003);
+  dsl::scalar<double> sum;
+  stream.synchronize();
+  const auto native = static_cast<cudaStream_t>(stream.native());
+  cudaGraph_t graph{};
+  cudaGraphExec_t ready{};
+  ASSERT_EQ(cudaStreamBeginCapture(native, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+  sum = dsl::sum(x);
+  y = x / dsl::norm<dsl::inf>(x);
+  ASSERT_EQ(cudaStreamEndCapture(native, &graph), cudaSuccess);
+  ASSERT_EQ(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess);
+  for (int k = 0; k < 3; ++k) {
+    ASSERT_EQ(cudaGraphLaunch(ready, native), cudaSuccess);
+    EXPECT_EQ(sum.value(), (k + 1.0) * 1'000'002.0 * 1'000'003.0 / 2);
+    EXPECT_EQ(y(1'000'002).value(), 1);
+    x = x + dsl::arange<double>(1'000'003);
+  }
+  cudaGraphExecDestroy(ready);
+  cudaGraphDestroy(graph);
+}
+#endif
+
 }  // namespace

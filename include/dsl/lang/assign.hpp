@@ -239,8 +239,8 @@ void assign_substituted(const launch& fixed, const std::tuple<Targets&...>& targ
 }  // namespace detail
 
 /// Evaluates an expression into an array, a view or a scalar, as if it were complete before the first element is written: one
-/// kernel, and one more for each depth of reductions inside it, without waiting. Throws shape_error, device_error, memory_error or cuda_error, the first three before anything is
-/// written. `fixed` overrides the plan.
+/// kernel, and one more for each depth of reductions inside it, without waiting. Throws shape_error, device_error, memory_error or
+/// cuda_error, the first three before anything is written. `fixed` overrides the plan.
 template <class Target, detail::lazy E>
 void assign(Target&& target, const E& expression, const launch& fixed = {}) {
   detail::assign_all(fixed, std::tuple<std::remove_reference_t<Target>&>(target), expression);

@@ -1,0 +1,43 @@
+// The examples of docs/reductions.md.
+#include "../on_device.hpp"
+
+#include <cmath>
+#include <tuple>
+
+namespace {
+
+struct reductions_page : on_device {};
+ON_EVERY_DEVICE(reductions_page);
+
+TEST_P(reductions_page, beginning) {
+  const dsl::array<double> x = dsl::arange<double>(4), y = dsl::zeros<double>(4);
+  const dsl::array<float, 2> m = dsl::reshape(dsl::arange<float>(6), 2, 3);
+  dsl::scalar<double> s = dsl::sum(x * exp(-y));
+  EXPECT_EQ(s.value(), 6);
+  const double n = dsl::norm(x).value();
+  EXPECT_NEAR(n, std::sqrt(14), 1e-14);
+  dsl::array<float> rows = dsl::sum(m, dsl::axis(1));
+  EXPECT_EQ(rows.copy_to_host(), (std::vector<float>{3, 12}));
+  dsl::array<float, 2> centred = m - dsl::mean(m, dsl::axis(1), dsl::keep_dims);
+  EXPECT_EQ(centred.copy_to_host(), (std::vector<float>{-1, 0, 1, -1, 0, 1}));
+  dsl::scalar<double> lo, hi, mean;
+  dsl::tie(lo, hi, mean) = std::tuple{dsl::min(x), dsl::max(x), dsl::mean(x)};
+  EXPECT_EQ(std::tuple(lo.value(), hi.value(), mean.value()), std::tuple(0, 3, 1.5));
+}
+
+TEST_P(reductions_page, in_formulas) {
+  dsl::array<double> u = dsl::arange<double>(4);
+  const dsl::array<double> f = dsl::arange<double>(4) - 1.0;
+  dsl::scalar<double> rms;
+  dsl::scalar<std::int64_t> where;
+  const auto step = dsl::vectorize([](auto u, auto f, auto h) {
+    auto next = u + h * f;
+    return std::tuple{next, sqrt(dsl::mean(next * next)), dsl::argmax(abs(f))};
+  });
+  dsl::tie(u, rms, where) = step(u, f, 1.0);
+  EXPECT_EQ(u.copy_to_host(), (std::vector<double>{-1, 1, 3, 5}));
+  EXPECT_EQ(rms.value(), 3);
+  EXPECT_EQ(where.value(), 3);
+}
+
+}  // namespace
