@@ -49,10 +49,18 @@ class input_columns {
       if (o.kind == operand_kind::value) std::memcpy(column(k), o.word, sizeof o.word);
       at_[k] = o.kind == operand_kind::fetched ? reinterpret_cast<const void*>(o.word[0]) : column(k);
       direct_[k] = is_direct(o, space.walks[k], space);
+      throughout_ = throughout_ && (direct_[k] || o.kind == operand_kind::value || o.kind == operand_kind::fetched);
     }
   }
 
   const void* const* at() const { return at_; }
+
+  /// Whether all operands can be worked on where they are, as many elements as one likes.
+  bool is_direct_throughout() const { return throughout_; }
+  void read_directly(std::int64_t first) {
+    for (int k = 0; k < count_; ++k)
+      if (direct_[k]) at_[k] = direct_address(operands_[k], first);
+  }
 
   /// Elements first .. first + valid of every operand.
   void read(std::int64_t first, int valid) {
@@ -79,7 +87,7 @@ class input_columns {
   int count_;
   const geometry& space_;
   host_memory columns_;
-  bool direct_[max_operands];
+  bool direct_[max_operands], throughout_ = true;
   const void* at_[max_operands];
 };
 

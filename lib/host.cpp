@@ -46,7 +46,7 @@ class lane_sums {
   }
 
   void* const* columns() const { return at_.data(); }
-  void clear() const { job_.code.host.clear(at_.data(), host_block); }
+  void clear(int lanes) const { job_.code.host.clear(at_.data(), lanes); }
   // Keeps lanes from `valid` on as they are while `run` computes them.
   template <class Run>
   void run_tail(int valid, int padded, const Run& run) const {
@@ -96,33 +96,59 @@ class block_runner {
     for (int i = 0; i < job.code.outputs(); ++i) direct_[i] = is_direct(target(i), walk_of(i), job.space);
   }
 
-  /// Elements first .. first + valid, folded into the lanes of `sums` if there are reductions.
-  void run(std::int64_t first, int valid, const lane_sums& sums) {
+  /// Elements first .. first + valid, folded into the lanes of `sums` if there are reductions. Lanes beyond are left as they are if
+  /// `keep` says so.
+  void run(std::int64_t first, int valid, const lane_sums& sums, bool keep = true) {
     const int padded = padded_block(valid);
     inputs_.read(first, valid);
     void* out[max_operands];
     for (int i = 0; i < job_.code.outputs(); ++i) out[i] = direct_[i] && valid == padded ? direct_address(target(i), first) : column(i);
-    sums.run_tail(valid, padded, [&] { job_.code.host.block[simd_level()](padded, inputs_.at(), out, sums.columns()); });
+    sums.run_tail(keep ? valid : padded, padded, [&] { job_.code.host.block[simd_level()](padded, 1, 0, inputs_.at(), out, sums.columns()); });
     for (int i = 0; i < job_.code.outputs(); ++i)
       if (target(i).kind == operand_kind::array && out[i] == column(i) && valid > 0) scatter(column(i), target(i), job_.space, walk_of(i), first, valid);
   }
 
-  /// Stores the results of a lane, whose first element is number `element`.
-  void finish(const void* const* sums, int lane, std::int64_t element) const {
-    void *to[max_operands], *again[max_operands];
-    const geometry& g = job_.space;
-    for (int i = 0; i < job_.code.outputs(); ++i) {
-      const operand& o = target(i);
-      const walk& w = walk_of(i);
-      std::int64_t rest = element, offset = 0;
-      for (int d = g.rank - 1; g.kept != 0 && d >= 0; --d) {
-        const std::int64_t extent = g.elements > 0 || (g.kept >> d & 1) != 0 ? g.extents[d] : 1;  // the results of no elements
-        offset += rest % extent * w.strides[d], rest /= extent;
-      }
-      to[i] = reinterpret_cast<unsigned char*>(o.word[0]) + offset * size_of(o.type);
-      again[i] = job_.recorded != nullptr ? reinterpret_cast<void*>(job_.recorded[i]) : nullptr;
+  /// The same for `rows` blocks, `stride` elements apart, of which lanes beyond `valid` do not matter.
+  void run_rows(std::int64_t first, int valid, std::int64_t rows, std::int64_t stride, const lane_sums& sums) {
+    const int padded = padded_block(valid);
+    const std::int64_t end = first + (rows - 1) * stride + padded;
+    bool direct = inputs_.is_direct_throughout() && (valid == padded || end <= job_.space.elements);
+    for (int i = 0; i < job_.code.outputs(); ++i) direct = direct && (target(i).kind == operand_kind::result || (direct_[i] && valid == padded));
+    if (!direct) {
+      for (; rows > 0; --rows, first += stride) run(first, valid, sums, false);
+      return;
     }
-    job_.code.host.finish(sums, lane, g.count, inputs_.at(), to, again);
+    if (rows <= 0) return;
+    inputs_.read_directly(first);
+    void* out[max_operands];
+    for (int i = 0; i < job_.code.outputs(); ++i) out[i] = target(i).kind == operand_kind::result ? column(i) : direct_address(target(i), first);
+    job_.code.host.block[simd_level()](padded, static_cast<int>(rows), stride, inputs_.at(), out, sums.columns());
+  }
+
+  /// Stores the results of `owners` lanes, `lane_step` apart, whose first elements are number `element` and `element_step` further each.
+  void finish(const void* const* sums, int lane_step, int owners, std::int64_t element, std::int64_t element_step) const {
+    void *to[max_operands], *again[max_operands];
+    std::int64_t step[max_operands] = {};
+    const geometry& g = job_.space;
+    const auto extent = [&](int d) { return g.elements > 0 || (g.kept >> d & 1) != 0 ? g.extents[d] : 1; };  // or the results of no elements
+    int last = g.rank - 1;  // of the kept dimensions: results along it are equally far apart
+    std::int64_t below = 1;
+    for (; last >= 0 && (g.kept >> last & 1) == 0; --last) below *= extent(last);
+    for (int done = 0, count; done < owners; done += count) {
+      const std::int64_t first = element + done * element_step;
+      count = 1;
+      if (last >= 0 && g.kept != 0) count = static_cast<int>(std::min<std::int64_t>(owners - done, extent(last) - first / below % extent(last)));
+      for (int i = 0; i < job_.code.outputs(); ++i) {
+        const operand& o = target(i);
+        const walk& w = walk_of(i);
+        std::int64_t rest = first, offset = 0;
+        for (int d = g.rank - 1; g.kept != 0 && d >= 0; --d) offset += rest % extent(d) * w.strides[d], rest /= extent(d);
+        to[i] = reinterpret_cast<unsigned char*>(o.word[0]) + offset * size_of(o.type);
+        step[i] = last >= 0 ? w.strides[last] : 0;
+        again[i] = job_.recorded != nullptr ? reinterpret_cast<void*>(job_.recorded[i]) : nullptr;
+      }
+      job_.code.host.finish(sums, done * lane_step, lane_step, count, g.count, inputs_.at(), to, step, again);
+    }
   }
 
  private:
@@ -156,8 +182,9 @@ std::int64_t pieces(std::int64_t n, std::int64_t piece) { return (n + piece - 1)
 void map_on_host(const host_job& job) {
   const std::int64_t elements = job.space.elements;
   for_each_task(job, std::max<std::int64_t>(1, pieces(elements, chunk_elements)), [&](std::int64_t task, block_runner& runner, lane_sums& sums) {
-    const std::int64_t end = std::min(elements, (task + 1) * chunk_elements);
-    for (std::int64_t at = task * chunk_elements; at < end; at += host_block) runner.run(at, static_cast<int>(std::min<std::int64_t>(host_block, end - at)), sums);
+    const std::int64_t first = task * chunk_elements, count = std::min(elements - first, chunk_elements), whole = count / host_block;
+    runner.run_rows(first, host_block, whole, host_block, sums);
+    if (const std::int64_t rest = count - whole * host_block; rest > 0) runner.run(first + whole * host_block, static_cast<int>(rest), sums);
   });
 }
 
@@ -210,10 +237,14 @@ void fold_on_host(const host_job& job) {
     return std::clamp<std::int64_t>(end - step * order.stride, 0, order.lanes);
   };
   const auto accumulate = [&](std::int64_t run, std::int64_t split, block_runner& runner, const lane_sums& sums) {
-    sums.clear();
+    const bool columns = order.kind == fold_order::columns;
+    sums.clear(padded_block(static_cast<int>(columns ? runs.lanes(run) : order.kind == fold_order::rows_of_columns ? order.lanes : std::min(order.lanes, order.length))));
     if (g.elements == 0) return;
-    for (std::int64_t step = split * steps_a_piece, end = std::min(steps, step + steps_a_piece); step < end; ++step)
-      if (const std::int64_t valid = valid_lanes(run, step); valid > 0) runner.run(runs.first(run) + step * order.stride, static_cast<int>(valid), sums);
+    const std::int64_t begin = split * steps_a_piece, end = std::min(steps, begin + steps_a_piece), at = runs.first(run);
+    const std::int64_t last = valid_lanes(run, end - 1), most = columns ? last : order.lanes, whole = end - begin - (last < most ? 1 : 0);
+    runner.run_rows(at + begin * order.stride, static_cast<int>(most), whole, order.stride, sums);
+    // Lanes beyond the last one matter where they have been used before, or are parts of a result.
+    if (last < most) runner.run(at + (end - 1) * order.stride, static_cast<int>(last), sums, steps > 1 || order.kind == fold_order::rows_of_columns);
   };
   // Folds the lanes into those that own a result, which then are `owners`, `owner_step` apart.
   const int step = order.owner_step;
@@ -229,7 +260,7 @@ void fold_on_host(const host_job& job) {
     code.collapse(columns, owners_of(run), step, order.parts, order.part_step);
   };
   const auto finish = [&](std::int64_t run, const void* const* columns, int lane_step, const block_runner& runner) {
-    for (int i = 0; i < owners_of(run); ++i) runner.finish(columns, i * lane_step, runs.first(run) + i * step);
+    runner.finish(columns, lane_step, owners_of(run), runs.first(run), step);
   };
 
   if (splits == 1) {

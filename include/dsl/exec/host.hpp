@@ -5,20 +5,23 @@
 
 namespace dsl::detail {
 
-/// Evaluates `padded` consecutive elements. in[k] is operand k (elements or positions; a scalar's single value), out[i] is where
-/// target i's elements go, and sums[s] are the lanes of folded value s: each element is folded into the lane of its place.
-using block_function = void (*)(int padded, const void* const* in, void* const* out, void* const* sums);
+/// Evaluates `rows` times `padded` consecutive elements, the rows `stride` elements apart. in[k] is operand k (elements or positions; a
+/// scalar's single value), out[i] is where target i's elements go, and sums[s] are the lanes of folded value s: each element is folded
+/// into the lane of its place in the row.
+using block_function = void (*)(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums);
 
 /// A pass's loop as data: for each instruction set, and what becomes of the lanes. Folded values are numbered through all folds.
 struct host_code {
   block_function block[3];  // the compiler's default; x86-64-v3 (AVX2, FMA); x86-64-v4 (AVX-512)
   void (*clear)(void* const* sums, int count);
-  /// Folds lanes owner_step * i + part_step * j, of j < parts, into the first of them, for i < owners.
+  /// Folds lanes owner_step * i + part_step * j, of j < parts, into the first of them, by halves, for i < owners.
   void (*collapse)(void* const* sums, int owners, int owner_step, int parts, int part_step);
   /// Folds other lanes into as many, place by place.
   void (*add)(void* const* sums, const void* const* others, int count);
-  /// Computes the results of one lane and stores them at to[i]; again at again[i] unless that is null.
-  void (*finish)(const void* const* sums, int lane, std::int64_t count, const void* const* in, void* const* to, void* const* again);
+  /// Computes the results of `owners` lanes, `lane_step` apart from `lane` on, each of `count` elements, and stores them at to[i] and
+  /// `to_step[i]` elements further each; the first one again at again[i] unless that is null.
+  void (*finish)(const void* const* sums, int lane, int lane_step, int owners, std::int64_t count, const void* const* in, void* const* to,
+                 const std::int64_t* to_step, void* const* again);
 };
 
 template <class Pass>
@@ -31,7 +34,7 @@ class host_loop {
 
   struct source {
     const void* const* in;
-    int at;
+    std::int64_t at;
     typename eval::inputs element;
     template <op Code, dtype D, int N, std::uint32_t Head>
     DSL_DETAIL_FN void read() {
@@ -58,7 +61,7 @@ class host_loop {
   DSL_DETAIL_FN static void store(const fold_state<Fold>& s, void* const* sums, int lane) { store<Fold, J>(s, sums, lane, values_of_fold<Fold>{}); }
 
   template <int I>
-  DSL_DETAIL_FN static void write(const typename eval::results& r, void* const* out, int at) {
+  DSL_DETAIL_FN static void write(const typename eval::results& r, void* const* out, std::int64_t at) {
     constexpr target_word t{Pass::target_words[I]};
     if constexpr (!t.is_result()) {
       using T = memory_t<program::output(t.output()).type()>;
@@ -66,7 +69,7 @@ class host_loop {
     }
   }
   template <std::size_t... I>
-  DSL_DETAIL_FN static void write_all(const typename eval::results& r, void* const* out, int at, std::index_sequence<I...>) {
+  DSL_DETAIL_FN static void write_all(const typename eval::results& r, void* const* out, std::int64_t at, std::index_sequence<I...>) {
     (write<static_cast<int>(I)>(r, out, at), ...);
   }
 
@@ -79,25 +82,29 @@ class host_loop {
     DSL_DETAIL_FN void operator()() const { store<Fold, J>(combine<Fold>(load<Fold, J>(sums, lane), state_of<Fold>(element, values_of_fold<Fold>{})), sums, lane); }
   };
 
-  DSL_DETAIL_FN static void run(int padded, const void* const* in, void* const* out, void* const* sums) {
+  DSL_DETAIL_FN static void run(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) {
     padded &= ~63;  // tells the compiler that no loop needs a remainder
+    for (std::int64_t first = 0; rows > 0; --rows, first += stride) {
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC ivdep
 #endif
-    for (int l = 0; l < padded; ++l) {
-      source from{in, l, {}};
-      eval::read(from);
-      const auto results = eval::compute(from.element);
-      write_all(results, out, l, targets{});
-      folds::visit(fold_element{results, sums, l});
+      for (int l = 0; l < padded; ++l) {
+        source from{in, first + l, {}};
+        eval::read(from);
+        const auto results = eval::compute(from.element);
+        write_all(results, out, first + l, targets{});
+        folds::visit(fold_element{results, sums, l});
+      }
     }
   }
 
-  DSL_DETAIL_TARGET("sse2") static void v2(int padded, const void* const* in, void* const* out, void* const* sums) { run(padded, in, out, sums); }
+  DSL_DETAIL_TARGET("sse2")
+  static void v2(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) { run(padded, rows, stride, in, out, sums); }
 #if DSL_DETAIL_X86_LEVELS
-  DSL_DETAIL_TARGET("arch=x86-64-v3") static void v3(int padded, const void* const* in, void* const* out, void* const* sums) { run(padded, in, out, sums); }
+  DSL_DETAIL_TARGET("arch=x86-64-v3")
+  static void v3(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) { run(padded, rows, stride, in, out, sums); }
   DSL_DETAIL_TARGET("arch=x86-64-v4,prefer-vector-width=512")
-  static void v4(int padded, const void* const* in, void* const* out, void* const* sums) { run(padded, in, out, sums); }
+  static void v4(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) { run(padded, rows, stride, in, out, sums); }
 #endif
 
   static void clear(void* const* sums, int count) {
@@ -105,11 +112,32 @@ class host_loop {
       for (int l = 0; l < count; ++l) store<Fold, J>(identity<Fold>(), sums, l);
     });
   }
+  template <class Fold, int J>
+  DSL_DETAIL_FN static void join_one(void* const* sums, int to, int from) {
+    store<Fold, J>(combine<Fold>(load<Fold, J>(sums, to), load<Fold, J>(sums, from)), sums, to);
+  }
+  // Folds lanes from + l into to + l, vectorised.
+  template <class Fold, int J>
+  DSL_DETAIL_TARGET("sse2") static void join(void* const* sums, int count, int to, int from) {
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC ivdep
+#endif
+    for (int l = 0; l < count; ++l) join_one<Fold, J>(sums, to + l, from + l);
+  }
   static void collapse(void* const* sums, int owners, int owner_step, int parts, int part_step) {
     folds::visit([&]<class Fold, int J>() {
-      for (int j = 1; j < parts; ++j)
-        for (int i = 0; i < owners; ++i)
-          store<Fold, J>(combine<Fold>(load<Fold, J>(sums, owner_step * i), load<Fold, J>(sums, owner_step * i + part_step * j)), sums, owner_step * i);
+      for (int left = parts; left > 1;) {
+        const int half = (left + 1) / 2;
+        const bool in_a_row = owner_step == 1 && owners == part_step;  // the parts lie one behind the other
+        if (in_a_row || (part_step == 1 && left >= 32)) {
+          const int count = in_a_row ? owners * (left - half) : left - half;
+          for (int i = 0; i < (in_a_row ? 1 : owners); ++i) join<Fold, J>(sums, count, owner_step * i, owner_step * i + part_step * half);
+        } else {
+          for (int j = 0; j < left - half; ++j)
+            for (int i = 0; i < owners; ++i) join_one<Fold, J>(sums, owner_step * i + part_step * j, owner_step * i + part_step * (j + half));
+        }
+        left = half;
+      }
     });
   }
   static void add(void* const* sums, const void* const* others, int count) {
@@ -131,26 +159,37 @@ class host_loop {
       else input_of<Head>(values) = *static_cast<const std::conditional_t<Code == op::value, value_t<D>, memory_t<D>>*>(in[N]);
     }
   };
+  // Where an owner's results go.
+  struct places {
+    void* const* to;
+    const std::int64_t* step;
+    void* const* again;
+    int owner;
+  };
   template <std::size_t... I, class Results>
-  static void store_results(const Results& r, void* const* to, void* const* again, std::index_sequence<I...>) {
-    (store_result<static_cast<int>(I)>(r, to, again), ...);
+  static void store_results(const Results& r, const places& p, std::index_sequence<I...>) {
+    (store_result<static_cast<int>(I)>(r, p), ...);
   }
   template <int I, class Results>
-  static void store_result(const Results& r, void* const* to, void* const* again) {
+  static void store_result(const Results& r, const places& p) {
     constexpr target_word t{Pass::target_words[I]};
     if constexpr (t.is_result()) {
       using T = memory_t<Pass::results::output(t.output()).type()>;
-      *static_cast<T*>(to[I]) = static_cast<T>(nth<t.output()>(r));
-      if (again[I] != nullptr) *static_cast<T*>(again[I]) = static_cast<T>(nth<t.output()>(r));
+      const T result = static_cast<T>(nth<t.output()>(r));
+      static_cast<T*>(p.to[I])[p.owner * p.step[I]] = result;
+      if (p.again[I] != nullptr) *static_cast<T*>(p.again[I]) = result;
     }
   }
-  static void finish(const void* const* sums, int lane, std::int64_t count, const void* const* in, void* const* to, void* const* again) {
+  static void finish(const void* const* sums, int lane, int lane_step, int owners, std::int64_t count, const void* const* in, void* const* to,
+                     const std::int64_t* to_step, void* const* again) {
     using after = evaluator<typename Pass::results>;
-    accumulators totals;
-    folds::visit([&]<class Fold, int J>() { nth_fold<J>(totals) = load<Fold, J>(sums, lane); });
-    totals_source<typename after::inputs> from{totals, count, in, {}};
-    after::read(from);
-    store_results(after::compute(from.values), to, again, targets{});
+    for (int i = 0; i < owners; ++i, lane += lane_step) {
+      accumulators totals;
+      folds::visit([&]<class Fold, int J>() { nth_fold<J>(totals) = load<Fold, J>(sums, lane); });
+      totals_source<typename after::inputs> from{totals, count, in, {}};
+      after::read(from);
+      store_results(after::compute(from.values), places{to, to_step, again, i}, targets{});
+    }
   }
 
  public:
