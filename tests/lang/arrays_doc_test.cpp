@@ -1,9 +1,8 @@
 // The examples of docs/arrays.md: they stand here as they stand there, and do what is said of them.
+#include "../doc_examples.hpp"
 #include "../on_device.hpp"
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 
 namespace {
@@ -82,23 +81,6 @@ stream << dsl::eval(dsl::full<float>(0.1f, 2, 3) * dsl::arange<float>(3)) << '\n
   EXPECT_EQ(stream.str(), "[[0.  0.1 0.2]\n [0.  0.1 0.2]]\n[    0     1     2 ... 99997 99998 99999]\n");
 }
 
-std::string contents(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-TEST(arrays_doc, every_example_is_compiled) {
-  const std::filesystem::path here(__FILE__);
-  const std::string tests = contents(here), doc = contents(here.parent_path() / "../../docs/arrays.md");
-  const std::string fence = "```cpp\n";
-  int examples = 0;
-  for (std::size_t at = doc.find(fence); at != doc.npos; at = doc.find(fence, at)) {
-    at += fence.size();
-    const std::string example = doc.substr(at, doc.find("```", at) - at);
-    EXPECT_NE(tests.find(example), tests.npos) << example;
-    ++examples;
-  }
-  EXPECT_EQ(examples, 6);
-}
+TEST(arrays_doc, every_example_is_compiled) { expect_examples_in(__FILE__, "arrays.md", 6); }
 
 }  // namespace

@@ -1,11 +1,10 @@
 // The examples of docs/scans.md: they stand here as they stand there, and do what is said of them.
+#include "../doc_examples.hpp"
 #include "../on_device.hpp"
 
 #include <dsl/scan.hpp>
 
 #include <complex>
-#include <filesystem>
-#include <fstream>
 
 namespace {
 
@@ -49,23 +48,6 @@ dsl::array<double> x = real(functions) * x0 + imag(functions);
   for (std::size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-12 * (1 + std::abs(want[i]))) << i;
 }
 
-std::string contents(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-TEST(scans_doc, every_example_is_compiled) {
-  const std::filesystem::path here(__FILE__);
-  const std::string tests = contents(here), doc = contents(here.parent_path() / "../../docs/scans.md");
-  const std::string fence = "```cpp\n";
-  int examples = 0;
-  for (std::size_t at = doc.find(fence); at != doc.npos; at = doc.find(fence, at)) {
-    at += fence.size();
-    const std::string example = doc.substr(at, doc.find("```", at) - at);
-    EXPECT_NE(tests.find(example), tests.npos) << example;
-    ++examples;
-  }
-  EXPECT_EQ(examples, 2);
-}
+TEST(scans_doc, every_example_is_compiled) { expect_examples_in(__FILE__, "scans.md", 2); }
 
 }  // namespace
