@@ -1,20 +1,11 @@
 // A pass whose outputs are its operands again, step after step.
 #pragma once
 
+#include <dsl/exec/loop_cuda.hpp>
+#include <dsl/exec/loop_sim.hpp>
 #include <dsl/exec/run.hpp>
 
 namespace dsl {
-
-/// How a loop runs. The plan chooses, unless a call of `iterate` names one.
-enum class strategy : std::uint8_t {
-  automatic,
-  launches,     ///< a kernel a step
-  graph,        ///< the same kernels, many steps in one CUDA graph
-  elementwise,  ///< no reductions: a thread runs all steps of its elements, which it keeps in registers
-  one_block,    ///< the arrays on chip, in registers and shared memory, of one block
-  cooperative,  ///< the arrays on chip, of all blocks, which wait for each other's sums each step
-  streamed,     ///< the same for what finds room there; the rest comes and goes each step
-};
 
 namespace detail {
 
@@ -22,12 +13,24 @@ namespace detail {
 struct loop_code {
   const program_code* step;
   int states;
-  int stop;  // the output that ends the loop once it is true, or -1
+  int stop;          // the output that ends the loop once it is true, or -1
+  loop_traits traits;
+  const void* kernel;  // null in a file that nvcc did not compile
+  simulated_loop simulated;
 };
 
 template <class Name, class Pass, int Inputs, int States, int Stop>
 const loop_code& loop_code_of() {
-  static const loop_code code{&code_of<Name, Pass, Inputs>(), States, Stop};
+  static const loop_code code{&code_of<Name, Pass, Inputs>(),
+                              States,
+                              Stop,
+                              {groups_held(Pass::view(), States), state_bytes(Pass::view(), States), loop_block(Pass::view())},
+#if defined(__CUDACC__)
+                              reinterpret_cast<const void*>(&loop_kernel<Name, Pass, Inputs, States, Stop>),
+#else
+                              nullptr,
+#endif
+                              simulated_loop_of<Pass, Inputs, States, Stop>::code()};
   return code;
 }
 
@@ -59,9 +62,13 @@ class loop : prepared {
   std::int64_t run(const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories, const loop_watch* watch);
 
  private:
+  bool is_closed() const;
+  strategy choose() const;
+  void plan_kernel(plan& p, strategy how) const;
   void run_steps(const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories);
+  void run_kernel(const plan& p, const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories);
 
-  loop_code code_;
+  const loop_code* code_;
   strategy wanted_;
 };
 
