@@ -55,6 +55,11 @@ class input_columns {
 
   const void* const* at() const { return at_; }
 
+  /// Of a loop: the number of the step.
+  void count_step(std::int64_t number) {
+    for (int k = 0; k < count_; ++k)
+      if (operands_[k].counts_steps) std::memcpy(column(k), &number, sizeof number);
+  }
   /// Whether all operands can be worked on where they are, as many elements as one likes.
   bool is_direct_throughout() const { return throughout_; }
   void read_directly(std::int64_t first) {

@@ -1,5 +1,6 @@
 #include "cuda.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -175,7 +176,19 @@ kernel_attributes attributes(const void* function, int block, int index) {
   return known[key] = {a.numRegs, a.maxThreadsPerBlock, blocks, static_cast<int>(a.sharedSizeBytes)};
 }
 
+namespace {
+thread_local kernel_graph* recorded = nullptr;
+
+[[noreturn]] void raise_launch(const kernel_launch& k, cudaError_t status) {
+  cudaGetLastError();
+  raise<cuda_error>("launching " + spell_kernel(k.name) + " (" + spell_pass(k.pass, k.operands) + ", " + std::to_string(k.elements) +
+                    " elements, grid " + std::to_string(k.grid) + ", block " + std::to_string(k.block) + ") failed: " +
+                    cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
+}
+}  // namespace
+
 void launch_kernel(const kernel_launch& k, const stream& on) {
+  if (recorded != nullptr) return recorded->add(k);
   const current_device current(on.where().index);
   constexpr int without_asking = 48 << 10;
   if (k.shared_bytes > without_asking)
@@ -184,11 +197,64 @@ void launch_kernel(const kernel_launch& k, const stream& on) {
   const auto shared = static_cast<std::size_t>(k.shared_bytes);
   const cudaError_t status = k.cooperative ? cudaLaunchCooperativeKernel(k.function, grid, block, k.parameters, shared, native(on.native()))
                                            : cudaLaunchKernel(k.function, grid, block, k.parameters, shared, native(on.native()));
-  if (status == cudaSuccess) return;
-  cudaGetLastError();
-  raise<cuda_error>("launching " + spell_kernel(k.name) + " (" + spell_pass(k.pass, k.operands) + ", " + std::to_string(k.elements) +
-                    " elements, grid " + std::to_string(k.grid) + ", block " + std::to_string(k.block) + ") failed: " +
-                    cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
+  if (status != cudaSuccess) raise_launch(k, status);
+}
+
+kernel_graph::kernel_graph(const stream& on) : on_(on) {
+  cudaGraph_t made{};
+  DSL_CHECK(cudaGraphCreate(&made, 0));
+  graph_ = made;
+}
+// What is queued still runs: the runtime keeps it until then.
+kernel_graph::~kernel_graph() {
+  if (executable_ != nullptr) cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(executable_));
+  cudaGraphDestroy(static_cast<cudaGraph_t>(graph_));
+}
+void kernel_graph::begin() { recorded = this, next_ = 0; }
+void kernel_graph::end() noexcept { recorded = nullptr; }
+void kernel_graph::add(const kernel_launch& k) {
+  cudaKernelNodeParams p{};
+  p.func = const_cast<void*>(k.function), p.kernelParams = k.parameters;
+  p.gridDim = dim3(static_cast<unsigned>(k.grid)), p.blockDim = dim3(static_cast<unsigned>(k.block)), p.sharedMemBytes = static_cast<unsigned>(k.shared_bytes);
+  const current_device current(on_.where().index);
+  cudaError_t status{};
+  if (executable_ == nullptr) {
+    cudaGraphNode_t made{};
+    const cudaGraphNode_t before = nodes_.empty() ? nullptr : static_cast<cudaGraphNode_t>(nodes_.back());
+    status = cudaGraphAddKernelNode(&made, static_cast<cudaGraph_t>(graph_), &before, nodes_.empty() ? 0 : 1, &p);
+    nodes_.push_back(made);
+  } else {
+    status = cudaGraphExecKernelNodeSetParams(static_cast<cudaGraphExec_t>(executable_), static_cast<cudaGraphNode_t>(nodes_.at(next_++)), &p);
+  }
+  if (status != cudaSuccess) raise_launch(k, status);
+}
+void kernel_graph::launch() {
+  const current_device current(on_.where().index);
+  if (executable_ == nullptr) {
+    cudaGraphExec_t made{};
+    DSL_CHECK(cudaGraphInstantiate(&made, static_cast<cudaGraph_t>(graph_), 0));
+    executable_ = made;
+  }
+  DSL_CHECK(cudaGraphLaunch(static_cast<cudaGraphExec_t>(executable_), native(on_.native())));
+}
+
+marker::marker(const stream& on) : event_(nullptr) {
+  const current_device current(on.where().index);
+  cudaEvent_t made{};
+  DSL_CHECK(cudaEventCreateWithFlags(&made, cudaEventDisableTiming));
+  event_ = made;
+  DSL_CHECK(cudaEventRecord(made, native(on.native())));
+}
+marker::~marker() {
+  if (event_ != nullptr) cudaEventDestroy(static_cast<cudaEvent_t>(event_));
+}
+void marker::wait() const { DSL_CHECK(cudaEventSynchronize(static_cast<cudaEvent_t>(event_))); }
+
+bool is_captured(const stream& on) {
+  const current_device current(on.where().index);
+  cudaStreamCaptureStatus status{};
+  DSL_CHECK(cudaStreamIsCapturing(native(on.native()), &status));
+  return status != cudaStreamCaptureStatusNone;
 }
 
 namespace {
@@ -231,6 +297,33 @@ workspace scratch_of(const stream& on, std::size_t bytes) {
     s.scratch_bytes = size;
   }
   return {static_cast<char*>(s.scratch) + ticket_bytes, static_cast<unsigned*>(s.scratch)};
+}
+
+exchange exchange_of(const stream& on, std::size_t bytes, std::int64_t steps) {
+  stream_state& s = stream_state::of(on);
+  const std::lock_guard lock(s.mutex);
+  if (s.slot_bytes < bytes) {
+    std::size_t size = 1 << 14;
+    while (size < bytes) size *= 2;
+    void* const larger = allocate_zeroed(size, size, s.where.index, s.native);
+    if (s.slots != nullptr) s.outgrown.push_back(s.slots);
+    s.slots = larger, s.slot_bytes = size, s.epoch = 0;
+  }
+  const current_device current(s.where.index);
+  cudaStreamCaptureStatus capture{};
+  DSL_CHECK(cudaStreamIsCapturing(native(s.native), &capture));
+  const auto numbers = static_cast<unsigned>(steps);
+  if (capture != cudaStreamCaptureStatusNone) {  // a graph takes the same numbers each time it runs
+    set_zero(s.slots, s.slot_bytes, s.where.index, s.native);
+    s.epoch = std::max(s.epoch, numbers);
+    return {s.slots, 1};
+  }
+  if (s.epoch > UINT32_MAX - numbers) {
+    set_zero(s.slots, s.slot_bytes, s.where.index, s.native);
+    s.epoch = 0;
+  }
+  s.epoch += numbers;
+  return {s.slots, s.epoch - numbers + 1};
 }
 
 }  // namespace cuda

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include <dsl/exec/run.hpp>
 
@@ -45,12 +47,70 @@ struct kernel_launch {
   std::int64_t elements;
   bool cooperative = false;  // all blocks at once on the device
 };
-/// Queues a kernel. Throws cuda_error that names the kernel, the expression and the sizes.
+/// Queues a kernel, or adds it to the graph that the calling thread records. Throws cuda_error that names the kernel, the expression and
+/// the sizes.
 void launch_kernel(const kernel_launch& k, const stream& on);
+
+/// Kernels one behind the other that are launched together, as often as wanted, with other parameters each time.
+class kernel_graph {
+ public:
+  explicit kernel_graph(const stream& on);
+  ~kernel_graph();
+  kernel_graph(const kernel_graph&) = delete;
+  kernel_graph& operator=(const kernel_graph&) = delete;
+
+  /// What `record` launches becomes the graph, or its kernels' new parameters: the same kernels as before, and as many. Then queues it.
+  template <class Record>
+  void run(const Record& record) {
+    begin();
+    try {
+      record();
+    } catch (...) {
+      end();
+      throw;
+    }
+    end();
+    launch();
+  }
+  void add(const kernel_launch& k);
+
+ private:
+  void begin();
+  void end() noexcept;
+  void launch();
+
+  const stream& on_;
+  void *graph_ = nullptr, *executable_ = nullptr;
+  std::vector<void*> nodes_;
+  std::size_t next_ = 0;
+};
+
+/// A place in a stream that can be waited for.
+class marker {
+ public:
+  explicit marker(const stream& on);
+  ~marker();
+  marker(marker&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+  marker& operator=(marker&& other) noexcept {
+    std::swap(event_, other.event_);
+    return *this;
+  }
+  void wait() const;
+
+ private:
+  void* event_;
+};
+/// Whether a stream's work is captured into a graph of the program's.
+bool is_captured(const stream& on);
 /// Where blocks leave partial results, and how many of a group have done so.
 struct workspace { void* partials; unsigned* tickets; };
 inline constexpr std::size_t max_tickets = 1 << 14;
 /// Scratch memory of a stream for `bytes` of partial results; its tickets are zero between kernels.
 workspace scratch_of(const stream& on, std::size_t bytes);
+
+/// Where the blocks of one kernel tell each other their sums, and the number that stands for their first step: none of the numbers that
+/// the next `steps` ones take is there. Zeros at first; of the stream's own.
+struct exchange { void* slots; unsigned epoch; };
+exchange exchange_of(const stream& on, std::size_t bytes, std::int64_t steps);
 
 }  // namespace dsl::detail::cuda

@@ -96,6 +96,7 @@ class block_runner {
     for (int i = 0; i < job.code.outputs(); ++i) direct_[i] = is_direct(target(i), walk_of(i), job.space);
   }
 
+  void count_step(std::int64_t number) { inputs_.count_step(number); }
   /// Elements first .. first + valid, folded into the lanes of `sums` if there are reductions. Lanes beyond are left as they are if
   /// `keep` says so.
   void run(std::int64_t first, int valid, const lane_sums& sums, bool keep = true) {
@@ -179,12 +180,15 @@ void for_each_task(const host_job& job, std::int64_t count, const Task& task) {
 
 std::int64_t pieces(std::int64_t n, std::int64_t piece) { return (n + piece - 1) / piece; }
 
-void map_on_host(const host_job& job) {
+void map_on_host(const host_job& job, std::int64_t first_step = -1, std::int64_t steps = 1) {
   const std::int64_t elements = job.space.elements;
   for_each_task(job, std::max<std::int64_t>(1, pieces(elements, chunk_elements)), [&](std::int64_t task, block_runner& runner, lane_sums& sums) {
     const std::int64_t first = task * chunk_elements, count = std::min(elements - first, chunk_elements), whole = count / host_block;
-    runner.run_rows(first, host_block, whole, host_block, sums);
-    if (const std::int64_t rest = count - whole * host_block; rest > 0) runner.run(first + whole * host_block, static_cast<int>(rest), sums);
+    for (std::int64_t k = 0; k < steps; ++k) {
+      if (first_step >= 0) runner.count_step(first_step + k);
+      runner.run_rows(first, host_block, whole, host_block, sums);
+      if (const std::int64_t rest = count - whole * host_block; rest > 0) runner.run(first + whole * host_block, static_cast<int>(rest), sums);
+    }
   });
 }
 
@@ -297,5 +301,6 @@ void run_on_host(const host_job& job) {
   if (job.code.folds()) fold_on_host(job);
   else map_on_host(job);
 }
+void run_on_host(const host_job& job, std::int64_t first, std::int64_t steps) { map_on_host(job, first, steps); }
 
 }  // namespace dsl::detail

@@ -17,5 +17,7 @@ int simd_level();
 
 /// Runs a job on all cores. Partial results combine in an order that does not depend on the number of threads.
 void run_on_host(const host_job& job);
+/// Without reductions: `steps` times, the first of which has number `first`, in place: a block of elements after another.
+void run_on_host(const host_job& job, std::int64_t first, std::int64_t steps);
 
 }  // namespace dsl::detail

@@ -5,6 +5,7 @@
 
 #include "copy.hpp"
 #include "cuda.hpp"
+#include "host.hpp"
 #include "parameters.hpp"
 #include "sim.hpp"
 #include "stream.hpp"
@@ -30,8 +31,6 @@ const char* name_of(strategy s) {
   }
 }
 
-constexpr double operations_in_a_wait = 1e6;
-
 bool is_one_kernel(strategy s) { return s >= strategy::elementwise; }
 
 }  // namespace
@@ -43,12 +42,22 @@ loop::loop(const loop_code& code, const operand* operands, const launch& fixed, 
 
 // Whether one kernel can run many steps: no operand but the variables changes, and a place among the elements is one number.
 bool loop::is_closed() const {
-  const int inputs = code_->step->inputs;
   for (int i = 0; i < code_->states; ++i)
-    for (int k = code_->states; k < inputs; ++k)
+    for (int k = code_->states; k < code_->arguments; ++k)
       if (operands_[static_cast<std::size_t>(k)].memory != nullptr && operands_[static_cast<std::size_t>(k)].memory == operands_[static_cast<std::size_t>(i)].memory) return false;
+  if (where().kind == backend::host) return space_.linear && code_->stop < 0 && space_.elements > 1;
   return space_.linear && (where().kind == backend::sim || code_->kernel != nullptr);
 }
+
+// Whether whole vectors of the variables can be moved.
+bool loop::is_aligned() const {
+  for (int i = 0; i < code_->states; ++i)
+    if (operands_[static_cast<std::size_t>(i)].kind == operand_kind::array && space_.walks[i].how != access::wide) return false;
+  return true;
+}
+
+// What a multiprocessor computes in the 0.8 microseconds that blocks take to tell each other their sums (docs/performance.md).
+constexpr double operations_in_a_wait = 2.5e5;
 
 // Blocks, threads and what they keep on chip, as few steps of a block's threads as possible.
 void loop::plan_kernel(plan& p, strategy how) const {
@@ -73,14 +82,24 @@ void loop::plan_kernel(plan& p, strategy how) const {
   p.grid = std::max<std::int64_t>(1, blocks);
   p.block_groups = pieces(groups, p.grid);
   p.block = fixed_.block > 0 ? fixed_.block : std::min(most, warps_from(p.block_groups));
-  if (fixed_.block == 0 && how == strategy::streamed)  // asked for where all of it would fit
-    while (p.block > 32 && pieces(p.block_groups, p.block) < traits.held + 2) p.block = warps_from(p.block / 2);
-  const auto rows = static_cast<int>(std::min<std::int64_t>(pieces(p.block_groups, p.block), 1 << 30));
-  p.held = std::min(rows, traits.held);
-  const int row_bytes = std::max(1, p.block * traits.group_bytes);
-  const int room = static_cast<int>((device.shared_per_block - static_cast<std::size_t>(attributes.static_shared)) / static_cast<std::size_t>(row_bytes));
-  p.in_shared = std::clamp(rows - traits.held - (how == strategy::streamed ? 1 : 0), 0, room);
-  p.shared_bytes = p.in_shared * row_bytes;
+  // Rows: as many as the registers hold, then shared memory, by way of which the others come and go.
+  const auto cut = [&](bool stream) {
+    const auto rows = static_cast<int>(std::min<std::int64_t>(pieces(p.block_groups, p.block), 1 << 30));
+    const int row_bytes = std::max(1, p.block * traits.group_bytes), others = std::max(0, rows - traits.held);
+    const int room = static_cast<int>((device.shared_per_block - static_cast<std::size_t>(attributes.static_shared)) / static_cast<std::size_t>(row_bytes));
+    p.held = rows - others, p.in_shared = others, p.streamed = 0;
+    if (others > room || stream) {
+      p.in_shared = std::clamp(others - traits.ahead - 1, 0, std::max(0, room - traits.ahead));
+      p.streamed = others - p.in_shared;
+    }
+    if (p.streamed <= traits.ahead && others <= room) p.in_shared = others, p.streamed = 0;  // too few to be worth it
+    p.shared_bytes = (p.in_shared + (p.streamed > 0 ? traits.ahead : 0)) * row_bytes;
+    return stream ? p.streamed > traits.ahead : p.streamed == 0 || p.streamed > traits.ahead;
+  };
+  while (!cut(how == strategy::streamed) && fixed_.block == 0 && p.block > 32) p.block = warps_from(p.block / 2);  // asked for where all of it fits
+  // What is streamed, but for a part that the L2 cache keeps (docs/performance.md).
+  const double bytes = static_cast<double>(p.streamed) * static_cast<double>(p.grid) * p.block * traits.group_bytes;
+  p.near = p.streamed == 0 ? 0 : static_cast<int>(std::min(8.0, 8 * 0.4 * static_cast<double>(device.l2) / bytes));
 }
 
 strategy loop::choose() const {
@@ -89,24 +108,33 @@ strategy loop::choose() const {
     if (!possible) raise<device_error>(std::string("a loop was to run as ") + name_of(wanted_) + ", but " + why + ": " + spell_pass(code_->step->pass.view, operands_.data()));
   };
   const bool cuda = where().kind == backend::cuda;
-  if (wanted_ == strategy::graph) check(cuda, "this is not a GPU");
+  if (wanted_ == strategy::graph) check(cuda && folds, "this is not a GPU, or there are no reductions");
   if (wanted_ == strategy::elementwise) check(closed && !folds, "it has reductions, or its operands are not contiguous or share the variables' memory");
   if (wanted_ > strategy::elementwise) check(closed && folds, "it has no reductions, or its operands are not contiguous or share the variables' memory");
   if (wanted_ > strategy::elementwise) check(where().kind != backend::host, "this is not a GPU");
-  if (wanted_ != strategy::automatic) return wanted_;
-  if (where().kind == backend::host || !closed) return cuda ? strategy::graph : strategy::launches;
+  if (wanted_ > strategy::one_block && cuda) check(cuda::is_cooperative(where().index), "this GPU cannot launch cooperative kernels");
+  if (wanted_ == strategy::streamed) check(is_aligned(), "its variables are not aligned to vectors of 16 bytes");
+  if (wanted_ != strategy::automatic) {
+    plan p = prepared::make_plan();
+    if (wanted_ == strategy::one_block || wanted_ == strategy::cooperative) {
+      plan_kernel(p, wanted_);
+      check(p.streamed == 0, "its variables do not fit on chip");
+    }
+    return wanted_;
+  }
+  if (!closed) return cuda && folds ? strategy::graph : strategy::launches;
   if (!folds) return strategy::elementwise;
-  // A block that has no others to wait for saves about a microsecond a step (docs/performance.md), in which its multiprocessor
-  // computes a million operations.
+  if (where().kind == backend::host) return strategy::launches;
   plan one = prepared::make_plan(), all = one;
   plan_kernel(one, strategy::one_block);
   const auto rows = [](const plan& p) { return pieces(p.block_groups, p.block); };
   plan_kernel(all, strategy::cooperative);
   const double work = static_cast<double>(std::max(1, one.per_element.flops)) * one.lanes * one.block;
-  const bool fits_in_one = rows(one) <= one.held + one.in_shared;
+  const bool fits_in_one = one.streamed == 0;
   if (fits_in_one && static_cast<double>(rows(one) - 1) * work <= operations_in_a_wait) return strategy::one_block;
   if (cuda && !cuda::is_cooperative(where().index)) return strategy::graph;
-  return rows(all) <= all.held + all.in_shared ? strategy::cooperative : strategy::streamed;
+  if (all.streamed == 0) return strategy::cooperative;
+  return is_aligned() ? strategy::streamed : cuda ? strategy::graph : strategy::launches;
 }
 
 plan loop::make_plan() const {
@@ -114,17 +142,73 @@ plan loop::make_plan() const {
   const strategy how = choose();
   p.loop = how;
   if (is_one_kernel(how) && where().kind != backend::host) plan_kernel(p, how);
-  else p.path = how == strategy::elementwise ? p.path : name_of(how);
+  else p.path = name_of(how);
   return p;
+}
+
+// Launches of at most half a second on a slow GPU, so that its display goes on; a twentieth of one where someone watches.
+std::int64_t loop::steps_a_launch(const plan& p, bool watched) const {
+  const device_properties& device = properties(where());
+  const double elements = static_cast<double>(p.elements), bytes = p.loop == strategy::elementwise ? 0 : p.per_element.load_bytes + p.per_element.store_bytes;
+  constexpr double bytes_a_second = 2e11, operations_a_second = 5e10, wait = 5e-6;  // the latter of a multiprocessor
+  const double seconds = elements * bytes / bytes_a_second + elements * p.per_element.flops / (operations_a_second * device.multiprocessors) + wait;
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>((watched ? 0.05 : 0.5) / seconds));
+}
+
+void loop::queue(const plan& p, const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories) {
+  if (where().kind == backend::host && p.loop == strategy::elementwise) run_blocks(all, done, count);
+  else if (is_one_kernel(p.loop)) run_kernel(p, all, done, count, histories);
+  else if (p.loop == strategy::graph && !cuda::is_captured(stream::current(where()))) run_graph(all, done, count, histories);
+  else run_steps(all, done, count, histories);
 }
 
 std::int64_t loop::run(const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories, const loop_watch* watch) {
   if (count <= 0 || (code_->step->folds() ? space_.results == 0 : space_.elements == 0)) return count;
   const plan p = make_plan();
-  if (is_one_kernel(p.loop) && where().kind != backend::host) run_kernel(p, all, done, count, histories);
-  else run_steps(all, done, count, histories);
-  if (watch != nullptr) watch->report(watch->callback, done + count, all.steps);
-  return count;
+  const stream on = stream::current(where());
+  const bool cuda = where().kind == backend::cuda;
+  std::int64_t piece = steps_a_launch(p, watch != nullptr), queued = 0, reported = 0;
+  bool stopped = false;
+  // One launch is queued while another runs, so that the GPU has work while the callback is called.
+  std::vector<std::pair<cuda::marker, std::int64_t>> running;
+  const auto report_next = [&] {
+    running.front().first.wait();
+    reported = running.front().second;
+    running.erase(running.begin());
+    stopped = !watch->report(watch->callback, done + reported, all.steps) || stopped;
+  };
+  while (queued < count && !stopped) {
+    const std::int64_t now = std::min(piece, count - queued);
+    queue(p, all, done + queued, now, histories);
+    queued += now;
+    if (watch == nullptr) continue;
+    if (cuda) {
+      running.emplace_back(cuda::marker(on), queued);
+      if (running.size() > 1) report_next();
+    } else {
+      stopped = !watch->report(watch->callback, done + queued, all.steps);
+    }
+  }
+  while (!running.empty()) report_next();
+  return queued;
+}
+
+// As many steps as pay for a graph, launched again and again.
+void loop::run_graph(const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories) {
+  constexpr std::int64_t length = 64;
+  const stream on = stream::current(where());
+  use_operands(operands_.data(), code_->step->inputs, code_->step->outputs(), on);
+  std::int64_t queued = 0;
+  if (count >= length) {
+    cuda::kernel_graph graph(on);
+    for (; queued + length <= count; queued += length) graph.run([&] { run_steps(all, done + queued, length, histories); });
+  }
+  run_steps(all, done + queued, count - queued, histories);
+}
+
+// On the host, without reductions: all steps of a block of elements while it is in the cache.
+void loop::run_blocks(const loop_schedule& all, std::int64_t done, std::int64_t count) {
+  run_on_host({*code_->step, operands_.data(), space_, nullptr}, all.first + done, count);
 }
 
 // A kernel a step.
@@ -157,11 +241,12 @@ void loop::run_kernel(const plan& p, const loop_schedule& all, std::int64_t done
   const int inputs = code_->step->inputs, outputs = code_->step->outputs(), operands = inputs + outputs;
   use_operands(operands_.data(), inputs, outputs, on);
   parameters given({space_.elements, 1, {space_.count, 1, 1, {0, 0}, kept_along::none, nullptr, nullptr, nullptr}});
-  loop_walk walk{count, done, all.every, p.block_groups, p.in_shared, nullptr};
+  const std::int64_t groups = pieces(space_.elements, p.lanes) - p.grid * (p.in_shared + p.streamed) * p.block;
+  loop_walk walk{count, all.every, done / all.every, all.every - done % all.every, groups / p.grid, p.grid - groups % p.grid, p.in_shared, p.streamed, p.near, nullptr, 0};
   if (where().kind == backend::cuda && p.grid > 1 && p.loop != strategy::elementwise) {
-    const std::size_t bytes = 2 * static_cast<std::size_t>(p.grid) * 16 * ((static_cast<std::size_t>(code_->step->pass.accumulator_bytes) + 11) / 12);
-    walk.slots = static_cast<quad*>(cuda::scratch_of(on, bytes).partials);
-    cuda::set_zero(walk.slots, bytes, where().index, stream_state::of(on).native);
+    const int words = (code_->step->pass.accumulator_bytes + 11) / 12;
+    const cuda::exchange e = cuda::exchange_of(on, 2 * static_cast<std::size_t>(p.grid) * static_cast<std::size_t>(words) * sizeof(quad), count);
+    walk.slots = static_cast<quad*>(e.slots), walk.epoch = e.epoch;
   }
   given.put(walk);
   for (int k = 0; k < operands; ++k) {
@@ -174,7 +259,7 @@ void loop::run_kernel(const plan& p, const loop_schedule& all, std::int64_t done
     checked_ranges allowed = ranges_of(operands_.data(), operands, *code_->step);
     for (int i = 0; i < outputs; ++i)
       if (const operand& h = histories[i]; h.memory != nullptr) allowed.add(h.word[0], static_cast<std::size_t>(h.extents[0] * size_of(h.type)));
-    return simulate_loop(code_->simulated, code_->step->pass.accumulator_bytes, given.data(), p, count, allowed);
+    return simulate_loop(code_->simulated, code_->step->pass.accumulator_bytes, given.data(), p, walk, allowed);
   }
   void* parameters[] = {given.data()};
   cuda::launch_kernel({code_->kernel, p.grid, p.block, p.shared_bytes, parameters, code_->step->name, code_->step->pass.view, operands_.data(), p.elements, walk.slots != nullptr}, on);

@@ -25,6 +25,17 @@ bool is_cooperative(int) { missing(); }
 kernel_attributes attributes(const void*, int, int) { missing(); }
 void launch_kernel(const kernel_launch&, const stream&) { missing(); }
 workspace scratch_of(const stream&, std::size_t) { missing(); }
+exchange exchange_of(const stream&, std::size_t, std::int64_t) { missing(); }
+kernel_graph::kernel_graph(const stream& on) : on_(on) { missing(); }
+kernel_graph::~kernel_graph() = default;
+void kernel_graph::add(const kernel_launch&) {}
+void kernel_graph::begin() {}
+void kernel_graph::end() noexcept {}
+void kernel_graph::launch() {}
+marker::marker(const stream&) : event_(nullptr) { missing(); }
+marker::~marker() = default;
+void marker::wait() const {}
+bool is_captured(const stream&) { missing(); }
 }  // namespace cuda
 
 }  // namespace dsl::detail

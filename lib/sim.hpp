@@ -9,6 +9,6 @@ namespace dsl::detail {
 checked_ranges ranges_of(const operand* operands, int count, const program_code& code);
 
 /// Runs a loop's steps: each step all threads of all blocks, then what their sums come to.
-void simulate_loop(const simulated_loop& k, int accumulator_bytes, const void* arguments, const plan& p, std::int64_t steps, checked_ranges& allowed);
+void simulate_loop(const simulated_loop& k, int accumulator_bytes, const void* arguments, const plan& p, const loop_walk& walk, checked_ranges& allowed);
 
 }  // namespace dsl::detail

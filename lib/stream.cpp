@@ -30,6 +30,7 @@ void stream_state::release() noexcept {
   if (where.kind == backend::cuda) {
     for (void* memory : outgrown) cuda::release(memory, where.index, native);
     if (scratch != nullptr) cuda::release(scratch, where.index, native);
+    if (slots != nullptr) cuda::release(slots, where.index, native);
     cuda::destroy_stream(where.index, native);
   }
   delete this;

@@ -17,6 +17,9 @@ struct stream_state {
   std::mutex mutex{};           // of what follows: kernels' scratch memory
   void* scratch = nullptr;
   std::size_t scratch_bytes = 0;
+  void* slots = nullptr;        // where blocks of a kernel tell each other sums
+  std::size_t slot_bytes = 0;
+  unsigned epoch = 0;           // the last number that is there
   std::vector<void*> outgrown{};  // another thread may be about to launch with it; each is half of the next
 
   static stream_state& of(const stream& s) { return *s.state_; }

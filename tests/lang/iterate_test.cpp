@@ -1,43 +1,172 @@
-// Time loops against a step-by-step reference in higher precision.
+// Time loops, with every strategy: against a launch a step, and step by step in higher precision.
 #include "../on_device.hpp"
 
+#include <cmath>
 #include <complex>
+#include <numeric>
 #include <tuple>
 
 namespace {
 
-struct iterate : on_device {};
+using dsl::strategy;
+using c32 = std::complex<float>;
+using namespace std::complex_literals;
+
+struct iterate : on_device {
+  /// Those that a loop with reductions can be asked to run as here.
+  static std::vector<strategy> strategies() {
+    switch (dsl::device::current().kind) {
+      case dsl::backend::cuda: return {strategy::automatic, strategy::launches, strategy::graph, strategy::one_block, strategy::cooperative, strategy::streamed};
+      case dsl::backend::sim: return {strategy::automatic, strategy::launches, strategy::one_block, strategy::cooperative, strategy::streamed};
+      default: return {strategy::automatic, strategy::launches};
+    }
+  }
+};
 ON_EVERY_DEVICE(iterate);
 
-TEST_P(iterate, feeds_back_arrays_and_sums) {
-  const auto spring = dsl::vectorize([](auto x, auto v, auto total, auto h) {
-    auto vn = v - h * (x + 0.001 * total);
-    auto xn = x + h * vn;
-    return std::tuple{xn, vn, dsl::sum(xn)};
-  });
-  const std::int64_t n = 777;
-  std::vector<double> hx(777), hv(777, 0.0);
-  for (std::size_t i = 0; i < 777; ++i) hx[i] = 0.01 * double(i);
-  auto x = dsl::to_device(hx), v = dsl::to_device(hv);
+// Both arrays and two sums of different dtypes are fed back; the time is a parameter.
+constexpr auto spring = dsl::vectorize([](auto x, auto v, auto total, auto most, auto h, auto t) {
+  auto vn = v - h * (x + 0.001f * dsl::cast<float>(total)) + 0.0001f * most * t;
+  auto xn = x + h * vn;
+  return std::tuple{xn, vn, dsl::sum(dsl::cast<double>(xn)), dsl::max(abs(vn))};
+});
+
+std::vector<float> ramp(std::int64_t n) {
+  std::vector<float> v(static_cast<std::size_t>(n));
+  for (std::size_t i = 0; i < v.size(); ++i) v[i] = 0.01f * static_cast<float>(i % 1000) - 3;
+  return v;
+}
+
+struct spring_state {
+  dsl::array<float> x, v;
   dsl::scalar<double> total = 1.0;
-  dsl::array<double> history = dsl::iterate(20, spring, dsl::state(x, v, total), 0.1);
-  const auto got = history.copy_to_host();
-  ASSERT_EQ(got.size(), 20u);
-  long double sum = 1;
-  std::vector<long double> rx(hx.begin(), hx.end()), rv(777, 0);
-  for (std::size_t k = 0; k < 20; ++k) {
-    const long double before = sum;
-    sum = 0;
-    for (std::size_t i = 0; i < 777; ++i) {
-      rv[i] -= 0.1L * (rx[i] + 0.001L * before);
-      rx[i] += 0.1L * rv[i];
-      sum += rx[i];
-    }
-    EXPECT_NEAR(got[k], double(sum), 1e-9) << k;
+  dsl::scalar<float> most = 2.0f;
+  explicit spring_state(std::int64_t n) : x(dsl::to_device(ramp(n))), v(dsl::full<float>(0.25f, n)) {}
+  template <class... Options>
+  auto run(int steps, const Options&... options) {
+    return dsl::iterate(steps, spring, dsl::state(x, v, total, most), 0.1f, 0.1f * dsl::step, options...);
   }
-  EXPECT_EQ(total.value(), got[19]);
-  const auto last = x.copy_to_host();
-  for (std::int64_t i = 0; i < n; ++i) ASSERT_NEAR(last[static_cast<std::size_t>(i)], double(rx[static_cast<std::size_t>(i)]), 1e-12);
+};
+
+// Row boundaries of every block that is asked for, one element, and tails of less than a vector.
+const std::int64_t sizes[] = {1, 3, 32, 127, 1025, 4099, 40'003};
+
+TEST_P(iterate, every_strategy_gives_the_same) {
+  for (const std::int64_t n : sizes) {
+    spring_state want(n);
+    const auto [totals, mosts] = want.run(12, strategy::launches);
+    const auto want_x = want.x.copy_to_host(), want_v = want.v.copy_to_host(), want_most = mosts.copy_to_host();
+    const auto want_total = totals.copy_to_host();
+    for (const strategy s : strategies())
+      for (const dsl::launch fixed : {dsl::launch{}, dsl::launch{.block = 32, .grid = 3}, dsl::launch{.block = 64, .grid = 2}}) {
+        if (s != strategy::streamed && fixed.block == 64) continue;
+        if (s == strategy::one_block && n > (simulated() ? 1025 : 4099)) continue;  // does not fit on chip
+        if (s == strategy::cooperative && n > (simulated() ? 4099 : 40'003)) continue;
+        spring_state got(n);
+        const auto [total_history, most_history] = got.run(12, s, fixed);
+        ASSERT_EQ(got.x.copy_to_host(), want_x) << n << ", strategy " << int(s);
+        ASSERT_EQ(got.v.copy_to_host(), want_v) << n << ", strategy " << int(s);
+        ASSERT_EQ(most_history.copy_to_host(), want_most) << n << ", strategy " << int(s);
+        const auto totals_got = total_history.copy_to_host();
+        ASSERT_EQ(totals_got.size(), 12u);
+        for (std::size_t k = 0; k < 12; ++k) ASSERT_NEAR(totals_got[k], want_total[k], 1e-13 * static_cast<double>(n) * 40) << n << ", strategy " << int(s) << ", step " << k;
+        ASSERT_EQ(got.total.value(), totals_got[11]);
+        ASSERT_EQ(got.most.value(), want_most[11]);
+      }
+  }
+}
+
+TEST_P(iterate, steps_in_higher_precision) {
+  const std::int64_t n = 777;
+  for (const strategy s : strategies()) {
+    spring_state got(n);
+    const auto [totals, mosts] = got.run(20, s);
+    const auto host = totals.copy_to_host();
+    std::vector<long double> x, v(static_cast<std::size_t>(n), 0.25L);
+    for (const float each : ramp(n)) x.push_back(each);
+    long double total = 1, most = 2;
+    for (int k = 0; k < 20; ++k) {
+      long double sum = 0, largest = 0;
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        v[i] += -0.1L * (x[i] + 0.001L * total) + 0.0001L * most * 0.1L * k;
+        x[i] += 0.1L * v[i];
+        sum += x[i], largest = std::max(largest, std::abs(v[i]));
+      }
+      total = sum, most = largest;
+      EXPECT_NEAR(host[static_cast<std::size_t>(k)], static_cast<double>(total), 2e-3) << k;
+    }
+    const auto last = got.x.copy_to_host();
+    for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(last[i], static_cast<double>(x[i]), 2e-5) << i;
+  }
+}
+
+// Sums of several values that travel together, more than one 16-byte word of them; a parameter that is an array.
+constexpr auto moments = dsl::vectorize([](auto x, auto, auto spread, auto, auto weight) {
+  auto xn = 0.5f * x + weight * dsl::cast<float>(spread);
+  return std::tuple{xn, dsl::mean(xn), dsl::var(xn), dsl::argmax(xn)};
+});
+
+TEST_P(iterate, reductions_of_several_values) {
+  for (const std::int64_t n : {5, 513, 3001}) {
+    std::vector<float> given(static_cast<std::size_t>(n)), weight(given.size());
+    for (std::size_t i = 0; i < given.size(); ++i) given[i] = std::sin(float(i)), weight[i] = std::cos(float(i * i));
+    const auto w = dsl::to_device(weight);
+    for (const strategy s : strategies()) {
+      auto x = dsl::to_device(given);
+      dsl::scalar<float> mean, var = 1.0f;
+      dsl::scalar<std::int64_t> where;
+      const auto [means, vars, places] = dsl::iterate(6, moments, dsl::state(x, mean, var, where), w, s);
+      const auto means_got = means.copy_to_host(), vars_got = vars.copy_to_host();
+      const auto places_got = places.copy_to_host();
+      std::vector<float> at = given;
+      float spread = 1;
+      for (std::size_t k = 0; k < 6; ++k) {
+        long double sum = 0, squares = 0;
+        std::size_t largest = 0;
+        for (std::size_t i = 0; i < at.size(); ++i) {
+          at[i] = std::fma(weight[i], spread, 0.5f * at[i]);
+          sum += at[i];
+          if (at[i] > at[largest]) largest = i;
+        }
+        const long double m = sum / static_cast<long double>(n);
+        for (const float a : at) squares += (a - m) * (a - m);
+        ASSERT_NEAR(means_got[k], static_cast<double>(m), 1e-6 * std::abs(means_got[k]) + 1e-6) << n << ' ' << int(s) << ' ' << k;
+        ASSERT_NEAR(vars_got[k], static_cast<double>(squares / static_cast<long double>(n)), 1e-6 * vars_got[k] + 1e-6) << n << ' ' << int(s) << ' ' << k;
+        ASSERT_EQ(places_got[k], static_cast<std::int64_t>(largest)) << n << ' ' << int(s) << ' ' << k;
+        spread = vars_got[k];
+      }
+    }
+  }
+}
+
+constexpr auto rotate = dsl::vectorize([](auto z, auto a, auto t) { return std::tuple{z * (1.0f + 0.001if * a), a + 0.25f * t}; });
+
+// All steps of an element before the next: the same as a launch a step, aligned or not, and every tail.
+TEST_P(iterate, without_reductions) {
+  for (const std::int64_t n : {1, 2, 5, 255, 4097, 70'001}) {
+    const auto make = [n](std::int64_t offset) {
+      auto z = dsl::full<c32>(c32(1, 0.5f), n + offset);
+      auto a = dsl::full<float>(0.5f, n + offset);
+      a = a + dsl::cast<float>(dsl::arange<std::int64_t>(n + offset)) * 1e-3f;
+      return std::pair{std::move(z), std::move(a)};
+    };
+    for (const std::int64_t offset : {0, 1}) {
+      auto [z, a] = make(offset);
+      auto [wz, wa] = make(offset);
+      const auto part = [offset](auto& x) { return from_element(x, offset, x.size() - offset); };
+      const auto zv = part(z), wzv = part(wz);
+      const auto av = part(a), wav = part(wa);
+      dsl::iterate(9, rotate, dsl::state(wzv, wav), 0.01f * dsl::step, strategy::launches);
+      dsl::iterate(9, rotate, dsl::state(zv, av), 0.01f * dsl::step);
+      EXPECT_EQ(z.copy_to_host(), wz.copy_to_host()) << n;
+      EXPECT_EQ(a.copy_to_host(), wa.copy_to_host()) << n;
+      float sum = 0.5f;
+      for (int k = 0; k < 9; ++k) sum = std::fma(0.25f, 0.01f * float(k), sum);
+      if (offset == 0) {
+        EXPECT_NEAR(a(0).value(), sum, 1e-6);
+      }
+    }
+  }
 }
 
 TEST_P(iterate, histories_of_none_one_and_several_scalars) {
@@ -55,7 +184,100 @@ TEST_P(iterate, histories_of_none_one_and_several_scalars) {
   const auto half = dsl::vectorize([](auto v) { return v / 2; });  // a scalar without any array
   dsl::scalar<double> v = 1.0;
   EXPECT_EQ(dsl::iterate(3, half, dsl::state(v)).copy_to_host(), (std::vector<double>{0.5, 0.25, 0.125}));
+  EXPECT_EQ(dsl::iterate(4, half, dsl::state(v), dsl::every(2)).copy_to_host(), (std::vector<double>{1.0 / 32, 1.0 / 128}));
   EXPECT_TRUE(dsl::iterate(0, half, dsl::state(v)).copy_to_host().empty());
+  dsl::scalar<std::int64_t> ran;
+  EXPECT_EQ(dsl::iterate(20, half, dsl::state(v), dsl::until(v < 1e-3, ran)).size(), 20);
+  EXPECT_EQ(v.value(), 1.0 / 1024);
+  EXPECT_EQ(ran.value(), 3);
+}
+
+constexpr auto grow = dsl::vectorize([](auto x, auto, auto h) { return std::tuple{x + h, dsl::sum(x)}; });
+constexpr auto largest = [](auto x, auto s) { return std::tuple{dsl::max(x), s + 1}; };
+
+// Every second step, with the formula's own reduction, records of it, and a sample; until a sum is large enough.
+TEST_P(iterate, records_and_ends) {
+  for (const strategy s : strategies()) {
+    auto x = dsl::to_device(std::vector<float>{1, 2, 3});
+    dsl::scalar<float> sum;
+    dsl::scalar<std::int64_t> ran;
+    const auto [sums, most, more, sample] =
+        dsl::iterate(10, grow, dsl::state(x, sum), 0.5f * dsl::step, dsl::every(2), dsl::record(largest), dsl::record(x(dsl::slice(0, dsl::end, 2))), dsl::until(sum > 20.0f, ran), s);
+    EXPECT_EQ(sums.copy_to_host(), (std::vector<float>{6, 10.5f, 21, 0, 0})) << int(s);
+    EXPECT_EQ(most.copy_to_host(), (std::vector<float>{3.5f, 6, 10.5f, 0, 0})) << int(s);
+    EXPECT_EQ(more.copy_to_host(), (std::vector<float>{7, 11.5f, 22, 0, 0})) << int(s);
+    const auto rows = sample.copy_to_host();
+    EXPECT_EQ(sample.extents(), (dsl::extents<2>{5, 2}));
+    EXPECT_EQ(std::vector<float>(rows.begin(), rows.begin() + 6), (std::vector<float>{1.5f, 3.5f, 4, 6, 8.5f, 10.5f})) << int(s);
+    EXPECT_EQ(ran.value(), 6) << int(s);
+    EXPECT_EQ(x.copy_to_host(), (std::vector<float>{8.5f, 9.5f, 10.5f})) << int(s);
+  }
+}
+
+// Of a loop without reductions records are passes of their own.
+TEST_P(iterate, records_beside_loops_without_reductions) {
+  const auto add = dsl::vectorize([](auto x, auto h) { return x + h; });
+  auto x = dsl::to_device(std::vector<double>{1, 2, 3});
+  const auto [sums, first] = dsl::iterate(7, add, dsl::state(x), 1.0, dsl::every(3), dsl::record([](auto x) { return dsl::sum(x); }), dsl::record(x(0)));
+  EXPECT_EQ(sums.copy_to_host(), (std::vector<double>{15, 24}));
+  EXPECT_EQ(first.copy_to_host(), (std::vector<double>{4, 7}));
+  EXPECT_EQ(x.copy_to_host(), (std::vector<double>{8, 9, 10}));
+}
+
+// Stopped by the callback and gone on with: not a bit differs.
+TEST_P(iterate, stops_and_goes_on) {
+  for (const strategy s : strategies()) {
+    const std::int64_t n = 3001;
+    spring_state whole(n), parts(n);
+    const auto [all, most] = whole.run(60, s);
+    std::vector<std::int64_t> reported;
+    std::int64_t done = 0;
+    std::vector<double> history;
+    while (done < 60) {
+      std::int64_t now = 0;
+      const auto [part, unused] = parts.run(static_cast<int>(std::min<std::int64_t>(60 - done, 25)), s, dsl::from_step(done), dsl::progress([&](std::int64_t k, std::int64_t of) {
+        EXPECT_LE(k, of);
+        now = k;
+        return done > 0;  // the first call stops after its first launch
+      }));
+      const auto values = part.copy_to_host();
+      ASSERT_EQ(static_cast<std::int64_t>(values.size()), now);
+      history.insert(history.end(), values.begin(), values.end());
+      done += now;
+    }
+    EXPECT_EQ(history, all.copy_to_host()) << int(s);
+    EXPECT_EQ(parts.x.copy_to_host(), whole.x.copy_to_host()) << int(s);
+  }
+}
+
+TEST_P(iterate, sixteen_bits_are_rounded_each_step) {
+  const auto shrink = dsl::vectorize([](auto x, auto) { return std::tuple{x * 0.7f, dsl::sum(dsl::cast<float>(x * 0.7f))}; });
+  const auto run = [&](strategy s) {
+    auto x = dsl::full<dsl::half>(dsl::half(3.0f), 101);
+    dsl::scalar<float> sum;
+    const auto h = dsl::iterate(9, shrink, dsl::state(x, sum), s).copy_to_host();
+    return std::pair{h, x(100).value()};
+  };
+  const auto want = run(strategy::launches);
+  for (const strategy s : strategies()) {
+    const auto got = run(s);
+    EXPECT_EQ(float(got.second), float(want.second)) << int(s);
+    for (std::size_t k = 0; k < 9; ++k) EXPECT_NEAR(got.first[k], want.first[k], 1e-4) << int(s);
+  }
+}
+
+// What does not lie side by side, or reads the variables' own memory, runs a launch a step.
+TEST_P(iterate, operands_of_any_shape) {
+  const auto step = dsl::vectorize([](auto m, auto, auto row) { return std::tuple{m + row, dsl::sum(m)}; });
+  auto m = dsl::zeros<double>(3, 4);
+  const auto row = dsl::to_device(std::vector<double>{1, 2, 3, 4});
+  dsl::scalar<double> s;
+  EXPECT_EQ(dsl::iterate(3, step, dsl::state(m, s), row).copy_to_host(), (std::vector<double>{0, 30, 60}));
+  EXPECT_EQ(m(2, 3).value(), 12);
+  EXPECT_THROW(dsl::iterate(3, step, dsl::state(m, s), row, strategy::cooperative), dsl::device_error);
+  const auto again = dsl::iterate(100, step, dsl::state(m, s), m).copy_to_host();  // m + m
+  EXPECT_EQ(again[2], 4 * 90);
+  EXPECT_EQ(again.size(), 100u);
 }
 
 TEST_P(iterate, wants_variables_of_its_own) {
@@ -64,6 +286,29 @@ TEST_P(iterate, wants_variables_of_its_own) {
   const auto front = from_element(x, 0, 3);
   EXPECT_THROW(dsl::iterate(2, copy, dsl::state(front), from_element(x, 1, 3)), dsl::shape_error);
   EXPECT_EQ(x.copy_to_host(), (std::vector<float>{1, 2, 3, 4}));
+}
+
+TEST_P(iterate, says_what_is_wrong) {
+  spring_state s(100);
+  EXPECT_THROW(s.run(-1), dsl::shape_error);
+  EXPECT_THROW(s.run(1, dsl::every(0)), dsl::shape_error);
+  EXPECT_THROW(s.run(1, strategy::elementwise), dsl::device_error);
+  EXPECT_EQ(s.x.copy_to_host(), ramp(100));
+  EXPECT_EQ(std::get<0>(s.run(0)).size(), 0);
+  EXPECT_THROW(spring_state(0).run(3), dsl::shape_error);  // the greatest of no elements
+  dsl::array<float> none(0);
+  dsl::scalar<float> sum = 5.0f;
+  EXPECT_EQ(dsl::iterate(3, grow, dsl::state(none, sum), 1.0f).copy_to_host(), (std::vector<float>{0, 0, 0}));
+}
+
+TEST_P(iterate, plans_print_their_strategy) {
+  spring_state small(10), large(300'000);
+  const auto describe = [](spring_state& s, auto... options) {
+    return std::string(dsl::plan_of(spring, dsl::state(s.x, s.v, s.total, s.most), 0.1f, 0.1f * dsl::step, options...).describe().c_str());
+  };
+  const bool host = dsl::device::current().kind == dsl::backend::host;
+  EXPECT_NE(describe(small).find(host ? "a launch a step" : "one block"), std::string::npos) << describe(small);
+  EXPECT_NE(describe(large).find(host ? "a launch a step" : simulated() ? "partly on chip" : "on chip"), std::string::npos) << describe(large);
 }
 
 }  // namespace

@@ -9,22 +9,24 @@ namespace dsl {
 
 namespace detail {
 
-/// What a loop was compiled to. Its first `states` outputs are its first operands after the step.
+/// What a loop was compiled to. Its first `states` outputs are its first operands after the step; from operand `arguments` on there is
+/// what its end depends on.
 struct loop_code {
   const program_code* step;
-  int states;
+  int states, arguments;
   int stop;          // the output that ends the loop once it is true, or -1
   loop_traits traits;
   const void* kernel;  // null in a file that nvcc did not compile
   simulated_loop simulated;
 };
 
-template <class Name, class Pass, int Inputs, int States, int Stop>
+template <class Name, class Pass, int Inputs, int Arguments, int States, int Stop>
 const loop_code& loop_code_of() {
   static const loop_code code{&code_of<Name, Pass, Inputs>(),
                               States,
+                              Arguments,
                               Stop,
-                              {groups_held(Pass::view(), States), state_bytes(Pass::view(), States), loop_block(Pass::view())},
+                              {groups_held(Pass::view(), States), rows_ahead, state_bytes(Pass::view(), States), loop_block(Pass::view())},
 #if defined(__CUDACC__)
                               reinterpret_cast<const void*>(&loop_kernel<Name, Pass, Inputs, States, Stop>),
 #else
@@ -57,15 +59,20 @@ class loop : prepared {
   using prepared::where;
   plan make_plan() const;
   /// Queues `count` steps after the first `done` ones. `histories` are for each output an array of rank 1 that takes it each
-  /// `every`-th step, or without memory. With a watch it waits for all but the last launch. Returns how many steps were queued: fewer
+  /// `every`-th step, or without memory. With a watch it waits for them. Returns how many steps were queued: fewer
   /// only where the watch says so.
   std::int64_t run(const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories, const loop_watch* watch);
 
  private:
   bool is_closed() const;
+  bool is_aligned() const;
   strategy choose() const;
   void plan_kernel(plan& p, strategy how) const;
+  std::int64_t steps_a_launch(const plan& p, bool watched) const;
+  void queue(const plan& p, const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories);
   void run_steps(const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories);
+  void run_graph(const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories);
+  void run_blocks(const loop_schedule& all, std::int64_t done, std::int64_t count);
   void run_kernel(const plan& p, const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories);
 
   const loop_code* code_;

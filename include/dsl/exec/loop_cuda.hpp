@@ -53,43 +53,35 @@ struct sum_slot {
   }
 };
 
+// Of a warp's first `count` lanes; the first one has the result.
 template <class Folds>
-__device__ void combine_warp(const block_team& team, typename Folds::accumulators& sums) {
+__device__ void combine_warp(const block_team& team, typename Folds::accumulators& sums, int count = 32) {
   DSL_DETAIL_UNROLL
   for (int step = 16; step > 0; step /= 2)
-    Folds::visit([&]<class Fold, int J>() { nth_fold<J>(sums) = team.combine<Fold>(nth_fold<J>(sums), team.shift_down(nth_fold<J>(sums), step)); });
+    if (step < count) Folds::visit([&]<class Fold, int J>() { nth_fold<J>(sums) = team.combine<Fold>(nth_fold<J>(sums), team.shift_down(nth_fold<J>(sums), step)); });
 }
 
-// Every block's sums become the same total in every block's first warp. All slots a lane reads are on their way at once: one after
-// another they cost twice the time of the whole exchange.
+// Leaves the block's sums, which thread 0 has, to the others, and combines those of the blocks that a thread reads. A read that comes
+// too early holds up the writes that it waits for: 132 blocks take 0.8 microseconds with the first pause, 1.2 without, and 1.7 where one
+// warp reads all blocks' sums until all have come (docs/performance.md).
 template <class Folds>
-__device__ void combine_blocks(const block_team& team, quad* slots, typename Folds::accumulators& sums, unsigned epoch) {
+__device__ typename Folds::accumulators exchange(quad* slots, const typename Folds::accumulators& sums, unsigned epoch) {
   using accumulators = typename Folds::accumulators;
   using slot = sum_slot<accumulators>;
-  constexpr int at_once = slot::words > 2 ? 2 : 5;
-  const int lane = static_cast<int>(threadIdx.x), blocks = static_cast<int>(gridDim.x);
+  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x), blocks = static_cast<int>(gridDim.x);
   quad* const all = slots + (epoch & 1) * static_cast<unsigned>(blocks * slot::words);  // a block may be one step ahead of another
-  if (lane == 0) slot::publish(all + blockIdx.x * slot::words, sums, epoch);
-  sums = Folds::identities();
-  for (int first = lane; first < blocks; first += 32 * at_once) {
-    slot s[at_once];
-    accumulators of_block[at_once];
-    bool missing = true;
-    while (missing) {
-      missing = false;
-      DSL_DETAIL_UNROLL
-      for (int u = 0; u < at_once; ++u)
-        if (first + 32 * u < blocks) s[u].read(all + (first + 32 * u) * slot::words);
-      DSL_DETAIL_UNROLL
-      for (int u = 0; u < at_once; ++u)
-        if (first + 32 * u < blocks) missing = !s[u].arrived(epoch, of_block[u]) || missing;
-    }
-    DSL_DETAIL_UNROLL
-    for (int u = 0; u < at_once; ++u)
-      if (first + 32 * u < blocks) Folds::add(sums, of_block[u]);
+  if (thread == 0) slot::publish(all + blockIdx.x * slot::words, sums, epoch);
+  __nanosleep(static_cast<unsigned>(3 * blocks / 2));
+  accumulators combined = Folds::identities(), of_block;
+  DSL_DETAIL_ROLLED
+  for (int b = thread; b < blocks; b += threads) {
+    slot s;
+    do s.read(all + b * slot::words);
+    while (!s.arrived(epoch, of_block));
+    Folds::add(combined, of_block);
   }
   __syncwarp();
-  combine_warp<Folds>(team, sums);
+  return combined;
 }
 
 /// As many steps as the arguments say; reductions by all blocks, which must be on the device at once.
@@ -99,37 +91,50 @@ __global__ void __launch_bounds__(loop_block(Pass::view())) loop_kernel(const __
   using body = loop_body<Pass, Inputs, States, Stop, device_memory>;
   body loop(args, device_memory{shared_memory});
   const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+  if (loop.has_ended()) return;
   if constexpr (body::folds::count == 0) {
     loop.run_elementwise(static_cast<std::int64_t>(blockIdx.x) * threads + thread);
   } else {
     using folds = typename body::folds;
-    __shared__ typename body::accumulators of_warp[32];
-    __shared__ typename body::singles now_shared;
+    __shared__ typename body::accumulators of_warp[2][32];  // a warp may be one step ahead of another
+    __shared__ typename body::accumulators of_readers[32];
     const block_team team{shared_memory};
     typename body::thread_state mine;
-    loop.begin(mine, blockIdx.x, thread, threads);
+    history_place history(args.loop);
+    loop.begin(mine, blockIdx.x, gridDim.x, thread, threads);
     typename body::singles now = loop.first_singles();
+    const int lane = thread & 31, warps = threads / 32, lanes_used = args.loop.in_shared + args.loop.streamed == 0 && args.loop.groups < 31 ? static_cast<int>(args.loop.groups) + 1 : 32;
+    const int readers = static_cast<int>(gridDim.x) >= threads ? warps : (static_cast<int>(gridDim.x) + 31) / 32;
     DSL_DETAIL_ROLLED
     for (std::int64_t k = 0; k < args.loop.steps; ++k) {
-      typename body::accumulators sums = loop.step(mine, now, k, blockIdx.x, thread, threads);
-      combine_warp<folds>(team, sums);
-      if ((thread & 31) == 0) of_warp[thread / 32] = sums;
-      __syncthreads();
-      if (thread < 32) {
-        sums = folds::identities();
-        if (thread < threads / 32) sums = of_warp[thread];
-        combine_warp<folds>(team, sums);
-        if (gridDim.x > 1) combine_blocks<folds>(team, args.loop.slots, sums, static_cast<unsigned>(k) + 1);
-        if (thread == 0) {
-          now_shared = loop.finish(sums, now, k);
-          if (blockIdx.x == 0) loop.record_singles(now_shared, k);
+      typename body::accumulators sums = loop.step(mine, now, k, thread, threads);
+      combine_warp<folds>(team, sums, warps == 1 ? lanes_used : 32);
+      if (warps > 1) {
+        typename body::accumulators* const of = of_warp[k & 1];
+        if (lane == 0) of[thread / 32] = sums;
+        __syncthreads();
+        if (gridDim.x == 1 || thread < 32) {
+          sums = folds::identities();
+          if (lane < warps) sums = of[lane];
+          combine_warp<folds>(team, sums);
         }
       }
-      __syncthreads();
-      now = now_shared;
+      if (gridDim.x > 1) {
+        sums = exchange<folds>(args.loop.slots, sums, args.loop.epoch + static_cast<unsigned>(k));
+        combine_warp<folds>(team, sums);
+        if (lane == 0) of_readers[thread / 32] = sums;
+        __syncthreads();
+        sums = of_readers[0];
+        DSL_DETAIL_ROLLED
+        for (int w = 1; w < readers; ++w) folds::add(sums, of_readers[w]);
+      } else {
+        sums = team.from_first(sums);
+      }
+      now = loop.finish(sums, now, k);
+      if (blockIdx.x == 0 && thread == threads - 1) loop.record_singles(now, history);
       if (body::stops(now)) break;
     }
-    loop.end(mine, blockIdx.x, thread, threads);
+    loop.end(mine, thread, threads);
     if (blockIdx.x == 0 && thread == 0) loop.store_singles(now);
   }
 }

@@ -8,13 +8,29 @@ namespace dsl::detail {
 /// What blocks tell each other, read and written whole.
 struct alignas(16) quad { unsigned x, y, z, w; };
 
-/// How a launch goes through steps. Its arrays lie as one row of groups of lanes, of which each block has `groups` side by side and
-/// a thread each block's width further the next: the first ones are held in registers, others in shared memory, the rest streamed.
+/// How a launch goes through steps. Its arrays lie as one line of groups of lanes, which blocks take in rows of one a thread, block after
+/// block: a block's first rows stay in shared memory, others are streamed through it. What is left, which need not be rows, is divided
+/// into a stretch for each block, held in registers.
 struct loop_walk {
-  std::int64_t steps, done, every;  // of this launch; before it; each so many are recorded
-  std::int64_t groups;              // of a block
-  std::int32_t in_shared;           // of a thread
+  std::int64_t steps;                       // of this launch
+  std::int64_t every, recorded, to_record;  // each so many steps are recorded; rows of the histories before; steps until the next one
+  std::int64_t groups, more_from;           // of a block's registers; blocks from this one on have one more
+  std::int32_t in_shared, streamed;         // rows; streamed: 0, or more than `rows_ahead`
+  std::int32_t near;                        // of eight rows that are streamed, how many are to stay in the L2 cache
   quad* slots;                      // blocks' sums, twice, or null
+  unsigned epoch;                           // what blocks say the first step's number is to each other
+};
+
+/// Counts steps to those that are recorded.
+struct history_place {
+  std::int64_t left, row;
+  DSL_DETAIL_FN explicit history_place(const loop_walk& w) : left(w.to_record), row(w.recorded) {}
+  /// Whether this step is one of them: then `row` is the next one's.
+  DSL_DETAIL_FN bool comes(const loop_walk& w) {
+    if (--left > 0) return false;
+    left = w.every, ++row;
+    return true;
+  }
 };
 
 /// Every array contiguous, as in `linear_arguments`.
@@ -36,12 +52,21 @@ constexpr int state_bytes(const pass_view& p, int states) {
     if (!p.is_result(i)) bytes += lanes_for(p) * size_of(p.type(i));
   return bytes;
 }
-/// Threads of the largest block, so that a long formula has registers enough.
+/// Threads of the largest block, so that a thread has the registers that a long formula and its groups take.
 constexpr int loop_block(const pass_view& p) { return p.elements.nodes <= 256 ? 512 : 256; }
-/// Groups of lanes that a thread holds in registers. Each takes a copy of the formula's code.
+/// Groups of lanes that a thread holds in registers, up to 32 of them. Each takes a copy of the formula's code.
 constexpr int groups_held(const pass_view& p, int states) {
   const int bytes = state_bytes(p, states);
-  return p.elements.nodes > 256 || bytes >= 96 ? 1 : bytes >= 48 ? 2 : 4;
+  return p.elements.nodes > 256 || bytes > 64 ? 1 : bytes > 32 ? 2 : 4;
+}
+/// Rows that are on their way while others are computed with.
+inline constexpr int rows_ahead = 3;
+
+/// What is here is not computed again each time it is needed: nvcc takes a quarter more instructions a row for that.
+DSL_DETAIL_FN void keep_in_register([[maybe_unused]] int& value) {
+#if DSL_DETAIL_ON_DEVICE
+  asm volatile("" : "+r"(value));
+#endif
 }
 
 /// Lanes of the arrays among a loop's variables, as they are in memory.
@@ -69,6 +94,12 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
 
   using base::base;
 
+  /// Whether an earlier launch has ended the loop.
+  DSL_DETAIL_FN bool has_ended() const {
+    if constexpr (Stop >= 0) return memory.template load<bool>(reinterpret_cast<const void*>(args.operand[Inputs + Stop].word));
+    else return false;
+  }
+
   /// No reductions: all steps of a thread's group of lanes.
   DSL_DETAIL_FN void run_elementwise(std::int64_t number) {
     group g;
@@ -77,11 +108,12 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
     typename base::reader from{*this, g};
     eval::read(from);
     lane_results out;
+    history_place history(args.loop);
     DSL_DETAIL_ROLLED
     for (std::int64_t k = 0;; ++k) {
       count_step(g, k);
       out = this->compute_read(g);
-      record(out, k, targets{});
+      if (args.elements == 1 && history.comes(args.loop)) record(out, history.row - 1, targets{});
       bool ends = k + 1 == args.loop.steps;
       if constexpr (Stop >= 0) ends = ends || nth<target_word{Pass::target_words[Stop]}.output()>(out.of[0]);
       if (ends) break;
@@ -93,70 +125,82 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
   /// A thread between steps.
   struct thread_state {
     held mine[in_registers];
+    int count[in_registers];  // lanes that exist
+    std::int64_t first, row;  // element of its first row; from one to the next
+    std::int64_t first_held;  // element of its first group in registers
+    int slot;                 // next of those for rows that are streamed
   };
 
-  DSL_DETAIL_FN void begin(thread_state& t, std::int64_t block, int thread, int threads) const {
+  DSL_DETAIL_FN void begin(thread_state& t, std::int64_t block, std::int64_t blocks, int thread, int threads) const {
+    const loop_walk& w = args.loop;
+    t.first = (block * threads + thread) * lanes;
+    t.row = blocks * (threads * lanes);
+    t.slot = 0;
+    const std::int64_t more = block > w.more_from ? block - w.more_from : 0, groups = w.groups + (block >= w.more_from ? 1 : 0);
+    t.first_held = (w.in_shared + w.streamed) * t.row + (block * w.groups + more + thread) * lanes;
     DSL_DETAIL_UNROLL
     for (int r = 0; r < in_registers; ++r) {
-      group g;
-      if (place(g, block, thread, threads, r)) fetch(g, t.mine[r], states{});
+      group g = held_row(t, r, threads);
+      const std::int64_t left = args.elements - g.first;
+      g.count = t.count[r] = r * threads + thread >= groups ? 0 : left < lanes ? static_cast<int>(left) : lanes;
+      keep_in_register(t.count[r]);
+      if (g.count > 0) load(g, t.mine[r], states{});
     }
     DSL_DETAIL_ROLLED
-    for (int s = 0; s < args.loop.in_shared; ++s) {
-      group g;
-      if (!place(g, block, thread, threads, in_registers + s)) continue;
+    for (int s = 0; s < w.in_shared; ++s) {
       held h;
-      fetch(g, h, states{});
+      load(row_of(t, s), h, states{});
       put(h, s, thread, threads, states{});
     }
+    DSL_DETAIL_ROLLED
+    for (int m = 0; m < rows_ahead && w.streamed > 0; ++m) fetch(t, m, m, thread, threads);
   }
 
-  /// A thread's share of a step: its sums.
-  DSL_DETAIL_FN accumulators step(thread_state& t, const singles& now, std::int64_t k, std::int64_t block, int thread, int threads) {
+  /// A thread's share of a step: its sums. Rows in shared memory come between those that are streamed, so that memory is never idle.
+  DSL_DETAIL_FN accumulators step(thread_state& t, const singles& now, std::int64_t k, int thread, int threads) const {
     accumulators sums = folds::identities();
-    const int on_chip = in_registers + args.loop.in_shared;
-    group first;
-    held coming;
-    bool streams = place(first, block, thread, threads, on_chip);
-    if (streams) fetch(first, coming, states{});
+    const int resident = args.loop.in_shared, streamed = args.loop.streamed;
     DSL_DETAIL_UNROLL
     for (int r = 0; r < in_registers; ++r) {
-      group g;
-      if (place(g, block, thread, threads, r)) advance(g, t.mine[r], now, k, sums);
+      group g = held_row(t, r, threads);
+      g.count = t.count[r];
+      if (g.count > 0) advance(g, t.mine[r], now, k, sums);
     }
     DSL_DETAIL_ROLLED
-    for (int j = in_registers;; ++j) {
-      group g;
-      if (!place(g, block, thread, threads, j)) break;
-      if (j < on_chip) {
-        held h;
-        take(h, j - in_registers, thread, threads, states{});
-        advance(g, h, now, k, sums);
-        put(h, j - in_registers, thread, threads, states{});
+    for (int s = 0, m = 0, turn = 0; s < resident || m < streamed;) {
+      const bool stays = s < resident && (m == streamed || turn >= streamed);
+      if (!stays) memory.template wait_for_fetches<rows_ahead - 1>();
+      group g = row_of(t, stays ? s : resident + m);
+      held h;
+      take(h, stays ? s : resident + t.slot, thread, threads, states{});
+      advance(g, h, now, k, sums);
+      if (stays) {
+        put(h, s, thread, threads, states{});
+        ++s, turn -= streamed;
       } else {
-        held h = coming;
-        group next;
-        if (place(next, block, thread, threads, j + 1)) fetch(next, coming, states{});
-        advance(g, h, now, k, sums);
-        store(g, h, states{});
+        stream_out(g, m, h, states{});
+        const int next = m + rows_ahead;
+        fetch(t, next < streamed ? next : next - streamed, t.slot, thread, threads);
+        t.slot = t.slot + 1 == rows_ahead ? 0 : t.slot + 1;
+        ++m, turn += resident;
       }
     }
     return sums;
   }
 
-  DSL_DETAIL_FN void end(const thread_state& t, std::int64_t block, int thread, int threads) const {
+  DSL_DETAIL_FN void end(const thread_state& t, int thread, int threads) const {
+    memory.template wait_for_fetches<0>();
     DSL_DETAIL_UNROLL
     for (int r = 0; r < in_registers; ++r) {
-      group g;
-      if (place(g, block, thread, threads, r)) store(g, t.mine[r], states{});
+      group g = held_row(t, r, threads);
+      g.count = t.count[r];
+      if (g.count > 0) store(g, t.mine[r], states{});
     }
     DSL_DETAIL_ROLLED
     for (int s = 0; s < args.loop.in_shared; ++s) {
-      group g;
-      if (!place(g, block, thread, threads, in_registers + s)) continue;
       held h;
       take(h, s, thread, threads, states{});
-      store(g, h, states{});
+      store(row_of(t, s), h, states{});
     }
   }
 
@@ -178,8 +222,8 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
     if constexpr (Stop >= 0) return nth<target_word{Pass::target_words[Stop]}.output()>(s);
     else return false;
   }
-  DSL_DETAIL_FN void record_singles(const singles& s, std::int64_t k) const {
-    if ((args.loop.done + k + 1) % args.loop.every == 0) store_singles<true>(s, k, targets{});
+  DSL_DETAIL_FN void record_singles(const singles& s, history_place& at) const {
+    if (at.comes(args.loop)) store_singles<true>(s, at.row - 1, targets{});
   }
   DSL_DETAIL_FN void store_singles(const singles& s) const { store_singles<false>(s, 0, targets{}); }
 
@@ -191,16 +235,21 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
     g.first = number * lanes;
     g.count = args.elements - g.first < lanes ? static_cast<int>(args.elements - g.first) : lanes;
   }
-  // A thread's group number j; whether there is one.
-  DSL_DETAIL_FN bool place(group& g, std::int64_t block, int thread, int threads, int j) const {
-    const std::int64_t in_block = static_cast<std::int64_t>(j) * threads + thread;
-    if (in_block >= args.loop.groups) return false;
-    place(g, block * args.loop.groups + in_block);
-    return g.count > 0;
+  // A whole group.
+  DSL_DETAIL_FN static group row_of(const thread_state& t, int row) {
+    group g;
+    g.first = t.first + row * t.row;
+    g.count = lanes;
+    return g;
+  }
+  DSL_DETAIL_FN static group held_row(const thread_state& t, int r, int threads) {
+    group g;
+    g.first = t.first_held + r * (threads * lanes);
+    return g;
   }
 
   // One group, one step.
-  DSL_DETAIL_FN void advance(group& g, held& h, const singles& now, std::int64_t k, accumulators& sums) {
+  DSL_DETAIL_FN void advance(group& g, held& h, const singles& now, std::int64_t k, accumulators& sums) const {
     state_reader from{*this, g, h, now, k};
     eval::read(from);
     const lane_results out = this->compute_read(g);
@@ -258,10 +307,10 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
     }
   };
 
-  // Between the state and memory.
-  template <std::size_t... I> DSL_DETAIL_FN void fetch(const group& g, held& h, std::index_sequence<I...>) const { (fetch<static_cast<int>(I)>(g, h), ...); }
+  // Between memory and registers.
+  template <std::size_t... I> DSL_DETAIL_FN void load(const group& g, held& h, std::index_sequence<I...>) const { (load<static_cast<int>(I)>(g, h), ...); }
   template <int I>
-  DSL_DETAIL_FN void fetch([[maybe_unused]] const group& g, [[maybe_unused]] held& h) const {
+  DSL_DETAIL_FN void load([[maybe_unused]] const group& g, [[maybe_unused]] held& h) const {
     if constexpr (is_array<I>) {
       using T = held_element<I, Pass>;
       const T* const from = reinterpret_cast<const T*>(args.operand[I].word) + g.first;
@@ -273,6 +322,32 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l) lanes_of<I>(h)[l] = memory.template load<T>(from + (l < g.count ? l : 0));
       }
+    }
+  }
+  // Rows that are streamed: whole, and aligned.
+  DSL_DETAIL_FN bool is_near(int row) const { return (row & 7) < args.loop.near; }
+  DSL_DETAIL_FN void fetch(const thread_state& t, int row, int slot, int thread, int threads) const {
+    fetch(row_of(t, args.loop.in_shared + row), is_near(row), args.loop.in_shared + slot, thread, threads, states{});
+    memory.commit_fetches();
+  }
+  template <std::size_t... I>
+  DSL_DETAIL_FN void fetch(const group& g, bool near, int slot, int thread, int threads, std::index_sequence<I...>) const { (fetch<static_cast<int>(I)>(g, near, slot, thread, threads), ...); }
+  template <int I>
+  DSL_DETAIL_FN void fetch([[maybe_unused]] const group& g, [[maybe_unused]] bool near, [[maybe_unused]] int slot, [[maybe_unused]] int thread, [[maybe_unused]] int threads) const {
+    if constexpr (is_array<I>) {
+      using T = held_element<I, Pass>;
+      memory.stream_in(in_shared<I, T>(slot, thread, threads), reinterpret_cast<const pack<T, lanes>*>(reinterpret_cast<const T*>(args.operand[I].word) + g.first), near);
+    }
+  }
+  template <std::size_t... I> DSL_DETAIL_FN void stream_out(const group& g, int row, const held& h, std::index_sequence<I...>) const { (stream_out<static_cast<int>(I)>(g, row, h), ...); }
+  template <int I>
+  DSL_DETAIL_FN void stream_out([[maybe_unused]] const group& g, [[maybe_unused]] int row, [[maybe_unused]] const held& h) const {
+    if constexpr (is_array<I>) {
+      using T = held_element<I, Pass>;
+      pack<T, lanes> all;
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l) all.lane[l] = lanes_of<I>(h)[l];
+      memory.stream_out(reinterpret_cast<pack<T, lanes>*>(reinterpret_cast<T*>(args.operand[I].word) + g.first), all, is_near(row));
     }
   }
   template <std::size_t... I> DSL_DETAIL_FN void store(const group& g, const held& h, std::index_sequence<I...>) const { (store<static_cast<int>(I)>(g, h), ...); }
@@ -303,7 +378,7 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
   }
   template <int I, class T>
   DSL_DETAIL_FN pack<T, lanes>* in_shared(int s, int thread, int threads) const {
-    const int count = args.loop.in_shared * threads;
+    const int count = (args.loop.in_shared + (args.loop.streamed > 0 ? rows_ahead : 0)) * threads;
     return reinterpret_cast<pack<T, lanes>*>(memory.shared + static_cast<std::size_t>(bytes_before<I>()) * static_cast<std::size_t>(count)) + s * threads + thread;
   }
   template <std::size_t... I> DSL_DETAIL_FN void take(held& h, int s, int thread, int threads, std::index_sequence<I...>) const { (take<static_cast<int>(I)>(h, s, thread, threads), ...); }
@@ -365,13 +440,11 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
     eval::read(from);
   }
   template <std::size_t... I>
-  DSL_DETAIL_FN void record(const lane_results& out, std::int64_t k, std::index_sequence<I...>) const {
-    if (args.elements == 1 && (args.loop.done + k + 1) % args.loop.every == 0) (record<static_cast<int>(I)>(out, k), ...);
-  }
+  DSL_DETAIL_FN void record(const lane_results& out, std::int64_t row, std::index_sequence<I...>) const { (record<static_cast<int>(I)>(out, row), ...); }
   template <int I>
-  DSL_DETAIL_FN void record(const lane_results& out, std::int64_t k) const {
+  DSL_DETAIL_FN void record(const lane_results& out, std::int64_t row) const {
     using T = held_element<I, Pass>;
-    if (T* const to = reinterpret_cast<T*>(args.history[Inputs + I])) memory.store(to + row(k), static_cast<T>(nth<output<I>>(out.of[0])));
+    if (T* const to = reinterpret_cast<T*>(args.history[Inputs + I])) memory.store(to + row, static_cast<T>(nth<output<I>>(out.of[0])));
   }
 
   template <std::size_t... I> DSL_DETAIL_FN void read_singles(singles& s, std::index_sequence<I...>) const { (read_single<static_cast<int>(I)>(s), ...); }
@@ -385,15 +458,14 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
   DSL_DETAIL_FN static void round([[maybe_unused]] singles& s) {
     if constexpr (!is_array<I>) nth<output<I>>(s) = static_cast<memory_t<Pass::results::output(output<I>).type()>>(nth<output<I>>(s));
   }
-  DSL_DETAIL_FN std::int64_t row(std::int64_t k) const { return (args.loop.done + k) / args.loop.every; }
   template <bool History, std::size_t... I>
-  DSL_DETAIL_FN void store_singles(const singles& s, std::int64_t k, std::index_sequence<I...>) const { (store_single<History, static_cast<int>(I)>(s, k), ...); }
+  DSL_DETAIL_FN void store_singles(const singles& s, std::int64_t row, std::index_sequence<I...>) const { (store_single<History, static_cast<int>(I)>(s, row), ...); }
   template <bool History, int I>
-  DSL_DETAIL_FN void store_single([[maybe_unused]] const singles& s, [[maybe_unused]] std::int64_t k) const {
+  DSL_DETAIL_FN void store_single([[maybe_unused]] const singles& s, [[maybe_unused]] std::int64_t row) const {
     if constexpr (!is_array<I>) {
       using T = memory_t<Pass::results::output(output<I>).type()>;
       T* const to = reinterpret_cast<T*>(History ? args.history[Inputs + I] : args.operand[Inputs + I].word);
-      if (to != nullptr) memory.store(to + (History ? row(k) : 0), static_cast<T>(nth<output<I>>(s)));
+      if (to != nullptr) memory.store(to + row, static_cast<T>(nth<output<I>>(s)));
     }
   }
 };

@@ -8,7 +8,7 @@ namespace dsl::detail {
 
 /// A thread of a loop's kernel between steps.
 struct simulated_thread {
-  std::int64_t block;
+  std::int64_t block, blocks;
   int number, threads;
   unsigned char* shared;
   void* state;
@@ -17,13 +17,14 @@ struct simulated_thread {
 /// A loop's kernel as data. Singles are what all folds come to.
 struct simulated_loop {
   std::size_t state_bytes, singles_bytes;
+  bool (*has_ended)(const void* arguments, const checked_ranges&);
   void (*elementwise)(const void* arguments, const checked_ranges&, std::int64_t group);  // null where the loop folds; else the others are
   void (*begin)(const void* arguments, const checked_ranges&, const simulated_thread&);
   void (*step)(const void* arguments, const checked_ranges&, const simulated_thread&, const void* singles, std::int64_t k, void* sums);
   void (*end)(const void* arguments, const checked_ranges&, const simulated_thread&);
   void (*first)(const void* arguments, const checked_ranges&, void* singles);
   /// Combines the sums of `blocks` times `threads` threads in the GPU's order. Returns whether the loop ends.
-  bool (*finish)(const void* arguments, const checked_ranges&, void* sums, std::int64_t blocks, int threads, std::int64_t k, void* singles);
+  bool (*finish)(const void* arguments, const checked_ranges&, void* sums, std::int64_t blocks, int threads, std::int64_t k, history_place& at, void* singles);
   void (*store)(const void* arguments, const checked_ranges&, const void* singles);
 };
 
@@ -37,23 +38,24 @@ struct simulated_loop_of {
   using state = typename body::thread_state;
 
   static constexpr simulated_loop code() {
-    if constexpr (folds::count == 0) return {0, 0, &elementwise, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
-    else return {sizeof(state), sizeof(singles), nullptr, &begin, &step, &end, &first, &finish, &store};
+    if constexpr (folds::count == 0) return {0, 0, &has_ended, &elementwise, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+    else return {sizeof(state), sizeof(singles), &has_ended, nullptr, &begin, &step, &end, &first, &finish, &store};
   }
 
  private:
   static body of(const void* args, const checked_ranges& allowed, unsigned char* shared = nullptr) {
     return body(*static_cast<const arguments*>(args), checked_memory{&allowed, shared});
   }
+  DSL_DETAIL_SMALL static bool has_ended(const void* args, const checked_ranges& allowed) { return of(args, allowed).has_ended(); }
   DSL_DETAIL_SMALL static void elementwise(const void* args, const checked_ranges& allowed, std::int64_t group) { of(args, allowed).run_elementwise(group); }
   DSL_DETAIL_SMALL static void begin(const void* args, const checked_ranges& allowed, const simulated_thread& t) {
-    of(args, allowed, t.shared).begin(*static_cast<state*>(t.state), t.block, t.number, t.threads);
+    of(args, allowed, t.shared).begin(*static_cast<state*>(t.state), t.block, t.blocks, t.number, t.threads);
   }
   DSL_DETAIL_SMALL static void step(const void* args, const checked_ranges& allowed, const simulated_thread& t, const void* now, std::int64_t k, void* sums) {
-    *static_cast<accumulators*>(sums) = of(args, allowed, t.shared).step(*static_cast<state*>(t.state), *static_cast<const singles*>(now), k, t.block, t.number, t.threads);
+    *static_cast<accumulators*>(sums) = of(args, allowed, t.shared).step(*static_cast<state*>(t.state), *static_cast<const singles*>(now), k, t.number, t.threads);
   }
   DSL_DETAIL_SMALL static void end(const void* args, const checked_ranges& allowed, const simulated_thread& t) {
-    of(args, allowed, t.shared).end(*static_cast<const state*>(t.state), t.block, t.number, t.threads);
+    of(args, allowed, t.shared).end(*static_cast<const state*>(t.state), t.number, t.threads);
   }
   DSL_DETAIL_SMALL static void first(const void* args, const checked_ranges& allowed, void* s) { *static_cast<singles*>(s) = of(args, allowed).first_singles(); }
 
@@ -72,7 +74,7 @@ struct simulated_loop_of {
     }
     return combine_warp(lanes);
   }
-  DSL_DETAIL_SMALL static bool finish(const void* args, const checked_ranges& allowed, void* sums, std::int64_t blocks, int threads, std::int64_t k, void* s) {
+  DSL_DETAIL_SMALL static bool finish(const void* args, const checked_ranges& allowed, void* sums, std::int64_t blocks, int threads, std::int64_t k, history_place& at, void* s) {
     const auto* const of_thread = static_cast<const accumulators*>(sums);
     std::vector<accumulators> of_block;
     for (std::int64_t b = 0; b < blocks; ++b) {
@@ -83,7 +85,7 @@ struct simulated_loop_of {
     const body leader = of(args, allowed);
     singles& now = *static_cast<singles*>(s);
     now = leader.finish(blocks > 1 ? combine_all(of_block.data(), blocks) : of_block[0], now, k);
-    leader.record_singles(now, k);
+    leader.record_singles(now, at);
     return body::stops(now);
   }
   DSL_DETAIL_SMALL static void store(const void* args, const checked_ranges& allowed, const void* s) { of(args, allowed).store_singles(*static_cast<const singles*>(s)); }

@@ -44,7 +44,8 @@ struct plan {
   int blocks_per_multiprocessor = 0;
   strategy loop = strategy::automatic;  ///< of a loop: how its steps run; then, of a block:
   std::int64_t block_groups = 0;        ///< groups of lanes
-  int held = 0, in_shared = 0;          ///< of these, a thread's in registers and in shared memory; the others are streamed
+  int held = 0, in_shared = 0, streamed = 0;  ///< of these, a thread's in registers, in shared memory, and the others
+  int near = 0;  ///< of eight that are streamed, how many are to stay in the L2 cache
   cost per_element{};
 
   /// One line: device, path, grid, block, lanes, registers, flops and bytes.
@@ -75,7 +76,8 @@ struct kernel_attributes { int registers, max_block, blocks_per_multiprocessor, 
 /// What a loop's kernel needs of a plan.
 struct loop_traits {
   int held;         // groups of lanes that a thread keeps in registers
-  int group_bytes;  // of a group, in all arrays that are carried
+  int ahead;        // that are on their way where some are streamed
+  int group_bytes;  // of one, in all arrays that are carried
   int most_threads;
 };
 

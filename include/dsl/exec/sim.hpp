@@ -35,6 +35,10 @@ struct checked_memory {
     *address = value;
   }
   template <class T> DSL_DETAIL_FN void fetch(T* to, const T* from) const { store(to, load<T>(from)); }
+  template <class T> DSL_DETAIL_FN void stream_in(T* to, const T* from, bool) const { fetch(to, from); }
+  template <class T> DSL_DETAIL_FN void stream_out(T* to, const T& value, bool) const { store(to, value); }
+  DSL_DETAIL_FN void commit_fetches() const {}
+  template <int Pending> DSL_DETAIL_FN void wait_for_fetches() const {}
 
  private:
   DSL_DETAIL_FN void check([[maybe_unused]] const void* address, [[maybe_unused]] std::size_t bytes, [[maybe_unused]] std::size_t alignment) const {

@@ -60,7 +60,7 @@ auto step_formula(const std::tuple<S&...>& variables, const expression<Function,
 /// Which of the variables the scalar number k is.
 template <class... S>
 constexpr std::size_t scalar_number(std::size_t k) {
-  const bool single[] = {is_scalar<S>...};
+  constexpr bool single[] = {is_scalar<S>...};
   std::size_t i = 0;
   while (!single[i] || k-- > 0) ++i;
   return i;
@@ -77,17 +77,17 @@ auto variables_beside(const Step&) {
 }
 
 // Deduced for the reason given at `code_for`.
-template <int Inputs, int States, int Stop, class Name, class... Parts>
+template <int Inputs, int Arguments, int States, int Stop, class Name, class... Parts>
 const loop_code& loop_code_for(std::type_identity<Name>, pass<Parts...>) {
-  return loop_code_of<Name, pass<Parts...>, Inputs, States, Stop>();
+  return loop_code_of<Name, pass<Parts...>, Inputs, Arguments, States, Stop>();
 }
 
-template <bool Stops, class... S, class... Beside, class Step>
+template <int Arguments, bool Stops, class... S, class... Beside, class Step>
 loop bind_loop(const std::tuple<S&...>& variables, std::tuple<Beside...>& beside, const Step& step, const launch& fixed, strategy how) {
   constexpr int states = sizeof...(S), targets = states + static_cast<int>(sizeof...(Beside));
   const std::tuple<S&..., Beside&...> all = std::tuple_cat(variables, std::apply([](auto&... b) { return std::tie(b...); }, beside));
   using bound = assigned<false, std::tuple<S&..., Beside&...>, Step>;
-  return {loop_code_for<bound::inputs, states, Stops ? targets - 2 : -1>(kernel_name(step), typename bound::pass{}), bound(all, step).operands(), fixed, how};
+  return {loop_code_for<bound::inputs, Arguments, states, Stops ? targets - 2 : -1>(kernel_name(step), typename bound::pass{}), bound(all, step).operands(), fixed, how};
 }
 
 // What is recorded: the state's scalars, the records' outputs, the samples.
@@ -106,7 +106,7 @@ array<T, R + 1> new_history(const sample_option<T, R>& sample, std::int64_t coun
   return array<T, R + 1>(sizes);
 }
 template <class... H>
-std::tuple<H...> new_histories(std::type_identity<std::tuple<H...>>, std::int64_t count) { return {new_history(std::type_identity<H>{}, count)...}; }
+std::tuple<H...> new_histories(std::type_identity<std::tuple<H...>>, [[maybe_unused]] std::int64_t count) { return {new_history(std::type_identity<H>{}, count)...}; }
 
 template <class... S, class Formula, class Conditions, class... Recorders, class... Samples>
 auto run_loop(const loop_schedule& plan, const std::tuple<S&...>& variables, const Formula& formula, const Conditions& until,
@@ -115,7 +115,7 @@ auto run_loop(const loop_schedule& plan, const std::tuple<S&...>& variables, con
   constexpr std::size_t states = sizeof...(S), stops = std::tuple_size_v<Conditions>;
   const auto step = step_formula(variables, formula, until, recorders);
   auto beside = variables_beside<states>(step);
-  loop ready = bind_loop<(stops > 0)>(variables, beside, step, fixed, how);
+  loop ready = bind_loop<leaf_count<Formula>, (stops > 0)>(variables, beside, step, fixed, how);
   const device_guard guard(ready.where());
 
   using of_state = scalar_histories<S...>;
@@ -126,8 +126,8 @@ auto run_loop(const loop_schedule& plan, const std::tuple<S&...>& variables, con
                                   std::apply([&](const auto&... x) { return std::tuple<decltype(history_of_sample(x))...>{new_history(x, plan.records())...}; }, samples));
   operand recorded[max_operands];
   [&]<std::size_t... H>(std::index_sequence<H...>) {
-    const auto add = [&](auto& history, std::size_t number) {
-      operand* at = recorded + (number < scalars ? scalar_number<S...>(number) : states + number - scalars);
+    [[maybe_unused]] const auto add = [&](auto& history, std::size_t number) {
+      operand* at = recorded + (scalars > 0 && number < scalars ? scalar_number<S...>(number) : states + number - scalars);
       add_leaves(history.view(), at);
     };
     (add(std::get<H>(histories), H), ...);
@@ -198,7 +198,7 @@ plan plan_of(const vectorized<Name, F>& f, const loop_state<S...>& s, const Argu
   const auto step = step_formula(s.variables, formula, select(conditions_alone{}, arguments...), select(records_alone{}, arguments...));
   auto beside = variables_beside<sizeof...(S)>(step);
   constexpr bool stops = std::tuple_size_v<decltype(select(conditions_alone{}, arguments...))> > 0;
-  return bind_loop<stops>(s.variables, beside, step, option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...)).make_plan();
+  return bind_loop<leaf_count<std::remove_cvref_t<decltype(formula)>>, stops>(s.variables, beside, step, option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...)).make_plan();
 }
 
 }  // namespace dsl

@@ -58,8 +58,8 @@ auto record(const A& sample) {
 
 template <class F> struct progress_option { F report; };
 /// Calls report(steps done, steps of the loop) on the host between launches, several times a second; if it returns false the loop
-/// stops, and histories end, after the steps that are queued by then, of which it is told in a last call. `iterate` then waits for all
-/// but its last launch.
+/// stops, and histories end, after the steps that are queued by then, of which it is told in a last call. `iterate` then waits for its
+/// steps.
 template <class F>
   requires std::is_invocable_v<const F&, std::int64_t, std::int64_t>
 progress_option<F> progress(F report) { return {std::move(report)}; }
@@ -95,7 +95,7 @@ struct watches_alone { template <class T> static constexpr bool passes = is_prog
 template <class Option, class... T>
 Option option_or(const Option& otherwise, const T&... all) {
   Option found = otherwise;
-  const auto take = [&found](const auto& x) {
+  [[maybe_unused]] const auto take = [&found](const auto& x) {
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(x)>, Option>) found = x;
   };
   (take(all), ...);
