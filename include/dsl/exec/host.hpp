@@ -10,9 +10,16 @@ namespace dsl::detail {
 /// into the lane of its place in the row.
 using block_function = void (*)(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums);
 
+/// Folds the `length` consecutive elements of each of `rows` rows, `stride` elements apart, into lane `lane` and those after it: a row by
+/// strips, into as many values as fit into registers, and those of every `strips_a_segment` into others. Reads whole strips, elements
+/// beyond a row's end too; folds them not. in[k] is as for a block_function, but of positions the first alone.
+using strip_function = void (*)(int lane, int rows, std::int64_t length, std::int64_t stride, const void* const* in, void* const* sums);
+inline constexpr int strip_lanes = 32, strips_a_segment = 32;
+
 /// A pass's loop as data: for each instruction set, and what becomes of the lanes. Folded values are numbered through all folds.
 struct host_code {
   block_function block[3];  // the compiler's default; x86-64-v3 (AVX2, FMA); x86-64-v4 (AVX-512)
+  strip_function strip[3];  // null where the pass has arrays beside its reductions
   void (*clear)(void* const* sums, int count);
   /// Folds lanes owner_step * i + part_step * j, of j < parts, into the first of them, by halves, for i < owners.
   void (*collapse)(void* const* sums, int owners, int owner_step, int parts, int part_step);
@@ -98,6 +105,105 @@ class host_loop {
     }
   }
 
+  // The lanes of a strip: a loop's own, so that the compiler keeps them in registers.
+  template <class Fold, class Numbers = values_of_fold<Fold>> struct lanes_of;
+  template <class Fold, std::size_t... K>
+  struct lanes_of<Fold, std::index_sequence<K...>> : numbered<static_cast<int>(K), std::array<value_t<Fold::combine::output(static_cast<int>(K)).type()>, strip_lanes>>... {
+    DSL_DETAIL_FN fold_state<Fold> at(int l) const {
+      fold_state<Fold> s;
+      ((nth<static_cast<int>(K)>(s) = nth<static_cast<int>(K)>(*this)[static_cast<std::size_t>(l)]), ...);
+      return s;
+    }
+    DSL_DETAIL_FN void set(int l, const fold_state<Fold>& s) { ((nth<static_cast<int>(K)>(*this)[static_cast<std::size_t>(l)] = nth<static_cast<int>(K)>(s)), ...); }
+  };
+  template <class Folds, class Numbers> struct strip_of;
+  template <class... F, std::size_t... J>
+  struct strip_of<foldings<F...>, std::index_sequence<J...>> : accumulator<static_cast<int>(J), lanes_of<F>>... {};
+  using strip = strip_of<typename Pass::folds, typename folds::numbers>;
+
+  struct strip_source : source {
+    template <op Code, dtype D, int N, std::uint32_t Head>
+    DSL_DETAIL_FN void read() {
+      if constexpr (Code == op::index) input_of<Head>(this->element) = *static_cast<const std::int64_t*>(this->in[N]) + this->at;
+      else source::template read<Code, D, N, Head>();
+    }
+  };
+  struct fold_strip_element {
+    const typename eval::results& element;
+    strip& sums;
+    int l;
+    template <class Fold, int J>
+    DSL_DETAIL_FN void operator()() const {
+      auto& mine = nth_fold<J>(sums);
+      mine.set(l, combine<Fold>(mine.at(l), state_of<Fold>(element, values_of_fold<Fold>{})));
+    }
+  };
+
+  // From lane `first` on.
+  struct clear_strip {
+    strip& sums;
+    int first;
+    template <class Fold, int J>
+    DSL_DETAIL_FN void operator()() const {
+      for (int l = 0; l < strip_lanes; ++l) nth_fold<J>(sums).set(l, choose(l < first, nth_fold<J>(sums).at(l), identity<Fold>(), values_of_fold<Fold>{}));
+    }
+    template <class State, std::size_t... K>
+    DSL_DETAIL_FN static State choose(bool condition, const State& yes, const State& no, std::index_sequence<K...>) {
+      State s;
+      ((nth<static_cast<int>(K)>(s) = math::select(condition, nth<static_cast<int>(K)>(yes), nth<static_cast<int>(K)>(no))), ...);
+      return s;
+    }
+  };
+  struct add_strip {
+    strip &to, &other;
+    template <class Fold, int J>
+    DSL_DETAIL_FN void operator()() const {
+      for (int l = 0; l < strip_lanes; ++l) nth_fold<J>(to).set(l, combine<Fold>(nth_fold<J>(to).at(l), nth_fold<J>(other).at(l)));
+    }
+  };
+  template <class Fold, int J, int Half>
+  DSL_DETAIL_FN static void join_halves(strip& sums) {
+    auto& mine = nth_fold<J>(sums);
+    for (int l = 0; l < Half; ++l) mine.set(l, combine<Fold>(mine.at(l), mine.at(l + Half)));
+    if constexpr (Half > 1) join_halves<Fold, J, Half / 2>(sums);
+  }
+  struct join_strip {
+    strip& from;
+    void* const* sums;
+    int lane;
+    template <class Fold, int J>
+    DSL_DETAIL_FN void operator()() const {
+      join_halves<Fold, J, strip_lanes / 2>(from);
+      store<Fold, J>(combine<Fold>(load<Fold, J>(sums, lane), nth_fold<J>(from).at(0)), sums, lane);
+    }
+  };
+  DSL_DETAIL_FN static void run_strips(int lane, int rows, std::int64_t length, std::int64_t stride, const void* const* in, void* const* sums) {
+    for (int r = 0; r < rows; ++r) {
+      strip all;
+      folds::visit(clear_strip{all, 0});
+      std::int64_t first = r * stride;
+      for (std::int64_t left = length, strips; left > 0; left -= strips * strip_lanes) {
+        strips = left < strip_lanes ? 1 : left / strip_lanes < strips_a_segment ? left / strip_lanes : strips_a_segment;
+        strip mine;
+        folds::visit(clear_strip{mine, 0});
+        for (std::int64_t s = 0; s < strips; ++s, first += strip_lanes) {
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC ivdep
+#endif
+          for (int l = 0; l < strip_lanes; ++l) {
+            strip_source from{{in, first + l, {}}};
+            eval::read(from);
+            const auto results = eval::compute(from.element);
+            folds::visit(fold_strip_element{results, mine, l});
+          }
+        }
+        if (left < strip_lanes) folds::visit(clear_strip{mine, static_cast<int>(left)});
+        folds::visit(add_strip{all, mine});
+      }
+      folds::visit(join_strip{all, sums, lane + r});
+    }
+  }
+
   DSL_DETAIL_TARGET("sse2")
   static void v2(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) { run(padded, rows, stride, in, out, sums); }
 #if DSL_DETAIL_X86_LEVELS
@@ -105,6 +211,15 @@ class host_loop {
   static void v3(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) { run(padded, rows, stride, in, out, sums); }
   DSL_DETAIL_TARGET("arch=x86-64-v4,prefer-vector-width=512")
   static void v4(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) { run(padded, rows, stride, in, out, sums); }
+#endif
+
+  DSL_DETAIL_TARGET("sse2")
+  static void strips_v2(int lane, int rows, std::int64_t length, std::int64_t stride, const void* const* in, void* const* sums) { run_strips(lane, rows, length, stride, in, sums); }
+#if DSL_DETAIL_X86_LEVELS
+  DSL_DETAIL_TARGET("arch=x86-64-v3")
+  static void strips_v3(int lane, int rows, std::int64_t length, std::int64_t stride, const void* const* in, void* const* sums) { run_strips(lane, rows, length, stride, in, sums); }
+  DSL_DETAIL_TARGET("arch=x86-64-v4,prefer-vector-width=512")
+  static void strips_v4(int lane, int rows, std::int64_t length, std::int64_t stride, const void* const* in, void* const* sums) { run_strips(lane, rows, length, stride, in, sums); }
 #endif
 
   static void clear(void* const* sums, int count) {
@@ -194,14 +309,22 @@ class host_loop {
 
  public:
   static constexpr host_code code() {
+    host_code c{};
 #if DSL_DETAIL_X86_LEVELS
-    host_code c{{&v2, &v3, &v4}, nullptr, nullptr, nullptr, nullptr};
+    c.block[0] = &v2, c.block[1] = &v3, c.block[2] = &v4;
+    if constexpr (has_strips) c.strip[0] = &strips_v2, c.strip[1] = &strips_v3, c.strip[2] = &strips_v4;
 #else
-    host_code c{{&v2, &v2, &v2}, nullptr, nullptr, nullptr, nullptr};
+    for (int level = 0; level < 3; ++level) {
+      c.block[level] = &v2;
+      if constexpr (has_strips) c.strip[level] = &strips_v2;
+    }
 #endif
     if constexpr (folds::count > 0) c.clear = &clear, c.collapse = &collapse, c.add = &add, c.finish = &finish;
     return c;
   }
+
+ private:
+  static constexpr bool has_strips = folds::count > 0 && !Pass::view().folds_beside_arrays();
 };
 
 }  // namespace dsl::detail
