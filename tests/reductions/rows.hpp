@@ -34,8 +34,8 @@ inline constexpr int levels[] = {
 #undef ROW
 };
 
-/// Up to which level rows are compared for a dtype; reductions.txt has them up to 2, and up to 3 for those that have 3 here. A row takes
-/// g++ 0.5 s and nvcc 1.5 s for each dtype, so some dtypes stand for others.
+/// Up to which level rows are compared alone for a dtype; reductions.txt has them up to 2, and up to 3 for those that have 3 here. A row
+/// takes g++ 0.5 s and nvcc 1.5 s for each dtype, so some dtypes stand for others; in_one_pass.hpp has all rows of all dtypes.
 constexpr int level_of(dsl::dtype type) {
   using enum dsl::dtype;
 #if defined(__CUDACC__)
