@@ -248,7 +248,7 @@ int columns_at_once(const pass_view& pass) {
 }
 
 fold_runs runs_of(const host_job& job) {
-  constexpr std::int64_t few = 64;  // lanes of the shortest block
+  constexpr std::int64_t few = 64;  // lanes of the shortest block; and what a row by strips must have to be quicker than with others
   const geometry& g = job.space;
   const std::int64_t inner = g.kept != 0 && (g.kept >> (g.rank - 1) & 1) != 0 ? g.extents[g.rank - 1] : 1, kept = g.results / inner;
   const std::int64_t reduced = std::max<std::int64_t>(g.count, 1);
@@ -261,7 +261,7 @@ fold_runs runs_of(const host_job& job) {
     const std::int64_t lanes = whole(inner);
     return {{fold_order::rows_of_columns, lanes, lanes, reduced * inner, 1, static_cast<int>(lanes / inner), static_cast<int>(inner), 1}, kept, 1, lanes, reduced * inner};
   }
-  if ((reduced >= strip_lanes || kept == 1) && takes_strips(job)) {
+  if ((reduced >= few || kept == 1) && takes_strips(job)) {
     if (reduced > chunk_elements) return {{fold_order::strips, host_block, host_block, reduced, 1, 1, 1, 1}, kept, 1, host_block, reduced};
     const std::int64_t rows = std::min<std::int64_t>(host_block, chunk_elements / reduced);
     return {{fold_order::rows_of_strips, rows, host_block, rows * reduced, 1, 1, 1, reduced}, pieces(kept, rows), 1, rows, rows * reduced};

@@ -103,7 +103,7 @@ class strips {
     template <class Fold, int J>
     DSL_DETAIL_FN void operator()() const {
       if constexpr (seeks<Fold>)
-        for (int l = 0; l < strip_lanes; ++l) nth_fold<J>(seen).at[l] = 0;  // not = {}: that is `rep stos`, 40 cycles
+        for (int l = 0; l < strip_lanes; ++l) nth_fold<J>(seen).at[l] = 0;
     }
   };
   struct any_change {
@@ -188,13 +188,14 @@ class strips {
   /// positions the first, of a scalar the value).
   DSL_DETAIL_FN static accumulators fold(const void* const* in, std::int64_t first, std::int64_t length) {
     strip all, mine;
-    folds::visit(clear_strip<false>{all, 0});
+    if (length <= 0) folds::visit(clear_strip<false>{all, 0});
     accumulators joined = folds::identities();
     for (std::int64_t left = length, count; left > 0; left -= count * strip_lanes, first += count * strip_lanes) {
       count = left < strip_lanes ? 1 : left / strip_lanes < strips_a_segment ? left / strip_lanes : strips_a_segment;
       all_changes seen;
       fold_segment<false>(in, first, count, left, mine, joined, seen);
-      folds::visit(add_strip{all, mine});
+      if (left == length) all = mine;
+      else folds::visit(add_strip{all, mine});
       if constexpr (any_seeks(typename Pass::folds{})) {
         bool found = false;
         folds::visit(any_change{joined, seen, found});
