@@ -6,7 +6,7 @@
 namespace dsl::detail {
 
 /// Elements that are folded side by side, each into values of its own: as many as fit into registers. Strips are folded in segments, and
-/// the segments into others, so that no more than about a hundred elements in 16,384 are added one after another.
+/// the segments into others, so that of 16,384 elements no more than 80 are added one after another.
 inline constexpr int strip_lanes = 32;
 
 template <class Pass>
