@@ -39,6 +39,15 @@ inline unsigned char* direct_address(const operand& o, std::int64_t first) {
   return reinterpret_cast<unsigned char*>(o.word[0]) + static_cast<std::size_t>(first) * static_cast<std::size_t>(size_of(o.type));
 }
 
+/// Whether positions among the elements of a result follow each other as those lie in the index space.
+inline bool counts_on(const walk& w, const geometry& g) {
+  std::int64_t step = 1;
+  bool counts = true;
+  for (int d = g.rank - 1; d >= 0; --d)
+    if ((g.kept >> d & 1) == 0) counts = counts && (w.strides[d] == step || g.extents[d] == 1), step *= g.extents[d];
+  return counts;
+}
+
 class input_columns {
  public:
   input_columns(const operand* operands, int count, const geometry& space)
@@ -49,7 +58,10 @@ class input_columns {
       if (o.kind == operand_kind::value) std::memcpy(column(k), o.word, sizeof o.word);
       at_[k] = o.kind == operand_kind::fetched ? reinterpret_cast<const void*>(o.word[0]) : column(k);
       direct_[k] = is_direct(o, space.walks[k], space);
-      throughout_ = throughout_ && (direct_[k] || o.kind == operand_kind::value || o.kind == operand_kind::fetched);
+      const bool same = o.kind == operand_kind::value || o.kind == operand_kind::fetched;
+      throughout_ = throughout_ && (direct_[k] || same);
+      counts_ = counts_ || o.kind == operand_kind::position;
+      in_a_row_ = in_a_row_ && (direct_[k] || same || (o.kind == operand_kind::position && counts_on(space.walks[k], space)));
     }
   }
 
@@ -65,6 +77,14 @@ class input_columns {
   void read_directly(std::int64_t first) {
     for (int k = 0; k < count_; ++k)
       if (direct_[k]) at_[k] = direct_address(operands_[k], first);
+  }
+  /// Whether the same holds for the elements of one result, with positions that count on from the first one's; and if there are any.
+  bool is_in_a_row() const { return in_a_row_; }
+  bool counts() const { return counts_; }
+  void read_in_a_row(std::int64_t first) {
+    read_directly(first);
+    for (int k = 0; counts_ && k < count_; ++k)
+      if (operands_[k].kind == operand_kind::position) gather(column(k), operands_[k], space_, space_.walks[k], first, 1), at_[k] = column(k);
   }
 
   /// Elements first .. first + valid of every operand.
@@ -92,7 +112,7 @@ class input_columns {
   int count_;
   const geometry& space_;
   host_memory columns_;
-  bool direct_[max_operands], throughout_ = true;
+  bool direct_[max_operands], throughout_ = true, in_a_row_ = true, counts_ = false;
   const void* at_[max_operands];
 };
 

@@ -47,34 +47,6 @@ TEST_P(big, strided) {
   EXPECT_EQ(b(columns - 1, rows - 1).value(), a(rows - 1, columns - 1).value());
 }
 
-// A whole period of the pattern sums to 0, so what is left over tells the last elements from those before them.
-TEST_P(big, reductions) {
-  const std::int64_t n = (std::int64_t{1} << 31) + 3;
-  dsl::array<std::int8_t> a(n);
-  a = pattern(dsl::arange<std::int64_t>(n));
-  std::int64_t sum = 0, zeros = n / 251;
-  for (std::int64_t i = n / 251 * 251; i < n; ++i) sum += i % 251 - 125, zeros += i % 251 == 125;
-  EXPECT_EQ(dsl::sum(a).value(), sum);
-  EXPECT_EQ(dsl::count_nonzero(a).value(), n - zeros);
-  EXPECT_EQ(dsl::min(a).value(), -125);
-  EXPECT_EQ(dsl::argmax(a).value(), 250);
-  EXPECT_FALSE(dsl::all(a).value());
-  for (const std::int64_t at : {n - 1, (std::int64_t{1} << 31) + 1}) {
-    a = std::int8_t{0};
-    EXPECT_FALSE(dsl::any(a).value());
-    a(at) = std::int8_t{1};
-    EXPECT_TRUE(dsl::any(a).value());
-    EXPECT_EQ(dsl::argmax(a).value(), at);
-    EXPECT_EQ(dsl::count_nonzero(a).value(), 1);
-    a = std::int8_t{1};
-    EXPECT_TRUE(dsl::all(a).value());
-    a(at) = std::int8_t{0};
-    EXPECT_FALSE(dsl::all(a).value());
-    EXPECT_EQ(dsl::argmin(a).value(), at);
-    EXPECT_EQ(dsl::min(a).value(), 0);
-  }
-}
-
 TEST_P(big, axis) {
   const std::int64_t columns = std::int64_t{1} << 30;
   dsl::array<std::int8_t, 2> a(3, columns);  // 3,221,225,472 elements

@@ -4,10 +4,11 @@
 #include <cmath>
 #include <complex>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
-#include <span>
+#include <set>
 
 namespace reduction {
 
@@ -17,7 +18,9 @@ namespace {
 
 /// Holds every value of every dtype.
 using number = std::complex<long double>;
-using group_of_numbers = std::span<const number>;
+/// Equal elements: how many, and where the first of them is.
+struct term { number value; std::int64_t count, first; };
+using terms = std::vector<term>;
 
 struct bounded { number value; long double allowed; };
 
@@ -73,99 +76,95 @@ long double unit(dsl::dtype type) {
 }
 long double accumulators_unit(dsl::dtype type) { return is_half(type) ? 0x1p-24L : unit(type); }
 
-// Of n elements no more are added one after another, by any device: a host's chunk has 64 for each of its lanes, and then come as many
-// levels as a tree has.
-long double roundings(std::size_t n) {
-  const auto count = static_cast<long double>(n);
-  return std::min(count, 64 + std::log2(count + 1));
+std::int64_t size_of(const terms& x) {
+  return std::accumulate(x.begin(), x.end(), std::int64_t{0}, [](std::int64_t n, const term& t) { return n + t.count; });
+}
+
+// Of n elements no more are added one after another, by any device: a host's chunk has 64 for each of its lanes, a GPU's threads are
+// 2^15 or more, and then come as many levels as a tree has.
+long double roundings(const terms& x) {
+  const auto count = static_cast<long double>(size_of(x));
+  return std::min(count, 64 + count / (1 << 15) + std::log2(count + 1));
 }
 
 long double magnitude(const number& z) { return z.imag() == 0 ? std::abs(z.real()) : std::abs(z); }  // hypot is slow
-long double sum_of_sizes(group_of_numbers x) {
-  long double sum = 0;
-  for (const number& z : x) sum += magnitude(z);
+/// What `of` gives, summed over all elements.
+template <class Of> auto sum_over(const terms& x, const Of& of) {
+  decltype(of(number{})) sum = 0;
+  for (const term& t : x) sum += static_cast<long double>(t.count) * of(t.value);
   return sum;
 }
-long double sum_of_squares(group_of_numbers x) {
-  long double sum = 0;
-  for (const number& z : x) sum += std::norm(z);
-  return sum;
-}
+long double sum_of_sizes(const terms& x) { return sum_over(x, magnitude); }
+long double sum_of_squares(const terms& x) { return sum_over(x, [](const number& z) { return std::norm(z); }); }
 
+bool is_whole(const number& z) { return z.real() == std::rint(z.real()) && z.imag() == std::rint(z.imag()); }
 // Whole numbers are added exactly as long as the accumulator holds them.
-bool is_exact(group_of_numbers x, long double u) {
-  const auto whole = [](const number& z) { return z.real() == std::rint(z.real()) && z.imag() == std::rint(z.imag()); };
-  return sum_of_sizes(x) <= 1 / u && std::all_of(x.begin(), x.end(), whole);
+bool is_exact(const terms& x, long double u) {
+  return sum_of_sizes(x) <= 1 / u && std::all_of(x.begin(), x.end(), [](const term& t) { return is_whole(t.value); });
 }
 
-bounded total(group_of_numbers x, long double u) {
-  const number sum = std::accumulate(x.begin(), x.end(), number{});
-  return {sum, is_exact(x, u) ? 0 : roundings(x.size()) * u * sum_of_sizes(x)};
+bounded total(const terms& x, long double u) {
+  return {sum_over(x, [](const number& z) { return z; }), is_exact(x, u) ? 0 : roundings(x) * u * sum_of_sizes(x)};
 }
 // The plain formula, and no imaginary part of real numbers whatever they are.
 number times(const number& a, const number& b) {
   if (a.imag() == 0 && b.imag() == 0) return a.real() * b.real();
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
-bounded product(group_of_numbers x, long double u) {
-  number value = 1;
-  for (const number& z : x) value = times(value, z);
-  // Every factor rounds, one after another or not.
-  return {value, x.size() > 1 ? 3 * static_cast<long double>(x.size()) * u * std::abs(value) : 0};
+template <class V, class Times> V power(V base, std::int64_t exponent, V one, const Times& product_of) {
+  for (; exponent > 0; exponent /= 2, base = product_of(base, base))
+    if (exponent % 2 != 0) one = product_of(one, base);
+  return one;
 }
-bounded mean(group_of_numbers x, long double u) {
+bounded product(const terms& x, long double u) {
+  number value = 1;
+  std::int64_t rounding = 0;  // factors that do, one after another or not; 1, -1, i and -i do not
+  for (const term& t : x) {
+    value = times(value, power(t.value, t.count, number(1), times));
+    if (!is_whole(t.value) || magnitude(t.value) != 1) rounding += t.count;
+  }
+  return {value, rounding > 1 ? 3 * static_cast<long double>(rounding) * u * std::abs(value) : 0};
+}
+bounded mean(const terms& x, long double u) {
   if (x.empty()) return {nan, 0};
-  const auto n = static_cast<long double>(x.size());
+  const auto n = static_cast<long double>(size_of(x));
   const bounded sum = total(x, u);
   return {sum.value / n, sum.allowed / n + u * std::abs(sum.value / n)};
 }
-bounded variance(group_of_numbers x, long double u, int ddof, bool root) {
-  const long double n = static_cast<long double>(x.size()), left = n - ddof;
+bounded variance(const terms& x, long double u, int ddof, bool root) {
+  const long double n = static_cast<long double>(size_of(x)), left = n - ddof;
   if (left <= 0) return {nan, 0};
   const number middle = total(x, u).value / n;
-  long double squares = 0;
-  for (const number& z : x) squares += std::norm(z - middle);
-  const long double s = std::sqrt(squares), error = (roundings(x.size()) + 4) * u * std::sqrt(sum_of_squares(x));
+  const long double squares = sum_over(x, [&](const number& z) { return std::norm(z - middle); });
+  const long double s = std::sqrt(squares), error = (roundings(x) + 4) * u * std::sqrt(sum_of_squares(x));
   return root ? bounded{s / std::sqrt(left), error / std::sqrt(left)} : bounded{squares / left, ((s + error) * (s + error) - squares) / left};
 }
-bounded norm(group_of_numbers x, long double u, int order) {
+bounded norm(const terms& x, long double u, int order) {
   long double value = order == 1 ? sum_of_sizes(x) : std::sqrt(sum_of_squares(x));
   if (order == infinite) {
     value = 0;
-    for (const number& z : x) value = std::isnan(value) || is_nan(z) ? nan : std::max(value, magnitude(z));
+    for (const term& t : x) value = std::isnan(value) || is_nan(t.value) ? nan : std::max(value, magnitude(t.value));
   }
-  const bool is_real = std::all_of(x.begin(), x.end(), [](const number& z) { return z.imag() == 0; });
+  const bool is_real = std::all_of(x.begin(), x.end(), [](const term& t) { return t.value.imag() == 0; });
   const bool exact = is_real && (order == infinite || (order == 1 && is_exact(x, u)));
-  return {value, exact ? 0 : (roundings(x.size()) + 4) * u * value};
-}
-bounded dot(group_of_numbers x, long double u, bool conjugated) {
-  std::vector<number> terms;
-  for (std::size_t i = 0; i < x.size(); ++i) terms.push_back(times(conjugated ? std::conj(x[i]) : x[i], x[x.size() - 1 - i]));
-  const bounded sum = total(terms, u);
-  return {sum.value, 2 * sum.allowed};
+  return {value, exact ? 0 : (roundings(x) + 4) * u * value};
 }
 
-/// Where the first of the extreme elements is; a NaN is the most extreme of all.
-std::int64_t position(group_of_numbers x, bool largest) {
-  std::size_t best = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    if (is_nan(x[i])) return static_cast<std::int64_t>(i);
-    if (largest ? is_less(x[best], x[i]) : is_less(x[i], x[best])) best = i;
-  }
-  return static_cast<std::int64_t>(best);
-}
-number extreme(group_of_numbers x, bool largest) { return x[static_cast<std::size_t>(position(x, largest))]; }
-number extreme_number(const std::vector<number>& numbers, bool largest) { return numbers.empty() ? number(nan) : extreme(numbers, largest); }
-
-std::int64_t position_among_numbers(group_of_numbers x, bool largest) {
-  std::int64_t best = -1;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    if (is_nan(x[i])) continue;
-    const bool better = best < 0 || (largest ? is_less(x[static_cast<std::size_t>(best)], x[i]) : is_less(x[i], x[static_cast<std::size_t>(best)]));
-    if (better) best = static_cast<std::int64_t>(i);
-  }
+/// The first of the extreme elements; a NaN is the most extreme of all. Null where there is none.
+const term* extreme(const terms& x, bool largest) {
+  const term* best = nullptr;
+  const auto is_better = [&](const term& t) {
+    if (is_nan(t.value) != is_nan(best->value)) return is_nan(t.value);
+    const bool before = largest ? is_less(best->value, t.value) : is_less(t.value, best->value);
+    const bool after = largest ? is_less(t.value, best->value) : is_less(best->value, t.value);
+    return before || (!after && t.first < best->first);
+  };
+  for (const term& t : x)
+    if (best == nullptr || is_better(t)) best = &t;
   return best;
 }
+number extreme_number(const terms& x, bool largest) { return x.empty() ? number(nan) : extreme(x, largest)->value; }
+number position(const terms& x, bool largest) { return x.empty() ? -1.0L : static_cast<long double>(extreme(x, largest)->first); }
 
 std::uint64_t bits_of(const number& z) {
   return z.real() < 0 ? static_cast<std::uint64_t>(static_cast<std::int64_t>(z.real())) : static_cast<std::uint64_t>(z.real());
@@ -176,31 +175,28 @@ number wrapped(std::uint64_t value, dsl::dtype type) {
   std::memcpy(memory.data(), &value, sizeof value);
   return type == dsl::dtype::boolean ? number(value != 0) : number_at(memory, 0, type);
 }
-template <class Combine> number in_integers(group_of_numbers x, std::uint64_t first, dsl::dtype type, const Combine& combine) {
-  for (const number& z : x) first = combine(first, bits_of(z));
-  return wrapped(first, type);
+number sum_in_integers(const terms& x, dsl::dtype type) {
+  std::uint64_t sum = 0;
+  for (const term& t : x) sum += static_cast<std::uint64_t>(t.count) * bits_of(t.value);
+  return wrapped(sum, type);
+}
+number product_in_integers(const terms& x, dsl::dtype type) {
+  std::uint64_t product = 1;
+  for (const term& t : x) product = power(bits_of(t.value), t.count, product, std::multiplies<>());
+  return wrapped(product, type);
 }
 
-bool has_value_of_nothing(row r) {
-  switch (r) {
-    case row::min: case row::max: case row::nanmin: case row::nanmax: case row::ptp: case row::norm_inf:
-    case row::argmin: case row::argmax: case row::nanargmin: case row::nanargmax: return false;
-    default: return true;
-  }
-}
-
-/// One group of elements as one. `type` is the result's.
-bounded reduced(row r, group_of_numbers x, dsl::dtype type) {
+/// One group of elements as one; for dot and vdot, of products. `type` is the result's.
+bounded reduced(row r, const terms& x, dsl::dtype type) {
   const long double u = accumulators_unit(type);
-  std::vector<number> numbers;
-  if (ignores_nan(r)) std::copy_if(x.begin(), x.end(), std::back_inserter(numbers), [](const number& z) { return !is_nan(z); });
-  const auto add = [](std::uint64_t a, std::uint64_t b) { return a + b; };
-  const auto multiply = [](std::uint64_t a, std::uint64_t b) { return a * b; };
+  terms numbers;
+  if (ignores_nan(r)) std::copy_if(x.begin(), x.end(), std::back_inserter(numbers), [](const term& t) { return !is_nan(t.value); });
+  const auto is_nonzero = [](const term& t) { return t.value != number{}; };
   switch (r) {
     case row::nansum: case row::sum: case row::sum_as_double:
-      return is_integer(type) ? bounded{in_integers(x, 0, type, add), 0} : total(r == row::nansum ? numbers : x, u);
+      return is_integer(type) ? bounded{sum_in_integers(x, type), 0} : total(r == row::nansum ? numbers : x, u);
     case row::nanprod: case row::prod:
-      return is_integer(type) ? bounded{in_integers(x, 1, type, multiply), 0} : product(r == row::nanprod ? numbers : x, u);
+      return is_integer(type) ? bounded{product_in_integers(x, type), 0} : product(r == row::nanprod ? numbers : x, u);
     case row::mean: return mean(x, u);
     case row::nanmean: return mean(numbers, u);
     case row::var: return variance(x, u, 0, false);
@@ -214,33 +210,39 @@ bounded reduced(row r, group_of_numbers x, dsl::dtype type) {
     case row::norm_1: return norm(x, u, 1);
     case row::norm_2: return norm(x, u, 2);
     case row::norm_inf: return norm(x, u, infinite);
-    case row::any: return {std::any_of(x.begin(), x.end(), [](const number& z) { return z != number{}; }), 0};
-    case row::all: return {std::all_of(x.begin(), x.end(), [](const number& z) { return z != number{}; }), 0};
-    case row::count_nonzero: return {static_cast<long double>(std::count_if(x.begin(), x.end(), [](const number& z) { return z != number{}; })), 0};
-    case row::min: return {extreme(x, false), 0};
-    case row::max: return {extreme(x, true), 0};
+    case row::any: return {std::any_of(x.begin(), x.end(), is_nonzero), 0};
+    case row::all: return {std::all_of(x.begin(), x.end(), is_nonzero), 0};
+    case row::count_nonzero: return {sum_over(x, [](const number& z) { return z != number{} ? 1.0L : 0.0L; }), 0};
+    case row::min: return {extreme_number(x, false), 0};
+    case row::max: return {extreme_number(x, true), 0};
     case row::nanmin: return {extreme_number(numbers, false), 0};
     case row::nanmax: return {extreme_number(numbers, true), 0};
     case row::ptp: {
-      const number difference = extreme(x, true) - extreme(x, false);
+      const number difference = extreme_number(x, true) - extreme_number(x, false);
       return is_integer(type) ? bounded{wrapped(bits_of(difference), type), 0} : bounded{difference, unit(type) * std::abs(difference)};
     }
-    case row::argmin: return {static_cast<long double>(position(x, false)), 0};
-    case row::argmax: return {static_cast<long double>(position(x, true)), 0};
-    case row::nanargmin: return {static_cast<long double>(position_among_numbers(x, false)), 0};
-    case row::nanargmax: return {static_cast<long double>(position_among_numbers(x, true)), 0};
+    case row::argmin: return {position(x, false), 0};
+    case row::argmax: return {position(x, true), 0};
+    case row::nanargmin: return {position(numbers, false), 0};
+    case row::nanargmax: return {position(numbers, true), 0};
     case row::dot: case row::vdot: {
-      if (!is_integer(type)) return dot(x, u, r == row::vdot);
-      std::uint64_t sum = 0;
-      for (std::size_t i = 0; i < x.size(); ++i) sum += bits_of(x[i]) * bits_of(x[x.size() - 1 - i]);
-      return {wrapped(sum, type), 0};
+      if (is_integer(type)) return {sum_in_integers(x, type), 0};
+      const bounded sum = total(x, u);
+      return {sum.value, 2 * sum.allowed};
     }
   }
   return {nan, 0};
 }
+/// With the result's own rounding, where it is not the accumulator's.
+bounded result(row r, const terms& x, dsl::dtype type) {
+  bounded b = reduced(r, x, type);
+  if (is_half(type) || b.allowed > 0) b.allowed += std::max(unit(type) * std::abs(b.value), type == dsl::dtype::float16 ? 0x1p-25L : 0);
+  if (type == dsl::dtype::float16 && std::abs(b.value) >= 65520) b.value = std::copysign(std::numeric_limits<long double>::infinity(), b.value.real());
+  return b;
+}
 
 /// The elements that become one, for each element of the result; and its extents.
-std::vector<std::vector<number>> groups_of(const operand& x, const axes& a, shape& extents) {
+std::vector<terms> groups_of(const operand& x, const axes& a, shape& extents) {
   const std::size_t rank = x.extents.size();
   std::vector<bool> gone(rank, a.along.empty());
   for (const int axis : a.along) gone[static_cast<std::size_t>(axis < 0 ? axis + static_cast<int>(rank) : axis)] = true;
@@ -251,13 +253,14 @@ std::vector<std::vector<number>> groups_of(const operand& x, const axes& a, shap
   for (std::size_t d = 0; d < rank; ++d)
     if (!gone[d]) extents.push_back(x.extents[d]);
     else if (a.keep_dims) extents.push_back(1);
-  std::vector<std::vector<number>> groups(static_cast<std::size_t>(count));
+  std::vector<terms> groups(static_cast<std::size_t>(count));
   const std::size_t n = x.elements.size() / static_cast<std::size_t>(dsl::size_of(x.type));
-  for (std::vector<number>& g : groups) g.reserve(n / groups.size());
+  for (terms& g : groups) g.reserve(n / groups.size());
   for (std::size_t i = 0; i < n; ++i) {
     std::int64_t rest = static_cast<std::int64_t>(i), to = 0;
     for (std::size_t d = count == 1 ? 0 : rank; d-- > 0;) to += rest % x.extents[d] * steps[d], rest /= x.extents[d];
-    groups[static_cast<std::size_t>(to)].push_back(number_at(x.elements, i, x.type));
+    terms& group = groups[static_cast<std::size_t>(to)];
+    group.push_back({number_at(x.elements, i, x.type), 1, static_cast<std::int64_t>(group.size())});
   }
   return groups;
 }
@@ -343,56 +346,138 @@ std::vector<std::vector<int>> axis_sets(int rank) {
   return all;
 }
 
-bytes draw(operand_kind kind, dsl::dtype type, std::int64_t n) {
-  std::mt19937_64 engine(static_cast<std::uint64_t>(n) * 16 + static_cast<std::uint64_t>(type));
-  const auto pick = [&](std::int64_t count) { return static_cast<std::int64_t>(engine() % static_cast<std::uint64_t>(count)); };
-  const bool is_signed = dsl::info(type).is_signed, is_complex = dsl::kind_of(type) == dsl::kind::complex, is_bool = type == dsl::dtype::boolean;
-  const std::int64_t middle = is_signed ? 0 : 10;
+namespace {
+
+using random_bits = std::mt19937_64;
+random_bits engine_for(dsl::dtype type, std::int64_t n) { return random_bits(static_cast<std::uint64_t>(n) * 16 + static_cast<std::uint64_t>(type)); }
+std::int64_t pick(random_bits& engine, std::int64_t count) { return static_cast<std::int64_t>(engine() % static_cast<std::uint64_t>(count)); }
+std::int64_t middle_of(dsl::dtype type) { return dsl::info(type).is_signed ? 0 : 10; }
+
+/// What most elements of an operand are.
+std::vector<number> ordinary(operand_kind kind, dsl::dtype type, std::int64_t n, random_bits& engine) {
+  const bool is_complex = dsl::kind_of(type) == dsl::kind::complex, is_bool = type == dsl::dtype::boolean;
+  const auto small = [&] { return static_cast<long double>(pick(engine, 7) - 3); };
   std::vector<number> x(static_cast<std::size_t>(n));
-  const auto anywhere = [&]() -> number& { return x[static_cast<std::size_t>(pick(n))]; };
   for (number& z : x) switch (kind) {
-      case operand_kind::whole: case operand_kind::with_nan:
-        z = is_bool ? number(static_cast<long double>(pick(2))) : number(static_cast<long double>(middle + pick(7) - 3), is_complex ? static_cast<long double>(pick(7) - 3) : 0);
+      case operand_kind::with_nan:
+        if (!is_integer(type) && pick(engine, 8) == 0) {
+          z = is_complex && pick(engine, 2) == 0 ? number(1, nan) : number(nan);
+          break;
+        }
+        [[fallthrough]];
+      case operand_kind::whole:
+        z = is_bool ? number(static_cast<long double>(pick(engine, 2))) : number(static_cast<long double>(middle_of(type)) + small(), is_complex ? small() : 0);
         break;
       case operand_kind::near_one: {
-        const auto power = static_cast<int>(pick(4));
-        const number turn = is_complex ? number(power == 0 ? 1 : power == 1 ? -1 : 0, power == 2 ? 1 : power == 3 ? -1 : 0) : number(is_signed && power == 0 ? -1 : 1);
-        if (is_integer(type)) z = turn * static_cast<long double>(is_bool ? 1 : 1 + 2 * pick(3));
-        else z = turn * (1 + static_cast<long double>(pick(2049) - 1024) * 0x1p-20L);
+        const auto power = static_cast<int>(pick(engine, 4));
+        z = is_complex ? number(power == 0 ? 1 : power == 1 ? -1 : 0, power == 2 ? 1 : power == 3 ? -1 : 0) : number(dsl::info(type).is_signed && power == 0 ? -1 : 1);
+        if (is_integer(type) && !is_bool) z *= static_cast<long double>(1 + 2 * pick(engine, 3));
         break;
       }
       case operand_kind::few: break;
-      case operand_kind::most: z = static_cast<long double>(is_bool ? 1 : 1 + pick(5)); break;
+      case operand_kind::most: z = 1; break;
     }
-  if (n > 0 && kind == operand_kind::few) anywhere() = 1;
-  if (n > 0 && kind == operand_kind::most) anywhere() = 0;
-  if (n > 0 && (kind == operand_kind::whole || kind == operand_kind::with_nan) && !is_bool)
-    for (int k = 0; k < 2; ++k) anywhere() = number(static_cast<long double>(middle - 9)), anywhere() = number(static_cast<long double>(middle + 9));
-  if (kind == operand_kind::with_nan && !is_integer(type))
-    for (number& z : x)
-      if (pick(8) == 0) z = is_complex && pick(2) == 0 ? number(1, nan) : number(nan);
+  return x;
+}
+/// What a few of them are.
+std::vector<number> rare(operand_kind kind, dsl::dtype type, random_bits& engine) {
+  const auto middle = static_cast<long double>(middle_of(type));
+  std::vector<number> x;
+  switch (kind) {
+    case operand_kind::whole: case operand_kind::with_nan:
+      if (type != dsl::dtype::boolean) x = {middle - 9, middle + 9, middle - 9, middle + 9};
+      break;
+    case operand_kind::near_one:
+      for (int k = 0; k < 8 && !is_integer(type); ++k) x.push_back(1 + static_cast<long double>(pick(engine, 2049) - 1024) * 0x1p-20L);
+      break;
+    case operand_kind::few: x = {1}; break;
+    case operand_kind::most: x = {0}; break;
+  }
+  return x;
+}
+bytes in_memory(const std::vector<number>& x, dsl::dtype type) {
   bytes memory;
   for (const number& z : x) append_number(memory, z, type);
   return memory;
 }
 
+std::int64_t period_of(const pattern& p) { return static_cast<std::int64_t>(p.period.size()) / dsl::size_of(p.type); }
+number element(const pattern& p, std::int64_t i) {
+  const auto other = p.others.find(i);
+  return other != p.others.end() ? number_at(other->second, 0, p.type) : number_at(p.period, static_cast<std::size_t>(i % period_of(p)), p.type);
+}
+/// What `of` gives for every place, where it has the pattern's period but for some places.
+template <class Of> terms terms_of(const pattern& p, const std::set<std::int64_t>& apart, const Of& of) {
+  terms all;
+  for (const std::int64_t i : apart) all.push_back({of(i), 1, i});
+  const std::int64_t period = period_of(p);
+  for (std::int64_t r = 0; r < period; ++r) {
+    std::int64_t count = (p.n - r + period - 1) / period, first = r;
+    for (const std::int64_t i : apart) count -= i % period == r;
+    while (apart.contains(first)) first += period;
+    if (count > 0) all.push_back({of(first), count, first});
+  }
+  return all;
+}
+
+}  // namespace
+
+bytes draw(operand_kind kind, dsl::dtype type, std::int64_t n) {
+  random_bits engine = engine_for(type, n);
+  std::vector<number> x = ordinary(kind, type, n, engine);
+  for (const number& z : rare(kind, type, engine))
+    if (n > 0) x[static_cast<std::size_t>(pick(engine, n))] = z;
+  return in_memory(x, type);
+}
+
+pattern draw_pattern(operand_kind kind, dsl::dtype type, std::int64_t n) {
+  random_bits engine = engine_for(type, n);
+  pattern p{type, n, in_memory(ordinary(kind, type, std::min<std::int64_t>(n, 251), engine), type), {}};
+  std::int64_t at = n - 1;
+  for (const number& z : rare(kind, type, engine))
+    if (n > 0) p.others[at] = in_memory({z}, type), at = pick(engine, n);
+  return p;
+}
+
+pattern backwards(const pattern& p) {
+  pattern to{p.type, p.n, {}, {}};
+  for (std::int64_t r = 0; r < period_of(p); ++r) {
+    const auto from = p.period.begin() + (p.n - 1 - r) % period_of(p) * dsl::size_of(p.type);
+    to.period.insert(to.period.end(), from, from + dsl::size_of(p.type));
+  }
+  for (const auto& [at, value] : p.others) to.others[p.n - 1 - at] = value;
+  return to;
+}
+
 void expect_reduced(row r, const operand& x, const axes& a, const outcome& got) {
   shape extents;
-  const std::vector<std::vector<number>> groups = groups_of(x, a, extents);
+  const std::vector<terms> groups = groups_of(x, a, extents);
   const std::string call = spelled(r, x.type, x.extents, a);
-  const bool throws = !has_value_of_nothing(r) && !groups.empty() && groups.front().empty();
+  const bool throws = needs_elements(r) && !groups.empty() && groups.front().empty();
   ASSERT_EQ(got.shape_error, throws) << call;
   if (throws) return;
   ASSERT_EQ(got.extents, extents) << call;
   std::vector<bounded> want;
-  for (const std::vector<number>& g : groups) {
-    bounded b = reduced(r, g, got.type);
-    // The result's own rounding, where it is not the accumulator's.
-    if (is_half(got.type)) b.allowed += unit(got.type) * std::abs(b.value);
-    else if (b.allowed > 0) b.allowed += unit(got.type) * std::abs(b.value);
-    want.push_back(b);
-  }
+  for (const terms& g : groups) want.push_back(result(r, g, got.type));
   expect_values(call, got, want);
+}
+
+void expect_reduced(row r, const pattern& x, const outcome& got) {
+  const std::string call = spelled(r, x.type, {x.n}, {});
+  const bool throws = needs_elements(r) && x.n == 0;
+  ASSERT_EQ(got.shape_error, throws) << call;
+  if (throws) return;
+  const bool is_dot = r == row::dot || r == row::vdot;
+  std::set<std::int64_t> apart;
+  for (const auto& other : x.others) {
+    apart.insert(other.first);
+    if (is_dot) apart.insert(x.n - 1 - other.first);
+  }
+  const auto value = [&](std::int64_t i) {
+    const number z = element(x, i);
+    return is_dot ? times(r == row::vdot ? std::conj(z) : z, element(x, x.n - 1 - i)) : z;
+  };
+  expect_values(call, got, {result(r, terms_of(x, apart, value), got.type)});
 }
 
 std::vector<section> sections_of(dsl::dtype type) {

@@ -5,6 +5,8 @@
 #include "../on_device.hpp"
 #include "../stored_values.hpp"
 
+#include <map>
+
 /// A test for each device and dtype, size or layout.
 struct reductions : on_device {};
 
@@ -33,9 +35,16 @@ constexpr const char* name_of(row r) { return names[static_cast<int>(r)]; }
 constexpr bool ignores_nan(row r) { return name_of(r)[0] == 'n' && name_of(r)[1] == 'a'; }  // not norm
 constexpr bool takes_several_axes(row r) { return r != row::argmin && r != row::argmax && r != row::nanargmin && r != row::nanargmax; }
 constexpr bool takes_axes(row r) { return r != row::dot && r != row::vdot; }
+constexpr bool needs_elements(row r) {
+  switch (r) {
+    case row::min: case row::max: case row::nanmin: case row::nanmax: case row::ptp: case row::norm_inf:
+    case row::argmin: case row::argmax: case row::nanargmin: case row::nanargmax: return true;
+    default: return false;
+  }
+}
 
-/// What the sweep over sizes draws: small whole numbers, whose sums are exact, with an extreme at two places each; factors whose
-/// products stay near 1, all of them odd where they are integers; whole ones and NaNs; zeros but one; one zero.
+/// Random operands. whole: small whole numbers, whose sums are exact, with an extreme at two places each; near_one: numbers of
+/// magnitude 1, of integers odd ones, and a few near 1; with_nan: whole, and NaNs; few: zeros but one; most: ones but one.
 enum class operand_kind { whole, near_one, with_nan, few, most };
 inline constexpr int operand_kinds = 5;
 bytes draw(operand_kind kind, dsl::dtype type, std::int64_t n);
@@ -46,6 +55,17 @@ struct operand {
   shape extents;
   bytes elements;
 };
+/// n elements, however many: element i is the i-th of the period, over and over, unless it is one of the others. What becomes of them is
+/// known from these. One of the others is the last element.
+struct pattern {
+  dsl::dtype type;
+  std::int64_t n;
+  bytes period;
+  std::map<std::int64_t, bytes> others;
+};
+pattern draw_pattern(operand_kind kind, dsl::dtype type, std::int64_t n);
+pattern backwards(const pattern& p);
+
 /// Which of them become one.
 struct axes {
   std::vector<int> along;  // none: all of them
@@ -66,6 +86,8 @@ struct outcome {
 /// Expects what `r` of `x` is by definition. Integers exactly; floating point numbers within the bounds that reductions.py states for
 /// a sum of as many terms as are added one after another at most.
 void expect_reduced(row r, const operand& x, const axes& a, const outcome& got);
+/// The same of all elements of a vector, dot and vdot with the vector backwards.
+void expect_reduced(row r, const pattern& x, const outcome& got);
 
 /// A line of reductions.txt.
 struct stored_result {

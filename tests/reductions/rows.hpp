@@ -7,17 +7,23 @@
 
 namespace reduction {
 
-template <class X> using value_of = typename std::remove_cvref_t<X>::value_type;
-/// The dtype of the row sum_as_double.
+/// An array's or a symbol's dtype.
 template <class X>
-using wide_t = std::conditional_t<dsl::kind_of(dsl::dtype_v<value_of<X>>) == dsl::kind::complex, std::complex<double>, double>;
+constexpr dsl::dtype dtype_of() {
+  if constexpr (dsl::is_symbol<X>) return X::type.type;
+  else return dsl::dtype_v<typename X::value_type>;
+}
+/// The dtype of the row sum_as_double.
+template <class X> using wide_t = std::conditional_t<dsl::kind_of(dtype_of<X>()) == dsl::kind::complex, std::complex<double>, double>;
 
-/// written<row::sum>::of(x, options...) is dsl::sum(x, options...).
+/// written<row::sum>::of(x, y, options...) is dsl::sum(x, options...); y is x backwards.
 template <row R> struct written;
-#define ROW(level, name, kind, ...)                                                                          \
-  template <> struct written<row::name> {                                                                    \
-    static constexpr operand_kind operand = operand_kind::kind;                                              \
-    template <class X> static auto of(const X& x, [[maybe_unused]] const auto&... o) { return __VA_ARGS__; } \
+#define ROW(level, name, kind, ...)                                                                                              \
+  template <> struct written<row::name> {                                                                                        \
+    static constexpr operand_kind operand = operand_kind::kind;                                                                  \
+    template <class X> static constexpr auto of(const X& x, [[maybe_unused]] const auto& y, [[maybe_unused]] const auto&... o) { \
+      return __VA_ARGS__;                                                                                                        \
+    }                                                                                                                            \
   };
 #include "rows.inc"
 #undef ROW
@@ -28,8 +34,8 @@ inline constexpr int levels[] = {
 #undef ROW
 };
 
-/// Up to which level rows are compared for a dtype; reductions.txt has them up to 2, and up to 3 for those that have 3 here. A row takes
-/// g++ 0.5 s and nvcc 1.5 s for each dtype, so some dtypes stand for others.
+/// Up to which level rows are compared alone for a dtype; reductions.txt has them up to 2, and up to 3 for those that have 3 here. A row
+/// takes g++ 0.5 s and nvcc 1.5 s for each dtype, so some dtypes stand for others; in_one_pass.hpp has all rows of all dtypes.
 constexpr int level_of(dsl::dtype type) {
   using enum dsl::dtype;
 #if defined(__CUDACC__)
@@ -66,7 +72,7 @@ template <class T> outcome outcome_of(const dsl::scalar<T>& result) {
 template <row R, class X, class... Options>
 outcome evaluate(const X& x, const Options&... options) {
   try {
-    return outcome_of(dsl::eval(written<R>::of(x, options...)));
+    return outcome_of(dsl::eval(written<R>::of(x, dsl::flip(x), options...)));
   } catch (const dsl::shape_error&) {
     return {.shape_error = true, .type = {}, .extents = {}, .values = {}};
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dsl/exec/kernel.hpp>
+#include <dsl/exec/strips.hpp>
 
 namespace dsl::detail {
 
@@ -10,9 +11,14 @@ namespace dsl::detail {
 /// into the lane of its place in the row.
 using block_function = void (*)(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums);
 
+/// Folds the `length` consecutive elements of each of `rows` rows, `stride` elements apart, into lane `lane` and those after it. in[k] is
+/// as for a block_function, but of positions the first alone. Reads what `strips::fold` reads.
+using strip_function = void (*)(int lane, int rows, std::int64_t length, std::int64_t stride, const void* const* in, void* const* sums);
+
 /// A pass's loop as data: for each instruction set, and what becomes of the lanes. Folded values are numbered through all folds.
 struct host_code {
   block_function block[3];  // the compiler's default; x86-64-v3 (AVX2, FMA); x86-64-v4 (AVX-512)
+  strip_function strip[3];  // null where the pass has arrays beside its reductions
   void (*clear)(void* const* sums, int count);
   /// Folds lanes owner_step * i + part_step * j, of j < parts, into the first of them, by halves, for i < owners.
   void (*collapse)(void* const* sums, int owners, int owner_step, int parts, int part_step);
@@ -98,6 +104,17 @@ class host_loop {
     }
   }
 
+  struct join_lane {
+    const accumulators& from;
+    void* const* sums;
+    int lane;
+    template <class Fold, int J>
+    DSL_DETAIL_FN void operator()() const { store<Fold, J>(combine<Fold>(load<Fold, J>(sums, lane), nth_fold<J>(from)), sums, lane); }
+  };
+  DSL_DETAIL_FN static void run_strips(int lane, int rows, std::int64_t length, std::int64_t stride, const void* const* in, void* const* sums) {
+    for (int r = 0; r < rows; ++r) folds::visit(join_lane{strips<Pass>::fold(in, r * stride, length), sums, lane + r});
+  }
+
   DSL_DETAIL_TARGET("sse2")
   static void v2(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) { run(padded, rows, stride, in, out, sums); }
 #if DSL_DETAIL_X86_LEVELS
@@ -105,6 +122,15 @@ class host_loop {
   static void v3(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) { run(padded, rows, stride, in, out, sums); }
   DSL_DETAIL_TARGET("arch=x86-64-v4,prefer-vector-width=512")
   static void v4(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) { run(padded, rows, stride, in, out, sums); }
+#endif
+
+  DSL_DETAIL_TARGET("sse2")
+  static void strips_v2(int lane, int rows, std::int64_t length, std::int64_t stride, const void* const* in, void* const* sums) { run_strips(lane, rows, length, stride, in, sums); }
+#if DSL_DETAIL_X86_LEVELS
+  DSL_DETAIL_TARGET("arch=x86-64-v3")
+  static void strips_v3(int lane, int rows, std::int64_t length, std::int64_t stride, const void* const* in, void* const* sums) { run_strips(lane, rows, length, stride, in, sums); }
+  DSL_DETAIL_TARGET("arch=x86-64-v4,prefer-vector-width=512")
+  static void strips_v4(int lane, int rows, std::int64_t length, std::int64_t stride, const void* const* in, void* const* sums) { run_strips(lane, rows, length, stride, in, sums); }
 #endif
 
   static void clear(void* const* sums, int count) {
@@ -194,14 +220,22 @@ class host_loop {
 
  public:
   static constexpr host_code code() {
+    host_code c{};
 #if DSL_DETAIL_X86_LEVELS
-    host_code c{{&v2, &v3, &v4}, nullptr, nullptr, nullptr, nullptr};
+    c.block[0] = &v2, c.block[1] = &v3, c.block[2] = &v4;
+    if constexpr (has_strips) c.strip[0] = &strips_v2, c.strip[1] = &strips_v3, c.strip[2] = &strips_v4;
 #else
-    host_code c{{&v2, &v2, &v2}, nullptr, nullptr, nullptr, nullptr};
+    for (int level = 0; level < 3; ++level) {
+      c.block[level] = &v2;
+      if constexpr (has_strips) c.strip[level] = &strips_v2;
+    }
 #endif
     if constexpr (folds::count > 0) c.clear = &clear, c.collapse = &collapse, c.add = &add, c.finish = &finish;
     return c;
   }
+
+ private:
+  static constexpr bool has_strips = folds::count > 0 && !Pass::view().folds_beside_arrays();
 };
 
 }  // namespace dsl::detail

@@ -53,12 +53,12 @@ struct sum_slot {
   }
 };
 
-// Of a warp's first `count` lanes; the first one has the result.
+// The first lane has the result.
 template <class Folds>
-__device__ void combine_warp(const block_team& team, typename Folds::accumulators& sums, int count = 32) {
+__device__ void combine_warp(const block_team& team, typename Folds::accumulators& sums) {
   DSL_DETAIL_UNROLL
   for (int step = 16; step > 0; step /= 2)
-    if (step < count) Folds::visit([&]<class Fold, int J>() { nth_fold<J>(sums) = team.combine<Fold>(nth_fold<J>(sums), team.shift_down(nth_fold<J>(sums), step)); });
+    Folds::visit([&]<class Fold, int J>() { nth_fold<J>(sums) = team.combine<Fold>(nth_fold<J>(sums), team.shift_down(nth_fold<J>(sums), step)); });
 }
 
 // Leaves the block's sums, which thread 0 has, to the others, and combines those of the blocks that a thread reads. A read that comes
@@ -103,12 +103,12 @@ __global__ void __launch_bounds__(loop_block(Pass::view())) loop_kernel(const __
     history_place history(args.loop);
     loop.begin(mine, blockIdx.x, gridDim.x, thread, threads);
     typename body::singles now = loop.first_singles();
-    const int lane = thread & 31, warps = threads / 32, lanes_used = args.loop.in_shared + args.loop.streamed == 0 && args.loop.groups < 31 ? static_cast<int>(args.loop.groups) + 1 : 32;
+    const int lane = thread & 31, warps = threads / 32;
     const int readers = static_cast<int>(gridDim.x) >= threads ? warps : (static_cast<int>(gridDim.x) + 31) / 32;
     DSL_DETAIL_ROLLED
     for (std::int64_t k = 0; k < args.loop.steps; ++k) {
       typename body::accumulators sums = loop.step(mine, now, k, thread, threads);
-      combine_warp<folds>(team, sums, warps == 1 ? lanes_used : 32);
+      combine_warp<folds>(team, sums);
       if (warps > 1) {
         typename body::accumulators* const of = of_warp[k & 1];
         if (lane == 0) of[thread / 32] = sums;

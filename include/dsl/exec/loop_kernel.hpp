@@ -164,7 +164,8 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
     for (int r = 0; r < in_registers; ++r) {
       group g = held_row(t, r, threads);
       g.count = t.count[r];
-      if (g.count > 0) advance(g, t.mine[r], now, k, sums);
+      if (g.count <= 0) break;  // so are the others'
+      advance(g, t.mine[r], now, k, sums);
     }
     DSL_DETAIL_ROLLED
     for (int s = 0, m = 0, turn = 0; s < resident || m < streamed;) {

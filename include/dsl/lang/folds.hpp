@@ -272,7 +272,7 @@ struct extremum_position : without_calls {
       auto before = comes_before<Max>(b, a), equal = as<dtype::boolean>(apply<op::equal>(a, b));
       if constexpr (may_be_nan<S> && !ignores) {
         const auto a_is_nan = is_nan(a), b_is_nan = is_nan(b);
-        before = choose(either(a_is_nan, b_is_nan), both(b_is_nan, negation(a_is_nan)), before);
+        before = both(either(before, b_is_nan), negation(a_is_nan));  // comparisons with NaN are false
         equal = either(equal, both(a_is_nan, b_is_nan));
       }
       const auto take = either(before, both(equal, apply<op::less>(k, i)));
