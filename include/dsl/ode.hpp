@@ -1,0 +1,4 @@
+// Ordinary differential equations beside everything else: not in dsl.hpp.
+#pragma once
+
+#include <dsl/ode/stepper.hpp>
