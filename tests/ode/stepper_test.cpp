@@ -15,10 +15,9 @@ using wide = std::complex<long double>;
 struct steppers : on_device {};
 ON_EVERY_DEVICE(steppers);
 
-// Three problems at once: y' = y cos t; a rotation whose speed depends on the radius; and a phase F that follows a decaying N.
+// Three problems at once: y' = y cos t; u = sech(s), v = tanh(s); and a phase F that follows a decaying N.
 constexpr auto three_problems = [](auto t, auto y, auto u, auto v, auto F, auto N) {
-  const auto r = u * u + v * v;
-  return std::tuple{y * cos(t), -v * r, u * r, 1i * N * F, -N};
+  return std::tuple{y * cos(t), -u * v, u * u, 1i * N * F, -N};
 };
 
 struct errors { double of_time, nonlinear, complex; };
@@ -26,11 +25,11 @@ struct errors { double of_time, nonlinear, complex; };
 template <class Step>
 errors after(int steps, const Step& step) {
   constexpr int n = 5;
-  constexpr double end = 2, begin = 0.25;
+  constexpr double end = 1.75, begin = 0.25;
   std::vector<double> y(n), u(n), v(n), N(n);
   std::vector<c64> F(n);
-  const auto radius = [](int i) { return 0.6 + 0.1 * i; };
-  for (std::size_t i = 0; i < n; ++i) y[i] = radius(static_cast<int>(i)), u[i] = y[i], v[i] = 0, F[i] = c64(y[i], 1), N[i] = 2 * y[i];
+  const auto first = [](std::size_t i) { return 0.6 + 0.1 * static_cast<double>(i); };
+  for (std::size_t i = 0; i < n; ++i) y[i] = first(i), u[i] = 1 / std::cosh(y[i]), v[i] = std::tanh(y[i]), F[i] = c64(y[i], 1), N[i] = 2 * y[i];
   auto dy = dsl::to_device(y), du = dsl::to_device(u), dv = dsl::to_device(v), dN = dsl::to_device(N);
   auto dF = dsl::to_device(F);
   const double h = (end - begin) / steps;
@@ -38,9 +37,9 @@ errors after(int steps, const Step& step) {
   y = dy.copy_to_host(), u = du.copy_to_host(), v = dv.copy_to_host(), F = dF.copy_to_host(), N = dN.copy_to_host();
   errors most{};
   for (std::size_t i = 0; i < n; ++i) {
-    const double r = radius(static_cast<int>(i)), took = end - begin;
+    const double r = first(i), took = end - begin;
     most.of_time = std::max(most.of_time, std::abs(y[i] - r * std::exp(std::sin(end) - std::sin(begin))));
-    most.nonlinear = std::max(most.nonlinear, std::abs(c64(u[i], v[i]) - std::polar(r, r * r * took)));
+    most.nonlinear = std::max(most.nonlinear, std::hypot(u[i] - 1 / std::cosh(r + took), v[i] - std::tanh(r + took)));
     most.complex = std::max(most.complex, std::abs(F[i] - c64(r, 1) * std::polar(1.0, 2 * r * (1 - std::exp(-took)))));
   }
   return most;
@@ -49,17 +48,17 @@ errors after(int steps, const Step& step) {
 template <class Step>
 void expect_order(double order, int steps, const Step& step) {
   const errors a = after(steps, step), b = after(2 * steps, step);
-  EXPECT_NEAR(std::log2(a.of_time / b.of_time), order, 0.2) << a.of_time << " " << b.of_time;
-  EXPECT_NEAR(std::log2(a.nonlinear / b.nonlinear), order, 0.2) << a.nonlinear << " " << b.nonlinear;
-  EXPECT_NEAR(std::log2(a.complex / b.complex), order, 0.2) << a.complex << " " << b.complex;
+  EXPECT_NEAR(std::log2(a.of_time / b.of_time), order, 0.04 * order) << a.of_time << " " << b.of_time;
+  EXPECT_NEAR(std::log2(a.nonlinear / b.nonlinear), order, 0.04 * order) << a.nonlinear << " " << b.nonlinear;
+  EXPECT_NEAR(std::log2(a.complex / b.complex), order, 0.04 * order) << a.complex << " " << b.complex;
 }
 
 constexpr auto right_side = dsl::ode::with_time(three_problems);
 TEST_P(steppers, euler_is_of_order_1) { expect_order(1, 128, dsl::ode::euler(right_side)); }
 TEST_P(steppers, heun_is_of_order_2) { expect_order(2, 64, dsl::ode::heun(right_side)); }
 TEST_P(steppers, rk4_is_of_order_4) { expect_order(4, 32, dsl::ode::rk4(right_side)); }
-TEST_P(steppers, dopri5_is_of_order_5) { expect_order(5, 16, dsl::ode::dopri5(right_side)); }
-TEST_P(steppers, fehlberg8_is_of_order_8) { expect_order(8, 8, dsl::ode::fehlberg8(right_side)); }
+TEST_P(steppers, dopri5_is_of_order_5) { expect_order(5, 72, dsl::ode::dopri5(right_side)); }
+TEST_P(steppers, fehlberg8_is_of_order_8) { expect_order(8, 7, dsl::ode::fehlberg8(right_side)); }
 
 // A method as a tableau says it, in long double, for the coupled fields.
 template <const auto& Method>
@@ -96,7 +95,7 @@ void expect_reference(const Step& step, H h, double tolerance) {
   }
 }
 
-// The largest error of 33 elements of magnitude up to 3, in units of epsilon: 3 to 6.
+// Measured: 7e-16, and 4.5e-7 in float.
 TEST_P(steppers, values_of_double_fields) {
   expect_reference<dsl::ode::detail::heun_method, double>(dsl::ode::heun(coupled_fields), 0.25, 2e-15);
   expect_reference<dsl::ode::detail::rk4_method, double>(dsl::ode::rk4(coupled_fields), 0.25, 2e-15);

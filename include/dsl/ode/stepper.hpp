@@ -114,7 +114,7 @@ struct nothing {
 
 /// A step as a formula: of (fields..., others..., h), or with the time (fields..., others..., t, h).
 template <const auto& Method, class F, class Feedback>
-struct step {
+struct stepper {
   template <class... X> constexpr auto operator()(const X&... x) const {
     constexpr std::size_t times = right_side<F>::times, count = sizeof...(X);
     static_assert(count > times, "a step takes the fields, the other arguments of the right-hand side, the time if that sees it, and h");
@@ -150,7 +150,7 @@ template <const auto& Method, class Name, class F, class Feedback>
 constexpr auto make_step(F, Feedback) {
   static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F> && std::is_empty_v<Feedback> && std::is_default_constructible_v<Feedback>,
                 "a stepper takes functions without captures or members: pass values as arguments");
-  return vectorize<Name>(step<Method, F, Feedback>{});
+  return vectorize<Name>(stepper<Method, F, Feedback>{});
 }
 
 }  // namespace detail
