@@ -72,6 +72,7 @@ device_properties properties(int index) {
   d.compute_capability = 10 * p.major + p.minor;
   d.memory = p.totalGlobalMem;
   d.l2 = static_cast<std::size_t>(p.l2CacheSize);
+  d.shared_per_block = p.sharedMemPerBlockOptin;
   DSL_CHECK(cudaDriverGetVersion(&d.driver));
   DSL_CHECK(cudaRuntimeGetVersion(&d.runtime));
   return d;
@@ -153,6 +154,12 @@ void set_zero(void* at, std::size_t bytes, int index, void* stream) {
   DSL_CHECK(cudaMemsetAsync(at, 0, bytes, native(stream)));
 }
 
+bool is_cooperative(int index) {
+  int supported = 0;
+  DSL_CHECK(cudaDeviceGetAttribute(&supported, cudaDevAttrCooperativeLaunch, index));
+  return supported != 0;
+}
+
 kernel_attributes attributes(const void* function, int block, int index) {
   static std::mutex mutex;
   static std::map<std::tuple<const void*, int, int>, kernel_attributes> known;
@@ -165,13 +172,18 @@ kernel_attributes attributes(const void* function, int block, int index) {
   int blocks = 0;
   if (block <= a.maxThreadsPerBlock)
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, block, 0), "reading a kernel's occupancy");
-  return known[key] = {a.numRegs, a.maxThreadsPerBlock, blocks};
+  return known[key] = {a.numRegs, a.maxThreadsPerBlock, blocks, static_cast<int>(a.sharedSizeBytes)};
 }
 
 void launch_kernel(const kernel_launch& k, const stream& on) {
   const current_device current(on.where().index);
-  const cudaError_t status = cudaLaunchKernel(k.function, dim3(static_cast<unsigned>(k.grid)), dim3(static_cast<unsigned>(k.block)), k.parameters,
-                                              static_cast<std::size_t>(k.shared_bytes), native(on.native()));
+  constexpr int without_asking = 48 << 10;
+  if (k.shared_bytes > without_asking)
+    check(cudaFuncSetAttribute(k.function, cudaFuncAttributeMaxDynamicSharedMemorySize, k.shared_bytes), "asking for shared memory");
+  const dim3 grid(static_cast<unsigned>(k.grid)), block(static_cast<unsigned>(k.block));
+  const auto shared = static_cast<std::size_t>(k.shared_bytes);
+  const cudaError_t status = k.cooperative ? cudaLaunchCooperativeKernel(k.function, grid, block, k.parameters, shared, native(on.native()))
+                                           : cudaLaunchKernel(k.function, grid, block, k.parameters, shared, native(on.native()));
   if (status == cudaSuccess) return;
   cudaGetLastError();
   raise<cuda_error>("launching " + spell_kernel(k.name) + " (" + spell_pass(k.pass, k.operands) + ", " + std::to_string(k.elements) +

@@ -31,6 +31,8 @@ void set_zero(void* at, std::size_t bytes, int index, void* stream);
 void fill(void* at, const void* value, std::size_t size, std::int64_t count, int index, void* stream);
 
 kernel_attributes attributes(const void* function, int block, int index);
+/// Whether blocks may wait for each other.
+bool is_cooperative(int index);
 /// What is launched, and what an error says of it.
 struct kernel_launch {
   const void* function;
@@ -41,6 +43,7 @@ struct kernel_launch {
   const pass_view& pass;
   const operand* operands;
   std::int64_t elements;
+  bool cooperative = false;  // all blocks at once on the device
 };
 /// Queues a kernel. Throws cuda_error that names the kernel, the expression and the sizes.
 void launch_kernel(const kernel_launch& k, const stream& on);

@@ -52,6 +52,7 @@ device_properties read_sim() {
   device_properties d = read_host();
   std::snprintf(d.name, sizeof d.name, "simulator");
   d.multiprocessors = 2, d.threads_per_multiprocessor = 1024, d.registers_per_multiprocessor = 65536;
+  d.shared_per_block = 16 << 10;
   return d;
 }
 

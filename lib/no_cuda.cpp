@@ -21,6 +21,7 @@ void release(void*, int, void*) noexcept {}
 void copy(void*, const void*, std::size_t, direction, int, void*) { missing(); }
 void set_zero(void*, std::size_t, int, void*) { missing(); }
 void fill(void*, const void*, std::size_t, std::int64_t, int, void*) { missing(); }
+bool is_cooperative(int) { missing(); }
 kernel_attributes attributes(const void*, int, int) { missing(); }
 void launch_kernel(const kernel_launch&, const stream&) { missing(); }
 workspace scratch_of(const stream&, std::size_t) { missing(); }

@@ -62,12 +62,12 @@ void prepared::require_in_place() const {
     raise<shape_error>("a loop's variables overlap each other or its parameters: " + spell_pass(code_->pass.view, operands_.data()));
 }
 
-void prepared::run(const std::uint64_t* recorded) {
+void prepared::run(const std::uint64_t* recorded, const bool* stop) {
   if (code_->folds() ? space_.results == 0 : space_.elements == 0) return;
   const stream on = stream::current(space_.where);
   use_operands(operands_.data(), code_->inputs, code_->outputs(), on);
   if (space_.where.kind == backend::host) return run_on_host({*code_, operands_.data(), space_, recorded});
-  run_kernel(recorded, on);
+  run_kernel(recorded, stop, on);
 }
 
 namespace {
@@ -95,11 +95,11 @@ tiling tiling_of(const geometry& g, const plan& p) {
 
 }  // namespace
 
-void prepared::run_kernel(const std::uint64_t* recorded, const stream& on) {
+void prepared::run_kernel(const std::uint64_t* recorded, const bool* stop, const stream& on) {
   const plan p = make_plan();
   const int inputs = code_->inputs, count = static_cast<int>(operands_.size());
   const kept_along kept = space_.kept == 0 ? kept_along::none : (space_.kept >> (space_.rank - 1) & 1) != 0 ? kept_along::columns : kept_along::rows;
-  parameters given({space_.elements, p.tiles, {space_.count, p.splits, p.slots, {log2_of(p.distance), log2_of(p.parts)}, kept, nullptr, nullptr}});
+  parameters given({space_.elements, p.tiles, {space_.count, p.splits, p.slots, {log2_of(p.distance), log2_of(p.parts)}, kept, nullptr, nullptr, stop}});
   if (!space_.linear) given.put(tiling_of(space_, p));
   int shared = 0;
   for (int k = 0; k < count; ++k) {

@@ -27,18 +27,28 @@ void check_access(const checked_ranges& allowed, const void* address, std::size_
 
 namespace {
 
-// Accumulators of all threads of a block, or of all blocks of a group.
-class accumulator_array {
+// `count` things of a size that is known here alone.
+class aligned_bytes {
  public:
-  accumulator_array(const simulated_kernel& k, int bytes, std::size_t count) : bytes_(static_cast<std::size_t>(bytes)), memory_((bytes_ * count + 15) / 16) {
-    for (std::size_t i = 0; k.clear != nullptr && i < count; ++i) k.clear(at(i));
-  }
-  void* at(std::size_t i) { return reinterpret_cast<unsigned char*>(memory_.data()) + bytes_ * i; }
+  aligned_bytes(std::size_t bytes, std::int64_t count) : bytes_(bytes), memory_((bytes_ * static_cast<std::size_t>(count) + 15) / 16) {}
+  void* at(std::int64_t i) const { return const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(memory_.data())) + bytes_ * static_cast<std::size_t>(i); }
 
  private:
   struct alignas(16) sixteen_bytes { unsigned char byte[16]; };
   std::size_t bytes_;
   std::vector<sixteen_bytes> memory_;
+};
+
+// Accumulators of all threads of a block, or of all blocks of a group.
+class accumulator_array {
+ public:
+  accumulator_array(const simulated_kernel& k, int bytes, std::size_t count) : memory_(static_cast<std::size_t>(bytes), static_cast<std::int64_t>(count)) {
+    for (std::size_t i = 0; k.clear != nullptr && i < count; ++i) k.clear(at(i));
+  }
+  void* at(std::size_t i) { return memory_.at(static_cast<std::int64_t>(i)); }
+
+ private:
+  aligned_bytes memory_;
 };
 
 }  // namespace
@@ -103,6 +113,30 @@ void simulate(const simulated_kernel& k, int accumulator_bytes, const void* argu
       finish(sums, slot, across);
     }
   }
+}
+
+void simulate_loop(const simulated_loop& k, int accumulator_bytes, const void* arguments, const plan& p, std::int64_t steps, checked_ranges& allowed) {
+  const auto each_thread = [&](const auto& run) {
+    for (allowed.block = 0; allowed.block < p.grid; ++allowed.block)
+      for (allowed.thread = 0; allowed.thread < p.block; ++allowed.thread) run(allowed.block, allowed.thread);
+  };
+  if (k.elementwise != nullptr) return each_thread([&](std::int64_t block, int thread) { k.elementwise(arguments, allowed, block * p.block + thread); });
+
+  const aligned_bytes states(k.state_bytes, p.grid * p.block), shared(static_cast<std::size_t>(p.shared_bytes), p.grid), singles(k.singles_bytes, 1),
+      sums(static_cast<std::size_t>(accumulator_bytes), p.grid * p.block);
+  allowed.add(reinterpret_cast<std::uintptr_t>(shared.at(0)), static_cast<std::size_t>(p.shared_bytes * p.grid));
+  const auto thread_at = [&](std::int64_t block, int number) {
+    return simulated_thread{block, number, p.block, static_cast<unsigned char*>(shared.at(block)), states.at(block * p.block + number)};
+  };
+  each_thread([&](std::int64_t block, int thread) { k.begin(arguments, allowed, thread_at(block, thread)); });
+  k.first(arguments, allowed, singles.at(0));
+  bool ends = false;
+  for (std::int64_t step = 0; step < steps && !ends; ++step) {
+    each_thread([&](std::int64_t block, int thread) { k.step(arguments, allowed, thread_at(block, thread), singles.at(0), step, sums.at(block * p.block + thread)); });
+    ends = k.finish(arguments, allowed, sums.at(0), p.grid, p.block, step, singles.at(0));
+  }
+  each_thread([&](std::int64_t block, int thread) { k.end(arguments, allowed, thread_at(block, thread)); });
+  k.store(arguments, allowed, singles.at(0));
 }
 
 }  // namespace dsl::detail

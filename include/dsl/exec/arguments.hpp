@@ -56,6 +56,7 @@ struct fold_walk {
   kept_along kept;
   void* partials;        // what blocks leave for the last one of their group
   unsigned* tickets;     // for each group: how many have done so
+  const bool* stop;      // of a loop: whether it has ended; or null
 };
 
 /// A kernel's parameters, laid out so that the launcher can fill them without knowing the kernel: this, for the strided kernel a

@@ -160,6 +160,7 @@ __global__ void kernel(const __grid_constant__ Arguments args) {
     }
   };
   if constexpr (body::folds::count > 0) {
+    if (args.folds.stop != nullptr && *args.folds.stop) return;
     fold_blocks(thread, args.folds, args.tiles, shared_memory, [&](std::uint32_t group, std::int64_t tile, typename body::accumulators* sums) {
       load_tile(tile);
       thread.fold(group, tile, number, block, sums);

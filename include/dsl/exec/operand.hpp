@@ -25,6 +25,7 @@ struct operand {
   buffer* memory = nullptr;
   std::int64_t extents[max_rank] = {}, strides[max_rank] = {};  // in elements
   int size = 0;  // address: an element's bytes
+  bool counts_steps = false;  // value: the number of a loop's step
   // neighbour: element i is the array's element i - distance along an axis
   std::int64_t distance = 0;
   int axis = 0;

@@ -12,7 +12,18 @@ struct launch {
   int grid = 0;   ///< blocks; only kernels that reduce take fewer blocks than elements need
 };
 
-/// How an expression runs.
+/// How a loop runs. The plan chooses, unless a call of `iterate` names one.
+enum class strategy : std::uint8_t {
+  automatic,
+  launches,     ///< a kernel a step
+  graph,        ///< the same kernels, many steps in one CUDA graph
+  elementwise,  ///< no reductions: a thread runs all steps of its elements, which it keeps in registers
+  one_block,    ///< the arrays on chip, in registers and shared memory, of one block
+  cooperative,  ///< the arrays on chip, of all blocks, which wait for each other's sums each step
+  streamed,     ///< the same for what finds room there; the rest comes and goes each step
+};
+
+/// How an expression or a loop runs.
 struct plan {
   device where{backend::host};
   const char* path = "";      ///< "linear"; "strided"; "transposing", through tiles in shared memory
@@ -31,6 +42,9 @@ struct plan {
   std::int64_t grid = 0;      ///< blocks
   int registers = 0;          ///< a thread, as compiled; 0 where there is no kernel
   int blocks_per_multiprocessor = 0;
+  strategy loop = strategy::automatic;  ///< of a loop: how its steps run; then, of a block:
+  std::int64_t block_groups = 0;        ///< groups of lanes
+  int held = 0, in_shared = 0;          ///< of these, a thread's in registers and in shared memory; the others are streamed
   cost per_element{};
 
   /// One line: device, path, grid, block, lanes, registers, flops and bytes.
@@ -56,7 +70,14 @@ struct pass_traits {
 };
 
 /// What the driver says of a compiled kernel; zeros for the simulator.
-struct kernel_attributes { int registers, max_block, blocks_per_multiprocessor; };
+struct kernel_attributes { int registers, max_block, blocks_per_multiprocessor, static_shared; };
+
+/// What a loop's kernel needs of a plan.
+struct loop_traits {
+  int held;         // groups of lanes that a thread keeps in registers
+  int group_bytes;  // of a group, in all arrays that are carried
+  int most_threads;
+};
 
 /// Grid and block for a kernel. One that reduces gets as many blocks as fit on the device at once and walks on from there, so that
 /// its partial results are few. Throws device_error where a fixed block is larger than the kernel allows.

@@ -69,17 +69,18 @@ class prepared {
   bool is_reduction(std::size_t output) const { return code_->pass.view.is_result(static_cast<int>(output)); }
   plan make_plan() const;
 
-  /// Queues one evaluation on the current stream. `recorded` gives for each output a second address for a reduction's result, or 0.
-  /// Throws cuda_error that names the kernel, the expression and the sizes.
-  void run(const std::uint64_t* recorded = nullptr);
+  /// Queues one evaluation on the current stream. `recorded` gives for each output a second address for a reduction's result, or 0;
+  /// on a GPU a kernel that folds does nothing where `*stop` is true. Throws cuda_error that names the kernel, the expression and the sizes.
+  void run(const std::uint64_t* recorded = nullptr, const bool* stop = nullptr);
   /// As `run`, as if the right side were complete before the first write. Once: what overlapped is bound to a temporary after it.
   void assign();
   /// Throws shape_error where `run` would not do for that.
   void require_in_place() const;
 
  private:
-  void run_kernel(const std::uint64_t* recorded, const stream& on);
+  void run_kernel(const std::uint64_t* recorded, const bool* stop, const stream& on);
 
+ protected:
   const program_code* code_;
   std::vector<operand> operands_;
   geometry space_;

@@ -63,8 +63,9 @@ class graph {
   constexpr const fold_rule& rule_at(int i) const;
   constexpr int fold_count() const { return folds_.size(); }
 
-  sequence<int> outputs;  // nodes
-  int operands = 0;       // that `position` follows
+  sequence<int> outputs;     // nodes
+  std::uint32_t single = 0;  // a bit for each output that is one value, not one for each element
+  int operands = 0;          // that `position` follows
 
  private:
   static constexpr int max_nodes = 0xffff;

@@ -87,8 +87,10 @@ struct pass_image {
   constexpr std::size_t words() const { return outputs > identities ? outputs : identities; }  // there is an output for each target
 };
 
-/// Whether a node is known only when all elements have been folded. Throws where elements and what becomes of all of them are mixed.
-constexpr bool is_after_folds(const graph& g, int root) {
+/// When a node is known: for each element, when all elements have been folded, or always, for it is made of scalars alone. Throws where
+/// elements and what becomes of all of them are mixed.
+enum class known { always, by_element, after_folds };
+constexpr known when_known(const graph& g, int root) {
   sequence<int> roots;
   roots.push_back(root);
   const sequence<char> live = needed_by(g, roots);
@@ -99,7 +101,7 @@ constexpr bool is_after_folds(const graph& g, int root) {
     elements = elements || g[i].code <= op::index || g[i].code == op::gather;
   }
   if (after && elements) throw "a formula cannot use its reductions for its elements: apply it to dsl::sum(x) and the like";
-  return after;
+  return after ? known::after_folds : elements ? known::by_element : known::always;
 }
 
 inline constexpr std::size_t max_image_words = 4 * max_program_outputs;
@@ -111,7 +113,8 @@ constexpr pass_image<max_program_nodes, max_image_words> image() {
   pass_image<max_program_nodes, max_image_words> to;
   sequence<int> elements, results;
   for (int i = 0; i < g.outputs.size(); ++i) {
-    const bool after = g.fold_count() > 0 && is_after_folds(g, g.outputs[i]);
+    const known when = g.fold_count() > 0 ? when_known(g, g.outputs[i]) : known::by_element;
+    const bool after = when == known::after_folds || (when == known::always && (g.single >> i & 1) != 0);
     sequence<int>& of = after ? results : elements;
     if (to.targets == max_program_outputs) throw "a formula may have at most 32 outputs";
     to.target_words[to.targets++] = target_word::make(after, of.size()).word;
@@ -132,7 +135,7 @@ constexpr pass_image<max_program_nodes, max_image_words> image() {
     to.firsts[static_cast<std::size_t>(j)] = elements.size();
     const fold& each = g.fold_at(kept[j]);
     for (int k = 0; k < each.values.size(); ++k) {
-      if (is_after_folds(g, each.values[k])) throw "a reduction of a reduction: it is one value, not many";
+      if (when_known(g, each.values[k]) == known::after_folds) throw "a reduction of a reduction: it is one value, not many";
       elements.push_back(each.values[k]);
     }
   }

@@ -12,8 +12,17 @@ namespace detail {
 inline const bool kernels_registered = register_kernels();  // in the user's files; the library's own kernels do not count
 #endif
 
-template <dtype Target, class Output>
+/// What an output is assigned to: elements, or one value in device memory.
+struct target_type {
+  dtype type;
+  bool single;
+};
+template <target_type... T> struct target_types {};
+
+template <target_type T, class Output>
 constexpr void add_output(graph& g, const Output& o) {
+  constexpr dtype Target = T.type;
+  g.single |= static_cast<std::uint32_t>(T.single) << g.outputs.size();
   if constexpr (is_symbol<Output>) {
     static_assert(assignable(Target, Output::type), "the target's dtype is narrower than the expression's: use dsl::cast");
     g.outputs.push_back(convert_symbol<Target, false>(o).id);
@@ -21,10 +30,10 @@ constexpr void add_output(graph& g, const Output& o) {
     g.outputs.push_back(convert_symbol<Target, false>(lift(&g, o)).id);  // the formula returned a constant
   }
 }
-/// The graph of expressions assigned to targets of given dtypes. Where they share their operands each reads the first one's.
+/// The graph of expressions assigned to given targets. Where they share their operands each reads the first one's.
 template <bool Share, class Targets, class... E> struct assignment;
-template <bool Share, dtype... Targets, class... E>
-struct assignment<Share, std::integer_sequence<dtype, Targets...>, E...> {
+template <bool Share, target_type... Targets, class... E>
+struct assignment<Share, target_types<Targets...>, E...> {
   static_assert(sizeof...(Targets) == std::tuple_size_v<outputs_of<E...>>, "as many targets as the right side has values");
   static constexpr graph run() {
     graph g;
@@ -56,10 +65,7 @@ std::type_identity<Name> kernel_name(const expression<Function<Name, F>, Operand
 template <class F, int R, class E, class... Rest>
 auto kernel_name(const reduction<F, R, E>& e, const Rest&... rest) { return kernel_name(std::get<0>(e.operands), rest...); }
 
-template <class T> struct target_dtype;
-template <class T, int R> struct target_dtype<array<T, R>> { static constexpr dtype value = dtype_v<T>; };
-template <class T, int R> struct target_dtype<view<T, R>> { static constexpr dtype value = dtype_v<T>; };
-template <class T> struct target_dtype<scalar<T>> { static constexpr dtype value = dtype_v<T>; };
+template <class T> inline constexpr target_type type_of_target{dtype_v<typename T::value_type>, T::rank == 0};
 
 // A view writes whether it is const itself or not, as a pointer does.
 template <class Target> inline constexpr bool is_writable = !std::is_const_v<Target>;
@@ -128,9 +134,13 @@ class assigned<Share, std::tuple<Targets&...>, E...> {
   static_assert((is_writable<Targets> && ...), "the target is const: an array that is, or a view that only reads");
   static_assert((is_pass<E> && ...), "this takes more than one kernel: evaluate the reductions in it first, with dsl::eval");
 
-  using pass = pass_for<Share, std::integer_sequence<dtype, target_dtype<std::remove_const_t<Targets>>::value...>, E...>;
   static constexpr int leaves = Share ? leaf_count<std::tuple_element_t<0, std::tuple<E...>>> : (0 + ... + leaf_count<E>), targets = sizeof...(Targets), expressions = sizeof...(E);
+
+ public:
+  using pass = pass_for<Share, target_types<type_of_target<std::remove_const_t<Targets>>...>, E...>;
   static constexpr int inputs = leaves + (counts_positions(pass::elements::view(), leaves) ? 1 : 0);
+
+ private:
   using target_numbers = std::index_sequence_for<Targets...>;
   // The expression that a target belongs to.
   static constexpr int expression_of(int target) {
@@ -152,7 +162,8 @@ class assigned<Share, std::tuple<Targets&...>, E...> {
   }
 
   prepared prepare(const launch& fixed, const E&... e) const { return {code(e...), all_, fixed}; }
-
+  /// Inputs, then targets.
+  const operand* operands() const { return all_; }
   /// Runs it. Reductions over different index spaces take a pass each.
   void assign(const launch& fixed, const E&... e) {
     if constexpr (!Share && expressions > 1 && pass::folds::count > 0) {

@@ -1,8 +1,7 @@
 // Time loops.
 #pragma once
 
-#include <dsl/lang/assign.hpp>
-#include <dsl/lang/vectorize.hpp>
+#include <dsl/lang/loop_options.hpp>
 
 namespace dsl {
 
@@ -16,54 +15,190 @@ loop_state<S...> state(S&... s) { return {std::tuple<S&...>(s...)}; }
 
 namespace detail {
 
+/// Which of a loop's variables a condition's leaf is, or -1.
+template <class Leaf, class... S>
+std::int32_t number_of(const Leaf& leaf, const std::tuple<S&...>& variables) {
+  std::int32_t found = -1, k = 0;
+  if constexpr (requires { leaf.data(); })
+    std::apply([&](const auto&... v) { ((found = static_cast<const void*>(v.data()) == static_cast<const void*>(leaf.data()) ? k : found, ++k), ...); }, variables);
+  return found;
+}
+
+/// Whether what is recorded is computed in the step's own kernel: records are reductions, and so the step has some.
+template <class Formula> inline constexpr bool records_in_step = has_folds<Formula>;
+
+/// A loop's formula with what is recorded in its steps, and with what ends it.
+template <class... S, class Function, class... Operands, class... Conditions, class... Recorders>
+auto step_formula(const std::tuple<S&...>& variables, const expression<Function, Operands...>& e, const std::tuple<const Conditions&...>& until,
+                  [[maybe_unused]] const std::tuple<const record_option<Recorders>&...>& records) {
+  static_assert(sizeof...(Conditions) <= 1, "a loop takes one condition to end on");
+  constexpr int arguments = sizeof...(Operands), states = sizeof...(S);
+  constexpr std::uint32_t scalars = [] {
+    std::uint32_t found = 0, bit = 1;
+    ((found |= S::rank == 0 ? bit : 0, bit <<= 1), ...);
+    return found;
+  }();
+  if constexpr (!records_in_step<expression<Function, Operands...>> && sizeof...(Recorders) > 0) {
+    return step_formula(variables, e, until, std::tuple<>{});
+  } else if constexpr (sizeof...(Conditions) > 0) {
+    static_assert(records_in_step<expression<Function, Operands...>> || ((S::rank == 0) && ...), "until wants a scalar among the state that the step sets by a reduction");
+    const auto& condition = std::get<0>(until).condition;
+    using condition_type = std::remove_cvref_t<decltype(condition)>;
+    static_assert(is_condition<condition_type>, "a loop ends on a condition of dsl::scalar and C++ values");
+    using step = loop_step<Function, arguments, states, scalars, condition_type, Recorders...>;
+    const auto leaves = leaves_as_tuple(condition);
+    const auto which = std::apply([&](const auto&... leaf) { return std::tuple{value_leaf<std::int32_t>{number_of(leaf, variables)}...}; }, leaves);
+    return std::apply([](const auto&... x) { return make_expression<step>(x...); }, std::tuple_cat(e.operands, leaves, which, std::tuple<step_number>{}));
+  } else if constexpr (sizeof...(Recorders) > 0) {
+    using step = loop_step<Function, arguments, states, scalars, never, Recorders...>;
+    return std::apply([](const auto&... x) { return make_expression<step>(x...); }, e.operands);
+  } else {
+    return e;
+  }
+}
+
+/// Which of the variables the scalar number k is.
+template <class... S>
+constexpr std::size_t scalar_number(std::size_t k) {
+  const bool single[] = {is_scalar<S>...};
+  std::size_t i = 0;
+  while (!single[i] || k-- > 0) ++i;
+  return i;
+}
+
+/// Variables for the outputs from number First on.
+template <class Output> using output_element = element_t<Output::type.type>;
+template <std::size_t First, class Step>
+auto variables_beside(const Step&) {
+  using outputs = outputs_of<Step>;
+  return []<std::size_t... I>(std::index_sequence<I...>) {
+    return std::tuple<scalar<output_element<std::tuple_element_t<First + I, outputs>>>...>{};
+  }(std::make_index_sequence<std::tuple_size_v<outputs> - First>{});
+}
+
+// Deduced for the reason given at `code_for`.
+template <int Inputs, int States, int Stop, class Name, class... Parts>
+const loop_code& loop_code_for(std::type_identity<Name>, pass<Parts...>) {
+  return loop_code_of<Name, pass<Parts...>, Inputs, States, Stop>();
+}
+
+template <bool Stops, class... S, class... Beside, class Step>
+loop bind_loop(const std::tuple<S&...>& variables, std::tuple<Beside...>& beside, const Step& step, const launch& fixed, strategy how) {
+  constexpr int states = sizeof...(S), targets = states + static_cast<int>(sizeof...(Beside));
+  const std::tuple<S&..., Beside&...> all = std::tuple_cat(variables, std::apply([](auto&... b) { return std::tie(b...); }, beside));
+  using bound = assigned<false, std::tuple<S&..., Beside&...>, Step>;
+  return {loop_code_for<bound::inputs, states, Stops ? targets - 2 : -1>(kernel_name(step), typename bound::pass{}), bound(all, step).operands(), fixed, how};
+}
+
+// What is recorded: the state's scalars, the records' outputs, the samples.
 template <class S> struct history_of { using type = std::tuple<>; };
 template <class T> struct history_of<scalar<T>> { using type = std::tuple<array<T, 1>>; };
+template <class... Outputs> std::tuple<array<output_element<Outputs>, 1>...> histories_of_outputs(const std::tuple<Outputs...>&);
+template <class T, int R> array<T, R + 1> history_of_sample(const sample_option<T, R>&);
+template <class... S> using scalar_histories = decltype(std::tuple_cat(std::declval<typename history_of<S>::type>()...));
 
-template <class... S> using histories = decltype(std::tuple_cat(std::declval<typename history_of<S>::type>()...));
+template <class T>
+array<T, 1> new_history(std::type_identity<array<T, 1>>, std::int64_t count) { return array<T, 1>(count); }
+template <class T, int R>
+array<T, R + 1> new_history(const sample_option<T, R>& sample, std::int64_t count) {
+  extents<R + 1> sizes{count};
+  for (int d = 0; d < R; ++d) sizes[static_cast<std::size_t>(d + 1)] = sample.of.extent(d);
+  return array<T, R + 1>(sizes);
+}
+template <class... H>
+std::tuple<H...> new_histories(std::type_identity<std::tuple<H...>>, std::int64_t count) { return {new_history(std::type_identity<H>{}, count)...}; }
 
-/// Calls visit(variable, its number, its history) for every scalar among the variables.
-template <std::size_t Variable, std::size_t History, class Variables, class Histories, class Visit>
-void visit_scalars(const Variables& variables, Histories& all, const Visit& visit) {
-  if constexpr (Variable < std::tuple_size_v<Variables>) {
-    constexpr bool recorded = is_scalar<std::remove_cvref_t<std::tuple_element_t<Variable, Variables>>>;
-    if constexpr (recorded) visit(std::get<Variable>(variables), Variable, std::get<History>(all));
-    visit_scalars<Variable + 1, History + recorded>(variables, all, visit);
+template <class... S, class Formula, class Conditions, class... Recorders, class... Samples>
+auto run_loop(const loop_schedule& plan, const std::tuple<S&...>& variables, const Formula& formula, const Conditions& until,
+              const std::tuple<const record_option<Recorders>&...>& recorders, const std::tuple<const Samples&...>& samples, const loop_watch* watch,
+              const launch& fixed, strategy how) {
+  constexpr std::size_t states = sizeof...(S), stops = std::tuple_size_v<Conditions>;
+  const auto step = step_formula(variables, formula, until, recorders);
+  auto beside = variables_beside<states>(step);
+  loop ready = bind_loop<(stops > 0)>(variables, beside, step, fixed, how);
+  const device_guard guard(ready.where());
+
+  using of_state = scalar_histories<S...>;
+  using of_records = decltype(histories_of_outputs(std::declval<outputs_of<decltype(vectorized<unnamed, Recorders>{}(std::declval<S&>()...))...>>()));
+  constexpr bool together = records_in_step<Formula>, is_cut = sizeof...(Samples) > 0 || (!together && sizeof...(Recorders) > 0);
+  constexpr std::size_t scalars = std::tuple_size_v<of_state>, records = std::tuple_size_v<of_records>;
+  auto histories = std::tuple_cat(new_histories(std::type_identity<of_state>{}, plan.records()), new_histories(std::type_identity<of_records>{}, plan.records()),
+                                  std::apply([&](const auto&... x) { return std::tuple<decltype(history_of_sample(x))...>{new_history(x, plan.records())...}; }, samples));
+  operand recorded[max_operands];
+  [&]<std::size_t... H>(std::index_sequence<H...>) {
+    const auto add = [&](auto& history, std::size_t number) {
+      operand* at = recorded + (number < scalars ? scalar_number<S...>(number) : states + number - scalars);
+      add_leaves(history.view(), at);
+    };
+    (add(std::get<H>(histories), H), ...);
+  }(std::make_index_sequence<scalars + (together ? records : 0)>{});
+  if constexpr (stops > 0) {
+    std::apply([](auto&... h) { ((h = typename std::remove_cvref_t<decltype(h)>::value_type{}), ...); }, histories);
+    std::get<std::tuple_size_v<decltype(beside)> - 1>(beside) = plan.first;
   }
+
+  const auto record = [&](std::int64_t k) {
+    if constexpr (!together && sizeof...(Recorders) > 0) {
+      auto rows = [&]<std::size_t... I>(std::index_sequence<I...>) { return std::tuple{std::get<scalars + I>(histories)(k).view()...}; }(std::make_index_sequence<records>{});
+      std::apply([&](auto&... row) { std::apply([&](const auto&... v) { assign_all({}, std::tie(row...), vectorized<unnamed, Recorders>{}(v...)...); }, variables); }, rows);
+    }
+    [&]<std::size_t... I>(std::index_sequence<I...>) { ((std::get<scalars + records + I>(histories)(k) = std::get<I>(samples).of), ...); }(std::index_sequence_for<Samples...>{});
+  };
+  std::int64_t done = 0;
+  while (done < plan.steps) {
+    const std::int64_t left = plan.steps - done, wanted = is_cut && plan.every < left + done % plan.every ? plan.every - done % plan.every : left;
+    const std::int64_t queued = ready.run(plan, done, wanted, recorded, watch);
+    done += queued;
+    if (queued < wanted) break;
+    if (is_cut && done % plan.every == 0) record(done / plan.every - 1);
+  }
+  const auto shorten = [&](auto& h) {
+    if (h.extent(0) > done / plan.every) h = std::remove_cvref_t<decltype(h)>(h(slice(0, done / plan.every)));
+  };
+  std::apply([&](auto&... h) { (shorten(h), ...); }, histories);
+  if constexpr (stops > 0) {
+    if (scalar<std::int64_t>* const ran = std::get<0>(until).ran) *ran = std::get<std::tuple_size_v<decltype(beside)> - 1>(beside);
+  }
+  return histories;
 }
 
 }  // namespace detail
 
-/// Runs `variables = f(variables, parameters...)` for `steps` steps on the device, without waiting between them. Returns the
-/// values of the scalar variables after each step, in device memory: an array of extent `steps` for one of them, a std::tuple of
-/// arrays for several, an empty one for none. The variables hold the last step's values. Throws as assignment does, before the
+/// Runs `variables = f(variables, parameters...)` for `steps` steps on the device, without waiting between them. Parameters are
+/// arrays, C++ scalars, scalars in device memory and expressions of them and of dsl::step. After them come options: every, from_step,
+/// until, record, progress, a dsl::strategy, a dsl::launch. Returns histories in device memory: the values of the scalars among the
+/// variables after each step, an array of extent `steps` each, then what `record` asks for, formulas' reductions first: the one
+/// array, or a std::tuple of several, or of none. The variables hold the last step's values. Whatever the strategy, arrays get the
+/// same values, reductions the same within rounding, and both are the same from run to run. Throws as assignment does, before the
 /// first step.
-template <class Name, class F, class... S, class... Parameters>
-auto iterate(std::integral auto steps, const vectorized<Name, F>& f, const loop_state<S...>& s, const Parameters&... parameters) {
-  static_assert(((detail::reductions_in<detail::operand_t<Parameters>> == 0) && ...),
+template <class Name, class F, class... S, class... Arguments>
+auto iterate(std::integral auto steps, const vectorized<Name, F>& f, const loop_state<S...>& s, const Arguments&... arguments) {
+  using namespace detail;
+  const auto parameters = select(parameters_alone{}, arguments...);
+  const auto formula = std::apply([&](auto&... v) { return std::apply([&](const auto&... p) { return f(v..., p...); }, parameters); }, s.variables);
+  static_assert(is_pass<std::remove_cvref_t<decltype(formula)>>,
                 "a reduction among a loop's parameters is evaluated before it: give its value, dsl::eval(...)");
-  auto ready = std::apply(
-      [&](auto&... v) { return detail::prepare_assignment({}, s.variables, f(v..., parameters...)); }, s.variables);
-  ready.require_in_place();
-  const auto count = static_cast<std::int64_t>(steps);
-  const device where = ready.where();
-  const device_guard guard(where);
-  detail::histories<S...> histories{};
-  std::apply([&](auto&... h) { ((h = std::remove_reference_t<decltype(h)>(count)), ...); }, histories);
-
-  // A reduction writes its result to the variable and to the history; another scalar is copied.
-  std::uint64_t recorded[sizeof...(S)] = {};
-  for (std::int64_t k = 0; k < count; ++k) {
-    detail::visit_scalars<0, 0>(s.variables, histories, [&](auto&, std::size_t i, auto& history) {
-      if (ready.is_reduction(i)) recorded[i] = reinterpret_cast<std::uintptr_t>(history.data() + k);
-    });
-    ready.run(recorded);
-    detail::visit_scalars<0, 0>(s.variables, histories, [&](auto& variable, std::size_t i, auto& history) {
-      if (!ready.is_reduction(i))
-        detail::copy(history.view().owner(), history.data() + k, variable.view().owner(), variable.data(), sizeof(*variable.data()));
-    });
-  }
-  if constexpr (std::tuple_size_v<detail::histories<S...>> == 1) return std::get<0>(std::move(histories));
+  const loop_schedule plan = loop_schedule::of(static_cast<std::int64_t>(steps), option_or(from_step(0), arguments...).number, option_or(every(1), arguments...).steps);
+  const auto watches = select(watches_alone{}, arguments...);
+  const auto watch = watch_of(watches);
+  auto histories = run_loop(plan, s.variables, formula, select(conditions_alone{}, arguments...), select(records_alone{}, arguments...),
+                            select(samples_alone{}, arguments...), std::tuple_size_v<decltype(watches)> > 0 ? &watch : nullptr,
+                            option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...));
+  if constexpr (std::tuple_size_v<decltype(histories)> == 1) return std::get<0>(std::move(histories));
   else return histories;
+}
+
+/// How a loop would run: strategy, grid, block, what stays on chip. Takes what `iterate` takes after the steps; runs nothing. Throws
+/// as it would.
+template <class Name, class F, class... S, class... Arguments>
+plan plan_of(const vectorized<Name, F>& f, const loop_state<S...>& s, const Arguments&... arguments) {
+  using namespace detail;
+  const auto parameters = select(parameters_alone{}, arguments...);
+  const auto formula = std::apply([&](auto&... v) { return std::apply([&](const auto&... p) { return f(v..., p...); }, parameters); }, s.variables);
+  const auto step = step_formula(s.variables, formula, select(conditions_alone{}, arguments...), select(records_alone{}, arguments...));
+  auto beside = variables_beside<sizeof...(S)>(step);
+  constexpr bool stops = std::tuple_size_v<decltype(select(conditions_alone{}, arguments...))> > 0;
+  return bind_loop<stops>(s.variables, beside, step, option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...)).make_plan();
 }
 
 }  // namespace dsl

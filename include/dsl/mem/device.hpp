@@ -41,6 +41,7 @@ struct device_properties {
   int registers_per_multiprocessor;
   int compute_capability;            ///< 90 for 9.0; 0 where there is none
   std::size_t memory, l2;            ///< bytes
+  std::size_t shared_per_block;      ///< bytes of shared memory that a block may ask for; of the simulator too
   int driver, runtime;               ///< 13000 for CUDA 13.0; 0 where there is none
 };
 

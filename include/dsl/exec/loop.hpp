@@ -1,0 +1,76 @@
+// A pass whose outputs are its operands again, step after step.
+#pragma once
+
+#include <dsl/exec/loop_cuda.hpp>
+#include <dsl/exec/loop_sim.hpp>
+#include <dsl/exec/run.hpp>
+
+namespace dsl {
+
+namespace detail {
+
+/// What a loop was compiled to. Its first `states` outputs are its first operands after the step.
+struct loop_code {
+  const program_code* step;
+  int states;
+  int stop;          // the output that ends the loop once it is true, or -1
+  loop_traits traits;
+  const void* kernel;  // null in a file that nvcc did not compile
+  simulated_loop simulated;
+};
+
+template <class Name, class Pass, int Inputs, int States, int Stop>
+const loop_code& loop_code_of() {
+  static const loop_code code{&code_of<Name, Pass, Inputs>(),
+                              States,
+                              Stop,
+                              {groups_held(Pass::view(), States), state_bytes(Pass::view(), States), loop_block(Pass::view())},
+#if defined(__CUDACC__)
+                              reinterpret_cast<const void*>(&loop_kernel<Name, Pass, Inputs, States, Stop>),
+#else
+                              nullptr,
+#endif
+                              simulated_loop_of<Pass, Inputs, States, Stop>::code()};
+  return code;
+}
+
+/// The steps of a call of `iterate`, and which of them are recorded.
+struct loop_schedule {
+  std::int64_t steps, first, every;  // first: the number of the first step
+  std::int64_t records() const { return steps / every; }
+  /// Throws shape_error for a negative number of steps, and for recording every 0th one.
+  static loop_schedule of(std::int64_t steps, std::int64_t first, std::int64_t every);
+};
+
+/// Called between launches with the number of steps that have run; false stops the loop.
+struct loop_watch {
+  bool (*report)(const void* callback, std::int64_t done, std::int64_t steps);
+  const void* callback;
+};
+
+/// A loop bound to its operands.
+class loop : prepared {
+ public:
+  /// Throws as `prepared`, and shape_error where variables overlap each other or parameters.
+  loop(const loop_code& code, const operand* operands, const launch& fixed, strategy wanted);
+
+  using prepared::where;
+  plan make_plan() const;
+  /// Queues `count` steps after the first `done` ones. `histories` are for each output an array of rank 1 that takes it each
+  /// `every`-th step, or without memory. With a watch it waits for all but the last launch. Returns how many steps were queued: fewer
+  /// only where the watch says so.
+  std::int64_t run(const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories, const loop_watch* watch);
+
+ private:
+  bool is_closed() const;
+  strategy choose() const;
+  void plan_kernel(plan& p, strategy how) const;
+  void run_steps(const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories);
+  void run_kernel(const plan& p, const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories);
+
+  const loop_code* code_;
+  strategy wanted_;
+};
+
+}  // namespace detail
+}  // namespace dsl

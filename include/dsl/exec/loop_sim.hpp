@@ -1,0 +1,92 @@
+// A loop's kernel in the simulator: the GPU's threads one after another, with every access checked.
+#pragma once
+
+#include <dsl/exec/loop_kernel.hpp>
+#include <dsl/exec/sim.hpp>
+
+namespace dsl::detail {
+
+/// A thread of a loop's kernel between steps.
+struct simulated_thread {
+  std::int64_t block;
+  int number, threads;
+  unsigned char* shared;
+  void* state;
+};
+
+/// A loop's kernel as data. Singles are what all folds come to.
+struct simulated_loop {
+  std::size_t state_bytes, singles_bytes;
+  void (*elementwise)(const void* arguments, const checked_ranges&, std::int64_t group);  // null where the loop folds; else the others are
+  void (*begin)(const void* arguments, const checked_ranges&, const simulated_thread&);
+  void (*step)(const void* arguments, const checked_ranges&, const simulated_thread&, const void* singles, std::int64_t k, void* sums);
+  void (*end)(const void* arguments, const checked_ranges&, const simulated_thread&);
+  void (*first)(const void* arguments, const checked_ranges&, void* singles);
+  /// Combines the sums of `blocks` times `threads` threads in the GPU's order. Returns whether the loop ends.
+  bool (*finish)(const void* arguments, const checked_ranges&, void* sums, std::int64_t blocks, int threads, std::int64_t k, void* singles);
+  void (*store)(const void* arguments, const checked_ranges&, const void* singles);
+};
+
+template <class Pass, int Inputs, int States, int Stop>
+struct simulated_loop_of {
+  using arguments = loop_arguments<Inputs + Pass::targets>;
+  using body = loop_body<Pass, Inputs, States, Stop, checked_memory>;
+  using folds = typename body::folds;
+  using accumulators = typename body::accumulators;
+  using singles = typename body::singles;
+  using state = typename body::thread_state;
+
+  static constexpr simulated_loop code() {
+    if constexpr (folds::count == 0) return {0, 0, &elementwise, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+    else return {sizeof(state), sizeof(singles), nullptr, &begin, &step, &end, &first, &finish, &store};
+  }
+
+ private:
+  static body of(const void* args, const checked_ranges& allowed, unsigned char* shared = nullptr) {
+    return body(*static_cast<const arguments*>(args), checked_memory{&allowed, shared});
+  }
+  DSL_DETAIL_SMALL static void elementwise(const void* args, const checked_ranges& allowed, std::int64_t group) { of(args, allowed).run_elementwise(group); }
+  DSL_DETAIL_SMALL static void begin(const void* args, const checked_ranges& allowed, const simulated_thread& t) {
+    of(args, allowed, t.shared).begin(*static_cast<state*>(t.state), t.block, t.number, t.threads);
+  }
+  DSL_DETAIL_SMALL static void step(const void* args, const checked_ranges& allowed, const simulated_thread& t, const void* now, std::int64_t k, void* sums) {
+    *static_cast<accumulators*>(sums) = of(args, allowed, t.shared).step(*static_cast<state*>(t.state), *static_cast<const singles*>(now), k, t.block, t.number, t.threads);
+  }
+  DSL_DETAIL_SMALL static void end(const void* args, const checked_ranges& allowed, const simulated_thread& t) {
+    of(args, allowed, t.shared).end(*static_cast<const state*>(t.state), t.block, t.number, t.threads);
+  }
+  DSL_DETAIL_SMALL static void first(const void* args, const checked_ranges& allowed, void* s) { *static_cast<singles*>(s) = of(args, allowed).first_singles(); }
+
+  // By halves, as `combine_warp`.
+  static accumulators combine_warp(accumulators (&v)[32]) {
+    for (int step = 16; step > 0; step /= 2)
+      for (int t = 0; t + step < 32; ++t) folds::add(v[t], v[t + step]);
+    return v[0];
+  }
+  static accumulators combine_all(const accumulators* of_thread, std::int64_t count) {
+    accumulators lanes[32];
+    for (accumulators& lane : lanes) lane = folds::identities();
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (i < 32) lanes[i] = of_thread[i];
+      else folds::add(lanes[i % 32], of_thread[i]);
+    }
+    return combine_warp(lanes);
+  }
+  DSL_DETAIL_SMALL static bool finish(const void* args, const checked_ranges& allowed, void* sums, std::int64_t blocks, int threads, std::int64_t k, void* s) {
+    const auto* const of_thread = static_cast<const accumulators*>(sums);
+    std::vector<accumulators> of_block;
+    for (std::int64_t b = 0; b < blocks; ++b) {
+      std::vector<accumulators> of_warp;
+      for (int w = 0; w < threads; w += 32) of_warp.push_back(combine_all(of_thread + b * threads + w, 32));
+      of_block.push_back(combine_all(of_warp.data(), static_cast<std::int64_t>(of_warp.size())));
+    }
+    const body leader = of(args, allowed);
+    singles& now = *static_cast<singles*>(s);
+    now = leader.finish(blocks > 1 ? combine_all(of_block.data(), blocks) : of_block[0], now, k);
+    leader.record_singles(now, k);
+    return body::stops(now);
+  }
+  DSL_DETAIL_SMALL static void store(const void* args, const checked_ranges& allowed, const void* s) { of(args, allowed).store_singles(*static_cast<const singles*>(s)); }
+};
+
+}  // namespace dsl::detail

@@ -1,0 +1,118 @@
+// What a call of `iterate` takes beside its parameters.
+#pragma once
+
+#include <dsl/exec/loop.hpp>
+#include <dsl/lang/loop_step.hpp>
+
+namespace dsl {
+
+/// The number of the step that runs, from 0 on; among the parameters of `iterate` alone. h * dsl::step is the time.
+inline constexpr step_number step{};
+
+// What follows the parameters of `iterate`, in any order.
+
+/// Records every m-th step alone: history[k] is what there is after step (k + 1) * m.
+struct every {
+  explicit every(std::int64_t m) : steps(m) {}
+  std::int64_t steps;
+};
+
+/// dsl::step counts from this number on: a loop that was stopped after k steps goes on with from_step(k).
+struct from_step {
+  explicit from_step(std::int64_t k) : number(k) {}
+  std::int64_t number;
+};
+
+template <class Condition>
+struct until_option {
+  Condition condition;
+  scalar<std::int64_t>* ran;
+};
+/// Ends the loop after the first step after which the condition, an expression of scalars, is true. It is evaluated on the device,
+/// with the values that the step has given the scalars among the state. Histories stay 0 beyond.
+template <class Condition>
+  requires detail::lazy_operand<Condition>
+auto until(const Condition& condition) { return until_option<detail::operand_t<Condition>>{detail::as_operand(condition), nullptr}; }
+/// The same, and gives the number that the next step would have: of a loop that began with step 0, how many ran.
+template <class Condition>
+  requires detail::lazy_operand<Condition>
+auto until(const Condition& condition, scalar<std::int64_t>& ran) { return until_option<detail::operand_t<Condition>>{detail::as_operand(condition), &ran}; }
+
+template <class F> struct record_option { using formula = F; };
+template <class T, int R> struct sample_option { view<const T, R> of; };
+/// Records what a formula of the new state gives, one reduction or a std::tuple of them: in the step's own kernel where the step
+/// reduces as well.
+template <class F>
+  requires(!detail::viewable<F> && !detail::lazy<F>)
+record_option<F> record(F) {
+  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>, "record takes a formula without captures or members");
+  return {};
+}
+/// Records elements of a variable: record(F(slice(0, end, 1000))), a history with one axis more, in front.
+template <class A>
+  requires(detail::viewable<A> || requires { typename A::lazy_expression; })
+auto record(const A& sample) {
+  const auto v = detail::as_operand(sample);
+  return sample_option<typename A::value_type, A::rank>{v};
+}
+
+template <class F> struct progress_option { F report; };
+/// Calls report(steps done, steps of the loop) on the host between launches, several times a second; if it returns false the loop
+/// stops, and histories end, after the steps that are queued by then, of which it is told in a last call. `iterate` then waits for all
+/// but its last launch.
+template <class F>
+  requires std::is_invocable_v<const F&, std::int64_t, std::int64_t>
+progress_option<F> progress(F report) { return {std::move(report)}; }
+
+namespace detail {
+
+template <class T> inline constexpr bool is_until = false;
+template <class C> inline constexpr bool is_until<until_option<C>> = true;
+template <class T> inline constexpr bool is_record = false;
+template <class F> inline constexpr bool is_record<record_option<F>> = true;
+template <class T> inline constexpr bool is_sample = false;
+template <class T, int R> inline constexpr bool is_sample<sample_option<T, R>> = true;
+template <class T> inline constexpr bool is_progress = false;
+template <class F> inline constexpr bool is_progress<progress_option<F>> = true;
+template <class T>
+inline constexpr bool is_loop_option = is_until<T> || is_record<T> || is_sample<T> || is_progress<T> || std::is_same_v<T, every> || std::is_same_v<T, from_step> ||
+                                       std::is_same_v<T, strategy> || std::is_same_v<T, launch>;
+
+// Those of some values whose types pass a test, as a tuple of references.
+template <class Test, class... T>
+auto select(const Test&, const T&... all) {
+  return std::tuple_cat([](const T& x) {
+    if constexpr (Test::template passes<T>) return std::tuple<const T&>(x);
+    else return std::tuple<>{};
+  }(all)...);
+}
+struct parameters_alone { template <class T> static constexpr bool passes = !is_loop_option<T>; };
+struct conditions_alone { template <class T> static constexpr bool passes = is_until<T>; };
+struct records_alone { template <class T> static constexpr bool passes = is_record<T>; };
+struct samples_alone { template <class T> static constexpr bool passes = is_sample<T>; };
+struct watches_alone { template <class T> static constexpr bool passes = is_progress<T>; };
+
+template <class Option, class... T>
+Option option_or(const Option& otherwise, const T&... all) {
+  Option found = otherwise;
+  const auto take = [&found](const auto& x) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(x)>, Option>) found = x;
+  };
+  (take(all), ...);
+  return found;
+}
+
+template <class F>
+loop_watch watch_of(const std::tuple<const progress_option<F>&>& option) {
+  // The callback is the caller's, and outlives the loop.
+  return {[](const void* callback, std::int64_t done, std::int64_t steps) {
+            const F& report = *static_cast<const F*>(callback);
+            if constexpr (std::is_same_v<std::invoke_result_t<const F&, std::int64_t, std::int64_t>, void>) return report(done, steps), true;
+            else return static_cast<bool>(report(done, steps));
+          },
+          &std::get<0>(option).report};
+}
+inline loop_watch watch_of(const std::tuple<>&) { return {}; }
+
+}  // namespace detail
+}  // namespace dsl

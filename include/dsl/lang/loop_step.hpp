@@ -1,0 +1,132 @@
+// One step of a loop as a formula: what `iterate` was given, what is recorded of it, and whether it was the last.
+#pragma once
+
+#include <dsl/lang/assign.hpp>
+#include <dsl/lang/vectorize.hpp>
+
+namespace dsl {
+
+/// The number of the step that a loop is at.
+struct step_number {
+  using lazy_expression = void;
+  static constexpr int rank = 0;
+};
+
+namespace detail {
+
+template <> struct traced<step_number> {
+  static constexpr auto run(tracer& t) { return operand_symbol<op::value, dtype::int64, true>(t); }
+};
+inline void add_leaves(const step_number&, operand*& at) {
+  operand& o = *at++;
+  o.kind = operand_kind::value, o.type = dtype::int64, o.counts_steps = true;
+}
+
+/// Whether an expression is of single values only, in device memory or not: what may end a loop.
+template <class E> inline constexpr bool is_condition = false;
+template <class T> inline constexpr bool is_condition<view<T, 0>> = true;
+template <class T> inline constexpr bool is_condition<value_leaf<T>> = true;
+template <class F, class... Operands>
+inline constexpr bool is_condition<expression<F, Operands...>> = (is_condition<Operands> && ...);
+
+/// An expression's leaves, in the tracer's order.
+template <class E>
+auto leaves_as_tuple(const E& e) { return std::tuple<E>(e); }
+template <class F, class... Operands>
+auto leaves_as_tuple(const expression<F, Operands...>& e) {
+  return std::apply([](const auto&... x) { return std::tuple_cat(leaves_as_tuple(x)...); }, e.operands);
+}
+
+/// An expression traced with given symbols for its leaves, of which its own begin with number First.
+template <class E> struct traced_on {
+  template <int First, class Symbols> static constexpr auto run(tracer&, const Symbols& leaves) { return std::get<static_cast<std::size_t>(First)>(leaves); }
+};
+template <class F, class... Operands> struct traced_on<expression<F, Operands...>> {
+  template <int First, class Symbols> static constexpr auto run(tracer& t, const Symbols& leaves) { return call<First>(t, leaves, std::index_sequence_for<Operands...>{}); }
+  static constexpr int leaves_before(std::size_t operand) {
+    const int counts[] = {leaf_count<Operands>...};
+    int n = 0;
+    for (std::size_t i = 0; i < operand; ++i) n += counts[i];
+    return n;
+  }
+  template <int First, class Symbols, std::size_t... I>
+  static constexpr auto call(tracer& t, const Symbols& leaves, std::index_sequence<I...>) {
+    return F::trace(t, traced_on<Operands>::template run<First + leaves_before(I)>(t, leaves)...);
+  }
+};
+
+template <std::size_t First, class Tuple, std::size_t... I>
+constexpr auto part_of(const Tuple& all, std::index_sequence<I...>) { return std::tuple{std::get<First + I>(all)...}; }
+/// Elements First to First + Count of a tuple.
+template <std::size_t First, std::size_t Count, class Tuple>
+constexpr auto part_of(const Tuple& all) { return part_of<First>(all, std::make_index_sequence<Count>{}); }
+
+/// What ends no loop.
+struct never {
+  using lazy_expression = void;
+  static constexpr int rank = 0;
+};
+template <> inline constexpr int leaf_count<never> = 0;
+
+/// A formula's outputs, then what recorders make of them, then whether `Condition` holds and which number the next step has. The
+/// operands are the formula's, then the condition's leaves, for each of them which of the state it is, and the step's
+/// number. `Scalars` has a bit for each variable that is one value.
+template <class Function, int Arguments, int States, std::uint32_t Scalars, class Condition, class... Recorders>
+struct loop_step {
+  static constexpr std::size_t leaves = static_cast<std::size_t>(leaf_count<Condition>);
+  template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
+  template <class... S>
+  using calls = typename decltype([] {
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return std::type_identity<typename Function::template calls<std::tuple_element_t<I, std::tuple<S...>>...>>{};
+    }(std::make_index_sequence<static_cast<std::size_t>(Arguments)>{});
+  }())::type;
+
+  template <class... S>
+  static constexpr auto trace(tracer& t, S... s) {
+    const std::tuple<S...> all{s...};
+    const auto outputs = as_tuple(std::apply([&t](auto... x) { return Function::trace(t, x...); }, part_of<0, static_cast<std::size_t>(Arguments)>(all)));
+    static_assert(std::tuple_size_v<std::remove_cvref_t<decltype(outputs)>> == static_cast<std::size_t>(States), "a loop's formula gives as many values as there are variables in its state");
+    const auto recorded = std::apply([](auto... out) { return std::tuple_cat(as_tuple(Recorders{}(out...))...); }, outputs);
+    if constexpr (std::is_same_v<Condition, never>) {
+      return std::tuple_cat(outputs, recorded);
+    } else {
+      const auto given = part_of<static_cast<std::size_t>(Arguments), leaves>(all);
+      const auto which = part_of<static_cast<std::size_t>(Arguments) + leaves, leaves>(all);
+      const auto stop = traced_on<Condition>::template run<0>(t, values_after(t, outputs, given, which, std::make_index_sequence<leaves>{}));
+      const auto next = apply<op::add>(std::get<static_cast<std::size_t>(Arguments) + 2 * leaves>(all), constant<dtype::int64>(t.g, 1));
+      return std::tuple_cat(outputs, recorded, std::tuple{convert_symbol<dtype::boolean, false>(stop), convert_symbol<dtype::int64, false>(next)});
+    }
+  }
+
+ private:
+  // A leaf has the value that the step gives it: of the state's scalars, which are known while compiling, it is one or none, which is
+  // known when the loop runs.
+  template <class Outputs, class Given, class Which, std::size_t... I>
+  static constexpr auto values_after(tracer& t, const Outputs& outputs, const Given& given, const Which& which, std::index_sequence<I...>) {
+    return std::tuple{value_after<0>(t, outputs, std::get<I>(given), std::get<I>(which))...};
+  }
+  template <std::size_t Output, class Outputs, class Leaf, class Which>
+  static constexpr auto value_after(tracer& t, const Outputs& outputs, Leaf leaf, Which which) {
+    if constexpr (Output == std::tuple_size_v<Outputs> || Leaf::type.weak) {
+      return leaf;
+    } else {
+      using type = std::tuple_element_t<Output, Outputs>;
+      constexpr auto D = Leaf::type.type;
+      if constexpr ((Scalars >> Output & 1) == 0 || !assignable(D, type::type)) {
+        return value_after<Output + 1>(t, outputs, leaf, which);
+      } else {
+        const auto is_it = apply<op::equal>(which, constant<dtype::int32>(t.g, static_cast<std::int32_t>(Output)));
+        return value_after<Output + 1>(t, outputs, apply<op::where>(is_it, convert_symbol<D, false>(std::get<Output>(outputs)), leaf), which);
+      }
+    }
+  }
+};
+
+// The formula's kernel name is the step's.
+template <template <class, class> class Function, class Name, class F, int Arguments, int States, std::uint32_t Scalars, class Condition, class... Recorders, class... Operands>
+  requires(!std::same_as<Name, unnamed>)
+std::type_identity<Name> kernel_name(const expression<loop_step<Function<Name, F>, Arguments, States, Scalars, Condition, Recorders...>, Operands...>&) { return {}; }
+
+}  // namespace detail
+}  // namespace dsl
