@@ -23,10 +23,8 @@ template <class F> struct right_side<timed<F>> {
   template <class T, class... X> static constexpr auto at(const T& t, const X&... x) { return F{}(t, x...); }
 };
 
-template <std::size_t First, class Tuple, std::size_t... I>
-constexpr auto part_of(const Tuple& all, std::index_sequence<I...>) { return std::tuple{std::get<First + I>(all)...}; }
-template <std::size_t First, std::size_t Count, class Tuple>
-constexpr auto part_of(const Tuple& all) { return part_of<First>(all, std::make_index_sequence<Count>{}); }
+using dsl::detail::as_tuple;
+using dsl::detail::part_of;
 
 template <class X> using type_of = decltype(dsl::detail::lift(nullptr, std::declval<const X&>()));
 
@@ -81,7 +79,7 @@ template <const auto& Method, class F, class... Y, class... Others, class T, cla
 constexpr auto slopes(std::index_sequence<I...>, const std::tuple<Y...>& y, const std::tuple<Others...>& others, const T& t, const H& h) {
   constexpr std::size_t stages = Method.stages;
   const auto derivatives = [&](rational c, const Y&... fields) {
-    return std::apply([&](const Others&... x) { return dsl::detail::as_tuple(right_side<F>::at(later(t, h, c), fields..., x...)); }, others);
+    return std::apply([&](const Others&... x) { return as_tuple(right_side<F>::at(later(t, h, c), fields..., x...)); }, others);
   };
   const auto first = derivatives(0, std::get<I>(y)...);
   std::tuple<std::array<decltype(slope(std::get<I>(y), std::get<I>(first))), stages>...> k{};
@@ -103,7 +101,7 @@ constexpr auto increments(std::index_sequence<I...>, const std::tuple<Y...>& y, 
 template <class F, class T, class... X>
 constexpr std::size_t field_count() {
   static_assert(right_side<F>::template takes<T, X...>, "a right-hand side takes the fields and the other arguments, after the time with ode::with_time; a step takes those, then the time, then h");
-  constexpr std::size_t count = std::tuple_size_v<decltype(dsl::detail::as_tuple(right_side<F>::at(std::declval<T>(), std::declval<X>()...)))>;
+  constexpr std::size_t count = std::tuple_size_v<decltype(as_tuple(right_side<F>::at(std::declval<T>(), std::declval<X>()...)))>;
   static_assert(count <= sizeof...(X), "a right-hand side returns one derivative for each field, and the fields are its first arguments");
   return count;
 }
@@ -141,8 +139,8 @@ struct stepper {
   }
   template <class... Y, class... Others>
   static constexpr auto fed_back(const std::tuple<Y...>& next, const std::tuple<Others...>& others) {
-    if constexpr (std::is_invocable_v<Feedback, Y...>) return dsl::detail::as_tuple(std::apply(Feedback{}, next));
-    else return dsl::detail::as_tuple(std::apply(Feedback{}, std::tuple_cat(next, others)));
+    if constexpr (std::is_invocable_v<Feedback, Y...>) return as_tuple(std::apply(Feedback{}, next));
+    else return as_tuple(std::apply(Feedback{}, std::tuple_cat(next, others)));
   }
 };
 
