@@ -162,8 +162,8 @@ integration integrate(F, const loop_state<S...>& fields, double t0, double t1, c
   } else {
     scalar<double> guess, slope;
     std::apply([&](const auto&... y) {
-      tie(guess, slope) = vectorize(detail::starting_guess<F, count>{})(t0, span, relative, absolute, y..., others...);
-      tie(at.h) = vectorize(detail::starting_step<F, count>{})(guess, slope, wanted.largest_step, t0, span, relative, absolute, y..., others...);
+      dsl::tie(guess, slope) = vectorize(detail::starting_guess<F, count>{})(t0, span, relative, absolute, y..., others...);
+      dsl::tie(at.h) = vectorize(detail::starting_step<F, count>{})(guess, slope, wanted.largest_step, t0, span, relative, absolute, y..., others...);
     }, fields.variables);
   }
   scalar<bool> accepted = true;
@@ -174,7 +174,7 @@ integration integrate(F, const loop_state<S...>& fields, double t0, double t1, c
             wanted.largest_step, others..., until(!at.h, at.steps), every(wanted.most_steps));
   }, all);
   std::apply([&](auto&... y) {
-    tie(y...) = std::apply([&](const auto&... x) { return vectorize(detail::last_accepted<count>{})(accepted, x...); }, all);
+    dsl::tie(y...) = std::apply([&](const auto&... x) { return vectorize(detail::last_accepted<count>{})(accepted, x...); }, all);
   }, fields.variables);
   return at;
 }

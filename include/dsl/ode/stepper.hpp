@@ -74,9 +74,19 @@ constexpr auto later(const T& t, const H& h, rational c) {
 struct no_time {};
 template <class H> constexpr no_time later(no_time, const H&, rational) { return {}; }
 
+/// How many fields a right-hand side has: as many as it returns derivatives.
+template <class F, class T, class... X>
+constexpr std::size_t field_count() {
+  static_assert(right_side<F>::template takes<T, X...>, "a right-hand side takes the fields and the other arguments, after the time with ode::with_time; a step takes those, then the time, then h");
+  constexpr std::size_t count = std::tuple_size_v<decltype(as_tuple(right_side<F>::at(std::declval<T>(), std::declval<X>()...)))>;
+  static_assert(count <= sizeof...(X), "a right-hand side returns one derivative for each field, and the fields are its first arguments");
+  return count;
+}
+
 /// The slopes of a method's stages: for each field y as many as there are stages.
 template <const auto& Method, class F, class... Y, class... Others, class T, class H, std::size_t... I>
 constexpr auto slopes(std::index_sequence<I...>, const std::tuple<Y...>& y, const std::tuple<Others...>& others, const T& t, const H& h) {
+  static_assert(field_count<F, decltype(later(t, h, 0)), Y..., Others...>() == sizeof...(Y), "a right-hand side returns one derivative for each field");
   constexpr std::size_t stages = Method.stages;
   const auto derivatives = [&](rational c, const Y&... fields) {
     return std::apply([&](const Others&... x) { return as_tuple(right_side<F>::at(later(t, h, c), fields..., x...)); }, others);
@@ -95,15 +105,6 @@ constexpr auto slopes(std::index_sequence<I...>, const std::tuple<Y...>& y, cons
 template <class... Y, class H, std::size_t Stages, class Slopes, std::size_t... I>
 constexpr auto increments(std::index_sequence<I...>, const std::tuple<Y...>& y, const H& h, const rational (&c)[Stages], const Slopes& k) {
   return std::tuple{increment(in_precision_of(std::get<I>(y), h), c, std::get<I>(k))...};
-}
-
-/// What a right-hand side does to its arguments, of which the first are the fields: as many as it returns.
-template <class F, class T, class... X>
-constexpr std::size_t field_count() {
-  static_assert(right_side<F>::template takes<T, X...>, "a right-hand side takes the fields and the other arguments, after the time with ode::with_time; a step takes those, then the time, then h");
-  constexpr std::size_t count = std::tuple_size_v<decltype(as_tuple(right_side<F>::at(std::declval<T>(), std::declval<X>()...)))>;
-  static_assert(count <= sizeof...(X), "a right-hand side returns one derivative for each field, and the fields are its first arguments");
-  return count;
 }
 
 struct nothing {
