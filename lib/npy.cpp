@@ -244,7 +244,8 @@ void npy_file::contents::set_type(const std::string& description) {
 }
 
 void npy_file::contents::set_shape(const std::vector<std::int64_t>& sizes) {
-  if (sizes.size() > static_cast<std::size_t>(max_rank)) fail("holds an array of rank " + std::to_string(sizes.size()) + "; the highest is " + std::to_string(max_rank));
+  if (sizes.size() > static_cast<std::size_t>(max_rank))
+    fail("holds an array of rank " + std::to_string(sizes.size()) + "; the highest is " + std::to_string(max_rank));
   shape.rank = static_cast<int>(sizes.size());
   std::copy(sizes.begin(), sizes.end(), shape.extents);
 
@@ -258,7 +259,8 @@ void npy_file::contents::set_shape(const std::vector<std::int64_t>& sizes) {
   struct stat status {};
   if (fstat(fileno(in.get()), &status) != 0) throw_system_error(path, unreadable);
   if (status.st_size - begin < wanted)
-    fail("is cut off: " + std::to_string(status.st_size - begin) + " of " + std::to_string(wanted) + " bytes of " + spell_array(type, shape.extents, shape.rank) + " are there");
+    fail("is cut off: " + std::to_string(status.st_size - begin) + " of " + std::to_string(wanted) + " bytes of " +
+         spell_array(type, shape.extents, shape.rank) + " are there");
 }
 
 npy_file::npy_file(file_path from) : contents_(nullptr) {
@@ -269,7 +271,9 @@ npy_file::npy_file(file_path from) : contents_(nullptr) {
   if (c.in == nullptr) throw_system_error(c.path, unreadable);
 
   unsigned char start[12] = {};
-  if (std::fread(start, 1, 8, c.in.get()) != 8 || std::memcmp(start, "\x93NUMPY", 6) != 0) c.fail(std::ferror(c.in.get()) != 0 ? std::string(unreadable) + ": " + std::strerror(errno) : "is no .npy file");
+  const bool has_start = std::fread(start, 1, 8, c.in.get()) == 8;
+  if (std::ferror(c.in.get()) != 0) throw_system_error(c.path, unreadable);  // a folder, say
+  if (!has_start || std::memcmp(start, "\x93NUMPY", 6) != 0) c.fail("is no .npy file");
   const int version = start[6];
   if (version < 1 || version > 3) c.fail("is of version " + std::to_string(version) + " of the format; 1, 2 and 3 are known");
   const std::size_t width = version == 1 ? 2 : 4;

@@ -129,12 +129,17 @@ TEST_P(integrate, obeys_what_is_said_of_steps) {
   EXPECT_EQ(slow.steps.value(), 2 + 16);  // 2^-10, and ten times that; then 15 of 2^-4 leave less than another
   EXPECT_EQ(slow.rejected.value(), 0);
 
+  const auto long_first = dsl::ode::integrate(decay, dsl::state(y), 1, 0, {.relative = 1e-9, .absolute = 1e-9, .first_step = 100});
+  EXPECT_EQ(long_first.t.value(), 0);
+  EXPECT_NEAR(y.copy_to_host()[1], 2, 1e-6);
+
   y = 1;
   const auto cut = dsl::ode::integrate(decay, dsl::state(y), 0, 1, {.largest_step = 0.125, .most_steps = 3});
   EXPECT_EQ(cut.outcome(), outcome::too_many_steps);
   EXPECT_EQ(cut.steps.value(), 3);
   const double reached = cut.t.value();
   EXPECT_NEAR(y.copy_to_host()[0], std::exp(-reached), 1e-6);
+  EXPECT_LT(reached, 0.5);
   dsl::ode::integrate(decay, dsl::state(y), reached, 1, {.relative = 1e-9, .absolute = 1e-9});  // goes on
   EXPECT_NEAR(y.copy_to_host()[0], std::exp(-1), 1e-6);
 }

@@ -55,7 +55,8 @@ struct starting_guess {
 
  private:
   template <std::size_t... I, class T, class V, class All, class Others>
-  static constexpr auto guess(std::index_sequence<I...> fields, const T& t, const V& span, const V& relative, const V& absolute, const All& all, const Others& others) {
+  static constexpr auto guess(std::index_sequence<I...> fields, const T& t, const V& span, const V& relative, const V& absolute, const All& all,
+                              const Others& others) {
     const auto y = std::tuple{field(std::get<I>(all))...};
     const auto k = slopes<euler_method, F>(fields, y, others, time_seen_by<F>(t), span);
     const auto scale = std::tuple{absolute + relative * abs(std::get<I>(y))...};
@@ -70,7 +71,8 @@ struct starting_guess {
 template <class F, std::size_t Fields>
 struct starting_step {
   template <class S, class T, class V, class... X>
-  constexpr auto operator()(const S& guess, const S& slope, const V& largest, const T& t, const V& span, const V& relative, const V& absolute, const X&... x) const {
+  constexpr auto operator()(const S& guess, const S& slope, const V& largest, const T& t, const V& span, const V& relative, const V& absolute,
+                            const X&... x) const {
     const std::tuple<X...> all(x...);
     const auto change = change_of_slope(std::make_index_sequence<Fields>{}, t, guess, relative, absolute, all, part_of<Fields, sizeof...(X) - Fields>(all));
     const auto most = fmax(slope, change / abs(guess));
@@ -80,7 +82,8 @@ struct starting_step {
 
  private:
   template <std::size_t... I, class T, class H, class V, class All, class Others>
-  static constexpr auto change_of_slope(std::index_sequence<I...> fields, const T& t, const H& h, const V& relative, const V& absolute, const All& all, const Others& others) {
+  static constexpr auto change_of_slope(std::index_sequence<I...> fields, const T& t, const H& h, const V& relative, const V& absolute, const All& all,
+                                        const Others& others) {
     const auto y = std::tuple{field(std::get<I>(all))...};
     const auto k = slopes<heun_method, F>(fields, y, others, time_seen_by<F>(t), h);
     return norm_of(fields, std::tuple{std::get<I>(k)[1] - std::get<I>(k)[0]...}, std::tuple{absolute + relative * abs(std::get<I>(y))...});
@@ -118,14 +121,18 @@ struct controlled_step {
     const auto left = t1 - next_t;
     const auto is_last = abs(left) <= 1.01 * abs(wanted);  // so that no tiny step is left behind it
     const auto is_too_small = abs(wanted) <= 10 * 0x1p-52 * abs(next_t);
-    return std::tuple_cat(std::tuple{next_t, where(is_last, left, where(is_too_small, 0.0, wanted)), takes, rejected + cast<std::int64_t>(!takes)}, y, z);
+    const auto next_h = where(is_last, left, where(is_too_small, 0.0, wanted));
+    return std::tuple_cat(std::tuple{next_t, next_h, takes, rejected + cast<std::int64_t>(!takes)}, y, z);
   }
 };
 
 /// Of (accepted, y..., z...).
 template <std::size_t Fields>
 struct last_accepted {
-  template <class A, class... X> constexpr auto operator()(const A& accepted, const X&... x) const { return choose(std::make_index_sequence<Fields>{}, accepted, std::tuple<X...>(x...)); }
+  template <class A, class... X>
+  constexpr auto operator()(const A& accepted, const X&... x) const {
+    return choose(std::make_index_sequence<Fields>{}, accepted, std::tuple<X...>(x...));
+  }
 
  private:
   template <std::size_t... I, class A, class All>
@@ -148,8 +155,9 @@ template <class T> scalar<T> copy_of(const scalar<T>& s) { return s; }
 /// scalars of one shape, and hold what is at `t` of the result in the end. A step evaluates f seven times, in one kernel, and besides
 /// the fields another copy of each is kept. Nothing waits. Throws as assignment does, before the first step.
 template <class Name = dsl::detail::unnamed, class F, class... S, class... Others>
-integration integrate(F, const loop_state<S...>& fields, double t0, double t1, const tolerance& wanted, const Others&... others) {
-  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>, "integrate takes a function without captures or members: pass values as arguments");
+integration integrate(F, const loop_state<S...>& fields, double t0, double t1, const tolerance& wanted = {}, const Others&... others) {
+  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>,
+                "integrate takes a function without captures or members: pass values as arguments");
   constexpr std::size_t count = sizeof...(S);
   const auto& first = std::get<0>(fields.variables);
   const device_guard guard(first.where());
@@ -158,7 +166,8 @@ integration integrate(F, const loop_state<S...>& fields, double t0, double t1, c
 
   integration at{t1, t0, 0.0, std::int64_t{0}, std::int64_t{0}};
   if (wanted.first_step > 0) {
-    at.h = dsl::detail::math::copysign(wanted.first_step, span);
+    using namespace dsl::detail;
+    at.h = math::copysign(math::min(math::min(wanted.first_step, wanted.largest_step), math::abs(span)), span);
   } else {
     scalar<double> guess, slope;
     std::apply([&](const auto&... y) {
@@ -170,8 +179,9 @@ integration integrate(F, const loop_state<S...>& fields, double t0, double t1, c
   auto candidates = std::apply([](const auto&... y) { return std::tuple{detail::copy_of(y)...}; }, fields.variables);
   const auto all = std::tuple_cat(fields.variables, std::apply([](auto&... z) { return std::tie(z...); }, candidates));
   std::apply([&](auto&... x) {
-    iterate(span == 0 ? 0 : wanted.most_steps, vectorize<Name>(detail::controlled_step<F, count>{}), state(at.t, at.h, accepted, at.rejected, x...), t1, relative, absolute,
-            wanted.largest_step, others..., until(!at.h, at.steps), every(wanted.most_steps));
+    const auto step = vectorize<Name>(detail::controlled_step<F, count>{});
+    iterate(span == 0 ? 0 : wanted.most_steps, step, state(at.t, at.h, accepted, at.rejected, x...), t1, relative, absolute, wanted.largest_step, others...,
+            until(!at.h, at.steps), every(wanted.most_steps));
   }, all);
   std::apply([&](auto&... y) {
     dsl::tie(y...) = std::apply([&](const auto&... x) { return vectorize(detail::last_accepted<count>{})(accepted, x...); }, all);

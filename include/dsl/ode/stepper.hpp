@@ -59,7 +59,7 @@ constexpr auto increment(const H& h, const rational (&c)[Stages], const std::arr
   const rational first = c[j];
   K sum = k[j];
   while (++j < Stages)
-    if (c[j].numerator != 0) sum = (sum + (c[j] / first).value() * k[j]);
+    if (c[j].numerator != 0) sum = sum + (c[j] / first).value() * k[j];
   return scaled(h, first) * sum;
 }
 
@@ -77,7 +77,8 @@ template <class H> constexpr no_time later(no_time, const H&, rational) { return
 /// How many fields a right-hand side has: as many as it returns derivatives.
 template <class F, class T, class... X>
 constexpr std::size_t field_count() {
-  static_assert(right_side<F>::template takes<T, X...>, "a right-hand side takes the fields and the other arguments, after the time with ode::with_time; a step takes those, then the time, then h");
+  static_assert(right_side<F>::template takes<T, X...>,
+                "a right-hand side takes the fields and the other arguments, after the time with ode::with_time; a step takes those, then the time, then h");
   constexpr std::size_t count = std::tuple_size_v<decltype(as_tuple(right_side<F>::at(std::declval<T>(), std::declval<X>()...)))>;
   static_assert(count <= sizeof...(X), "a right-hand side returns one derivative for each field, and the fields are its first arguments");
   return count;
