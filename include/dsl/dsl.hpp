@@ -8,4 +8,6 @@
 #include <dsl/lang/reduce.hpp>
 #include <dsl/lang/shape.hpp>
 #include <dsl/lang/vectorize.hpp>
+#include <dsl/mem/checkpoint.hpp>
+#include <dsl/mem/npy.hpp>
 #include <dsl/mem/print.hpp>

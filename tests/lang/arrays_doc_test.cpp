@@ -81,6 +81,28 @@ stream << dsl::eval(dsl::full<float>(0.1f, 2, 3) * dsl::arange<float>(3)) << '\n
   EXPECT_EQ(stream.str(), "[[0.  0.1 0.2]\n [0.  0.1 0.2]]\n[    0     1     2 ... 99997 99998 99999]\n");
 }
 
-TEST(arrays_doc, every_example_is_compiled) { expect_examples_in(__FILE__, "arrays.md", 6); }
+TEST_P(arrays_doc, files) {
+  dsl::array<double, 2> m = dsl::reshape(dsl::arange<double>(12), 3, 4);
+  dsl::scalar<float> total = 7.0f;
+  const auto before = std::filesystem::current_path(), folder = std::filesystem::temp_directory_path() / "dsl_arrays_doc";
+  std::filesystem::create_directories(folder);
+  std::filesystem::current_path(folder);
+  // clang-format off
+dsl::save_npy("row.npy", m(1));                          // np.load("row.npy")
+const auto row = dsl::load_npy<double>("row.npy");       // dsl::array<double, 1>
+  // clang-format on
+  EXPECT_EQ(row.copy_to_host(), (std::vector<double>{4, 5, 6, 7}));
+  // clang-format off
+dsl::save_checkpoint("run", 300, m, total);
+const std::int64_t done = dsl::load_checkpoint("run", m, total);
+  // clang-format on
+  EXPECT_EQ(done, 300);
+  EXPECT_EQ(m(2, 3), 11.0);
+  EXPECT_EQ(total.value(), 7.0f);
+  std::filesystem::current_path(before);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(arrays_doc, every_example_is_compiled) { expect_examples_in(__FILE__, "arrays.md", 8); }
 
 }  // namespace

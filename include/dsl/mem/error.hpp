@@ -58,5 +58,7 @@ class index_error : public error { using error::error; };
 class memory_error : public error { using error::error; };
 /// A device that does not exist or cannot be used, or operands on different devices.
 class device_error : public error { using error::error; };
+/// A file that cannot be written or read, or that holds something other than what was asked for. Names the file.
+class file_error : public error { using error::error; };
 
 }  // namespace dsl

@@ -1,0 +1,67 @@
+// What a loop carries, on disk: so that it goes on where it was.
+#pragma once
+
+#include <dsl/mem/npy.hpp>
+
+namespace dsl {
+
+namespace detail {
+
+void save_checkpoint(file_path folder, std::int64_t steps_done, const stored* variables, int count);
+
+/// A file for each variable, and after them the one with the number of steps. Throws file_error.
+std::vector<npy_file> open_checkpoint(file_path folder, int variables);
+std::int64_t steps_in(npy_file& file);
+
+template <class T, int R>
+void require_fit(const npy_file& file, int number, const view<T, R>& v) {
+  static_assert(!std::is_const_v<T>, "the target is const: an array that is, or a view that only reads");
+  file.require(dtype_v<T>, R, v.extents().data(), number);
+}
+template <viewable A>
+void require_fit(const npy_file& file, int number, A& a) {
+  if (a.view().has_memory()) require_fit(file, number, a.view());
+  else file.require(dtype_v<typename A::value_type>, A::rank, nullptr, number);
+}
+
+template <class T, int R>
+void read_into(npy_file& file, const view<T, R>& v) {
+  if (v.is_contiguous()) return file.read(v.owner(), v.data());
+  array<T, R> whole(v.extents(), v.where());
+  file.read(whole.view().owner(), whole.data());
+  v = whole;
+}
+template <viewable A>
+void read_into(npy_file& file, A& a) {
+  if constexpr (A::rank > 0)
+    if (!a.view().has_memory()) a = array<typename A::value_type, A::rank>(file.extents<A::rank>());
+  read_into(file, a.view());
+}
+
+}  // namespace detail
+
+/// Writes variables of a loop (arrays, views, scalars), each as `0.npy`, `1.npy`, ... in a folder, and how many steps it has done as
+/// `steps.npy`. What was in the folder before is replaced as a whole when all of it is on the disk: whenever the program or the
+/// machine stops, there is a checkpoint to load, the old one or the new one. Beside the folder stand, while it is written,
+/// `folder.new` and `folder.previous`. Waits. Throws file_error, for a folder with other files in it too, and memory_error for a
+/// variable without memory.
+template <class... V>
+void save_checkpoint(file_path folder, std::int64_t steps_done, const V&... variables) {
+  const detail::stored all[] = {detail::to_store(variables)..., {}};
+  detail::save_checkpoint(folder, steps_done, all, sizeof...(V));
+}
+
+/// Reads variables that `save_checkpoint` wrote, and returns the number of steps. Arrays without memory get theirs on the current
+/// device. Throws file_error that names file and variable where a dtype or a shape differs, before anything is written, and where
+/// there is no checkpoint.
+template <class... V>
+std::int64_t load_checkpoint(file_path folder, V&&... variables) {
+  std::vector<detail::npy_file> files = detail::open_checkpoint(folder, sizeof...(V));
+  std::size_t k = 0;
+  ((detail::require_fit(files[k], static_cast<int>(k), variables), ++k), ...);
+  k = 0;
+  (detail::read_into(files[k++], variables), ...);
+  return detail::steps_in(files.back());
+}
+
+}  // namespace dsl

@@ -1,0 +1,83 @@
+// Arrays in NumPy's .npy files: numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+#pragma once
+
+#include <dsl/mem/array.hpp>
+#include <dsl/mem/scalar.hpp>
+
+namespace dsl {
+
+/// A path as its name: a C string, or anything with c_str(), a std::string or std::filesystem::path say. Refers to it.
+struct file_path {
+  const char* name;
+
+  file_path(const char* chars) : name(chars) {}
+  template <class Path>
+    requires requires(const Path& p) { { p.c_str() } -> std::same_as<const char*>; }
+  file_path(const Path& p) : name(p.c_str()) {}
+};
+
+namespace detail {
+
+/// Elements in device memory.
+struct stored {
+  dtype type;
+  buffer_ref owner;
+  const void* origin;
+  mapping elements;
+};
+
+template <class T, int R>
+stored to_store(const view<T, R>& v) {
+  static_assert(dtype_v<T> != dtype::bfloat16, "NumPy's files have no bfloat16: save dsl::eval(dsl::cast<float>(x))");
+  return {dtype_v<T>, v.owner(), v.data(), v.mapping()};
+}
+template <viewable A> stored to_store(const A& a) { return to_store(a.view()); }
+
+void save_npy(file_path to, const stored& from);
+
+/// A file opened to be read.
+class npy_file {
+ public:
+  /// Reads the header. Throws file_error.
+  explicit npy_file(file_path from);
+  npy_file(npy_file&& other) noexcept : contents_(std::exchange(other.contents_, nullptr)) {}
+  npy_file& operator=(npy_file&&) = delete;
+  ~npy_file();
+
+  /// Throws file_error where the file's dtype or rank is another, or where there are `extents` and they are not the file's.
+  /// `variable` is a checkpoint's, by which the error names what does not fit, or -1.
+  void require(dtype type, int rank, const std::int64_t* extents = nullptr, int variable = -1) const;
+  template <int Rank> dsl::extents<Rank> extents() const { return first_of<Rank>(shape().extents); }
+  /// Copies the elements, in row-major order. Throws file_error.
+  void read(void* to_host);
+  void read(const buffer_ref& to, void* at);
+
+ private:
+  const mapping& shape() const;
+  struct contents;
+  contents* contents_;
+};
+
+}  // namespace detail
+
+/// Writes an array, a view, or a scalar (of rank 0) as a file of version 1.0 in C order: np.load reads it. half is float16; there is
+/// no bfloat16. The file appears when all of it is on the disk; one that was there is replaced. Waits. Throws file_error, and
+/// memory_error where there is no memory.
+template <detail::viewable A>
+void save_npy(file_path to, const A& from) { detail::save_npy(to, detail::to_store(from)); }
+template <element T, int Rank>
+void save_npy(file_path to, const view<T, Rank>& from) { detail::save_npy(to, detail::to_store(from)); }
+
+/// An array on the current device with what a file of version 1, 2 or 3 holds, C or Fortran order, of either byte order; for rank 0 a
+/// scalar. Throws file_error for a file that is not there, is no .npy file, holds another dtype or rank, or ends too early.
+template <element T, int Rank = 1>
+auto load_npy(file_path from) {
+  detail::npy_file file(from);
+  file.require(dtype_v<T>, Rank);
+  std::conditional_t<Rank == 0, scalar<T>, array<T, Rank>> a;
+  if constexpr (Rank > 0) a = array<T, Rank>(file.extents<Rank>());
+  file.read(a.view().owner(), a.data());
+  return a;
+}
+
+}  // namespace dsl

@@ -1,0 +1,5 @@
+// Ordinary differential equations, beside everything else: not in dsl.hpp.
+#pragma once
+
+#include <dsl/ode/integrate.hpp>
+#include <dsl/ode/stepper.hpp>

@@ -1,0 +1,192 @@
+// Integration with steps that follow the error, all of it on the device.
+#pragma once
+
+#include <dsl/ode/stepper.hpp>
+
+namespace dsl::ode {
+
+/// How exact `integrate` is, and by which steps: SciPy's rtol, atol, first_step and max_step, and a bound on their number.
+struct tolerance {
+  double relative = 1e-3, absolute = 1e-6;
+  double first_step = 0;                                      ///< its magnitude; 0: chosen by `integrate`
+  double largest_step = dsl::detail::math::infinity<double>;  ///< magnitude
+  std::int64_t most_steps = 100'000;
+};
+
+enum class outcome : std::uint8_t { reached, step_too_small, too_many_steps };
+
+/// Where an integration is; what `integrate` returns. In device memory: value() waits.
+struct integration {
+  double end;                            ///< where it was to go
+  scalar<double> t;                      ///< where it is
+  scalar<double> h;                      ///< the step that would come next; 0 where there is none
+  scalar<std::int64_t> steps, rejected;  ///< all that were tried, and those of them whose error was too large
+
+  /// reached: t is the end to the bit. step_too_small: no step that changes t is small enough, or the right-hand side is NaN or
+  /// infinite; the fields are those at t. Waits.
+  ode::outcome outcome() const {
+    if (t.value() == end) return ode::outcome::reached;
+    return h.value() == 0 ? ode::outcome::step_too_small : ode::outcome::too_many_steps;
+  }
+};
+
+namespace detail {
+
+/// The norm of all fields' elements over their scales, a double. What makes a sum a mean is in the scales.
+template <class... X, class... Scale, std::size_t... I>
+constexpr auto norm_of(std::index_sequence<I...>, const std::tuple<X...>& x, const std::tuple<Scale...>& scale) {
+  return cast<double>(sqrt(sum((abs2(std::get<I>(x) / std::get<I>(scale)) + ...))));
+}
+
+template <class F, class T>
+constexpr auto time_seen_by(const T& t) {
+  if constexpr (right_side<F>::times == 0) return no_time{};
+  else return t;
+}
+
+/// Half of the choice of a first step: of (t, span, relative, absolute, fields..., others...), a guess, and the slope's norm.
+template <class F, std::size_t Fields>
+struct starting_guess {
+  template <class T, class Span, class V, class... X>
+  constexpr auto operator()(const T& t, const Span& span, const V& relative, const V& absolute, const X&... x) const {
+    const std::tuple<X...> all(x...);
+    return guess(std::make_index_sequence<Fields>{}, t, span, relative, absolute, all, part_of<Fields, sizeof...(X) - Fields>(all));
+  }
+
+ private:
+  template <std::size_t... I, class T, class V, class All, class Others>
+  static constexpr auto guess(std::index_sequence<I...> fields, const T& t, const V& span, const V& relative, const V& absolute, const All& all,
+                              const Others& others) {
+    const auto y = std::tuple{field(std::get<I>(all))...};
+    const auto k = slopes<euler_method, F>(fields, y, others, time_seen_by<F>(t), span);
+    const auto scale = std::tuple{absolute + relative * abs(std::get<I>(y))...};
+    const auto size = norm_of(fields, y, scale), slope = norm_of(fields, std::tuple{std::get<I>(k)[0]...}, scale);
+    const auto guessed = where(size < 1e-5 || slope < 1e-5, 1e-6, 0.01 * size / slope);
+    return std::tuple{copysign(fmin(guessed, abs(span)), span), slope};
+  }
+};
+
+/// The other half: of (guess, slope's norm, largest, t, span, relative, absolute, fields..., others...), the step, by how much the
+/// slope changes over the guess.
+template <class F, std::size_t Fields>
+struct starting_step {
+  template <class S, class T, class V, class... X>
+  constexpr auto operator()(const S& guess, const S& slope, const V& largest, const T& t, const V& span, const V& relative, const V& absolute,
+                            const X&... x) const {
+    const std::tuple<X...> all(x...);
+    const auto change = change_of_slope(std::make_index_sequence<Fields>{}, t, guess, relative, absolute, all, part_of<Fields, sizeof...(X) - Fields>(all));
+    const auto most = fmax(slope, change / abs(guess));
+    const auto h = where(most <= 1e-15, fmax(1e-6, 1e-3 * abs(guess)), pow(0.01 / most, 0.2));
+    return copysign(fmin(fmin(100 * abs(guess), h), fmin(abs(span), largest)), span);
+  }
+
+ private:
+  template <std::size_t... I, class T, class H, class V, class All, class Others>
+  static constexpr auto change_of_slope(std::index_sequence<I...> fields, const T& t, const H& h, const V& relative, const V& absolute, const All& all,
+                                        const Others& others) {
+    const auto y = std::tuple{field(std::get<I>(all))...};
+    const auto k = slopes<heun_method, F>(fields, y, others, time_seen_by<F>(t), h);
+    return norm_of(fields, std::tuple{std::get<I>(k)[1] - std::get<I>(k)[0]...}, std::tuple{absolute + relative * abs(std::get<I>(y))...});
+  }
+};
+
+/// A step of (t, h, accepted, rejected, y..., z..., t1, relative, absolute, largest, others...). z is the candidate of the step before,
+/// which becomes y if it was accepted: so a step waits for nothing, and its error is summed in the kernel that computes its candidate.
+/// All that follows from the error is computed with single values.
+template <class F, std::size_t Fields>
+struct controlled_step {
+  template <class T, class A, class N, class... X>
+  constexpr auto operator()(const T& t, const T& h, const A& accepted, const N& rejected, const X&... x) const {
+    constexpr std::size_t before_others = 2 * Fields + 4;
+    const std::tuple<X...> all(x...);
+    return take(std::make_index_sequence<Fields>{}, t, h, accepted, rejected, all, part_of<before_others, sizeof...(X) - before_others>(all));
+  }
+
+ private:
+  template <std::size_t... I, class T, class A, class N, class All, class Others>
+  static constexpr auto take(std::index_sequence<I...> fields, const T& t, const T& h, const A& accepted, const N& rejected, const All& all, const Others& others) {
+    const auto [t1, relative, absolute, largest] = part_of<2 * Fields, 4>(all);
+    const auto y = std::tuple{field(where(accepted, std::get<Fields + I>(all), std::get<I>(all)))...};
+    const auto k = slopes<dopri5_method, F>(fields, y, others, time_seen_by<F>(t), h);
+    const auto change = increments(fields, y, h, dopri5_method.b, k);
+    const auto z = std::tuple{std::get<I>(y) + std::get<I>(change)...};
+    const auto scale = std::tuple{absolute + relative * max(abs(std::get<I>(y)), abs(std::get<I>(z)))...};
+    const auto error = norm_of(fields, increments(fields, y, h, dopri5_method.error, k), scale);
+
+    // The bounds are those of SciPy's RK45, which so takes the same steps. A NaN loses in fmax, and is the smallest factor.
+    const auto takes = error <= 1;
+    const auto factor = fmin(where(accepted, 10.0, 1.0), fmax(0.2, 0.9 * pow(error, -0.2)));
+    const auto wanted = copysign(fmin(abs(h) * factor, largest), h);
+    const auto next_t = where(takes, where(h == t1 - t, t1, t + h), t);
+    const auto left = t1 - next_t;
+    const auto is_last = abs(left) <= 1.01 * abs(wanted);  // so that no tiny step is left behind it
+    const auto is_too_small = abs(wanted) <= 10 * 0x1p-52 * abs(next_t);
+    const auto next_h = where(is_last, left, where(is_too_small, 0.0, wanted));
+    return std::tuple_cat(std::tuple{next_t, next_h, takes, rejected + cast<std::int64_t>(!takes)}, y, z);
+  }
+};
+
+/// Of (accepted, y..., z...).
+template <std::size_t Fields>
+struct last_accepted {
+  template <class A, class... X>
+  constexpr auto operator()(const A& accepted, const X&... x) const {
+    return choose(std::make_index_sequence<Fields>{}, accepted, std::tuple<X...>(x...));
+  }
+
+ private:
+  template <std::size_t... I, class A, class All>
+  static constexpr auto choose(std::index_sequence<I...>, const A& accepted, const All& all) {
+    return std::tuple{where(accepted, std::get<Fields + I>(all), std::get<I>(all))...};
+  }
+};
+
+template <class T, int R> array<T, R> copy_of(const array<T, R>& a) { return a; }
+template <class T, int R> array<T, R> copy_of(const view<T, R>& v) { return v; }
+template <class T> scalar<T> copy_of(const scalar<T>& s) { return s; }
+
+}  // namespace detail
+
+/// Integrates dy/dt = f from t0 to t1, which may lie before it, with Dormand and Prince's method of order 5(4) and steps that keep the
+/// error of each below the tolerance: the root mean square over all fields' elements of error / (absolute + relative max(|y|, |z|)),
+/// where z is y after the step, at most 1 (Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.4). SciPy's
+/// solve_ivp takes the same steps. f is a lambda of (fields..., others...) that returns the fields' derivatives, or with_time of one of
+/// (t, fields..., others...); the others are arrays, scalars and C++ values, and stay what they are. The fields are arrays, views or
+/// scalars of one shape, and hold what is at `t` of the result in the end. A step evaluates f seven times, in one kernel, and besides
+/// the fields another copy of each is kept. Nothing waits. Throws as assignment does, before the first step.
+template <class Name = dsl::detail::unnamed, class F, class... S, class... Others>
+integration integrate(F, const loop_state<S...>& fields, double t0, double t1, const tolerance& wanted = {}, const Others&... others) {
+  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>,
+                "integrate takes a function without captures or members: pass values as arguments");
+  constexpr std::size_t count = sizeof...(S);
+  const auto& first = std::get<0>(fields.variables);
+  const device_guard guard(first.where());
+  const double elements = static_cast<double>(dsl::detail::as_operand(first).size()) * static_cast<double>(count), span = t1 - t0;
+  const double relative = wanted.relative * dsl::detail::math::sqrt(elements), absolute = wanted.absolute * dsl::detail::math::sqrt(elements);
+
+  integration at{t1, t0, 0.0, std::int64_t{0}, std::int64_t{0}};
+  if (wanted.first_step > 0) {
+    using namespace dsl::detail;
+    at.h = math::copysign(math::min(math::min(wanted.first_step, wanted.largest_step), math::abs(span)), span);
+  } else {
+    scalar<double> guess, slope;
+    std::apply([&](const auto&... y) {
+      dsl::tie(guess, slope) = vectorize(detail::starting_guess<F, count>{})(t0, span, relative, absolute, y..., others...);
+      dsl::tie(at.h) = vectorize(detail::starting_step<F, count>{})(guess, slope, wanted.largest_step, t0, span, relative, absolute, y..., others...);
+    }, fields.variables);
+  }
+  scalar<bool> accepted = true;
+  auto candidates = std::apply([](const auto&... y) { return std::tuple{detail::copy_of(y)...}; }, fields.variables);
+  const auto all = std::tuple_cat(fields.variables, std::apply([](auto&... z) { return std::tie(z...); }, candidates));
+  std::apply([&](auto&... x) {
+    const auto step = vectorize<Name>(detail::controlled_step<F, count>{});
+    iterate(span == 0 ? 0 : wanted.most_steps, step, state(at.t, at.h, accepted, at.rejected, x...), t1, relative, absolute, wanted.largest_step, others...,
+            until(!at.h, at.steps), every(wanted.most_steps));
+  }, all);
+  std::apply([&](auto&... y) {
+    dsl::tie(y...) = std::apply([&](const auto&... x) { return vectorize(detail::last_accepted<count>{})(accepted, x...); }, all);
+  }, fields.variables);
+  return at;
+}
+
+}  // namespace dsl::ode

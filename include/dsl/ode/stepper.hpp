@@ -1,0 +1,193 @@
+// Steps of explicit Runge-Kutta methods: of any number of fields, each step one formula and so one kernel.
+#pragma once
+
+#include <dsl/dsl.hpp>
+#include <dsl/ode/method.hpp>
+
+namespace dsl::ode {
+
+/// A right-hand side that sees the time; what `with_time` returns.
+template <class F> struct timed {};
+
+namespace detail {
+
+/// A right-hand side, whether it sees the time or not, as a function of (t, fields..., others...).
+template <class F> struct right_side {
+  static constexpr std::size_t times = 0;  // how many of them it sees
+  template <class T, class... X> static constexpr bool takes = std::is_invocable_v<F, X...>;
+  template <class T, class... X> static constexpr auto at(const T&, const X&... x) { return F{}(x...); }
+};
+template <class F> struct right_side<timed<F>> {
+  static constexpr std::size_t times = 1;
+  template <class T, class... X> static constexpr bool takes = std::is_invocable_v<F, T, X...>;
+  template <class T, class... X> static constexpr auto at(const T& t, const X&... x) { return F{}(t, x...); }
+};
+
+using dsl::detail::as_tuple;
+using dsl::detail::part_of;
+
+template <class X> using type_of = decltype(dsl::detail::lift(nullptr, std::declval<const X&>()));
+
+/// A symbol or a constant in the precision of Y, so that neither a double h nor a C++ scalar widens a float field. What is real stays
+/// real.
+template <class Y, class X>
+constexpr auto in_precision_of(const Y& y, const X& x) {
+  constexpr dtype type = kind_of(type_of<X>::type.type) == kind::complex ? Y::type.type : real_of(Y::type.type);
+  return cast<element_t<type>>(dsl::detail::lift(y.owner, x));
+}
+template <class Y, class K>
+constexpr auto slope(const Y& y, const K& k) {
+  static_assert(assignable(Y::type.type, type_of<K>::type), "a derivative's dtype is wider than its field's: use dsl::cast");
+  return in_precision_of(y, k);
+}
+template <class Y>
+constexpr auto field(const Y& y) {
+  static_assert(kind_of(Y::type.type) >= kind::real, "fields are real or complex");
+  return cast<element_t<Y::type.type>>(y);
+}
+
+/// c x, divided as one would by hand where c is 1 / n.
+template <class X>
+constexpr auto scaled(const X& x, rational c) { return c.numerator == 1 ? x / c.denominator : x * c.value(); }
+
+/// h (c[0] k[0] + c[1] k[1] + ...). The first coefficient that is not 0 is taken out of the sum and so costs nothing: RK4's last sum
+/// becomes h / 6 * (k1 + 2 * k2 + 2 * k3 + k4).
+template <class H, class K, std::size_t Stages>
+constexpr auto increment(const H& h, const rational (&c)[Stages], const std::array<K, Stages>& k) {
+  std::size_t j = 0;
+  while (c[j].numerator == 0) ++j;
+  const rational first = c[j];
+  K sum = k[j];
+  while (++j < Stages)
+    if (c[j].numerator != 0) sum = sum + (c[j] / first).value() * k[j];
+  return scaled(h, first) * sum;
+}
+
+/// t + c h, as a weak symbol, which does not widen the fields that a right-hand side computes with it.
+template <class T, class H>
+constexpr auto later(const T& t, const H& h, rational c) {
+  constexpr dtype type = decltype(t + h)::type.type;
+  auto time = cast<element_t<type>>(t);
+  if (c.numerator != 0) time = time + scaled(cast<element_t<type>>(h), c);
+  return symbol<type, true>{time.owner, time.id};
+}
+struct no_time {};
+template <class H> constexpr no_time later(no_time, const H&, rational) { return {}; }
+
+/// How many fields a right-hand side has: as many as it returns derivatives.
+template <class F, class T, class... X>
+constexpr std::size_t field_count() {
+  static_assert(right_side<F>::template takes<T, X...>,
+                "a right-hand side takes the fields and the other arguments, after the time with ode::with_time; a step takes those, then the time, then h");
+  constexpr std::size_t count = std::tuple_size_v<decltype(as_tuple(right_side<F>::at(std::declval<T>(), std::declval<X>()...)))>;
+  static_assert(count <= sizeof...(X), "a right-hand side returns one derivative for each field, and the fields are its first arguments");
+  return count;
+}
+
+/// The slopes of a method's stages: for each field y as many as there are stages.
+template <const auto& Method, class F, class... Y, class... Others, class T, class H, std::size_t... I>
+constexpr auto slopes(std::index_sequence<I...>, const std::tuple<Y...>& y, const std::tuple<Others...>& others, const T& t, const H& h) {
+  static_assert(field_count<F, decltype(later(t, h, 0)), Y..., Others...>() == sizeof...(Y), "a right-hand side returns one derivative for each field");
+  constexpr std::size_t stages = Method.stages;
+  const auto derivatives = [&](rational c, const Y&... fields) {
+    return std::apply([&](const Others&... x) { return as_tuple(right_side<F>::at(later(t, h, c), fields..., x...)); }, others);
+  };
+  const auto first = derivatives(0, std::get<I>(y)...);
+  std::tuple<std::array<decltype(slope(std::get<I>(y), std::get<I>(first))), stages>...> k{};
+  ((std::get<I>(k)[0] = slope(std::get<I>(y), std::get<I>(first))), ...);
+  for (std::size_t i = 1; i < stages; ++i) {
+    const std::tuple<Y...> inside{std::get<I>(y) + increment(in_precision_of(std::get<I>(y), h), Method.a[i], std::get<I>(k))...};
+    const auto next = derivatives(Method.c(i), std::get<I>(inside)...);
+    ((std::get<I>(k)[i] = slope(std::get<I>(y), std::get<I>(next))), ...);
+  }
+  return k;
+}
+/// For each field y, h (c[0] k[0] + c[1] k[1] + ...).
+template <class... Y, class H, std::size_t Stages, class Slopes, std::size_t... I>
+constexpr auto increments(std::index_sequence<I...>, const std::tuple<Y...>& y, const H& h, const rational (&c)[Stages], const Slopes& k) {
+  return std::tuple{increment(in_precision_of(std::get<I>(y), h), c, std::get<I>(k))...};
+}
+
+struct nothing {
+  template <class... Y> constexpr std::tuple<> operator()(const Y&...) const { return {}; }
+};
+
+/// A step as a formula: of (fields..., others..., h), or with the time (fields..., others..., t, h).
+template <const auto& Method, class F, class Feedback>
+struct stepper {
+  template <class... X> constexpr auto operator()(const X&... x) const {
+    constexpr std::size_t times = right_side<F>::times, count = sizeof...(X);
+    static_assert(count > times, "a step takes the fields, the other arguments of the right-hand side, the time if that sees it, and h");
+    const std::tuple<X...> all(x...);
+    const auto& h = std::get<count - 1>(all);
+    if constexpr (times == 0) return take(part_of<0, count - 1>(all), no_time{}, h);
+    else return take(part_of<0, count - 2>(all), std::get<count - 2>(all), h);
+  }
+
+ private:
+  template <class... X, class T, class H>
+  static constexpr auto take(const std::tuple<X...>& seen, const T& t, const H& h) {
+    constexpr std::size_t fields = field_count<F, decltype(later(t, h, {})), X...>();
+    return advance(std::make_index_sequence<fields>{}, seen, part_of<fields, sizeof...(X) - fields>(seen), t, h);
+  }
+  template <std::size_t... I, class Seen, class Others, class T, class H>
+  static constexpr auto advance(std::index_sequence<I...> fields, const Seen& seen, const Others& others, const T& t, const H& h) {
+    const auto y = std::tuple{field(std::get<I>(seen))...};
+    const auto change = increments(fields, y, h, Method.b, slopes<Method, F>(fields, y, others, t, h));
+    const auto next = std::tuple{std::get<I>(y) + std::get<I>(change)...};
+    const auto all = std::tuple_cat(next, fed_back(next, others));
+    if constexpr (std::tuple_size_v<decltype(all)> == 1) return std::get<0>(all);
+    else return all;
+  }
+  template <class... Y, class... Others>
+  static constexpr auto fed_back(const std::tuple<Y...>& next, const std::tuple<Others...>& others) {
+    if constexpr (std::is_invocable_v<Feedback, Y...>) return as_tuple(std::apply(Feedback{}, next));
+    else return as_tuple(std::apply(Feedback{}, std::tuple_cat(next, others)));
+  }
+};
+
+template <const auto& Method, class Name, class F, class Feedback>
+constexpr auto make_step(F, Feedback) {
+  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F> && std::is_empty_v<Feedback> && std::is_default_constructible_v<Feedback>,
+                "a stepper takes functions without captures or members: pass values as arguments");
+  return vectorize<Name>(stepper<Method, F, Feedback>{});
+}
+
+}  // namespace detail
+
+/// A right-hand side that sees the time: f(t, fields..., others...). The step made of it is step(fields..., others..., t, h), and its
+/// stages see t + c h.
+template <class F>
+constexpr timed<F> with_time(F) {
+  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>, "with_time takes a function without captures or members: pass values as arguments");
+  return {};
+}
+
+// Steps of dy/dt = f(y). f is a lambda with `auto` parameters: f(fields..., others...) returns the derivatives of the fields, its first
+// arguments: one value, or a std::tuple. Each of these functions returns what `vectorize` returns, a function of
+// (fields..., others..., h) that gives the fields after a step of h: several as a std::tuple, for `tie` or `iterate`. `feedback`, a
+// lambda of the new fields, or of those and the others, gives what is returned besides: ode::rk4(f, [](auto F, auto) { return
+// dsl::sum(F); }) is step(F, G, delta, h) -> {Fn, Gn, sum(Fn)}. The others are held fixed within a step. All is computed in each
+// field's own precision, whatever h's; t is a weak scalar. `Name`, a type declared at namespace scope, names the kernel.
+
+/// Order 1, one stage: y + h f(y).
+template <class Name = dsl::detail::unnamed, class F, class Feedback = detail::nothing>
+constexpr auto euler(F f, Feedback feedback = {}) { return detail::make_step<detail::euler_method, Name>(f, feedback); }
+
+/// Order 2, two stages: the mean of the slopes at both ends (K. Heun, 1900).
+template <class Name = dsl::detail::unnamed, class F, class Feedback = detail::nothing>
+constexpr auto heun(F f, Feedback feedback = {}) { return detail::make_step<detail::heun_method, Name>(f, feedback); }
+
+/// Order 4, four stages: the classical method (W. Kutta, 1901).
+template <class Name = dsl::detail::unnamed, class F, class Feedback = detail::nothing>
+constexpr auto rk4(F f, Feedback feedback = {}) { return detail::make_step<detail::rk4_method, Name>(f, feedback); }
+
+/// Order 5, six stages: Dormand and Prince's 5(4) with fixed steps. With steps that follow the error: `integrate`.
+template <class Name = dsl::detail::unnamed, class F, class Feedback = detail::nothing>
+constexpr auto dopri5(F f, Feedback feedback = {}) { return detail::make_step<detail::dopri5_method, Name>(f, feedback); }
+
+/// Order 8, of thirteen stages twelve: Fehlberg's 7(8) with fixed steps.
+template <class Name = dsl::detail::unnamed, class F, class Feedback = detail::nothing>
+constexpr auto fehlberg8(F f, Feedback feedback = {}) { return detail::make_step<detail::fehlberg8_method, Name>(f, feedback); }
+
+}  // namespace dsl::ode

@@ -1,0 +1,106 @@
+#include <dsl/mem/checkpoint.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "npy.hpp"
+
+namespace dsl::detail {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* saver = "save_checkpoint";
+constexpr const char* steps_file = "steps.npy";
+
+// A checkpoint is written beside its folder, and takes its place by two renames. Each folder that has its name is complete; between
+// the two it is the previous one alone that does.
+struct places {
+  fs::path folder, unfinished, previous;
+  explicit places(file_path name) : folder(fs::path(name.name).lexically_normal()) {
+    if (!folder.has_filename()) folder = folder.parent_path();  // "run/"
+    unfinished = folder.string() + ".new", previous = folder.string() + ".previous";
+  }
+};
+
+fs::path variable_file(int number) { return std::to_string(number) + ".npy"; }
+
+bool is_checkpoint_file(const std::string& file) {
+  return file == steps_file || (file.size() > 4 && file.find_first_not_of("0123456789") == file.size() - 4 && file.ends_with(".npy"));
+}
+
+// A folder that is to be replaced or removed has nothing in it that someone else may have put there.
+void require_checkpoint(const fs::path& folder) {
+  if (!fs::exists(folder)) return;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string file = entry.path().filename();
+    if (!is_checkpoint_file(file)) throw_file_error(folder, "holds " + file + ", which is no checkpoint's: a checkpoint needs a folder of its own");
+  }
+}
+void remove_checkpoint(const fs::path& folder) {
+  require_checkpoint(folder);
+  fs::remove_all(folder);
+}
+
+void write_checkpoint(const places& at, std::int64_t steps_done, const stored* variables, int count) {
+  remove_checkpoint(at.unfinished);
+  fs::create_directories(at.unfinished);
+  for (int k = 0; k < count; ++k) write_npy(at.unfinished / variable_file(k), variables[k]);
+  write_npy(at.unfinished / steps_file, dtype::int64, mapping{}, &steps_done);
+  sync_folder(at.unfinished);
+}
+
+void put_in_place(const places& at) {
+  if (fs::exists(at.folder / steps_file)) {
+    remove_checkpoint(at.previous);
+    fs::rename(at.folder, at.previous);
+  } else {
+    remove_checkpoint(at.folder);  // an empty one
+  }
+  fs::rename(at.unfinished, at.folder);
+  sync_folder(at.folder.parent_path());
+  remove_checkpoint(at.previous);
+}
+
+}  // namespace
+
+void save_checkpoint(file_path folder, std::int64_t steps_done, const stored* variables, int count) {
+  const places at(folder);
+  try {
+    require_checkpoint(at.folder);
+    try {
+      write_checkpoint(at, steps_done, variables, count);
+    } catch (const error&) {
+      remove_checkpoint(at.unfinished);
+      throw;
+    }
+    put_in_place(at);
+  } catch (const fs::filesystem_error& e) {
+    throw_file_error(at.folder, std::string("cannot be written: ") + e.what());
+  }
+}
+
+std::vector<npy_file> open_checkpoint(file_path folder, int variables) {
+  const places at(folder);
+  std::error_code ignored;
+  const fs::path from = fs::exists(at.folder / steps_file, ignored) ? at.folder : at.previous;
+  if (!fs::exists(from / steps_file, ignored)) throw_file_error(at.folder, "there is no checkpoint");
+  int there = 0;
+  while (fs::exists(from / variable_file(there), ignored)) ++there;
+  if (there != variables) throw_file_error(from, "holds " + std::to_string(there) + " variables; asked for: " + std::to_string(variables));
+  std::vector<npy_file> files;
+  for (int k = 0; k < variables; ++k) files.emplace_back((from / variable_file(k)).c_str());
+  files.emplace_back((from / steps_file).c_str());
+  files.back().require(dtype::int64, 0);
+  return files;
+}
+
+std::int64_t steps_in(npy_file& file) {
+  std::int64_t steps = 0;
+  file.read(&steps);
+  return steps;
+}
+
+}  // namespace dsl::detail

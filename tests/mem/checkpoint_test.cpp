@@ -1,0 +1,154 @@
+// Checkpoints: what is read is what was written, whatever happened in between.
+#include "../on_device.hpp"
+
+#include <dsl/mem/checkpoint.hpp>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <complex>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace {
+
+namespace fs = std::filesystem;
+using c32 = std::complex<float>;
+
+struct scratch_folder {
+  scratch_folder() { fs::create_directories(outer); }
+  ~scratch_folder() { fs::remove_all(outer); }
+  const fs::path outer = fs::temp_directory_path() / ("dsl_checkpoint_" + std::to_string(getpid())), folder = outer / "run" / "state";
+};
+struct checkpoint : on_device, scratch_folder {};
+ON_EVERY_DEVICE(checkpoint);
+
+template <class Call>
+std::string error_of(const Call& call) {
+  try {
+    call();
+  } catch (const dsl::file_error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST_P(checkpoint, a_loop_goes_on_as_if_it_had_not_stopped) {
+  const auto step = dsl::vectorize([](auto F, auto x, auto, auto h) { return std::tuple{F + h * c32(0, 1) * F * x, x - h * x, dsl::sum(x)}; });
+  const auto start = [] { return std::tuple{dsl::array<c32, 2>(dsl::full<c32>(c32(1, 2), 3, 5)), dsl::array<float, 2>(dsl::full<float>(0.5f, 3, 5)), dsl::scalar<float>()}; };
+  auto [F, x, total] = start();
+  dsl::iterate(7, step, dsl::state(F, x, total), 0.125f);
+
+  auto [F1, x1, total1] = start();
+  dsl::iterate(3, step, dsl::state(F1, x1, total1), 0.125f);
+  dsl::save_checkpoint(folder, 3, F1, x1, total1);
+  dsl::array<c32, 2> F2;  // takes the file's shape
+  auto x2 = dsl::zeros<float>(3, 5);
+  dsl::scalar<float> total2 = -1.0f;
+  const std::int64_t done = dsl::load_checkpoint(folder, F2, x2, total2);
+  ASSERT_EQ(done, 3);
+  dsl::iterate(7 - done, step, dsl::state(F2, x2, total2), 0.125f);
+  EXPECT_EQ(F2.copy_to_host(), F.copy_to_host());
+  EXPECT_EQ(x2.copy_to_host(), x.copy_to_host());
+  EXPECT_EQ(total2.value(), total.value());
+}
+
+TEST_P(checkpoint, views_are_read_in_place) {
+  const dsl::array<float, 2> m = dsl::reshape(dsl::arange<float>(6), 2, 3);
+  dsl::save_checkpoint(folder, 1, dsl::transpose(m), m(0, dsl::slice()));
+  auto whole = dsl::zeros<float>(2, 3);
+  auto row = dsl::zeros<float>(6);
+  EXPECT_EQ(dsl::load_checkpoint(folder, dsl::transpose(whole), row(dsl::slice(0, dsl::end, 2))), 1);
+  EXPECT_EQ(whole.copy_to_host(), m.copy_to_host());
+  EXPECT_EQ(row.copy_to_host(), (std::vector<float>{0, 0, 1, 0, 2, 0}));
+}
+
+TEST_P(checkpoint, replaces_the_one_before_as_a_whole) {
+  const auto x = dsl::ones<float>(4), y = dsl::zeros<float>(2);
+  dsl::save_checkpoint((folder / "").c_str(), 1, x, y);  // with a slash at its end
+  dsl::save_checkpoint(folder, 2, x);
+  dsl::array<float> got;
+  EXPECT_EQ(dsl::load_checkpoint(folder, got), 2);
+  EXPECT_FALSE(fs::exists(folder / "1.npy"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.parent_path()), {}), 1);
+}
+
+TEST_P(checkpoint, says_what_does_not_fit_and_writes_nothing) {
+  auto x = dsl::ones<float>(4), y = dsl::full<float>(7, 4);
+  EXPECT_EQ(error_of([&] { dsl::load_checkpoint(folder, x); }), folder.string() + ": there is no checkpoint");
+  dsl::save_checkpoint(folder, 1, x, x);
+  auto longer = dsl::zeros<float>(5);
+  dsl::array<double> wide;
+  EXPECT_EQ(error_of([&] { dsl::load_checkpoint(folder, y, longer); }), (folder / "1.npy").string() + ": holds float32 (4); variable 1: float32 (5)");
+  EXPECT_EQ(error_of([&] { dsl::load_checkpoint(folder, y, wide); }), (folder / "1.npy").string() + ": holds float32 (4); variable 1: float64 of rank 1");
+  EXPECT_EQ(error_of([&] { dsl::load_checkpoint(folder, y); }), folder.string() + ": holds 2 variables; asked for: 1");
+  EXPECT_EQ(error_of([&] { dsl::load_checkpoint(folder, y, x, x); }), folder.string() + ": holds 2 variables; asked for: 3");
+  EXPECT_EQ(y.copy_to_host(), (std::vector<float>(4, 7)));
+}
+
+TEST_P(checkpoint, leaves_other_files_alone) {
+  const auto x = dsl::ones<float>(4);
+  fs::create_directories(folder);
+  std::ofstream(folder / "results.txt") << "mine";
+  EXPECT_EQ(error_of([&] { dsl::save_checkpoint(folder, 1, x); }), folder.string() + ": holds results.txt, which is no checkpoint's: a checkpoint needs a folder of its own");
+  EXPECT_TRUE(fs::exists(folder / "results.txt"));
+  fs::remove(folder / "results.txt");
+  dsl::save_checkpoint(folder, 1, x);  // an empty folder will do
+  EXPECT_THROW(dsl::save_checkpoint(folder, 2, x, dsl::array<float>()), dsl::memory_error);
+  std::ofstream(outer / "file") << "mine";
+  EXPECT_NE(error_of([&] { dsl::save_checkpoint(outer / "file", 2, x); }), "no error");
+  EXPECT_NE(error_of([&] { dsl::save_checkpoint(outer / "file" / "below", 2, x); }), "no error");
+  dsl::array<float> got;
+  EXPECT_EQ(dsl::load_checkpoint(folder, got), 1);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.parent_path()), {}), 1);
+}
+
+// Each state that a stop may leave behind.
+TEST_P(checkpoint, is_found_after_a_stop) {
+  dsl::array<float> got;
+  const auto x = dsl::ones<float>(4);
+  const auto beside = [&](const char* end) { return folder.string() + end; };
+  const auto half_written = [&] { fs::create_directories(beside(".new")), std::ofstream(beside(".new") + "/0.npy") << "\x93NUM"; };
+  half_written();
+  EXPECT_EQ(error_of([&] { dsl::load_checkpoint(folder, got); }), folder.string() + ": there is no checkpoint");
+  dsl::save_checkpoint(folder, 1, x);
+  half_written();
+  EXPECT_EQ(dsl::load_checkpoint(folder, got), 1);
+  fs::rename(folder, beside(".previous"));
+  EXPECT_EQ(dsl::load_checkpoint(folder, got), 1);
+  dsl::save_checkpoint(folder, 2, x);
+  EXPECT_EQ(dsl::load_checkpoint(folder, got), 2);
+  fs::copy(folder, beside(".previous"));
+  dsl::save_checkpoint(folder, 3, x);
+  EXPECT_EQ(dsl::load_checkpoint(folder, got), 3);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.parent_path()), {}), 1);
+}
+
+// A process that does nothing but save is killed at any time.
+struct checkpoint_on_host : testing::Test, scratch_folder {};  // a process cannot take a GPU with it when it forks
+TEST_F(checkpoint_on_host, survives_a_kill) {
+  const dsl::device_guard guard("host");
+  dsl::save_checkpoint(folder, 0, dsl::zeros<std::int64_t>(5000), dsl::zeros<std::int64_t>(3));
+  std::int64_t last = 0;
+  for (int kill_after_us = 500; kill_after_us < 40000; kill_after_us += 1300) {
+    const pid_t child = fork();
+    if (child == 0) {
+      for (std::int64_t k = last + 1;; ++k) dsl::save_checkpoint(folder, k, dsl::full<std::int64_t>(k, 5000), dsl::full<std::int64_t>(-k, 3));
+    }
+    ASSERT_GT(child, 0);
+    usleep(static_cast<useconds_t>(kill_after_us));
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    dsl::array<std::int64_t> x, y;
+    const std::int64_t steps = dsl::load_checkpoint(folder, x, y);
+    EXPECT_GE(steps, last);
+    EXPECT_EQ(x.copy_to_host(), std::vector<std::int64_t>(5000, steps));
+    EXPECT_EQ(y.copy_to_host(), std::vector<std::int64_t>(3, -steps));
+    last = steps;
+  }
+  EXPECT_GT(last, 0);
+}
+
+}  // namespace

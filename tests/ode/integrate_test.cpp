@@ -1,0 +1,156 @@
+// Integration with steps that follow the error: against SciPy's steps and closed solutions, and where there is no solution.
+#include "../on_device.hpp"
+
+#include <dsl/ode.hpp>
+
+#include <cmath>
+#include <complex>
+
+namespace {
+
+using c64 = std::complex<double>;
+using dsl::ode::outcome;
+
+struct integrate : on_device {};
+ON_EVERY_DEVICE(integrate);
+
+constexpr auto oscillator = dsl::ode::with_time([](auto t, auto u, auto v) { return std::tuple{v, 5 * (1 - u * u) * v - u + cos(t)}; });
+constexpr struct scipy_run {
+  double t0, t1, relative, absolute;
+  std::int64_t steps, rejected;
+  double arrived[6];
+} scipy_runs[] = {
+#include "../data/ode.inc"
+};
+
+TEST_P(integrate, takes_the_steps_that_scipy_takes) {
+  for (const scipy_run& want : scipy_runs) {
+    auto u = dsl::to_device(std::vector<double>{2, 0.5, -1}), v = dsl::to_device(std::vector<double>{0, 1, 0.25});
+    const auto got = dsl::ode::integrate(oscillator, dsl::state(u, v), want.t0, want.t1, {.relative = want.relative, .absolute = want.absolute});
+    EXPECT_EQ(got.outcome(), outcome::reached);
+    EXPECT_EQ(got.t.value(), want.t1);
+    EXPECT_EQ(got.h.value(), 0);
+    EXPECT_EQ(got.steps.value(), want.steps);
+    EXPECT_EQ(got.rejected.value(), want.rejected);
+    const auto us = u.copy_to_host(), vs = v.copy_to_host();
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_NEAR(us[i], want.arrived[i], 1e-9 * std::abs(want.arrived[i]));
+      EXPECT_NEAR(vs[i], want.arrived[3 + i], 1e-9 * std::abs(want.arrived[3 + i]));
+    }
+  }
+}
+
+// F turns by a phase that N drives, and N decays; shift and the rate are the same for all.
+constexpr auto phases = [](auto F, auto N, auto rate, auto shift) { return std::tuple{c64(0, 1) * (N + shift) * F, -rate * N}; };
+TEST_P(integrate, errors_follow_the_tolerance) {
+  const std::int64_t n = 40;
+  const auto shift = dsl::eval(dsl::linspace(0.0, 2.0, n));
+  double before = 1;
+  for (const double tolerance : {1e-3, 1e-5, 1e-7, 1e-9, 1e-11}) {
+    auto F = dsl::full<c64>(c64(0.5, 0.5), n);
+    auto N = dsl::full<double>(3.0, n);
+    const auto at = dsl::ode::integrate(phases, dsl::state(F, N), 1, 4, {.relative = tolerance, .absolute = tolerance}, dsl::scalar<double>(0.75), shift);
+    ASSERT_EQ(at.outcome(), outcome::reached);
+    const auto f = F.copy_to_host();
+    double worst = 0;
+    for (std::size_t i = 0; i < f.size(); ++i) {
+      const double angle = 4 * (1 - std::exp(-2.25)) + 3 * 2.0 * double(i) / double(n - 1);
+      worst = std::max(worst, std::abs(f[i] - c64(0.5, 0.5) * std::polar(1.0, angle)));
+    }
+    EXPECT_LT(worst, 30 * tolerance);
+    EXPECT_LT(worst, before / 30);
+    before = worst;
+  }
+}
+
+// y' is 0 before t = 1 and then something else. One equation: its field has no axes.
+constexpr auto jump = dsl::ode::with_time([](auto t, auto y, auto after) { return where(t < 1, 0 * y, after); });
+TEST_P(integrate, a_jump_costs_rejections_and_nothing_else) {
+  dsl::scalar<double> y = 3.0;
+  const auto at = dsl::ode::integrate(jump, dsl::state(y), 0, 2, {.relative = 1e-8, .absolute = 1e-8}, 1.0);
+  EXPECT_EQ(at.outcome(), outcome::reached);
+  EXPECT_GT(at.rejected.value(), 5);
+  EXPECT_LT(at.rejected.value(), at.steps.value());
+  EXPECT_NEAR(y.value(), 4, 1e-6);  // the jump itself is where the estimate of the error does not hold
+}
+
+TEST_P(integrate, stops_where_the_right_hand_side_is_nan) {
+  dsl::scalar<double> y = 3.0;
+  const auto at = dsl::ode::integrate(jump, dsl::state(y), 0, 2, {}, std::nan(""));
+  EXPECT_EQ(at.outcome(), outcome::step_too_small);
+  EXPECT_EQ(at.h.value(), 0);
+  EXPECT_NEAR(at.t.value(), 1, 1e-12);
+  EXPECT_LT(at.t.value(), 1);
+  EXPECT_EQ(y.value(), 3);
+
+  const auto none = dsl::ode::integrate(jump, dsl::state(y), 1.5, 2, {}, std::nan(""));
+  EXPECT_EQ(none.outcome(), outcome::step_too_small);
+  EXPECT_EQ(none.t.value(), 1.5);
+  EXPECT_GT(none.steps.value(), 0);
+  EXPECT_EQ(none.steps.value(), none.rejected.value());
+  EXPECT_EQ(y.value(), 3);
+}
+
+constexpr auto decay = [](auto y) { return -y; };
+TEST_P(integrate, ends_at_t1_exactly_in_either_direction) {
+  for (const auto& [t0, t1] : {std::pair{0.1, 0.7}, {1. / 3, -2e-3}, {-1e9, -1e9 + 0.1}, {0.0, 1e-12}, {1.0, 1 + 0x1p-52}}) {
+    auto y = dsl::to_device(std::vector<double>{1, 2});
+    const auto there = dsl::ode::integrate(decay, dsl::state(y), t0, t1, {.relative = 1e-9, .absolute = 1e-12});
+    EXPECT_EQ(there.outcome(), outcome::reached);
+    EXPECT_EQ(there.t.value(), t1);
+    const double near = 1e-8 + 0x1p-50 * std::abs(t0);  // t is rounded in each step
+    EXPECT_NEAR(y.copy_to_host()[1], 2 * std::exp(t0 - t1), near);
+    const auto back = dsl::ode::integrate(decay, dsl::state(y), t1, t0, {.relative = 1e-9, .absolute = 1e-12});
+    EXPECT_EQ(back.t.value(), t0);
+    EXPECT_NEAR(y.copy_to_host()[1], 2, near);
+  }
+}
+
+TEST_P(integrate, nothing_to_do) {
+  auto y = dsl::to_device(std::vector<double>{1, 2});
+  const auto at = dsl::ode::integrate(decay, dsl::state(y), 4, 4, {});
+  EXPECT_EQ(at.outcome(), outcome::reached);
+  EXPECT_EQ(at.steps.value(), 0);
+  EXPECT_EQ(y.copy_to_host(), (std::vector<double>{1, 2}));
+
+  auto empty = dsl::zeros<double>(0);
+  const auto none = dsl::ode::integrate(decay, dsl::state(empty), 0, 5, {});
+  EXPECT_EQ(none.outcome(), outcome::reached);
+  EXPECT_EQ(none.t.value(), 5);
+
+  dsl::array<double> without_memory;
+  EXPECT_THROW(dsl::ode::integrate(decay, dsl::state(without_memory), 0, 5, {}), dsl::memory_error);
+}
+
+TEST_P(integrate, obeys_what_is_said_of_steps) {
+  auto y = dsl::to_device(std::vector<double>{1, 2});
+  const auto slow = dsl::ode::integrate(decay, dsl::state(y), 0, 1, {.first_step = 0x1p-10, .largest_step = 0x1p-4});
+  EXPECT_EQ(slow.outcome(), outcome::reached);
+  EXPECT_EQ(slow.steps.value(), 2 + 16);  // 2^-10, and ten times that; then 15 of 2^-4 leave less than another
+  EXPECT_EQ(slow.rejected.value(), 0);
+
+  const auto long_first = dsl::ode::integrate(decay, dsl::state(y), 1, 0, {.relative = 1e-9, .absolute = 1e-9, .first_step = 100});
+  EXPECT_EQ(long_first.t.value(), 0);
+  EXPECT_NEAR(y.copy_to_host()[1], 2, 1e-6);
+
+  y = 1;
+  const auto cut = dsl::ode::integrate(decay, dsl::state(y), 0, 1, {.largest_step = 0.125, .most_steps = 3});
+  EXPECT_EQ(cut.outcome(), outcome::too_many_steps);
+  EXPECT_EQ(cut.steps.value(), 3);
+  const double reached = cut.t.value();
+  EXPECT_NEAR(y.copy_to_host()[0], std::exp(-reached), 1e-6);
+  EXPECT_LT(reached, 0.5);
+  dsl::ode::integrate(decay, dsl::state(y), reached, 1, {.relative = 1e-9, .absolute = 1e-9});  // goes on
+  EXPECT_NEAR(y.copy_to_host()[0], std::exp(-1), 1e-6);
+}
+
+TEST_P(integrate, float_fields_stay_float_and_views_are_fields) {
+  dsl::array<float, 2> m = dsl::full<float>(1.0f, 3, 6);
+  auto part = m(dsl::slice(), dsl::slice(1, dsl::end, 2));
+  const auto at = dsl::ode::integrate(decay, dsl::state(part), 0, 2, {.relative = 1e-5, .absolute = 1e-5});
+  EXPECT_EQ(at.outcome(), outcome::reached);
+  const auto got = m.copy_to_host();
+  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], i % 2 == 1 ? std::exp(-2.0f) : 1.0f, 1e-5f) << i;
+}
+
+}  // namespace

@@ -1,0 +1,161 @@
+// Runge-Kutta steps: the order at which they converge, their values against long double, what they feed back.
+#include "../on_device.hpp"
+#include "../rk4.hpp"
+
+#include <dsl/ode.hpp>
+
+#include <cmath>
+#include <tuple>
+
+namespace {
+
+using c64 = std::complex<double>;
+using wide = std::complex<long double>;
+
+struct steppers : on_device {};
+ON_EVERY_DEVICE(steppers);
+
+// Three problems at once: y' = y cos t; u = sech(s), v = tanh(s); and a phase F that follows a decaying N.
+constexpr auto three_problems = [](auto t, auto y, auto u, auto v, auto F, auto N) {
+  return std::tuple{y * cos(t), -u * v, u * u, 1i * N * F, -N};
+};
+
+struct errors { double of_time, nonlinear, complex; };
+
+template <class Step>
+errors after(int steps, const Step& step) {
+  constexpr int n = 5;
+  constexpr double end = 1.75, begin = 0.25;
+  std::vector<double> y(n), u(n), v(n), N(n);
+  std::vector<c64> F(n);
+  const auto first = [](std::size_t i) { return 0.6 + 0.1 * static_cast<double>(i); };
+  for (std::size_t i = 0; i < n; ++i) y[i] = first(i), u[i] = 1 / std::cosh(y[i]), v[i] = std::tanh(y[i]), F[i] = c64(y[i], 1), N[i] = 2 * y[i];
+  auto dy = dsl::to_device(y), du = dsl::to_device(u), dv = dsl::to_device(v), dN = dsl::to_device(N);
+  auto dF = dsl::to_device(F);
+  const double h = (end - begin) / steps;
+  for (int k = 0; k < steps; ++k) dsl::tie(dy, du, dv, dF, dN) = step(dy, du, dv, dF, dN, begin + k * h, h);
+  y = dy.copy_to_host(), u = du.copy_to_host(), v = dv.copy_to_host(), F = dF.copy_to_host(), N = dN.copy_to_host();
+  errors most{};
+  for (std::size_t i = 0; i < n; ++i) {
+    const double r = first(i), took = end - begin;
+    most.of_time = std::max(most.of_time, std::abs(y[i] - r * std::exp(std::sin(end) - std::sin(begin))));
+    most.nonlinear = std::max(most.nonlinear, std::hypot(u[i] - 1 / std::cosh(r + took), v[i] - std::tanh(r + took)));
+    most.complex = std::max(most.complex, std::abs(F[i] - c64(r, 1) * std::polar(1.0, 2 * r * (1 - std::exp(-took)))));
+  }
+  return most;
+}
+
+template <class Step>
+void expect_order(double order, int steps, const Step& step) {
+  const errors a = after(steps, step), b = after(2 * steps, step);
+  EXPECT_NEAR(std::log2(a.of_time / b.of_time), order, 0.04 * order) << a.of_time << " " << b.of_time;
+  EXPECT_NEAR(std::log2(a.nonlinear / b.nonlinear), order, 0.04 * order) << a.nonlinear << " " << b.nonlinear;
+  EXPECT_NEAR(std::log2(a.complex / b.complex), order, 0.04 * order) << a.complex << " " << b.complex;
+}
+
+constexpr auto right_side = dsl::ode::with_time(three_problems);
+TEST_P(steppers, euler_is_of_order_1) { expect_order(1, 128, dsl::ode::euler(right_side)); }
+TEST_P(steppers, heun_is_of_order_2) { expect_order(2, 64, dsl::ode::heun(right_side)); }
+TEST_P(steppers, rk4_is_of_order_4) { expect_order(4, 32, dsl::ode::rk4(right_side)); }
+TEST_P(steppers, dopri5_is_of_order_5) { expect_order(5, 72, dsl::ode::dopri5(right_side)); }
+TEST_P(steppers, fehlberg8_is_of_order_8) { expect_order(8, 7, dsl::ode::fehlberg8(right_side)); }
+
+// A method as a tableau says it, in long double, for the coupled fields.
+template <const auto& Method>
+std::pair<wide, wide> reference(wide F, wide G, wide d, long double h) {
+  const wide i(0, 1);
+  std::vector<wide> kF, kG;
+  const auto sum = [&](const auto& c, const std::vector<wide>& k) {
+    wide s = 0;
+    for (std::size_t j = 0; j < k.size(); ++j) s += k[j] * static_cast<long double>(c[j].numerator) / static_cast<long double>(c[j].denominator);
+    return h * s;
+  };
+  for (int s = 0; s < Method.stages; ++s) {
+    const wide f = F + sum(Method.a[s], kF), g = G + sum(Method.a[s], kG);
+    kF.push_back(-2.0L * i * f - i * d * (2.0L * g - 1.0L));
+    kG.push_back(-i * (conj(d) * f - d * conj(f)));
+  }
+  return {F + sum(Method.b, kF), G + sum(Method.b, kG)};
+}
+
+template <const auto& Method, class T, class Step, class H>
+void expect_reference(const Step& step, H h, double tolerance) {
+  using C = std::complex<T>;
+  const auto parts = random_floats(4 * 33);
+  std::vector<C> F(33), G(33);
+  for (std::size_t i = 0; i < 33; ++i) F[i] = C(parts[4 * i], parts[4 * i + 1]), G[i] = C(parts[4 * i + 2], parts[4 * i + 3]);
+  auto dF = dsl::to_device(F), dG = dsl::to_device(G);
+  const C d(T(0.75), T(-0.5));
+  dsl::tie(dF, dG) = step(dF, dG, d, h);
+  const auto gotF = dF.copy_to_host(), gotG = dG.copy_to_host();
+  for (std::size_t i = 0; i < 33; ++i) {
+    const auto [wantF, wantG] = reference<Method>(wide(F[i]), wide(G[i]), wide(d), 0.25L);
+    EXPECT_LT(std::abs(wide(gotF[i]) - wantF), tolerance) << i;
+    EXPECT_LT(std::abs(wide(gotG[i]) - wantG), tolerance) << i;
+  }
+}
+
+// Measured: 7e-16, and 4.5e-7 in float.
+TEST_P(steppers, values_of_double_fields) {
+  expect_reference<dsl::ode::detail::heun_method, double>(dsl::ode::heun(coupled_fields), 0.25, 2e-15);
+  expect_reference<dsl::ode::detail::rk4_method, double>(dsl::ode::rk4(coupled_fields), 0.25, 2e-15);
+  expect_reference<dsl::ode::detail::dopri5_method, double>(dsl::ode::dopri5(coupled_fields), 0.25, 2e-15);
+}
+TEST_P(steppers, values_of_float_fields_stay_float_whatever_h_is) {
+  expect_reference<dsl::ode::detail::dopri5_method, float>(dsl::ode::dopri5(coupled_fields), 0.25, 1e-6);
+  expect_reference<dsl::ode::detail::dopri5_method, float>(dsl::ode::dopri5(coupled_fields), dsl::scalar<double>(0.25), 1e-6);
+}
+
+struct named_step;
+TEST_P(steppers, rk4_is_what_one_writes_by_hand) {
+  const auto by_hand = dsl::vectorize(rk4_fields);
+  const auto made = dsl::ode::rk4(coupled_fields);
+  const std::int64_t n = 300;
+  dsl::array<c32> F = dsl::full<c32>(c32(1, 0.5f), n), G = dsl::full<c32>(c32(0.25f, 2), n), F2 = F, G2 = G;
+  const dsl::scalar<c32> d = c32(0.3f, 0.1f);
+  EXPECT_STREQ(dsl::plan_of(dsl::tie(F, G), made(F, G, d, 0.01f)).describe().c_str(),
+               dsl::plan_of(dsl::tie(F, G), by_hand(F, G, d, 0.01f)).describe().c_str());
+  dsl::tie(F, G) = by_hand(F, G, d, 0.01f);
+  dsl::tie(F2, G2) = made(F2, G2, d, 0.01f);
+  EXPECT_EQ(F.copy_to_host(), F2.copy_to_host());
+  EXPECT_EQ(G.copy_to_host(), G2.copy_to_host());
+}
+
+TEST_P(steppers, feed_reductions_back) {
+  const auto step = dsl::ode::rk4<named_step>(coupled_fields, [](auto F, auto) { return dsl::sum(F); });
+  const std::int64_t n = 777;
+  dsl::array<c32> F = dsl::full<c32>(c32(0.01f, 0.02f), n), G = dsl::full<c32>(c32(0.5f), n), F2 = F, G2 = G;
+  dsl::scalar<c32> delta = dsl::sum(F), delta2 = delta;
+  const auto history = dsl::iterate(3, step, dsl::state(F, G, delta), 1e-3).copy_to_host();
+  const auto alone = dsl::ode::rk4(coupled_fields);
+  for (std::size_t k = 0; k < 3; ++k) {
+    dsl::tie(F2, G2) = alone(F2, G2, delta2, 1e-3);
+    delta2 = dsl::sum(F2);
+    EXPECT_NEAR(std::abs(delta2.value() - history[k]), 0, 1e-6 * std::abs(history[k])) << k;
+  }
+  EXPECT_EQ(delta.value(), history[2]);
+}
+
+TEST_P(steppers, feed_back_several_values_that_see_the_other_arguments) {
+  const auto decay = [](auto x, auto, auto, auto rate) { return -rate * x; };
+  const auto step = dsl::ode::euler(decay, [](auto x, auto, auto, auto rate) { return std::tuple{dsl::sum(x), rate * dsl::max(x)}; });
+  auto x = dsl::to_device(std::vector<double>{1, 2});
+  dsl::scalar<double> sum, most;
+  dsl::iterate(2, step, dsl::state(x, sum, most), 4.0, 0.125);
+  EXPECT_EQ(x.copy_to_host(), (std::vector<double>{0.25, 0.5}));
+  EXPECT_EQ(std::tuple(sum.value(), most.value()), std::tuple(0.75, 2.0));
+}
+
+// A derivative that is a constant, a real one of a complex field, a narrower one; time as an integer; fields of several precisions.
+TEST_P(steppers, take_derivatives_of_any_narrower_dtype) {
+  auto z = dsl::to_device(std::vector<c64>{c64(1, 2)});
+  auto x = dsl::to_device(std::vector<float>{1});
+  auto w = dsl::to_device(std::vector<double>{1});
+  const auto step = dsl::ode::heun(dsl::ode::with_time([](auto t, auto, auto x, auto) { return std::tuple{x, 2, t * x}; }));
+  dsl::tie(z, x, w) = step(z, x, w, 0, 0.5);
+  EXPECT_EQ(z.copy_to_host()[0], c64(1.75, 2));  // x is 1 at first and 2 in the end
+  EXPECT_EQ(x.copy_to_host()[0], 2);
+  EXPECT_EQ(w.copy_to_host()[0], 1.25);
+}
+
+}  // namespace
