@@ -174,15 +174,15 @@ auto run_loop(const loop_schedule& plan, const std::tuple<S&...>& variables, con
 template <class Name, class F, class... S, class... Arguments>
 auto iterate(std::integral auto steps, const vectorized<Name, F>& f, const loop_state<S...>& s, const Arguments&... arguments) {
   using namespace detail;
-  const auto parameters = select(parameters_alone{}, arguments...);
+  const auto parameters = filter(parameters_alone{}, arguments...);
   const auto formula = std::apply([&](auto&... v) { return std::apply([&](const auto&... p) { return f(v..., p...); }, parameters); }, s.variables);
   static_assert(is_pass<std::remove_cvref_t<decltype(formula)>>,
                 "a reduction among a loop's parameters is evaluated before it: give its value, dsl::eval(...)");
   const loop_schedule plan = loop_schedule::of(static_cast<std::int64_t>(steps), option_or(from_step(0), arguments...).number, option_or(every(1), arguments...).steps);
-  const auto watches = select(watches_alone{}, arguments...);
+  const auto watches = filter(watches_alone{}, arguments...);
   const auto watch = watch_of(watches);
-  auto histories = run_loop(plan, s.variables, formula, select(conditions_alone{}, arguments...), select(records_alone{}, arguments...),
-                            select(samples_alone{}, arguments...), std::tuple_size_v<decltype(watches)> > 0 ? &watch : nullptr,
+  auto histories = run_loop(plan, s.variables, formula, filter(conditions_alone{}, arguments...), filter(records_alone{}, arguments...),
+                            filter(samples_alone{}, arguments...), std::tuple_size_v<decltype(watches)> > 0 ? &watch : nullptr,
                             option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...));
   if constexpr (std::tuple_size_v<decltype(histories)> == 1) return std::get<0>(std::move(histories));
   else return histories;
@@ -193,11 +193,11 @@ auto iterate(std::integral auto steps, const vectorized<Name, F>& f, const loop_
 template <class Name, class F, class... S, class... Arguments>
 plan plan_of(const vectorized<Name, F>& f, const loop_state<S...>& s, const Arguments&... arguments) {
   using namespace detail;
-  const auto parameters = select(parameters_alone{}, arguments...);
+  const auto parameters = filter(parameters_alone{}, arguments...);
   const auto formula = std::apply([&](auto&... v) { return std::apply([&](const auto&... p) { return f(v..., p...); }, parameters); }, s.variables);
-  const auto step = step_formula(s.variables, formula, select(conditions_alone{}, arguments...), select(records_alone{}, arguments...));
+  const auto step = step_formula(s.variables, formula, filter(conditions_alone{}, arguments...), filter(records_alone{}, arguments...));
   auto beside = variables_beside<sizeof...(S)>(step);
-  constexpr bool stops = std::tuple_size_v<decltype(select(conditions_alone{}, arguments...))> > 0;
+  constexpr bool stops = std::tuple_size_v<decltype(filter(conditions_alone{}, arguments...))> > 0;
   return bind_loop<leaf_count<std::remove_cvref_t<decltype(formula)>>, stops>(s.variables, beside, step, option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...)).make_plan();
 }
 

@@ -80,7 +80,7 @@ inline constexpr bool is_loop_option = is_until<T> || is_record<T> || is_sample<
 
 // Those of some values whose types pass a test, as a tuple of references.
 template <class Test, class... T>
-auto select(const Test&, const T&... all) {
+auto filter(const Test&, const T&... all) {
   return std::tuple_cat([](const T& x) {
     if constexpr (Test::template passes<T>) return std::tuple<const T&>(x);
     else return std::tuple<>{};
