@@ -8,7 +8,7 @@
 namespace dsl {
 
 text plan::describe() const {
-  char line[320];
+  char line[480];
   int n = std::snprintf(line, sizeof line, "%s, %s, %lld elements", where.name().c_str(), path, static_cast<long long>(elements));
   const auto add = [&](const char* format, auto... values) {
     n += std::snprintf(line + n, sizeof line - static_cast<std::size_t>(n), format, values...);
@@ -20,6 +20,8 @@ text plan::describe() const {
     if (columns > 0) add(", %d x %d threads on tiles of %d x %d", rows, columns, height, width);
     if (splits > 1) add(", %d blocks a result", splits);
     if (parts > 1) add(", %d threads a result", parts);
+    if (block_groups > 0) add(", %d in registers, %d in shared memory, %d streamed", held, in_shared, streamed);
+    if (near > 0) add(" of which the L2 cache keeps %d in 8", near);
     if (shared_bytes > 0) add(", %d bytes of shared memory", shared_bytes);
     if (registers > 0) add(", %d registers, %d blocks an SM", registers, blocks_per_multiprocessor);
   }

@@ -18,7 +18,7 @@ struct loop_walk {
   std::int64_t groups, more_from;           // of a block's registers; blocks from this one on have one more
   std::int32_t in_shared, streamed;         // rows; streamed: 0, or more than `rows_ahead`
   std::int32_t near;                        // of eight rows that are streamed, how many are to stay in the L2 cache
-  quad* slots;                      // blocks' sums, twice, or null
+  quad* slots;                              // blocks' sums, twice, or null
   unsigned epoch;                           // what blocks say the first step's number is to each other
 };
 

@@ -65,13 +65,9 @@ struct simulated_loop_of {
       for (int t = 0; t + step < 32; ++t) folds::add(v[t], v[t + step]);
     return v[0];
   }
-  static accumulators combine_all(const accumulators* of_thread, std::int64_t count) {
+  static accumulators combine_up_to_32(const accumulators* of_thread, std::int64_t count) {
     accumulators lanes[32];
-    for (accumulators& lane : lanes) lane = folds::identities();
-    for (std::int64_t i = 0; i < count; ++i) {
-      if (i < 32) lanes[i] = of_thread[i];
-      else folds::add(lanes[i % 32], of_thread[i]);
-    }
+    for (int t = 0; t < 32; ++t) lanes[t] = t < count ? of_thread[t] : folds::identities();
     return combine_warp(lanes);
   }
   DSL_DETAIL_SMALL static bool finish(const void* args, const checked_ranges& allowed, void* sums, std::int64_t blocks, int threads, std::int64_t k, history_place& at, void* s) {
@@ -79,12 +75,18 @@ struct simulated_loop_of {
     std::vector<accumulators> of_block;
     for (std::int64_t b = 0; b < blocks; ++b) {
       std::vector<accumulators> of_warp;
-      for (int w = 0; w < threads; w += 32) of_warp.push_back(combine_all(of_thread + b * threads + w, 32));
-      of_block.push_back(combine_all(of_warp.data(), static_cast<std::int64_t>(of_warp.size())));
+      for (int w = 0; w < threads; w += 32) of_warp.push_back(combine_up_to_32(of_thread + b * threads + w, 32));
+      of_block.push_back(threads == 32 ? of_warp[0] : combine_up_to_32(of_warp.data(), static_cast<std::int64_t>(of_warp.size())));
+    }
+    accumulators total = of_block[0];
+    for (std::int64_t b = 0; blocks > 1 && b < blocks; b += 32) {
+      const accumulators some = combine_up_to_32(of_block.data() + b, blocks - b);
+      if (b == 0) total = some;
+      else folds::add(total, some);
     }
     const body leader = of(args, allowed);
     singles& now = *static_cast<singles*>(s);
-    now = leader.finish(blocks > 1 ? combine_all(of_block.data(), blocks) : of_block[0], now, k);
+    now = leader.finish(total, now, k);
     leader.record_singles(now, at);
     return body::stops(now);
   }

@@ -44,8 +44,8 @@ struct plan {
   int blocks_per_multiprocessor = 0;
   strategy loop = strategy::automatic;  ///< of a loop: how its steps run; then, of a block:
   std::int64_t block_groups = 0;        ///< groups of lanes
-  int held = 0, in_shared = 0, streamed = 0;  ///< of these, a thread's in registers, in shared memory, and the others
-  int near = 0;  ///< of eight that are streamed, how many are to stay in the L2 cache
+  int held = 0, in_shared = 0, streamed = 0;  ///< of these, a thread's in registers, in shared memory, and the others, of which
+  int near = 0;                         ///< so many of eight are to stay in the L2 cache
   cost per_element{};
 
   /// One line: device, path, grid, block, lanes, registers, flops and bytes.

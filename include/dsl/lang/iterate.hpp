@@ -57,13 +57,13 @@ auto step_formula(const std::tuple<S&...>& variables, const expression<Function,
   }
 }
 
-/// Which of the variables the scalar number k is.
+/// Which output goes to history number k: the variables that are scalars come first, then what is recorded.
 template <class... S>
-constexpr std::size_t scalar_number(std::size_t k) {
-  constexpr bool single[] = {is_scalar<S>...};
-  std::size_t i = 0;
-  while (!single[i] || k-- > 0) ++i;
-  return i;
+constexpr std::size_t output_of_history(std::size_t k) {
+  const bool single[] = {is_scalar<S>...};
+  for (std::size_t i = 0; i != sizeof...(S); ++i)
+    if (single[i] && k-- == 0) return i;
+  return sizeof...(S) + k;
 }
 
 /// Variables for the outputs from number First on.
@@ -127,7 +127,7 @@ auto run_loop(const loop_schedule& plan, const std::tuple<S&...>& variables, con
   operand recorded[max_operands];
   [&]<std::size_t... H>(std::index_sequence<H...>) {
     [[maybe_unused]] const auto add = [&](auto& history, std::size_t number) {
-      operand* at = recorded + (scalars > 0 && number < scalars ? scalar_number<S...>(number) : states + number - scalars);
+      operand* at = recorded + output_of_history<S...>(number);
       add_leaves(history.view(), at);
     };
     (add(std::get<H>(histories), H), ...);
