@@ -59,6 +59,9 @@ bool loop::is_aligned() const {
 // What a multiprocessor computes in the 0.8 microseconds that blocks take to tell each other their sums (docs/performance.md).
 constexpr double operations_in_a_wait = 2.5e5;
 
+// Steps from which on a graph is made in less time than it saves (docs/performance.md).
+constexpr std::int64_t worth_a_graph = 512;
+
 // Blocks, threads and what they keep on chip, as few steps of a block's threads as possible.
 void loop::plan_kernel(plan& p, strategy how) const {
   const loop_traits& traits = code_->traits;
@@ -158,7 +161,8 @@ std::int64_t loop::steps_a_launch(const plan& p, bool watched) const {
 void loop::queue(const plan& p, const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories) {
   if (where().kind == backend::host && p.loop == strategy::elementwise) run_blocks(all, done, count);
   else if (is_one_kernel(p.loop)) run_kernel(p, all, done, count, histories);
-  else if (p.loop == strategy::graph && !cuda::is_captured(stream::current(where()))) run_graph(all, done, count, histories);
+  else if (p.loop == strategy::graph && (wanted_ == strategy::graph || count >= worth_a_graph) && !cuda::is_captured(stream::current(where())))
+    run_graph(all, done, count, histories);
   else run_steps(all, done, count, histories);
 }
 
@@ -193,16 +197,14 @@ std::int64_t loop::run(const loop_schedule& all, std::int64_t done, std::int64_t
   return queued;
 }
 
-// As many steps as pay for a graph, launched again and again.
+// A graph of some steps, launched again and again with other parameters.
 void loop::run_graph(const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories) {
-  constexpr std::int64_t length = 64;
+  const std::int64_t length = std::min<std::int64_t>(count, 64);
   const stream on = stream::current(where());
   use_operands(operands_.data(), code_->step->inputs, code_->step->outputs(), on);
   std::int64_t queued = 0;
-  if (count >= length) {
-    cuda::kernel_graph graph(on);
-    for (; queued + length <= count; queued += length) graph.run([&] { run_steps(all, done + queued, length, histories); });
-  }
+  cuda::kernel_graph graph(on);
+  for (; queued + length <= count; queued += length) graph.run([&] { run_steps(all, done + queued, length, histories); });
   run_steps(all, done + queued, count - queued, histories);
 }
 
