@@ -60,7 +60,7 @@ def by_cupy():
             for _ in range(STEPS):
                 step(F, G, D, H, F, G)
                 cp.sum(F, out=D[0])
-                D[...] *= scale
+                cp.multiply(D, scale, out=D)
             cp.cuda.Device().synchronize()
 
         return run
