@@ -33,28 +33,38 @@ plan prepared::make_plan() const {
   return p;
 }
 
+namespace {
+
+// A target's stand-in, contiguous, in memory that `memory` keeps.
+operand temporary_for(const operand& target, std::vector<buffer_ref>& memory) {
+  operand o = target;
+  memory.push_back(buffer_ref::allocate(static_cast<std::size_t>(element_count(o.extents, o.rank, size_of(o.type)) * size_of(o.type)), o.memory->where));
+  o.memory = memory.back().get();
+  o.word[0] = reinterpret_cast<std::uintptr_t>(memory.back().data());
+  std::int64_t step = 1;
+  for (int d = o.rank - 1; d >= 0; --d) o.strides[d] = (o.reduced >> d & 1) != 0 ? 0 : step, step *= o.extents[d];
+  return o;
+}
+
+void copy_elements(const operand& from, const operand& to) {
+  operand from_to[] = {from, to};
+  for (operand& o : from_to) o.kind = operand_kind::array;
+  prepared(copy_code(size_of(to.type)), from_to, {}).run();
+}
+
+}  // namespace
+
 void prepared::assign() {
   const int inputs = code_->inputs, outputs = code_->outputs();
   if (!overlaps(operands_.data(), inputs, outputs, space_)) return run();
-  // By way of temporaries.
-  std::vector<operand> targets(operands_.begin() + inputs, operands_.end());
+  const std::vector<operand> targets(operands_.begin() + inputs, operands_.end());
   std::vector<buffer_ref> memory;
-  for (operand& o : std::span(operands_).subspan(static_cast<std::size_t>(inputs))) {
-    if (!is_written_by_elements(o)) continue;
-    memory.push_back(buffer_ref::allocate(static_cast<std::size_t>(element_count(o.extents, o.rank, size_of(o.type)) * size_of(o.type)), o.memory->where));
-    o.memory = memory.back().get();
-    o.word[0] = reinterpret_cast<std::uintptr_t>(memory.back().data());
-    std::int64_t step = 1;
-    for (int d = o.rank - 1; d >= 0; --d) o.strides[d] = (o.reduced >> d & 1) != 0 ? 0 : step, step *= o.extents[d];
-  }
+  for (operand& o : std::span(operands_).subspan(static_cast<std::size_t>(inputs)))
+    if (is_written_by_elements(o)) o = temporary_for(o, memory);
   lay_out(space_, operands_.data(), inputs, outputs, code_->pass.lanes, code_->pass.view);
   run();
-  for (std::size_t i = 0; i < targets.size(); ++i) {
-    if (!is_written_by_elements(targets[i])) continue;
-    operand from_to[] = {operands_[static_cast<std::size_t>(inputs) + i], targets[i]};
-    for (operand& o : from_to) o.kind = operand_kind::array;
-    prepared(copy_code(size_of(targets[i].type)), from_to, {}).run();
-  }
+  for (std::size_t i = 0; i < targets.size(); ++i)
+    if (is_written_by_elements(targets[i])) copy_elements(operands_[static_cast<std::size_t>(inputs) + i], targets[i]);
 }
 
 void prepared::require_in_place() const {
@@ -181,10 +191,19 @@ void assign_apart(const program_code& code, const operand* all, const part* part
   const buffer_ref unused = buffer_ref::allocate(16, common_device(all, code.inputs, code.pass.view));
   const unsigned char zeros[16] = {};
   fill(unused, unused.data(), zeros, 16, 1);
+  // What one pass writes another may read: then all of them write to temporaries first.
+  std::vector<operand> bound(all, all + code.inputs + code.outputs());
+  const std::vector<operand> targets(bound.begin() + code.inputs, bound.end());
+  const auto is_read = [&](const operand& target) {
+    return std::any_of(all, all + code.inputs, [&](const operand& o) { return o.memory != nullptr && o.memory == target.memory; });
+  };
+  const bool apart = std::any_of(targets.begin(), targets.end(), is_read);
+  std::vector<buffer_ref> memory;
+  for (std::size_t i = 0; apart && i < targets.size(); ++i) bound[static_cast<std::size_t>(code.inputs) + i] = temporary_for(targets[i], memory);
   std::vector<char> done(static_cast<std::size_t>(count), 0);
   for (int leader = 0; leader < count; ++leader) {
     if (done[static_cast<std::size_t>(leader)] != 0) continue;
-    std::vector<operand> mine(all, all + code.inputs + code.outputs());
+    std::vector<operand> mine = bound;
     const auto takes_part = [&](int i) {
       const part both[] = {parts[leader], parts[i]};
       return i == leader || is_one_space(all, both, 2);
@@ -200,6 +219,7 @@ void assign_apart(const program_code& code, const operand* all, const part* part
     }
     prepared(code, mine.data(), fixed).assign();
   }
+  for (std::size_t i = 0; apart && i < targets.size(); ++i) copy_elements(bound[static_cast<std::size_t>(code.inputs) + i], targets[i]);
 }
 
 operand position_operand() {

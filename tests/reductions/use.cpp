@@ -145,6 +145,16 @@ TEST_P(reduction_use, into_what_is_reduced) {
   }
 }
 
+// What one of several reductions over different index spaces is assigned to, another reduces.
+TEST_P(reduction_use, into_what_another_reduces) {
+  auto m = counting(3, 5, 1);
+  auto v = dsl::to_device(counting(5));
+  dsl::scalar<std::int64_t> s = std::int64_t{7};
+  dsl::tie(v, s) = std::tuple{dsl::sum(m, dsl::axis(0)), dsl::sum(v)};
+  EXPECT_EQ(s.value(), 15);
+  EXPECT_EQ(v.copy_to_host(), (std::vector<std::int64_t>{18, 21, 24, 27, 30}));
+}
+
 TEST_P(reduction_use, shapes_must_fit) {
   const auto m = counting(3, 4, 1);
   auto three = dsl::zeros<std::int64_t>(3);

@@ -230,6 +230,7 @@ void assign_substituted(const launch&, const std::tuple<Targets&...>&, const Val
 /// Evaluates expressions into targets. Reductions inside them are evaluated first, all of one depth in one pass.
 template <class... Targets, class... E>
 void assign_all(const launch& fixed, const std::tuple<Targets&...>& targets, const E&... expressions) {
+  static_assert((!counts_steps_in<E> && ...), "dsl::step is the number of a loop's step: it stands among the parameters of dsl::iterate alone");
   if constexpr ((is_pass<E> && ...)) {
     if constexpr (may_share_operands<E...>) {
       if (share_operands(expressions...)) return assigned<true, std::tuple<Targets&...>, E...>(targets, expressions...).assign(fixed, expressions...);

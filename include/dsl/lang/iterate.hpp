@@ -33,6 +33,7 @@ auto step_formula(const std::tuple<S&...>& variables, const expression<Function,
                   [[maybe_unused]] const std::tuple<const record_option<Recorders>&...>& records) {
   static_assert(sizeof...(Conditions) <= 1, "a loop takes one condition to end on");
   constexpr int arguments = sizeof...(Operands), states = sizeof...(S);
+  static_assert(std::tuple_size_v<outputs_of<expression<Function, Operands...>>> == sizeof...(S), "a loop's formula gives as many values as there are variables in its state");
   constexpr std::uint32_t scalars = [] {
     std::uint32_t found = 0, bit = 1;
     ((found |= S::rank == 0 ? bit : 0, bit <<= 1), ...);
@@ -73,7 +74,7 @@ auto variables_beside(const Step&) {
   using outputs = outputs_of<Step>;
   return []<std::size_t... I>(std::index_sequence<I...>) {
     return std::tuple<scalar<output_element<std::tuple_element_t<First + I, outputs>>>...>{};
-  }(std::make_index_sequence<std::tuple_size_v<outputs> - First>{});
+  }(std::make_index_sequence<(std::tuple_size_v<outputs> > First ? std::tuple_size_v<outputs> - First : 0)>{});
 }
 
 // Deduced for the reason given at `code_for`.

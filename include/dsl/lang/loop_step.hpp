@@ -14,6 +14,7 @@ struct step_number {
 
 namespace detail {
 
+template <> inline constexpr bool counts_steps_in<step_number> = true;
 template <> struct traced<step_number> {
   static constexpr auto run(tracer& t) { return operand_symbol<op::value, dtype::int64, true>(t); }
 };
@@ -86,7 +87,6 @@ struct loop_step {
   static constexpr auto trace(tracer& t, S... s) {
     const std::tuple<S...> all{s...};
     const auto outputs = as_tuple(std::apply([&t](auto... x) { return Function::trace(t, x...); }, part_of<0, static_cast<std::size_t>(Arguments)>(all)));
-    static_assert(std::tuple_size_v<std::remove_cvref_t<decltype(outputs)>> == static_cast<std::size_t>(States), "a loop's formula gives as many values as there are variables in its state");
     const auto recorded = std::apply([](auto... out) { return std::tuple_cat(as_tuple(Recorders{}(out...))...); }, outputs);
     if constexpr (std::is_same_v<Condition, never>) {
       return std::tuple_cat(outputs, recorded);

@@ -21,6 +21,11 @@ template <class E> inline constexpr int reductions_in = 0;
 template <class F, class... Operands> inline constexpr int reductions_in<expression<F, Operands...>> = (0 + ... + reductions_in<Operands>);
 template <class F, int R, class... Operands> inline constexpr int reductions_in<reduction<F, R, Operands...>> = 1;
 
+/// Whether an expression is of a loop's steps, which it has no value without.
+template <class E> inline constexpr bool counts_steps_in = false;
+template <class F, class... Operands> inline constexpr bool counts_steps_in<expression<F, Operands...>> = (counts_steps_in<Operands> || ...);
+template <class F, int R, class... Operands> inline constexpr bool counts_steps_in<reduction<F, R, Operands...>> = (counts_steps_in<Operands> || ...);
+
 /// Whether all leaves but those of reductions are scalars.
 template <class E> inline constexpr bool is_scalar_but_for_reductions = E::rank == 0;
 template <class F, class... Operands>
