@@ -1,6 +1,7 @@
 #include <dsl/exec/loop.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "copy.hpp"
@@ -172,28 +173,37 @@ std::int64_t loop::run(const loop_schedule& all, std::int64_t done, std::int64_t
   const stream on = stream::current(where());
   const bool cuda = where().kind == backend::cuda;
   std::int64_t piece = steps_a_launch(p, watch != nullptr), queued = 0, reported = 0;
-  bool stopped = false;
+  auto last_report = std::chrono::steady_clock::now();
+  // Launches that take about a tenth of a second each: what is reported in between costs less than a thousandth.
+  const auto report = [&](std::int64_t ran) {
+    const auto now = std::chrono::steady_clock::now();
+    const double seconds = std::max(1e-6, std::chrono::duration<double>(now - last_report).count());
+    const double wanted = 0.1 / seconds * static_cast<double>(ran - reported);
+    piece = std::clamp<std::int64_t>(static_cast<std::int64_t>(wanted), 1, 8 * piece);
+    last_report = now, reported = ran;
+    if (!watch->report(watch->callback, done + ran, all.steps)) stopped_ = true;
+  };
   // One launch is queued while another runs, so that the GPU has work while the callback is called.
   std::vector<std::pair<cuda::marker, std::int64_t>> running;
-  const auto report_next = [&] {
+  const auto report_first = [&] {
     running.front().first.wait();
-    reported = running.front().second;
+    const std::int64_t ran = running.front().second;
     running.erase(running.begin());
-    stopped = !watch->report(watch->callback, done + reported, all.steps) || stopped;
+    report(ran);
   };
-  while (queued < count && !stopped) {
+  while (queued < count && !stopped_) {
     const std::int64_t now = std::min(piece, count - queued);
     queue(p, all, done + queued, now, histories);
     queued += now;
     if (watch == nullptr) continue;
-    if (cuda) {
-      running.emplace_back(cuda::marker(on), queued);
-      if (running.size() > 1) report_next();
-    } else {
-      stopped = !watch->report(watch->callback, done + queued, all.steps);
+    if (!cuda) {
+      report(queued);
+      continue;
     }
+    running.emplace_back(cuda::marker(on), queued);
+    if (running.size() > 1) report_first();
   }
-  while (!running.empty()) report_next();
+  while (!running.empty()) report_first();
   return queued;
 }
 

@@ -250,6 +250,21 @@ TEST_P(iterate, stops_and_goes_on) {
   }
 }
 
+// Where a sample cuts the loop as well.
+TEST_P(iterate, stops_between_samples) {
+  auto x = dsl::to_device(std::vector<float>{1, 2, 3});
+  dsl::scalar<float> sum;
+  int calls = 0;
+  const auto [sums, sample] = dsl::iterate(10, grow, dsl::state(x, sum), 1.0f, dsl::every(2), dsl::record(x(0)), dsl::progress([&](std::int64_t, std::int64_t) { return ++calls < 2; }));
+  const auto rows = static_cast<std::size_t>(x(0).value() - 1) / 2;
+  EXPECT_LT(rows, 5u);
+  EXPECT_GT(rows, 0u);
+  EXPECT_EQ(sums.size(), static_cast<std::int64_t>(rows));
+  const auto firsts = sample.copy_to_host();
+  ASSERT_EQ(firsts.size(), rows);
+  for (std::size_t k = 0; k < rows; ++k) EXPECT_EQ(firsts[k], 3 + 2 * static_cast<float>(k));
+}
+
 TEST_P(iterate, sixteen_bits_are_rounded_each_step) {
   const auto shrink = dsl::vectorize([](auto x, auto) { return std::tuple{x * 0.7f, dsl::sum(dsl::cast<float>(x * 0.7f))}; });
   const auto run = [&](strategy s) {

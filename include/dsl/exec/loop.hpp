@@ -57,10 +57,12 @@ class loop : prepared {
   loop(const loop_code& code, const operand* operands, const launch& fixed, strategy wanted);
 
   using prepared::where;
+  /// Whether the watch has ended the loop.
+  bool stopped() const { return stopped_; }
   plan make_plan() const;
   /// Queues `count` steps after the first `done` ones. `histories` are for each output an array of rank 1 that takes it each
   /// `every`-th step, or without memory. With a watch it waits for them. Returns how many steps were queued: fewer
-  /// only where the watch says so.
+  /// only where the watch ends the loop.
   std::int64_t run(const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories, const loop_watch* watch);
 
  private:
@@ -77,6 +79,7 @@ class loop : prepared {
 
   const loop_code* code_;
   strategy wanted_;
+  bool stopped_ = false;
 };
 
 }  // namespace detail

@@ -148,10 +148,9 @@ auto run_loop(const loop_schedule& plan, const std::tuple<S&...>& variables, con
   std::int64_t done = 0;
   while (done < plan.steps) {
     const std::int64_t left = plan.steps - done, wanted = is_cut && plan.every < left + done % plan.every ? plan.every - done % plan.every : left;
-    const std::int64_t queued = ready.run(plan, done, wanted, recorded, watch);
-    done += queued;
-    if (queued < wanted) break;
+    done += ready.run(plan, done, wanted, recorded, watch);
     if (is_cut && done % plan.every == 0) record(done / plan.every - 1);
+    if (ready.stopped()) break;
   }
   const auto shorten = [&](auto& h) {
     if (h.extent(0) > done / plan.every) h = std::remove_cvref_t<decltype(h)>(h(slice(0, done / plan.every)));
