@@ -72,27 +72,23 @@ struct run_result {
   double seconds_a_step;
 };
 
-// In chunks of about 0.2 s, so that a long run can show how far it is. The first step is not timed: it loads the kernel.
+// The first step is timed alone: it loads the kernel.
 static run_result run(const options& o, field& F, field& G, dsl::scalar<c32>& delta, float h, c32 scale) {
-  run_result r{};
+  const auto state = dsl::state(F, G, delta);
+  auto start = std::chrono::steady_clock::now();
+  std::vector<c32> values = dsl::iterate(1, step, state, h, scale).copy_to_host();
+  if (o.steps == 1) return {values, seconds_since(start)};
+
   progress bar;
-  double seconds = 0;
-  for (std::int64_t done = 0, chunk = 1; done < o.steps;) {
-    chunk = std::min(chunk, o.steps - done);
-    dsl::device::current().synchronize();
-    const auto start = std::chrono::steady_clock::now();
-    const dsl::array<c32> history = dsl::iterate(chunk, step, dsl::state(F, G, delta), h, scale);
-    dsl::device::current().synchronize();
-    const double took = std::max(seconds_since(start), 1e-9);
-    const std::vector<c32> values = history.copy_to_host();
-    r.delta.insert(r.delta.end(), values.begin(), values.end());
-    if (done == 1) seconds = 0;
-    seconds += took, done += chunk;
-    r.seconds_a_step = seconds / static_cast<double>(done == 1 ? 1 : done - 1);
-    chunk = std::clamp<std::int64_t>(static_cast<std::int64_t>(0.2 / took * static_cast<double>(chunk)), 1, 10 * chunk);
-    bar.show(static_cast<double>(done) / static_cast<double>(o.steps));
-  }
-  return r;
+  start = std::chrono::steady_clock::now();
+  const dsl::array<c32> history =
+      dsl::iterate(o.steps - 1, step, state, h, scale, dsl::progress([&bar](std::int64_t done, std::int64_t steps) {
+                     bar.show(static_cast<double>(done) / static_cast<double>(steps));
+                   }));  // waits, for it is watched
+  const double seconds_a_step = seconds_since(start) / static_cast<double>(o.steps - 1);
+  const std::vector<c32> rest = history.copy_to_host();
+  values.insert(values.end(), rest.begin(), rest.end());
+  return {values, seconds_a_step};
 }
 
 /// Bytes a second that a copy of a field reads and writes, over at least 0.1 s.
@@ -181,7 +177,7 @@ static bool simulate(const options& o) {
   dsl::scalar<c32> delta = c32(1);
   if (!o.ones) delta = dsl::sum(scale * F);
 
-  const std::string plan = dsl::plan_of(dsl::tie(F, G, delta), step(F, G, delta, h, scale)).describe();
+  const std::string plan = dsl::plan_of(step, dsl::state(F, G, delta), h, scale).describe();
   std::printf("device  %s\nplan    %s\n", dsl::properties(F.where()).name, plan.c_str());
   std::vector<c32> history{delta.value()};  // with delta before the first step
   const run_result r = run(o, F, G, delta, h, scale);
