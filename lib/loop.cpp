@@ -64,15 +64,16 @@ constexpr double operations_in_a_wait = 2.5e5;
 constexpr std::int64_t worth_a_graph = 512;
 
 // Blocks, threads and what they keep on chip, as few steps of a block's threads as possible.
-void loop::plan_kernel(plan& p, strategy how) const {
+plan loop::plan_kernel(strategy how) const {
+  plan p;
+  p.where = where(), p.elements = space_.elements, p.lanes = code_->step->pass.lanes, p.per_element = code_->step->per_element;
   const loop_traits& traits = code_->traits;
   const device_properties& device = properties(where());
   const bool sim = where().kind == backend::sim;
   const kernel_attributes attributes = sim ? kernel_attributes{} : cuda::attributes(code_->kernel, traits.most_threads, where().index);
   const std::int64_t groups = pieces(space_.elements, p.lanes);
   p.path = name_of(how), p.loop = how;
-  p.columns = p.rows = p.width = p.height = p.tile_bytes = p.shared_bytes = 0;
-  p.registers = attributes.registers, p.splits = p.parts = p.slots = 1;
+  p.registers = attributes.registers;
   p.blocks_per_multiprocessor = std::max(1, attributes.blocks_per_multiprocessor);
   const int most = attributes.max_block > 0 ? std::min(attributes.max_block, traits.most_threads) : traits.most_threads;
   if (fixed_.block < 0 || fixed_.block % 32 != 0 || fixed_.block > most)
@@ -80,7 +81,7 @@ void loop::plan_kernel(plan& p, strategy how) const {
   if (how == strategy::elementwise) {
     p.block = fixed_.block > 0 ? fixed_.block : std::min(default_block, warps_from(pieces(groups, device.multiprocessors)));
     p.grid = pieces(groups, p.block);
-    return;
+    return p;
   }
   const std::int64_t blocks = how == strategy::one_block ? 1 : fixed_.grid > 0 ? fixed_.grid : std::min<std::int64_t>(device.multiprocessors, pieces(groups, 32));
   p.grid = std::max<std::int64_t>(1, blocks);
@@ -104,6 +105,7 @@ void loop::plan_kernel(plan& p, strategy how) const {
   // What is streamed, but for a part that the L2 cache keeps (docs/performance.md).
   const double bytes = static_cast<double>(p.streamed) * static_cast<double>(p.grid) * p.block * traits.group_bytes;
   p.near = p.streamed == 0 ? 0 : static_cast<int>(std::min(8.0, 8 * 0.4 * static_cast<double>(device.l2) / bytes));
+  return p;
 }
 
 strategy loop::choose() const {
@@ -119,20 +121,14 @@ strategy loop::choose() const {
   if (wanted_ > strategy::one_block && cuda) check(cuda::is_cooperative(where().index), "this GPU cannot launch cooperative kernels");
   if (wanted_ == strategy::streamed) check(is_aligned(), "its variables are not aligned to vectors of 16 bytes");
   if (wanted_ != strategy::automatic) {
-    plan p = prepared::make_plan();
-    if (wanted_ == strategy::one_block || wanted_ == strategy::cooperative) {
-      plan_kernel(p, wanted_);
-      check(p.streamed == 0, "its variables do not fit on chip");
-    }
+    if (wanted_ == strategy::one_block || wanted_ == strategy::cooperative) check(plan_kernel(wanted_).streamed == 0, "its variables do not fit on chip");
     return wanted_;
   }
   if (!closed) return cuda && folds ? strategy::graph : strategy::launches;
   if (!folds) return strategy::elementwise;
   if (where().kind == backend::host) return strategy::launches;
-  plan one = prepared::make_plan(), all = one;
-  plan_kernel(one, strategy::one_block);
+  const plan one = plan_kernel(strategy::one_block), all = plan_kernel(strategy::cooperative);
   const auto rows = [](const plan& p) { return pieces(p.block_groups, p.block); };
-  plan_kernel(all, strategy::cooperative);
   const double work = static_cast<double>(std::max(1, one.per_element.flops)) * one.lanes * one.block;
   const bool fits_in_one = one.streamed == 0;
   if (fits_in_one && static_cast<double>(rows(one) - 1) * work <= operations_in_a_wait) return strategy::one_block;
@@ -142,11 +138,10 @@ strategy loop::choose() const {
 }
 
 plan loop::make_plan() const {
-  plan p = prepared::make_plan();
   const strategy how = choose();
-  p.loop = how;
-  if (is_one_kernel(how) && where().kind != backend::host) plan_kernel(p, how);
-  else p.path = name_of(how);
+  if (is_one_kernel(how) && where().kind != backend::host) return plan_kernel(how);
+  plan p = prepared::make_plan();
+  p.loop = how, p.path = name_of(how);
   return p;
 }
 

@@ -69,7 +69,7 @@ class loop : prepared {
   bool is_closed() const;
   bool is_aligned() const;
   strategy choose() const;
-  void plan_kernel(plan& p, strategy how) const;
+  plan plan_kernel(strategy how) const;
   std::int64_t steps_a_launch(const plan& p, bool watched) const;
   void queue(const plan& p, const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories);
   void run_steps(const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories);
