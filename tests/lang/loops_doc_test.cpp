@@ -79,13 +79,13 @@ dsl::iterate(1000, driven, dsl::state(x, v), 0.01 * dsl::step, 0.01);
 TEST_P(loops_doc, histories) {
   auto z = first_mean();
   // clang-format off
-const auto [means, coherence, slowest, samples] =
+const auto [means, coherence, lowest, samples] =
     dsl::iterate(1000, step, dsl::state(phase, z), rate, 2.0, 0.01, dsl::every(10),
                  dsl::record([](auto phase, auto z) { return std::tuple{abs(z), dsl::min(phase)}; }),  // of the new state
                  dsl::record(phase(dsl::slice(0, dsl::end, 100))));                                   // of an array, elements
   // clang-format on
   const auto z_got = means.copy_to_host();
-  const auto abs_got = coherence.copy_to_host(), least = slowest.copy_to_host(), rows = samples.copy_to_host();
+  const auto abs_got = coherence.copy_to_host(), least = lowest.copy_to_host(), rows = samples.copy_to_host();
   ASSERT_EQ(z_got.size(), 100u);
   EXPECT_EQ(samples.extents(), (dsl::extents<2>{100, 3}));
   for (std::size_t k = 0; k < 100; ++k) {

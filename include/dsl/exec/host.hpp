@@ -71,7 +71,11 @@ class host_loop {
     constexpr target_word t{Pass::target_words[I]};
     if constexpr (!t.is_result()) {
       using T = memory_t<program::output(t.output()).type()>;
-      static_cast<T*>(out[I])[at] = static_cast<T>(nth<t.output()>(r));
+      const auto value = static_cast<T>(nth<t.output()>(r));
+      T& to = static_cast<T*>(out[I])[at];
+      // Part by part: where a struct is copied whole from a variable whose address `fold_element` takes, GCC does not vectorise the loop.
+      if constexpr (is_complex<T>) to.re = value.re, to.im = value.im;
+      else to = value;
     }
   }
   template <std::size_t... I>
