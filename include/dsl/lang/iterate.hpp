@@ -168,8 +168,8 @@ auto run_loop(const loop_schedule& plan, const std::tuple<S&...>& variables, con
 /// arrays, C++ scalars, scalars in device memory and expressions of them and of dsl::step. After them come options: every, from_step,
 /// until, record, progress, a dsl::strategy, a dsl::launch. Returns histories in device memory: the values of the scalars among the
 /// variables after each step, an array of extent `steps` each, then what `record` asks for, formulas' reductions first: the one
-/// array, or a std::tuple of several, or of none. The variables hold the last step's values. Whatever the strategy, arrays get the
-/// same values, reductions the same within rounding, and both are the same from run to run. Throws as assignment does, before the
+/// array, or a std::tuple of several, or of none. The variables hold the last step's values. From one strategy to another
+/// reductions differ by rounding, and arrays by what they are fed back of that; from run to run nothing differs. Throws as assignment does, before the
 /// first step.
 template <class Name, class F, class... S, class... Arguments>
 auto iterate(std::integral auto steps, const vectorized<Name, F>& f, const loop_state<S...>& s, const Arguments&... arguments) {

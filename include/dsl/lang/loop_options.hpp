@@ -49,12 +49,10 @@ record_option<F> record(F) {
   return {};
 }
 /// Records elements of a variable: record(F(slice(0, end, 1000))), a history with one axis more, in front.
-template <class A>
-  requires(detail::viewable<A> || requires { typename A::lazy_expression; })
-auto record(const A& sample) {
-  const auto v = detail::as_operand(sample);
-  return sample_option<typename A::value_type, A::rank>{v};
-}
+template <class T, int R>
+sample_option<std::remove_const_t<T>, R> record(const view<T, R>& sample) { return {sample}; }
+template <detail::viewable A>
+auto record(const A& sample) { return record(sample.view()); }
 
 template <class F> struct progress_option { F report; };
 /// Calls report(steps done, steps of the loop) on the host between launches, several times a second; if it returns false the loop
