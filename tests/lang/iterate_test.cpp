@@ -24,11 +24,12 @@ struct iterate : on_device {
 };
 ON_EVERY_DEVICE(iterate);
 
-// Both arrays and two sums of different dtypes are fed back; the time is a parameter.
+// Both arrays and two reductions of different dtypes are fed back; the time is a parameter. The sum is of whole numbers and so exact:
+// what is fed back of it is the same in whatever order it is added.
 constexpr auto spring = dsl::vectorize([](auto x, auto v, auto total, auto most, auto h, auto t) {
-  auto vn = v - h * (x + 0.001f * dsl::cast<float>(total)) + 0.0001f * most * t;
+  auto vn = v - h * (x + 1e-6f * dsl::cast<float>(total)) + 0.0001f * most * t;
   auto xn = x + h * vn;
-  return std::tuple{xn, vn, dsl::sum(dsl::cast<double>(xn)), dsl::max(abs(vn))};
+  return std::tuple{xn, vn, dsl::sum(dsl::cast<double>(rint(1000 * xn))), dsl::max(abs(vn))};
 });
 
 std::vector<float> ramp(std::int64_t n) {
@@ -39,7 +40,7 @@ std::vector<float> ramp(std::int64_t n) {
 
 struct spring_state {
   dsl::array<float> x, v;
-  dsl::scalar<double> total = 1.0;
+  dsl::scalar<double> total = 1000.0;
   dsl::scalar<float> most = 2.0f;
   explicit spring_state(std::int64_t n) : x(dsl::to_device(ramp(n))), v(dsl::full<float>(0.25f, n)) {}
   template <class... Options>
@@ -67,10 +68,8 @@ TEST_P(iterate, every_strategy_gives_the_same) {
         ASSERT_EQ(got.x.copy_to_host(), want_x) << n << ", strategy " << int(s);
         ASSERT_EQ(got.v.copy_to_host(), want_v) << n << ", strategy " << int(s);
         ASSERT_EQ(most_history.copy_to_host(), want_most) << n << ", strategy " << int(s);
-        const auto totals_got = total_history.copy_to_host();
-        ASSERT_EQ(totals_got.size(), 12u);
-        for (std::size_t k = 0; k < 12; ++k) ASSERT_NEAR(totals_got[k], want_total[k], 1e-13 * static_cast<double>(n) * 40) << n << ", strategy " << int(s) << ", step " << k;
-        ASSERT_EQ(got.total.value(), totals_got[11]);
+        ASSERT_EQ(total_history.copy_to_host(), want_total) << n << ", strategy " << int(s);
+        ASSERT_EQ(got.total.value(), want_total[11]);
         ASSERT_EQ(got.most.value(), want_most[11]);
       }
   }
@@ -84,16 +83,16 @@ TEST_P(iterate, steps_in_higher_precision) {
     const auto host = totals.copy_to_host();
     std::vector<long double> x, v(static_cast<std::size_t>(n), 0.25L);
     for (const float each : ramp(n)) x.push_back(each);
-    long double total = 1, most = 2;
+    long double total = 1000, most = 2;
     for (int k = 0; k < 20; ++k) {
       long double sum = 0, largest = 0;
       for (std::size_t i = 0; i < x.size(); ++i) {
-        v[i] += -0.1L * (x[i] + 0.001L * total) + 0.0001L * most * 0.1L * k;
+        v[i] += -0.1L * (x[i] + 1e-6L * total) + 0.0001L * most * 0.1L * k;
         x[i] += 0.1L * v[i];
-        sum += x[i], largest = std::max(largest, std::abs(v[i]));
+        sum += std::nearbyint(1000 * x[i]), largest = std::max(largest, std::abs(v[i]));
       }
       total = sum, most = largest;
-      EXPECT_NEAR(host[static_cast<std::size_t>(k)], static_cast<double>(total), 2e-3) << k;
+      EXPECT_NEAR(host[static_cast<std::size_t>(k)], static_cast<double>(total), 20) << k;  // of 777 numbers some are rounded the other way
     }
     const auto last = got.x.copy_to_host();
     for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(last[i], static_cast<double>(x[i]), 2e-5) << i;
