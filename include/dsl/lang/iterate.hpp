@@ -169,7 +169,7 @@ auto run_loop(const loop_schedule& plan, const std::tuple<S&...>& variables, con
 /// until, record, progress, a dsl::strategy, a dsl::launch. Returns histories in device memory: the values of the scalars among the
 /// variables after each step, an array of extent `steps` each, then what `record` asks for, formulas' reductions first: the one
 /// array, or a std::tuple of several, or of none. The variables hold the last step's values. From one strategy to another
-/// reductions differ by rounding, and arrays by what they are fed back of that; from run to run nothing differs. Throws as assignment does, before the
+/// floating point numbers may differ by rounding; from run to run nothing differs. Throws as assignment does, before the
 /// first step.
 template <class Name, class F, class... S, class... Arguments>
 auto iterate(std::integral auto steps, const vectorized<Name, F>& f, const loop_state<S...>& s, const Arguments&... arguments) {
