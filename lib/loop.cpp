@@ -88,20 +88,27 @@ plan loop::plan_kernel(strategy how) const {
   p.block_groups = pieces(groups, p.grid);
   p.block = fixed_.block > 0 ? fixed_.block : std::min(most, warps_from(p.block_groups));
   // Rows: as many as the registers hold, then shared memory, by way of which the others come and go.
-  const auto cut = [&](bool stream) {
+  const std::int64_t room = static_cast<std::int64_t>(device.shared_per_block) - attributes.static_shared;
+  const bool stream = how == strategy::streamed;
+  const auto cut = [&] {
     const auto rows = static_cast<int>(std::min<std::int64_t>(pieces(p.block_groups, p.block), 1 << 30));
-    const int row_bytes = std::max(1, p.block * traits.group_bytes), others = std::max(0, rows - traits.held);
-    const int room = static_cast<int>((device.shared_per_block - static_cast<std::size_t>(attributes.static_shared)) / static_cast<std::size_t>(row_bytes));
+    const std::int64_t row_bytes = std::max(1, p.block * traits.group_bytes);
+    const int others = std::max(0, rows - traits.held), fit = static_cast<int>(room / row_bytes);
     p.held = rows - others, p.in_shared = others, p.streamed = 0;
-    if (others > room || stream) {
-      p.in_shared = std::clamp(others - traits.ahead - 1, 0, std::max(0, room - traits.ahead));
+    if (others > fit || (stream && others > traits.ahead)) {
+      p.in_shared = std::clamp(others - traits.ahead - 1, 0, std::max(0, fit - traits.ahead));
       p.streamed = others - p.in_shared;
     }
-    if (p.streamed <= traits.ahead && others <= room) p.in_shared = others, p.streamed = 0;  // too few to be worth it
-    p.shared_bytes = (p.in_shared + (p.streamed > 0 ? traits.ahead : 0)) * row_bytes;
-    return stream ? p.streamed > traits.ahead : p.streamed == 0 || p.streamed > traits.ahead;
+    const std::int64_t bytes = (p.in_shared + (p.streamed > 0 ? traits.ahead : 0)) * row_bytes;
+    p.shared_bytes = static_cast<int>(std::min<std::int64_t>(bytes, 1 << 30));
+    return bytes <= room && (p.streamed == 0 || p.streamed > traits.ahead);
   };
-  while (!cut(how == strategy::streamed) && fixed_.block == 0 && p.block > 32) p.block = warps_from(p.block / 2);  // asked for where all of it fits
+  bool fits = cut();
+  // A smaller block has more rows, and each takes less room.
+  while (fixed_.block == 0 && p.block > 32 && (!fits || (stream && p.streamed == 0))) p.block = warps_from(p.block / 2), fits = cut();
+  if (!fits)
+    raise<device_error>("a loop's variables take " + std::to_string(traits.group_bytes) + " bytes a thread of a block of " + std::to_string(p.block) +
+                        ", too much for shared memory: take a smaller block, or dsl::strategy::launches");
   // What is streamed, but for a part that the L2 cache keeps (docs/performance.md).
   const double bytes = static_cast<double>(p.streamed) * static_cast<double>(p.grid) * p.block * traits.group_bytes;
   p.near = p.streamed == 0 ? 0 : static_cast<int>(std::min(8.0, 8 * 0.4 * static_cast<double>(device.l2) / bytes));
@@ -130,8 +137,7 @@ strategy loop::choose() const {
   const plan one = plan_kernel(strategy::one_block), all = plan_kernel(strategy::cooperative);
   const auto rows = [](const plan& p) { return pieces(p.block_groups, p.block); };
   const double work = static_cast<double>(std::max(1, one.per_element.flops)) * one.lanes * one.block;
-  const bool fits_in_one = one.streamed == 0;
-  if (fits_in_one && static_cast<double>(rows(one) - 1) * work <= operations_in_a_wait) return strategy::one_block;
+  if (one.streamed == 0 && static_cast<double>(rows(one) - 1) * work <= operations_in_a_wait) return strategy::one_block;
   if (cuda && !cuda::is_cooperative(where().index)) return strategy::graph;
   if (all.streamed == 0) return strategy::cooperative;
   return is_aligned() ? strategy::streamed : cuda ? strategy::graph : strategy::launches;
