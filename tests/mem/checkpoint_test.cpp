@@ -1,4 +1,5 @@
 // Checkpoints: what is read is what was written, whatever happened in between.
+#include "../error_of.hpp"
 #include "../on_device.hpp"
 
 #include <dsl/mem/checkpoint.hpp>
@@ -24,16 +25,6 @@ struct scratch_folder {
 };
 struct checkpoint : on_device, scratch_folder {};
 ON_EVERY_DEVICE(checkpoint);
-
-template <class Call>
-std::string error_of(const Call& call) {
-  try {
-    call();
-  } catch (const dsl::file_error& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 TEST_P(checkpoint, a_loop_goes_on_as_if_it_had_not_stopped) {
   const auto step = dsl::vectorize([](auto F, auto x, auto, auto h) { return std::tuple{F + h * c32(0, 1) * F * x, x - h * x, dsl::sum(x)}; });

@@ -1,4 +1,5 @@
 // .npy files: those that NumPy wrote (tests/data/npy.py) are read, and written again to the byte.
+#include "../error_of.hpp"
 #include "../on_device.hpp"
 
 #include <dsl/mem/npy.hpp>
@@ -115,15 +116,6 @@ TEST_P(npy, views_are_written_in_their_own_order) {
   EXPECT_EQ((dsl::load_npy<float>(folder / "column.npy").copy_to_host()), (std::vector<float>{1, 4}));
 }
 
-template <class Call>
-std::string error_of(const Call& call) {
-  try {
-    call();
-  } catch (const dsl::file_error& e) {
-    return e.what();
-  }
-  return "no error";
-}
 void expect_error(const std::string& name, const std::string& wanted) {
   EXPECT_EQ(error_of([&] { dsl::load_npy<double, 2>(data(name)); }), data(name).string() + ": " + wanted);
 }

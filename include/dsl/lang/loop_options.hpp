@@ -29,7 +29,8 @@ struct until_option {
   scalar<std::int64_t>* ran;
 };
 /// Ends the loop after the first step after which the condition, an expression of scalars, is true. It is evaluated on the device,
-/// with the values that the step has given the scalars among the state. Histories stay 0 beyond.
+/// with the values that the step has given the scalars among the state. Histories stay 0 beyond, but samples
+/// repeat the last one.
 template <class Condition>
   requires detail::lazy_operand<Condition>
 auto until(const Condition& condition) { return until_option<detail::operand_t<Condition>>{detail::as_operand(condition), nullptr}; }
@@ -38,7 +39,7 @@ template <class Condition>
   requires detail::lazy_operand<Condition>
 auto until(const Condition& condition, scalar<std::int64_t>& ran) { return until_option<detail::operand_t<Condition>>{detail::as_operand(condition), &ran}; }
 
-template <class F> struct record_option { using formula = F; };
+template <class F> struct record_option {};
 template <class T, int R> struct sample_option { view<const T, R> of; };
 /// Records what a formula of the new state gives, one reduction or a std::tuple of them: in the step's own kernel where the step
 /// reduces as well.
