@@ -105,6 +105,21 @@ TEST_P(iterate, steps_in_higher_precision) {
   }
 }
 
+// Equal elements: their partial sums are rounded in the same direction again and again, so a thread must not add them one by one.
+constexpr auto total_of = dsl::vectorize([](auto x, auto) { return std::tuple{+x, dsl::sum(x)}; });
+
+TEST_P(iterate, sums_of_many_rows_are_accurate) {
+  const std::int64_t n = 1 << 18;
+  for (const strategy s : strategies())
+    for (const dsl::launch fixed : {dsl::launch{}, dsl::launch{.block = 32, .grid = 2}}) {
+      if (s == strategy::one_block || s == strategy::cooperative || (s != strategy::streamed && fixed.block > 0)) continue;  // the first do not fit on chip
+      auto x = dsl::full<float>(0.1f, n);
+      dsl::scalar<float> total = 0.0f;
+      const auto totals = dsl::iterate(2, total_of, dsl::state(x, total), s, fixed).copy_to_host();
+      for (const float got : totals) EXPECT_NEAR(got / (double{0.1f} * static_cast<double>(n)), 1, 4e-6) << "strategy " << int(s) << ", block " << fixed.block;
+    }
+}
+
 // Sums of several values that travel together, more than one 16-byte word of them; a parameter that is an array.
 constexpr auto moments = dsl::vectorize([](auto x, auto, auto spread, auto, auto weight) {
   auto xn = 0.5f * x + weight * dsl::cast<float>(spread);

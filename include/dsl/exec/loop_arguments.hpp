@@ -62,6 +62,8 @@ constexpr int groups_held(const pass_view& p, int states) {
 }
 /// Rows that are on their way while others are computed with.
 inline constexpr int rows_ahead = 3;
+/// Rows whose sums are joined before they are added to a thread's.
+inline constexpr int rows_joined = 16;
 
 /// What is here is not computed again each time it is needed: nvcc takes a quarter more instructions a row for that.
 DSL_DETAIL_FN void keep_in_register([[maybe_unused]] int& value) {

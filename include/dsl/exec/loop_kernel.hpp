@@ -17,7 +17,6 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
   using held = held_arrays<Pass, lanes, states>;
   static constexpr int in_registers = groups_held(Pass::view(), States);
   static constexpr int group_bytes = state_bytes(Pass::view(), States);
-
   using base::base;
 
   /// Whether an earlier launch has ended the loop.
@@ -82,9 +81,10 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
     for (int m = 0; m < rows_ahead && w.streamed > 0; ++m) fetch(t, m, m, thread, threads);
   }
 
-  /// A thread's share of a step: its sums. Rows in shared memory come between those that are streamed, so that memory is never idle.
+  /// A thread's share of a step: its sums, a few rows' joined at a time, for the rounding error grows with the longest chain. Rows in
+  /// shared memory come between those that are streamed, so that memory is never idle.
   DSL_DETAIL_FN accumulators step(thread_state& t, const singles& now, std::int64_t k, int thread, int threads) const {
-    accumulators sums = folds::identities();
+    accumulators sums = folds::identities(), joined = sums;
     const int resident = args.loop.in_shared, streamed = args.loop.streamed;
     DSL_DETAIL_UNROLL
     for (int r = 0; r < in_registers; ++r) {
@@ -100,7 +100,7 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
       group g = row_of(t, stays ? s : resident + m);
       held h;
       take(h, stays ? s : resident + t.slot, thread, threads, states{});
-      advance(g, h, now, k, sums);
+      advance(g, h, now, k, joined);
       if (stays) {
         put(h, s, thread, threads, states{});
         ++s, turn -= streamed;
@@ -111,6 +111,7 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
         t.slot = t.slot + 1 == rows_ahead ? 0 : t.slot + 1;
         ++m, turn += resident;
       }
+      if ((s + m) % rows_joined == 0 || s + m == resident + streamed) folds::add(sums, joined), joined = folds::identities();
     }
     return sums;
   }
@@ -159,8 +160,7 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
   template <int I> static constexpr int output = target_word{Pass::target_words[I]}.output();
 
   DSL_DETAIL_FN void place(group& g, std::int64_t number) const {
-    g.first = number * lanes;
-    g.count = args.elements - g.first < lanes ? static_cast<int>(args.elements - g.first) : lanes;
+    g.first = number * lanes, g.count = args.elements - g.first < lanes ? static_cast<int>(args.elements - g.first) : lanes;
   }
   // A whole group.
   DSL_DETAIL_FN static group row_of(const thread_state& t, int row) {
