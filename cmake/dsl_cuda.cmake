@@ -1,5 +1,6 @@
-# Enables CUDA as DSL_CUDA asks, and sets DSL_HAS_CUDA.
+# Enables CUDA as DSL_CUDA asks, and sets DSL_HAS_CUDA and DSL_HAS_GPU.
 set(DSL_HAS_CUDA OFF)
+set(DSL_HAS_GPU OFF)
 if(NOT DSL_CUDA STREQUAL "AUTO" AND NOT DSL_CUDA)
   return()
 endif()
@@ -15,12 +16,15 @@ endif()
 
 # The GPU of this machine, so that the program starts without compiling anything. Where there is none, the code is for compute
 # capability 9.0 and holds PTX, which newer GPUs compile when they load it. Set the variable for anything else.
+execute_process(COMMAND sh "${CMAKE_CURRENT_LIST_DIR}/with_gpu.sh" true RESULT_VARIABLE no_gpu OUTPUT_QUIET ERROR_QUIET)
+if(NOT no_gpu)
+  set(DSL_HAS_GPU ON)
+endif()
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND "$ENV{CUDAARCHS}" STREQUAL "")
-  execute_process(COMMAND sh "${CMAKE_CURRENT_LIST_DIR}/with_gpu.sh" true RESULT_VARIABLE no_gpu OUTPUT_QUIET ERROR_QUIET)
-  if(no_gpu)
-    set(CMAKE_CUDA_ARCHITECTURES 90)
-  else()
+  if(DSL_HAS_GPU)
     set(CMAKE_CUDA_ARCHITECTURES native)
+  else()
+    set(CMAKE_CUDA_ARCHITECTURES 90)
   endif()
 endif()
 
