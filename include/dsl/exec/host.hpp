@@ -92,8 +92,51 @@ class host_loop {
     DSL_DETAIL_FN void operator()() const { store<Fold, J>(combine<Fold>(load<Fold, J>(sums, lane), state_of<Fold>(element, values_of_fold<Fold>{})), sums, lane); }
   };
 
+  // Rows that are folded while a strip of their lanes is in registers: as many as a processor fetches ahead of at a time. Short ones that
+  // lie side by side it reads better one after another.
+  static constexpr int rows_together = 8, short_row = 512;
+  using strip = typename strips<Pass>::strip;
+  struct load_strip {
+    strip& lanes;
+    const void* const* sums;
+    int first;
+    template <class Fold, int J>
+    DSL_DETAIL_FN void operator()() const {
+      for (int l = 0; l < strip_lanes; ++l) nth_fold<J>(lanes).set(l, load<Fold, J>(sums, first + l));
+    }
+  };
+  struct store_strip {
+    const strip& lanes;
+    void* const* sums;
+    int first;
+    template <class Fold, int J>
+    DSL_DETAIL_FN void operator()() const {
+      for (int l = 0; l < strip_lanes; ++l) store<Fold, J>(nth_fold<J>(lanes).at(l), sums, first + l);
+    }
+  };
+  DSL_DETAIL_FN static void run_rows(int padded, int rows, std::int64_t stride, const void* const* in, void* const* sums) {
+    const int together = stride < short_row ? 1 : rows_together;
+    for (std::int64_t first = 0; rows > 0; rows -= together, first += together * stride)
+      for (int lane = 0; lane < padded; lane += strip_lanes) {
+        strip mine;
+        folds::visit(load_strip{mine, sums, lane});
+        for (int r = 0; r < (rows < together ? rows : together); ++r) {
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC ivdep
+#endif
+          for (int l = 0; l < strip_lanes; ++l) {
+            source from{in, first + r * stride + lane + l, {}};
+            eval::read(from);
+            strips<Pass>::add(mine, l, eval::compute(from.element));
+          }
+        }
+        folds::visit(store_strip{mine, sums, lane});
+      }
+  }
+
   DSL_DETAIL_FN static void run(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) {
     padded &= ~63;  // tells the compiler that no loop needs a remainder
+    if constexpr (has_strips && !strips<Pass>::seeks_positions) return run_rows(padded, rows, stride, in, sums);
     for (std::int64_t first = 0; rows > 0; --rows, first += stride) {
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC ivdep

@@ -30,7 +30,6 @@ class strips {
   template <class Folds, class Numbers> struct strip_of;
   template <class... F, std::size_t... J>
   struct strip_of<foldings<F...>, std::index_sequence<J...>> : accumulator<static_cast<int>(J), lanes_of<F>>... {};
-  using strip = strip_of<typename Pass::folds, typename folds::numbers>;
 
   // Whether a fold is of values and their positions, as argmin's is. A position is taken along with its value, and of equal values the
   // first: so elements that come later change nothing unless they change the value. That is quick to see, without positions.
@@ -43,7 +42,13 @@ class strips {
     return false;
   }();
   template <class... F> static constexpr bool any_seeks(foldings<F...>) { return (seeks<F> || ...); }
-  static constexpr int strips_a_segment = any_seeks(typename Pass::folds{}) ? 8 : 32;
+
+ public:
+  using strip = strip_of<typename Pass::folds, typename folds::numbers>;
+  static constexpr bool seeks_positions = any_seeks(typename Pass::folds{});
+
+ private:
+  static constexpr int strips_a_segment = seeks_positions ? 8 : 32;
 
   template <class V>
   DSL_DETAIL_FN static auto changed_bits(V a, V b) {
@@ -182,8 +187,10 @@ class strips {
     if (left < strip_lanes) folds::visit(clear_strip<Seeking>{sums, static_cast<int>(left)});
   }
 
-
  public:
+  /// Folds an element into lane l, where there are no positions.
+  DSL_DETAIL_FN static void add(strip& sums, int l, const typename eval::results& element) { folds::visit(fold_strip_element<false>{element, sums, l}); }
+
   /// The `length` elements from `first` on, folded. Reads whole strips, elements beyond the last one too. in[k] is operand k (elements; of
   /// positions the first, of a scalar the value).
   DSL_DETAIL_FN static accumulators fold(const void* const* in, std::int64_t first, std::int64_t length) {
@@ -196,7 +203,7 @@ class strips {
       fold_segment<false>(in, first, count, left, mine, joined, seen);
       if (left == length) all = mine;
       else folds::visit(add_strip{all, mine});
-      if constexpr (any_seeks(typename Pass::folds{})) {
+      if constexpr (seeks_positions) {
         bool found = false;
         folds::visit(any_change{joined, seen, found});
         if (!found) continue;
