@@ -1,9 +1,11 @@
 // Reductions as programs use them: their operators, their targets, and inside other expressions.
 #include "../on_device.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <complex>
+#include <limits>
 #include <numeric>
 #include <tuple>
 
@@ -268,6 +270,34 @@ TEST_P(reduction_use, nan_anywhere) {
       EXPECT_EQ(dsl::nanargmax(x).value(), n == 1 ? -1 : at == 0 ? 1 : 0) << at;
       EXPECT_EQ(dsl::count_nonzero(dsl::isnan(x)).value(), 1);
     }
+}
+
+// Mostly one value, that which a fold begins with among them, and others at random places.
+template <class T>
+void expect_first(T usual, const std::vector<T>& others, std::int64_t n) {
+  std::vector<T> v(static_cast<std::size_t>(n));
+  for (unsigned draw = 0; draw < 12; ++draw) {
+    const unsigned rarity = draw % 3 == 0 ? 2 : draw % 3 == 1 ? 64 : 4096;
+    unsigned state = draw;
+    for (T& each : v) {
+      state = state * 1'664'525 + 1'013'904'223;
+      const unsigned random = state >> 8;
+      each = random % rarity != 0 ? usual : others[random / rarity % others.size()];
+    }
+    const auto x = dsl::to_device(v);
+    ASSERT_EQ(dsl::argmax(x).value(), std::max_element(v.begin(), v.end()) - v.begin()) << n << ", draw " << draw;
+    ASSERT_EQ(dsl::argmin(x).value(), std::min_element(v.begin(), v.end()) - v.begin()) << n << ", draw " << draw;
+  }
+}
+
+TEST_P(reduction_use, positions_of_the_first) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  for (const std::int64_t n : {1, 31, 32, 33, 100, 2047, 2048, 2049, 5000, 40'000}) {
+    expect_first(-infinity, {infinity, 0.0f, -0.0f, 1.0f}, n);
+    expect_first(infinity, {-infinity, -1.0f}, n);
+    expect_first<std::int8_t>(-128, {127, 0}, n);
+    expect_first<std::int8_t>(127, {-128, 1}, n);
+  }
 }
 
 }  // namespace

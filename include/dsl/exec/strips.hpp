@@ -32,7 +32,8 @@ class strips {
   struct strip_of<foldings<F...>, std::index_sequence<J...>> : accumulator<static_cast<int>(J), lanes_of<F>>... {};
 
   // Whether a fold is of values and their positions, as argmin's is. A position is taken along with its value, and of equal values the
-  // first: so elements that come later change nothing unless they change the value. That is quick to see, without positions.
+  // first: so a later element changes nothing unless it changes the value. That is quick to see, and the number of the strip where it was
+  // seen last, which is as wide as the value, stands for the position.
   template <class Fold>
   static constexpr bool seeks = [] {
     if (Fold::values != 2) return false;
@@ -48,20 +49,30 @@ class strips {
   static constexpr bool seeks_positions = any_seeks(typename Pass::folds{});
 
  private:
-  static constexpr int strips_a_segment = seeks_positions ? 8 : 32;
+  static constexpr int strips_a_segment = seeks_positions ? 64 : 32;
 
   template <class V>
-  DSL_DETAIL_FN static auto changed_bits(V a, V b) {
-    if constexpr (is_complex<V>) return changed_bits(a.re, b.re) | changed_bits(a.im, b.im);
-    else if constexpr (std::floating_point<V>) return math::to_integer(a) ^ math::to_integer(b);
-    else return static_cast<std::conditional_t<std::same_as<V, bool>, unsigned char, V>>(a ^ b);
+  DSL_DETAIL_FN static auto bits_of(V v) {
+    if constexpr (std::same_as<V, bool>) return static_cast<unsigned char>(v);
+    else if constexpr (std::floating_point<V>) return math::to_integer(v);
+    else return v;
   }
-  template <class Fold>
-  struct changes { decltype(changed_bits(nth<0>(fold_state<Fold>{}), nth<0>(fold_state<Fold>{}))) at[strip_lanes]; };
-  template <class Folds, class Numbers> struct changes_of;
+  template <class V>
+  DSL_DETAIL_FN static bool differ(V a, V b) {
+    if constexpr (is_complex<V>) return differ(a.re, b.re) || differ(a.im, b.im);
+    else return bits_of(a) != bits_of(b);
+  }
+  template <class V>
+  static auto place_of(V v) {
+    if constexpr (is_complex<V>) return bits_of(v.re);
+    else return bits_of(v);
+  }
+  // In which strip each lane's value was seen last.
+  template <class Fold> struct places { decltype(place_of(nth<0>(fold_state<Fold>{}))) at[strip_lanes]; };
+  template <class Folds, class Numbers> struct places_of;
   template <class... F, std::size_t... J>
-  struct changes_of<foldings<F...>, std::index_sequence<J...>> : accumulator<static_cast<int>(J), changes<F>>... {};
-  using all_changes = changes_of<typename Pass::folds, typename folds::numbers>;
+  struct places_of<foldings<F...>, std::index_sequence<J...>> : accumulator<static_cast<int>(J), places<F>>... {};
+  using all_places = places_of<typename Pass::folds, typename folds::numbers>;
 
   struct source {
     const void* const* in;
@@ -74,65 +85,70 @@ class strips {
       else input_of<Head>(element) = static_cast<const T*>(in[N])[Code <= op::address ? at : 0];
     }
   };
-  // A lane's part: of the folds that seek, or of the others.
-  template <bool Seeking>
-  struct fold_strip_element {
+  DSL_DETAIL_FN static typename eval::results compute(const void* const* in, std::int64_t at) {
+    source from{in, at, {}};
+    eval::read(from);
+    return eval::compute(from.element);
+  }
+  struct add_element {
     const typename eval::results& element;
     strip& sums;
     int l;
     template <class Fold, int J>
     DSL_DETAIL_FN void operator()() const {
-      if constexpr (seeks<Fold> == Seeking) {
-        auto& mine = nth_fold<J>(sums);
-        mine.set(l, combine<Fold>(mine.at(l), state_of<Fold>(element, values_of_fold<Fold>{})));
-      }
+      auto& mine = nth_fold<J>(sums);
+      mine.set(l, combine<Fold>(mine.at(l), state_of<Fold>(element, values_of_fold<Fold>{})));
     }
   };
-  struct watch_strip_element {
+  struct add_strip_element {
     const typename eval::results& element;
-    const accumulators& found;
-    all_changes& seen;
-    int l;
+    strip& sums;
+    all_places& seen;
+    int l, number;  // of the strip
     template <class Fold, int J>
     DSL_DETAIL_FN void operator()() const {
       if constexpr (seeks<Fold>) {
-        const fold_state<Fold>& a = nth_fold<J>(found);
-        fold_state<Fold> b = state_of<Fold>(element, values_of_fold<Fold>{});
-        nth<1>(b) = nth<1>(identity<Fold>());  // later than any
-        nth_fold<J>(seen).at[l] |= changed_bits(nth<0>(a), nth<0>(combine<Fold>(a, b)));
+        fold_state<Fold> a = nth_fold<J>(sums).at(l), b = state_of<Fold>(element, values_of_fold<Fold>{});
+        nth<1>(a) = 0, nth<1>(b) = nth<1>(identity<Fold>());  // earlier and later than any
+        const auto value = nth<0>(combine<Fold>(a, b));
+        auto& place = nth_fold<J>(seen).at[l];
+        place = differ(value, nth<0>(a)) ? static_cast<std::remove_reference_t<decltype(place)>>(number) : place;
+        nth<0>(nth_fold<J>(sums))[static_cast<std::size_t>(l)] = value;
+      } else {
+        add_element{element, sums, l}.template operator()<Fold, J>();
       }
     }
   };
-  struct clear_changes {
-    all_changes& seen;
+  // No element is worse than the identity's value: where that is what is left, the first one is.
+  struct clear_places {
+    all_places& seen;
     template <class Fold, int J>
     DSL_DETAIL_FN void operator()() const {
       if constexpr (seeks<Fold>)
         for (int l = 0; l < strip_lanes; ++l) nth_fold<J>(seen).at[l] = 0;
     }
   };
-  struct any_change {
-    const accumulators& found;
-    const all_changes& seen;
-    bool& any;
+  struct set_positions {
+    const void* const* in;
+    std::int64_t first;
+    const all_places& seen;
+    strip& sums;
     template <class Fold, int J>
     DSL_DETAIL_FN void operator()() const {
-      if constexpr (seeks<Fold>) {
-        std::remove_cvref_t<decltype(nth_fold<J>(seen).at[0])> bits = 0;
-        for (int l = 0; l < strip_lanes; ++l) bits |= nth_fold<J>(seen).at[l];
-        any = any || bits != 0 || nth<1>(nth_fold<J>(found)) == nth<1>(identity<Fold>());
-      }
+      if constexpr (seeks<Fold>)
+        for (int l = 0; l < strip_lanes; ++l) {
+          const std::int64_t at = first + strip_lanes * static_cast<std::int64_t>(nth_fold<J>(seen).at[l]) + l;
+          nth<1>(nth_fold<J>(sums))[static_cast<std::size_t>(l)] = nth<1>(state_of<Fold>(compute(in, at), values_of_fold<Fold>{}));
+        }
     }
   };
   // From lane `first` on.
-  template <bool Seeking>
   struct clear_strip {
     strip& sums;
     int first;
     template <class Fold, int J>
     DSL_DETAIL_FN void operator()() const {
-      if constexpr (seeks<Fold> == Seeking)
-        for (int l = 0; l < strip_lanes; ++l) nth_fold<J>(sums).set(l, choose(l < first, nth_fold<J>(sums).at(l), identity<Fold>(), values_of_fold<Fold>{}));
+      for (int l = 0; l < strip_lanes; ++l) nth_fold<J>(sums).set(l, choose(l < first, nth_fold<J>(sums).at(l), identity<Fold>(), values_of_fold<Fold>{}));
     }
     template <class State, std::size_t... K>
     DSL_DETAIL_FN static State choose(bool condition, const State& yes, const State& no, std::index_sequence<K...>) {
@@ -145,8 +161,7 @@ class strips {
     strip &to, &other;
     template <class Fold, int J>
     DSL_DETAIL_FN void operator()() const {
-      if constexpr (!seeks<Fold>)
-        for (int l = 0; l < strip_lanes; ++l) nth_fold<J>(to).set(l, combine<Fold>(nth_fold<J>(to).at(l), nth_fold<J>(other).at(l)));
+      for (int l = 0; l < strip_lanes; ++l) nth_fold<J>(to).set(l, combine<Fold>(nth_fold<J>(to).at(l), nth_fold<J>(other).at(l)));
     }
   };
   template <class Fold, int J, int Half>
@@ -155,63 +170,47 @@ class strips {
     for (int l = 0; l < Half; ++l) mine.set(l, combine<Fold>(mine.at(l), mine.at(l + Half)));
     if constexpr (Half > 1) join_halves<Fold, J, Half / 2>(sums);
   }
-  template <bool Seeking>
   struct join_strip {
     strip& from;
     accumulators& to;
     template <class Fold, int J>
     DSL_DETAIL_FN void operator()() const {
-      if constexpr (seeks<Fold> == Seeking) {
-        join_halves<Fold, J, strip_lanes / 2>(from);
-        nth_fold<J>(to) = combine<Fold>(nth_fold<J>(to), nth_fold<J>(from).at(0));
-      }
+      join_halves<Fold, J, strip_lanes / 2>(from);
+      nth_fold<J>(to) = combine<Fold>(nth_fold<J>(to), nth_fold<J>(from).at(0));
     }
   };
   // `count` strips, or where there are fewer elements left than a strip has, those.
-  template <bool Seeking>
-  DSL_DETAIL_FN static void fold_segment(const void* const* in, std::int64_t first, std::int64_t count, std::int64_t left, strip& sums, const accumulators& found, all_changes& seen) {
-    folds::visit(clear_strip<Seeking>{sums, 0});
-    if constexpr (!Seeking) folds::visit(clear_changes{seen});
-    for (std::int64_t s = 0; s < count; ++s, first += strip_lanes) {
+  DSL_DETAIL_FN static void fold_segment(const void* const* in, std::int64_t first, int count, std::int64_t left, strip& sums) {
+    all_places seen;
+    folds::visit(clear_strip{sums, 0});
+    folds::visit(clear_places{seen});
+    for (int s = 0; s < count; ++s) {
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC ivdep
 #endif
-      for (int l = 0; l < strip_lanes; ++l) {
-        source from{in, first + l, {}};
-        eval::read(from);
-        const auto results = eval::compute(from.element);
-        folds::visit(fold_strip_element<Seeking>{results, sums, l});
-        if constexpr (!Seeking) folds::visit(watch_strip_element{results, found, seen, l});
-      }
+      for (int l = 0; l < strip_lanes; ++l) folds::visit(add_strip_element{compute(in, first + s * strip_lanes + l), sums, seen, l, s});
     }
-    if (left < strip_lanes) folds::visit(clear_strip<Seeking>{sums, static_cast<int>(left)});
+    folds::visit(set_positions{in, first, seen, sums});
+    if (left < strip_lanes) folds::visit(clear_strip{sums, static_cast<int>(left)});
   }
 
  public:
-  /// Folds an element into lane l, where there are no positions.
-  DSL_DETAIL_FN static void add(strip& sums, int l, const typename eval::results& element) { folds::visit(fold_strip_element<false>{element, sums, l}); }
+  /// Folds an element into lane l, where no fold seeks a position.
+  DSL_DETAIL_FN static void add(strip& sums, int l, const typename eval::results& element) { folds::visit(add_element{element, sums, l}); }
 
   /// The `length` elements from `first` on, folded. Reads whole strips, elements beyond the last one too. in[k] is operand k (elements; of
   /// positions the first, of a scalar the value).
   DSL_DETAIL_FN static accumulators fold(const void* const* in, std::int64_t first, std::int64_t length) {
     strip all, mine;
-    if (length <= 0) folds::visit(clear_strip<false>{all, 0});
-    accumulators joined = folds::identities();
+    if (length <= 0) folds::visit(clear_strip{all, 0});
     for (std::int64_t left = length, count; left > 0; left -= count * strip_lanes, first += count * strip_lanes) {
       count = left < strip_lanes ? 1 : left / strip_lanes < strips_a_segment ? left / strip_lanes : strips_a_segment;
-      all_changes seen;
-      fold_segment<false>(in, first, count, left, mine, joined, seen);
+      fold_segment(in, first, static_cast<int>(count), left, mine);
       if (left == length) all = mine;
       else folds::visit(add_strip{all, mine});
-      if constexpr (seeks_positions) {
-        bool found = false;
-        folds::visit(any_change{joined, seen, found});
-        if (!found) continue;
-        fold_segment<true>(in, first, count, left, mine, joined, seen);
-        folds::visit(join_strip<true>{mine, joined});
-      }
     }
-    folds::visit(join_strip<false>{all, joined});
+    accumulators joined = folds::identities();
+    folds::visit(join_strip{all, joined});
     return joined;
   }
 };
