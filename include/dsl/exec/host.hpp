@@ -136,17 +136,20 @@ class host_loop {
 
   DSL_DETAIL_FN static void run(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) {
     padded &= ~63;  // tells the compiler that no loop needs a remainder
-    if constexpr (has_strips && !strips<Pass>::seeks_positions) return run_rows(padded, rows, stride, in, sums);
-    for (std::int64_t first = 0; rows > 0; --rows, first += stride) {
+    if constexpr (has_strips && !strips<Pass>::seeks_positions) {
+      run_rows(padded, rows, stride, in, sums);
+    } else {
+      for (std::int64_t first = 0; rows > 0; --rows, first += stride) {
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC ivdep
 #endif
-      for (int l = 0; l < padded; ++l) {
-        source from{in, first + l, {}};
-        eval::read(from);
-        const auto results = eval::compute(from.element);
-        write_all(results, out, first + l, targets{});
-        folds::visit(fold_element{results, sums, l});
+        for (int l = 0; l < padded; ++l) {
+          source from{in, first + l, {}};
+          eval::read(from);
+          const auto results = eval::compute(from.element);
+          write_all(results, out, first + l, targets{});
+          folds::visit(fold_element{results, sums, l});
+        }
       }
     }
   }
