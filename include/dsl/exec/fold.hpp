@@ -64,8 +64,9 @@ struct folds_of<foldings<F...>> {
   using accumulators = accumulators_of<foldings<F...>, numbers>;
 
   DSL_DETAIL_FN static accumulators identities() { return identities(numbers{}); }
+  /// What one element is.
   template <class Results>
-  DSL_DETAIL_FN static void add_element(accumulators& to, const Results& element) { add_element(to, element, numbers{}); }
+  DSL_DETAIL_FN static accumulators of_element(const Results& element) { return of_element(element, numbers{}); }
   DSL_DETAIL_FN static void add(accumulators& to, const accumulators& other) { add(to, other, numbers{}); }
   /// Calls each<Fold, number>() for each.
   template <class Each>
@@ -79,8 +80,10 @@ struct folds_of<foldings<F...>> {
     return a;
   }
   template <class Results, std::size_t... J>
-  DSL_DETAIL_FN static void add_element(accumulators& to, const Results& element, std::index_sequence<J...>) {
-    ((nth_fold<static_cast<int>(J)>(to) = combine<F>(nth_fold<static_cast<int>(J)>(to), state_of<F>(element, values_of_fold<F>{}))), ...);
+  DSL_DETAIL_FN static accumulators of_element(const Results& element, std::index_sequence<J...>) {
+    accumulators a;
+    ((nth_fold<static_cast<int>(J)>(a) = state_of<F>(element, values_of_fold<F>{})), ...);
+    return a;
   }
   template <std::size_t... J>
   DSL_DETAIL_FN static void add(accumulators& to, const accumulators& other, std::index_sequence<J...>) {

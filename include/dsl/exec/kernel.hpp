@@ -220,17 +220,23 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
         if (s == u) folds::add(sums[s], mine);
     }
   }
-  // Where columns are kept each lane adds to a sum of its own.
+  // Where columns are kept each lane adds to a sum of its own. Else a group's lanes are added first, and then to those
+  // before: rounding errors grow with the longest chain.
   DSL_DETAIL_FN void write_and_add(const group& g, const lane_results& out, accumulators* by_lane, accumulators& all) {
     write_all(g, out, targets{});
     if (Arguments::strided && args.folds.kept == kept_along::columns) {
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l)
-        if (l < g.count) folds::add_element(by_lane[l < slots ? l : 0], out.of[l]);
+        if (l < g.count) folds::add(by_lane[l < slots ? l : 0], folds::of_element(out.of[l]));
     } else {
+      // Values that travel together are combined within the group first, which takes fewer instructions (docs/performance.md).
+      constexpr bool first_in_group = sizeof(accumulators) > folds::count * 8;
+      accumulators mine = folds::of_element(out.of[0]);
+      if constexpr (!first_in_group) folds::add(all, mine);
       DSL_DETAIL_UNROLL
-      for (int l = 0; l < lanes; ++l)
-        if (l < g.count) folds::add_element(all, out.of[l]);
+      for (int l = 1; l < lanes; ++l)
+        if (l < g.count) folds::add(first_in_group ? mine : all, folds::of_element(out.of[l]));
+      if constexpr (first_in_group) folds::add(all, mine);
     }
   }
 

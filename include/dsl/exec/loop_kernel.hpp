@@ -16,7 +16,7 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
   using states = std::make_index_sequence<static_cast<std::size_t>(States)>;
   using held = held_arrays<Pass, lanes, states>;
   static constexpr int in_registers = groups_held(Pass::view(), States);
-  static constexpr int group_bytes = state_bytes(Pass::view(), States);
+  static constexpr int rows_ahead = rows_on_their_way(state_bytes(Pass::view(), States));
   using base::base;
 
   /// Whether an earlier launch has ended the loop.
@@ -183,7 +183,7 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
     keep(out, h, states{});
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l)
-      if (l < g.count) folds::add_element(sums, out.of[l]);
+      if (l < g.count) folds::add(sums, folds::of_element(out.of[l]));
   }
 
   struct state_reader {

@@ -271,8 +271,11 @@ struct extremum_position : without_calls {
       const auto [b, k] = y;
       auto before = comes_before<Max>(b, a), equal = as<dtype::boolean>(apply<op::equal>(a, b));
       if constexpr (may_be_nan<S> && !ignores) {
+        // Comparisons with NaN are false, so that b is not after a where it is NaN as well.
         const auto a_is_nan = is_nan(a), b_is_nan = is_nan(b);
-        before = both(either(before, b_is_nan), negation(a_is_nan));  // comparisons with NaN are false
+        if constexpr (kind_of(D) == kind::complex) before = either(before, b_is_nan);
+        else before = negation(apply<Max ? op::less_equal : op::greater_equal>(b, a));
+        before = both(before, negation(a_is_nan));
         equal = either(equal, both(a_is_nan, b_is_nan));
       }
       const auto take = either(before, both(equal, apply<op::less>(k, i)));
