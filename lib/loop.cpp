@@ -1,4 +1,5 @@
 #include <dsl/exec/loop.hpp>
+#include <dsl/exec/tagged.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -256,9 +257,8 @@ void loop::run_kernel(const plan& p, const loop_schedule& all, std::int64_t done
   const std::int64_t groups = pieces(space_.elements, p.lanes) - p.grid * (p.in_shared + p.streamed) * p.block;
   loop_walk walk{count, all.every, done / all.every, all.every - done % all.every, groups / p.grid, p.grid - groups % p.grid, p.in_shared, p.streamed, p.near, nullptr, 0};
   if (where().kind == backend::cuda && p.grid > 1 && p.loop != strategy::elementwise) {
-    const int words = (code_->step->pass.accumulator_bytes + 11) / 12;
-    const cuda::exchange e = cuda::exchange_of(on, 2 * static_cast<std::size_t>(p.grid) * static_cast<std::size_t>(words) * sizeof(quad), count);
-    walk.slots = static_cast<quad*>(e.slots), walk.epoch = e.epoch;
+    const cuda::exchange e = cuda::exchange_of(on, 2 * static_cast<std::size_t>(p.grid) * tagged_bytes(static_cast<std::size_t>(code_->step->pass.accumulator_bytes)), count);
+    walk.slots = e.slots, walk.epoch = e.epoch;
   }
   given.put(walk);
   for (int k = 0; k < operands; ++k) {

@@ -125,7 +125,7 @@ class kernel_scan {
   bool simulated() const { return space_.space.where.kind == backend::sim; }
 
   void run_rows() {
-    const std::size_t slot = static_cast<std::size_t>((code_.host.value_bytes + 3) / 4 + 1) * 4;
+    const std::size_t slot = tagged_bytes(static_cast<std::size_t>(code_.host.value_bytes));
     const auto tiles = static_cast<std::size_t>(plan_.grid), groups = tiles / scan_groups + 1, prefixes = groups / scan_groups + 2;
     const std::size_t bytes = 16 + slot * (tiles + groups + prefixes);
     const buffer_ref scratch = buffer_ref::allocate(bytes, space_.space.where);  // goes back to the pool behind the kernel
@@ -135,7 +135,7 @@ class kernel_scan {
     if (simulated()) std::memset(at, 0, bytes);
     else cuda::set_zero(at, bytes, space_.space.where.index, on_.native());
     parameters given = arguments();
-    const int path = space_.space.linear ? 0 : 1;
+    const int path = !space_.space.linear ? 2 : space_.row < space_.space.elements ? 1 : 0;
     if (!simulated()) {
       void* all[] = {given.data()};
       return launch(code_.rows[path], plan_.grid, all);
@@ -157,7 +157,7 @@ class kernel_scan {
     if (totals) allowed.add(reinterpret_cast<std::uintptr_t>(totals.data()), totals.get()->bytes);
     const auto pass = [&](bool last) {
       if (simulated()) {
-        for (allowed.block = 0; allowed.block < plan_.grid; ++allowed.block) code_.simulated[1].columns(given.data(), allowed, allowed.block, last);
+        for (allowed.block = 0; allowed.block < plan_.grid; ++allowed.block) code_.simulated[2].columns(given.data(), allowed, allowed.block, last);
       } else {
         void* all[] = {given.data(), &last};
         launch(code_.columns, plan_.grid, all);
@@ -166,7 +166,7 @@ class kernel_scan {
     if (plan_.chunks > 1) {
       pass(false);
       if (simulated()) {
-        for (std::int64_t c = 0; c < columns; ++c) code_.simulated[1].column_totals(parameters_, c);
+        for (std::int64_t c = 0; c < columns; ++c) code_.simulated[2].column_totals(parameters_, c);
       } else {
         void* all[] = {&parameters_};
         launch(code_.column_totals, plan_.chunks <= scan_block_threads ? pieces(columns, scan_block_threads) : columns, all);

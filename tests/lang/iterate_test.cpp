@@ -120,6 +120,23 @@ TEST_P(iterate, sums_of_many_rows_are_accurate) {
     }
 }
 
+// A block reads the other blocks' sums while they are written: 4 bytes and the number of the step, which must be seen together.
+constexpr auto count_to_seven = dsl::vectorize([](auto x, auto) {
+  const auto next = where(x >= 7.0f, 0.0f, x + 1.0f);
+  return std::tuple{next, dsl::sum(next)};
+});
+
+TEST_P(iterate, sums_of_every_step_arrive_whole) {
+  const std::int64_t n = 1 << 14, steps = dsl::device::current().kind == dsl::backend::cuda ? 50000 : 20;
+  for (const strategy s : {strategy::automatic, strategy::launches, strategy::cooperative}) {
+    if (s == strategy::cooperative && dsl::device::current().kind == dsl::backend::host) continue;
+    auto x = dsl::full<float>(0.0f, n);
+    dsl::scalar<float> total = 0.0f;
+    const auto totals = dsl::iterate(s == strategy::launches ? 20 : steps, count_to_seven, dsl::state(x, total), s).copy_to_host();
+    for (std::size_t k = 0; k < totals.size(); ++k) ASSERT_EQ(totals[k], static_cast<float>(n * static_cast<std::int64_t>((k + 1) % 8))) << "strategy " << int(s) << ", step " << k;
+  }
+}
+
 // Sums of several values that travel together, more than one 16-byte word of them; a parameter that is an array.
 constexpr auto moments = dsl::vectorize([](auto x, auto, auto spread, auto, auto weight) {
   auto xn = 0.5f * x + weight * dsl::cast<float>(spread);

@@ -26,7 +26,7 @@ const loop_code& loop_code_of() {
                               States,
                               Arguments,
                               Stop,
-                              {groups_held(Pass::view(), States), rows_ahead, state_bytes(Pass::view(), States), loop_block(Pass::view())},
+                              {groups_held(Pass::view(), States), rows_on_their_way(state_bytes(Pass::view(), States)), state_bytes(Pass::view(), States), loop_block(Pass::view())},
 #if defined(__CUDACC__)
                               reinterpret_cast<const void*>(&loop_kernel<Name, Pass, Inputs, States, Stop>),
 #else

@@ -6,9 +6,6 @@
 
 namespace dsl::detail {
 
-/// What blocks tell each other, read and written whole.
-struct alignas(16) quad { unsigned x, y, z, w; };
-
 /// How a launch goes through steps. Its arrays lie as one line of groups of lanes, which blocks take in rows of one a thread, block after
 /// block: a block's first rows stay in shared memory, others are streamed through it. What is left, which need not be rows, is divided
 /// into a stretch for each block, held in registers.
@@ -16,9 +13,9 @@ struct loop_walk {
   std::int64_t steps;                       // of this launch
   std::int64_t every, recorded, to_record;  // each so many steps are recorded; rows of the histories before; steps until the next one
   std::int64_t groups, more_from;           // of a block's registers; blocks from this one on have one more
-  std::int32_t in_shared, streamed;         // rows; streamed: 0, or more than `rows_ahead`
+  std::int32_t in_shared, streamed;         // rows; streamed: 0, or more than are on their way
   std::int32_t near;                        // of eight rows that are streamed, how many are to stay in the L2 cache
-  quad* slots;                              // blocks' sums, twice, or null
+  void* slots;                              // blocks' sums (`tagged`), twice, or null
   unsigned epoch;                           // what blocks say the first step's number is to each other
 };
 
@@ -60,8 +57,9 @@ constexpr int groups_held(const pass_view& p, int states) {
   const int bytes = state_bytes(p, states);
   return p.elements.nodes > 256 || bytes > 64 ? 1 : bytes > 32 ? 2 : 4;
 }
-/// Rows that are on their way while others are computed with.
-inline constexpr int rows_ahead = 3;
+/// Rows that are on their way while others are computed with: of 512 threads 64 bytes each cover the memory's latency, and what more
+/// take is not there for rows that stay.
+constexpr int rows_on_their_way(int group_bytes) { return group_bytes <= 16 ? 4 : group_bytes <= 24 ? 3 : 2; }
 /// Rows whose sums are joined before they are added to a thread's.
 inline constexpr int rows_joined = 16;
 

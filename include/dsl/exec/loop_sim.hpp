@@ -65,25 +65,32 @@ struct simulated_loop_of {
       for (int t = 0; t + step < 32; ++t) folds::add(v[t], v[t + step]);
     return v[0];
   }
-  static accumulators combine_up_to_32(const accumulators* of_thread, std::int64_t count) {
-    accumulators lanes[32];
-    for (int t = 0; t < 32; ++t) lanes[t] = t < count ? of_thread[t] : folds::identities();
-    return combine_warp(lanes);
+  // One after another, as `combine_warps`.
+  static accumulators combine_warps(const std::vector<accumulators>& of_warp) {
+    accumulators all = folds::identities();
+    for (const accumulators& each : of_warp) folds::add(all, each);
+    return all;
   }
   DSL_DETAIL_SMALL static bool finish(const void* args, const checked_ranges& allowed, void* sums, std::int64_t blocks, int threads, std::int64_t k, history_place& at, void* s) {
     const auto* const of_thread = static_cast<const accumulators*>(sums);
-    std::vector<accumulators> of_block;
+    std::vector<accumulators> of_block, of_readers;
+    accumulators lanes[32];
     for (std::int64_t b = 0; b < blocks; ++b) {
       std::vector<accumulators> of_warp;
-      for (int w = 0; w < threads; w += 32) of_warp.push_back(combine_up_to_32(of_thread + b * threads + w, 32));
-      of_block.push_back(threads == 32 ? of_warp[0] : combine_up_to_32(of_warp.data(), static_cast<std::int64_t>(of_warp.size())));
+      for (int w = 0; w < threads; w += 32) {
+        for (int t = 0; t < 32; ++t) lanes[t] = of_thread[b * threads + w + t];
+        of_warp.push_back(combine_warp(lanes));
+      }
+      of_block.push_back(threads == 32 ? of_warp[0] : combine_warps(of_warp));
     }
-    accumulators total = of_block[0];
-    for (std::int64_t b = 0; blocks > 1 && b < blocks; b += 32) {
-      const accumulators some = combine_up_to_32(of_block.data() + b, blocks - b);
-      if (b == 0) total = some;
-      else folds::add(total, some);
+    for (int w = 0; w < threads && w < blocks; w += 32) {
+      for (int t = 0; t < 32; ++t) {
+        lanes[t] = folds::identities();
+        for (std::int64_t b = w + t; b < blocks; b += threads) folds::add(lanes[t], of_block[static_cast<std::size_t>(b)]);
+      }
+      of_readers.push_back(combine_warp(lanes));
     }
+    const accumulators total = blocks == 1 ? of_block[0] : combine_warps(of_readers);
     const body leader = of(args, allowed);
     singles& now = *static_cast<singles*>(s);
     now = leader.finish(total, now, k);

@@ -13,9 +13,9 @@ struct scan_code {
   int inputs, lanes, rounds;
   dtype target;
   // Null in a file that nvcc did not compile.
-  const void* rows[2];  // linear, strided
+  const void* rows[3];  // linear and one row, linear, strided
   const void *columns, *column_totals;
-  simulated_scan simulated[2];
+  simulated_scan simulated[3];
   scan_host_code host;
 };
 
@@ -40,7 +40,7 @@ const scan_code& scan_code_of() {
   static_assert(operands <= max_operands, "a kernel takes at most 32 operands and outputs");
   using linear = linear_arguments<operands>;
   using strided = strided_arguments<operands>;
-  using thread = scan_thread<Scan, strided, checked_memory>;
+  using thread = scan_thread<Scan, true, strided, checked_memory>;
   static const scan_code code{
       Scan::pass::view(),
       Scan::inputs,
@@ -48,7 +48,8 @@ const scan_code& scan_code_of() {
       thread::rounds,
       Scan::target,
 #if defined(__CUDACC__)
-      {reinterpret_cast<const void*>(&scan_rows<Scan, linear>), reinterpret_cast<const void*>(&scan_rows<Scan, strided>)},
+      {reinterpret_cast<const void*>(&scan_rows<Scan, false, linear>), reinterpret_cast<const void*>(&scan_rows<Scan, true, linear>),
+       reinterpret_cast<const void*>(&scan_rows<Scan, true, strided>)},
       reinterpret_cast<const void*>(&scan_columns<Scan, strided>),
       reinterpret_cast<const void*>(&scan_column_totals<typename Scan::combine, typename Scan::value>),
 #else
@@ -56,8 +57,9 @@ const scan_code& scan_code_of() {
       nullptr,
       nullptr,
 #endif
-      {{&simulated_scan_rows<Scan, linear>::run, nullptr, nullptr},
-       {&simulated_scan_rows<Scan, strided>::run, &simulated_scan_columns<Scan, strided>::run, &simulated_scan_columns<Scan, strided>::totals}},
+      {{&simulated_scan_rows<Scan, false, linear>::run, nullptr, nullptr},
+       {&simulated_scan_rows<Scan, true, linear>::run, nullptr, nullptr},
+       {&simulated_scan_rows<Scan, true, strided>::run, &simulated_scan_columns<Scan, strided>::run, &simulated_scan_columns<Scan, strided>::totals}},
       scan_host_loop<Scan>::code()};
   return code;
 }

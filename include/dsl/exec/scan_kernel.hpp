@@ -37,20 +37,47 @@ enum class segment_state : std::uint32_t { none, open, headed };
 
 /// What consecutive elements come to. Segments are a monoid though the operator need not have an identity, and rows need no code of
 /// their own: a row's first element is a headed segment.
-template <class V> struct segment { V value; segment_state state; };
+template <class V>
+struct segment {
+  V value;
+  segment_state state;
+  DSL_DETAIL_FN bool is_none() const { return state == segment_state::none; }
+  DSL_DETAIL_FN bool is_headed() const { return state == segment_state::headed; }
+  /// Itself, or none.
+  DSL_DETAIL_FN segment where(bool exists) const { return {value, exists ? state : segment_state::none}; }
+  DSL_DETAIL_FN unsigned tag() const { return static_cast<unsigned>(state); }
+  DSL_DETAIL_FN static segment of(const V& value, unsigned tag) { return {value, static_cast<segment_state>(tag)}; }
+};
+/// The same where all elements are one row: then most of it is known when it is compiled.
+template <class V>
+struct stretch {
+  V value;
+  bool any;
+  DSL_DETAIL_FN bool is_none() const { return !any; }
+  DSL_DETAIL_FN static constexpr bool is_headed() { return false; }
+  DSL_DETAIL_FN stretch where(bool exists) const { return {value, exists}; }
+  DSL_DETAIL_FN static constexpr unsigned tag() { return 1; }
+  DSL_DETAIL_FN static stretch of(const V& value, unsigned tag) { return {value, tag != 0}; }
+};
 
+/// A then b. On a GPU the operator is applied to what is not there as well, since a branch takes longer; a processor's may trap.
 template <class Operator, class V>
 DSL_DETAIL_FN segment<V> join(const segment<V>& a, const segment<V>& b) {
-  if (b.state == segment_state::none) return a;
-  if (b.state == segment_state::headed || a.state == segment_state::none) return b;
-  return {apply_operator<Operator>(a.value, b.value), a.state};
+  const bool alone = b.is_headed() || a.is_none();
+#if !DSL_DETAIL_ON_DEVICE
+  if (b.is_none() || alone) return b.is_none() ? a : b;
+#endif
+  const V joined = apply_operator<Operator>(a.value, b.value);
+  return b.is_none() ? a : segment<V>{alone ? b.value : joined, alone ? b.state : a.state};
 }
-
-/// What a block leaves for those after it, as words, so that no access is wider than what the hardware does at once.
-template <class V> struct segment_slot {
-  static constexpr int words = (sizeof(V) + 3) / 4;
-  std::uint32_t word[words], state;
-};
+template <class Operator, class V>
+DSL_DETAIL_FN stretch<V> join(const stretch<V>& a, const stretch<V>& b) {
+#if !DSL_DETAIL_ON_DEVICE
+  if (a.is_none() || b.is_none()) return b.is_none() ? a : b;
+#endif
+  const V joined = apply_operator<Operator>(a.value, b.value);
+  return {b.is_none() ? a.value : a.is_none() ? b.value : joined, a.any || b.any};
+}
 
 /// Kernels' parameters beside the operands.
 struct scan_parameters {
@@ -59,7 +86,7 @@ struct scan_parameters {
   std::int32_t has_init, exclusive;
   // Rows: the blocks' order, and what they leave for each other (`look_back`).
   unsigned* ticket;
-  void *tiles, *groups, *prefixes;
+  void *tiles, *groups, *prefixes;  // `tagged` values
   // Columns: what each chunk of a column comes to, or what comes before it.
   void* totals;
   std::int64_t columns, chunks, across;
@@ -73,24 +100,26 @@ inline constexpr int scan_block_threads = 256, scan_groups = 32;
 /// one warp scans them.
 constexpr int scan_rounds(int lanes) { return lanes >= 16 ? 1 : lanes == 8 ? 2 : 4; }
 
-template <class Scan, class Arguments, class Memory>
+/// `Rows`: there may be several of them.
+template <class Scan, bool Rows, class Arguments, class Memory>
 struct scan_thread : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Memory> {
   using body = kernel_body<typename Scan::pass, Scan::inputs, Arguments, Memory>;
   using group = typename body::group;
   using combine = typename Scan::combine;
   using V = typename Scan::value;
   using T = memory_t<Scan::target>;
+  using part = std::conditional_t<Rows, segment<V>, stretch<V>>;
   static constexpr int lanes = body::lanes, rounds = scan_rounds(lanes), tile_elements = rounds * scan_block_threads * lanes;
   using body::args, body::corner, body::height, body::memory, body::strided;
 
   const scan_parameters& scan;
   DSL_DETAIL_FN scan_thread(const scan_arguments<Arguments>& a, Memory m) : body(a, m), scan(a.scan) {}
 
-  /// The elements of a group, and a bit for each that begins a row.
-  struct elements {
-    V value[lanes];
-    std::uint32_t heads;
+  /// The elements of a group; how many there are, and a bit for each that begins a row.
+  using elements = pack<V, lanes>;
+  struct marks {
     int count;
+    std::uint32_t heads;
   };
 
   /// Where in its row a tile begins. Where all elements of a strided scan are one row, only 0 means anything: that the row begins.
@@ -124,48 +153,52 @@ struct scan_thread : kernel_body<typename Scan::pass, Scan::inputs, Arguments, M
   }
 
   /// Evaluates what was read. `place` is the tile's in its row.
-  DSL_DETAIL_FN elements evaluate(std::int64_t tile, int round, int thread, std::int64_t place, const group& g) const {
-    elements x;
-    x.heads = 0, x.count = g.count;
-    if (g.count <= 0) return x;
-    std::int64_t at;
+  DSL_DETAIL_FN marks evaluate(std::int64_t tile, int round, int thread, std::int64_t place, const group& g, elements& x) const {
+    marks m{g.count, 0};
+    x = {};
+    if (g.count <= 0) return m;
+    [[maybe_unused]] std::int64_t at = 0;
     if constexpr (strided) {
       at = scan.row < args.elements ? g.first : (tile * rounds + round) * scan_block_threads + thread;
-    } else {
+    } else if constexpr (Rows) {
       at = place + (round * scan_block_threads + thread) * lanes;
       if (at >= scan.row) at = scan.row > tile_elements ? at - scan.row : static_cast<std::uint32_t>(at) % static_cast<std::uint32_t>(scan.row);
     }
     const auto out = this->compute_read(g);
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l) {
-      x.value[l] = nth<0>(out.of[l]);
-      if (l < g.count && at == 0) {
-        x.heads |= 1u << l;
-        if (scan.has_init != 0) x.value[l] = apply_operator<combine>(init(), x.value[l]);
+      x.lane[l] = nth<0>(out.of[l]);
+      if constexpr (Rows) {
+        if (l < g.count && at == 0) {
+          m.heads |= 1u << l;
+          if (scan.has_init != 0) x.lane[l] = apply_operator<combine>(init(), x.lane[l]);
+        }
+        if (++at == scan.row && !strided) at = 0;
+      } else if (l == 0 && scan.has_init != 0 && tile == 0 && round == 0 && thread == 0) {
+        x.lane[l] = apply_operator<combine>(init(), x.lane[l]);
       }
-      if (++at == scan.row && !strided) at = 0;
     }
-    return x;
+    return m;
   }
 
-  DSL_DETAIL_FN static segment<V> total(const elements& x) {
-    segment<V> all{V{}, segment_state::none};
-    if (x.count <= 0) return all;
+  DSL_DETAIL_FN static part total(const elements& x, const marks& m) {
+    if (Rows && m.count <= 0) return part{};
+    part all = lane(x, m, 0);
     DSL_DETAIL_UNROLL
-    for (int l = 0; l < lanes; ++l) all = join<combine>(all, lane(x, l));
+    for (int l = 1; l < lanes; ++l) all = join<combine>(all, lane(x, m, l));
     return all;
   }
 
   /// Writes the scan of a group's elements, which go on from `before`.
-  DSL_DETAIL_FN void write_round(std::int64_t tile, int round, int thread, segment<V> before, const elements& x) {
-    if (x.count <= 0) return;
+  DSL_DETAIL_FN void write_round(std::int64_t tile, int round, int thread, part before, const elements& x, const marks& m) {
+    if (m.count <= 0) return;
     group g;
     place_round(tile, round, thread, g);
     V y[lanes];
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l) {
-      const segment<V> each = lane(x, l);
-      const V exclusive = each.state == segment_state::headed ? init() : before.value;
+      const part each = lane(x, m, l);
+      const V exclusive = (Rows ? each.is_headed() : before.is_none()) ? init() : before.value;
       before = join<combine>(before, each);
       y[l] = scan.exclusive != 0 ? exclusive : before.value;
     }
@@ -245,8 +278,10 @@ struct scan_thread : kernel_body<typename Scan::pass, Scan::inputs, Arguments, M
     body::eval::read(from);
   }
 
-  DSL_DETAIL_FN static segment<V> lane(const elements& x, int l) {
-    return {x.value[l], l >= x.count ? segment_state::none : (x.heads >> l & 1) != 0 ? segment_state::headed : segment_state::open};
+  // Of one row, what is beyond the end is behind all that is written, so it may be anything.
+  DSL_DETAIL_FN static part lane(const elements& x, [[maybe_unused]] const marks& m, int l) {
+    if constexpr (Rows) return {x.lane[l], l >= m.count ? segment_state::none : (m.heads >> l & 1) != 0 ? segment_state::headed : segment_state::open};
+    else return {x.lane[l], true};
   }
 
   DSL_DETAIL_FN void store(const group& g, const V (&y)[lanes]) const {
@@ -266,24 +301,25 @@ struct scan_thread : kernel_body<typename Scan::pass, Scan::inputs, Arguments, M
   }
 };
 
-// A block's collective steps are written once, for a `Team` that holds a segment a thread (`Values`): on the GPU the thread's own, in
-// the simulator all threads' at once.
+// A block's collective steps are written once, for a `Team` that holds a segment or stretch a thread (`Values`): on the GPU the thread's
+// own, in the simulator all threads' at once.
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable  // a team's functions are the device's or the host's
 #endif
 template <class Team, class Values>
 DSL_DETAIL_FN Values scan_warp(Team& team, Values values) {
+  DSL_DETAIL_UNROLL
   for (int step = 1; step < 32; step *= 2) values = team.join(team.shift_up(values, step), values);
   return values;
 }
 
-/// Waits for `count` slots, at most 32, and joins them in their order.
+/// Waits for slots that were asked for, and joins them in their order.
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif
-template <class Team, class Slot>
-DSL_DETAIL_FN auto join_slots(Team& team, const Slot* slots, unsigned count) {
-  return team.last_of_warp(scan_warp(team, team.wait_for(slots, count)));
+template <class Team, class Request>
+DSL_DETAIL_FN auto join_slots(Team& team, Request& slots) {
+  return team.from_lane(scan_warp(team, team.wait_for(slots)), static_cast<int>(slots.count) - 1);
 }
 
 /// What comes before a tile whose own total is `total`; for one warp. A tile leaves its total; the last of 32 tiles leaves theirs,
@@ -293,16 +329,21 @@ DSL_DETAIL_FN auto join_slots(Team& team, const Slot* slots, unsigned count) {
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif
-template <class Slot, class Team, class Values>
+template <class Team, class Values>
 DSL_DETAIL_FN Values look_back(Team& team, const scan_parameters& scan, unsigned tile, bool begins_row, const Values& total) {
-  Slot *const tiles = static_cast<Slot*>(scan.tiles), *const groups = static_cast<Slot*>(scan.groups), *const prefixes = static_cast<Slot*>(scan.prefixes);
+  using slot = typename Team::slot;
+  slot *const tiles = static_cast<slot*>(scan.tiles), *const groups = static_cast<slot*>(scan.groups), *const prefixes = static_cast<slot*>(scan.prefixes);
   const unsigned group = tile / scan_groups, in_group = tile % scan_groups, super = group / scan_groups, in_super = group % scan_groups;
   team.publish(tiles + tile, total);
+  // All are asked for before the first is waited for.
+  auto of_tiles = team.request(tiles + (tile - in_group), begins_row ? 0 : in_group);
+  auto of_groups = team.request(groups + (group - in_super), begins_row ? 0 : in_super);
+  auto of_all = team.request(prefixes + super, begins_row || super == 0 ? 0 : 1);
   Values before = team.none();
-  if (!begins_row) before = join_slots(team, tiles + (tile - in_group), in_group);
+  if (of_tiles.count > 0) before = join_slots(team, of_tiles);
   if (in_group == scan_groups - 1) team.publish(groups + group, team.join(before, total));
-  if (!begins_row && !team.is_headed(before)) before = team.join(join_slots(team, groups + (group - in_super), in_super), before);
-  if (!begins_row && !team.is_headed(before) && super > 0) before = team.join(join_slots(team, prefixes + super, 1), before);
+  if (of_groups.count > 0 && !team.is_headed(before)) before = team.join(join_slots(team, of_groups), before);
+  if (of_all.count > 0 && !team.is_headed(before)) before = team.join(join_slots(team, of_all), before);
   if (in_group == scan_groups - 1 && in_super == scan_groups - 1) team.publish(prefixes + super + 1, team.join(before, total));
   return before;
 }
@@ -323,7 +364,7 @@ DSL_DETAIL_FN void scan_block(Team& team, Values (&values)[Rounds], const Prefix
   team.synchronize();
   if (team.is_first_warp()) {
     const Values scanned = scan_warp(team, team.template warp_totals<Rounds>());
-    const Values before = prefix(team.last_of_warp(scanned));
+    const Values before = prefix(team.from_lane(scanned, Rounds * Team::warps - 1));
     team.leave_prefixes(team.join(before, team.shift_up(scanned, 1)));
   }
   team.synchronize();
