@@ -53,17 +53,17 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
   using place_of_tile::enter;
   Memory memory;
 
-  DSL_DETAIL_FN kernel_body(const Arguments& a, Memory m) : place_of_tile(a), memory(m) {}
+  DSL_DETAIL_KERNEL_FN kernel_body(const Arguments& a, Memory m) : place_of_tile(a), memory(m) {}
 
   /// Brings the tiles of the operands that lie along the second dimension into shared memory. All threads of a block.
-  DSL_DETAIL_FN void load_tile(std::uint32_t tile, int thread, int block) {
+  DSL_DETAIL_KERNEL_FN void load_tile(std::uint32_t tile, int thread, int block) {
     enter(0, tile);
     tile_loader loader{*this, thread, block};
     eval::read(loader);
   }
 
   /// What a thread stores of a tile.
-  DSL_DETAIL_FN void map(std::int64_t tile, int thread, int block) {
+  DSL_DETAIL_KERNEL_FN void map(std::int64_t tile, int thread, int block) {
     group g;
     if constexpr (!Arguments::strided) {
       g.first = (tile * block + thread) * lanes;
@@ -79,7 +79,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
   }
 
   /// Folds what a thread takes of a result's tile into its sums.
-  DSL_DETAIL_FN void fold(std::uint32_t result, std::int64_t tile, int thread, int block, accumulators* sums) {
+  DSL_DETAIL_KERNEL_FN void fold(std::uint32_t result, std::int64_t tile, int thread, int block, accumulators* sums) {
     if constexpr (!Arguments::strided) {
       const std::int64_t first = (tile * ahead * block + thread) * lanes, step = static_cast<std::int64_t>(block) * lanes;
       fold_ahead(first + (ahead - 1) * step + lanes <= args.elements, sums, [&](group& g, int u) {
@@ -100,7 +100,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
   }
 
   /// Computes the results of what was folded and stores them: those of a slot of the thread that owns them.
-  DSL_DETAIL_FN void finish(const accumulators& totals, int owner, int slot) {
+  DSL_DETAIL_KERNEL_FN void finish(const accumulators& totals, int owner, int slot) {
     int x = 0, y = 0;
     if constexpr (Arguments::strided) {
       if (args.folds.kept == kept_along::columns) x = owner * lanes + slot;
@@ -115,7 +115,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
 
  protected:
   template <op Code, dtype D, int N>
-  DSL_DETAIL_FN value_t<D> scalar_operand() const {
+  DSL_DETAIL_KERNEL_FN value_t<D> scalar_operand() const {
     const argument& a = args.operand[N];
     if constexpr (Code == op::fetch) return memory.template load<memory_t<D>>(reinterpret_cast<const memory_t<D>*>(a.word));
     else return from_literal<value_t<D>>(literal{a.word, a.extra});
@@ -127,18 +127,18 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     const accumulators& totals;
     In in;
     template <op Code, dtype D, int N, std::uint32_t Head>
-    DSL_DETAIL_FN void read() {
+    DSL_DETAIL_KERNEL_FN void read() {
       if constexpr (Code == op::folded) input_of<Head>(in) = nth<(N >> 16)>(nth_fold<(N & 0xffff)>(totals));
       else if constexpr (Code == op::count) input_of<Head>(in) = body.args.folds.count;
       else input_of<Head>(in) = body.template scalar_operand<Code, D, N>();
     }
   };
   template <class Results, std::size_t... I>
-  DSL_DETAIL_FN void store_results(const Results& results, int x, int y, std::index_sequence<I...>) {
+  DSL_DETAIL_KERNEL_FN void store_results(const Results& results, int x, int y, std::index_sequence<I...>) {
     (store_result<static_cast<int>(I)>(results, x, y), ...);
   }
   template <int I, class Results>
-  DSL_DETAIL_FN void store_result(const Results& results, int x, int y) {
+  DSL_DETAIL_KERNEL_FN void store_result(const Results& results, int x, int y) {
     constexpr target_word t{Pass::target_words[I]};
     if constexpr (t.is_result()) {
       using T = memory_t<Pass::results::output(t.output()).type()>;
@@ -151,21 +151,21 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     }
   }
 
-  DSL_DETAIL_FN int column_of(int thread) const { return (thread & ((1 << args.tiles_of.log2_columns) - 1)) * lanes; }
-  DSL_DETAIL_FN int row_of(int thread) const { return thread >> args.tiles_of.log2_columns; }
-  DSL_DETAIL_FN int lanes_from(std::int64_t first) const { return args.elements - first < lanes ? static_cast<int>(args.elements - first) : lanes; }
-  DSL_DETAIL_FN void place_in_tile(group& g, int column, int row) const {
+  DSL_DETAIL_KERNEL_FN int column_of(int thread) const { return (thread & ((1 << args.tiles_of.log2_columns) - 1)) * lanes; }
+  DSL_DETAIL_KERNEL_FN int row_of(int thread) const { return thread >> args.tiles_of.log2_columns; }
+  DSL_DETAIL_KERNEL_FN int lanes_from(std::int64_t first) const { return args.elements - first < lanes ? static_cast<int>(args.elements - first) : lanes; }
+  DSL_DETAIL_KERNEL_FN void place_in_tile(group& g, int column, int row) const {
     g.column = column, g.row = row;
     g.count = width - column < lanes ? width - column : lanes;
   }
 
   struct lane_results { typename eval::results of[lanes]; };
-  DSL_DETAIL_FN lane_results compute(group& g) const {
+  DSL_DETAIL_KERNEL_FN lane_results compute(group& g) const {
     reader from{*this, g};
     eval::read(from);
     return compute_read(g);
   }
-  DSL_DETAIL_FN lane_results compute_read(const group& g) const {
+  DSL_DETAIL_KERNEL_FN lane_results compute_read(const group& g) const {
     lane_results out;
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l) {
@@ -176,7 +176,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
   }
 
   // Whether no operand is read element by element.
-  DSL_DETAIL_FN bool reads_vectors() const {
+  DSL_DETAIL_KERNEL_FN bool reads_vectors() const {
     vector_check check{args, true};
     eval::read(check);
     return check.all;
@@ -185,7 +185,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     const Arguments& args;
     bool all;
     template <op Code, dtype D, int N, std::uint32_t Head>
-    DSL_DETAIL_FN void read() {
+    DSL_DETAIL_KERNEL_FN void read() {
       if constexpr (Code == op::load) all = all && args.operand[N].extra == in_vectors;
       if constexpr (Code == op::neighbour) all = false;
     }
@@ -194,7 +194,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
   // Places groups and folds them. Where all of them are whole, they are read before the first is computed with: without a branch
   // between, or the compiler would compute between the loads.
   template <class Place>
-  DSL_DETAIL_FN void fold_ahead(bool whole, accumulators* sums, const Place& place) {
+  DSL_DETAIL_KERNEL_FN void fold_ahead(bool whole, accumulators* sums, const Place& place) {
     if (ahead > 1 && whole && reads_vectors()) {
       group g[ahead];
       DSL_DETAIL_UNROLL
@@ -222,7 +222,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
   }
   // Where columns are kept each lane adds to a sum of its own. Else a group's lanes are added first, and then to those
   // before: rounding errors grow with the longest chain.
-  DSL_DETAIL_FN void write_and_add(const group& g, const lane_results& out, accumulators* by_lane, accumulators& all) {
+  DSL_DETAIL_KERNEL_FN void write_and_add(const group& g, const lane_results& out, accumulators* by_lane, accumulators& all) {
     write_all(g, out, targets{});
     if (Arguments::strided && args.folds.kept == kept_along::columns) {
       DSL_DETAIL_UNROLL
@@ -242,7 +242,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
 
   // Reads operand N from an address on.
   template <class T, int N, std::uint32_t Head>
-  DSL_DETAIL_FN void load_lanes(group& g, const T* from, std::uint64_t how) const {
+  DSL_DETAIL_KERNEL_FN void load_lanes(group& g, const T* from, std::uint64_t how) const {
     if (g.in_vectors || (g.count == lanes && how == in_vectors)) {
       const auto all = memory.template load<pack<T, lanes>>(from);
       DSL_DETAIL_UNROLL
@@ -275,7 +275,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
 
   // Of the neighbours beyond an end others are read, or zeros stand for them.
   template <class T, int N, std::uint32_t Head>
-  DSL_DETAIL_FN void load_neighbours(group& g) const {
+  DSL_DETAIL_KERNEL_FN void load_neighbours(group& g) const {
     const neighbour_word w{args.operand[N].extra};
     const T* const from = reinterpret_cast<const T*>(args.operand[N].word) + place<N>(g);
     bool zeros = (beyond >> N & 1) != 0;
@@ -304,22 +304,22 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     }
   }
 
-  DSL_DETAIL_FN int tile_width() const {
+  DSL_DETAIL_KERNEL_FN int tile_width() const {
     if constexpr (Arguments::strided) return args.tiles_of.width;
     else return 0;
   }
-  DSL_DETAIL_FN static std::uint32_t tile_offset(const argument& a) { return static_cast<std::uint32_t>(a.extra - in_tile); }
+  DSL_DETAIL_KERNEL_FN static std::uint32_t tile_offset(const argument& a) { return static_cast<std::uint32_t>(a.extra - in_tile); }
 
   struct tile_loader {
     const kernel_body& body;
     int thread, block;
     template <op Code, dtype D, int N, std::uint32_t Head>
-    DSL_DETAIL_FN void read() const {
+    DSL_DETAIL_KERNEL_FN void read() const {
       if constexpr (Code == op::load) body.template load_tile_of<memory_t<D>, N>(thread, block);
     }
   };
   template <class T, int K>
-  DSL_DETAIL_FN void load_tile_of(int thread, int block) const {
+  DSL_DETAIL_KERNEL_FN void load_tile_of(int thread, int block) const {
     const tiling& t = args.tiles_of;
     const argument& a = args.operand[K];
     // Threads side by side read side by side along the second dimension.
@@ -338,10 +338,10 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     const kernel_body& body;
     group& g;
     template <op Code, dtype D, int N, std::uint32_t Head>
-    DSL_DETAIL_FN void read() { body.template read<Code, D, N, Head>(g); }
+    DSL_DETAIL_KERNEL_FN void read() { body.template read<Code, D, N, Head>(g); }
   };
   template <op Code, dtype D, int N, std::uint32_t Head>
-  DSL_DETAIL_FN void read(group& g) const {
+  DSL_DETAIL_KERNEL_FN void read(group& g) const {
     using T = memory_t<D>;
     const argument& a = args.operand[N];
     if constexpr (Code == op::load) {
@@ -360,21 +360,21 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     }
   }
 
-  template <int K> DSL_DETAIL_FN std::int64_t place(const group& g) const {
+  template <int K> DSL_DETAIL_KERNEL_FN std::int64_t place(const group& g) const {
     if constexpr (Arguments::strided) return offset[K] + g.column * args.strides[K][0] + g.row * args.strides[K][1];
     else return g.first;
   }
-  template <int K> DSL_DETAIL_FN std::int64_t step() const {
+  template <int K> DSL_DETAIL_KERNEL_FN std::int64_t step() const {
     if constexpr (Arguments::strided) return args.strides[K][0];
     else return 1;
   }
 
   template <std::size_t... I>
-  DSL_DETAIL_FN void write_all(const group& g, const lane_results& out, std::index_sequence<I...>) {
+  DSL_DETAIL_KERNEL_FN void write_all(const group& g, const lane_results& out, std::index_sequence<I...>) {
     (write<static_cast<int>(I)>(g, out), ...);
   }
   template <int I>
-  DSL_DETAIL_FN void write(const group& g, const lane_results& out) {
+  DSL_DETAIL_KERNEL_FN void write(const group& g, const lane_results& out) {
     constexpr target_word t{Pass::target_words[I]};
     if constexpr (!t.is_result()) {
       using T = memory_t<program::output(t.output()).type()>;

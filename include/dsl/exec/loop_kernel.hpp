@@ -20,13 +20,13 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
   using base::base;
 
   /// Whether an earlier launch has ended the loop.
-  DSL_DETAIL_FN bool has_ended() const {
+  DSL_DETAIL_KERNEL_FN bool has_ended() const {
     if constexpr (Stop >= 0) return memory.template load<bool>(reinterpret_cast<const void*>(args.operand[Inputs + Stop].word));
     else return false;
   }
 
   /// No reductions: all steps of a thread's group of lanes.
-  DSL_DETAIL_FN void run_elementwise(std::int64_t number) {
+  DSL_DETAIL_KERNEL_FN void run_elementwise(std::int64_t number) {
     group g;
     place(g, number);
     if (g.count <= 0) return;
@@ -56,7 +56,7 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
     int slot;                 // next of those for rows that are streamed
   };
 
-  DSL_DETAIL_FN void begin(thread_state& t, std::int64_t block, std::int64_t blocks, int thread, int threads) const {
+  DSL_DETAIL_KERNEL_FN void begin(thread_state& t, std::int64_t block, std::int64_t blocks, int thread, int threads) const {
     const loop_walk& w = args.loop;
     t.first = (block * threads + thread) * lanes;
     t.row = blocks * (threads * lanes);
@@ -83,7 +83,7 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
 
   /// A thread's share of a step: its sums, a few rows' joined at a time, for the rounding error grows with the longest chain. Rows in
   /// shared memory come between those that are streamed, so that memory is never idle.
-  DSL_DETAIL_FN accumulators step(thread_state& t, const singles& now, std::int64_t k, int thread, int threads) const {
+  DSL_DETAIL_KERNEL_FN accumulators step(thread_state& t, const singles& now, std::int64_t k, int thread, int threads) const {
     accumulators sums = folds::identities(), joined = sums;
     const int resident = args.loop.in_shared, streamed = args.loop.streamed;
     DSL_DETAIL_UNROLL
@@ -116,7 +116,7 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
     return sums;
   }
 
-  DSL_DETAIL_FN void end(const thread_state& t, int thread, int threads) const {
+  DSL_DETAIL_KERNEL_FN void end(const thread_state& t, int thread, int threads) const {
     memory.template wait_for_fetches<0>();
     DSL_DETAIL_UNROLL
     for (int r = 0; r < in_registers; ++r) {
@@ -133,50 +133,50 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
   }
 
   /// The scalars among the variables, from memory.
-  DSL_DETAIL_FN singles first_singles() const {
+  DSL_DETAIL_KERNEL_FN singles first_singles() const {
     singles s{};
     read_singles(s, states{});
     return s;
   }
   /// What the folds of a step come to.
-  DSL_DETAIL_FN singles finish(const accumulators& totals, const singles& now, std::int64_t k) const {
+  DSL_DETAIL_KERNEL_FN singles finish(const accumulators& totals, const singles& now, std::int64_t k) const {
     totals_source from{*this, totals, now, k, {}};
     after::read(from);
     singles s = after::compute(from.in);
     round(s, targets{});
     return s;
   }
-  DSL_DETAIL_FN static bool stops([[maybe_unused]] const singles& s) {
+  DSL_DETAIL_KERNEL_FN static bool stops([[maybe_unused]] const singles& s) {
     if constexpr (Stop >= 0) return nth<target_word{Pass::target_words[Stop]}.output()>(s);
     else return false;
   }
-  DSL_DETAIL_FN void record_singles(const singles& s, history_place& at) const {
+  DSL_DETAIL_KERNEL_FN void record_singles(const singles& s, history_place& at) const {
     if (at.comes(args.loop)) store_singles<true>(s, at.row - 1, targets{});
   }
-  DSL_DETAIL_FN void store_singles(const singles& s) const { store_singles<false>(s, 0, targets{}); }
+  DSL_DETAIL_KERNEL_FN void store_singles(const singles& s) const { store_singles<false>(s, 0, targets{}); }
 
  private:
   template <int I> static constexpr bool is_array = !Pass::is_result(I);
   template <int I> static constexpr int output = target_word{Pass::target_words[I]}.output();
 
-  DSL_DETAIL_FN void place(group& g, std::int64_t number) const {
+  DSL_DETAIL_KERNEL_FN void place(group& g, std::int64_t number) const {
     g.first = number * lanes, g.count = args.elements - g.first < lanes ? static_cast<int>(args.elements - g.first) : lanes;
   }
   // A whole group.
-  DSL_DETAIL_FN static group row_of(const thread_state& t, int row) {
+  DSL_DETAIL_KERNEL_FN static group row_of(const thread_state& t, int row) {
     group g;
     g.first = t.first + row * t.row;
     g.count = lanes;
     return g;
   }
-  DSL_DETAIL_FN static group held_row(const thread_state& t, int r, int threads) {
+  DSL_DETAIL_KERNEL_FN static group held_row(const thread_state& t, int r, int threads) {
     group g;
     g.first = t.first_held + r * (threads * lanes);
     return g;
   }
 
   // One group, one step.
-  DSL_DETAIL_FN void advance(group& g, held& h, const singles& now, std::int64_t k, accumulators& sums) const {
+  DSL_DETAIL_KERNEL_FN void advance(group& g, held& h, const singles& now, std::int64_t k, accumulators& sums) const {
     state_reader from{*this, g, h, now, k};
     eval::read(from);
     const lane_results out = this->compute_read(g);
@@ -193,7 +193,7 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
     const singles& now;
     std::int64_t k;
     template <op Code, dtype D, int N, std::uint32_t Head>
-    DSL_DETAIL_FN void read() const {
+    DSL_DETAIL_KERNEL_FN void read() const {
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l) {
         if constexpr (N >= States) {}
@@ -204,12 +204,12 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
     }
   };
   template <op Code, dtype D, int N, std::uint32_t Head>
-  DSL_DETAIL_FN void read_parameter(group& g, [[maybe_unused]] std::int64_t k) const {
+  DSL_DETAIL_KERNEL_FN void read_parameter(group& g, [[maybe_unused]] std::int64_t k) const {
     this->template read<Code, D, N, Head>(g);
     if constexpr (Code == op::value && D == dtype::int64) add_step<N, Head>(g, k);
   }
   template <int N, std::uint32_t Head>
-  DSL_DETAIL_FN void add_step(group& g, std::int64_t k) const {
+  DSL_DETAIL_KERNEL_FN void add_step(group& g, std::int64_t k) const {
     if (args.operand[N].extra != counts_steps) return;
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l) input_of<Head>(g.in[l]) = static_cast<std::int64_t>(args.operand[N].word) + k;
@@ -222,7 +222,7 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
     std::int64_t k;
     typename after::inputs in;
     template <op Code, dtype D, int N, std::uint32_t Head>
-    DSL_DETAIL_FN void read() {
+    DSL_DETAIL_KERNEL_FN void read() {
       if constexpr (Code == op::folded) input_of<Head>(in) = nth<(N >> 16)>(nth_fold<(N & 0xffff)>(totals));
       else if constexpr (Code == op::count) input_of<Head>(in) = body.args.folds.count;
       else if constexpr (N < States) input_of<Head>(in) = nth<output<N>>(now);
@@ -235,9 +235,9 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
   };
 
   // Between memory and registers.
-  template <std::size_t... I> DSL_DETAIL_FN void load(const group& g, held& h, std::index_sequence<I...>) const { (load<static_cast<int>(I)>(g, h), ...); }
+  template <std::size_t... I> DSL_DETAIL_KERNEL_FN void load(const group& g, held& h, std::index_sequence<I...>) const { (load<static_cast<int>(I)>(g, h), ...); }
   template <int I>
-  DSL_DETAIL_FN void load([[maybe_unused]] const group& g, [[maybe_unused]] held& h) const {
+  DSL_DETAIL_KERNEL_FN void load([[maybe_unused]] const group& g, [[maybe_unused]] held& h) const {
     if constexpr (is_array<I>) {
       using T = held_element<I, Pass>;
       const T* const from = reinterpret_cast<const T*>(args.operand[I].word) + g.first;
@@ -252,23 +252,23 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
     }
   }
   // Rows that are streamed: whole, and aligned.
-  DSL_DETAIL_FN bool is_near(int row) const { return (row & 7) < args.loop.near; }
-  DSL_DETAIL_FN void fetch(const thread_state& t, int row, int slot, int thread, int threads) const {
+  DSL_DETAIL_KERNEL_FN bool is_near(int row) const { return (row & 7) < args.loop.near; }
+  DSL_DETAIL_KERNEL_FN void fetch(const thread_state& t, int row, int slot, int thread, int threads) const {
     fetch(row_of(t, args.loop.in_shared + row), is_near(row), args.loop.in_shared + slot, thread, threads, states{});
     memory.commit_fetches();
   }
   template <std::size_t... I>
-  DSL_DETAIL_FN void fetch(const group& g, bool near, int slot, int thread, int threads, std::index_sequence<I...>) const { (fetch<static_cast<int>(I)>(g, near, slot, thread, threads), ...); }
+  DSL_DETAIL_KERNEL_FN void fetch(const group& g, bool near, int slot, int thread, int threads, std::index_sequence<I...>) const { (fetch<static_cast<int>(I)>(g, near, slot, thread, threads), ...); }
   template <int I>
-  DSL_DETAIL_FN void fetch([[maybe_unused]] const group& g, [[maybe_unused]] bool near, [[maybe_unused]] int slot, [[maybe_unused]] int thread, [[maybe_unused]] int threads) const {
+  DSL_DETAIL_KERNEL_FN void fetch([[maybe_unused]] const group& g, [[maybe_unused]] bool near, [[maybe_unused]] int slot, [[maybe_unused]] int thread, [[maybe_unused]] int threads) const {
     if constexpr (is_array<I>) {
       using T = held_element<I, Pass>;
       memory.stream_in(in_shared<I, T>(slot, thread, threads), reinterpret_cast<const pack<T, lanes>*>(reinterpret_cast<const T*>(args.operand[I].word) + g.first), near);
     }
   }
-  template <std::size_t... I> DSL_DETAIL_FN void stream_out(const group& g, int row, const held& h, std::index_sequence<I...>) const { (stream_out<static_cast<int>(I)>(g, row, h), ...); }
+  template <std::size_t... I> DSL_DETAIL_KERNEL_FN void stream_out(const group& g, int row, const held& h, std::index_sequence<I...>) const { (stream_out<static_cast<int>(I)>(g, row, h), ...); }
   template <int I>
-  DSL_DETAIL_FN void stream_out([[maybe_unused]] const group& g, [[maybe_unused]] int row, [[maybe_unused]] const held& h) const {
+  DSL_DETAIL_KERNEL_FN void stream_out([[maybe_unused]] const group& g, [[maybe_unused]] int row, [[maybe_unused]] const held& h) const {
     if constexpr (is_array<I>) {
       using T = held_element<I, Pass>;
       pack<T, lanes> all;
@@ -277,9 +277,9 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
       memory.stream_out(reinterpret_cast<pack<T, lanes>*>(reinterpret_cast<T*>(args.operand[I].word) + g.first), all, is_near(row));
     }
   }
-  template <std::size_t... I> DSL_DETAIL_FN void store(const group& g, const held& h, std::index_sequence<I...>) const { (store<static_cast<int>(I)>(g, h), ...); }
+  template <std::size_t... I> DSL_DETAIL_KERNEL_FN void store(const group& g, const held& h, std::index_sequence<I...>) const { (store<static_cast<int>(I)>(g, h), ...); }
   template <int I>
-  DSL_DETAIL_FN void store([[maybe_unused]] const group& g, [[maybe_unused]] const held& h) const {
+  DSL_DETAIL_KERNEL_FN void store([[maybe_unused]] const group& g, [[maybe_unused]] const held& h) const {
     if constexpr (is_array<I>) {
       using T = held_element<I, Pass>;
       T* const to = reinterpret_cast<T*>(args.operand[I].word) + g.first;
@@ -304,22 +304,22 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
     return bytes;
   }
   template <int I, class T>
-  DSL_DETAIL_FN pack<T, lanes>* in_shared(int s, int thread, int threads) const {
+  DSL_DETAIL_KERNEL_FN pack<T, lanes>* in_shared(int s, int thread, int threads) const {
     const int count = (args.loop.in_shared + (args.loop.streamed > 0 ? rows_ahead : 0)) * threads;
     return reinterpret_cast<pack<T, lanes>*>(memory.shared + static_cast<std::size_t>(bytes_before<I>()) * static_cast<std::size_t>(count)) + s * threads + thread;
   }
-  template <std::size_t... I> DSL_DETAIL_FN void take(held& h, int s, int thread, int threads, std::index_sequence<I...>) const { (take<static_cast<int>(I)>(h, s, thread, threads), ...); }
+  template <std::size_t... I> DSL_DETAIL_KERNEL_FN void take(held& h, int s, int thread, int threads, std::index_sequence<I...>) const { (take<static_cast<int>(I)>(h, s, thread, threads), ...); }
   template <int I>
-  DSL_DETAIL_FN void take([[maybe_unused]] held& h, int s, int thread, int threads) const {
+  DSL_DETAIL_KERNEL_FN void take([[maybe_unused]] held& h, int s, int thread, int threads) const {
     if constexpr (is_array<I>) {
       const auto all = memory.template load<pack<held_element<I, Pass>, lanes>>(in_shared<I, held_element<I, Pass>>(s, thread, threads));
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l) lanes_of<I>(h)[l] = all.lane[l];
     }
   }
-  template <std::size_t... I> DSL_DETAIL_FN void put(const held& h, int s, int thread, int threads, std::index_sequence<I...>) const { (put<static_cast<int>(I)>(h, s, thread, threads), ...); }
+  template <std::size_t... I> DSL_DETAIL_KERNEL_FN void put(const held& h, int s, int thread, int threads, std::index_sequence<I...>) const { (put<static_cast<int>(I)>(h, s, thread, threads), ...); }
   template <int I>
-  DSL_DETAIL_FN void put([[maybe_unused]] const held& h, int s, int thread, int threads) const {
+  DSL_DETAIL_KERNEL_FN void put([[maybe_unused]] const held& h, int s, int thread, int threads) const {
     if constexpr (is_array<I>) {
       pack<held_element<I, Pass>, lanes> all;
       DSL_DETAIL_UNROLL
@@ -327,9 +327,9 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
       memory.store(in_shared<I, held_element<I, Pass>>(s, thread, threads), all);
     }
   }
-  template <std::size_t... I> DSL_DETAIL_FN static void keep(const lane_results& out, held& h, std::index_sequence<I...>) { (keep<static_cast<int>(I)>(out, h), ...); }
+  template <std::size_t... I> DSL_DETAIL_KERNEL_FN static void keep(const lane_results& out, held& h, std::index_sequence<I...>) { (keep<static_cast<int>(I)>(out, h), ...); }
   template <int I>
-  DSL_DETAIL_FN static void keep([[maybe_unused]] const lane_results& out, [[maybe_unused]] held& h) {
+  DSL_DETAIL_KERNEL_FN static void keep([[maybe_unused]] const lane_results& out, [[maybe_unused]] held& h) {
     if constexpr (is_array<I>) {
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l) lanes_of<I>(h)[l] = static_cast<held_element<I, Pass>>(nth<output<I>>(out.of[l]));
@@ -342,14 +342,14 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
     const lane_results& out;
     group& g;
     template <op Code, dtype D, int N, std::uint32_t Head>
-    DSL_DETAIL_FN void read() const {
+    DSL_DETAIL_KERNEL_FN void read() const {
       if constexpr (N < States) {
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l) input_of<Head>(g.in[l]) = static_cast<held_element<N, Pass>>(nth<output<N>>(out.of[l]));
       }
     }
   };
-  DSL_DETAIL_FN void feed_back(const lane_results& out, group& g) const {
+  DSL_DETAIL_KERNEL_FN void feed_back(const lane_results& out, group& g) const {
     feedback from{*this, out, g};
     eval::read(from);
   }
@@ -358,37 +358,37 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
     group& g;
     std::int64_t k;
     template <op Code, dtype D, int N, std::uint32_t Head>
-    DSL_DETAIL_FN void read() const {
+    DSL_DETAIL_KERNEL_FN void read() const {
       if constexpr (Code == op::value && D == dtype::int64 && N >= States) body.template add_step<N, Head>(g, k);
     }
   };
-  DSL_DETAIL_FN void count_step(group& g, std::int64_t k) const {
+  DSL_DETAIL_KERNEL_FN void count_step(group& g, std::int64_t k) const {
     step_counter from{*this, g, k};
     eval::read(from);
   }
   template <std::size_t... I>
-  DSL_DETAIL_FN void record(const lane_results& out, std::int64_t row, std::index_sequence<I...>) const { (record<static_cast<int>(I)>(out, row), ...); }
+  DSL_DETAIL_KERNEL_FN void record(const lane_results& out, std::int64_t row, std::index_sequence<I...>) const { (record<static_cast<int>(I)>(out, row), ...); }
   template <int I>
-  DSL_DETAIL_FN void record(const lane_results& out, std::int64_t row) const {
+  DSL_DETAIL_KERNEL_FN void record(const lane_results& out, std::int64_t row) const {
     using T = held_element<I, Pass>;
     if (T* const to = reinterpret_cast<T*>(args.history[Inputs + I])) memory.store(to + row, static_cast<T>(nth<output<I>>(out.of[0])));
   }
 
-  template <std::size_t... I> DSL_DETAIL_FN void read_singles(singles& s, std::index_sequence<I...>) const { (read_single<static_cast<int>(I)>(s), ...); }
+  template <std::size_t... I> DSL_DETAIL_KERNEL_FN void read_singles(singles& s, std::index_sequence<I...>) const { (read_single<static_cast<int>(I)>(s), ...); }
   template <int I>
-  DSL_DETAIL_FN void read_single([[maybe_unused]] singles& s) const {
+  DSL_DETAIL_KERNEL_FN void read_single([[maybe_unused]] singles& s) const {
     if constexpr (!is_array<I>) nth<output<I>>(s) = memory.template load<memory_t<Pass::results::output(output<I>).type()>>(reinterpret_cast<const void*>(args.operand[I].word));
   }
   // A variable is what its memory can hold.
-  template <std::size_t... I> DSL_DETAIL_FN static void round(singles& s, std::index_sequence<I...>) { (round<static_cast<int>(I)>(s), ...); }
+  template <std::size_t... I> DSL_DETAIL_KERNEL_FN static void round(singles& s, std::index_sequence<I...>) { (round<static_cast<int>(I)>(s), ...); }
   template <int I>
-  DSL_DETAIL_FN static void round([[maybe_unused]] singles& s) {
+  DSL_DETAIL_KERNEL_FN static void round([[maybe_unused]] singles& s) {
     if constexpr (!is_array<I>) nth<output<I>>(s) = static_cast<memory_t<Pass::results::output(output<I>).type()>>(nth<output<I>>(s));
   }
   template <bool History, std::size_t... I>
-  DSL_DETAIL_FN void store_singles(const singles& s, std::int64_t row, std::index_sequence<I...>) const { (store_single<History, static_cast<int>(I)>(s, row), ...); }
+  DSL_DETAIL_KERNEL_FN void store_singles(const singles& s, std::int64_t row, std::index_sequence<I...>) const { (store_single<History, static_cast<int>(I)>(s, row), ...); }
   template <bool History, int I>
-  DSL_DETAIL_FN void store_single([[maybe_unused]] const singles& s, [[maybe_unused]] std::int64_t row) const {
+  DSL_DETAIL_KERNEL_FN void store_single([[maybe_unused]] const singles& s, [[maybe_unused]] std::int64_t row) const {
     if constexpr (!is_array<I>) {
       using T = memory_t<Pass::results::output(output<I>).type()>;
       T* const to = reinterpret_cast<T*>(History ? args.history[Inputs + I] : args.operand[Inputs + I].word);

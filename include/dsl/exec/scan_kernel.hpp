@@ -22,10 +22,10 @@ struct operator_source {
   V first, second;
   typename evaluator<Operator>::inputs in;
   template <op Code, dtype D, int N, std::uint32_t Head>
-  DSL_DETAIL_FN void read() { input_of<Head>(in) = N == 0 ? first : second; }
+  DSL_DETAIL_KERNEL_FN void read() { input_of<Head>(in) = N == 0 ? first : second; }
 };
 template <class Operator, class V>
-DSL_DETAIL_FN V apply_operator(V first, V second) {
+DSL_DETAIL_KERNEL_FN V apply_operator(V first, V second) {
   operator_source<Operator, V> source{first, second, {}};
   evaluator<Operator>::read(source);
   return nth<0>(evaluator<Operator>::compute(source.in));
@@ -41,28 +41,28 @@ template <class V>
 struct segment {
   V value;
   segment_state state;
-  DSL_DETAIL_FN bool is_none() const { return state == segment_state::none; }
-  DSL_DETAIL_FN bool is_headed() const { return state == segment_state::headed; }
+  DSL_DETAIL_KERNEL_FN bool is_none() const { return state == segment_state::none; }
+  DSL_DETAIL_KERNEL_FN bool is_headed() const { return state == segment_state::headed; }
   /// Itself, or none.
-  DSL_DETAIL_FN segment where(bool exists) const { return {value, exists ? state : segment_state::none}; }
-  DSL_DETAIL_FN unsigned tag() const { return static_cast<unsigned>(state); }
-  DSL_DETAIL_FN static segment of(const V& value, unsigned tag) { return {value, static_cast<segment_state>(tag)}; }
+  DSL_DETAIL_KERNEL_FN segment where(bool exists) const { return {value, exists ? state : segment_state::none}; }
+  DSL_DETAIL_KERNEL_FN unsigned tag() const { return static_cast<unsigned>(state); }
+  DSL_DETAIL_KERNEL_FN static segment of(const V& value, unsigned tag) { return {value, static_cast<segment_state>(tag)}; }
 };
 /// The same where all elements are one row: then most of it is known when it is compiled.
 template <class V>
 struct stretch {
   V value;
   bool any;
-  DSL_DETAIL_FN bool is_none() const { return !any; }
-  DSL_DETAIL_FN static constexpr bool is_headed() { return false; }
-  DSL_DETAIL_FN stretch where(bool exists) const { return {value, exists}; }
-  DSL_DETAIL_FN static constexpr unsigned tag() { return 1; }
-  DSL_DETAIL_FN static stretch of(const V& value, unsigned tag) { return {value, tag != 0}; }
+  DSL_DETAIL_KERNEL_FN bool is_none() const { return !any; }
+  DSL_DETAIL_KERNEL_FN static constexpr bool is_headed() { return false; }
+  DSL_DETAIL_KERNEL_FN stretch where(bool exists) const { return {value, exists}; }
+  DSL_DETAIL_KERNEL_FN static constexpr unsigned tag() { return 1; }
+  DSL_DETAIL_KERNEL_FN static stretch of(const V& value, unsigned tag) { return {value, tag != 0}; }
 };
 
 /// A then b. On a GPU the operator is applied to what is not there as well, since a branch takes longer; a processor's may trap.
 template <class Operator, class V>
-DSL_DETAIL_FN segment<V> join(const segment<V>& a, const segment<V>& b) {
+DSL_DETAIL_KERNEL_FN segment<V> join(const segment<V>& a, const segment<V>& b) {
   const bool alone = b.is_headed() || a.is_none();
 #if !DSL_DETAIL_ON_DEVICE
   if (b.is_none() || alone) return b.is_none() ? a : b;
@@ -71,7 +71,7 @@ DSL_DETAIL_FN segment<V> join(const segment<V>& a, const segment<V>& b) {
   return b.is_none() ? a : segment<V>{alone ? b.value : joined, alone ? b.state : a.state};
 }
 template <class Operator, class V>
-DSL_DETAIL_FN stretch<V> join(const stretch<V>& a, const stretch<V>& b) {
+DSL_DETAIL_KERNEL_FN stretch<V> join(const stretch<V>& a, const stretch<V>& b) {
 #if !DSL_DETAIL_ON_DEVICE
   if (a.is_none() || b.is_none()) return b.is_none() ? a : b;
 #endif
@@ -113,7 +113,7 @@ struct scan_thread : kernel_body<typename Scan::pass, Scan::inputs, Arguments, M
   using body::args, body::corner, body::height, body::memory, body::strided;
 
   const scan_parameters& scan;
-  DSL_DETAIL_FN scan_thread(const scan_arguments<Arguments>& a, Memory m) : body(a, m), scan(a.scan) {}
+  DSL_DETAIL_KERNEL_FN scan_thread(const scan_arguments<Arguments>& a, Memory m) : body(a, m), scan(a.scan) {}
 
   /// The elements of a group; how many there are, and a bit for each that begins a row.
   using elements = pack<V, lanes>;
@@ -123,7 +123,7 @@ struct scan_thread : kernel_body<typename Scan::pass, Scan::inputs, Arguments, M
   };
 
   /// Where in its row a tile begins. Where all elements of a strided scan are one row, only 0 means anything: that the row begins.
-  DSL_DETAIL_FN std::int64_t place_in_row(std::int64_t tile) {
+  DSL_DETAIL_KERNEL_FN std::int64_t place_in_row(std::int64_t tile) {
     const bool one_row = scan.row >= args.elements;
     if constexpr (!strided) return one_row ? tile * tile_elements : tile * tile_elements % scan.row;
     if (one_row) return tile;
@@ -133,7 +133,7 @@ struct scan_thread : kernel_body<typename Scan::pass, Scan::inputs, Arguments, M
 
   /// Reads a thread's groups of a tile, all of them before the first is computed with: their loads are on the way together. Rounds,
   /// threads and lanes follow each other in the order of the elements.
-  DSL_DETAIL_FN void read_rounds(std::int64_t tile, int thread, group (&g)[rounds]) {
+  DSL_DETAIL_KERNEL_FN void read_rounds(std::int64_t tile, int thread, group (&g)[rounds]) {
     if constexpr (!strided) {
       if ((tile + 1) * tile_elements <= args.elements && this->reads_vectors()) {
         DSL_DETAIL_UNROLL
@@ -153,7 +153,7 @@ struct scan_thread : kernel_body<typename Scan::pass, Scan::inputs, Arguments, M
   }
 
   /// Evaluates what was read. `place` is the tile's in its row.
-  DSL_DETAIL_FN marks evaluate(std::int64_t tile, int round, int thread, std::int64_t place, const group& g, elements& x) const {
+  DSL_DETAIL_KERNEL_FN marks evaluate(std::int64_t tile, int round, int thread, std::int64_t place, const group& g, elements& x) const {
     marks m{g.count, 0};
     x = {};
     if (g.count <= 0) return m;
@@ -181,7 +181,7 @@ struct scan_thread : kernel_body<typename Scan::pass, Scan::inputs, Arguments, M
     return m;
   }
 
-  DSL_DETAIL_FN static part total(const elements& x, const marks& m) {
+  DSL_DETAIL_KERNEL_FN static part total(const elements& x, const marks& m) {
     if (Rows && m.count <= 0) return part{};
     part all = lane(x, m, 0);
     DSL_DETAIL_UNROLL
@@ -190,7 +190,7 @@ struct scan_thread : kernel_body<typename Scan::pass, Scan::inputs, Arguments, M
   }
 
   /// Writes the scan of a group's elements, which go on from `before`.
-  DSL_DETAIL_FN void write_round(std::int64_t tile, int round, int thread, part before, const elements& x, const marks& m) {
+  DSL_DETAIL_KERNEL_FN void write_round(std::int64_t tile, int round, int thread, part before, const elements& x, const marks& m) {
     if (m.count <= 0) return;
     group g;
     place_round(tile, round, thread, g);
@@ -208,7 +208,7 @@ struct scan_thread : kernel_body<typename Scan::pass, Scan::inputs, Arguments, M
   /// A thread's columns of a chunk, downwards; a tile is a chunk of as many neighbouring columns as threads share. In the first pass
   /// (`last` is false) their totals are left, in the last one they go on from what comes before the chunk and are written. Where a
   /// column is one chunk, the last pass is the only one.
-  DSL_DETAIL_FN void scan_columns(std::int64_t block, int thread, bool last) {
+  DSL_DETAIL_KERNEL_FN void scan_columns(std::int64_t block, int thread, bool last) {
     const tiling& t = args.tiles_of;
     const std::int64_t tile = ((block * scan_block_threads) >> t.log2_columns) + this->row_of(thread);
     if (tile >= args.tiles) return;
@@ -257,9 +257,9 @@ struct scan_thread : kernel_body<typename Scan::pass, Scan::inputs, Arguments, M
   }
 
  private:
-  DSL_DETAIL_FN V init() const { return from_literal<V>(scan.init); }
+  DSL_DETAIL_KERNEL_FN V init() const { return from_literal<V>(scan.init); }
 
-  DSL_DETAIL_FN void place_round(std::int64_t tile, int round, int thread, group& g) {
+  DSL_DETAIL_KERNEL_FN void place_round(std::int64_t tile, int round, int thread, group& g) {
     const std::int64_t part = tile * rounds + round;
     if constexpr (!strided) {
       g.first = (part * scan_block_threads + thread) * lanes;
@@ -273,18 +273,18 @@ struct scan_thread : kernel_body<typename Scan::pass, Scan::inputs, Arguments, M
     }
   }
 
-  DSL_DETAIL_FN void read(group& g) const {
+  DSL_DETAIL_KERNEL_FN void read(group& g) const {
     typename body::reader from{*this, g};
     body::eval::read(from);
   }
 
   // Of one row, what is beyond the end is behind all that is written, so it may be anything.
-  DSL_DETAIL_FN static part lane(const elements& x, [[maybe_unused]] const marks& m, int l) {
+  DSL_DETAIL_KERNEL_FN static part lane(const elements& x, [[maybe_unused]] const marks& m, int l) {
     if constexpr (Rows) return {x.lane[l], l >= m.count ? segment_state::none : (m.heads >> l & 1) != 0 ? segment_state::headed : segment_state::open};
     else return {x.lane[l], true};
   }
 
-  DSL_DETAIL_FN void store(const group& g, const V (&y)[lanes]) const {
+  DSL_DETAIL_KERNEL_FN void store(const group& g, const V (&y)[lanes]) const {
     constexpr int out = Scan::inputs;
     const argument& a = args.operand[out];
     T* to = reinterpret_cast<T*>(a.word) + this->template place<out>(g);
@@ -307,7 +307,7 @@ struct scan_thread : kernel_body<typename Scan::pass, Scan::inputs, Arguments, M
 #pragma nv_exec_check_disable  // a team's functions are the device's or the host's
 #endif
 template <class Team, class Values>
-DSL_DETAIL_FN Values scan_warp(Team& team, Values values) {
+DSL_DETAIL_KERNEL_FN Values scan_warp(Team& team, Values values) {
   DSL_DETAIL_UNROLL
   for (int step = 1; step < 32; step *= 2) values = team.join(team.shift_up(values, step), values);
   return values;
@@ -318,7 +318,7 @@ DSL_DETAIL_FN Values scan_warp(Team& team, Values values) {
 #pragma nv_exec_check_disable
 #endif
 template <class Team, class Request>
-DSL_DETAIL_FN auto join_slots(Team& team, Request& slots) {
+DSL_DETAIL_KERNEL_FN auto join_slots(Team& team, Request& slots) {
   return team.from_lane(scan_warp(team, team.wait_for(slots)), static_cast<int>(slots.count) - 1);
 }
 
@@ -330,7 +330,7 @@ DSL_DETAIL_FN auto join_slots(Team& team, Request& slots) {
 #pragma nv_exec_check_disable
 #endif
 template <class Team, class Values>
-DSL_DETAIL_FN Values look_back(Team& team, const scan_parameters& scan, unsigned tile, bool begins_row, const Values& total) {
+DSL_DETAIL_KERNEL_FN Values look_back(Team& team, const scan_parameters& scan, unsigned tile, bool begins_row, const Values& total) {
   using slot = typename Team::slot;
   slot *const tiles = static_cast<slot*>(scan.tiles), *const groups = static_cast<slot*>(scan.groups), *const prefixes = static_cast<slot*>(scan.prefixes);
   const unsigned group = tile / scan_groups, in_group = tile % scan_groups, super = group / scan_groups, in_super = group % scan_groups;
@@ -354,7 +354,7 @@ DSL_DETAIL_FN Values look_back(Team& team, const scan_parameters& scan, unsigned
 #pragma nv_exec_check_disable
 #endif
 template <int Rounds, class Team, class Values, class Prefix>
-DSL_DETAIL_FN void scan_block(Team& team, Values (&values)[Rounds], const Prefix& prefix) {
+DSL_DETAIL_KERNEL_FN void scan_block(Team& team, Values (&values)[Rounds], const Prefix& prefix) {
   DSL_DETAIL_UNROLL
   for (int r = 0; r < Rounds; ++r) {
     const Values scanned = scan_warp(team, values[r]);

@@ -23,10 +23,10 @@ struct tile_place {
   std::int64_t corner[2] = {};                             // neighbours: the tile's position along the two innermost dimensions
   std::uint32_t beyond = 0;                                // neighbours: a bit an operand, set where all of the tile is zero
 
-  DSL_DETAIL_FN explicit tile_place(const Arguments& a) : args(a) {}
+  DSL_DETAIL_KERNEL_FN explicit tile_place(const Arguments& a) : args(a) {}
 
   /// Finds the place of a group's tile; a kernel that does not fold has one group.
-  DSL_DETAIL_FN void enter(std::uint32_t group, std::uint32_t tile) {
+  DSL_DETAIL_KERNEL_FN void enter(std::uint32_t group, std::uint32_t tile) {
     if constexpr (Arguments::strided) {
       const tiling& t = args.tiles_of;
       const std::uint32_t across = take(group, tile, 0, t.across), down = take(group, tile, 1, t.down);
@@ -53,7 +53,7 @@ struct tile_place {
 
  private:
   // A number's place along a dimension, which it is divided by.
-  DSL_DETAIL_FN std::uint32_t take(std::uint32_t& group, std::uint32_t& tile, int dimension, divisor d) const {
+  DSL_DETAIL_KERNEL_FN std::uint32_t take(std::uint32_t& group, std::uint32_t& tile, int dimension, divisor d) const {
     const bool kept = Folds && (args.tiles_of.kept >> dimension & 1) != 0;
     const std::uint32_t number = kept ? group : tile, rest = d.divide(number);
     if (kept) group = rest;
@@ -62,7 +62,7 @@ struct tile_place {
   }
 
   // Moves a neighbour from position `at` of `n` along an outer dimension, if that is its own.
-  DSL_DETAIL_FN void enter_neighbour(int k, int dimension, std::int64_t at, std::int64_t n) {
+  DSL_DETAIL_KERNEL_FN void enter_neighbour(int k, int dimension, std::int64_t at, std::int64_t n) {
     const neighbour_word w{args.operand[k].extra};
     if (w.dimension() != dimension) return;
     const std::int64_t from = inside(w.beyond(), at - w.distance(), n);
