@@ -9,13 +9,12 @@ namespace dsl::detail {
 
 #if defined(__CUDACC__)
 
-// Combines those of the first lanes, which the first one has then.
+// The first lane has the result.
 template <class Folds>
-__device__ void combine_lanes(const block_team& team, typename Folds::accumulators& sums, int lanes) {
+__device__ void combine_warp(const block_team& team, typename Folds::accumulators& sums) {
   DSL_DETAIL_UNROLL
   for (int step = 16; step > 0; step /= 2)
-    if (step < lanes)
-      Folds::visit([&]<class Fold, int J>() { nth_fold<J>(sums) = team.combine<Fold>(nth_fold<J>(sums), team.shift_down(nth_fold<J>(sums), step)); });
+    Folds::visit([&]<class Fold, int J>() { nth_fold<J>(sums) = team.combine<Fold>(nth_fold<J>(sums), team.shift_down(nth_fold<J>(sums), step)); });
 }
 
 // Combines what warps have left in shared memory, several at once: one after another they would take as many times as long as a read
@@ -77,12 +76,12 @@ __global__ void __launch_bounds__(loop_block(Pass::view())) loop_kernel(const __
     history_place history(args.loop);
     loop.begin(mine, blockIdx.x, gridDim.x, thread, threads);
     typename body::singles now = loop.first_singles();
-    const int lane = thread & 31, warps = threads / 32, busy = args.elements <= 16 * body::lanes ? (static_cast<int>(args.elements) + body::lanes - 1) / body::lanes : 32;
+    const int lane = thread & 31, warps = threads / 32;
     const int readers = static_cast<int>(gridDim.x) >= threads ? warps : (static_cast<int>(gridDim.x) + 31) / 32;
     DSL_DETAIL_ROLLED
     for (std::int64_t k = 0; k < args.loop.steps; ++k) {
       typename body::accumulators sums = loop.step(mine, now, k, thread, threads);
-      combine_lanes<folds>(team, sums, busy);
+      combine_warp<folds>(team, sums);
       if (warps > 1) {
         auto& of = of_warp[k & 1];
         if (lane == 0) of[thread / 32] = sums;
@@ -91,7 +90,7 @@ __global__ void __launch_bounds__(loop_block(Pass::view())) loop_kernel(const __
       }
       if (gridDim.x > 1) {
         sums = exchange<folds>(args.loop.slots, sums, args.loop.epoch + static_cast<unsigned>(k));
-        combine_lanes<folds>(team, sums, 32);
+        combine_warp<folds>(team, sums);
         if (lane == 0) of_readers[thread / 32] = sums;
         __syncthreads();
         sums = combine_warps<folds>(of_readers, readers);

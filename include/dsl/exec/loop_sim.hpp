@@ -59,8 +59,8 @@ struct simulated_loop_of {
   }
   DSL_DETAIL_SMALL static void first(const void* args, const checked_ranges& allowed, void* s) { *static_cast<singles*>(s) = of(args, allowed).first_singles(); }
 
-  // By halves, as `combine_lanes`.
-  static accumulators combine_lanes(accumulators (&v)[32]) {
+  // By halves, as `combine_warp`.
+  static accumulators combine_warp(accumulators (&v)[32]) {
     for (int step = 16; step > 0; step /= 2)
       for (int t = 0; t + step < 32; ++t) folds::add(v[t], v[t + step]);
     return v[0];
@@ -79,7 +79,7 @@ struct simulated_loop_of {
       std::vector<accumulators> of_warp;
       for (int w = 0; w < threads; w += 32) {
         for (int t = 0; t < 32; ++t) lanes[t] = of_thread[b * threads + w + t];
-        of_warp.push_back(combine_lanes(lanes));
+        of_warp.push_back(combine_warp(lanes));
       }
       of_block.push_back(threads == 32 ? of_warp[0] : combine_warps(of_warp));
     }
@@ -88,7 +88,7 @@ struct simulated_loop_of {
         lanes[t] = folds::identities();
         for (std::int64_t b = w + t; b < blocks; b += threads) folds::add(lanes[t], of_block[static_cast<std::size_t>(b)]);
       }
-      of_readers.push_back(combine_lanes(lanes));
+      of_readers.push_back(combine_warp(lanes));
     }
     const accumulators total = blocks == 1 ? of_block[0] : combine_warps(of_readers);
     const body leader = of(args, allowed);
