@@ -17,13 +17,6 @@
 // inlined into it is compiled for that set.
 #define DSL_DETAIL_FN DSL_FN inline __attribute__((always_inline))
 
-// A function of a kernel. On the host it is the simulator's, where inlining takes a quarter of a scan's compilation and gains nothing.
-#if defined(__CUDA_ARCH__)
-#define DSL_DETAIL_KERNEL_FN DSL_DETAIL_FN
-#else
-#define DSL_DETAIL_KERNEL_FN DSL_FN inline
-#endif
-
 // A function of the evaluator that is compiled once and called.
 #if defined(__CUDACC__)
 #define DSL_DETAIL_APART __host__ __device__ __noinline__
@@ -43,9 +36,17 @@
 
 // Compiled for size: the simulator runs no faster for being optimised, but took more than half of a file's compilation when it was.
 #if defined(__GNUC__) && !defined(__clang__)
-#define DSL_DETAIL_SMALL __attribute__((noinline, optimize("O1")))
+#define DSL_DETAIL_LITTLE __attribute__((optimize("O1")))
 #else
-#define DSL_DETAIL_SMALL __attribute__((noinline))
+#define DSL_DETAIL_LITTLE
+#endif
+#define DSL_DETAIL_SMALL __attribute__((noinline)) DSL_DETAIL_LITTLE
+
+// A function of a kernel. On the host it is the simulator's, where to inline all of it takes a quarter of a scan's compilation.
+#if defined(__CUDA_ARCH__)
+#define DSL_DETAIL_KERNEL_FN DSL_DETAIL_FN
+#else
+#define DSL_DETAIL_KERNEL_FN DSL_FN inline DSL_DETAIL_LITTLE
 #endif
 
 // True in the device half of an nvcc compilation.
