@@ -24,14 +24,16 @@ void check(cudaError_t status, const char* call) {
 }
 #define DSL_CHECK(call) check(call, #call)
 
-// The runtime works on the calling thread's current device; it is put back, since the program may use CUDA itself.
-class current_device {
+// The runtime works on the calling thread's current device; it is put back, since the program may use CUDA itself. Where nothing may be
+// thrown, as at the program's end, errors are passed over.
+template <void (*Check)(cudaError_t, const char*)>
+class device_switch {
  public:
-  explicit current_device(int index) {
-    DSL_CHECK(cudaGetDevice(&previous_));
-    if (previous_ != index) DSL_CHECK(cudaSetDevice(index)), changed_ = true;
+  explicit device_switch(int index) {
+    Check(cudaGetDevice(&previous_), "cudaGetDevice");
+    if (previous_ != index) Check(cudaSetDevice(index), "cudaSetDevice"), changed_ = true;
   }
-  ~current_device() {
+  ~device_switch() {
     if (changed_) cudaSetDevice(previous_);
   }
 
@@ -39,6 +41,9 @@ class current_device {
   int previous_ = 0;
   bool changed_ = false;
 };
+void pass_over(cudaError_t, const char*) {}
+using current_device = device_switch<check>;
+using current_device_quietly = device_switch<pass_over>;
 
 cudaStream_t native(void* stream) { return static_cast<cudaStream_t>(stream); }
 
@@ -86,11 +91,8 @@ void* create_stream(int index) {
   return s;
 }
 void destroy_stream(int index, void* stream) noexcept {
-  int previous = 0;
-  cudaGetDevice(&previous);
-  cudaSetDevice(index);
+  const current_device_quietly on(index);
   cudaStreamDestroy(native(stream));
-  cudaSetDevice(previous);
 }
 void synchronize_stream(int index, void* stream) {
   const current_device on(index);
@@ -126,11 +128,8 @@ void* allocate(std::size_t bytes, int index, void* stream) {
   return memory;
 }
 void release(void* memory, int index, void* stream) noexcept {
-  int previous = 0;
-  cudaGetDevice(&previous);
-  cudaSetDevice(index);
+  const current_device_quietly on(index);
   cudaFreeAsync(memory, native(stream));
-  cudaSetDevice(previous);
 }
 
 void copy(void* to, const void* from, std::size_t bytes, direction way, int index, void* stream) {
