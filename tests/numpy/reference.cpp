@@ -143,5 +143,3 @@ void expect_complete(const section& s) {
 }
 
 }  // namespace numpy_values
-
-ON_EVERY_DEVICE(numpy);
