@@ -220,8 +220,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
         if (s == u) folds::add(sums[s], mine);
     }
   }
-  // Where columns are kept each lane adds to a sum of its own. Else a group's lanes are added first, and then to those
-  // before: rounding errors grow with the longest chain.
+  // Where columns are kept each lane adds to a sum of its own.
   DSL_DETAIL_KERNEL_FN void write_and_add(const group& g, const lane_results& out, accumulators* by_lane, accumulators& all) {
     write_all(g, out, targets{});
     if (Arguments::strided && args.folds.kept == kept_along::columns) {
@@ -229,7 +228,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
       for (int l = 0; l < lanes; ++l)
         if (l < g.count) folds::add(by_lane[l < slots ? l : 0], folds::of_element(out.of[l]));
     } else {
-      // Values that travel together are combined within the group first, which takes fewer instructions (docs/performance.md).
+      // Folds of more than 8 bytes, as those whose values travel together, are combined within the group first: that takes fewer
+      // instructions, but makes sums of single values slower (docs/performance.md).
       constexpr bool first_in_group = sizeof(accumulators) > folds::count * 8;
       accumulators mine = folds::of_element(out.of[0]);
       if constexpr (!first_in_group) folds::add(all, mine);
