@@ -360,6 +360,10 @@ std::int64_t element_count(const std::int64_t* sizes, int rank, int element_size
   return n;
 }
 
+void throw_misplaced_member(std::size_t offset, std::size_t size) {
+  raise<shape_error>("a member of " + std::to_string(size) + " bytes stands " + std::to_string(offset) + " bytes into its struct, which is no multiple: its elements are not aligned");
+}
+
 void throw_size_mismatch(std::int64_t have, std::int64_t want, const char* what) {
   raise<shape_error>(std::string(what) + ": " + std::to_string(have) + " elements were given for " + std::to_string(want));
 }

@@ -118,11 +118,13 @@ class speller {
   void operand_of(op code, dtype type, std::uint64_t number) {
     if (code == op::value && operands_ != nullptr) return literal_of(type, operands_[number].word[0], operands_[number].word[1]);
     std::uint64_t letter = number;
-    for (std::uint64_t k = 0; operands_ != nullptr && k < number; ++k) letter -= operands_[k].kind == operand_kind::value ? 1 : 0;
+    for (std::uint64_t k = 0; operands_ != nullptr && k <= number; ++k)
+      letter -= operands_[k].of_same_struct || (k < number && operands_[k].kind == operand_kind::value) ? 1 : 0;
     const bool shifted = code == op::neighbour;
     if (shifted) text_ += "shift(";
     if (letter < 26) text_ += static_cast<char>('a' + letter);
     else text_ += "x", text_ += std::to_string(letter);
+    if (operands_ != nullptr && operands_[number].member != nullptr) text_ += ".", text_ += operands_[number].member;
     if (shifted && operands_ != nullptr) text_ += ", ", text_ += std::to_string(operands_[number].distance);
     if (shifted) text_ += ")";
   }

@@ -26,6 +26,8 @@ struct operand {
   std::int64_t extents[max_rank] = {}, strides[max_rank] = {};  // in elements
   int size = 0;  // address: an element's bytes
   bool counts_steps = false;  // value: the number of a loop's step
+  bool of_same_struct = false;  // as the operand before it
+  const char* member = nullptr;  // of a struct: its name
   // neighbour: element i is the array's element i - distance along an axis
   std::int64_t distance = 0;
   int axis = 0;

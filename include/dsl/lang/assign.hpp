@@ -281,11 +281,19 @@ struct tied {
   }
 };
 
-/// Targets for a formula with several outputs, or for as many expressions in a std::tuple: arrays for elements, scalars for
-/// reductions. One kernel. All right sides are complete before the first element is written.
+namespace detail {
 template <class... Targets>
-tied<Targets...> tie(Targets&... targets) {
-  return {std::tuple<Targets&...>(targets...)};
+tied<Targets...> tie_all(const std::tuple<Targets&...>& targets) {
+  static_assert((!element<Targets> && ...), "a target is an array, a view or a dsl::scalar, not a C++ scalar");
+  return {targets};
+}
+}  // namespace detail
+
+/// Targets for a formula with several outputs, or for as many expressions in a std::tuple: arrays for elements, scalars for
+/// reductions; of a struct its members. One kernel. All right sides are complete before the first element is written.
+template <class... Targets>
+auto tie(Targets&... targets) {
+  return detail::tie_all(std::tuple_cat(detail::flat(targets)...));
 }
 
 /// How an assignment would run: grid, block, path, registers, cost. Runs nothing. Throws as the assignment would.

@@ -7,6 +7,7 @@
 #include <dsl/ir/symbol.hpp>
 #include <dsl/mem/array.hpp>
 #include <dsl/mem/scalar.hpp>
+#include <dsl/mem/structure.hpp>
 
 namespace dsl {
 
@@ -87,6 +88,9 @@ template <class T> inline constexpr bool is_element_reference<element_reference<
 template <class T>
 concept lazy_operand = lazy<T> || is_array<T> || is_scalar<T> || is_symbol<T>;
 
+/// lang/structure.hpp: a struct as an expression of its members.
+template <class S> struct operand_of_structure;
+
 /// At least one lazy operand; the rest may be C++ scalars, and single elements of arrays.
 template <class... T>
 concept operands = ((lazy_operand<T> || element<T> || is_element_reference<T>) && ...) && (lazy_operand<T> || ...);
@@ -98,6 +102,7 @@ template <class T>
 constexpr auto as_operand(const T& x) {
   if constexpr (is_array<T> || is_scalar<T> || is_element_reference<T>) return as_operand(x.view());
   else if constexpr (element<T>) return value_leaf<T>{x};
+  else if constexpr (structured<T>) return operand_of_structure<T>::make(x);
   else return x;
 }
 template <class T> using operand_t = decltype(as_operand(std::declval<const T&>()));

@@ -8,10 +8,11 @@ namespace dsl::detail {
 template <class T> inline constexpr bool is_tuple = false;
 template <class... T> inline constexpr bool is_tuple<std::tuple<T...>> = true;
 
-/// What a formula returned, as a tuple of outputs.
+/// What a formula returned, as a tuple of outputs: of structs their members.
 template <class R>
 constexpr auto as_tuple(const R& result) {
-  if constexpr (is_tuple<R>) return result;
+  if constexpr (is_tuple<R>) return std::apply([](const auto&... r) { return std::tuple_cat(as_tuple(r)...); }, result);
+  else if constexpr (structured<R>) return std::apply([](const auto&... m) { return std::tuple_cat(as_tuple(m)...); }, structure<R>::members(result));
   else return std::tuple<R>{result};
 }
 template <class... E> using outputs_of = decltype(std::tuple_cat(as_tuple(std::declval<trace_t<E>>())...));

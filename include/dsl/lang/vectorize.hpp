@@ -2,7 +2,7 @@
 #pragma once
 
 #include <dsl/exec/run.hpp>
-#include <dsl/lang/expression.hpp>
+#include <dsl/lang/structure.hpp>
 
 namespace dsl {
 
@@ -46,6 +46,10 @@ struct functor {
   }
 };
 
+/// Whether it is a symbol, or a struct of symbols.
+template <class T> inline constexpr bool is_traced = is_symbol<T>;
+template <structured S> inline constexpr bool is_traced<S> = []<class... M>(std::type_identity<std::tuple<M...>>) { return (is_traced<M> && ...); }(std::type_identity<member_types_t<S>>{});
+
 template <class F, class... T>
 concept called_with_elements = std::is_invocable_v<F, element_t<trace_t<operand_t<T>>::type.type>...>;
 
@@ -57,9 +61,9 @@ struct vectorized {
   /// On arrays, scalars and expressions: an expression, or several at once if the function returns a std::tuple. On symbols, that
   /// is inside another formula: its result.
   template <class... T>
-    requires((detail::lazy_operand<T> || element<T>) && ...)
+    requires((detail::lazy_operand<T> || element<T> || detail::structured<T>) && ...)
   constexpr auto operator()(const T&... x) const {
-    if constexpr ((is_symbol<T> || ...)) {
+    if constexpr ((detail::is_traced<T> || ...)) {
       static_assert(std::is_invocable_v<F, T...>,
                     "a functor that is called for each element cannot be called inside a traced lambda: apply it to the arrays "
                     "outside and pass its result as an argument");

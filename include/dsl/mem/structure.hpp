@@ -1,0 +1,81 @@
+// Structs whose members are operands. What describes them is in dsl/hana.hpp.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+
+namespace dsl::detail {
+
+/// The description of a struct, specialised in dsl/hana.hpp: `names`, an array of its members' names; `members(s)`, references to them
+/// in the same order; `of<Map>`, the struct that its template makes of its arguments' images.
+template <class T> struct structure {};
+
+template <class T>
+concept structured = requires { structure<std::remove_const_t<T>>::names; };
+
+/// The types of a struct's members.
+template <class T> struct member_types;
+template <class T> using member_types_t = typename member_types<decltype(structure<T>::members(std::declval<T&>()))>::type;
+template <class... M> struct member_types<std::tuple<M&...>> { using type = std::tuple<std::remove_const_t<M>...>; };
+
+/// The image of a type under `Map`, of a described struct with every argument of its template in its image's place.
+template <class T, template <class> class Map> struct mapped : Map<T> {};
+template <template <class...> class Template, class... A, template <class> class Map>
+  requires structured<Template<A...>>
+struct mapped<Template<A...>, Map> { using type = Template<typename mapped<A, Map>::type...>; };
+
+/// References to an operand, or to the members of a struct, and to theirs.
+template <class T>
+constexpr auto flat(T& x) {
+  if constexpr (structured<T>) return std::apply([](auto&... m) { return std::tuple_cat(flat(m)...); }, structure<std::remove_const_t<T>>::members(x));
+  else return std::tuple<T&>(x);
+}
+template <class... T> using flat_t = decltype(std::tuple_cat(flat(std::declval<T&>())...));
+
+/// How many operands a struct consists of.
+template <class T> inline constexpr std::size_t flat_size = std::tuple_size_v<flat_t<T>>;
+
+/// The name of operand number `Leaf` of a struct, "position", or of a struct in it, "center.mass".
+template <class T, std::size_t Leaf>
+class leaf_name {
+  struct place { std::size_t member, inner; };
+  static constexpr place found = []<class... M>(std::type_identity<std::tuple<M...>>) {
+    const std::size_t sizes[] = {flat_size<M>...};
+    place at{0, Leaf};
+    while (at.inner >= sizes[at.member]) at.inner -= sizes[at.member++];
+    return at;
+  }(std::type_identity<member_types_t<T>>{});
+  using member = std::tuple_element_t<found.member, member_types_t<T>>;
+
+  static constexpr std::size_t length(const char* s) {
+    std::size_t n = 0;
+    while (s[n] != 0) ++n;
+    return n;
+  }
+  static constexpr auto joined() {
+    constexpr const char *outer = structure<T>::names[found.member], *inner = leaf_name<member, found.inner>::value;
+    std::array<char, length(outer) + length(inner) + 2> all{};
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < length(outer); ++i) all[n++] = outer[i];
+    all[n++] = '.';
+    for (std::size_t i = 0; i < length(inner); ++i) all[n++] = inner[i];
+    return all;
+  }
+  static constexpr auto storage = [] {
+    if constexpr (structured<member>) return joined();
+    else return std::array<char, 1>{};
+  }();
+
+ public:
+  static constexpr const char* value = structured<member> ? storage.data() : structure<T>::names[found.member];
+};
+
+/// The names of all of a struct's operands.
+template <class T>
+inline constexpr auto leaf_names = []<std::size_t... I>(std::index_sequence<I...>) {
+  return std::array<const char*, sizeof...(I)>{leaf_name<T, I>::value...};
+}(std::make_index_sequence<flat_size<T>>{});
+
+}  // namespace dsl::detail
