@@ -75,23 +75,6 @@ namespace {
   raise<shape_error>("shapes do not broadcast: " + shapes + " in " + spell_pass(pass, inputs));
 }
 
-// NumPy's rule: extents are aligned on the right, and 1 stretches.
-void broadcast_inputs(geometry& g, const operand* inputs, int count, const pass_view& pass) {
-  for (int i = 0; i < count; ++i)
-    if (has_elements(inputs[i])) g.shape_rank = std::max(g.shape_rank, inputs[i].rank);
-  std::fill_n(g.shape, g.shape_rank, 1);
-  for (int i = 0; i < count; ++i) {
-    const operand& o = inputs[i];
-    if (!has_elements(o)) continue;
-    for (int d = 0; d < o.rank; ++d) {
-      std::int64_t& extent = g.shape[g.shape_rank - o.rank + d];
-      if (o.extents[d] == extent || o.extents[d] == 1) continue;
-      if (extent != 1) throw_mismatch(inputs, count, pass);
-      extent = o.extents[d];
-    }
-  }
-}
-
 // The shape without the axes that are reduced.
 std::string spell_kept(const std::int64_t* sizes, int rank, std::uint32_t reduced) {
   std::int64_t kept[max_rank];
@@ -247,6 +230,36 @@ access access_of(const geometry& g, const operand& o, const walk& w, bool is_inp
 
 }  // namespace
 
+// NumPy's rule: extents are aligned on the right, and 1 stretches.
+void broadcast_shape(std::int64_t (&shape)[max_rank], int& rank, const operand* operands, int count, const pass_view& pass) {
+  rank = 0;
+  for (int i = 0; i < count; ++i)
+    if (has_elements(operands[i])) rank = std::max(rank, operands[i].rank);
+  std::fill_n(shape, rank, 1);
+  for (int i = 0; i < count; ++i) {
+    const operand& o = operands[i];
+    if (!has_elements(o)) continue;
+    for (int d = 0; d < o.rank; ++d) {
+      std::int64_t& extent = shape[rank - o.rank + d];
+      if (o.extents[d] == extent || o.extents[d] == 1) continue;
+      if (extent != 1) throw_mismatch(operands, count, pass);
+      extent = o.extents[d];
+    }
+  }
+}
+
+int first_of_array(const operand* all, int k) {
+  const auto kind = [](const operand& o) { return o.kind == operand_kind::neighbour ? operand_kind::array : o.kind; };
+  const operand& mine = all[k];
+  for (int i = 0; i < k && mine.memory != nullptr; ++i) {
+    const operand& o = all[i];
+    if (o.memory == mine.memory && o.word[0] == mine.word[0] && kind(o) == kind(mine) && o.type == mine.type && o.rank == mine.rank &&
+        std::equal(o.extents, o.extents + o.rank, mine.extents) && std::equal(o.strides, o.strides + o.rank, mine.strides))
+      return i;
+  }
+  return k;
+}
+
 device common_device(const operand* all, int count, const pass_view& pass) {
   const operand* first = nullptr;
   for (int i = 0; i < count; ++i) {
@@ -262,10 +275,9 @@ device common_device(const operand* all, int count, const pass_view& pass) {
 }
 
 void lay_out(geometry& g, const operand* all, int inputs, int outputs, int lanes, const pass_view& pass) {
-  g.shape_rank = 0;
   const int count = inputs + outputs;
   g.where = common_device(all, count, pass);
-  broadcast_inputs(g, all, inputs, pass);
+  broadcast_shape(g.shape, g.shape_rank, all, inputs, pass);
   fit_outputs(g, all, inputs, outputs, pass);
   g.elements = element_count(g.shape, g.shape_rank, 1);
   std::uint32_t reduced = ~0u;  // of the reductions, which are one value each where they have no dimensions

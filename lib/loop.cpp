@@ -66,7 +66,7 @@ constexpr std::int64_t worth_a_graph = 512;
 // Blocks, threads and what they keep on chip, as few steps of a block's threads as possible.
 plan loop::plan_kernel(strategy how) const {
   plan p;
-  p.where = where(), p.elements = space_.elements, p.lanes = code_->step->pass.lanes, p.per_element = code_->step->per_element;
+  p.where = where(), p.elements = space_.elements, p.lanes = code_->step->pass.lanes, p.per_element = cost_per_element();
   const loop_traits& traits = code_->traits;
   const device_properties& device = properties(where());
   const bool sim = where().kind == backend::sim;

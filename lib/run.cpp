@@ -19,7 +19,17 @@ prepared::prepared(const program_code& code, const operand* operands, const laun
   lay_out(space_, operands_.data(), code.inputs, code.outputs(), code.pass.lanes, code.pass.view);
 }
 
+cost prepared::cost_per_element() const {
+  return cost_of(code_->pass.view, [this](std::uint64_t k) { return first_of_array(operands_.data(), static_cast<int>(k)); });
+}
+
 plan prepared::make_plan() const {
+  plan p = plan_launch();
+  p.per_element = cost_per_element();
+  return p;
+}
+
+plan prepared::plan_launch() const {
   kernel_attributes attributes{};
   if (space_.where.kind == backend::cuda) {
     const void* const function = code_->kernel[space_.linear ? 0 : 1];
@@ -28,9 +38,7 @@ plan prepared::make_plan() const {
                           ") cannot run on a GPU: its file was not compiled by nvcc. Compile it as CUDA, or set DSL_DEVICE=host");
     attributes = cuda::attributes(function, fixed_.block > 0 ? fixed_.block : default_block, space_.where.index);
   }
-  plan p = detail::make_plan(space_, operands_.data(), code_->inputs, code_->pass, attributes, fixed_);
-  p.per_element = code_->per_element;
-  return p;
+  return detail::make_plan(space_, operands_.data(), code_->inputs, code_->pass, attributes, fixed_);
 }
 
 namespace {
@@ -106,7 +114,7 @@ tiling tiling_of(const geometry& g, const plan& p) {
 }  // namespace
 
 void prepared::run_kernel(const std::uint64_t* recorded, const bool* stop, const stream& on) {
-  const plan p = make_plan();
+  const plan p = plan_launch();
   const int inputs = code_->inputs, count = static_cast<int>(operands_.size());
   const kept_along kept = space_.kept == 0 ? kept_along::none : (space_.kept >> (space_.rank - 1) & 1) != 0 ? kept_along::columns : kept_along::rows;
   parameters given({space_.elements, p.tiles, {space_.count, p.splits, p.slots, {log2_of(p.distance), log2_of(p.parts)}, kept, nullptr, nullptr, stop}});

@@ -13,7 +13,6 @@ struct unnamed;
 struct program_code {
   pass_traits pass;
   int inputs;
-  cost per_element;
   const char* name;        // contains the kernel's name (`spell_kernel`), or null
   const void* kernel[2];   // linear, strided; null in a file that nvcc did not compile
   simulated_kernel simulated[2];
@@ -39,15 +38,13 @@ constexpr int largest_state(foldings<F...>) {
 
 template <class Name, class Pass, int Inputs>
 const program_code& code_of() {
-  constexpr int operands = Inputs + Pass::targets;
-  static_assert(operands <= max_operands, "a kernel takes at most 32 operands and outputs");
+  constexpr int operands = operands_of<Inputs, Pass::targets>();
   using linear = linear_arguments<operands>;
   using strided = strided_arguments<operands>;
   using folds = typename Pass::folds;
   static const program_code code{
       {Pass::view(), lanes_for(Pass::view()), {groups_ahead(Pass::view(), false), groups_ahead(Pass::view(), true)}, sizeof(typename folds_of<folds>::accumulators), largest_state(folds{})},
       Inputs,
-      cost_of(Pass::view()),
       spelled_name<Name>(),
 #if defined(__CUDACC__)
       {reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, linear>), reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, strided>)},
@@ -68,6 +65,8 @@ class prepared {
   device where() const { return space_.where; }
   bool is_reduction(std::size_t output) const { return code_->pass.view.is_result(static_cast<int>(output)); }
   plan make_plan() const;
+  /// What an element costs, where what several operands read of one array is read once.
+  cost cost_per_element() const;
 
   /// Queues one evaluation on the current stream. `recorded` gives for each output a second address for a reduction's result, or 0;
   /// on a GPU a kernel that folds does nothing where `*stop` is true. Throws cuda_error that names the kernel, the expression and the sizes.
@@ -78,6 +77,7 @@ class prepared {
   void require_in_place() const;
 
  private:
+  plan plan_launch() const;
   void run_kernel(const std::uint64_t* recorded, const bool* stop, const stream& on);
 
  protected:

@@ -312,5 +312,10 @@ auto eval(const E& expression) {
     return array<T, detail::result_rank<E>>(expression);
   }
 }
+/// A copy of an array, a scalar or an element.
+template <detail::viewable A>
+auto eval(const A& x) {
+  return eval(detail::as_operand(x));
+}
 
 }  // namespace dsl

@@ -87,9 +87,12 @@ template <class T> inline constexpr bool is_element_reference<element_reference<
 template <class T>
 concept lazy_operand = lazy<T> || is_array<T> || is_scalar<T> || is_symbol<T>;
 
-/// At least one lazy operand; the rest may be C++ scalars, and single elements of arrays.
+/// What may stand beside one: C++ scalars, and single elements of arrays.
+template <class T>
+concept any_operand = lazy_operand<T> || element<T> || is_element_reference<T>;
+/// At least one lazy operand.
 template <class... T>
-concept operands = ((lazy_operand<T> || element<T> || is_element_reference<T>) && ...) && (lazy_operand<T> || ...);
+concept operands = (any_operand<T> && ...) && (lazy_operand<T> || ...);
 
 // Operands are only read, so the leaves of a const array and of any other are of one type.
 template <class T, int R>
@@ -266,9 +269,12 @@ struct leaves_of {
 // The shape of an expression of elements that is not assigned yet.
 template <lazy E>
 dsl::extents<E::rank> shape_of(const E& e) {
-  geometry g;
-  lay_out(g, leaves_of<E>(e).at, leaf_count<E>, 0, 1, pass_view{});
-  return first_of<E::rank>(g.shape);
+  const leaves_of<E> leaves(e);
+  common_device(leaves.at, leaf_count<E>, pass_view{});  // throws
+  std::int64_t shape[max_rank];
+  int rank;
+  broadcast_shape(shape, rank, leaves.at, leaf_count<E>, pass_view{});
+  return first_of<E::rank>(shape);
 }
 
 }  // namespace detail

@@ -50,10 +50,21 @@ namespace dsl {
 #undef DSL_FUNCTION_2
 #undef DSL_FUNCTION_3
 
-// a += x and the like, for arrays and views: in place, one kernel.
+namespace detail {
+
+template <class S, class Result>
+constexpr S same_symbol(const Result& result) {
+  static_assert(std::same_as<S, Result>, "a symbol keeps its dtype: write auto sum = v + x, or dsl::cast, where += and the like would change it");
+  return {result.owner, result.id};
+}
+
+}  // namespace detail
+
+// a += x and the like, for arrays, scalars in device memory, views and elements: in place, one kernel. A symbol becomes the result's, which is
+// of its own dtype.
 #define DSL_COMPOUND(token)                                                              \
   template <class A, class B>                                                            \
-    requires(detail::is_array<A> && detail::operands<A, B>)                              \
+    requires((detail::is_array<A> || detail::is_scalar<A>) && detail::operands<A, B>)    \
   A& operator token##=(A& a, const B& b) {                                               \
     return a = a token b;                                                                \
   }                                                                                      \
@@ -61,6 +72,15 @@ namespace dsl {
     requires detail::operands<view<T, R>, B>                                             \
   const view<T, R>& operator token##=(const view<T, R>& a, const B& b) {                 \
     return a = a token b;                                                                \
+  }                                                                                      \
+  template <element T, detail::any_operand B>                                            \
+  const element_reference<T>& operator token##=(const element_reference<T>& a, const B& b) { \
+    return a = a.view() token b;                                                         \
+  }                                                                                      \
+  template <class S, class B>                                                            \
+    requires(is_symbol<S> && detail::operands<S, B>)                                     \
+  constexpr S& operator token##=(S& s, const B& b) {                                     \
+    return s = detail::same_symbol<S>(s token b);                                        \
   }
 DSL_COMPOUND(+) DSL_COMPOUND(-) DSL_COMPOUND(*) DSL_COMPOUND(/) DSL_COMPOUND(%)
 DSL_COMPOUND(<<) DSL_COMPOUND(>>) DSL_COMPOUND(&) DSL_COMPOUND(|) DSL_COMPOUND(^)

@@ -7,9 +7,9 @@ namespace dsl {
 
 namespace detail {
 
-/// What has a shape: an array, a view, a scalar in device memory, an expression.
+/// What has a shape: an array, a view, a scalar in device memory, one element, an expression.
 template <class X>
-concept shaped = lazy<std::remove_cvref_t<X>> || is_array<std::remove_cvref_t<X>> || is_scalar<std::remove_cvref_t<X>>;
+concept shaped = lazy<std::remove_cvref_t<X>> || viewable<std::remove_cvref_t<X>>;
 template <class X> inline constexpr int rank_of = std::remove_cvref_t<X>::rank;
 
 // Operands first: a formula around a reduction need not have a trace.
@@ -19,6 +19,11 @@ constexpr bool has_reduction() {
   else return has_folds<E>;
 }
 
+template <int NewRank, class E, class Change>
+E remap(const char*, const E& e, const Change&) {
+  static_assert(sizeof(E) == 0, "this has no elements to rearrange before it is evaluated: dsl::eval(x) first");
+  return e;
+}
 template <int NewRank, class T, int R, class Change>
 view<T, NewRank> remap(const char* function, const view<T, R>& v, const Change& change) {
   return v.template remap<NewRank>(function, change);
@@ -29,14 +34,20 @@ index_leaf<NewRank> remap(const char*, const index_leaf<R>& leaf, const Change& 
   return {to.offset, first_of<NewRank>(to.extents), first_of<NewRank>(to.strides)};
 }
 
+template <int NewRank, class T, class Change>
+value_leaf<T> remap(const char*, const value_leaf<T>& leaf, const Change&) { return leaf; }
+template <int NewRank, class F, int R, class... Operands, class Change>
+auto remap(const char*, const reduction<F, R, Operands...>& e, const Change&) {
+  static_assert(sizeof(e) == 0, "a reduction has no elements to rearrange: assign it first (dsl::eval), or rearrange its operand");
+  return e;
+}
+
 // An operand without dimensions broadcasts to whatever the others become, so it stays as it is, unless it is all there is.
 template <int NewRank, bool Stays, class E, class Change>
 auto remap_operand(const char* function, const E& operand, const Change& change) {
   if constexpr (Stays && E::rank == 0) return operand;
   else return remap<NewRank>(function, operand, change);
 }
-template <int NewRank, bool Stays, class T, class Change>
-auto remap_operand(const char*, const value_leaf<T>& operand, const Change&) { return operand; }
 template <int NewRank, bool Stays, class F, class... Operands, class Change>
 auto remap_operand(const char* function, const expression<F, Operands...>& e, const Change& change) {
   return std::apply([&](const auto&... x) { return make_expression<F>(remap_operand<NewRank, Stays>(function, x, change)...); },

@@ -57,7 +57,7 @@ struct vectorized {
   /// On arrays, scalars and expressions: an expression, or several at once if the function returns a std::tuple. On symbols, that
   /// is inside another formula: its result.
   template <class... T>
-    requires((detail::lazy_operand<T> || element<T>) && ...)
+    requires(detail::any_operand<T> && ...)
   constexpr auto operator()(const T&... x) const {
     if constexpr ((is_symbol<T> || ...)) {
       static_assert(std::is_invocable_v<F, T...>,
