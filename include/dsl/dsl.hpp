@@ -1,6 +1,7 @@
 // Everything: formulas on arrays as fused kernels.
 #pragma once
 
+#include <dsl/lang/assign.hpp>
 #include <dsl/lang/fast_math.hpp>
 #include <dsl/lang/gather.hpp>
 #include <dsl/lang/generate.hpp>

@@ -22,6 +22,12 @@ struct symbol {
                   "with DSL_FN operator()");
     return false;
   }
+
+  template <class I>
+  constexpr symbol operator[](const I&) const {
+    static_assert(sizeof(I) == 0, "inside a formula there is one element: apply dsl::shift, dsl::take or a slice to the array and pass the result as an argument");
+    return *this;
+  }
 };
 
 template <class T> inline constexpr bool is_symbol = false;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <dsl/exec/run.hpp>
-#include <dsl/lang/lower.hpp>
+#include <dsl/lang/assignable.hpp>
 
 namespace dsl {
 
@@ -24,7 +24,6 @@ constexpr void add_output(graph& g, const Output& o) {
   constexpr dtype Target = T.type;
   g.single |= static_cast<std::uint32_t>(T.single) << g.outputs.size();
   if constexpr (is_symbol<Output>) {
-    static_assert(assignable(Target, Output::type), "the target's dtype is narrower than the expression's: use dsl::cast");
     g.outputs.push_back(convert_symbol<Target, false>(o).id);
   } else {
     g.outputs.push_back(convert_symbol<Target, false>(lift(&g, o)).id);  // the formula returned a constant
@@ -34,7 +33,6 @@ constexpr void add_output(graph& g, const Output& o) {
 template <bool Share, class Targets, class... E> struct assignment;
 template <bool Share, target_type... Targets, class... E>
 struct assignment<Share, target_types<Targets...>, E...> {
-  static_assert(sizeof...(Targets) == std::tuple_size_v<outputs_of<E...>>, "as many targets as the right side has values");
   static constexpr graph run() {
     graph g;
     tracer t{&g};
@@ -53,7 +51,7 @@ struct assignment<Share, target_types<Targets...>, E...> {
 
 template <bool Share, class Targets, class Calls, class... E> struct assignment_pass;
 template <bool Share, class Targets, class... Calls, class... E>
-struct assignment_pass<Share, Targets, std::tuple<Calls...>, E...> { using type = pass_of<assignment<Share, Targets, E...>, Calls...>; };
+struct assignment_pass<Share, Targets, std::tuple<Calls...>, E...> : compile<assignment<Share, Targets, E...>, Calls...> {};
 
 // The name of the first expression that has one. Deduced, for the reason given at `code_for`.
 inline std::type_identity<unnamed> kernel_name() { return {}; }
@@ -67,13 +65,8 @@ auto kernel_name(const reduction<F, R, E>& e, const Rest&... rest) { return kern
 
 template <class T> inline constexpr target_type type_of_target{dtype_v<typename T::value_type>, T::rank == 0};
 
-// A view writes whether it is const itself or not, as a pointer does.
-template <class Target> inline constexpr bool is_writable = !std::is_const_v<Target>;
-template <class T, int R> inline constexpr bool is_writable<view<T, R>> = !std::is_const_v<T>;
-template <class T, int R> inline constexpr bool is_writable<const view<T, R>> = !std::is_const_v<T>;
-
 template <bool Share, class Targets, class... E>
-using pass_for = typename assignment_pass<Share, Targets, decltype(std::tuple_cat(std::declval<typename calls_of<E>::type>()...)), E...>::type;
+using compiled_for = assignment_pass<Share, Targets, decltype(std::tuple_cat(std::declval<typename calls_of<E>::type>()...)), E...>;
 
 // nvcc writes a kernel's template arguments down again and cannot write a closure type, so they are deduced from values here, never
 // spelled by way of the expression that made them.
@@ -131,24 +124,20 @@ inline constexpr bool may_share_operands = sizeof...(E) > 0 && ((reductions_in<F
 template <bool Share, class TargetTuple, class... E> class assigned;
 template <bool Share, class... Targets, class... E>
 class assigned<Share, std::tuple<Targets&...>, E...> {
-  static_assert((is_writable<Targets> && ...), "the target is const: an array that is, or a view that only reads");
   static_assert((is_pass<E> && ...), "this takes more than one kernel: evaluate the reductions in it first, with dsl::eval");
+  using compiled = compiled_for<Share, target_types<type_of_target<std::remove_const_t<Targets>>...>, E...>;
+  static_assert(!compiled::mixes, "a formula cannot use its reductions for its elements: apply it to dsl::sum(x) and the like");
+  static_assert(!compiled::folds_folds, "a reduction of a reduction: it is one value, not many");
 
   static constexpr int leaves = Share ? leaf_count<std::tuple_element_t<0, std::tuple<E...>>> : (0 + ... + leaf_count<E>), targets = sizeof...(Targets), expressions = sizeof...(E);
 
  public:
-  using pass = pass_for<Share, target_types<type_of_target<std::remove_const_t<Targets>>...>, E...>;
+  using pass = typename compiled::spelled;
   static constexpr int inputs = leaves + (counts_positions(pass::elements::view(), leaves) ? 1 : 0);
 
  private:
   using target_numbers = std::index_sequence_for<Targets...>;
-  // The expression that a target belongs to.
-  static constexpr int expression_of(int target) {
-    const int outputs[] = {static_cast<int>(std::tuple_size_v<outputs_of<E>>)...};
-    int e = 0;
-    for (int end = outputs[0]; end <= target; end += outputs[++e]) {}
-    return e;
-  }
+  static constexpr int expression_of(int target) { return detail::expression_of<E...>(target); }
 
  public:
   assigned(const std::tuple<Targets&...>& to, const E&... e) {
@@ -199,6 +188,7 @@ class assigned<Share, std::tuple<Targets&...>, E...> {
   void add_target(const Target& target, operand*& at) {
     using E_ = std::tuple_element_t<static_cast<std::size_t>(expression_of(I)), std::tuple<E...>>;
     static_assert(!pass::is_result(I) || Target::rank == result_rank<E_>, "a reduction is one value: assign it to a dsl::scalar; along axes, to an array of as many dimensions as are left");
+    static_assert(pass::is_result(I) || Target::rank >= E_::rank, "the expression has more dimensions than its target");
     operand* const mine = at;
     add_leaves(as_operand(target), at);
     if constexpr (pass::is_result(I)) lie_along(*mine, parts_[expression_of(I)].folds);
@@ -221,7 +211,7 @@ bool share_operands(const E&... e) {
 /// An expression and its targets, laid out and ready to run.
 template <class... Targets, class E>
 prepared prepare_assignment(const launch& fixed, const std::tuple<Targets&...>& targets, const E& expression) {
-  return assigned<false, std::tuple<Targets&...>, E>(targets, expression).prepare(fixed, expression);
+  if constexpr (may_assign<E>(std::type_identity<std::tuple<Targets&...>>{})) return assigned<false, std::tuple<Targets&...>, E>(targets, expression).prepare(fixed, expression);
 }
 
 template <class... Targets, class Values, class... E, std::size_t... I>
@@ -231,7 +221,9 @@ void assign_substituted(const launch&, const std::tuple<Targets&...>&, const Val
 template <class... Targets, class... E>
 void assign_all(const launch& fixed, const std::tuple<Targets&...>& targets, const E&... expressions) {
   static_assert((!counts_steps_in<E> && ...), "dsl::step is the number of a loop's step: it stands among the parameters of dsl::iterate alone");
-  if constexpr ((is_pass<E> && ...)) {
+  if constexpr (!may_assign<E...>(std::type_identity<std::tuple<Targets&...>>{})) {
+    return;
+  } else if constexpr ((is_pass<E> && ...)) {
     if constexpr (may_share_operands<E...>) {
       if (share_operands(expressions...)) return assigned<true, std::tuple<Targets&...>, E...>(targets, expressions...).assign(fixed, expressions...);
     }
@@ -302,16 +294,22 @@ plan plan_of(Target& target, const E& expression, const launch& fixed = {}) {
 template <detail::lazy E>
 auto eval(const E& expression) {
   using outputs = detail::outputs_of<E>;
-  static_assert(std::tuple_size_v<outputs> == 1, "eval takes one value: use dsl::tie for several");
-  using T = element_t<std::tuple_element_t<0, outputs>::type.type>;
-  if constexpr (detail::result_rank<E> == 0) {
-    scalar<T> value(T{}, device_of(expression));
-    dsl::tie(value) = expression;
-    return value;
+  constexpr bool is_one = std::tuple_size_v<outputs> == 1;
+  static_assert(is_one, "eval takes one value: use dsl::tie for several");
+  if constexpr (is_one) {
+    using T = element_t<std::tuple_element_t<0, outputs>::type.type>;
+    if constexpr (detail::result_rank<E> == 0) {
+      scalar<T> value(T{}, device_of(expression));
+      dsl::tie(value) = expression;
+      return value;
+    } else {
+      return array<T, detail::result_rank<E>>(expression);
+    }
   } else {
-    return array<T, detail::result_rank<E>>(expression);
+    return refused{};
   }
 }
+inline refused eval(const refused&) { return {}; }
 /// A copy of an array, a scalar or an element.
 template <detail::viewable A>
 auto eval(const A& x) {

@@ -10,10 +10,23 @@
 
 namespace dsl {
 
+/// What a call that does not compile is worth, so that the compiler says no more than why.
+struct refused {
+  template <class T> operator T() const;
+};
+
 namespace detail {
 
 // lang/shape.hpp: the subscripts of an expression are those of its operands.
 template <class E, class... I> auto subscript_lazily(const E& e, const I&... chosen);
+
+// An expression where a C++ value is wanted.
+template <class T, int Rank>
+T no_value_yet() {
+  static_assert(Rank != 0, "an expression is not a value yet: x.value() evaluates it, copies it to the host and waits");
+  static_assert(Rank == 0, "an expression of many elements is no single value: for a condition take dsl::all(x).value() or dsl::any(x).value()");
+  return T{};
+}
 
 }  // namespace detail
 
@@ -27,9 +40,11 @@ struct expression {
 
   /// A part of it, as of an array: (a + b)(dsl::slice(1, -1)). Lazy; an element is an expression of rank 0.
   template <class... I>
-    requires(sizeof...(I) <= rank && detail::subscripts<I...>)
   auto operator()(const I&... chosen) const {
-    return detail::subscript_lazily(*this, chosen...);
+    static_assert(sizeof...(I) <= rank, "there are more subscripts than axes");
+    static_assert(detail::subscripts<I...>, "subscripts are integers and dsl::slice");
+    if constexpr (sizeof...(I) <= rank && detail::subscripts<I...>) return detail::subscript_lazily(*this, chosen...);
+    else return refused{};
   }
 
   /// Of rank 0: evaluates it, copies the value to the host and waits.
@@ -38,6 +53,9 @@ struct expression {
   {
     return eval(*this).value();
   }
+  /// Does not compile, and says what would.
+  template <element T>
+  operator T() const { return detail::no_value_yet<T, rank>(); }
 };
 
 /// What becomes of all elements of operands that broadcast together, or of those along some axes; evaluated when it is assigned.
@@ -55,6 +73,9 @@ struct reduction {
   {
     return eval(*this).value();
   }
+  /// Does not compile, and says what would.
+  template <element T>
+  operator T() const { return detail::no_value_yet<T, rank>(); }
 };
 
 namespace detail {
@@ -89,10 +110,10 @@ concept lazy_operand = lazy<T> || is_array<T> || is_scalar<T> || is_symbol<T>;
 
 /// What may stand beside one: C++ scalars, and single elements of arrays.
 template <class T>
-concept any_operand = lazy_operand<T> || element<T> || is_element_reference<T>;
+concept any_operand = lazy_operand<T> || element<T> || is_element_reference<T> || std::same_as<T, refused>;
 /// At least one lazy operand.
 template <class... T>
-concept operands = (any_operand<T> && ...) && (lazy_operand<T> || ...);
+concept operands = (any_operand<T> && ...) && ((lazy_operand<T> || std::same_as<T, refused>) || ...);
 
 // Operands are only read, so the leaves of a const array and of any other are of one type.
 template <class T, int R>
@@ -185,6 +206,13 @@ struct cast_function {
   }
 };
 
+// Whether a row of the table is defined for the operands' dtypes.
+template <op Code, class... T>
+constexpr bool is_defined() {
+  if constexpr ((is_symbol<trace_t<operand_t<T>>> && ...)) return resolve(Code, trace_t<operand_t<T>>::type...).valid;
+  else return false;
+}
+
 template <class Function, class... T>
 constexpr auto make_expression(const T&... x) {
   return expression<Function, operand_t<T>...>{{as_operand(x)...}};
@@ -200,8 +228,13 @@ constexpr auto apply_function(const T&... x) {
     };
     (note(x), ...);
     return apply<Code>(lift(g, x)...);
+  } else if constexpr ((std::same_as<T, refused> || ...)) {
+    return refused{};
   } else {
-    return make_expression<table_function<Code>>(x...);
+    constexpr bool is_valid = is_defined<Code, T...>();
+    static_assert(is_valid, "this operation is not defined for operands of these dtypes");
+    if constexpr (is_valid) return make_expression<table_function<Code>>(x...);
+    else return refused{};
   }
 }
 

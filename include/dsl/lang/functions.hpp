@@ -18,7 +18,36 @@ namespace dsl {
   constexpr auto operator token(const A& a, const B& b) {   \
     return detail::apply_function<op::name>(a, b);          \
   }
-#define DSL_FUNCTION(name, numpy, arity, ...) DSL_FUNCTION_##arity(name)
+namespace detail {
+
+// Of errors of the compiler: apart from the macros, which it would show as well.
+template <int Arity>
+constexpr refused want_operands() {
+  static_assert(Arity != 1, "this function takes one operand");
+  static_assert(Arity != 2, "this function takes two operands");
+  static_assert(Arity != 3, "this function takes three operands");
+  return {};
+}
+template <class S>
+constexpr auto hold_symbol() {
+  static_assert(!is_symbol<S>, "a C++ variable holds no symbol: begin with one, auto sum = 0 * v");
+}
+template <class S, class Result>
+constexpr S same_symbol(const Result& result) {
+  constexpr bool is_same = std::same_as<S, Result>;
+  static_assert(is_same, "a symbol keeps its dtype: write auto sum = v + x, or dsl::cast, where += and the like would change it");
+  return {result.owner, result.id};
+}
+
+}  // namespace detail
+
+#define DSL_FUNCTION(name, numpy, arity, ...)                 \
+  DSL_FUNCTION_##arity(name)                                  \
+  template <class... X>                                       \
+    requires(sizeof...(X) != arity && detail::operands<X...>) \
+  constexpr auto name(const X&...) {                          \
+    return detail::want_operands<arity>();                    \
+  }
 #define DSL_FUNCTION_1(name)                        \
   template <class A>                                \
     requires detail::operands<A>                    \
@@ -50,16 +79,6 @@ namespace dsl {
 #undef DSL_FUNCTION_2
 #undef DSL_FUNCTION_3
 
-namespace detail {
-
-template <class S, class Result>
-constexpr S same_symbol(const Result& result) {
-  static_assert(std::same_as<S, Result>, "a symbol keeps its dtype: write auto sum = v + x, or dsl::cast, where += and the like would change it");
-  return {result.owner, result.id};
-}
-
-}  // namespace detail
-
 // a += x and the like, for arrays, scalars in device memory, views and elements: in place, one kernel. A symbol becomes the result's, which is
 // of its own dtype.
 #define DSL_COMPOUND(token)                                                              \
@@ -79,8 +98,14 @@ constexpr S same_symbol(const Result& result) {
   }                                                                                      \
   template <class S, class B>                                                            \
     requires(is_symbol<S> && detail::operands<S, B>)                                     \
-  constexpr S& operator token##=(S& s, const B& b) {                                     \
+  constexpr auto& operator token##=(S& s, const B& b) {                                   \
     return s = detail::same_symbol<S>(s token b);                                        \
+  }                                                                                      \
+  template <element T, class S>                                                          \
+    requires is_symbol<S>                                                                \
+  constexpr auto& operator token##=(T& a, const S&) {                                    \
+    detail::hold_symbol<S>();                                                            \
+    return a;                                                                            \
   }
 DSL_COMPOUND(+) DSL_COMPOUND(-) DSL_COMPOUND(*) DSL_COMPOUND(/) DSL_COMPOUND(%)
 DSL_COMPOUND(<<) DSL_COMPOUND(>>) DSL_COMPOUND(&) DSL_COMPOUND(|) DSL_COMPOUND(^)

@@ -143,7 +143,21 @@ auto take_along(const view<const T, R>& x, const Index& index, int axis) {
   return gather(view<const T, rank>(x.owner(), x.data(), sizes, strides), spread, x.extent(along), x.strides()[static_cast<std::size_t>(along)]);
 }
 
+// What does not lie in memory.
+template <class X, class Result = refused>
+Result not_in_memory() {
+  static_assert(in_memory<X>, "dsl::shift and dsl::take read from memory: of an expression take dsl::eval(x)");
+  return {};
+}
+
 }  // namespace detail
+
+template <detail::lazy X, class... Rest>
+  requires(!detail::in_memory<X>)
+auto shift(const X&, const Rest&...) { return detail::not_in_memory<X>(); }
+template <detail::lazy X, class... Rest>
+  requires(!detail::in_memory<X>)
+auto take(const X&, const Rest&...) { return detail::not_in_memory<X>(); }
 
 /// Element i is x's element i - distance along an axis (as NumPy's roll); beyond the ends `boundary` says what stands there. Lazy,
 /// so a stencil is one expression and one kernel: shift(u, 1) + shift(u, -1) - 2 * u. x is an array or a view. Throws shape_error

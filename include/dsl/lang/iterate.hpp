@@ -27,13 +27,33 @@ std::int32_t number_of(const Leaf& leaf, const std::tuple<S&...>& variables) {
 /// Whether what is recorded is computed in the step's own kernel: records are reductions, and so the step has some.
 template <class Formula> inline constexpr bool records_in_step = has_folds<Formula>;
 
+/// Whether a formula makes new variables of a loop's; where not, an error of the compiler.
+template <class Formula, class... S>
+constexpr bool may_loop(std::type_identity<std::tuple<S&...>> variables) {
+  constexpr bool is_one_kernel = is_pass<Formula>, as_many = std::tuple_size_v<outputs_of<Formula>> == sizeof...(S);
+  static_assert(is_one_kernel, "a reduction among a loop's parameters is evaluated before it: give its value, dsl::eval(...)");
+  static_assert(as_many, "a loop's formula gives as many values as there are variables in its state");
+  if constexpr (is_one_kernel && as_many) return may_assign<Formula>(variables);
+  else return false;
+}
+
+// Without std::apply, of which the compiler's output shows every step where a formula cannot be called.
+template <class F, class... S, class... P, std::size_t... I, std::size_t... K>
+auto call_with(const F& f, const std::tuple<S&...>& variables, const std::tuple<P...>& parameters, std::index_sequence<I...>, std::index_sequence<K...>) {
+  return f(std::get<I>(variables)..., std::get<K>(parameters)...);
+}
+
+template <class T> inline constexpr bool is_loop_state = false;
+template <class... S> inline constexpr bool is_loop_state<loop_state<S...>> = true;
+template <class T> inline constexpr bool is_vectorized = false;
+template <class Name, class F> inline constexpr bool is_vectorized<vectorized<Name, F>> = true;
+
 /// A loop's formula with what is recorded in its steps, and with what ends it.
 template <class... S, class Function, class... Operands, class... Conditions, class... Recorders>
 auto step_formula(const std::tuple<S&...>& variables, const expression<Function, Operands...>& e, const std::tuple<const Conditions&...>& until,
                   [[maybe_unused]] const std::tuple<const record_option<Recorders>&...>& records) {
   static_assert(sizeof...(Conditions) <= 1, "a loop takes one condition to end on");
   constexpr int arguments = sizeof...(Operands), states = sizeof...(S);
-  static_assert(std::tuple_size_v<outputs_of<expression<Function, Operands...>>> == sizeof...(S), "a loop's formula gives as many values as there are variables in its state");
   constexpr std::uint32_t scalars = [] {
     std::uint32_t found = 0, bit = 1;
     ((found |= S::rank == 0 ? bit : 0, bit <<= 1), ...);
@@ -175,17 +195,28 @@ template <class Name, class F, class... S, class... Arguments>
 auto iterate(std::integral auto steps, const vectorized<Name, F>& f, const loop_state<S...>& s, const Arguments&... arguments) {
   using namespace detail;
   const auto parameters = filter(parameters_alone{}, arguments...);
-  const auto formula = std::apply([&](auto&... v) { return std::apply([&](const auto&... p) { return f(v..., p...); }, parameters); }, s.variables);
-  static_assert(is_pass<std::remove_cvref_t<decltype(formula)>>,
-                "a reduction among a loop's parameters is evaluated before it: give its value, dsl::eval(...)");
-  const loop_schedule plan = loop_schedule::of(static_cast<std::int64_t>(steps), option_or(from_step(0), arguments...).number, option_or(every(1), arguments...).steps);
-  const auto watches = filter(watches_alone{}, arguments...);
-  const auto watch = watch_of(watches);
-  auto histories = run_loop(plan, s.variables, formula, filter(conditions_alone{}, arguments...), filter(records_alone{}, arguments...),
-                            filter(samples_alone{}, arguments...), std::tuple_size_v<decltype(watches)> > 0 ? &watch : nullptr,
-                            option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...));
-  if constexpr (std::tuple_size_v<decltype(histories)> == 1) return std::get<0>(std::move(histories));
-  else return histories;
+  const auto formula = call_with(f, s.variables, parameters, std::index_sequence_for<S...>{}, std::make_index_sequence<std::tuple_size_v<decltype(parameters)>>{});
+  if constexpr (may_loop<std::remove_const_t<decltype(formula)>>(std::type_identity<std::tuple<S&...>>{})) {
+    const loop_schedule plan = loop_schedule::of(static_cast<std::int64_t>(steps), option_or(from_step(0), arguments...).number, option_or(every(1), arguments...).steps);
+    const auto watches = filter(watches_alone{}, arguments...);
+    const auto watch = watch_of(watches);
+    auto histories = run_loop(plan, s.variables, formula, filter(conditions_alone{}, arguments...), filter(records_alone{}, arguments...),
+                              filter(samples_alone{}, arguments...), std::tuple_size_v<decltype(watches)> > 0 ? &watch : nullptr,
+                              option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...));
+    if constexpr (std::tuple_size_v<decltype(histories)> == 1) return std::get<0>(std::move(histories));
+    else return histories;
+  } else {
+    return refused{};
+  }
+}
+// What is called in another way does not compile.
+template <class Steps, class F, class... Arguments>
+  requires(!detail::is_vectorized<F> || !(detail::is_loop_state<Arguments> || ...))
+refused iterate(const Steps&, const F&, const Arguments&...) {
+  constexpr bool is_formula = detail::is_vectorized<F>, has_state = (detail::is_loop_state<Arguments> || ...);
+  static_assert(is_formula, "a loop's formula is made by dsl::vectorize: dsl::iterate(steps, dsl::vectorize(f), dsl::state(x, ...), parameters...)");
+  static_assert(!is_formula || has_state, "what a loop carries follows its formula, as dsl::state(x, ...)");
+  return {};
 }
 
 /// How a loop would run: strategy, grid, block, what stays on chip. Takes what `iterate` takes after the steps; runs nothing. Throws
@@ -194,7 +225,7 @@ template <class Name, class F, class... S, class... Arguments>
 plan plan_of(const vectorized<Name, F>& f, const loop_state<S...>& s, const Arguments&... arguments) {
   using namespace detail;
   const auto parameters = filter(parameters_alone{}, arguments...);
-  const auto formula = std::apply([&](auto&... v) { return std::apply([&](const auto&... p) { return f(v..., p...); }, parameters); }, s.variables);
+  const auto formula = call_with(f, s.variables, parameters, std::index_sequence_for<S...>{}, std::make_index_sequence<std::tuple_size_v<decltype(parameters)>>{});
   const auto step = step_formula(s.variables, formula, filter(conditions_alone{}, arguments...), filter(records_alone{}, arguments...));
   auto beside = variables_beside<sizeof...(S)>(step);
   constexpr bool stops = std::tuple_size_v<decltype(filter(conditions_alone{}, arguments...))> > 0;

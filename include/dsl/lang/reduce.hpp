@@ -68,6 +68,13 @@ constexpr auto reduce_by(const std::tuple<Options...>& options, const X&... x) {
   else return reduce_arrays<Function>(options, x...);
 }
 
+template <class Option>
+constexpr refused want_options() {
+  constexpr bool is_option = reduction_option<Option>;
+  static_assert(is_option, "after its operand a reduction takes dsl::axis(k), dsl::keep_dims and dsl::ddof(n)");
+  return {};
+}
+
 }  // namespace detail
 
 // Each takes an array, a view or an expression, and after it, in any order, axis(...) and keep_dims. The result is lazy: an
@@ -77,11 +84,18 @@ constexpr auto reduce_by(const std::tuple<Options...>& options, const X&... x) {
 // The order in which elements are combined is fixed, so that a result is the same from run to run. Throws shape_error for axes that
 // are not there or are named twice.
 
-#define DSL_REDUCTION(name)                                                                     \
+#define DSL_REDUCTION_OF_ONE(name)                                                              \
   template <class A, detail::reduction_option... Options>                                       \
     requires detail::operands<A>                                                                \
   constexpr auto name(const A& a, const Options&... options) {                                  \
     return detail::reduce_by<detail::name##_function>(std::tuple<Options...>(options...), a);   \
+  }
+#define DSL_REDUCTION(name)                                                                     \
+  DSL_REDUCTION_OF_ONE(name)                                                                    \
+  template <class A, class Option>                                                              \
+    requires(detail::operands<A> && !detail::reduction_option<Option>)                          \
+  constexpr auto name(const A&, const Option&) {                                                \
+    return detail::want_options<Option>();                                                      \
   }
 
 /// Sums and products: 0 and 1 where there are no elements. Integers and booleans widen to int64 or uint64. sum<double>(x) converts
@@ -101,8 +115,8 @@ constexpr auto prod(const A& a, const Options&... options) {
 
 /// The least and the greatest element, and their difference. NaN wins. Complex numbers are ordered by their real parts and then by
 /// their imaginary parts. shape_error where there are no elements.
-DSL_REDUCTION(min)
-DSL_REDUCTION(max)
+DSL_REDUCTION_OF_ONE(min)
+DSL_REDUCTION_OF_ONE(max)
 DSL_REDUCTION(ptp)
 
 /// Whether any or all elements are not 0 (NaN is not), and how many: bool, bool, int64.
@@ -133,6 +147,7 @@ DSL_REDUCTION(nanstd)
 DSL_REDUCTION(nanargmin)
 DSL_REDUCTION(nanargmax)
 #undef DSL_REDUCTION
+#undef DSL_REDUCTION_OF_ONE
 
 /// The norm of order 1 (sum of magnitudes), 2 (Euclidean) or dsl::inf (greatest magnitude); real, of integers a double.
 template <int Order = 2, class A, detail::reduction_option... Options>

@@ -94,7 +94,7 @@ struct element_trace {
 };
 template <class Calls, class Operand, dtype A> struct element_pass;
 template <class... Calls, class Operand, dtype A>
-struct element_pass<std::tuple<Calls...>, Operand, A> { using type = pass_of<element_trace<Operand, A>, Calls...>; };
+struct element_pass<std::tuple<Calls...>, Operand, A> : compile<element_trace<Operand, A>, Calls...> {};
 
 // Deduced, not spelled, for the reason given at `code_for`.
 template <dtype Target, int Inputs, class... Element, class... Operator>
@@ -217,8 +217,9 @@ void assign_scan(Target& target, const scan_expression<Operator, A, R, Rank, Ope
   using T = typename std::remove_cvref_t<Target>::value_type;
   constexpr int inputs = leaf_count<Operand>;
   constexpr bool flat = Rank != Operand::rank || Rank == 1;
-  using pass_type = typename element_pass<typename calls_of<Operand>::type, Operand, A>::type;
-  static_assert(pass_type::folds::count == 0, "a formula with reductions gives one value, not the elements of a scan");
+  using compiled = element_pass<typename calls_of<Operand>::type, Operand, A>;
+  using pass_type = typename compiled::spelled;
+  static_assert(!compiled::mixes && pass_type::folds::count == 0, "a formula with reductions gives one value, not the elements of a scan");
   const scan_code& code = scan_code_for<dtype_v<T>, inputs>(pass_type{}, operator_program<Operator, A>());
 
   operand all[inputs + 1];

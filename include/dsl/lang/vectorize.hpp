@@ -46,6 +46,10 @@ struct functor {
   }
 };
 
+/// As std::is_invocable_v, of which the compiler's output shows every step.
+template <class F, class... S>
+inline constexpr bool is_traceable_with = requires(F f, S... s) { f(s...); };
+
 template <class F, class... T>
 concept called_with_elements = std::is_invocable_v<F, element_t<trace_t<operand_t<T>>::type.type>...>;
 
@@ -64,7 +68,7 @@ struct vectorized {
                     "a functor that is called for each element cannot be called inside a traced lambda: apply it to the arrays "
                     "outside and pass its result as an argument");
       return F{}(x...);
-    } else if constexpr (std::is_invocable_v<F, detail::trace_t<detail::operand_t<T>>...>) {
+    } else if constexpr (detail::is_traceable_with<F, detail::trace_t<detail::operand_t<T>>...>) {
       return detail::make_expression<detail::formula<Name, F>>(x...);
     } else {
       static_assert(detail::called_with_elements<F, T...>, "the function cannot be called with these arguments' element types");
@@ -78,10 +82,11 @@ struct vectorized {
 /// each element as it is, loops and branches included. A std::tuple as its result makes several outputs. `Name`, a type declared at
 /// namespace scope, names the kernel in profilers. The function must have no state: pass values as arguments.
 template <class Name = detail::unnamed, class F>
-constexpr vectorized<Name, F> vectorize(F) {
-  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>,
-                "vectorize takes a function without captures or members: pass values as arguments");
-  return {};
+constexpr auto vectorize(F) {
+  constexpr bool is_stateless = std::is_empty_v<F> && std::is_default_constructible_v<F>;
+  static_assert(is_stateless, "vectorize takes a function without captures or members: pass values as arguments");
+  if constexpr (is_stateless) return vectorized<Name, F>{};
+  else return [](const auto&...) { return refused{}; };
 }
 
 }  // namespace dsl

@@ -31,10 +31,13 @@ class array {
   array(array&&) noexcept = default;
   /// Evaluates an expression on its operands' device: one kernel, without waiting.
   template <detail::lazy E>
-    requires(E::rank == Rank)
   array(const E& expression) {
-    assign(*this, expression);
+    static_assert(E::rank == Rank, "an array is made of an expression of as many dimensions");
+    if constexpr (E::rank == Rank) assign(*this, expression);
   }
+  template <detail::viewable A>
+    requires(A::rank != Rank)
+  array(const A& other) : array(other.view()) {}
 
   array& operator=(const array& other) {
     if (this == &other) return *this;
@@ -69,15 +72,17 @@ class array {
 
   /// A part of it, or one element: x(dsl::slice(1, -1)), m(dsl::slice(), 0), m(i, j). See `view`.
   template <class... I>
-    requires(sizeof...(I) <= Rank && detail::subscripts<I...>)
   auto operator()(const I&... chosen) {
     return view()(chosen...);
   }
   template <class... I>
-    requires(sizeof...(I) <= Rank && detail::subscripts<I...>)
   auto operator()(const I&... chosen) const {
     return view()(chosen...);
   }
+
+  /// Do not compile, and say what would.
+  template <class E = T> E* begin() const { return no_iterator<E>(); }
+  template <class E = T> E* end() const { return no_iterator<E>(); }
 
   T* data() noexcept { return static_cast<T*>(owner_.data()); }
   const T* data() const noexcept { return static_cast<const T*>(owner_.data()); }
@@ -96,6 +101,11 @@ class array {
   }
 
  private:
+  template <class E>
+  static E* no_iterator() {
+    static_assert(sizeof(E) == 0, "elements are in device memory: loop over x.copy_to_host(), or write an expression");
+    return nullptr;
+  }
   void copy_from(const array& other) {
     detail::copy(owner_, data(), other.owner_, other.data(), static_cast<std::size_t>(size()) * sizeof(T));
   }

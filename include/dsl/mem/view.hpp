@@ -76,13 +76,18 @@ class view {
   /// its axis. One element, where integers stand for all axes, is an `element_reference`, anything else a view. Throws index_error,
   /// and memory_error for a view without memory.
   template <class... I>
-    requires(sizeof...(I) <= Rank && detail::subscripts<I...>)
   auto operator()(const I&... chosen) const {
-    constexpr int left = detail::rank_after<I...>(Rank);
-    const detail::subscript all[] = {chosen..., 0};
-    const auto part = remap<left>("x(...)", [&all](const detail::mapping& m) { return detail::subscripted(m, all, sizeof...(I)); });
-    if constexpr (left == 0) return element_reference<T>(part);
-    else return part;
+    static_assert(sizeof...(I) <= Rank, "there are more subscripts than axes");
+    static_assert(detail::subscripts<I...>, "subscripts are integers and dsl::slice");
+    if constexpr (sizeof...(I) <= Rank && detail::subscripts<I...>) {
+      constexpr int left = detail::rank_after<I...>(Rank);
+      const detail::subscript all[] = {chosen..., 0};
+      const auto part = remap<left>("x(...)", [&all](const detail::mapping& m) { return detail::subscripted(m, all, sizeof...(I)); });
+      if constexpr (left == 0) return element_reference<T>(part);
+      else return part;
+    } else {
+      return *this;
+    }
   }
 
   T* data() const noexcept { return data_; }
