@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 
 #include "buffer.hpp"
 #include "layout.hpp"
@@ -352,6 +353,47 @@ bool overlaps(const operand* all, int inputs, int outputs, const geometry& g) {
     }
   }
   return false;
+}
+
+namespace {
+
+struct term { std::int64_t step, most; };
+
+// Whether rest = sum of step[i] * x[i] with x[i] from 0 to most[i]. Steps descend.
+bool is_sum_of(const term* terms, std::size_t count, std::int64_t rest, int& steps_left) {
+  if (rest == 0) return true;
+  if (count == 0 || --steps_left < 0) return false;
+  std::int64_t reach = 0, common = 0;
+  for (std::size_t i = 1; i < count; ++i) reach += terms[i].step * terms[i].most, common = std::gcd(common, terms[i].step);
+  const auto [step, most] = terms[0];
+  if (rest % std::gcd(common, step) != 0) return false;
+  const std::int64_t least = rest > reach ? (rest - reach + step - 1) / step : 0;
+  for (std::int64_t x = std::min(most, rest / step); x >= least && steps_left >= 0; --x)
+    if (is_sum_of(terms + 1, count - 1, rest - x * step, steps_left)) return true;
+  return false;
+}
+
+}  // namespace
+
+// Elements i of a and j of b are one where first_a + sum of |stride_a| i = last_b - sum of |stride_b| j, both counted along positive strides.
+bool share_elements(const operand& a, const operand& b) {
+  const int size = size_of(a.type);
+  const auto apart = static_cast<std::int64_t>(b.word[0] - a.word[0]);
+  if (a.memory == nullptr || a.memory != b.memory || size_of(b.type) != size || apart % size != 0) return false;
+  std::int64_t rest = apart / size;
+  std::array<term, 2 * max_rank> terms;
+  std::size_t count = 0;
+  for (const operand* const o : {&a, &b})
+    for (int d = 0; d < o->rank; ++d) {
+      if (o->extents[d] == 0) return false;
+      const std::int64_t most = o->extents[d] - 1, stride = o->strides[d];
+      if (most == 0 || stride == 0) continue;
+      if (o == &a ? stride < 0 : stride > 0) rest += std::abs(stride) * most;
+      terms[count++] = {std::abs(stride), most};
+    }
+  std::sort(terms.begin(), terms.begin() + count, [](const term& x, const term& y) { return x.step > y.step; });
+  int steps = 10'000;
+  return rest >= 0 && is_sum_of(terms.data(), count, rest, steps);
 }
 
 void use_operands(const operand* all, int inputs, int outputs, const stream& on) {

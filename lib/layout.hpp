@@ -20,4 +20,7 @@ void move_dimension(geometry& g, int count, int from, int to);
 /// Whether vectors of `lanes` elements of an operand lie along the last dimension, each aligned.
 bool is_wide(const geometry& g, const operand& o, const walk& w, int lanes);
 
+/// Whether two operands in memory have an element in common. Where a search of some thousand steps does not tell, false.
+bool share_elements(const operand& a, const operand& b);
+
 }  // namespace dsl::detail

@@ -94,20 +94,58 @@ fold_axes fold_axes_of(const expression<F, Operands...>& e) {
   return found;
 }
 
-// Without memory an array takes the shape of what it is assigned, for a reduction without the axes that are folded.
-template <class T> void give_memory(T&, const geometry&, std::uint32_t) {}
-template <class T, int R> void give_memory(array<T, R>& a, const geometry& g, std::uint32_t folded) {
+/// A target while its statement is checked and queued.
+template <class Target>
+struct bound_target {
+  Target& target;
+  bool imagined = false;
+  static constexpr bool needs_memory() { return false; }
+  static void give_memory(const geometry&, std::uint32_t, const pass_view&, const operand*) {}
+  const Target& elements() const { return target; }
+  static void adopt() {}
+};
+/// An array without memory gets it aside, and takes it over when the statement is queued. Of one that is imagined, for a plan, there
+/// is a first byte alone.
+template <class T, int R>
+struct bound_target<array<T, R>> {
+  array<T, R>& target;
+  bool imagined = false;
+  array<T, R> made{};
+  buffer_ref byte{};
   dsl::extents<R> sizes{};
-  if (g.shape_rank == R)
-    for (int d = 0; d < R; ++d) sizes[static_cast<std::size_t>(d)] = (folded >> d & 1) != 0 ? 1 : g.shape[d];
-  else
-    for (int d = 0, k = 0; d < g.shape_rank && k < R; ++d)
-      if ((folded >> d & 1) == 0) sizes[static_cast<std::size_t>(k++)] = g.shape[d];
-  a = array<T, R>(sizes, g.where);
-}
 
-template <class T> bool needs_memory(const T&) { return false; }
-template <class T, int R> bool needs_memory(const array<T, R>& a) { return !a.has_memory(); }
+  bool needs_memory() const { return !target.has_memory(); }
+  void give_memory(const geometry& g, std::uint32_t folded, const pass_view& pass, const operand* all) {
+    if (!needs_memory()) return;
+    shape_target(sizes.data(), R, g, folded, pass, all);
+    element_count(sizes.data(), R, sizeof(T));  // throws
+    if (imagined) byte = buffer_ref::allocate(1, g.where);
+    else made = array<T, R>(sizes, g.where);
+  }
+  view<T, R> elements() {
+    if (imagined && needs_memory()) return {byte, static_cast<T*>(byte.data()), sizes, row_major(sizes)};
+    return needs_memory() ? made.view() : target.view();
+  }
+  void adopt() {
+    if (made.has_memory()) target = std::move(made);
+  }
+};
+
+/// Throws shape_error where an object stands among the targets twice.
+template <class... Targets>
+std::tuple<bound_target<Targets>...> bind_targets(const std::tuple<Targets&...>& targets, bool imagined = false) {
+  return std::apply([&](auto&... target) {
+    if constexpr (sizeof...(Targets) > 1) {
+      const void* const all[] = {&target...};
+      require_distinct(all, sizeof...(Targets));
+    }
+    return std::tuple<bound_target<Targets>...>{bound_target<Targets>{target, imagined}...};
+  }, targets);
+}
+template <std::size_t First, class... Targets, std::size_t... I>
+auto some_targets(std::tuple<bound_target<Targets>...>& all, std::index_sequence<I...>) { return std::tie(std::get<First + I>(all)...); }
+template <class... Targets>
+auto all_targets(std::tuple<bound_target<Targets>...>& all) { return some_targets<0>(all, std::index_sequence_for<Targets...>{}); }
 
 // The types of an expression's leaves.
 template <class E> struct leaf_types { using type = std::tuple<E>; };
@@ -115,10 +153,31 @@ template <class... Operands> struct leaf_types<std::tuple<Operands...>> { using 
 template <class F, class... Operands> struct leaf_types<expression<F, Operands...>> : leaf_types<std::tuple<Operands...>> {};
 template <class F, int R, class... Operands> struct leaf_types<reduction<F, R, Operands...>> : leaf_types<std::tuple<Operands...>> {};
 
-/// Whether expressions may share their operands: min(a), max(a) and mean(a), which all read a. Whether they do is known when they run.
-template <class First, class... E>
-inline constexpr bool may_share_operands = sizeof...(E) > 0 && ((reductions_in<First> > 0) && ... && (reductions_in<E> > 0)) &&
-                                           (std::is_same_v<typename leaf_types<First>::type, typename leaf_types<E>::type> && ...);
+/// All expressions' leaves, one after another.
+template <class... E>
+struct leaves_of_parts {
+  static constexpr int count = sizeof...(E);
+  explicit leaves_of_parts(const E&... e) {
+    operand* at = all;
+    int k = 0;
+    ((parts[k++] = {static_cast<int>(at - all), leaf_count<E>, fold_axes_of(e)}, add_leaves(e, at)), ...);
+  }
+  operand all[(0 + ... + leaf_count<E>)];
+  part parts[count];
+};
+
+// What reductions ask of their operands' shapes.
+template <class E> void check_shapes(const E&) {}
+template <class F, int R, class... Operands>
+void check_shapes(const reduction<F, R, Operands...>& e) {
+  if constexpr (requires { F::check_shapes(std::declval<const Operands&>()...); })
+    std::apply([](const auto&... x) { F::check_shapes(x...); }, e.operands);
+}
+template <class F, class... Operands>
+  requires((reductions_in<Operands> + ... + 0) > 0)
+void check_shapes(const expression<F, Operands...>& e) {
+  std::apply([](const auto&... x) { (check_shapes(x), ...); }, e.operands);
+}
 
 /// Expressions and their targets as a pass: its operands, before they are laid out.
 template <bool Share, class TargetTuple, class... E> class assigned;
@@ -136,82 +195,138 @@ class assigned<Share, std::tuple<Targets&...>, E...> {
   static constexpr int inputs = leaves + (counts_positions(pass::elements::view(), leaves) ? 1 : 0);
 
  private:
+  using bound = std::tuple<bound_target<Targets>&...>;
   using target_numbers = std::index_sequence_for<Targets...>;
   static constexpr int expression_of(int target) { return detail::expression_of<E...>(target); }
 
  public:
-  assigned(const std::tuple<Targets&...>& to, const E&... e) {
+  assigned(const bound& to, const E&... e) : folds_{fold_axes_of(e)...} {
     operand* at = all_;
-    int k = 0;
-    ((at = Share ? all_ : at, parts_[k] = {static_cast<int>(at - all_), leaf_count<E>, fold_axes_of(e)}, add_leaves(e, at), ++k), ...);
+    ((at = Share ? all_ : at, add_leaves(e, at)), ...);
+    (check_shapes(e), ...);
     if (inputs > leaves) all_[leaves] = position_operand();
     give_memory_to(to, target_numbers{});
     at = all_ + inputs;
     add_targets(to, at, target_numbers{});
   }
 
-  prepared prepare(const launch& fixed, const E&... e) const { return {code(e...), all_, fixed}; }
+  static const program_code& code(const E&... e) { return code_for<inputs>(kernel_name(e...), pass{}); }
   /// Inputs, then targets.
   const operand* operands() const { return all_; }
-  /// Runs it. Reductions over different index spaces take a pass each.
-  void assign(const launch& fixed, const E&... e) {
-    if constexpr (!Share && expressions > 1 && pass::folds::count > 0) {
-      if (!is_one_space(all_, parts_, expressions)) return assign_apart(code(e...), all_, parts_, expressions, numbers.data(), fixed);
-    }
-    prepare(fixed, e...).assign();
-  }
 
  private:
-  static const program_code& code(const E&... e) { return code_for<inputs>(kernel_name(e...), pass{}); }
   template <std::size_t... I>
-  static constexpr std::array<int, sizeof...(I)> expressions_of(std::index_sequence<I...>) { return {expression_of(static_cast<int>(I))...}; }
-  static constexpr std::array<int, targets> numbers = expressions_of(target_numbers{});
-
-  template <std::size_t... I>
-  void give_memory_to(const std::tuple<Targets&...>& to, std::index_sequence<I...>) {
-    if ((needs_memory(std::get<I>(to)) || ...)) (give_memory_to<static_cast<int>(I)>(std::get<I>(to)), ...);
-  }
-  template <int I, class Target>
-  void give_memory_to(Target& target) {
-    if (!needs_memory(target)) return;
-    const part& mine = parts_[expression_of(I)];
+  void give_memory_to(const bound& to, std::index_sequence<I...>) {
+    if (!(std::get<I>(to).needs_memory() || ...)) return;
     geometry g;
-    if constexpr (pass::is_result(I)) lay_out(g, all_ + mine.first, mine.count, 0, 1, pass::view());
-    else lay_out(g, all_, leaves, 0, 1, pass::view());
-    give_memory(target, g, pass::is_result(I) ? mine.folds.axes : 0);
+    lay_out(g, all_, leaves, 0, 1, pass::view());
+    (std::get<I>(to).give_memory(g, pass::is_result(static_cast<int>(I)) ? folds_[expression_of(static_cast<int>(I))].axes : 0, pass::view(), all_), ...);
   }
   template <std::size_t... I>
-  void add_targets(const std::tuple<Targets&...>& to, operand*& at, std::index_sequence<I...>) {
-    (add_target<static_cast<int>(I)>(std::get<I>(to), at), ...);
+  void add_targets(const bound& to, operand*& at, std::index_sequence<I...>) {
+    (add_target<static_cast<int>(I), Targets>(std::get<I>(to), at), ...);
   }
   template <int I, class Target>
-  void add_target(const Target& target, operand*& at) {
+  void add_target(bound_target<Target>& target, operand*& at) {
     using E_ = std::tuple_element_t<static_cast<std::size_t>(expression_of(I)), std::tuple<E...>>;
     static_assert(!pass::is_result(I) || Target::rank == result_rank<E_>, "a reduction is one value: assign it to a dsl::scalar; along axes, to an array of as many dimensions as are left");
     static_assert(pass::is_result(I) || Target::rank >= E_::rank, "the expression has more dimensions than its target");
     operand* const mine = at;
-    add_leaves(as_operand(target), at);
-    if constexpr (pass::is_result(I)) lie_along(*mine, parts_[expression_of(I)].folds);
+    add_leaves(as_operand(target.elements()), at);
+    if constexpr (pass::is_result(I)) lie_along(*mine, folds_[expression_of(I)]);
     else mine->kind = operand_kind::array;  // a scalar target of an elementwise expression is an array of rank 0
   }
 
   operand all_[inputs + targets];
-  part parts_[expressions];
+  fold_axes folds_[expressions];
 };
 
-template <class... E>
-bool share_operands(const E&... e) {
-  operand all[(0 + ... + leaf_count<E>)], *at = all;
-  part parts[sizeof...(E)];
-  int k = 0;
-  ((parts[k++] = {static_cast<int>(at - all), leaf_count<E>, fold_axes_of(e)}, add_leaves(e, at)), ...);
-  return are_same_operands(all, parts, sizeof...(E));
+/// Whether several expressions give single values, or values along axes, and no elements: each may have an index space of its own.
+template <class Targets, class... E>
+constexpr bool are_reductions() {
+  if constexpr (sizeof...(E) == 1) return false;
+  else if constexpr (((reductions_in<E> > 0) && ...)) return true;
+  else {
+    using together = pass_for<false, Targets, E...>;
+    bool all = together::folds::count > 0;
+    for (int i = 0; i < together::targets; ++i) all = all && together::is_result(i);
+    return all;
+  }
 }
 
-/// An expression and its targets, laid out and ready to run.
-template <class... Targets, class E>
-prepared prepare_assignment(const launch& fixed, const std::tuple<Targets&...>& targets, const E& expression) {
-  if constexpr (may_assign<E>(std::type_identity<std::tuple<Targets&...>>{})) return assigned<false, std::tuple<Targets&...>, E>(targets, expression).prepare(fixed, expression);
+/// Of a statement's expressions those whose leaves have the types of the leaves of number First: their numbers. None where First is
+/// not the first of them.
+template <std::size_t First, class... E>
+struct alike {
+  static constexpr bool same[] = {std::is_same_v<typename leaf_types<E>::type, typename leaf_types<std::tuple_element_t<First, std::tuple<E...>>>::type>...};
+  static constexpr std::size_t count = [] {
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < sizeof...(E); ++i)
+      if (same[i] && i < First) return std::size_t{0};
+      else n += same[i] ? 1 : 0;
+    return n;
+  }();
+  static constexpr std::size_t member(std::size_t k) {
+    std::size_t i = 0;
+    while (!same[i] || k-- > 0) ++i;
+    return i;
+  }
+  using numbers = std::make_index_sequence<count>;
+};
+
+/// Reductions and their targets, a pass for each index space: those that read the same operands along the same axes share one, every
+/// other has its own. Which do is known when they run; a pass that several share is compiled where their operands' types allow it.
+template <class Bound, class... E>
+class reductions_apart {
+ public:
+  reductions_apart(const launch& fixed, Bound& to, const E&... e) : fixed_(fixed), to_(to), from_(e...) {}
+  void assign() { add_all(std::index_sequence_for<E...>{}), all_.assign(); }
+
+ private:
+  template <std::size_t... I>
+  void add_all(std::index_sequence<I...>) { (add_alike<I>(typename alike<I, E...>::numbers{}), ...); }
+  template <std::size_t First, std::size_t... K>
+  void add_alike(std::index_sequence<K...>) {
+    using numbers = alike<First, E...>;
+    if constexpr (sizeof...(K) > 1) {
+      const leaves_of_parts leaves(std::get<numbers::member(K)>(from_)...);
+      if (are_same_operands(leaves.all, leaves.parts, leaves.count))
+        return add<true>(std::tuple_cat(targets_of<numbers::member(K)>()...), std::get<numbers::member(K)>(from_)...);
+    }
+    (add<false>(targets_of<numbers::member(K)>(), std::get<numbers::member(K)>(from_)), ...);
+  }
+  template <bool Share, class... Targets, class... Some>
+  void add(const std::tuple<bound_target<Targets>&...>& to, const Some&... e) {
+    using part = assigned<Share, std::tuple<Targets&...>, Some...>;
+    all_.add(part::code(e...), part(to, e...).operands(), fixed_);
+  }
+  template <std::size_t I>
+  auto targets_of() const {
+    constexpr std::array<int, sizeof...(E) + 1> first = sizes_before<outputs_of<E>...>();
+    return some_targets<static_cast<std::size_t>(first[I])>(to_, std::make_index_sequence<static_cast<std::size_t>(first[I + 1] - first[I])>{});
+  }
+
+  const launch& fixed_;
+  Bound& to_;
+  std::tuple<const E&...> from_;
+  statement all_;
+};
+
+/// Evaluates expressions that are passes.
+template <class... Targets, class... E>
+void assign_passes(const launch& fixed, const std::tuple<Targets&...>& targets, const E&... e) {
+  auto to = bind_targets(targets);
+  if constexpr (are_reductions<target_types<type_of_target<std::remove_const_t<Targets>>...>, E...>()) {
+    reductions_apart<decltype(to), E...>(fixed, to, e...).assign();
+  } else {
+    using together = assigned<false, std::tuple<Targets&...>, E...>;
+    if constexpr (sizeof...(E) > 1 && together::pass::folds::count > 0) {
+      const leaves_of_parts leaves(e...);
+      require_one_space(leaves.all, leaves.parts, leaves.count, together::pass::view());
+    }
+    prepared(together::code(e...), together(all_targets(to), e...).operands(), fixed).assign();
+  }
+  std::apply([](auto&... t) { (t.adopt(), ...); }, to);
 }
 
 template <class... Targets, class Values, class... E, std::size_t... I>
@@ -224,10 +339,7 @@ void assign_all(const launch& fixed, const std::tuple<Targets&...>& targets, con
   if constexpr (!may_assign<E...>(std::type_identity<std::tuple<Targets&...>>{})) {
     return;
   } else if constexpr ((is_pass<E> && ...)) {
-    if constexpr (may_share_operands<E...>) {
-      if (share_operands(expressions...)) return assigned<true, std::tuple<Targets&...>, E...>(targets, expressions...).assign(fixed, expressions...);
-    }
-    assigned<false, std::tuple<Targets&...>, E...>(targets, expressions...).assign(fixed, expressions...);
+    assign_passes(fixed, targets, expressions...);
   } else {
     const auto inner = std::tuple_cat(inner_passes(expressions)...);
     auto values = std::apply([](const auto&... e) { return std::tuple<evaluated_t<std::remove_cvref_t<decltype(e)>>...>{empty_for(e)...}; }, inner);
@@ -283,7 +395,13 @@ tied<Targets...> tie(Targets&... targets) {
 /// How an assignment would run: grid, block, path, registers, cost. Runs nothing. Throws as the assignment would.
 template <class... Targets, detail::lazy E>
 plan plan_of(const tied<Targets...>& targets, const E& expression, const launch& fixed = {}) {
-  return detail::prepare_assignment(fixed, targets.targets, expression).make_plan();
+  if constexpr (detail::may_assign<E>(std::type_identity<std::tuple<Targets&...>>{})) {
+    using pass = detail::assigned<false, std::tuple<Targets&...>, E>;
+    auto to = detail::bind_targets(targets.targets, true);
+    return detail::prepared(pass::code(expression), pass(detail::all_targets(to), expression).operands(), fixed).make_plan();
+  } else {
+    return {};
+  }
 }
 template <class Target, detail::lazy E>
 plan plan_of(Target& target, const E& expression, const launch& fixed = {}) {

@@ -107,8 +107,9 @@ template <int Arguments, bool Stops, class... S, class... Beside, class Step>
 loop bind_loop(const std::tuple<S&...>& variables, std::tuple<Beside...>& beside, const Step& step, const launch& fixed, strategy how) {
   constexpr int states = sizeof...(S), targets = states + static_cast<int>(sizeof...(Beside));
   const std::tuple<S&..., Beside&...> all = std::tuple_cat(variables, std::apply([](auto&... b) { return std::tie(b...); }, beside));
+  auto to = bind_targets(all);
   using bound = assigned<false, std::tuple<S&..., Beside&...>, Step>;
-  return {loop_code_for<bound::inputs, Arguments, states, Stops ? targets - 2 : -1>(kernel_name(step), typename bound::pass{}), bound(all, step).operands(), fixed, how};
+  return {loop_code_for<bound::inputs, Arguments, states, Stops ? targets - 2 : -1>(kernel_name(step), typename bound::pass{}), bound(all_targets(to), step).operands(), fixed, how};
 }
 
 // What is recorded: the state's scalars, the records' outputs, the samples.
