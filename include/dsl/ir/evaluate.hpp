@@ -31,6 +31,8 @@ template <class F, dtype... Args, int N, std::size_t... K>
 struct frame<call<F, Args...>, N, std::index_sequence<K...>> {
   struct arguments : numbered<static_cast<int>(K), element_t<Args>>... {} in;
   decltype(F{}(element_t<Args>{}...)) out;
+  bool condition;  // of a call that is not always made
+  static constexpr int argument_count = sizeof...(Args);
 
   template <int I, class T> DSL_DETAIL_FN static T& at(numbered<I, T>& n) { return n.value; }
   DSL_DETAIL_FN void run() { out = F{}(at<static_cast<int>(K)>(in)...); }
@@ -64,13 +66,24 @@ DSL_DETAIL_FN void step(Values& v) {
   using R = value_t<h.type()>;
   if constexpr (code == op::argument) {
     auto& f = frame_of<static_cast<int>(Payload >> 16 & 0xffff)>(v);
-    auto& place = f.template at<static_cast<int>(Payload >> 32)>(f.in);
-    using T = std::remove_cvref_t<decltype(place)>;
+    constexpr int position = static_cast<int>(Payload >> 32);
     const auto& given = slots_of<x.type()>(v).at[x.slot()];
-    if constexpr (is_complex<R>) place = T(given.re, given.im);
-    else place = static_cast<T>(given);
+    if constexpr (position == std::remove_reference_t<decltype(f)>::argument_count) {
+      f.condition = given;
+    } else {
+      auto& place = f.template at<position>(f.in);
+      using T = std::remove_cvref_t<decltype(place)>;
+      if constexpr (is_complex<R>) place = T(given.re, given.im);
+      else place = static_cast<T>(given);
+    }
   } else if constexpr (code == op::call) {
-    frame_of<static_cast<int>(Payload & 0xffff)>(v).run();
+    auto& f = frame_of<static_cast<int>(Payload & 0xffff)>(v);
+    if constexpr (static_cast<int>(Payload >> 32) > std::remove_reference_t<decltype(f)>::argument_count) {
+      f.out = {};
+      if (f.condition) f.run();
+    } else {
+      f.run();
+    }
   } else if constexpr (!reads_operand(code)) {
     R& r = slots_of<h.type()>(v).at[h.slot()];
     if constexpr (code == op::constant) {

@@ -23,7 +23,14 @@ struct functor {
   template <class... S> using call_type = call<F, S::type.type...>;
   template <class... S> using calls = std::tuple<call_type<S...>>;
 
-  template <class... S> static constexpr auto trace(tracer& t, S... s) {
+  template <class... S> static constexpr auto trace(tracer& t, S... s) { return trace_call<call_type<S...>>(t, s...); }
+  /// Called where `condition` holds; elsewhere its results are zeros.
+  template <class... S> static constexpr auto trace_where(tracer& t, symbol<dtype::boolean> condition, S... s) {
+    return trace_call<call_type<S...>>(t, s..., condition);
+  }
+
+ private:
+  template <class Call, class... S> static constexpr auto trace_call(tracer& t, S... s) {
     const int number = t.calls++;
     int position = 0, first = -1;
     const int ids[] = {s.id...};
@@ -33,7 +40,7 @@ struct functor {
       if (first < 0) first = id;
     }
     const int made = t.g->add(op::call, dtype::boolean, fields(number, first, position));
-    return results<call_type<S...>>(t.g, made, number, std::make_index_sequence<call_type<S...>::result_count>{});
+    return results<Call>(t.g, made, number, std::make_index_sequence<Call::result_count>{});
   }
   template <class Call, std::size_t... K>
   static constexpr auto results(graph* g, int made, int number, std::index_sequence<K...>) {
