@@ -4,6 +4,7 @@
 #include <array>
 #include <tuple>
 
+#include <dsl/ir/complex_number.hpp>
 #include <dsl/ir/program.hpp>
 
 namespace dsl::detail {
@@ -19,7 +20,7 @@ template <class... T> struct result_types<std::tuple<T...>> { using list = std::
 template <class F, dtype... Args>
 struct call {
   using positions = std::make_index_sequence<sizeof...(Args)>;
-  using results = result_types<std::remove_cvref_t<decltype(F{}(element_t<Args>{}...))>>;
+  using results = result_types<std::remove_cvref_t<decltype(F{}(argument_t<Args>{}...))>>;
   static constexpr int result_count = std::tuple_size_v<typename results::list>;
   template <int K> static constexpr dtype result_dtype = dtype_v<std::tuple_element_t<K, typename results::list>>;
 };
@@ -29,8 +30,8 @@ template <int K, class T> struct numbered { T value; };
 template <class Call, int N, class Arguments> struct frame;
 template <class F, dtype... Args, int N, std::size_t... K>
 struct frame<call<F, Args...>, N, std::index_sequence<K...>> {
-  struct arguments : numbered<static_cast<int>(K), element_t<Args>>... {} in;
-  decltype(F{}(element_t<Args>{}...)) out;
+  struct arguments : numbered<static_cast<int>(K), argument_t<Args>>... {} in;
+  decltype(F{}(argument_t<Args>{}...)) out;
   bool condition;  // of a call that is not always made
   static constexpr int argument_count = sizeof...(Args);
 
@@ -73,8 +74,7 @@ DSL_DETAIL_FN void step(Values& v) {
     } else {
       auto& place = f.template at<position>(f.in);
       using T = std::remove_cvref_t<decltype(place)>;
-      if constexpr (is_complex<R>) place = T(given.re, given.im);
-      else place = static_cast<T>(given);
+      place = static_cast<T>(given);
     }
   } else if constexpr (code == op::call) {
     auto& f = frame_of<static_cast<int>(Payload & 0xffff)>(v);

@@ -63,7 +63,7 @@ struct operator_trace {
       if constexpr (is_traceable<F, D>) {
         return lift(&g, F{}(first, second));
       } else {
-        static_assert(std::is_invocable_v<F, element_t<D>, element_t<D>>, "the operator cannot be called with two elements");
+        static_assert(std::is_invocable_v<F, argument_t<D>, argument_t<D>>, "the operator cannot be called with two elements");
         return functor<unnamed, F>::trace(t, first, second);
       }
     }();

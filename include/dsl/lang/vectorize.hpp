@@ -54,7 +54,7 @@ struct functor {
 };
 
 template <class F, class... T>
-concept called_with_elements = std::is_invocable_v<F, element_t<trace_t<operand_t<T>>::type.type>...>;
+concept called_with_elements = std::is_invocable_v<F, argument_t<trace_t<operand_t<T>>::type.type>...>;
 
 }  // namespace detail
 
