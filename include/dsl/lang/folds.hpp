@@ -294,7 +294,7 @@ using nanargmax_function = extremum_position<true, true>;
 /// A user's operator. That it has no identity is made up for by a flag: whether there has been an element.
 template <class F>
 struct user_reduction {
-  template <class S> static constexpr bool is_traced = std::is_invocable_v<F, symbol<type_of<S>>, symbol<type_of<S>>>;
+  template <class S> static constexpr bool is_traced = is_callable<F, symbol<type_of<S>>, symbol<type_of<S>>>;
   // The dtype that elements are folded in: a scalar to begin with may be of a higher kind.
   template <class S, class Init> static constexpr dtype state_with = promote(S::type, Init::type).type;
 
@@ -321,8 +321,10 @@ struct user_reduction {
   template <dtype D>
   static constexpr symbol<D> operate(tracer& t, symbol<D> a, symbol<D> b, symbol<dtype::boolean> exist) {
     const auto result = [&] {
-      if constexpr (std::is_invocable_v<F, symbol<D>, symbol<D>>) {
+      if constexpr (is_callable<F, symbol<D>, symbol<D>>) {
         return F{}(a, b);
+      } else if constexpr (!require_functor<F, D, D>()) {
+        return a;
       } else {
         tracer mine{a.owner, t.operands, t.calls};
         const auto r = functor<unnamed, F>::trace_where(mine, exist, a, b);

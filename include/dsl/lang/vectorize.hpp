@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dsl/exec/run.hpp>
+#include <dsl/lang/callable.hpp>
 #include <dsl/lang/expression.hpp>
 
 namespace dsl {
@@ -53,8 +54,9 @@ struct functor {
   }
 };
 
-template <class F, class... T>
-concept called_with_elements = std::is_invocable_v<F, argument_t<trace_t<operand_t<T>>::type.type>...>;
+/// Instead of a call that is refused: one of its arguments, so that the compiler has nothing more to say.
+template <class First, class... Rest>
+constexpr auto refused(const First& x, const Rest&...) { return as_operand(x); }
 
 }  // namespace detail
 
@@ -66,16 +68,19 @@ struct vectorized {
   template <class... T>
     requires((detail::lazy_operand<T> || element<T>) && ...)
   constexpr auto operator()(const T&... x) const {
-    if constexpr ((is_symbol<T> || ...)) {
-      static_assert(std::is_invocable_v<F, T...>,
-                    "a functor that is called for each element cannot be called inside a traced lambda: apply it to the arrays "
-                    "outside and pass its result as an argument");
-      return F{}(x...);
-    } else if constexpr (std::is_invocable_v<F, detail::trace_t<detail::operand_t<T>>...>) {
+    if constexpr (!detail::is_stateless<F>) {
+      return detail::refused(x...);  // vectorize has said why
+    } else if constexpr ((is_symbol<T> || ...)) {
+      constexpr bool is_traced = detail::is_callable<F, T...>;
+      static_assert(is_traced, "a functor that is called for each element cannot be called inside a traced lambda: apply it to the arrays "
+                               "outside and pass its result as an argument");
+      if constexpr (is_traced) return F{}(x...);
+      else return detail::refused(x...);
+    } else if constexpr (detail::is_callable<F, detail::trace_t<detail::operand_t<T>>...>) {
       return detail::make_expression<detail::formula<Name, F>>(x...);
     } else {
-      static_assert(detail::called_with_elements<F, T...>, "the function cannot be called with these arguments' element types");
-      return detail::make_expression<detail::functor<Name, F>>(x...);
+      if constexpr (detail::require_functor<F, detail::trace_t<detail::operand_t<T>>::type.type...>()) return detail::make_expression<detail::functor<Name, F>>(x...);
+      else return detail::refused(x...);
     }
   }
 };
@@ -86,7 +91,7 @@ struct vectorized {
 /// namespace scope, names the kernel in profilers. The function must have no state: pass values as arguments.
 template <class Name = detail::unnamed, class F>
 constexpr vectorized<Name, F> vectorize(F) {
-  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>,
+  static_assert(detail::is_stateless<F>,
                 "vectorize takes a function without captures or members: pass values as arguments");
   return {};
 }
