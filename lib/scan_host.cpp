@@ -129,11 +129,12 @@ void scan_columns_on_host(const scan_code& code, const operand* operands, const 
     for_each(outer * strips, [&](const tbb::blocked_range<std::int64_t>& range) {
       std::vector<unsigned char> total(strip_bytes), mine(strip_bytes);
       for (std::int64_t part = range.begin(); part != range.end(); ++part) {
+        const std::int64_t count = std::min<std::int64_t>(host_block, across - part % strips * host_block);
         std::memcpy(total.data(), before(part, 0), strip_bytes);
         for (std::int64_t c = 1; c < chunks; ++c) {
           std::memcpy(mine.data(), before(part, c), strip_bytes);
           std::memcpy(before(part, c), total.data(), strip_bytes);
-          code.host.join_values(total.data(), mine.data(), width);
+          code.host.join_values(total.data(), mine.data(), count);
         }
       }
     });

@@ -5,8 +5,15 @@
 #error "dsl needs nvcc's option --expt-relaxed-constexpr (the CMake target dsl::dsl brings it)"
 #endif
 
-/// Marks a functor's `operator()` as callable on the device and on the host. Needed only for functors that `vectorize`
-/// calls as they are; a lambda with `auto` parameters is traced and needs no annotation.
+// Of a function without DSL_FN that device code calls nvcc makes nothing, and only warns: a kernel that stores nothing. It is an error
+// in all that follows.
+#if defined(__CUDACC__)
+#pragma nv_diag_error 20011
+#pragma nv_diag_error 20014
+#endif
+
+/// Marks a functor's `operator()`, and the functions that it calls, as callable on the device and on the host. Needed only for functors
+/// that `vectorize` calls as they are; a lambda with `auto` parameters is traced and needs no annotation.
 #if defined(__CUDACC__)
 #define DSL_FN __host__ __device__
 #else

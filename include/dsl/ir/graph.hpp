@@ -11,7 +11,8 @@ namespace dsl::detail {
 
 /// A node's operands are the numbers of earlier nodes, 16 bits each. What else the word means depends on the operation:
 /// load, neighbour, address, index, value, fetch: the operand's number; folded: fold, value's number; constant: the literal;
-/// argument: operand, call, position; call: call, first argument, number of arguments; result: node of the call, call, position.
+/// argument: operand, call, position; call: call, first argument, number of arguments, one more than the functor takes where the last is
+/// a condition of the call; result: node of the call, call, position.
 struct node {
   op code{};
   dtype type{};

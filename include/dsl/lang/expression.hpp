@@ -213,9 +213,24 @@ constexpr bool is_defined() {
   else return false;
 }
 
+struct identity_function {
+  template <class Operand> static constexpr int rank = Operand::rank;
+  template <class...> using calls = std::tuple<>;
+  template <class S> static constexpr auto trace(tracer&, S s) { return s; }
+};
+
 template <class Function, class... T>
 constexpr auto make_expression(const T&... x) {
   return expression<Function, operand_t<T>...>{{as_operand(x)...}};
+}
+
+// What is made of dsl::constant beside symbols: of constants alone.
+template <class T>
+constexpr auto lift(graph* g, const value_leaf<T>& x) { return lift(g, x.value); }
+template <class F, class... Operands>
+constexpr auto lift(graph* g, const expression<F, Operands...>& e) {
+  tracer t{g};
+  return std::apply([&](const auto&... x) { return F::trace(t, lift(g, x)...); }, e.operands);
 }
 
 /// Applies a row of the table: to symbols at once, to arrays when the expression is assigned.

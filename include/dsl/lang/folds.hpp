@@ -294,7 +294,7 @@ using nanargmax_function = extremum_position<true, true>;
 /// A user's operator. That it has no identity is made up for by a flag: whether there has been an element.
 template <class F>
 struct user_reduction {
-  template <class S> static constexpr bool is_traced = std::is_invocable_v<F, symbol<type_of<S>>, symbol<type_of<S>>>;
+  template <class S> static constexpr bool is_traced = is_callable<F, symbol<type_of<S>>, symbol<type_of<S>>>;
   // The dtype that elements are folded in: a scalar to begin with may be of a higher kind.
   template <class S, class Init> static constexpr dtype state_with = promote(S::type, Init::type).type;
 
@@ -313,18 +313,21 @@ struct user_reduction {
     constexpr dtype D = state_with<S, Init>;
     const auto all = fold<D>(t, s, false);
     const auto first = as<D>(init);
-    return choose(all.second, operate(t, first, all.first), first);
+    return choose(all.second, operate(t, first, all.first, all.second), first);
   }
 
  private:
+  // The operator applied where both operands exist: a functor is called there alone, for it may trap or loop on anything else.
   template <dtype D>
-  static constexpr symbol<D> operate(tracer& t, symbol<D> a, symbol<D> b) {
+  static constexpr symbol<D> operate(tracer& t, symbol<D> a, symbol<D> b, symbol<dtype::boolean> exist) {
     const auto result = [&] {
-      if constexpr (std::is_invocable_v<F, symbol<D>, symbol<D>>) {
+      if constexpr (is_callable<F, symbol<D>, symbol<D>>) {
         return F{}(a, b);
+      } else if constexpr (!require_functor<F, D, D>()) {
+        return a;
       } else {
         tracer mine{a.owner, t.operands, t.calls};
-        const auto r = functor<unnamed, F>::trace(mine, a, b);
+        const auto r = functor<unnamed, F>::trace_where(mine, exist, a, b);
         t.calls = mine.calls;
         return r;
       }
@@ -337,7 +340,7 @@ struct user_reduction {
     const auto combine = [&t](const auto& x, const auto& y) {
       const auto [a, has_a] = x;
       const auto [b, has_b] = y;
-      return std::tuple{choose(has_a, choose(has_b, operate(t, a, b), a), b), either(has_a, has_b)};
+      return std::tuple{choose(has_a, choose(has_b, operate(t, a, b, both(has_a, has_b)), a), b), either(has_a, has_b)};
     };
     const auto [value, any] = fold_together(needs_elements, combine, std::tuple{value_t<D>{}, false}, as<D>(s), constant<dtype::boolean>(s.owner, true));
     return std::pair{value, any};

@@ -1,6 +1,7 @@
 // Operators and functions on arrays, expressions and symbols: one for each row of the op table (ir/ops.inc).
 #pragma once
 
+#include <dsl/lang/callable.hpp>
 #include <dsl/lang/expression.hpp>
 
 namespace dsl {
@@ -110,6 +111,11 @@ constexpr S same_symbol(const Result& result) {
 DSL_COMPOUND(+) DSL_COMPOUND(-) DSL_COMPOUND(*) DSL_COMPOUND(/) DSL_COMPOUND(%)
 DSL_COMPOUND(<<) DSL_COMPOUND(>>) DSL_COMPOUND(&) DSL_COMPOUND(|) DSL_COMPOUND(^)
 #undef DSL_COMPOUND
+
+/// A C++ scalar as an operand: in a formula, sqrt(dsl::constant(2.0)) * x. It is weak, as the scalar itself is beside another operand.
+/// std::sqrt(2.0) in a traced lambda is a constant expression for GCC alone; nvcc refuses it.
+template <element T>
+constexpr auto constant(T x) { return detail::make_expression<detail::identity_function>(x); }
 
 /// The value as another dtype, rounded or truncated as C++ does. Complex to real is an error: take real(x), imag(x) or abs(x).
 template <element T, class A>

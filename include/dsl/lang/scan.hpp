@@ -50,7 +50,7 @@ constexpr dtype accumulated(dtype result) {
   return kind_of(result) == kind::real && size_of(result) == 2 ? dtype::float32 : result;
 }
 
-template <class F, dtype D> inline constexpr bool is_traceable = std::is_invocable_v<F, symbol<D>, symbol<D>>;
+template <class F, dtype D> inline constexpr bool is_traceable = is_callable<F, symbol<D>, symbol<D>>;
 
 /// The operator's graph: of op::value 0, which comes first, and 1.
 template <class F, dtype D>
@@ -63,8 +63,8 @@ struct operator_trace {
       if constexpr (is_traceable<F, D>) {
         return lift(&g, F{}(first, second));
       } else {
-        static_assert(std::is_invocable_v<F, element_t<D>, element_t<D>>, "the operator cannot be called with two elements");
-        return functor<unnamed, F>::trace(t, first, second);
+        if constexpr (require_functor<F, D, D>()) return functor<unnamed, F>::trace(t, first, second);
+        else return first;
       }
     }();
     static_assert(assignable(D, decltype(joined)::type), "the operator's result is of a wider dtype than what it joins: use dsl::cast");

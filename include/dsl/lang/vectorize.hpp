@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dsl/exec/run.hpp>
+#include <dsl/lang/callable.hpp>
 #include <dsl/lang/expression.hpp>
 
 namespace dsl {
@@ -23,7 +24,14 @@ struct functor {
   template <class... S> using call_type = call<F, S::type.type...>;
   template <class... S> using calls = std::tuple<call_type<S...>>;
 
-  template <class... S> static constexpr auto trace(tracer& t, S... s) {
+  template <class... S> static constexpr auto trace(tracer& t, S... s) { return trace_call<call_type<S...>>(t, s...); }
+  /// Called where `condition` holds; elsewhere its results are zeros.
+  template <class... S> static constexpr auto trace_where(tracer& t, symbol<dtype::boolean> condition, S... s) {
+    return trace_call<call_type<S...>>(t, s..., condition);
+  }
+
+ private:
+  template <class Call, class... S> static constexpr auto trace_call(tracer& t, S... s) {
     const int number = t.calls++;
     int position = 0, first = -1;
     const int ids[] = {s.id...};
@@ -33,7 +41,7 @@ struct functor {
       if (first < 0) first = id;
     }
     const int made = t.g->add(op::call, dtype::boolean, fields(number, first, position));
-    return results<call_type<S...>>(t.g, made, number, std::make_index_sequence<call_type<S...>::result_count>{});
+    return results<Call>(t.g, made, number, std::make_index_sequence<Call::result_count>{});
   }
   template <class Call, std::size_t... K>
   static constexpr auto results(graph* g, int made, int number, std::index_sequence<K...>) {
@@ -46,13 +54,6 @@ struct functor {
   }
 };
 
-/// As std::is_invocable_v, of which the compiler's output shows every step.
-template <class F, class... S>
-inline constexpr bool is_traceable_with = requires(F f, S... s) { f(s...); };
-
-template <class F, class... T>
-concept called_with_elements = std::is_invocable_v<F, element_t<trace_t<operand_t<T>>::type.type>...>;
-
 }  // namespace detail
 
 /// A function made ready to be applied element by element; what `vectorize` returns.
@@ -63,16 +64,20 @@ struct vectorized {
   template <class... T>
     requires(detail::any_operand<T> && ...)
   constexpr auto operator()(const T&... x) const {
-    if constexpr ((is_symbol<T> || ...)) {
-      static_assert(std::is_invocable_v<F, T...>,
-                    "a functor that is called for each element cannot be called inside a traced lambda: apply it to the arrays "
-                    "outside and pass its result as an argument");
-      return F{}(x...);
-    } else if constexpr (detail::is_traceable_with<F, detail::trace_t<detail::operand_t<T>>...>) {
+    if constexpr (!detail::is_stateless<F> || (std::same_as<T, refused> || ...)) {
+      return refused{};  // what was wrong has been said
+    } else if constexpr ((is_symbol<T> || ...)) {
+      constexpr bool is_traced = detail::is_callable<F, T...>;
+      static_assert(is_traced, "a functor that is called for each element cannot be called inside a traced lambda: apply it to the arrays "
+                               "outside and pass its result as an argument");
+      if constexpr (is_traced) return F{}(x...);
+      else return refused{};
+    } else if constexpr (detail::is_callable<F, detail::trace_t<detail::operand_t<T>>...>) {
       return detail::make_expression<detail::formula<Name, F>>(x...);
-    } else {
-      static_assert(detail::called_with_elements<F, T...>, "the function cannot be called with these arguments' element types");
+    } else if constexpr (detail::require_functor<F, detail::trace_t<detail::operand_t<T>>::type.type...>()) {
       return detail::make_expression<detail::functor<Name, F>>(x...);
+    } else {
+      return refused{};
     }
   }
 };
@@ -82,11 +87,9 @@ struct vectorized {
 /// each element as it is, loops and branches included. A std::tuple as its result makes several outputs. `Name`, a type declared at
 /// namespace scope, names the kernel in profilers. The function must have no state: pass values as arguments.
 template <class Name = detail::unnamed, class F>
-constexpr auto vectorize(F) {
-  constexpr bool is_stateless = std::is_empty_v<F> && std::is_default_constructible_v<F>;
-  static_assert(is_stateless, "vectorize takes a function without captures or members: pass values as arguments");
-  if constexpr (is_stateless) return vectorized<Name, F>{};
-  else return [](const auto&...) { return refused{}; };
+constexpr vectorized<Name, F> vectorize(F) {
+  static_assert(detail::is_stateless<F>, "vectorize takes a function without captures or members: pass values as arguments");
+  return {};
 }
 
 }  // namespace dsl
