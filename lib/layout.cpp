@@ -360,6 +360,11 @@ std::int64_t element_count(const std::int64_t* sizes, int rank, int element_size
   return n;
 }
 
+void throw_overflow(std::uint64_t bits, bool is_signed, const char* dtype) {
+  const std::string number = is_signed ? std::to_string(static_cast<std::int64_t>(bits)) : std::to_string(bits);
+  raise<overflow_error>("the integer " + number + " is out of bounds for " + dtype + ", the dtype that it is computed with");
+}
+
 void throw_size_mismatch(std::int64_t have, std::int64_t want, const char* what) {
   raise<shape_error>(std::string(what) + ": " + std::to_string(have) + " elements were given for " + std::to_string(want));
 }

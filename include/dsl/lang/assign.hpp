@@ -25,9 +25,9 @@ constexpr void add_output(graph& g, const Output& o) {
   g.single |= static_cast<std::uint32_t>(T.single) << g.outputs.size();
   if constexpr (is_symbol<Output>) {
     static_assert(assignable(Target, Output::type), "the target's dtype is narrower than the expression's: use dsl::cast");
-    g.outputs.push_back(convert_symbol<Target, false>(o).id);
+    g.outputs.push_back(convert_operand<Target, false>(o).id);
   } else {
-    g.outputs.push_back(convert_symbol<Target, false>(lift(&g, o)).id);  // the formula returned a constant
+    g.outputs.push_back(convert_operand<Target, false>(lift(&g, o)).id);  // the formula returned a constant
   }
 }
 /// The graph of expressions assigned to given targets. Where they share their operands each reads the first one's.
@@ -258,10 +258,12 @@ void assign(Target&& target, const E& expression, const launch& fixed = {}) {
   detail::assign_all(fixed, std::tuple<std::remove_reference_t<Target>&>(target), expression);
 }
 
-/// Sets every element of a view to a C++ scalar.
+/// Sets every element of a view to a C++ scalar. Throws overflow_error where the dtype does not hold it.
 template <element T, int R, detail::fills<T> V>
 void assign(const view<T, R>& target, const V& value) {
-  assign(target, detail::value_leaf<V>{value});
+  const detail::value_leaf<V> leaf{value};
+  if constexpr (kind_of(dtype_v<T>) == kind::integer) detail::require_range(leaf, {dtype_v<T>, dtype_v<T>});
+  assign(target, leaf);
 }
 
 /// Several targets at once; what `tie` returns.

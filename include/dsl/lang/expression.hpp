@@ -182,9 +182,53 @@ struct cast_function {
   }
 };
 
+template <class T> inline constexpr bool is_integer_leaf = false;
+template <math::wraps T> inline constexpr bool is_integer_leaf<value_leaf<T>> = true;
+
+// A symbol of an operand's type, or what a formula gave that is none.
+template <class S> constexpr S stand_in(tracer& t) {
+  const int number = t.operands++;
+  if constexpr (is_symbol<S>) return {t.g, t.g->add(op::value, S::type.type, {static_cast<std::uint64_t>(number)})};
+  else return S{};
+}
+/// What each operand of a function has to lie in, should it be a C++ integer.
+template <class Function, class... Operands>
+struct scalar_ranges {
+  integer_range at[sizeof...(Operands)];
+
+  constexpr scalar_ranges() {
+    graph g;
+    tracer t{&g};
+    const std::tuple<trace_t<Operands>...> symbols{stand_in<trace_t<Operands>>(t)...};
+    std::apply([&t](const auto&... s) { (void)Function::trace(t, s...); }, symbols);
+    for (int i = 0; i < g.scalars.size(); ++i) at[i] = g.scalars[i];
+  }
+};
+
+template <class T> void require_range(const T&, integer_range) {}
+template <class T>
+  requires is_integer_leaf<value_leaf<T>>
+void require_range(const value_leaf<T>& leaf, integer_range range) {
+  constexpr bool is_signed = std::signed_integral<T>;
+  const std::uint64_t bits = to_bits(leaf.value);
+  if (const char* dtype = range.outside(bits, is_signed)) throw_overflow(bits, is_signed, dtype);
+}
+/// Throws overflow_error where one of the C++ integers among a function's operands is converted to a dtype that does not hold it.
+template <class Function, class... Operands>
+constexpr void require_scalars_fit(const std::tuple<Operands...>& operands) {
+  if constexpr ((is_integer_leaf<Operands> || ...)) {
+    constexpr scalar_ranges<Function, Operands...> ranges;
+    int i = 0;
+    std::apply([&](const auto&... operand) { (require_range(operand, ranges.at[i++]), ...); }, operands);
+  }
+}
+
+/// A function of operands. Throws overflow_error.
 template <class Function, class... T>
 constexpr auto make_expression(const T&... x) {
-  return expression<Function, operand_t<T>...>{{as_operand(x)...}};
+  expression<Function, operand_t<T>...> made{{as_operand(x)...}};
+  require_scalars_fit<Function>(made.operands);
+  return made;
 }
 
 /// Applies a row of the table: to symbols at once, to arrays when the expression is assigned.
