@@ -360,9 +360,15 @@ std::int64_t element_count(const std::int64_t* sizes, int rank, int element_size
   return n;
 }
 
-void throw_overflow(std::uint64_t bits, bool is_signed, const char* dtype) {
-  const std::string number = is_signed ? std::to_string(static_cast<std::int64_t>(bits)) : std::to_string(bits);
-  raise<overflow_error>("the integer " + number + " is out of bounds for " + dtype + ", the dtype that it is computed with");
+void require_range(const operand& o, integer_range range) {
+  if (o.kind != operand_kind::value || kind_of(o.type) != kind::integer) return;
+  const bool is_signed = info(o.type).is_signed;
+  const char* const outside = range.outside(o.word[0], is_signed);
+  if (outside == nullptr) return;
+  std::string text = "the integer ";
+  text += is_signed ? std::to_string(static_cast<std::int64_t>(o.word[0])) : std::to_string(o.word[0]);
+  text += std::string(" is out of bounds for ") + outside + ", the dtype that it is computed with";
+  raise<overflow_error>(text);
 }
 
 void throw_size_mismatch(std::int64_t have, std::int64_t want, const char* what) {

@@ -90,8 +90,8 @@ device common_device(const operand* all, int count, const pass_view& pass);
 /// before anything has been written.
 void lay_out(geometry& space, const operand* operands, int inputs, int outputs, int lanes, const pass_view& pass);
 
-/// `bits` is an int64 or an uint64 that `dtype` does not hold.
-[[noreturn]] void throw_overflow(std::uint64_t bits, bool is_signed, const char* dtype);
+/// Throws overflow_error where an operand is an integer by value outside the range.
+void require_range(const operand& o, integer_range range);
 
 /// Whether an output is written while elements are still read.
 bool is_written_by_elements(const operand& o);

@@ -82,6 +82,26 @@ const program_code& code_for(std::type_identity<Name>, pass<Parts...>) {
   return code_of<Name, pass<Parts...>, Inputs>();
 }
 
+// Whether a formula gives integers that were C++ scalars, for a target of another integer dtype: where(mask, 300, 400).
+template <class Output>
+constexpr bool narrows_scalars(target_type to) {
+  if constexpr (is_symbol<Output>) return Output::type.weak && kind_of(to.type) == kind::integer && kind_of(Output::type.type) == kind::integer && Output::type.type != to.type;
+  else return false;
+}
+template <target_type... T, class... Output>
+constexpr bool narrows_scalars(target_types<T...>, std::type_identity<std::tuple<Output...>>) { return (narrows_scalars<Output>(T) || ...); }
+
+/// What each leaf has to lie in, should it be a C++ integer.
+template <class Assignment, int Leaves>
+struct leaf_ranges {
+  integer_range at[Leaves];
+
+  constexpr leaf_ranges() {
+    const graph g = Assignment::run();
+    for (int i = 0; i < g.scalars.size(); ++i) at[i] = g.scalars[i];
+  }
+};
+
 // Whether a pass counts its elements: then an operand follows its leaves.
 constexpr bool counts_positions(const program_view& p, int leaves) {
   for (int i = 0; i < p.nodes; ++i)
@@ -137,7 +157,8 @@ class assigned<Share, std::tuple<Targets&...>, E...> {
   static constexpr int leaves = Share ? leaf_count<std::tuple_element_t<0, std::tuple<E...>>> : (0 + ... + leaf_count<E>), targets = sizeof...(Targets), expressions = sizeof...(E);
 
  public:
-  using pass = pass_for<Share, target_types<type_of_target<std::remove_const_t<Targets>>...>, E...>;
+  using types = target_types<type_of_target<std::remove_const_t<Targets>>...>;
+  using pass = pass_for<Share, types, E...>;
   static constexpr int inputs = leaves + (counts_positions(pass::elements::view(), leaves) ? 1 : 0);
 
  private:
@@ -156,6 +177,10 @@ class assigned<Share, std::tuple<Targets&...>, E...> {
     int k = 0;
     ((at = Share ? all_ : at, parts_[k] = {static_cast<int>(at - all_), leaf_count<E>, fold_axes_of(e)}, add_leaves(e, at), ++k), ...);
     if (inputs > leaves) all_[leaves] = position_operand();
+    if constexpr (narrows_scalars(types{}, std::type_identity<outputs_of<E...>>{})) {
+      constexpr leaf_ranges<assignment<Share, types, E...>, leaves> ranges;
+      for (int i = 0; i < leaves; ++i) require_range(all_[i], ranges.at[i]);
+    }
     give_memory_to(to, target_numbers{});
     at = all_ + inputs;
     add_targets(to, at, target_numbers{});
@@ -262,7 +287,7 @@ void assign(Target&& target, const E& expression, const launch& fixed = {}) {
 template <element T, int R, detail::fills<T> V>
 void assign(const view<T, R>& target, const V& value) {
   const detail::value_leaf<V> leaf{value};
-  if constexpr (kind_of(dtype_v<T>) == kind::integer) detail::require_range(leaf, {dtype_v<T>, dtype_v<T>});
+  if constexpr (kind_of(dtype_v<T>) == kind::integer) detail::require_range(detail::operand_of(leaf), {dtype_v<T>, dtype_v<T>});
   assign(target, leaf);
 }
 

@@ -182,6 +182,12 @@ struct cast_function {
   }
 };
 
+template <class T>
+operand operand_of(const value_leaf<T>& v) {
+  const literal bits = to_literal(to_value(v.value));
+  return {operand_kind::value, dtype_v<T>, 0, {bits.bits, bits.second}};
+}
+
 template <class T> inline constexpr bool is_integer_leaf = false;
 template <math::wraps T> inline constexpr bool is_integer_leaf<value_leaf<T>> = true;
 
@@ -205,21 +211,17 @@ struct scalar_ranges {
   }
 };
 
-template <class T> void require_range(const T&, integer_range) {}
-template <class T>
-  requires is_integer_leaf<value_leaf<T>>
-void require_range(const value_leaf<T>& leaf, integer_range range) {
-  constexpr bool is_signed = std::signed_integral<T>;
-  const std::uint64_t bits = to_bits(leaf.value);
-  if (const char* dtype = range.outside(bits, is_signed)) throw_overflow(bits, is_signed, dtype);
-}
 /// Throws overflow_error where one of the C++ integers among a function's operands is converted to a dtype that does not hold it.
 template <class Function, class... Operands>
 constexpr void require_scalars_fit(const std::tuple<Operands...>& operands) {
   if constexpr ((is_integer_leaf<Operands> || ...)) {
     constexpr scalar_ranges<Function, Operands...> ranges;
     int i = 0;
-    std::apply([&](const auto&... operand) { (require_range(operand, ranges.at[i++]), ...); }, operands);
+    const auto check = [&](const auto& operand) {
+      if constexpr (is_integer_leaf<std::remove_cvref_t<decltype(operand)>>) require_range(operand_of(operand), ranges.at[i]);
+      ++i;
+    };
+    std::apply([&check](const auto&... operand) { (check(operand), ...); }, operands);
   }
 }
 
@@ -267,10 +269,7 @@ void add_leaves(const view<T, R>& v, operand*& at) {
   copy_shape(v.extents(), v.strides(), o);
 }
 template <class T>
-void add_leaves(const value_leaf<T>& v, operand*& at) {
-  const literal bits = to_literal(to_value(v.value));
-  *at++ = {operand_kind::value, dtype_v<T>, 0, {bits.bits, bits.second}};
-}
+void add_leaves(const value_leaf<T>& v, operand*& at) { *at++ = operand_of(v); }
 template <int R>
 void add_leaves(const index_leaf<R>& v, operand*& at) {
   operand& o = *at++;
