@@ -154,11 +154,17 @@ template <class A, class B> DSL_DETAIL_FN constexpr auto divide(A a, B b) {
   }
 }
 
-/// 1 / a, but NaN of a complex 0, as NumPy's.
+/// 1 / a; of a complex number as NumPy's, NaN of 0.
 template <class T> DSL_DETAIL_FN constexpr T reciprocal(T a) {
-  const T quotient = divide(real_type<T>(1), a);
-  if constexpr (is_complex<T>) return select(equal(a, T{}), T{quiet_nan<real_type<T>>, quiet_nan<real_type<T>>}, quotient);
-  else return quotient;
+  if constexpr (is_complex<T>) {
+    using part = real_type<T>;
+    const bool by_real = abs(a.re) >= abs(a.im);
+    const part large = select(by_real, a.re, a.im), small = select(by_real, a.im, a.re);
+    const part ratio = small / large, below = large + small * ratio;
+    return {select(by_real, part(1), ratio) / below, -select(by_real, ratio, part(1)) / below};
+  } else {
+    return divide(T(1), a);
+  }
 }
 
 /// The remainder of the division towards zero: the dividend's sign. Of integers by 0 it is 0.
@@ -235,7 +241,7 @@ template <class T> DSL_DETAIL_FN constexpr T sign(T a) {
     using part = real_type<T>;
     const part size = abs(a);
     const bool one_infinite = isinf(a.re) ^ isinf(a.im);
-    const T ends{copysign(convert<part>(isinf(a.re)), a.re), copysign(convert<part>(isinf(a.im)), a.im)};
+    const T ends{select(isinf(a.re), copysign(part(1), a.re), part(0)), select(isinf(a.im), copysign(part(1), a.im), part(0))};
     const T direction = select(one_infinite, ends, a) / select(one_infinite, part(1), size);
     return select(size == 0, T{}, direction);
   } else if constexpr (std::unsigned_integral<T>) {
