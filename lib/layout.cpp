@@ -414,6 +414,17 @@ std::int64_t element_count(const std::int64_t* sizes, int rank, int element_size
   return n;
 }
 
+void require_range(const operand& o, integer_range range) {
+  if (o.kind != operand_kind::value || kind_of(o.type) != kind::integer) return;
+  const bool is_signed = info(o.type).is_signed;
+  const char* const outside = range.outside(o.word[0], is_signed);
+  if (outside == nullptr) return;
+  std::string text = "the integer ";
+  text += is_signed ? std::to_string(static_cast<std::int64_t>(o.word[0])) : std::to_string(o.word[0]);
+  text += std::string(" is out of bounds for ") + outside + ", the dtype that it is computed with";
+  raise<overflow_error>(text);
+}
+
 void throw_size_mismatch(std::int64_t have, std::int64_t want, const char* what) {
   raise<shape_error>(std::string(what) + ": " + std::to_string(have) + " elements were given for " + std::to_string(want));
 }

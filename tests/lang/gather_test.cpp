@@ -3,6 +3,7 @@
 #include "../view_reference.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace {
 
@@ -126,6 +127,12 @@ TEST_P(gathering, take_beyond_the_ends_and_of_several_axes) {
   const auto index = dsl::to_device(std::vector<std::int64_t>{-1, -6, -7, 100, 5});
   dsl::array<float> flat = dsl::take(dsl::reshape(x, 2, 3), index);
   EXPECT_EQ(flat.copy_to_host(), (std::vector<float>{5, 0, 0, 5, 5}));
+  const auto huge = dsl::to_device(std::vector<std::uint64_t>{2, ~std::uint64_t{0}, std::uint64_t{1} << 63, (std::uint64_t{1} << 63) - 1, 6});
+  dsl::array<float> far = dsl::take(x, huge);
+  EXPECT_EQ(far.copy_to_host(), (std::vector<float>{2, 5, 5, 5, 5}));
+  const auto lowest = dsl::to_device(std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()});
+  dsl::array<float> ends = dsl::take(x, lowest);
+  EXPECT_EQ(ends.copy_to_host(), (std::vector<float>{0, 5}));
   const auto m = dsl::reshape(x, 2, 3);
   const auto rows = dsl::to_device(std::vector<int>{1, 0, 1}), columns = dsl::to_device(std::vector<int>{2, 0});
   dsl::array<float, 2> by_row = dsl::take(m, rows, 0), by_column = dsl::take(m, columns, -1);

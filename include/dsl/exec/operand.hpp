@@ -104,6 +104,9 @@ void broadcast_shape(std::int64_t (&shape)[max_rank], int& rank, const operand* 
 /// are one operand to what counts and prints.
 int first_of_array(const operand* operands, int k);
 
+/// Throws overflow_error where an operand is an integer by value outside the range.
+void require_range(const operand& o, integer_range range);
+
 /// Whether an output is written while elements are still read.
 bool is_written_by_elements(const operand& o);
 

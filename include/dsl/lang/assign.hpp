@@ -24,9 +24,9 @@ constexpr void add_output(graph& g, const Output& o) {
   constexpr dtype Target = T.type;
   g.single |= static_cast<std::uint32_t>(T.single) << g.outputs.size();
   if constexpr (is_symbol<Output>) {
-    g.outputs.push_back(convert_symbol<Target, false>(o).id);
+    g.outputs.push_back(convert_operand<Target, false>(o).id);
   } else {
-    g.outputs.push_back(convert_symbol<Target, false>(lift(&g, o)).id);  // the formula returned a constant
+    g.outputs.push_back(convert_operand<Target, false>(lift(&g, o)).id);  // the formula returned a constant
   }
 }
 /// The graph of expressions assigned to given targets. Where they share their operands each reads the first one's.
@@ -74,6 +74,26 @@ template <int Inputs, class Name, class... Parts>
 const program_code& code_for(std::type_identity<Name>, pass<Parts...>) {
   return code_of<Name, pass<Parts...>, Inputs>();
 }
+
+// Whether a formula gives integers that were C++ scalars, for a target of another integer dtype: where(mask, 300, 400).
+template <class Output>
+constexpr bool narrows_scalars(target_type to) {
+  if constexpr (is_symbol<Output>) return Output::type.weak && kind_of(to.type) == kind::integer && kind_of(Output::type.type) == kind::integer && Output::type.type != to.type;
+  else return false;
+}
+template <target_type... T, class... Output>
+constexpr bool narrows_scalars(target_types<T...>, std::type_identity<std::tuple<Output...>>) { return (narrows_scalars<Output>(T) || ...); }
+
+/// What each leaf has to lie in, should it be a C++ integer.
+template <class Assignment, int Leaves>
+struct leaf_ranges {
+  integer_range at[Leaves];
+
+  constexpr leaf_ranges() {
+    const graph g = Assignment::run();
+    for (int i = 0; i < g.scalars.size(); ++i) at[i] = g.scalars[i];
+  }
+};
 
 // Whether a pass counts its elements: then an operand follows its leaves.
 constexpr bool counts_positions(const program_view& p, int leaves) {
@@ -191,6 +211,7 @@ class assigned<Share, std::tuple<Targets&...>, E...> {
   static constexpr int leaves = Share ? leaf_count<std::tuple_element_t<0, std::tuple<E...>>> : (0 + ... + leaf_count<E>), targets = sizeof...(Targets), expressions = sizeof...(E);
 
  public:
+  using types = target_types<type_of_target<std::remove_const_t<Targets>>...>;
   using pass = typename compiled::spelled;
   static constexpr int inputs = leaves + (counts_positions(pass::elements::view(), leaves) ? 1 : 0);
 
@@ -205,6 +226,10 @@ class assigned<Share, std::tuple<Targets&...>, E...> {
     ((at = Share ? all_ : at, add_leaves(e, at)), ...);
     (check_shapes(e), ...);
     if (inputs > leaves) all_[leaves] = position_operand();
+    if constexpr (narrows_scalars(types{}, std::type_identity<outputs_of<E...>>{})) {
+      constexpr leaf_ranges<assignment<Share, types, E...>, leaves> ranges;
+      for (int i = 0; i < leaves; ++i) require_range(all_[i], ranges.at[i]);
+    }
     give_memory_to(to, target_numbers{});
     at = all_ + inputs;
     add_targets(to, at, target_numbers{});
@@ -362,10 +387,12 @@ void assign(Target&& target, const E& expression, const launch& fixed = {}) {
   detail::assign_all(fixed, std::tuple<std::remove_reference_t<Target>&>(target), expression);
 }
 
-/// Sets every element of a view to a C++ scalar.
+/// Sets every element of a view to a C++ scalar. Throws overflow_error where the dtype does not hold it.
 template <element T, int R, detail::fills<T> V>
 void assign(const view<T, R>& target, const V& value) {
-  assign(target, detail::value_leaf<V>{value});
+  const detail::value_leaf<V> leaf{value};
+  if constexpr (kind_of(dtype_v<T>) == kind::integer) detail::require_range(detail::operand_of(leaf), {dtype_v<T>, dtype_v<T>});
+  assign(target, leaf);
 }
 
 /// Several targets at once; what `tie` returns.

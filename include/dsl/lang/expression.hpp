@@ -219,9 +219,55 @@ struct identity_function {
   template <class S> static constexpr auto trace(tracer&, S s) { return s; }
 };
 
+template <class T>
+operand operand_of(const value_leaf<T>& v) {
+  const literal bits = to_literal(to_value(v.value));
+  return {operand_kind::value, dtype_v<T>, 0, {bits.bits, bits.second}};
+}
+
+template <class T> inline constexpr bool is_integer_leaf = false;
+template <math::wraps T> inline constexpr bool is_integer_leaf<value_leaf<T>> = true;
+
+// A symbol of an operand's type, or what a formula gave that is none.
+template <class S> constexpr S stand_in(tracer& t) {
+  const int number = t.operands++;
+  if constexpr (is_symbol<S>) return {t.g, t.g->add(op::value, S::type.type, {static_cast<std::uint64_t>(number)})};
+  else return S{};
+}
+/// What each operand of a function has to lie in, should it be a C++ integer.
+template <class Function, class... Operands>
+struct scalar_ranges {
+  integer_range at[sizeof...(Operands)];
+
+  constexpr scalar_ranges() {
+    graph g;
+    tracer t{&g};
+    const std::tuple<trace_t<Operands>...> symbols{stand_in<trace_t<Operands>>(t)...};
+    std::apply([&t](const auto&... s) { (void)Function::trace(t, s...); }, symbols);
+    for (int i = 0; i < g.scalars.size(); ++i) at[i] = g.scalars[i];
+  }
+};
+
+/// Throws overflow_error where one of the C++ integers among a function's operands is converted to a dtype that does not hold it.
+template <class Function, class... Operands>
+constexpr void require_scalars_fit(const std::tuple<Operands...>& operands) {
+  if constexpr ((is_integer_leaf<Operands> || ...)) {
+    constexpr scalar_ranges<Function, Operands...> ranges;
+    int i = 0;
+    const auto check = [&](const auto& operand) {
+      if constexpr (is_integer_leaf<std::remove_cvref_t<decltype(operand)>>) require_range(operand_of(operand), ranges.at[i]);
+      ++i;
+    };
+    std::apply([&check](const auto&... operand) { (check(operand), ...); }, operands);
+  }
+}
+
+/// A function of operands. Throws overflow_error.
 template <class Function, class... T>
 constexpr auto make_expression(const T&... x) {
-  return expression<Function, operand_t<T>...>{{as_operand(x)...}};
+  expression<Function, operand_t<T>...> made{{as_operand(x)...}};
+  require_scalars_fit<Function>(made.operands);
+  return made;
 }
 
 // What is made of dsl::constant beside symbols: of constants alone.
@@ -274,10 +320,7 @@ void add_leaves(const view<T, R>& v, operand*& at) {
   copy_shape(v.extents(), v.strides(), o);
 }
 template <class T>
-void add_leaves(const value_leaf<T>& v, operand*& at) {
-  const literal bits = to_literal(to_value(v.value));
-  *at++ = {operand_kind::value, dtype_v<T>, 0, {bits.bits, bits.second}};
-}
+void add_leaves(const value_leaf<T>& v, operand*& at) { *at++ = operand_of(v); }
 template <int R>
 void add_leaves(const index_leaf<R>& v, operand*& at) {
   operand& o = *at++;

@@ -312,7 +312,7 @@ struct user_reduction {
   template <class S, class Init> static constexpr auto trace(tracer& t, S s, Init init) {
     constexpr dtype D = state_with<S, Init>;
     const auto all = fold<D>(t, s, false);
-    const auto first = as<D>(init);
+    const auto first = convert_operand<D, false>(init);
     return choose(all.second, operate(t, first, all.first, all.second), first);
   }
 

@@ -117,7 +117,8 @@ DSL_COMPOUND(<<) DSL_COMPOUND(>>) DSL_COMPOUND(&) DSL_COMPOUND(|) DSL_COMPOUND(^
 template <element T>
 constexpr auto constant(T x) { return detail::make_expression<detail::identity_function>(x); }
 
-/// The value as another dtype, rounded or truncated as C++ does. Complex to real is an error: take real(x), imag(x) or abs(x).
+/// The value as another dtype. To a floating point dtype it is rounded; from one to an integer it is truncated, NaN becomes 0 and what
+/// is out of range the nearest end of it; integers wrap. Complex to real is an error: take real(x), imag(x) or abs(x).
 template <element T, class A>
   requires detail::operands<A>
 constexpr auto cast(const A& a) {

@@ -56,10 +56,18 @@ struct gather_function {
   static constexpr symbol<D> trace(tracer& t, Address address, Index index, N n, Stride stride) {
     static_assert(kind_of(Index::type.type) == kind::integer, "take wants an index of integers: use dsl::where to choose by a condition");
     const auto zero = constant<dtype::int64>(t.g, 0), one = constant<dtype::int64>(t.g, 1);
-    const auto i = convert_symbol<dtype::int64, false>(index);
+    const auto i = convert_symbol<dtype::int64, false>(representable(index));
     const auto from_start = apply<op::where>(apply<op::less>(i, zero), apply<op::add>(i, n), i);
     const auto within = apply<op::max>(apply<op::min>(from_start, apply<op::subtract>(n, one)), zero);
     return {t.g, t.g->add(op::gather, D, fields(address.id, apply<op::multiply>(within, stride).id))};
+  }
+
+ private:
+  // A uint64 that is no int64 lies beyond every end.
+  template <class Index>
+  static constexpr auto representable(Index index) {
+    if constexpr (Index::type.type != dtype::uint64) return index;
+    else return apply<op::min>(index, constant<dtype::uint64>(index.owner, greatest_of(dtype::int64)));
   }
 };
 
@@ -168,8 +176,8 @@ auto shift(const X& x, std::int64_t distance, boundary beyond = boundary::zero, 
 }
 
 /// x's elements at the positions `index`, an array or an expression of integers whose shape the result has. Of several axes they
-/// are counted in row-major order. Negative positions count from the end; positions beyond the ends give the elements there
-/// (NumPy's mode "clip"). Lazy. x is an array or a view. Throws index_error where x is empty, shape_error where its elements do not
+/// are counted in row-major order. Negative positions count from the end, as Python's; positions beyond the ends give the
+/// elements there. Lazy. x is an array or a view. Throws index_error where x is empty, shape_error where its elements do not
 /// lie at equal distances.
 template <detail::in_memory X, detail::any_operand Index>
 auto take(const X& x, const Index& index) {

@@ -57,7 +57,11 @@ auto reduce_arrays(const std::tuple<Options...>& options, const X&... x) {
   constexpr int rank = keeps_dims<Options...> ? operand_rank : count == 0 ? 0 : operand_rank - count;
   std::uint32_t axes = ~0u;
   if constexpr (count > 0) axes = bits_of_axes(std::get<dsl::axes<count>>(options).number, count, operand_rank);
-  const auto make = [&](const auto&... operand) { return reduction<Function, rank, operand_t<std::remove_cvref_t<decltype(operand)>>...>{{as_operand(operand)...}, axes}; };
+  const auto make = [&](const auto&... operand) {
+    reduction<Function, rank, operand_t<std::remove_cvref_t<decltype(operand)>>...> made{{as_operand(operand)...}, axes};
+    require_scalars_fit<Function>(made.operands);
+    return made;
+  };
   if constexpr (has_ddof<Options...>) return make(x..., std::get<ddof>(options).value);
   else return make(x...);
 }

@@ -127,6 +127,7 @@ auto make_scan(const X& x, scan_request request, const Options&... options) {
 template <dtype A, element T>
 scan_request begin_with(const T& init) {
   scan_request request;
+  if constexpr (kind_of(A) == kind::integer) require_range(operand_of(value_leaf<T>{init}), {A, A});
   request.has_init = true;
   request.init = to_literal(math::convert<value_t<A>>(to_value(init)));
   return request;

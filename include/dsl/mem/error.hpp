@@ -54,6 +54,8 @@ class cuda_error : public error { using error::error; };
 class shape_error : public error { using error::error; };
 /// An index outside its axis, or a slice with a step of 0.
 class index_error : public error { using error::error; };
+/// A C++ integer among the operands that the dtype it is computed with does not hold: uint8_array + 300. NumPy's OverflowError.
+class overflow_error : public error { using error::error; };
 /// An operand without memory (never assigned, or moved from). Out of memory. An access outside an array, which the simulator finds.
 class memory_error : public error { using error::error; };
 /// A device that does not exist or cannot be used, or operands on different devices.
