@@ -54,6 +54,8 @@ class cuda_error : public error { using error::error; };
 class shape_error : public error { using error::error; };
 /// An index outside its axis, or a slice with a step of 0.
 class index_error : public error { using error::error; };
+/// A value that an option cannot have: a NaN as an end of time, an end of a loop that its steps do not change.
+class value_error : public error { using error::error; };
 /// An operand without memory (never assigned, or moved from). Out of memory. An access outside an array, which the simulator finds.
 class memory_error : public error { using error::error; };
 /// A device that does not exist or cannot be used, or operands on different devices.
