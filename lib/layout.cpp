@@ -247,6 +247,11 @@ access access_of(const geometry& g, const operand& o, const walk& w, bool is_inp
 
 }  // namespace
 
+device home_of_operands(const operand* all, int count) {
+  const auto there = std::find_if(all, all + count, [](const operand& o) { return o.memory != nullptr; });
+  return there != all + count ? there->memory->where : device::current();
+}
+
 device common_device(const operand* all, int count, const pass_view& pass) {
   const operand* first = nullptr;
   for (int i = 0; i < count; ++i) {

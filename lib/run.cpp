@@ -188,7 +188,7 @@ void assign_apart(const program_code& code, const operand* all, const part* part
   for (int i = 0; i < code.outputs(); ++i)
     if (!code.pass.view.is_result(i))
       raise<shape_error>("reductions beside arrays, over another index space: assign them apart from each other: " + spell_pass(code.pass.view, all));
-  const buffer_ref unused = buffer_ref::allocate(16, common_device(all, code.inputs, code.pass.view));
+  const buffer_ref unused = buffer_ref::allocate(16, common_device(all, code.inputs + code.outputs(), code.pass.view));
   const unsigned char zeros[16] = {};
   fill(unused, unused.data(), zeros, 16, 1);
   // What one pass writes another may read: then all of them write to temporaries first.

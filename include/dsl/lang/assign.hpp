@@ -180,7 +180,9 @@ class assigned<Share, std::tuple<Targets&...>, E...> {
 
   template <std::size_t... I>
   void give_memory_to(const std::tuple<Targets&...>& to, std::index_sequence<I...>) {
-    if ((needs_memory(std::get<I>(to)) || ...)) (give_memory_to<static_cast<int>(I)>(std::get<I>(to)), ...);
+    if (!(needs_memory(std::get<I>(to)) || ...)) return;
+    const device_guard of_targets(home_of(as_operand(std::get<I>(to))...)), of_operands(home_of_operands(all_, leaves));
+    (give_memory_to<static_cast<int>(I)>(std::get<I>(to)), ...);
   }
   template <int I, class Target>
   void give_memory_to(Target& target) {
@@ -237,6 +239,7 @@ void assign_all(const launch& fixed, const std::tuple<Targets&...>& targets, con
     }
     assigned<false, std::tuple<Targets&...>, E...>(targets, expressions...).assign(fixed, expressions...);
   } else {
+    const device_guard guard(std::apply([&](const auto&... t) { return home_of(expressions..., as_operand(t)...); }, targets));
     const auto inner = std::tuple_cat(inner_passes(expressions)...);
     auto values = std::apply([](const auto&... e) { return std::tuple<evaluated_t<std::remove_cvref_t<decltype(e)>>...>{empty_for(e)...}; }, inner);
     std::apply([&](auto&... v) { std::apply([&](const auto&... e) { assign_all({}, std::tie(v...), e...); }, inner); }, values);
