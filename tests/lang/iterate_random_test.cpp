@@ -96,10 +96,12 @@ std::ostream& operator<<(std::ostream& out, const drawn& d) {
   return out << d.n << " elements, " << d.steps << " steps from " << d.first << ", every " << d.every << ", strategy " << int(d.how) << ", block " << d.fixed.block << ", parameter " << d.parameter;
 }
 
+dsl::device some_device(drawn& d) { return dsl::device(d.below(2) == 0 ? "host" : "sim"); }
+
 // Runs it while some device is the current one. False where it was refused, and so has to have left all as it was.
 template <class Run>
 bool runs(drawn& d, const Run& run) {
-  const dsl::device_guard anywhere(dsl::device(d.below(2) == 0 ? "host" : "sim"));
+  const dsl::device_guard anywhere(some_device(d));
   try {
     run();
   } catch (const dsl::shape_error&) {
@@ -162,7 +164,7 @@ TEST_P(random_loops, of_arrays_and_scalars) {
     const auto a = d.a.view(), sampled = from_element(d.a.memory, d.a.first, (d.n + 1) / 2, 2 * d.a.step);
     const auto b = d.b.view();
     int64_t total = d.below(100), most = d.below(100), ran = -1;
-    dsl::scalar<int64_t> dtotal = total, dmost = most, dran = ran;
+    dsl::scalar<int64_t> dtotal = total, dmost = most, dran(ran, some_device(d));
     dsl::array<int64_t> totals, mosts, least, twice;
     dsl::array<int, 2> samples;
     const auto run = [&] {
@@ -214,13 +216,14 @@ TEST_P(random_loops, of_scalars) {
   std::mt19937 draw(3);
   for (unsigned round = 0; round < rounds; ++round) {
     drawn d(draw, false);
-    d.parameter = drawn::own;
+    d.parameter = drawn::own, d.steps *= d.below(7);
     const int64_t last = d.below(512);
     SCOPED_TRACE(testing::Message() << "round " << round << ": " << d << ", until " << last);
     int64_t s = d.below(256), r = d.below(1024), ran = -1;
-    dsl::scalar<int64_t> ds = s, dr = r, dran = ran;
+    dsl::scalar<int64_t> ds = s, dr = r, dran(ran, some_device(d));
     dsl::array<int64_t> all_s, all_r, differences;
     const auto run = [&] {
+      EXPECT_EQ(dsl::plan_of(scalars, dsl::state(ds, dr), dsl::step).where, ds.where());
       std::tie(all_s, all_r, differences) = dsl::iterate(d.steps, scalars, dsl::state(ds, dr), dsl::step, dsl::every(d.every), dsl::from_step(d.first), d.how, d.fixed,
                                                          dsl::until(ds == last || dr == last, dran), dsl::record([](auto s, auto r) { return s * 10 - r; }));
     };
