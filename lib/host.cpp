@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "columns.hpp"
 
@@ -208,12 +209,12 @@ void for_each_task(const host_job& job, int lanes, std::int64_t count, const Tas
 
 std::int64_t pieces(std::int64_t n, std::int64_t piece) { return (n + piece - 1) / piece; }
 
-void map_on_host(const host_job& job, std::int64_t first_step = -1, std::int64_t steps = 1) {
+void map_on_host(const host_job& job, std::optional<std::int64_t> first_step = {}, std::int64_t steps = 1) {
   const std::int64_t elements = job.space.elements;
   for_each_task(job, host_block, std::max<std::int64_t>(1, pieces(elements, chunk_elements)), [&](std::int64_t task, block_runner& runner, lane_sums& sums) {
     const std::int64_t first = task * chunk_elements, count = std::min(elements - first, chunk_elements), whole = count / host_block;
     for (std::int64_t k = 0; k < steps; ++k) {
-      if (first_step >= 0) runner.count_step(first_step + k);
+      if (first_step) runner.count_step(*first_step + k);
       runner.run_rows(first, host_block, whole, host_block, sums);
       if (const std::int64_t rest = count - whole * host_block; rest > 0) runner.run(first + whole * host_block, static_cast<int>(rest), sums);
     }

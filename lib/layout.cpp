@@ -261,6 +261,11 @@ int first_of_array(const operand* all, int k) {
   return k;
 }
 
+device home_of_operands(const operand* all, int count) {
+  const auto there = std::find_if(all, all + count, [](const operand& o) { return o.memory != nullptr; });
+  return there != all + count ? there->memory->where : device::current();
+}
+
 device common_device(const operand* all, int count, const pass_view& pass) {
   const operand* first = nullptr;
   for (int i = 0; i < count; ++i) {
@@ -339,6 +344,7 @@ bool is_written_by_elements(const operand& o) { return o.kind == operand_kind::a
 
 bool overlaps(const operand* all, int inputs, int outputs, const geometry& g) {
   if (g.elements == 0) return false;
+  const bool folds = std::any_of(all + inputs, all + inputs + outputs, [](const operand& o) { return o.kind == operand_kind::result; });
   for (int i = inputs; i < inputs + outputs; ++i) {
     if (!is_written_by_elements(all[i])) continue;
     const span mine = bytes_of(all[i], g.walks[i], g);
@@ -346,7 +352,8 @@ bool overlaps(const operand* all, int inputs, int outputs, const geometry& g) {
       if (all[k].memory == nullptr || (all[k].kind == operand_kind::result && all[k].rank == 0)) continue;
       const span other = all[k].kind == operand_kind::address ? bytes_of(*all[k].memory) : bytes_of(all[k], g.walks[k], g);
       if (mine.end <= other.begin || other.end <= mine.begin) continue;
-      const bool in_place = all[i].kind == operand_kind::array && (all[k].kind == operand_kind::array || all[k].kind == operand_kind::fetched);
+      // Results, which come after the elements, may read a single value as well.
+      const bool in_place = k < inputs && all[i].kind == operand_kind::array && (all[k].kind == operand_kind::array || (all[k].kind == operand_kind::fetched && !folds));
       bool same = in_place && all[i].word[0] == all[k].word[0] && size_of(all[i].type) == size_of(all[k].type);
       for (int d = 0; d < g.rank; ++d) same = same && (g.extents[d] == 1 || g.walks[i].strides[d] == g.walks[k].strides[d]);
       if (!same) return true;

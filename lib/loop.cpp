@@ -38,6 +38,11 @@ bool is_one_kernel(strategy s) { return s >= strategy::elementwise; }
 
 loop::loop(const loop_code& code, const operand* operands, const launch& fixed, strategy wanted)
     : prepared(*code.step, operands, fixed), code_(&code), wanted_(wanted) {
+  const operand* const outputs = operands_.data() + code.step->inputs;
+  for (int j = 0; j < code.states; ++j)
+    for (int i = 0; i < j; ++i)
+      if (outputs[i].word[0] == outputs[j].word[0] && (space_.elements > 0 || outputs[j].rank == 0))
+        raise<shape_error>("variables " + std::to_string(i) + " and " + std::to_string(j) + " of a loop's state are in the same memory: " + spell_pass(code.step->pass.view, operands_.data()));
   require_in_place();
 }
 
@@ -280,7 +285,10 @@ void loop::run_kernel(const plan& p, const loop_schedule& all, std::int64_t done
 loop_schedule loop_schedule::of(std::int64_t steps, std::int64_t first, std::int64_t every) {
   if (steps < 0) raise<shape_error>("a loop of " + std::to_string(steps) + " steps");
   if (every < 1) raise<shape_error>("a loop that records every " + std::to_string(every) + "th step");
+  if (std::int64_t last; __builtin_add_overflow(first, steps, &last)) raise<shape_error>("a loop of " + std::to_string(steps) + " steps from number " + std::to_string(first) + " on");
   return {steps, first, every};
 }
+
+void throw_endless_condition() { raise<value_error>("until depends on no dsl::scalar of the loop's state: nothing that the steps change would end the loop"); }
 
 }  // namespace dsl::detail

@@ -89,6 +89,8 @@ struct geometry {
   walk walks[max_operands];      // the operands' own, and no further, are set
 };
 
+/// The first operand's device that is in memory, else the current one.
+device home_of_operands(const operand* all, int count);
 /// The operands' device: the current one where none is in memory. Throws device_error where they differ.
 device common_device(const operand* all, int count, const pass_view& pass);
 

@@ -243,6 +243,7 @@ class assigned<Share, std::tuple<Targets&...>, E...> {
   template <std::size_t... I>
   void give_memory_to(const bound& to, std::index_sequence<I...>) {
     if (!(std::get<I>(to).needs_memory() || ...)) return;
+    const device_guard of_targets(home_of(as_operand(std::get<I>(to).target)...)), of_operands(home_of_operands(all_, leaves));
     geometry g;
     lay_out(g, all_, leaves, 0, 1, pass::view());
     (std::get<I>(to).give_memory(g, pass::is_result(static_cast<int>(I)) ? folds_[expression_of(static_cast<int>(I))].axes : 0, pass::view(), all_), ...);
@@ -366,6 +367,7 @@ void assign_all(const launch& fixed, const std::tuple<Targets&...>& targets, con
   } else if constexpr ((is_pass<E> && ...)) {
     assign_passes(fixed, targets, expressions...);
   } else {
+    const device_guard guard(std::apply([&](const auto&... t) { return home_of(expressions..., as_operand(t)...); }, targets));
     const auto inner = std::tuple_cat(inner_passes(expressions)...);
     auto values = std::apply([](const auto&... e) { return std::tuple<evaluated_t<std::remove_cvref_t<decltype(e)>>...>{empty_for(e)...}; }, inner);
     std::apply([&](auto&... v) { std::apply([&](const auto&... e) { assign_all({}, std::tie(v...), e...); }, inner); }, values);

@@ -15,17 +15,17 @@ loop_state<S...> state(S&... s) { return {std::tuple<S&...>(s...)}; }
 
 namespace detail {
 
-/// Which of a loop's variables a condition's leaf is, or -1.
+/// Which of the single values among a loop's variables a condition's leaf is, or -1.
 template <class Leaf, class... S>
 std::int32_t number_of(const Leaf& leaf, const std::tuple<S&...>& variables) {
   std::int32_t found = -1, k = 0;
   if constexpr (requires { leaf.data(); })
-    std::apply([&](const auto&... v) { ((found = static_cast<const void*>(v.data()) == static_cast<const void*>(leaf.data()) ? k : found, ++k), ...); }, variables);
+    std::apply([&](const auto&... v) { ((found = S::rank == 0 && static_cast<const void*>(v.data()) == static_cast<const void*>(leaf.data()) ? k : found, ++k), ...); }, variables);
   return found;
 }
 
-/// Whether what is recorded is computed in the step's own kernel: records are reductions, and so the step has some.
-template <class Formula> inline constexpr bool records_in_step = has_folds<Formula>;
+/// Whether what is recorded, and what ends the loop, are outputs of the step: they are single values, and so are some of its own.
+template <class Formula, class... S> inline constexpr bool gives_single_values = has_folds<Formula> || ((S::rank == 0) && ...);
 
 /// Whether a formula makes new variables of a loop's; where not, an error of the compiler.
 template <class Formula, class... S>
@@ -53,25 +53,23 @@ template <class... S, class Function, class... Operands, class... Conditions, cl
 auto step_formula(const std::tuple<S&...>& variables, const expression<Function, Operands...>& e, const std::tuple<const Conditions&...>& until,
                   [[maybe_unused]] const std::tuple<const record_option<Recorders>&...>& records) {
   static_assert(sizeof...(Conditions) <= 1, "a loop takes one condition to end on");
-  constexpr int arguments = sizeof...(Operands), states = sizeof...(S);
-  constexpr std::uint32_t scalars = [] {
-    std::uint32_t found = 0, bit = 1;
-    ((found |= S::rank == 0 ? bit : 0, bit <<= 1), ...);
-    return found;
-  }();
-  if constexpr (!records_in_step<expression<Function, Operands...>> && sizeof...(Recorders) > 0) {
+  constexpr int arguments = sizeof...(Operands);
+  constexpr bool single_values = gives_single_values<expression<Function, Operands...>, S...>;
+  using state_types = target_types<type_of_target<std::remove_const_t<S>>...>;
+  if constexpr (!single_values && sizeof...(Recorders) > 0) {
     return step_formula(variables, e, until, std::tuple<>{});
   } else if constexpr (sizeof...(Conditions) > 0) {
-    static_assert(records_in_step<expression<Function, Operands...>> || ((S::rank == 0) && ...), "until wants a scalar among the state that the step sets by a reduction");
+    static_assert(single_values, "until wants a scalar among the state that the step sets by a reduction");
     const auto& condition = std::get<0>(until).condition;
     using condition_type = std::remove_cvref_t<decltype(condition)>;
     static_assert(is_condition<condition_type>, "a loop ends on a condition of dsl::scalar and C++ values");
-    using step = loop_step<Function, arguments, states, scalars, condition_type, Recorders...>;
+    using step = loop_step<Function, arguments, state_types, condition_type, Recorders...>;
     const auto leaves = leaves_as_tuple(condition);
     const auto which = std::apply([&](const auto&... leaf) { return std::tuple{value_leaf<std::int32_t>{number_of(leaf, variables)}...}; }, leaves);
+    if (!std::apply([](const auto&... leaf) { return ((leaf.value >= 0) || ...); }, which)) throw_endless_condition();
     return std::apply([](const auto&... x) { return make_expression<step>(x...); }, std::tuple_cat(e.operands, leaves, which, std::tuple<step_number>{}));
   } else if constexpr (sizeof...(Recorders) > 0) {
-    using step = loop_step<Function, arguments, states, scalars, never, Recorders...>;
+    using step = loop_step<Function, arguments, state_types, never, Recorders...>;
     return std::apply([](const auto&... x) { return make_expression<step>(x...); }, e.operands);
   } else {
     return e;
@@ -127,6 +125,14 @@ array<T, R + 1> new_history(const sample_option<T, R>& sample, std::int64_t coun
   for (int d = 0; d < R; ++d) sizes[static_cast<std::size_t>(d + 1)] = sample.of.extent(d);
   return array<T, R + 1>(sizes);
 }
+// What is copied between the steps is there, beside the variables, before the first one.
+template <class V, class T, int R>
+void require_sample(const V& variable, const sample_option<T, R>& sample) {
+  operand both[2], *at = both;
+  add_leaves(as_operand(variable), at);
+  add_leaves(sample.of, at);
+  common_device(both, 2, pass_view{});
+}
 template <class... H>
 std::tuple<H...> new_histories(std::type_identity<std::tuple<H...>>, [[maybe_unused]] std::int64_t count) { return {new_history(std::type_identity<H>{}, count)...}; }
 
@@ -138,11 +144,11 @@ auto run_loop(const loop_schedule& plan, const std::tuple<S&...>& variables, con
   const auto step = step_formula(variables, formula, until, recorders);
   auto beside = variables_beside<states>(step);
   loop ready = bind_loop<leaf_count<Formula>, (stops > 0)>(variables, beside, step, fixed, how);
-  const device_guard guard(ready.where());
+  std::apply([&](const auto&... x) { (require_sample(std::get<0>(variables), x), ...); }, samples);
 
   using of_state = scalar_histories<S...>;
   using of_records = decltype(histories_of_outputs(std::declval<outputs_of<decltype(vectorized<unnamed, Recorders>{}(std::declval<S&>()...))...>>()));
-  constexpr bool together = records_in_step<Formula>, is_cut = sizeof...(Samples) > 0 || (!together && sizeof...(Recorders) > 0);
+  constexpr bool together = gives_single_values<Formula, S...>, is_cut = sizeof...(Samples) > 0 || (!together && sizeof...(Recorders) > 0);
   constexpr std::size_t scalars = std::tuple_size_v<of_state>, records = std::tuple_size_v<of_records>;
   auto histories = std::tuple_cat(new_histories(std::type_identity<of_state>{}, plan.records()), new_histories(std::type_identity<of_records>{}, plan.records()),
                                   std::apply([&](const auto&... x) { return std::tuple<decltype(history_of_sample(x))...>{new_history(x, plan.records())...}; }, samples));
@@ -195,6 +201,7 @@ auto run_loop(const loop_schedule& plan, const std::tuple<S&...>& variables, con
 template <class Name, class F, class... S, class... Arguments>
 auto iterate(std::integral auto steps, const vectorized<Name, F>& f, const loop_state<S...>& s, const Arguments&... arguments) {
   using namespace detail;
+  const device_guard guard(as_operand(std::get<0>(s.variables)).where());
   const auto parameters = filter(parameters_alone{}, arguments...);
   const auto formula = call_with(f, s.variables, parameters, std::index_sequence_for<S...>{}, std::make_index_sequence<std::tuple_size_v<decltype(parameters)>>{});
   if constexpr (may_loop<std::remove_const_t<decltype(formula)>>(std::type_identity<std::tuple<S&...>>{})) {
@@ -225,6 +232,7 @@ refused iterate(const Steps&, const F&, const Arguments&...) {
 template <class Name, class F, class... S, class... Arguments>
 plan plan_of(const vectorized<Name, F>& f, const loop_state<S...>& s, const Arguments&... arguments) {
   using namespace detail;
+  const device_guard guard(as_operand(std::get<0>(s.variables)).where());
   const auto parameters = filter(parameters_alone{}, arguments...);
   const auto formula = call_with(f, s.variables, parameters, std::index_sequence_for<S...>{}, std::make_index_sequence<std::tuple_size_v<decltype(parameters)>>{});
   const auto step = step_formula(s.variables, formula, filter(conditions_alone{}, arguments...), filter(records_alone{}, arguments...));

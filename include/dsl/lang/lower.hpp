@@ -58,6 +58,14 @@ constexpr int rank_of_result() {
 }
 template <class E> inline constexpr int result_rank = rank_of_result<E>();
 
+/// Where to evaluate what has no operand in memory, among some expressions and their targets.
+template <class... E>
+device home_of(const E&... e) {
+  operand all[(0 + ... + leaf_count<E>)], *at = all;
+  (add_leaves(e, at), ...);
+  return home_of_operands(all, static_cast<int>(at - all));
+}
+
 /// Where the value of an inner pass goes.
 template <class E>
 using evaluated_t = std::conditional_t<E::rank == 0, scalar<element_t<trace_t<E>::type.type>>, array<element_t<trace_t<E>::type.type>, E::rank == 0 ? 1 : E::rank>>;

@@ -253,6 +253,7 @@ void assign(Target&& target, const detail::scan_expression<Operator, A, R, Rank,
   if constexpr (detail::reductions_in<Operand> == 0) {
     detail::assign_scan(target, e);
   } else {
+    const device_guard guard(detail::home_of(e.operand, detail::as_operand(target)));
     const auto inner = detail::passes_of(e.operand);
     auto values = std::apply([](const auto&... p) { return std::tuple{detail::empty_for(p)...}; }, inner);
     std::apply([&](auto&... v) { std::apply([&](const auto&... p) { detail::assign_all({}, std::tie(v...), p...); }, inner); }, values);

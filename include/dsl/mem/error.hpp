@@ -56,6 +56,8 @@ class shape_error : public error { using error::error; };
 class index_error : public error { using error::error; };
 /// A C++ integer among the operands that the dtype it is computed with does not hold: uint8_array + 300. NumPy's OverflowError.
 class overflow_error : public error { using error::error; };
+/// A value that an option cannot have: a NaN as an end of time, an end of a loop that its steps do not change.
+class value_error : public error { using error::error; };
 /// An operand without memory (never assigned, or moved from). Out of memory. An access outside an array, which the simulator finds.
 class memory_error : public error { using error::error; };
 /// A device that does not exist or cannot be used, or operands on different devices.
