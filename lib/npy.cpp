@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "buffer.hpp"
 #include "text.hpp"
 
 namespace dsl::detail {
@@ -22,8 +23,6 @@ void throw_file_error(const fs::path& file, const std::string& what) { raise<fil
 void throw_system_error(const fs::path& file, const char* what) { throw_file_error(file, std::string(what) + ": " + std::strerror(errno)); }
 
 namespace {
-
-using bytes = std::vector<unsigned char>;
 
 struct close_file {
   void operator()(std::FILE* f) const { std::fclose(f); }
@@ -182,9 +181,9 @@ bool write(const fs::path& file, dtype type, const mapping& shape, const void* e
   return false;
 }
 
-bytes to_host(const stored& from) {
+host_bytes to_host(const stored& from) {
   require_memory(from.owner, "save");
-  bytes elements(static_cast<std::size_t>(element_count(from.elements)) * static_cast<std::size_t>(size_of(from.type)));
+  host_bytes elements(static_cast<std::size_t>(element_count(from.elements)), static_cast<std::size_t>(size_of(from.type)));
   download(from.owner, from.origin, from.elements, static_cast<std::size_t>(size_of(from.type)), elements.data());
   return elements;
 }
@@ -308,15 +307,17 @@ void npy_file::read(void* to_host) {
   const auto size = static_cast<std::size_t>(size_of(c.type)), count = static_cast<std::size_t>(element_count(c.shape));
   auto* const to = static_cast<unsigned char*>(to_host);
   const bool in_order = !c.is_fortran || c.shape.rank < 2;
-  bytes as_they_lie(in_order ? 0 : count * size);
+  const host_bytes as_they_lie(in_order ? 0 : count, size);
   if (std::fread(in_order ? to : as_they_lie.data(), size, count, c.in.get()) != count) c.fail("cannot be read to its end");
   if (!in_order) gather(fortran_order(c.shape), size, as_they_lie.data(), to);
+  // A bool is a byte of 0 or 1 in memory, whatever a file has.
+  if (c.type == dtype::boolean) std::transform(to, to + count, to, [](unsigned char byte) { return byte != 0 ? 1 : 0; });
   if (!c.is_swapped) return;
   const std::size_t part = kind_of(c.type) == kind::complex ? size / 2 : size;
   for (std::size_t k = 0; k < count * size; k += part) std::reverse(to + k, to + k + part);
 }
 void npy_file::read(const buffer_ref& to, void* at) {
-  bytes elements(static_cast<std::size_t>(element_count(contents_->shape)) * static_cast<std::size_t>(size_of(contents_->type)));
+  const host_bytes elements(static_cast<std::size_t>(element_count(contents_->shape)), static_cast<std::size_t>(size_of(contents_->type)));
   read(elements.data());
   upload(to, at, elements.data(), elements.size());
 }
