@@ -90,6 +90,9 @@ device common_device(const operand* all, int count, const pass_view& pass);
 /// before anything has been written.
 void lay_out(geometry& space, const operand* operands, int inputs, int outputs, int lanes, const pass_view& pass);
 
+/// Throws shape_error: an array without memory, of a higher rank than what is assigned to it, has no shape to take.
+[[noreturn]] void throw_lower_rank(const geometry& space, int rank);
+
 /// Whether an output is written while elements are still read.
 bool is_written_by_elements(const operand& o);
 

@@ -104,6 +104,7 @@ fold_axes fold_axes_of(const expression<F, Operands...>& e) {
 // Without memory an array takes the shape of what it is assigned, for a reduction without the axes that are folded.
 template <class T> void give_memory(T&, const geometry&, std::uint32_t) {}
 template <class T, int R> void give_memory(array<T, R>& a, const geometry& g, std::uint32_t folded) {
+  if (R > g.shape_rank) throw_lower_rank(g, R);
   dsl::extents<R> sizes{};
   if (g.shape_rank == R)
     for (int d = 0; d < R; ++d) sizes[static_cast<std::size_t>(d)] = (folded >> d & 1) != 0 ? 1 : g.shape[d];
@@ -113,7 +114,10 @@ template <class T, int R> void give_memory(array<T, R>& a, const geometry& g, st
   a = array<T, R>(sizes, g.where);
 }
 
+template <class T> void give_memory(scalar<T>& s, const geometry& g, std::uint32_t) { s = scalar<T>(T{}, g.where); }
+
 template <class T> bool needs_memory(const T&) { return false; }
+template <class T> bool needs_memory(const scalar<T>& s) { return !s.has_memory(); }
 template <class T, int R> bool needs_memory(const array<T, R>& a) { return !a.has_memory(); }
 
 // The types of an expression's leaves.
