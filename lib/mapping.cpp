@@ -151,10 +151,9 @@ mapping reshape(const mapping& from, const std::int64_t* sizes, int rank) {
   for (int d = rank - 1; d >= 0; --d) {
     if (elements != 0 && to.extents[d] != 1 && left == 1) left = runs.extents[--runs.rank], stride = runs.strides[runs.rank];
     to.strides[d] = stride;
-    stride *= to.extents[d];
-    if (elements == 0) continue;
-    if (left % to.extents[d] != 0) fail("its elements do not lie in an order that allows it without a copy (dsl::eval makes one)");
-    left /= to.extents[d];
+    if (elements != 0 && left % to.extents[d] != 0) fail("its elements do not lie in an order that allows it without a copy (dsl::eval makes one)");
+    if (elements != 0) left /= to.extents[d];
+    if (elements == 0 || left > 1) stride *= to.extents[d];  // where a run ends, the product may be no number
   }
   return to;
 }
