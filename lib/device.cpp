@@ -59,6 +59,7 @@ device_properties read_sim() {
 }  // namespace
 
 device::device(const char* name) {
+  if (name == nullptr) detail::raise<device_error>("a null pointer for a device's name; valid are " + valid_names());
   const std::string text = name;
   if (text == "host" || text == "sim") {
     kind = text == "host" ? backend::host : backend::sim;

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "columns.hpp"
+#include "text.hpp"
 
 namespace dsl::detail {
 
@@ -19,7 +20,10 @@ int simd_level() {
     const int best = 0;
 #endif
     const char* most = std::getenv("DSL_SIMD");
-    return most != nullptr ? std::clamp(std::atoi(most), 0, best) : best;
+    if (most == nullptr || *most == '\0') return best;
+    if (most[0] < '0' || most[0] > '2' || most[1] != '\0')
+      raise<device_error>(std::string("DSL_SIMD is \"") + most + "\"; valid are 0 (x86-64), 1 (AVX2) and 2 (AVX-512)");
+    return std::min(most[0] - '0', best);
   }();
   return level;
 }

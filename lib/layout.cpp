@@ -35,7 +35,7 @@ std::array<int, max_rank> merge_dimensions(geometry& g, int count, const int (&o
   for (int d = 0; d < rank; ++d) {
     const std::int64_t extent = g.shape[order[d]];
     bool merges = d > 0 && ((apart >> order[d - 1] | apart >> order[d]) & 1) == 0;
-    for (int k = 0; merges && k < count; ++k) merges = g.walks[k].strides[g.rank - 1] == g.walks[k].strides[d] * extent;
+    for (int k = 0; merges && k < count; ++k) merges = walks_on(g.walks[k].strides[g.rank - 1], g.walks[k].strides[d], extent);
     const int to = merges ? g.rank - 1 : g.rank++;
     g.extents[to] = merges ? g.extents[to] * extent : extent;
     place[static_cast<std::size_t>(d)] = to;
@@ -409,16 +409,18 @@ void use_operands(const operand* all, int inputs, int outputs, const stream& on)
 }
 
 std::int64_t element_count(const std::int64_t* sizes, int rank, int element_size) {
+  // Extents of 0 are left out, so that strides and products of some of the extents are numbers too.
+  constexpr int largest_element = 16;
   std::int64_t n = 1, bytes = 0;
   bool fits = true, empty = false;
   for (int d = 0; d < rank; ++d) {
     if (sizes[d] < 0) raise<shape_error>("a negative extent in " + spell_shape(sizes, rank));
     empty = empty || sizes[d] == 0;
-    fits = fits && !__builtin_mul_overflow(n, sizes[d], &n);
+    fits = fits && (sizes[d] == 0 || !__builtin_mul_overflow(n, sizes[d], &n));
   }
-  if (empty) return 0;
-  if (!fits || __builtin_mul_overflow(n, element_size, &bytes)) raise<shape_error>("shape " + spell_shape(sizes, rank) + " is too large");
-  return n;
+  if (!fits || __builtin_mul_overflow(n, empty ? largest_element : element_size, &bytes))
+    raise<shape_error>("shape " + spell_shape(sizes, rank) + " is too large");
+  return empty ? 0 : n;
 }
 
 void require_range(const operand& o, integer_range range) {

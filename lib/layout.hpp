@@ -7,6 +7,12 @@ namespace dsl::detail {
 
 inline bool has_elements(const operand& o) { return o.kind <= operand_kind::index; }
 
+/// Whether a dimension and the one inside it are walked as one: the outer stride is where the inner walk ends.
+inline bool walks_on(std::int64_t outer_stride, std::int64_t stride, std::int64_t extent) {
+  std::int64_t end = 0;
+  return !__builtin_mul_overflow(stride, extent, &end) && outer_stride == end;
+}
+
 /// An operand's strides along the dimensions of the shape: 0 where it is broadcast.
 walk walk_of(const geometry& g, const operand& o);
 

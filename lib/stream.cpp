@@ -21,7 +21,10 @@ stream_state& stream_state::default_of(device where) {
     for (int i = 0; i < cuda::device_count(); ++i) all.push_back(new stream_state{{backend::cuda, i}, nullptr, true});
     return all;
   }());
-  if (where.kind == backend::cuda) return *gpus.at(static_cast<std::size_t>(where.index));
+  if (where.kind == backend::cuda) {
+    properties(where);  // throws where there is no such device
+    return *gpus[static_cast<std::size_t>(where.index)];
+  }
   return where.kind == backend::host ? host : sim;
 }
 

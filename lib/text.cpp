@@ -17,6 +17,7 @@ shared_text* owner_of(char* chars) { return reinterpret_cast<shared_text*>(chars
 }  // namespace
 
 text::text(const char* chars) {
+  if (chars == nullptr) return;
   const std::size_t length = std::strlen(chars);
   void* memory = std::malloc(sizeof(shared_text) + length);
   if (memory == nullptr) throw std::bad_alloc();
@@ -30,6 +31,12 @@ text::text(const text& other) noexcept : chars_(other.chars_) {
 text::~text() {
   if (chars_ != nullptr && owner_of(chars_)->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) std::free(owner_of(chars_));
 }
+
+bool text::is(const char* chars, std::size_t length) const noexcept {
+  return std::strlen(c_str()) == length && std::memcmp(c_str(), chars, length) == 0;
+}
+bool operator==(const text& a, const text& b) noexcept { return std::strcmp(a.c_str(), b.c_str()) == 0; }
+bool operator==(const text& a, const char* b) noexcept { return b != nullptr && std::strcmp(a.c_str(), b) == 0; }
 
 namespace detail {
 

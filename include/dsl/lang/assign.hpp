@@ -1,6 +1,8 @@
 // Assignment: expressions become a program, and the program runs.
 #pragma once
 
+#include <optional>
+
 #include <dsl/exec/run.hpp>
 #include <dsl/lang/assignable.hpp>
 
@@ -148,6 +150,23 @@ struct bound_target<array<T, R>> {
   }
   void adopt() {
     if (made.has_memory()) target = std::move(made);
+  }
+};
+
+/// A scalar that was moved from gets memory in the same way.
+template <class T>
+struct bound_target<scalar<T>> {
+  scalar<T>& target;
+  bool imagined = false;
+  std::optional<scalar<T>> made{};
+
+  bool needs_memory() const { return !target.has_memory(); }
+  void give_memory(const geometry& g, std::uint32_t, const pass_view&, const operand*) {
+    if (needs_memory()) made.emplace(T{}, g.where);
+  }
+  view<T, 0> elements() { return made ? made->view() : target.view(); }
+  void adopt() {
+    if (made) target = std::move(*made);
   }
 };
 

@@ -28,7 +28,7 @@ class array {
     owner_ = array(extents_, other.where()).owner_;
     copy_from(other);
   }
-  array(array&&) noexcept = default;
+  array(array&& other) noexcept : owner_(std::move(other.owner_)), extents_(std::exchange(other.extents_, {})) {}
   /// Evaluates an expression on its operands' device: one kernel, without waiting.
   template <detail::lazy E>
   array(const E& expression) {
@@ -39,13 +39,21 @@ class array {
     requires(A::rank != Rank)
   array(const A& other) : array(other.view()) {}
 
+  /// Without memory it becomes a copy of `other`. With memory its elements are assigned as an expression is: it keeps its extents, to
+  /// which others stretch or are a shape_error. Elements of an array of the same extents may come from another device.
   array& operator=(const array& other) {
     if (this == &other) return *this;
-    if (owner_ && other.owner_ && other.extents_ == extents_ && other.where() == where()) copy_from(other);
-    else *this = array(other);
+    if (!owner_) return *this = array(other);
+    if (other.owner_ && other.extents_ == extents_) copy_from(other);
+    else detail::copy(owner_, data(), view().mapping(), other.owner_, other.data(), other.view().mapping(), sizeof(T));
     return *this;
   }
-  array& operator=(array&&) noexcept = default;
+  /// Takes over the memory and the extents, whatever was there before.
+  array& operator=(array&& other) noexcept {
+    owner_ = std::move(other.owner_);
+    extents_ = std::exchange(other.extents_, {});
+    return *this;
+  }
   /// Evaluates an expression into the elements, as if it were complete before the first is written. Throws shape_error where the
   /// shapes differ, before anything is written.
   template <detail::lazy E>

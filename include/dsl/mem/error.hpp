@@ -2,11 +2,12 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <exception>
 
 namespace dsl {
 
-/// Immutable text, shared by its copies. Converts to std::string and prints with any stream's operator<<.
+/// Immutable text, shared by its copies. Converts to std::string, compares with strings and prints with any stream's operator<<.
 class text {
  public:
   text() = default;
@@ -20,6 +21,15 @@ class text {
     return *this;
   }
   ~text();
+
+  friend bool operator==(const text& a, const text& b) noexcept;
+  friend bool operator==(const text& a, const char* b) noexcept;
+  /// With a std::string or a std::string_view.
+  template <class String>
+    requires requires(const String& s) { { s.data() } -> std::same_as<const char*>; { s.size() } -> std::convertible_to<std::size_t>; }
+  friend bool operator==(const text& a, const String& b) noexcept {
+    return a.is(b.data(), b.size());
+  }
 
   const char* c_str() const noexcept { return chars_ != nullptr ? chars_ : ""; }
   template <class String>
@@ -35,6 +45,7 @@ class text {
   }
 
  private:
+  bool is(const char* chars, std::size_t length) const noexcept;
   char* chars_ = nullptr;
 };
 

@@ -19,6 +19,16 @@ concept lazy = requires { typename E::lazy_expression; };
 template <class A>
 concept viewable = requires(const A& a) { a.view(); };
 
+/// n values on the host. Throws memory_error.
+template <class T>
+std::vector<T> host_vector(std::int64_t n) {
+  try {
+    return std::vector<T>(static_cast<std::size_t>(n));
+  } catch (const std::exception&) {  // bad_alloc, or length_error
+    throw_host_is_full(static_cast<std::size_t>(n), sizeof(T));
+  }
+}
+
 /// A C++ scalar that may fill an array of T.
 template <class V, class T>
 concept fills = element<V> && assignable(dtype_v<T>, {dtype_v<V>, true});
@@ -100,11 +110,13 @@ class view {
   std::int64_t size() const noexcept { return detail::element_count(mapping()); }
   bool is_contiguous() const noexcept { return detail::is_contiguous(mapping()); }
 
-  /// The elements in row-major order. Waits for the work queued on them. Throws memory_error for a view without memory.
+  /// The elements in row-major order. Waits for the work queued on them. Throws memory_error for a view without memory, and where
+  /// the host has no room for them.
   std::vector<value_type> copy_to_host() const {
-    std::vector<value_type> host(static_cast<std::size_t>(size()));
+    detail::require_memory(owner_, "copy_to_host");
+    auto host = detail::host_vector<value_type>(size());
     if constexpr (std::is_same_v<value_type, bool>) {  // std::vector<bool> has no bytes to copy to
-      std::vector<unsigned char> bytes(host.size());
+      auto bytes = detail::host_vector<unsigned char>(size());
       download(bytes.data());
       for (std::size_t i = 0; i < bytes.size(); ++i) host[i] = bytes[i] != 0;
     } else {
@@ -129,7 +141,8 @@ class view {
   view<T, NewRank> remap(const char* function, const Change& change) const {
     detail::require_memory(owner_, function);
     const detail::mapping to = change(mapping());
-    return {owner_, data_ + to.offset, detail::first_of<NewRank>(to.extents), detail::first_of<NewRank>(to.strides)};
+    // Where there are no elements there is no address to go to.
+    return {owner_, detail::element_count(to) > 0 ? data_ + to.offset : data_, detail::first_of<NewRank>(to.extents), detail::first_of<NewRank>(to.strides)};
   }
 
  private:
