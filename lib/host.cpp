@@ -109,11 +109,15 @@ class block_runner {
     const int padded = padded_block(valid);
     inputs_.read(first, valid);
     void* out[max_operands];
-    for (int i = 0; i < job_.code.outputs(); ++i) out[i] = direct_[i] && valid == padded ? direct_address(target(i), first) : column(i);
+    for (int i = 0; i < job_.code.outputs(); ++i) {
+      out[i] = nullptr;
+      if (valid == padded && target(i).kind == operand_kind::array) out[i] = direct_[i] ? direct_address(target(i), first) : lies_at(target(i), job_.space, walk_of(i), inputs_.place(), valid);
+      if (out[i] == nullptr) out[i] = column(i);
+    }
     void* const* const columns = sums.columns_from(lane);
     sums.run_tail(columns, keep ? valid : padded, padded, [&] { job_.code.host.block[simd_level()](padded, 1, 0, inputs_.at(), out, columns); });
     for (int i = 0; i < job_.code.outputs(); ++i)
-      if (target(i).kind == operand_kind::array && out[i] == column(i) && valid > 0) scatter(column(i), target(i), job_.space, walk_of(i), first, valid);
+      if (target(i).kind == operand_kind::array && out[i] == column(i) && valid > 0) scatter(column(i), target(i), job_.space, walk_of(i), inputs_.place(), valid);
   }
 
   /// The same for `rows` blocks, `stride` elements apart, of which lanes beyond `valid` do not matter.

@@ -33,7 +33,8 @@ class block_of_elements {
   }
 
   unsigned char* results() const { return columns_.get() + column_bytes; }
-  void write(std::int64_t first, std::int64_t count) const { scatter(results(), target_, space_, space_.walks[code_.inputs], first, count); }
+  /// To the elements that were evaluated last.
+  void write(std::int64_t count) const { scatter(results(), target_, space_, space_.walks[code_.inputs], inputs_.place(), count); }
 
  private:
   const scan_code& code_;
@@ -124,7 +125,7 @@ void scan_rows_on_host(const scan_code& code, const operand* operands, const sca
         done += run;
       }
       blocks.add(total.get(), code.host.join);
-      if (last) block.write(first, count);
+      if (last) block.write(count);
     }
     if (!last) std::memcpy(before(chunk), blocks.all(nullptr, code.host.join), segment_size);
   };
@@ -185,7 +186,7 @@ void scan_columns_on_host(const scan_code& code, const operand* operands, const 
             code.host.columns(parameters, x + done * value_size, count, row + k == 0, earlier, values.is_new(), values.latest(), y);
             values.added(join);
           }
-          if (last) block.write(at, together * count);
+          if (last) block.write(together * count);
         }
         if (!last) std::memcpy(before(part, chunk), values.all(nullptr, join), strip_bytes);
       }
