@@ -212,8 +212,25 @@ void for_each_task(const host_job& job, int lanes, std::int64_t count, const Tas
 
 std::int64_t pieces(std::int64_t n, std::int64_t piece) { return (n + piece - 1) / piece; }
 
+// Tiles of rows of a block each, where an input lies along the second dimension: what a row of a tile brings into the cache, the next
+// ones use.
+void map_tiles_on_host(const host_job& job, std::int64_t first_step, std::int64_t steps) {
+  const geometry& g = job.space;
+  const std::int64_t inner = g.extents[g.rank - 1], second = g.extents[g.rank - 2], across = pieces(inner, host_block), down = pieces(second, blocks_per_chunk);
+  for_each_task(job, host_block, g.elements / inner / second * across * down, [&](std::int64_t task, block_runner& runner, lane_sums& sums) {
+    const std::int64_t column = task % across * host_block, row = task / across % down * blocks_per_chunk, rows = std::min<std::int64_t>(second - row, blocks_per_chunk);
+    const std::int64_t first = (task / across / down * second + row) * inner + column;
+    for (std::int64_t k = 0; k < steps; ++k) {
+      if (first_step >= 0) runner.count_step(first_step + k);
+      for (std::int64_t r = 0; r < rows; ++r) runner.run(first + r * inner, static_cast<int>(std::min<std::int64_t>(host_block, inner - column)), sums);
+    }
+  });
+}
+
 void map_on_host(const host_job& job, std::int64_t first_step = -1, std::int64_t steps = 1) {
   const std::int64_t elements = job.space.elements;
+  for (int k = 0; k < job.code.inputs; ++k)
+    if (elements > 0 && job.space.walks[k].how == access::tiled && job.space.extents[job.space.rank - 1] > host_block) return map_tiles_on_host(job, first_step, steps);
   for_each_task(job, host_block, std::max<std::int64_t>(1, pieces(elements, chunk_elements)), [&](std::int64_t task, block_runner& runner, lane_sums& sums) {
     const std::int64_t first = task * chunk_elements, count = std::min(elements - first, chunk_elements), whole = count / host_block;
     for (std::int64_t k = 0; k < steps; ++k) {
