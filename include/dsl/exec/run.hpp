@@ -15,6 +15,7 @@ struct program_code {
   int inputs;
   cost per_element;
   const char* name;        // contains the kernel's name (`spell_kernel`), or null
+  const char* architectures;  // that nvcc compiled its file for, "800,900"; or null
   const void* kernel[2];   // linear, strided; null in a file that nvcc did not compile
   simulated_kernel simulated[2];
   host_code host;
@@ -49,6 +50,7 @@ const program_code& code_of() {
       Inputs,
       cost_of(Pass::view()),
       spelled_name<Name>(),
+      DSL_DETAIL_ARCHITECTURES,
 #if defined(__CUDACC__)
       {reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, linear>), reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, strided>)},
 #else
