@@ -7,7 +7,6 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <set>
 #include <string_view>
 #include <tuple>
 
@@ -246,15 +245,19 @@ void* allocate(std::size_t bytes, int index, void* stream) {
   cudaError_t status = cudaMallocAsync(&memory, bytes, native(stream));
   if (status == cudaErrorMemoryAllocation) {
     cudaGetLastError();
-    // What other streams have freed is there once their work is done, and the pool's pieces once they are given back.
-    if (!is_capturing(stream)) {
-      release_memory(index);
+    memory_usage m{};
+    const auto give_back = [&] {
+      if (!is_capturing(stream)) release_memory(index);
+      m = usage(index);
+    };
+    // What other streams have freed is there once their work is done. A pool that fails keeps all that it took on the way.
+    give_back();
+    if (bytes <= m.free + m.reserved - std::min(m.used, m.reserved)) {
       status = cudaMallocAsync(&memory, bytes, native(stream));
+      if (status != cudaErrorMemoryAllocation) return check(status, "cudaMallocAsync", stream), memory;
+      cudaGetLastError();
+      give_back();
     }
-  }
-  if (status == cudaErrorMemoryAllocation) {
-    cudaGetLastError();
-    const memory_usage m = usage(index);
     const auto spell = [](std::size_t n) { return spell_bytes(static_cast<double>(n)); };
     raise<memory_error>("out of memory on cuda:" + std::to_string(index) + ": asked for " + spell(bytes) + "; of " + spell(m.total) + " this program uses " +
                         spell(m.used) + ", its pool keeps " + spell(m.reserved - std::min(m.used, m.reserved)) + " unused, and " + spell(m.free) + " are free");
@@ -300,26 +303,32 @@ void check_code(cudaError_t status, const std::string& kernel, const char* archi
   if (status != cudaErrorNoKernelImageForDevice && status != cudaErrorInvalidDeviceFunction && status != cudaErrorUnsupportedPtxVersion) return;
   cudaGetLastError();
   const device_properties& d = dsl::properties({backend::cuda, index});
-  const std::string capability = std::to_string(d.compute_capability);
-  raise<device_error>(kernel + " has no code for cuda:" + std::to_string(index) + " (" + d.name + ", compute capability " + std::to_string(d.compute_capability / 10) +
-                      "." + std::to_string(d.compute_capability % 10) + "): its file was compiled for " + spell_architectures(architectures != nullptr ? architectures : "") +
-                      "; add -gencode arch=compute_" + capability + ",code=sm_" + capability + " or, in CMake, " + capability + " to CMAKE_CUDA_ARCHITECTURES (" +
-                      cudaGetErrorName(status) + ")");
+  const std::string number = std::to_string(d.compute_capability);
+  raise<device_error>(kernel + " has no code for cuda:" + std::to_string(index) + " (" + d.name + ", compute capability " + spell_architectures(number + "0") +
+                      "): its file was compiled for " + spell_architectures(architectures != nullptr ? architectures : "") + "; add -gencode arch=compute_" +
+                      number + ",code=sm_" + number + " or, in CMake, " + number + " to CMAKE_CUDA_ARCHITECTURES (" + cudaGetErrorName(status) + ")");
 }
 
-// A function's limit is raised once, to the most that a block can have: it is the function's, so a limit for each launch would be another
-// thread's too.
-void allow_shared_memory(const void* function, int index) {
+// Lets a block have this much shared memory. A function's limit is raised once, to the most that the device has: it is the function's, so
+// a limit for each launch would be another thread's too. Without that a block has 48 kB, of which the function's own are a part.
+void allow_shared_memory(const void* function, int bytes, int index) {
+  struct known_function { int own; bool is_raised; };
   static std::mutex mutex;
-  static std::set<std::pair<const void*, int>> allowed;
+  static std::map<std::pair<const void*, int>, known_function> known;
   const std::lock_guard lock(mutex);
-  if (allowed.contains({function, index})) return;
-  cudaFuncAttributes a{};
-  check(cudaFuncGetAttributes(&a, function), "reading a kernel's attributes");
+  auto found = known.find({function, index});
+  if (found == known.end()) {
+    cudaFuncAttributes a{};
+    check(cudaFuncGetAttributes(&a, function), "reading a kernel's attributes");
+    found = known.emplace(std::pair(function, index), known_function{static_cast<int>(a.sharedSizeBytes), false}).first;
+  }
+  known_function& f = found->second;
+  constexpr int without_asking = 48 << 10;
+  if (f.is_raised || bytes + f.own <= without_asking) return;
   int most = 0;
   DSL_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, index));
-  check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, most - static_cast<int>(a.sharedSizeBytes)), "asking for shared memory");
-  allowed.emplace(function, index);
+  check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, most - f.own), "asking for shared memory");
+  f.is_raised = true;
 }
 
 // Calls `launch` and notes the kernel. With DSL_BLOCKING=1 waits for it as well, one kernel at a time in all threads, so that a fault is
@@ -378,8 +387,7 @@ queued_kernel as_queued(const kernel_launch& k) { return {k.name, &k.pass, k.ele
 void launch_kernel(const kernel_launch& k, const stream& on) {
   const int index = on.where().index;
   const current_device current(index);
-  constexpr int without_asking = 48 << 10;
-  if (k.shared_bytes > without_asking) allow_shared_memory(k.function, index);
+  if (k.shared_bytes > 0) allow_shared_memory(k.function, k.shared_bytes, index);
   if (recorded != nullptr) return recorded->add(k);
   const dim3 grid(static_cast<unsigned>(k.grid)), block(static_cast<unsigned>(k.block));
   const auto shared = static_cast<std::size_t>(k.shared_bytes);
@@ -393,7 +401,8 @@ void fill(void* at, const void* value, std::size_t size, std::int64_t count, int
   const current_device on(index);
   const unsigned char zeros[16] = {};
   if (std::memcmp(value, zeros, size) == 0) return set_zero(at, size * static_cast<std::size_t>(count), index, stream);
-  queue_kernel({nullptr, nullptr, count, 0, 0}, nullptr, fill_architectures(), index, stream, [&] { return launch_fill(at, value, size, count, native(stream)); });
+  const queued_kernel k{nullptr, nullptr, count, 0, 0};
+  queue_kernel(k, nullptr, fill_architectures(), index, stream, [&] { return launch_fill(at, value, size, count, native(stream)); });
 }
 void set_zero(void* at, std::size_t bytes, int index, void* stream) {
   const current_device on(index);

@@ -164,7 +164,8 @@ void loop::queue(const plan& p, const loop_schedule& all, std::int64_t done, std
   if (where().kind == backend::host && p.loop == strategy::elementwise) run_blocks(all, done, count);
   else if (is_one_kernel(p.loop)) run_kernel(p, all, done, count, histories);
   else if (where().kind != backend::host && code_->stop >= 0 && !code_->step->folds()) run_single_steps(all, done, count, histories);
-  else if (p.loop == strategy::graph && (wanted_ == strategy::graph || count >= worth_a_graph) && !cuda::is_captured(stream::current(where())) && !cuda::is_blocking())
+  else if (p.loop == strategy::graph && (wanted_ == strategy::graph || count >= worth_a_graph) && !cuda::is_blocking() &&
+           !cuda::is_captured(stream::current(where())))
     run_graph(all, done, count, histories);
   else run_steps(all, done, count, histories);
 }

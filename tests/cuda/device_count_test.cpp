@@ -35,18 +35,22 @@ extern "C" cudaError_t __wrap_cudaDriverGetVersion(int* version) {
   return cudaSuccess;
 }
 
+std::string unusable(const char* device, const std::string& why) {
+  return std::string("device \"") + device + "\" was asked for, but no GPU can be used; valid are \"host\", \"sim\" (" + why + ")";
+}
+
 TEST(device_count, failures_are_said_and_not_remembered) {
   unsetenv("DSL_DEVICE");
   dsl::detail::register_kernels();  // as a file that nvcc compiled does
   for (const cudaError_t failure : {cudaErrorInitializationError, cudaErrorUnknown, cudaErrorInsufficientDriver}) {
     answer = failure;
     const std::string reason = std::string("cudaGetDeviceCount failed: ") + cudaGetErrorString(failure) + " (" + cudaGetErrorName(failure) + ")";
-    EXPECT_EQ(error_of([] { dsl::stream s("cuda"); }), "device \"cuda:0\" was asked for, but no GPU can be used; valid are \"host\", \"sim\" (" + reason + ")");
-    EXPECT_EQ(error_of([] { dsl::stream::current("cuda:1"); }), "device \"cuda:1\" was asked for, but no GPU can be used; valid are \"host\", \"sim\" (" + reason + ")");
+    EXPECT_EQ(error_of([] { dsl::stream s("cuda"); }), unusable("cuda:0", reason));
+    EXPECT_EQ(error_of([] { dsl::stream::current("cuda:1"); }), unusable("cuda:1", reason));
     EXPECT_EQ(error_of([] { dsl::device::current(); }), "no GPU can be used: " + reason + "; DSL_DEVICE=host does without");  // not silently the host
   }
   driver = 0;  // the last of them is what the runtime answers without a driver too
-  EXPECT_EQ(error_of([] { dsl::stream s("cuda"); }), "device \"cuda:0\" was asked for, but no GPU can be used; valid are \"host\", \"sim\" (no GPU was found: there is no CUDA driver)");
+  EXPECT_EQ(error_of([] { dsl::stream s("cuda"); }), unusable("cuda:0", "no GPU was found: there is no CUDA driver"));
   EXPECT_EQ(dsl::device::current(), dsl::device("host"));
   const int before = asked;
   EXPECT_EQ(dsl::devices().size(), 2u);

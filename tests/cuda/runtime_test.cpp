@@ -32,6 +32,7 @@ std::string error_of(const Call& call) {
   try {
     call();
   } catch (const Error& e) {
+    std::printf("    %s\n", e.what());
     return e.what();
   } catch (const std::exception& e) {
     return std::string("another class of error: ") + e.what();
@@ -84,10 +85,11 @@ void blocking_changes_no_result() {
 }
 
 void out_of_memory_counts_what_the_pool_keeps() {
+  dsl::array<std::uint8_t> small(1 << 20);
   const auto before = dsl::memory_usage_of();
   const auto most = static_cast<std::int64_t>(before.free / 10 * 8);
   // What is freed stays in the pool, in pieces that do not fit what comes next.
-  for (int i = 0; i < 4; ++i) std::vector<dsl::array<std::uint8_t>> pieces(2, dsl::array<std::uint8_t>(most / 8));
+  { const dsl::array<std::uint8_t> one(most / 8), two(most / 8), three(most / 8); }
   {
     const dsl::stream other;
     const dsl::stream_guard on(other);
@@ -95,12 +97,12 @@ void out_of_memory_counts_what_the_pool_keeps() {
   }
   const auto seen = error_of<dsl::memory_error>([&] { dsl::array<std::uint8_t> x(most); });
   want(seen == "no error", "an array of what the pool keeps", seen);
-  dsl::array<std::uint8_t> small(1 << 20);
-  const auto error = error_of<dsl::memory_error>([&] { dsl::array<std::uint8_t> x(static_cast<std::int64_t>(before.total) * 2); });
-  want(has(error, "out of memory on cuda:0: asked for ") && has(error, "this program uses ") && has(error, " are free"), "the error", error);
-  std::printf("    %s\n", error.c_str());
-  const auto after = dsl::memory_usage_of();
-  want(after.free + (std::size_t{1} << 30) > before.free, "memory that is free afterwards", std::to_string(after.free) + " of " + std::to_string(before.free));
+  for (const std::int64_t bytes : {static_cast<std::int64_t>(before.total) * 2, static_cast<std::int64_t>(before.total)}) {
+    const auto error = error_of<dsl::memory_error>([&] { dsl::array<std::uint8_t> x(bytes); });
+    want(has(error, "out of memory on cuda:0: asked for ") && has(error, "this program uses ") && has(error, " are free"), "the error", error);
+    const auto after = dsl::memory_usage_of();
+    want(after.free + (std::size_t{1} << 30) > before.free, "memory that is free afterwards", std::to_string(after.free) + " of " + std::to_string(before.free));
+  }
   dsl::array<float> still = dsl::ones<float>(1000);
   want(dsl::sum(still * 2).value() == 2000, "an array afterwards");
 }
@@ -142,6 +144,23 @@ void no_gpu_has_a_reason() {
   want(has(seen, "no GPU was found"), "the error", seen);
 }
 
+constexpr auto towards_mean = dsl::vectorize([](auto x, auto m, auto h) {
+  auto y = x + h * (m - x);
+  return std::tuple{y, dsl::mean(y)};
+});
+void run_loop(std::int64_t n) {
+  dsl::array<double> x = dsl::arange<double>(n);
+  dsl::scalar<double> m = dsl::mean(x);
+  dsl::iterate(10, towards_mean, dsl::state(x, m), 0.25);
+  dsl::stream::current().synchronize();
+}
+
+// 48 kB without what the kernel has of its own: what every block may have, and a little more.
+void a_block_takes_48_kilobytes() {
+  const auto seen = error_of<dsl::error>([] { run_loop(9793); });
+  want(seen == "no error", "a loop", seen);
+}
+
 // Loops of 16 threads side by side, each with another size, so another amount of shared memory.
 void threads_ask_for_other_sizes() {
   std::vector<std::thread> threads;
@@ -151,16 +170,7 @@ void threads_ask_for_other_sizes() {
       seen[static_cast<std::size_t>(t)] = error_of<dsl::error>([t] {
         const dsl::stream mine;
         const dsl::stream_guard on(mine);
-        const auto f = dsl::vectorize([](auto x, auto m, auto h) {
-          auto y = x + h * (m - x);
-          return std::tuple{y, dsl::mean(y)};
-        });
-        for (int k = 0; k < 100; ++k) {
-          dsl::array<double> x = dsl::arange<double>(1000 + 977 * ((k * 7 + t) % 29));
-          dsl::scalar<double> m = dsl::mean(x);
-          dsl::iterate(10, f, dsl::state(x, m), 0.25);
-          dsl::stream::current().synchronize();
-        }
+        for (int k = 0; k < 100; ++k) run_loop(1000 + 977 * ((k * 7 + t) % 29));
       });
     });
   for (auto& each : threads) each.join();
@@ -169,6 +179,7 @@ void threads_ask_for_other_sizes() {
 
 struct test_case { const char* name; void (*run)(); };
 constexpr test_case cases[] = {
+    {"a_block_takes_48_kilobytes", a_block_takes_48_kilobytes},
     {"threads_ask_for_other_sizes", threads_ask_for_other_sizes},
     {"a_fault_names_what_was_queued_last", a_fault_names_what_was_queued_last},
     {"blocking_names_the_kernel", blocking_names_the_kernel},

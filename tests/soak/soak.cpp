@@ -14,6 +14,7 @@
 #include <string>
 #include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -196,7 +197,7 @@ int main(int argc, char** argv) {
     std::_Exit(2);
   }
   for (std::thread& t : threads) t.join();
-  std::printf("%lld rounds of %d threads on %s in %.1f s, %lld threads failed\n", static_cast<long long>(rounds), count, dsl::device::current().name().c_str(), elapsed().count(),
-              static_cast<long long>(failures));
+  std::printf("%lld rounds of %d threads on %s in %.1f s, %lld threads failed\n", static_cast<long long>(rounds), count,
+              dsl::device::current().name().c_str(), elapsed().count(), static_cast<long long>(failures));
   return failures == 0 && rounds > 0 ? 0 : 1;
 }
