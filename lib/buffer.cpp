@@ -86,10 +86,8 @@ void use(buffer* memory, const stream& on, bool writes) {
     return;
   }
   behind(memory->writer);
-  for (stream_state* reader : memory->readers) {
-    behind(reader);
-    reader->release();
-  }
+  for (stream_state* reader : memory->readers) behind(reader);  // all of which may throw
+  for (stream_state* reader : memory->readers) reader->release();
   memory->readers.clear();
   s.retain();
   std::exchange(memory->writer, &s)->release();

@@ -75,7 +75,7 @@ plan loop::plan_kernel(strategy how) const {
   const loop_traits& traits = code_->traits;
   const device_properties& device = properties(where());
   const bool sim = where().kind == backend::sim;
-  const kernel_attributes attributes = sim ? kernel_attributes{} : cuda::attributes(code_->kernel, traits.most_threads, where().index);
+  const kernel_attributes attributes = sim ? kernel_attributes{} : cuda::attributes(*code_->step, code_->kernel, traits.most_threads, where().index);
   const std::int64_t groups = pieces(space_.elements, p.lanes);
   p.path = name_of(how), p.loop = how;
   p.registers = attributes.registers;
@@ -168,7 +168,9 @@ std::int64_t loop::steps_a_launch(const plan& p, bool watched) const {
 void loop::queue(const plan& p, const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories) {
   if (where().kind == backend::host && p.loop == strategy::elementwise) run_blocks(all, done, count);
   else if (is_one_kernel(p.loop)) run_kernel(p, all, done, count, histories);
-  else if (p.loop == strategy::graph && (wanted_ == strategy::graph || count >= worth_a_graph) && !cuda::is_captured(stream::current(where())))
+  else if (where().kind != backend::host && code_->stop >= 0 && !code_->step->folds()) run_single_steps(all, done, count, histories);
+  else if (p.loop == strategy::graph && (wanted_ == strategy::graph || count >= worth_a_graph) && !cuda::is_blocking() &&
+           !cuda::is_captured(stream::current(where())))
     run_graph(all, done, count, histories);
   else run_steps(all, done, count, histories);
 }
@@ -254,6 +256,13 @@ void loop::run_steps(const loop_schedule& all, std::int64_t done, std::int64_t c
   }
 }
 
+// Scalars alone, until a condition: of the two kernels for a step only the loop's own, which reduces nothing here, looks whether the
+// loop has ended, and records in the same launch.
+void loop::run_single_steps(const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories) {
+  const plan p = plan_kernel(strategy::elementwise);
+  for (std::int64_t k = done; k < done + count; ++k) run_kernel(p, all, k, 1, histories);
+}
+
 void loop::run_kernel(const plan& p, const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories) {
   const stream on = stream::current(where());
   const int inputs = code_->step->inputs, outputs = code_->step->outputs(), operands = inputs + outputs;
@@ -279,7 +288,7 @@ void loop::run_kernel(const plan& p, const loop_schedule& all, std::int64_t done
     return simulate_loop(code_->simulated, code_->step->pass.accumulator_bytes, given.data(), p, walk, allowed);
   }
   void* parameters[] = {given.data()};
-  cuda::launch_kernel({code_->kernel, p.grid, p.block, p.shared_bytes, parameters, code_->step->name, code_->step->pass.view, operands_.data(), p.elements, walk.slots != nullptr}, on);
+  cuda::launch_kernel({code_->kernel, p.grid, p.block, p.shared_bytes, parameters, code_->step->name, code_->step->architectures, code_->step->pass.view, operands_.data(), p.elements, walk.slots != nullptr}, on);
 }
 
 loop_schedule loop_schedule::of(std::int64_t steps, std::int64_t first, std::int64_t every) {

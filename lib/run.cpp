@@ -47,7 +47,7 @@ plan prepared::plan_launch() const {
     if (function == nullptr)
       raise<device_error>(spell_kernel(code_->name) + " (" + spell_pass(code_->pass.view, operands_.data()) +
                           ") cannot run on a GPU: its file was not compiled by nvcc. Compile it as CUDA, or set DSL_DEVICE=host");
-    attributes = cuda::attributes(function, fixed_.block > 0 ? fixed_.block : default_block, space_.where.index);
+    attributes = cuda::attributes(*code_, function, fixed_.block > 0 ? fixed_.block : default_block, space_.where.index);
   }
   return detail::make_plan(space_, operands_.data(), code_->inputs, code_->pass, attributes, fixed_);
 }
@@ -197,7 +197,7 @@ void prepared::run_kernel(const std::uint64_t* recorded, const bool* stop, const
     given.header().folds.partials = scratch.partials, given.header().folds.tickets = scratch.tickets;
   }
   void* all[] = {given.data()};
-  cuda::launch_kernel({code_->kernel[path], p.grid, p.block, p.shared_bytes, all, code_->name, code_->pass.view, operands_.data(), p.elements}, on);
+  cuda::launch_kernel({code_->kernel[path], p.grid, p.block, p.shared_bytes, all, code_->name, code_->architectures, code_->pass.view, operands_.data(), p.elements}, on);
 }
 
 void require_one_space(const operand* all, const part* parts, int count, const pass_view& pass) {

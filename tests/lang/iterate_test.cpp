@@ -230,6 +230,31 @@ TEST_P(iterate, histories_of_none_one_and_several_scalars) {
   EXPECT_EQ(ran.value(), 3);
 }
 
+// Scalars alone, with every strategy: after the end nothing changes, and nothing is recorded.
+TEST_P(iterate, scalars_alone_end) {
+  const auto next = dsl::vectorize([](auto s, auto k) { return (s * 5 + k) & 255; });
+  std::mt19937 engine(12);
+  for (int round = 0; round < 40; ++round) {
+    const std::int64_t last = static_cast<std::int64_t>(engine() % 256), first = static_cast<std::int64_t>(engine() % 1000), seed = static_cast<std::int64_t>(engine() % 256);
+    const int steps = 1 + static_cast<int>(engine() % 250), each = 1 + static_cast<int>(engine() % 3);
+    std::int64_t want = seed, count = 0;
+    std::vector<std::int64_t> records(static_cast<std::size_t>(steps / each));
+    while (count < steps) {
+      want = (want * 5 + first + count++) & 255;
+      if (count % each == 0) records[static_cast<std::size_t>(count / each - 1)] = want;
+      if (want == last || want == last + 1) break;
+    }
+    for (const strategy how : {strategy::automatic, strategy::launches, strategy::elementwise}) {
+      if (how == strategy::elementwise && dsl::device::current().kind == dsl::backend::host) continue;
+      dsl::scalar<std::int64_t> s = seed, ran;
+      const auto history = dsl::iterate(steps, next, dsl::state(s), dsl::step, dsl::from_step(first), dsl::every(each), dsl::until(s == last || s == last + 1, ran), how);
+      ASSERT_EQ(s.value(), want) << round << ", strategy " << int(how);
+      ASSERT_EQ(ran.value(), first + count) << round << ", strategy " << int(how);
+      ASSERT_EQ(history.copy_to_host(), records) << round << ", strategy " << int(how);
+    }
+  }
+}
+
 constexpr auto grow = dsl::vectorize([](auto x, auto, auto h) { return std::tuple{x + h, dsl::sum(x)}; });
 constexpr auto largest = [](auto x, auto s) { return std::tuple{dsl::max(x), s + 1}; };
 

@@ -76,6 +76,7 @@ class loop : prepared {
   std::int64_t steps_a_launch(const plan& p, bool watched) const;
   void queue(const plan& p, const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories);
   void run_steps(const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories);
+  void run_single_steps(const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories);
   void run_graph(const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories);
   void run_blocks(const loop_schedule& all, std::int64_t done, std::int64_t count);
   void run_kernel(const plan& p, const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories);

@@ -14,6 +14,7 @@ struct program_code {
   pass_traits pass;
   int inputs;
   const char* name;        // contains the kernel's name (`spell_kernel`), or null
+  const char* architectures;  // that nvcc compiled its file for, "800,900"; or null
   const void* kernel[2];   // linear, strided; null in a file that nvcc did not compile
   simulated_kernel simulated[2];
   host_code host;
@@ -46,6 +47,7 @@ const program_code& code_of() {
       {Pass::view(), lanes_for(Pass::view()), {groups_ahead(Pass::view(), false), groups_ahead(Pass::view(), true)}, sizeof(typename folds_of<folds>::accumulators), largest_state(folds{})},
       Inputs,
       spelled_name<Name>(),
+      DSL_DETAIL_ARCHITECTURES,
 #if defined(__CUDACC__)
       {reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, linear>), reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, strided>)},
 #else
