@@ -292,7 +292,7 @@ constexpr bool are_reductions() {
   if constexpr (sizeof...(E) == 1) return false;
   else if constexpr (((reductions_in<E> > 0) && ...)) return true;
   else {
-    using together = pass_for<false, Targets, E...>;
+    using together = typename compiled_for<false, Targets, E...>::spelled;
     bool all = together::folds::count > 0;
     for (int i = 0; i < together::targets; ++i) all = all && together::is_result(i);
     return all;
