@@ -133,7 +133,7 @@ class assigned<Share, std::tuple<Targets&...>, E...> {
 
  public:
   using pass = typename compiled::spelled;
-  static constexpr int inputs = leaves + (counts_positions(pass::elements::view(), leaves) ? 1 : 0);
+  static constexpr int inputs = inputs_of_kernel<leaves + (counts_positions(pass::elements::view(), leaves) ? 1 : 0)>();
 
  private:
   using target_numbers = std::index_sequence_for<Targets...>;
