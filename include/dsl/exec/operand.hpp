@@ -67,12 +67,6 @@ struct walk {
 // What an expression reads, with the operand that counts the elements of a reduction; and beside it what it writes.
 inline constexpr int max_inputs = 64, max_operands = max_inputs + static_cast<int>(max_program_outputs);
 
-template <int Inputs, int Targets>
-constexpr int operands_of() {
-  static_assert(Inputs <= max_inputs, "an expression takes at most 64 operands, and each use of an array or of a number is one: make it a function of its arrays, dsl::vectorize");
-  return Inputs + Targets;
-}
-
 /// One index space for all operands of an expression: broadcast, in the order in which the outputs lie in memory, dimensions of
 /// extent 1 dropped, and neighbours merged where every operand's memory allows it.
 struct geometry {

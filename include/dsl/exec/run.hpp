@@ -39,7 +39,7 @@ constexpr int largest_state(foldings<F...>) {
 
 template <class Name, class Pass, int Inputs>
 const program_code& code_of() {
-  constexpr int operands = operands_of<Inputs, Pass::targets>();
+  constexpr int operands = Inputs + Pass::targets;
   using linear = linear_arguments<operands>;
   using strided = strided_arguments<operands>;
   using folds = typename Pass::folds;

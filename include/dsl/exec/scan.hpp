@@ -37,7 +37,7 @@ void fit_scan_target(operand& target, const std::int64_t* shape, int rank, bool 
 
 template <class Scan>
 const scan_code& scan_code_of() {
-  constexpr int operands = operands_of<Scan::inputs, 1>();
+  constexpr int operands = Scan::inputs + 1;
   using linear = linear_arguments<operands>;
   using strided = strided_arguments<operands>;
   using thread = scan_thread<Scan, true, strided, checked_memory>;

@@ -232,7 +232,7 @@ class assigned<Share, std::tuple<Targets&...>, E...> {
  public:
   using types = target_types<type_of_target<std::remove_const_t<Targets>>...>;
   using pass = typename compiled::spelled;
-  static constexpr int inputs = leaves + (counts_positions(pass::elements::view(), leaves) ? 1 : 0);
+  static constexpr int inputs = inputs_of_kernel<leaves + (counts_positions(pass::elements::view(), leaves) ? 1 : 0)>();
 
  private:
   using bound = std::tuple<bound_target<Targets>&...>;

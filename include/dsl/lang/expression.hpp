@@ -53,9 +53,14 @@ struct expression {
   {
     return eval(*this).value();
   }
-  /// Does not compile, and says what would.
+  /// Do not compile, and say what would.
   template <element T>
   operator T() const { return detail::no_value_yet<T, rank>(); }
+  template <class T>
+  void operator=(const T&) const {
+    constexpr bool has_memory = sizeof(T) == 0;
+    static_assert(has_memory, "an expression has no memory to assign to: assign to an array, or keep another expression under another name");
+  }
 };
 
 /// What becomes of all elements of operands that broadcast together, or of those along some axes; evaluated when it is assigned.

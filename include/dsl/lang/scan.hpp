@@ -216,7 +216,7 @@ namespace detail {
 template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand>
 void assign_scan(Target& target, const scan_expression<Operator, A, R, Rank, Operand>& e) {
   using T = typename std::remove_cvref_t<Target>::value_type;
-  constexpr int inputs = leaf_count<Operand>;
+  constexpr int inputs = inputs_of_kernel<leaf_count<Operand>>();
   constexpr bool flat = Rank != Operand::rank || Rank == 1;
   using compiled = element_pass<typename calls_of<Operand>::type, Operand, A>;
   using pass_type = typename compiled::spelled;
