@@ -32,9 +32,9 @@ struct expression {
     return detail::subscript_lazily(*this, chosen...);
   }
 
-  /// Of rank 0: evaluates it, copies the value to the host and waits.
+  /// Of one value: evaluates it, copies the value to the host and waits.
   auto value() const
-    requires(rank == 0)
+    requires detail::is_one_value<expression>
   {
     return eval(*this).value();
   }
