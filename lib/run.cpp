@@ -231,6 +231,18 @@ bool are_same_operands(const operand* all, const part* parts, int count) {
   return true;
 }
 
+void require_same_elements(const char* function, const operand* first, int first_count, const operand* second, int second_count) {
+  geometry a, b;
+  lay_out(a, first, first_count, 0, 1, pass_view{});
+  lay_out(b, second, second_count, 0, 1, pass_view{});
+  bool same = a.elements == b.elements;
+  const int rank = std::min(a.shape_rank, b.shape_rank);
+  for (int d = 0; d < rank; ++d) same = same && a.shape[a.shape_rank - 1 - d] == b.shape[b.shape_rank - 1 - d];
+  if (!same)
+    raise<shape_error>(std::string(function) + " of shapes " + spell_shape(a.shape, a.shape_rank) + " and " + spell_shape(b.shape, b.shape_rank) +
+                       ": it multiplies element with element and stretches neither");
+}
+
 void require_distinct(const void* const* targets, int count) {
   for (int i = 0; i < count; ++i)
     if (std::find(targets, targets + i, targets[i]) != targets + i) raise<shape_error>("one target stands twice in a dsl::tie");

@@ -124,6 +124,8 @@ struct part {
 bool are_same_operands(const operand* all, const part* parts, int count);
 /// Throws shape_error where parts have different index spaces or fold different axes.
 void require_one_space(const operand* all, const part* parts, int count, const pass_view& pass);
+/// Throws shape_error where two expressions, given by their operands, do not have as many elements as they broadcast to.
+void require_same_elements(const char* function, const operand* first, int first_count, const operand* second, int second_count);
 /// Throws shape_error where two targets are one object.
 void require_distinct(const void* const* targets, int count);
 /// The extents of an array of `rank` dimensions that gets its memory for a pass over `g`: without the axes that are folded, or with

@@ -299,25 +299,28 @@ constexpr bool are_reductions() {
   }
 }
 
-/// Of a statement's expressions those whose leaves have the types of the leaves of number First: their numbers. None where First is
-/// not the first of them.
+// For each of a statement's expressions the number of the first whose leaves have the same types.
+template <class E, class... All>
+constexpr std::size_t first_alike() {
+  const bool same[] = {std::is_same_v<typename leaf_types<E>::type, typename leaf_types<All>::type>...};
+  std::size_t i = 0;
+  while (!same[i]) ++i;
+  return i;
+}
+template <class... E> inline constexpr std::array<std::size_t, sizeof...(E)> firsts_alike{first_alike<E, E...>()...};
+// Number k of those for which that is First, and how many they are.
 template <std::size_t First, class... E>
-struct alike {
-  static constexpr bool same[] = {std::is_same_v<typename leaf_types<E>::type, typename leaf_types<std::tuple_element_t<First, std::tuple<E...>>>::type>...};
-  static constexpr std::size_t count = [] {
-    std::size_t n = 0;
-    for (std::size_t i = 0; i < sizeof...(E); ++i)
-      if (same[i] && i < First) return std::size_t{0};
-      else n += same[i] ? 1 : 0;
-    return n;
-  }();
-  static constexpr std::size_t member(std::size_t k) {
-    std::size_t i = 0;
-    while (!same[i] || k-- > 0) ++i;
-    return i;
-  }
-  using numbers = std::make_index_sequence<count>;
-};
+constexpr std::size_t nth_alike(std::size_t k) {
+  std::size_t i = 0;
+  while (firsts_alike<E...>[i] != First || k-- > 0) ++i;
+  return i;
+}
+template <std::size_t First, class... E>
+constexpr std::size_t count_alike() {
+  std::size_t n = 0;
+  for (const std::size_t first : firsts_alike<E...>) n += first == First ? 1 : 0;
+  return n;
+}
 
 /// Reductions and their targets, a pass for each index space: those that read the same operands along the same axes share one, every
 /// other has its own. Which do is known when they run; a pass that several share is compiled where their operands' types allow it.
@@ -329,16 +332,15 @@ class reductions_apart {
 
  private:
   template <std::size_t... I>
-  void add_all(std::index_sequence<I...>) { (add_alike<I>(typename alike<I, E...>::numbers{}), ...); }
+  void add_all(std::index_sequence<I...>) { (add_alike<I>(std::make_index_sequence<count_alike<I, E...>()>{}), ...); }
   template <std::size_t First, std::size_t... K>
   void add_alike(std::index_sequence<K...>) {
-    using numbers = alike<First, E...>;
     if constexpr (sizeof...(K) > 1) {
-      const leaves_of_parts leaves(std::get<numbers::member(K)>(from_)...);
+      const leaves_of_parts leaves(std::get<nth_alike<First, E...>(K)>(from_)...);
       if (are_same_operands(leaves.all, leaves.parts, leaves.count))
-        return add<true>(std::tuple_cat(targets_of<numbers::member(K)>()...), std::get<numbers::member(K)>(from_)...);
+        return add<true>(std::tuple_cat(targets_of<nth_alike<First, E...>(K)>()...), std::get<nth_alike<First, E...>(K)>(from_)...);
     }
-    (add<false>(targets_of<numbers::member(K)>(), std::get<numbers::member(K)>(from_)), ...);
+    (add<false>(targets_of<nth_alike<First, E...>(K)>(), std::get<nth_alike<First, E...>(K)>(from_)), ...);
   }
   template <bool Share, class... Targets, class... Some>
   void add(const std::tuple<bound_target<Targets>&...>& to, const Some&... e) {

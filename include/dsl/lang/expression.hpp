@@ -47,9 +47,9 @@ struct expression {
     else return refused{};
   }
 
-  /// Of rank 0: evaluates it, copies the value to the host and waits.
+  /// Of one value: evaluates it, copies the value to the host and waits.
   auto value() const
-    requires(rank == 0)
+    requires detail::is_one_value<expression>
   {
     return eval(*this).value();
   }

@@ -262,6 +262,11 @@ struct norm_function : without_calls {
 
 template <bool Conjugate>
 struct dot_function : without_calls {
+  template <class A, class B> static void check_shapes(const A& a, const B& b) {
+    const leaves_of<A> first(a);
+    const leaves_of<B> second(b);
+    require_same_elements(Conjugate ? "vdot" : "dot", first.at, leaf_count<A>, second.at, leaf_count<B>);
+  }
   template <class A, class B> static constexpr auto trace(tracer&, A a, B b) {
     const auto product = [&] {
       if constexpr (Conjugate && kind_of(type_of<A>) == kind::complex) return apply<op::multiply>(apply<op::conj>(a), b);

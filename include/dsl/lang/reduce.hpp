@@ -160,7 +160,8 @@ constexpr auto norm(const A& a, const Options&... options) {
   return detail::reduce_by<detail::norm_function<Order>>(std::tuple<Options...>(options...), a);
 }
 
-/// sum(a * b) of one-dimensional operands, in their common dtype: integers do not widen.
+/// sum(a * b) of one-dimensional operands, in their common dtype: integers do not widen. Neither is stretched: shape_error where
+/// their shapes differ.
 template <class A, class B>
   requires detail::operands<A, B>
 constexpr auto dot(const A& a, const B& b) {
@@ -168,7 +169,7 @@ constexpr auto dot(const A& a, const B& b) {
     static_assert(detail::operand_t<A>::rank <= 1 && detail::operand_t<B>::rank <= 1, "dot is of vectors; vdot takes arrays as vectors");
   return detail::reduce_by<detail::dot_function<false>>(std::tuple<>{}, a, b);
 }
-/// sum(conj(a) * b) of operands of any rank.
+/// sum(conj(a) * b) of operands of any rank and one shape.
 template <class A, class B>
   requires detail::operands<A, B>
 constexpr auto vdot(const A& a, const B& b) {

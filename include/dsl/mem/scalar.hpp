@@ -18,7 +18,7 @@ class scalar {
   scalar(const T& value, device where = device::current()) : owner_(detail::buffer_ref::allocate(sizeof(T), where)) { *this = value; }
   /// On an expression's device, without waiting.
   template <detail::lazy E>
-    requires(E::rank == 0)
+    requires detail::is_one_value<E>
   scalar(const E& expression) : scalar(T{}, device_of(expression)) {
     *this = expression;
   }
@@ -40,7 +40,7 @@ class scalar {
     return *this;
   }
   template <detail::lazy E>
-    requires(E::rank == 0)
+    requires detail::is_one_value<E>
   scalar& operator=(const E& expression) {
     if (!owner_) return *this = scalar(expression);
     assign(view(), expression);

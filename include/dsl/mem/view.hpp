@@ -15,6 +15,9 @@ namespace detail {
 template <class E>
 concept lazy = requires { typename E::lazy_expression; };
 
+/// Whether an expression is one value. Of a formula on arrays that makes reductions of them lang knows.
+template <class E> inline constexpr bool is_one_value = E::rank == 0;
+
 /// What has a view of its elements: an array, a scalar in device memory, one element of an array.
 template <class A>
 concept viewable = requires(const A& a) { a.view(); };
@@ -191,7 +194,7 @@ class element_reference {
     return *this = other.view();
   }
   template <detail::lazy E>
-    requires(E::rank == 0)
+    requires detail::is_one_value<E>
   const element_reference& operator=(const E& expression) const {
     assign(at_, expression);
     return *this;
