@@ -8,7 +8,7 @@ case $(basename "$1") in
   *) by='\(by both\)\{0,1\}' options=-fsyntax-only ;;
 esac
 for file in "$here"/*.cpp; do
-  wanted=$(sed -n "1s,^// wanted *$by: ,,p" "$file") most=$(sed -n '2s|^// lines: ||p' "$file")
+  wanted=$(sed -n "1s#^// wanted *$by: ##p" "$file") most=$(sed -n '2s|^// lines: ||p' "$file")
   if [ -z "$wanted" ]; then continue
   elif output=$("$1" -std=c++20 $options -I"$2" "$file" 2>&1); then echo "FAILED: $file compiles"; failures=1
   elif ! printf '%s' "$output" | grep -qF "$wanted"; then
