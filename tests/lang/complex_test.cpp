@@ -1,4 +1,5 @@
 // Complex numbers in functors: the same on every device, and what std::complex gives on the host.
+#include "../doc_examples.hpp"
 #include "../on_device.hpp"
 
 #include <cmath>
@@ -6,6 +7,8 @@
 #include <tuple>
 
 using namespace std::complex_literals;
+
+namespace complex_test {  // functors have names of their own in a program
 
 // Number `which` of the expressions below, written once for dsl::complex and for std::complex.
 #define EXPRESSIONS                                          \
@@ -49,6 +52,13 @@ struct expression {
 struct square_plus {  // one parameter of any type, and float
   DSL_FN auto operator()(auto z, dsl::complex<float> c) const { return std::tuple{z * z + c * 2 - 1i, abs2(z)}; }
 };
+struct collatz {
+  DSL_FN int operator()(int n) const {
+    int steps = 0;
+    for (; n > 1; ++steps) n = n % 2 == 0 ? n / 2 : 3 * n + 1;
+    return steps;
+  }
+};
 struct product {
   DSL_FN dsl::complex<double> operator()(dsl::complex<double> a, dsl::complex<double> b) const { return a * b; }
 };
@@ -60,7 +70,11 @@ struct escape_time {
   }
 };
 
+}  // namespace complex_test
+
 namespace {
+
+using namespace complex_test;
 
 std::complex<double> expected(std::complex<double> z, std::complex<double> w, double t, int which) {
   using number = std::complex<double>;
@@ -122,6 +136,20 @@ TEST_P(complex_numbers, are_elements_of_arrays) {
   EXPECT_EQ(twice.copy_to_host()[1], (std::complex<double>(6, -8)));
   dsl::array<dsl::complex<double>> turned = twice * dsl::complex<double>(0, 1);
   EXPECT_EQ(turned.copy_to_host()[0], (dsl::complex<double>(-4, 2)));
+}
+
+TEST(functors_page, holds_what_stands_here) {
+  const dsl::device_guard on_host(dsl::device("host"));
+  dsl::array<int> steps = dsl::vectorize(collatz{})(dsl::to_device(std::vector<int>{1, 2, 3, 4}));
+  EXPECT_EQ(steps.copy_to_host(), (std::vector<int>{0, 1, 7, 2}));
+  const dsl::array<double> x = dsl::full<double>(3, 2);
+  dsl::array<double> y;
+// clang-format off
+const auto scaled = dsl::vectorize([](auto x, auto h) { return x / sqrt(dsl::constant(2.0)) + h; });
+y = scaled(x, std::sqrt(3.0));
+  // clang-format on
+  EXPECT_NEAR(y(1).value(), 3 / std::sqrt(2.0) + std::sqrt(3.0), 1e-15);
+  expect_examples_in(__FILE__, "functors.md", 3);
 }
 
 static_assert(std::is_convertible_v<std::complex<double>, dsl::complex<float>> && std::is_convertible_v<int, dsl::complex<float>>);
