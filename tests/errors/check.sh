@@ -11,11 +11,11 @@ case $(basename "$1") in
   *) by='\(by both\)\{0,1\}' place='error: .*' options=-fsyntax-only ;;
 esac
 for file in "$here"/*.cpp; do
-  all=$(sed -n "s|^// wanted *$by: ||p" "$file") lines=$(sed -n 's|^// lines: ||p' "$file") sentences=0 failed=0
+  all=$(sed -n "s#^// wanted *$by: ##p" "$file") lines=$(sed -n 's|^// lines: ||p' "$file") sentences=0 failed=0
   if [ -z "$all" ]; then continue; fi
   if output=$("$1" -std=c++20 $options -I"$2" "$file" 2>&1); then echo "FAILED: $file compiles"; failures=1; continue; fi
   IFS=$newline
-  for wanted in $(printf '%s' "$all" | sed 's/^.*\(both\|nvcc\): //'); do
+  for wanted in $all; do
     sentences=$((sentences + 1))
     pattern=${lines:+$place}$(printf '%s' "$wanted" | sed 's/[].*^$\[]/\\&/g')
     if ! printf '%s\n' "$output" | grep -q "$pattern"; then echo "FAILED: $file: not in the output: $wanted"; failed=1; fi

@@ -83,8 +83,8 @@ struct vectorized {
 };
 
 /// Makes a function of elements one of arrays; its arguments broadcast. A lambda with `auto` parameters is traced: called once,
-/// while compiling, with symbols, and becomes one fused kernel. A functor with typed parameters and DSL_FN operator() is called for
-/// each element as it is, loops and branches included. A std::tuple as its result makes several outputs. `Name`, a type declared at
+/// while compiling, with symbols, and becomes one fused kernel. A functor, a class at namespace scope with typed parameters and DSL_FN
+/// operator(), is called for each element as it is, loops and branches included, with dsl::complex for complex ones. A std::tuple as its result makes several outputs. `Name`, a type declared at
 /// namespace scope, names the kernel in profilers. The function must have no state: pass values as arguments.
 template <class Name = detail::unnamed, class F>
 constexpr vectorized<Name, F> vectorize(F) {
