@@ -94,7 +94,7 @@ mapping subscripted(const mapping& from, const subscript* chosen, int count) {
     } else {
       const std::int64_t index = chosen[d].range.start.at;
       if (index < -extent || index >= extent)
-        raise<index_error>("index " + std::to_string(index) + " is out of range for axis " + std::to_string(d) + " of extent " +
+        raise<index_error>("index " + std::to_string(index) + (index == furthest ? " or more" : "") + " is out of range for axis " + std::to_string(d) + " of extent " +
                            std::to_string(extent));
       to.offset += (index < 0 ? index + extent : index) * stride;
     }

@@ -6,8 +6,8 @@
 
 namespace dsl {
 
-/// The order of the maximum norm: norm<inf>(x).
-inline constexpr int inf = 0x7fffffff;
+/// Infinity, as np.inf: a C++ scalar in formulas, and the order of the maximum norm, norm<dsl::inf>(x).
+inline constexpr double inf = detail::math::infinity<double>;
 
 namespace detail {
 
@@ -248,14 +248,15 @@ using std_function = variance<false, true>;
 using nanvar_function = variance<true, false>;
 using nanstd_function = variance<true, true>;
 
-template <int Order>
+enum class norm_order { sum, euclidean, greatest };
+
+template <norm_order Order>
 struct norm_function : without_calls {
-  static_assert(Order == 1 || Order == 2 || Order == inf, "norms of order 1, 2 and dsl::inf");
   template <class S> static constexpr auto trace(tracer&, S s) {
     constexpr dtype C = mean_accumulator(type_of<S>), R = real_of(C), Result = real_of(mean_dtype(type_of<S>));
     const auto x = as<C>(s);
-    if constexpr (Order == 1) return as<Result>(fold_by<op::add>(as<R>(apply<op::abs>(x)), value_t<R>(0)));
-    else if constexpr (Order == 2) return as<Result>(apply<op::sqrt>(fold_by<op::add>(as<R>(apply<op::abs2>(x)), value_t<R>(0))));
+    if constexpr (Order == norm_order::sum) return as<Result>(fold_by<op::add>(as<R>(apply<op::abs>(x)), value_t<R>(0)));
+    else if constexpr (Order == norm_order::euclidean) return as<Result>(apply<op::sqrt>(fold_by<op::add>(as<R>(apply<op::abs2>(x)), value_t<R>(0))));
     else return as<Result>(fold_by<op::max>(as<R>(apply<op::abs>(x)), value_t<R>(0), true));
   }
 };

@@ -154,10 +154,12 @@ DSL_REDUCTION(nanargmax)
 #undef DSL_REDUCTION_OF_ONE
 
 /// The norm of order 1 (sum of magnitudes), 2 (Euclidean) or dsl::inf (greatest magnitude); real, of integers a double.
-template <int Order = 2, class A, detail::reduction_option... Options>
+template <auto Order = 2, class A, detail::reduction_option... Options>
   requires detail::operands<A>
 constexpr auto norm(const A& a, const Options&... options) {
-  return detail::reduce_by<detail::norm_function<Order>>(std::tuple<Options...>(options...), a);
+  static_assert(Order == 1 || Order == 2 || Order == inf, "norms of order 1, 2 and dsl::inf");
+  constexpr auto order = Order == 1 ? detail::norm_order::sum : Order == 2 ? detail::norm_order::euclidean : detail::norm_order::greatest;
+  return detail::reduce_by<detail::norm_function<order>>(std::tuple<Options...>(options...), a);
 }
 
 /// sum(a * b) of one-dimensional operands, in their common dtype: integers do not widen. Neither is stretched: shape_error where
