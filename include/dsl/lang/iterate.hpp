@@ -9,7 +9,7 @@ namespace dsl {
 template <class... S>
 struct loop_state { std::tuple<S&...> variables; };
 
-/// The variables that `iterate` feeds back: arrays, and scalars in device memory.
+/// The variables that `iterate` feeds back: arrays, and scalars in device memory. No two of them share elements.
 template <class... S>
 loop_state<S...> state(S&... s) { return {std::tuple<S&...>(s...)}; }
 
@@ -196,8 +196,8 @@ auto run_loop(const loop_schedule& plan, const std::tuple<S&...>& variables, con
 /// until, record, progress, a dsl::strategy, a dsl::launch. Returns histories in device memory: the values of the scalars among the
 /// variables after each step, an array of extent `steps` each, then what `record` asks for, formulas' reductions first: the one
 /// array, or a std::tuple of several, or of none. The variables hold the last step's values. From one strategy to another
-/// floating point numbers may differ by rounding; from run to run nothing differs. Throws as assignment does, before the
-/// first step.
+/// floating point numbers may differ by rounding; from run to run nothing differs. Runs on the device of the first
+/// variable. Throws as assignment does, shape_error also where variables share elements, before the first step.
 template <class Name, class F, class... S, class... Arguments>
 auto iterate(std::integral auto steps, const vectorized<Name, F>& f, const loop_state<S...>& s, const Arguments&... arguments) {
   using namespace detail;
