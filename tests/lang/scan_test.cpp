@@ -10,7 +10,7 @@
 
 // Composition of x -> a x + b, which does not commute: (a, b) then (c, d) is (c a, c b + d).
 struct compose {
-  DSL_FN std::complex<double> operator()(std::complex<double> f, std::complex<double> g) const {
+  DSL_FN dsl::complex<double> operator()(dsl::complex<double> f, dsl::complex<double> g) const {
     return {g.real() * f.real(), g.real() * f.imag() + g.imag()};
   }
 };

@@ -84,6 +84,23 @@ TEST_P(vectorize, functors_are_called_once_an_element) {
   EXPECT_EQ(rest.copy_to_host()[99], 1.0);
 }
 
+TEST_P(vectorize, constants_are_weak_and_the_same_for_all_compilers) {
+  const auto f = dsl::vectorize([](auto v) {
+    const auto root = sqrt(dsl::constant(2.0));
+    return std::tuple{v * root + exp(-dsl::constant(1)), root * 2, v * exp(dsl::constant(std::complex<double>(0, 1)) / 2)};
+  });
+  const auto x = dsl::to_device(std::vector<float>{1, 2, 3});
+  dsl::array<float> y;
+  dsl::array<double> same(3);
+  dsl::array<std::complex<float>> turned;  // complex64: beside floats constants are weak
+  dsl::tie(y, same, turned) = f(x);
+  EXPECT_NEAR(y.copy_to_host()[1], 2 * std::sqrt(2.0) + std::exp(-1.0), 1e-6);
+  EXPECT_NEAR(same.copy_to_host()[2], std::sqrt(8.0), 1e-15);
+  EXPECT_NEAR(turned.copy_to_host()[0].imag(), std::sin(0.5), 1e-6);
+  y = x * sqrt(dsl::constant(2.0));
+  EXPECT_NEAR(y.copy_to_host()[2], 3 * std::sqrt(2.0), 1e-6);
+}
+
 TEST_P(vectorize, tuples_of_expressions_are_one_assignment) {
   auto a = dsl::to_device(std::vector<float>{1, 2, 3}), b = dsl::to_device(std::vector<float>{10, 20, 30});
   dsl::tie(a, b) = std::tuple{b + 0, a + 0};  // a swap

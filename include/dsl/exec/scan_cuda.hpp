@@ -111,7 +111,8 @@ __global__ void __launch_bounds__(scan_block_threads, 2) scan_columns(const __gr
 /// The chunks' totals become what comes before each in its column: a thread takes a column, or a block where a column has many.
 template <class Operator, class V>
 __global__ void __launch_bounds__(scan_block_threads) scan_column_totals(const scan_parameters scan) {
-  using team_type = scan_block_team<Operator, stretch<V>>;
+  using part = part_of_row<Operator, V>;
+  using team_type = scan_block_team<Operator, part>;
   __shared__ alignas(16) unsigned char shared[32 * sizeof(typename team_type::values)];
   const bool alone = scan.chunks <= scan_block_threads;
   const std::int64_t column = alone ? static_cast<std::int64_t>(blockIdx.x) * scan_block_threads + threadIdx.x : blockIdx.x;
@@ -131,7 +132,7 @@ __global__ void __launch_bounds__(scan_block_threads) scan_column_totals(const s
         if (k + i < end) mine[i] = totals[(k + i) * scan.across];
       DSL_DETAIL_UNROLL
       for (int i = 0; i < ahead; ++i)
-        if (k + i < end) take(k + i, typename team_type::values{mine[i], true});
+        if (k + i < end) take(k + i, part::of(mine[i], 1));
     }
   };
   if (!alone) {

@@ -22,14 +22,16 @@ struct operator_source {
   V first, second;
   typename evaluator<Operator>::inputs in;
   template <op Code, dtype D, int N, std::uint32_t Head>
-  DSL_DETAIL_KERNEL_FN void read() { input_of<Head>(in) = N == 0 ? first : second; }
+  DSL_DETAIL_FN void read() { input_of<Head>(in) = N == 0 ? first : second; }
 };
 template <class Operator, class V>
-DSL_DETAIL_KERNEL_FN V apply_operator(V first, V second) {
+DSL_DETAIL_FN V apply_inlined(V first, V second) {
   operator_source<Operator, V> source{first, second, {}};
   evaluator<Operator>::read(source);
   return nth<0>(evaluator<Operator>::compute(source.in));
 }
+template <class Operator, class V>
+DSL_DETAIL_KERNEL_FN V apply_operator(V first, V second) { return apply_inlined<Operator>(first, second); }
 
 /// none: no elements. open: elements that go on from what comes before them. headed: a row begins among them, and the value is that
 /// of the last row's.
@@ -60,21 +62,28 @@ struct stretch {
   DSL_DETAIL_KERNEL_FN static stretch of(const V& value, unsigned tag) { return {value, tag != 0}; }
 };
 
-/// A then b. On a GPU the operator is applied to what is not there as well, since a branch takes longer; a processor's may trap.
+/// Whether an operator must not be applied to what is not there: a functor, and on a processor any, which may trap. On a GPU a branch
+/// takes longer.
+template <class Operator> inline constexpr bool minds_its_operands = !DSL_DETAIL_ON_DEVICE || calls_functors<Operator>;
+
+/// What consecutive elements of one row come to. Where threads take over each other's, only a segment says whether there are any.
+template <class Operator, class V> using part_of_row = std::conditional_t<calls_functors<Operator>, segment<V>, stretch<V>>;
+
+/// A then b.
 template <class Operator, class V>
 DSL_DETAIL_KERNEL_FN segment<V> join(const segment<V>& a, const segment<V>& b) {
   const bool alone = b.is_headed() || a.is_none();
-#if !DSL_DETAIL_ON_DEVICE
-  if (b.is_none() || alone) return b.is_none() ? a : b;
-#endif
+  if constexpr (minds_its_operands<Operator>) {
+    if (b.is_none() || alone) return b.is_none() ? a : b;
+  }
   const V joined = apply_operator<Operator>(a.value, b.value);
   return b.is_none() ? a : segment<V>{alone ? b.value : joined, alone ? b.state : a.state};
 }
 template <class Operator, class V>
 DSL_DETAIL_KERNEL_FN stretch<V> join(const stretch<V>& a, const stretch<V>& b) {
-#if !DSL_DETAIL_ON_DEVICE
-  if (a.is_none() || b.is_none()) return b.is_none() ? a : b;
-#endif
+  if constexpr (minds_its_operands<Operator>) {
+    if (a.is_none() || b.is_none()) return b.is_none() ? a : b;
+  }
   const V joined = apply_operator<Operator>(a.value, b.value);
   return {b.is_none() ? a.value : a.is_none() ? b.value : joined, a.any || b.any};
 }
@@ -108,7 +117,8 @@ struct scan_thread : kernel_body<typename Scan::pass, Scan::inputs, Arguments, M
   using combine = typename Scan::combine;
   using V = typename Scan::value;
   using T = memory_t<Scan::target>;
-  using part = std::conditional_t<Rows, segment<V>, stretch<V>>;
+  using part = std::conditional_t<Rows, segment<V>, part_of_row<combine, V>>;
+  static constexpr bool by_segments = std::is_same_v<part, segment<V>>;
   static constexpr int lanes = body::lanes, rounds = scan_rounds(lanes), tile_elements = rounds * scan_block_threads * lanes;
   using body::args, body::corner, body::height, body::memory, body::strided;
 
@@ -182,7 +192,7 @@ struct scan_thread : kernel_body<typename Scan::pass, Scan::inputs, Arguments, M
   }
 
   DSL_DETAIL_KERNEL_FN static part total(const elements& x, const marks& m) {
-    if (Rows && m.count <= 0) return part{};
+    if (by_segments && m.count <= 0) return part{};
     part all = lane(x, m, 0);
     DSL_DETAIL_UNROLL
     for (int l = 1; l < lanes; ++l) all = join<combine>(all, lane(x, m, l));
@@ -224,7 +234,7 @@ struct scan_thread : kernel_body<typename Scan::pass, Scan::inputs, Arguments, M
     bool none = chunk == 0 || !last;
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l) {
-      before[l] = V{};
+      before[l] = l > 0 ? before[0] : V{};
       if (!none && l < count) before[l] = memory.template load<V>(totals + l);
     }
     for (int next = 0; next < height; next += ahead) {
@@ -280,7 +290,7 @@ struct scan_thread : kernel_body<typename Scan::pass, Scan::inputs, Arguments, M
 
   // Of one row, what is beyond the end is behind all that is written, so it may be anything.
   DSL_DETAIL_KERNEL_FN static part lane(const elements& x, [[maybe_unused]] const marks& m, int l) {
-    if constexpr (Rows) return {x.lane[l], l >= m.count ? segment_state::none : (m.heads >> l & 1) != 0 ? segment_state::headed : segment_state::open};
+    if constexpr (by_segments) return {x.lane[l], l >= m.count ? segment_state::none : (m.heads >> l & 1) != 0 ? segment_state::headed : segment_state::open};
     else return {x.lane[l], true};
   }
 

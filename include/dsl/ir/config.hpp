@@ -5,8 +5,24 @@
 #error "dsl needs nvcc's option --expt-relaxed-constexpr (the CMake target dsl::dsl brings it)"
 #endif
 
-/// Marks a functor's `operator()` as callable on the device and on the host. Needed only for functors that `vectorize`
-/// calls as they are; a lambda with `auto` parameters is traced and needs no annotation.
+// The virtual architectures that nvcc compiles this file for, as "800,900"; null in a file that it does not compile.
+#if defined(__CUDACC__) && defined(__CUDA_ARCH_LIST__)
+#define DSL_DETAIL_SPELLED(...) #__VA_ARGS__
+#define DSL_DETAIL_SPELL(...) DSL_DETAIL_SPELLED(__VA_ARGS__)
+#define DSL_DETAIL_ARCHITECTURES DSL_DETAIL_SPELL(__CUDA_ARCH_LIST__)
+#else
+#define DSL_DETAIL_ARCHITECTURES nullptr
+#endif
+
+// Of a function without DSL_FN that device code calls nvcc makes nothing, and only warns: a kernel that stores nothing. It is an error
+// in all that follows.
+#if defined(__CUDACC__)
+#pragma nv_diag_error 20011
+#pragma nv_diag_error 20014
+#endif
+
+/// Marks a functor's `operator()`, and the functions that it calls, as callable on the device and on the host. Needed only for functors
+/// that `vectorize` calls as they are; a lambda with `auto` parameters is traced and needs no annotation.
 #if defined(__CUDACC__)
 #define DSL_FN __host__ __device__
 #else

@@ -10,6 +10,8 @@
 
 namespace dsl {
 
+template <std::floating_point T> class complex;  // ir/complex_number.hpp
+
 /// An element type, with NumPy's names. `complex64` is std::complex<float>, `complex128` std::complex<double>.
 enum class dtype : std::uint8_t {
   boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
@@ -95,6 +97,8 @@ template <> struct dtype_of<float> : known_dtype<dtype::float32> {};
 template <> struct dtype_of<double> : known_dtype<dtype::float64> {};
 template <> struct dtype_of<std::complex<float>> : known_dtype<dtype::complex64> {};
 template <> struct dtype_of<std::complex<double>> : known_dtype<dtype::complex128> {};
+template <> struct dtype_of<complex<float>> : known_dtype<dtype::complex64> {};
+template <> struct dtype_of<complex<double>> : known_dtype<dtype::complex128> {};
 
 // The type a user names for a dtype.
 template <dtype D> struct element_of { using type = memory_t<D>; };
@@ -103,8 +107,8 @@ template <> struct element_of<dtype::complex128> { using type = std::complex<dou
 
 }  // namespace detail
 
-/// A type that an array may hold: bool, an integer of 8 to 64 bits, half, bfloat16, float, double,
-/// std::complex<float> or std::complex<double>.
+/// A type that an array may hold: bool, an integer of 8 to 64 bits, half, bfloat16, float, double, and std::complex or dsl::complex
+/// of float or double.
 template <class T>
 concept element = detail::dtype_of<std::remove_cv_t<T>>::known;
 

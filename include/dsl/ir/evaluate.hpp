@@ -4,6 +4,7 @@
 #include <array>
 #include <tuple>
 
+#include <dsl/ir/complex_number.hpp>
 #include <dsl/ir/program.hpp>
 
 namespace dsl::detail {
@@ -19,7 +20,7 @@ template <class... T> struct result_types<std::tuple<T...>> { using list = std::
 template <class F, dtype... Args>
 struct call {
   using positions = std::make_index_sequence<sizeof...(Args)>;
-  using results = result_types<std::remove_cvref_t<decltype(F{}(element_t<Args>{}...))>>;
+  using results = result_types<std::remove_cvref_t<decltype(F{}(argument_t<Args>{}...))>>;
   static constexpr int result_count = std::tuple_size_v<typename results::list>;
   template <int K> static constexpr dtype result_dtype = dtype_v<std::tuple_element_t<K, typename results::list>>;
 };
@@ -29,11 +30,14 @@ template <int K, class T> struct numbered { T value; };
 template <class Call, int N, class Arguments> struct frame;
 template <class F, dtype... Args, int N, std::size_t... K>
 struct frame<call<F, Args...>, N, std::index_sequence<K...>> {
-  struct arguments : numbered<static_cast<int>(K), element_t<Args>>... {} in;
-  decltype(F{}(element_t<Args>{}...)) out;
+  struct arguments : numbered<static_cast<int>(K), argument_t<Args>>... {} in;
+  decltype(F{}(argument_t<Args>{}...)) out;
+  bool condition;  // of a call that is not always made
+  static constexpr int argument_count = sizeof...(Args);
 
   template <int I, class T> DSL_DETAIL_FN static T& at(numbered<I, T>& n) { return n.value; }
-  DSL_DETAIL_FN void run() { out = F{}(at<static_cast<int>(K)>(in)...); }
+  // The name is a hint: nvcc names this function where the functor's lacks DSL_FN.
+  DSL_DETAIL_FN void call_operator_marked_DSL_FN() { out = F{}(at<static_cast<int>(K)>(in)...); }
   template <int I> DSL_DETAIL_FN auto result() const {
     if constexpr (call<F, Args...>::results::many) return std::get<I>(out);
     else return out;
@@ -64,13 +68,23 @@ DSL_DETAIL_FN void step(Values& v) {
   using R = value_t<h.type()>;
   if constexpr (code == op::argument) {
     auto& f = frame_of<static_cast<int>(Payload >> 16 & 0xffff)>(v);
-    auto& place = f.template at<static_cast<int>(Payload >> 32)>(f.in);
-    using T = std::remove_cvref_t<decltype(place)>;
+    constexpr int position = static_cast<int>(Payload >> 32);
     const auto& given = slots_of<x.type()>(v).at[x.slot()];
-    if constexpr (is_complex<R>) place = T(given.re, given.im);
-    else place = static_cast<T>(given);
+    if constexpr (position == std::remove_reference_t<decltype(f)>::argument_count) {
+      f.condition = given;
+    } else {
+      auto& place = f.template at<position>(f.in);
+      using T = std::remove_cvref_t<decltype(place)>;
+      place = static_cast<T>(given);
+    }
   } else if constexpr (code == op::call) {
-    frame_of<static_cast<int>(Payload & 0xffff)>(v).run();
+    auto& f = frame_of<static_cast<int>(Payload & 0xffff)>(v);
+    if constexpr (static_cast<int>(Payload >> 32) > std::remove_reference_t<decltype(f)>::argument_count) {
+      f.out = {};
+      if (f.condition) f.call_operator_marked_DSL_FN();
+    } else {
+      f.call_operator_marked_DSL_FN();
+    }
   } else if constexpr (!reads_operand(code)) {
     R& r = slots_of<h.type()>(v).at[h.slot()];
     if constexpr (code == op::constant) {
@@ -82,7 +96,9 @@ DSL_DETAIL_FN void step(Values& v) {
       r = R{slots_of<x.type()>(v).at[x.slot()], slots_of<y.type()>(v).at[y.slot()]};
     } else if constexpr (code == op::gather) {
       using T = memory_t<h.type()>;
-      r = reinterpret_cast<const T*>(slots_of<x.type()>(v).at[x.slot()])[slots_of<y.type()>(v).at[y.slot()]];
+      const T* const at = reinterpret_cast<const T*>(slots_of<x.type()>(v).at[x.slot()]) + slots_of<y.type()>(v).at[y.slot()];
+      if constexpr (requires { v.memory; }) r = v.memory->template load<T>(at);
+      else r = *at;
     } else if constexpr (code == op::result) {
       r = to_value(frame_of<static_cast<int>(Payload >> 16 & 0xffff)>(v).template result<static_cast<int>(Payload >> 32)>());
     } else if constexpr (info(code).arity == 1) {
@@ -148,12 +164,23 @@ struct evaluator<program<heads<H...>, words<P...>, words<O...>, Calls...>> {
   }
   /// The same, compiled once however often it is used.
   DSL_DETAIL_APART static results compute_apart(inputs in) { return compute(in); }
+  /// The same, with all that it reads of arrays read by `memory`.
+  template <class Memory>
+  DSL_DETAIL_APART static results compute_apart(inputs in, const Memory& memory) {
+    values_and_memory<Memory> v;
+    v.memory = &memory;
+    take(v, in, input_numbers{});
+    (step<H, P>(v), ...);
+    return give(v, output_numbers{});
+  }
+  static constexpr bool gathers = (false || ... || (head{H}.code() == op::gather));
 
  private:
   template <std::size_t... D>
   static std::integer_sequence<int, count(static_cast<int>(D))...> counts(std::index_sequence<D...>);
   using dtypes = std::make_index_sequence<dtype_count>;
   using values = values_of<decltype(counts(dtypes{})), std::tuple<Calls...>, dtypes>;
+  template <class Memory> struct values_and_memory : values { const Memory* memory; };
 
   template <class Source, std::size_t... I>
   DSL_DETAIL_FN static void read_each(Source& source, std::index_sequence<I...>) {

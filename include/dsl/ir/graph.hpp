@@ -11,7 +11,8 @@ namespace dsl::detail {
 
 /// A node's operands are the numbers of earlier nodes, 16 bits each. What else the word means depends on the operation:
 /// load, neighbour, address, index, value, fetch: the operand's number; folded: fold, value's number; constant: the literal;
-/// argument: operand, call, position; call: call, first argument, number of arguments; result: node of the call, call, position.
+/// argument: operand, call, position; call: call, first argument, number of arguments, one more than the functor takes where the last is
+/// a condition of the call; result: node of the call, call, position.
 struct node {
   op code{};
   dtype type{};
@@ -66,6 +67,12 @@ class graph {
   sequence<int> outputs;     // nodes
   std::uint32_t single = 0;  // a bit for each output that is one value, not one for each element
   int operands = 0;          // that `position` follows
+  sequence<integer_range> scalars;  // what each operand that is a C++ integer has to lie in
+
+  constexpr void restrict_scalar(int operand, integer_range to) {
+    while (scalars.size() <= operand) scalars.push_back(integer_range{});
+    scalars[operand].narrow(to);
+  }
 
  private:
   static constexpr int max_nodes = 0xffff;

@@ -59,6 +59,11 @@ struct program<heads<H...>, words<P...>, words<O...>, Calls...> {
   static constexpr reference output(int i) { return reference{output_words[i]}; }
 };
 
+/// Whether a program calls functors: those may trap or loop on operands that do not exist.
+template <class Program> inline constexpr bool calls_functors = false;
+template <class Heads, class Payloads, class Outputs, class Call, class... Calls>
+inline constexpr bool calls_functors<program<Heads, Payloads, Outputs, Call, Calls...>> = true;
+
 constexpr int operand_count(op code) { return code == op::argument ? 1 : info(code).arity; }
 
 /// The nodes that some nodes need, those included: a mark for each of the graph's.

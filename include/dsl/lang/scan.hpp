@@ -50,7 +50,7 @@ constexpr dtype accumulated(dtype result) {
   return kind_of(result) == kind::real && size_of(result) == 2 ? dtype::float32 : result;
 }
 
-template <class F, dtype D> inline constexpr bool is_traceable = std::is_invocable_v<F, symbol<D>, symbol<D>>;
+template <class F, dtype D> inline constexpr bool is_traceable = is_callable<F, symbol<D>, symbol<D>>;
 
 /// The operator's graph: of op::value 0, which comes first, and 1.
 template <class F, dtype D>
@@ -63,8 +63,8 @@ struct operator_trace {
       if constexpr (is_traceable<F, D>) {
         return lift(&g, F{}(first, second));
       } else {
-        static_assert(std::is_invocable_v<F, element_t<D>, element_t<D>>, "the operator cannot be called with two elements");
-        return functor<unnamed, F>::trace(t, first, second);
+        if constexpr (require_functor<F, D, D>()) return functor<unnamed, F>::trace(t, first, second);
+        else return first;
       }
     }();
     static_assert(assignable(D, decltype(joined)::type), "the operator's result is of a wider dtype than what it joins: use dsl::cast");
@@ -94,7 +94,7 @@ struct element_trace {
 };
 template <class Calls, class Operand, dtype A> struct element_pass;
 template <class... Calls, class Operand, dtype A>
-struct element_pass<std::tuple<Calls...>, Operand, A> { using type = pass_of<element_trace<Operand, A>, Calls...>; };
+struct element_pass<std::tuple<Calls...>, Operand, A> : compile<element_trace<Operand, A>, Calls...> {};
 
 // Deduced, not spelled, for the reason given at `code_for`.
 template <dtype Target, int Inputs, class... Element, class... Operator>
@@ -127,6 +127,7 @@ auto make_scan(const X& x, scan_request request, const Options&... options) {
 template <dtype A, element T>
 scan_request begin_with(const T& init) {
   scan_request request;
+  if constexpr (kind_of(A) == kind::integer) require_range(operand_of(value_leaf<T>{init}), {A, A});
   request.has_init = true;
   request.init = to_literal(math::convert<value_t<A>>(to_value(init)));
   return request;
@@ -215,10 +216,11 @@ namespace detail {
 template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand>
 void assign_scan(Target& target, const scan_expression<Operator, A, R, Rank, Operand>& e) {
   using T = typename std::remove_cvref_t<Target>::value_type;
-  constexpr int inputs = leaf_count<Operand>;
+  constexpr int inputs = inputs_of_kernel<leaf_count<Operand>>();
   constexpr bool flat = Rank != Operand::rank || Rank == 1;
-  using pass_type = typename element_pass<typename calls_of<Operand>::type, Operand, A>::type;
-  static_assert(pass_type::folds::count == 0, "a formula with reductions gives one value, not the elements of a scan");
+  using compiled = element_pass<typename calls_of<Operand>::type, Operand, A>;
+  using pass_type = typename compiled::spelled;
+  static_assert(!compiled::mixes && pass_type::folds::count == 0, "a formula with reductions gives one value, not the elements of a scan");
   const scan_code& code = scan_code_for<dtype_v<T>, inputs>(pass_type{}, operator_program<Operator, A>());
 
   operand all[inputs + 1];
@@ -251,6 +253,7 @@ void assign(Target&& target, const detail::scan_expression<Operator, A, R, Rank,
   if constexpr (detail::reductions_in<Operand> == 0) {
     detail::assign_scan(target, e);
   } else {
+    const device_guard guard(detail::home_of(e.operand, detail::as_operand(target)));
     const auto inner = detail::passes_of(e.operand);
     auto values = std::apply([](const auto&... p) { return std::tuple{detail::empty_for(p)...}; }, inner);
     std::apply([&](auto&... v) { std::apply([&](const auto&... p) { detail::assign_all({}, std::tie(v...), p...); }, inner); }, values);

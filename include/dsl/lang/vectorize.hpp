@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dsl/exec/run.hpp>
+#include <dsl/lang/callable.hpp>
 #include <dsl/lang/structure.hpp>
 
 namespace dsl {
@@ -23,7 +24,14 @@ struct functor {
   template <class... S> using call_type = call<F, S::type.type...>;
   template <class... S> using calls = std::tuple<call_type<S...>>;
 
-  template <class... S> static constexpr auto trace(tracer& t, S... s) {
+  template <class... S> static constexpr auto trace(tracer& t, S... s) { return trace_call<call_type<S...>>(t, s...); }
+  /// Called where `condition` holds; elsewhere its results are zeros.
+  template <class... S> static constexpr auto trace_where(tracer& t, symbol<dtype::boolean> condition, S... s) {
+    return trace_call<call_type<S...>>(t, s..., condition);
+  }
+
+ private:
+  template <class Call, class... S> static constexpr auto trace_call(tracer& t, S... s) {
     const int number = t.calls++;
     int position = 0, first = -1;
     const int ids[] = {s.id...};
@@ -33,7 +41,7 @@ struct functor {
       if (first < 0) first = id;
     }
     const int made = t.g->add(op::call, dtype::boolean, fields(number, first, position));
-    return results<call_type<S...>>(t.g, made, number, std::make_index_sequence<call_type<S...>::result_count>{});
+    return results<Call>(t.g, made, number, std::make_index_sequence<Call::result_count>{});
   }
   template <class Call, std::size_t... K>
   static constexpr auto results(graph* g, int made, int number, std::index_sequence<K...>) {
@@ -47,11 +55,8 @@ struct functor {
 };
 
 /// Whether it is a symbol, or a struct of symbols.
-template <class T> inline constexpr bool is_traced = is_symbol<T>;
-template <structured S> inline constexpr bool is_traced<S> = []<class... M>(std::type_identity<std::tuple<M...>>) { return (is_traced<M> && ...); }(std::type_identity<member_types_t<S>>{});
-
-template <class F, class... T>
-concept called_with_elements = std::is_invocable_v<F, element_t<trace_t<operand_t<T>>::type.type>...>;
+template <class T> inline constexpr bool is_symbolic = is_symbol<T>;
+template <structured S> inline constexpr bool is_symbolic<S> = []<class... M>(std::type_identity<std::tuple<M...>>) { return (is_symbolic<M> && ...); }(std::type_identity<member_types_t<S>>{});
 
 }  // namespace detail
 
@@ -61,30 +66,33 @@ struct vectorized {
   /// On arrays, scalars and expressions: an expression, or several at once if the function returns a std::tuple. On symbols, that
   /// is inside another formula: its result.
   template <class... T>
-    requires((detail::lazy_operand<T> || element<T> || detail::structured<T>) && ...)
+    requires((detail::any_operand<T> || detail::structured<T>) && ...)
   constexpr auto operator()(const T&... x) const {
-    if constexpr ((detail::is_traced<T> || ...)) {
-      static_assert(std::is_invocable_v<F, T...>,
-                    "a functor that is called for each element cannot be called inside a traced lambda: apply it to the arrays "
-                    "outside and pass its result as an argument");
-      return F{}(x...);
-    } else if constexpr (std::is_invocable_v<F, detail::trace_t<detail::operand_t<T>>...>) {
+    if constexpr (!detail::is_stateless<F> || (std::same_as<T, refused> || ...)) {
+      return refused{};  // what was wrong has been said
+    } else if constexpr ((detail::is_symbolic<T> || ...)) {
+      constexpr bool is_traced = detail::is_callable<F, T...>;
+      static_assert(is_traced, "a functor that is called for each element cannot be called inside a traced lambda: apply it to the arrays "
+                               "outside and pass its result as an argument");
+      if constexpr (is_traced) return F{}(x...);
+      else return refused{};
+    } else if constexpr (detail::is_callable<F, detail::trace_t<detail::operand_t<T>>...>) {
       return detail::make_expression<detail::formula<Name, F>>(x...);
-    } else {
-      static_assert(detail::called_with_elements<F, T...>, "the function cannot be called with these arguments' element types");
+    } else if constexpr (detail::require_functor<F, detail::trace_t<detail::operand_t<T>>::type.type...>()) {
       return detail::make_expression<detail::functor<Name, F>>(x...);
+    } else {
+      return refused{};
     }
   }
 };
 
 /// Makes a function of elements one of arrays; its arguments broadcast. A lambda with `auto` parameters is traced: called once,
-/// while compiling, with symbols, and becomes one fused kernel. A functor with typed parameters and DSL_FN operator() is called for
-/// each element as it is, loops and branches included. A std::tuple as its result makes several outputs. `Name`, a type declared at
+/// while compiling, with symbols, and becomes one fused kernel. A functor, a class at namespace scope with typed parameters and DSL_FN
+/// operator(), is called for each element as it is, loops and branches included, with dsl::complex for complex ones. A std::tuple as its result makes several outputs. `Name`, a type declared at
 /// namespace scope, names the kernel in profilers. The function must have no state: pass values as arguments.
 template <class Name = detail::unnamed, class F>
 constexpr vectorized<Name, F> vectorize(F) {
-  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>,
-                "vectorize takes a function without captures or members: pass values as arguments");
+  static_assert(detail::is_stateless<F>, "vectorize takes a function without captures or members: pass values as arguments");
   return {};
 }
 

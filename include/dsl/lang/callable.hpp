@@ -1,0 +1,155 @@
+// What a function that is applied to elements must be, and the sentences for one that is not.
+#pragma once
+
+#include <tuple>
+#include <type_traits>
+
+#include <dsl/ir/complex_number.hpp>
+#include <dsl/ir/symbol.hpp>
+
+namespace dsl {
+
+namespace detail {
+
+/// Whether F, made anew, can be called so; std::is_invocable_v takes five lines more in each error of what is called.
+template <class F, class... T>
+inline constexpr bool is_callable = requires(F f, T... x) { f(x...); };
+
+/// A type's name as the compiler spells it, within a sentence of the compiler's own: there are no other means to tell a closure.
+template <class F>
+constexpr const char* spelled() { return __PRETTY_FUNCTION__; }
+
+/// The position after the first occurrence of `part`, or null.
+constexpr const char* find_after(const char* text, const char* part) {
+  for (; *text != 0; ++text) {
+    const char *t = text, *p = part;
+    while (*p != 0 && *t == *p) ++t, ++p;
+    if (*p == 0) return t;
+  }
+  return nullptr;
+}
+
+/// Where the parameters of a closure type begin: GCC spells it `f()::<lambda(auto:1, int)>`, nvcc `lambda [](auto, int)->auto`.
+template <class F>
+constexpr const char* closure_parameters() {
+  const char* const gcc = find_after(spelled<F>(), "<lambda(");
+  return gcc != nullptr ? gcc : find_after(spelled<F>(), "lambda [](");
+}
+template <class F> inline constexpr bool is_closure = closure_parameters<F>() != nullptr;
+
+/// Whether a class is local to a function. GCC spells that function before it, nvcc does not and has a sentence of its own.
+template <class F>
+constexpr bool is_local() {
+  int depth = 0;
+  const char* name = find_after(spelled<F>(), "F = ");
+  for (; name != nullptr && *name != 0 && *name != ';'; ++name) {
+    if (*name == '<') ++depth;
+    if (*name == '>') --depth;
+    if (*name == '(' && depth == 0 && find_after(name, "(anonymous") != name + 10) return true;
+  }
+  return false;
+}
+
+template <class T> inline constexpr bool is_std_complex = false;
+template <class T> inline constexpr bool is_std_complex<std::complex<T>> = true;
+
+/// The parameters of a function call operator, where there is one that is no template.
+template <class Member> struct parameters_of { static constexpr int count = -1; static constexpr bool std_complex = false; };
+template <class... P> struct parameter_list {
+  static constexpr int count = sizeof...(P);
+  static constexpr bool std_complex = (is_std_complex<std::remove_cvref_t<P>> || ...);
+};
+template <class R, class F, class... P> struct parameters_of<R (F::*)(P...)> : parameter_list<P...> {};
+template <class R, class F, class... P> struct parameters_of<R (F::*)(P...) const> : parameter_list<P...> {};
+template <class R, class F, class... P> struct parameters_of<R (F::*)(P...) noexcept> : parameter_list<P...> {};
+template <class R, class F, class... P> struct parameters_of<R (F::*)(P...) const noexcept> : parameter_list<P...> {};
+template <class F> struct call_operator { using type = void; };
+template <class F>
+  requires requires { &F::operator(); }
+struct call_operator<F> { using type = decltype(&F::operator()); };
+template <class F> using parameters = parameters_of<typename call_operator<F>::type>;
+
+struct parameter_counts { int all, typed; };  // -1: not known
+template <class F>
+constexpr parameter_counts count_parameters() {
+  if constexpr (!is_closure<F>) return {parameters<F>::count, -1};
+  parameter_counts n{0, 0};
+  const char* from = closure_parameters<F>();
+  int depth = 0;
+  for (const char* p = from; *p != 0; ++p) {
+    const bool end = depth == 0 && (*p == ')' || *p == ',');
+    if (*p == '.') return {-1, -1};
+    if (*p == '(' || *p == '<') ++depth;
+    if (*p == ')' || *p == '>') --depth;
+    if (!end) continue;
+    if (p != from) {
+      const char* const is_auto = find_after(from, "auto");
+      ++n.all, n.typed += is_auto == nullptr || is_auto > p ? 1 : 0;
+    }
+    if (*p == ')') break;
+    from = p + 1;
+  }
+  return n;
+}
+
+template <class F> inline constexpr bool is_stateless = std::is_empty_v<F> && std::is_default_constructible_v<F>;
+
+template <int Takes, int Given>
+constexpr void require_arguments() {
+  static_assert(Takes == Given, "the function takes another number of arguments (Takes) than it is called with (Given)");
+}
+template <class T> inline constexpr bool has_std_complex = is_std_complex<T>;
+template <class... T> inline constexpr bool has_std_complex<std::tuple<T...>> = (is_std_complex<T> || ...);
+
+/// Whether F can be called for elements of dtypes D, with DSL_FN or without; says what is wrong where it cannot.
+template <class F, dtype... D>
+constexpr bool require_functor() {
+  constexpr parameter_counts takes = count_parameters<F>();
+  constexpr int given = sizeof...(D);
+  if constexpr (takes.all >= 0 && takes.all != given) {
+    require_arguments<takes.all, given>();
+    return false;
+  } else if constexpr (is_closure<F> && takes.typed == 0) {
+    static_assert(takes.typed != 0, "the function cannot be called with symbols");
+    return false;
+  } else if constexpr (is_closure<F>) {
+    static_assert(!is_closure<F>, "a lambda is traced and takes auto parameters: what has typed ones, or branches on data, is a functor, a "
+                                  "class at namespace scope with DSL_FN operator()");
+    return false;
+  } else if constexpr (is_local<F>()) {
+    static_assert(!is_local<F>(), "a functor is a class at namespace scope: nvcc takes none that is local to a function");
+    return false;
+  } else if constexpr (parameters<F>::std_complex) {
+    static_assert(!parameters<F>::std_complex, "a functor takes dsl::complex<T>, not std::complex<T>, whose arithmetic nvcc compiles to nothing");
+    return false;
+  } else if constexpr (!is_callable<F, argument_t<D>...>) {
+    static_assert(is_callable<F, argument_t<D>...>,
+                  "the function cannot be called with these arguments' element types, of which a complex one is dsl::complex<T>");
+    return false;
+  } else {
+    constexpr bool returns_std_complex = has_std_complex<std::remove_cvref_t<std::invoke_result_t<F, argument_t<D>...>>>;
+    static_assert(!returns_std_complex, "a functor returns dsl::complex<T>, not std::complex<T>, whose arithmetic nvcc compiles to nothing");
+    return !returns_std_complex;
+  }
+}
+
+template <class S>
+constexpr void refuse_symbol() {
+  static_assert(!is_symbol<S>, "a C++ variable cannot take a symbol's value: begin with a symbol, auto sum = v * 0 or the first term");
+}
+
+}  // namespace detail
+
+// A C++ variable has a value while compiling, a symbol has none.
+#define DSL_COMPOUND(token)                       \
+  template <element T, class S>                   \
+    requires is_symbol<S>                         \
+  constexpr T& operator token##=(T& x, const S&) { \
+    detail::refuse_symbol<S>();                   \
+    return x;                                     \
+  }
+DSL_COMPOUND(+) DSL_COMPOUND(-) DSL_COMPOUND(*) DSL_COMPOUND(/) DSL_COMPOUND(%)
+DSL_COMPOUND(<<) DSL_COMPOUND(>>) DSL_COMPOUND(&) DSL_COMPOUND(|) DSL_COMPOUND(^)
+#undef DSL_COMPOUND
+
+}  // namespace dsl
