@@ -235,40 +235,63 @@ operand operand_of(const value_leaf<T>& v) {
   return {operand_kind::value, dtype_v<T>, 0, {bits.bits, bits.second}};
 }
 
-template <class T> inline constexpr bool is_integer_leaf = false;
-template <math::wraps T> inline constexpr bool is_integer_leaf<value_leaf<T>> = true;
+/// Whether an expression is a struct of operands, which count as a function's own: lang/structure.hpp.
+template <class E> inline constexpr bool is_struct_of_operands = false;
 
-// A symbol of an operand's type, or what a formula gave that is none.
-template <class S> constexpr S stand_in(tracer& t) {
-  const int number = t.operands++;
-  if constexpr (is_symbol<S>) return {t.g, t.g->add(op::value, S::type.type, {static_cast<std::uint64_t>(number)})};
-  else return S{};
+template <class E> inline constexpr bool has_integer_leaf = false;
+template <math::wraps T> inline constexpr bool has_integer_leaf<value_leaf<T>> = true;
+template <class F, class... M> inline constexpr bool has_integer_leaf<expression<F, M...>> = is_struct_of_operands<expression<F, M...>> && (has_integer_leaf<M> || ...);
+
+template <class E> inline constexpr int own_operands = 1;
+template <class F, class... M> inline constexpr int own_operands<expression<F, M...>> = is_struct_of_operands<expression<F, M...>> ? (0 + ... + own_operands<M>) : 1;
+
+// A symbol of an operand's type, a struct of them, or what a formula gave that is neither.
+template <class E> constexpr trace_t<E> stand_in(tracer& t);
+template <class F, class... M>
+constexpr auto stand_in(std::type_identity<expression<F, M...>>, tracer& t) {
+  const std::tuple<trace_t<M>...> members{stand_in<M>(t)...};
+  return std::apply([&t](const auto&... m) { return F::trace(t, m...); }, members);
+}
+template <class E> constexpr trace_t<E> stand_in(tracer& t) {
+  if constexpr (is_struct_of_operands<E>) {
+    return stand_in(std::type_identity<E>{}, t);
+  } else {
+    using S = trace_t<E>;
+    const int number = t.operands++;
+    if constexpr (is_symbol<S>) return {t.g, t.g->add(op::value, S::type.type, {static_cast<std::uint64_t>(number)})};
+    else return S{};
+  }
 }
 /// What each operand of a function has to lie in, should it be a C++ integer.
 template <class Function, class... Operands>
 struct scalar_ranges {
-  integer_range at[sizeof...(Operands)];
+  integer_range at[(0 + ... + own_operands<Operands>)];
 
   constexpr scalar_ranges() {
     graph g;
     tracer t{&g};
-    const std::tuple<trace_t<Operands>...> symbols{stand_in<trace_t<Operands>>(t)...};
+    const std::tuple<trace_t<Operands>...> symbols{stand_in<Operands>(t)...};
     std::apply([&t](const auto&... s) { (void)Function::trace(t, s...); }, symbols);
     for (int i = 0; i < g.scalars.size(); ++i) at[i] = g.scalars[i];
   }
 };
 
+template <class E>
+constexpr void require_scalars_fit(const E& operand, const integer_range*& range) {
+  if constexpr (is_struct_of_operands<E>) {
+    std::apply([&range](const auto&... m) { (require_scalars_fit(m, range), ...); }, operand.operands);
+  } else {
+    if constexpr (has_integer_leaf<E>) require_range(operand_of(operand), *range);
+    ++range;
+  }
+}
 /// Throws overflow_error where one of the C++ integers among a function's operands is converted to a dtype that does not hold it.
 template <class Function, class... Operands>
 constexpr void require_scalars_fit(const std::tuple<Operands...>& operands) {
-  if constexpr ((is_integer_leaf<Operands> || ...)) {
+  if constexpr ((has_integer_leaf<Operands> || ...)) {
     constexpr scalar_ranges<Function, Operands...> ranges;
-    int i = 0;
-    const auto check = [&](const auto& operand) {
-      if constexpr (is_integer_leaf<std::remove_cvref_t<decltype(operand)>>) require_range(operand_of(operand), ranges.at[i]);
-      ++i;
-    };
-    std::apply([&check](const auto&... operand) { (check(operand), ...); }, operands);
+    const integer_range* range = ranges.at;
+    std::apply([&range](const auto&... operand) { (require_scalars_fit(operand, range), ...); }, operands);
   }
 }
 

@@ -24,6 +24,8 @@ struct structure_function {
   }
 };
 
+template <class S, class... Members> inline constexpr bool is_struct_of_operands<expression<structure_function<S>, Members...>> = true;
+
 template <structured S>
 struct operand_of_structure<S> {
   static constexpr auto make(const S& s) {

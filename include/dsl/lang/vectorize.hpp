@@ -78,6 +78,10 @@ struct vectorized {
       else return refused{};
     } else if constexpr (detail::is_callable<F, detail::trace_t<detail::operand_t<T>>...>) {
       return detail::make_expression<detail::formula<Name, F>>(x...);
+    } else if constexpr ((detail::structured<T> || ...)) {
+      constexpr bool takes_elements = !(detail::structured<T> || ...);
+      static_assert(takes_elements, "a struct is an argument of a formula, a lambda with auto parameters for all of them");
+      return refused{};
     } else if constexpr (detail::require_functor<F, detail::trace_t<detail::operand_t<T>>::type.type...>()) {
       return detail::make_expression<detail::functor<Name, F>>(x...);
     } else {

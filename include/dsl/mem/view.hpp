@@ -44,7 +44,7 @@ class element_reference;
 /// Elements of T in device memory, with their extents and strides (in elements). Cheap to copy; keeps the memory alive.
 /// Assigning to a view assigns the elements; reading and writing run on the device, in stream order. A view of const T only reads:
 /// those of const arrays, and those that show an element more than once.
-template <element T, int Rank>
+template <element T, int Rank = 1>
 class view {
   static_assert(Rank >= 0 && Rank <= max_rank, "ranks are 0 to 8");
 
