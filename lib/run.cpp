@@ -192,8 +192,9 @@ void prepared::run_kernel(const std::uint64_t* recorded, const bool* stop, const
       allowed.add(recorded[i], static_cast<std::size_t>(size_of(code_->pass.view.type(i))));
     return simulate(code_->simulated[path], code_->pass.accumulator_bytes, given.data(), p, given.header().folds, allowed);
   }
+  cuda::workspace scratch{};
   if (code_->folds() && p.splits > 1) {
-    const cuda::workspace scratch = cuda::scratch_of(on, static_cast<std::size_t>(p.grid * p.slots * (p.block / p.parts) * code_->pass.accumulator_bytes));
+    scratch = cuda::scratch_of(on, static_cast<std::size_t>(p.grid * p.slots * (p.block / p.parts) * code_->pass.accumulator_bytes));
     given.header().folds.partials = scratch.partials, given.header().folds.tickets = scratch.tickets;
   }
   void* all[] = {given.data()};

@@ -132,7 +132,34 @@ TEST_P(reduce, errors_name_shapes_and_axes) {
 }
 
 #if defined(__CUDACC__)
-// On a stream that has no scratch memory yet: what the graph uses must not be the graph's own.
+// A graph runs on any stream, beside the one that it was captured on, so it shares no scratch memory with it.
+TEST(reduce_on_cuda, shares_no_scratch_with_a_graph) {
+  if (dsl::devices().front().kind != dsl::backend::cuda) GTEST_SKIP() << "no GPU";
+  const dsl::device_guard device{dsl::device("cuda")};
+  const dsl::stream stream, other;
+  const dsl::stream_guard guard(stream);
+  dsl::array<double> x = dsl::arange<double>(1'000'003), z = dsl::arange<double>(777'777);
+  dsl::scalar<double> sum = 0.0, apart = dsl::sum(z);
+  stream.synchronize();
+  const auto native = static_cast<cudaStream_t>(stream.native());
+  cudaGraph_t graph{};
+  cudaGraphExec_t ready{};
+  ASSERT_EQ(cudaStreamBeginCapture(native, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+  sum = dsl::sum(x);
+  ASSERT_EQ(cudaStreamEndCapture(native, &graph), cudaSuccess);
+  ASSERT_EQ(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess);
+  for (int k = 0; k < 200; ++k) {
+    for (int i = 0; i < 3; ++i) ASSERT_EQ(cudaGraphLaunch(ready, static_cast<cudaStream_t>(other.native())), cudaSuccess);
+    for (int i = 0; i < 5; ++i) apart = dsl::sum(z);
+    ASSERT_EQ(apart.value(), 777'776.0 * 777'777.0 / 2);
+    other.synchronize();
+    ASSERT_EQ(sum.value(), 1'000'002.0 * 1'000'003.0 / 2);
+  }
+  cudaGraphExecDestroy(ready);
+  cudaGraphDestroy(graph);
+}
+
+// On a stream that has no scratch memory yet.
 TEST(reduce_on_cuda, is_captured_into_a_graph) {
   if (dsl::devices().front().kind != dsl::backend::cuda) GTEST_SKIP() << "no GPU";
   const dsl::device_guard device{dsl::device("cuda")};
