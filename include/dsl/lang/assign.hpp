@@ -3,6 +3,7 @@
 
 #include <dsl/exec/run.hpp>
 #include <dsl/lang/lower.hpp>
+#include <dsl/lang/targets.hpp>
 
 namespace dsl {
 
@@ -67,11 +68,6 @@ auto kernel_name(const reduction<F, R, E>& e, const Rest&... rest) { return kern
 
 template <class T> inline constexpr target_type type_of_target{dtype_v<typename T::value_type>, T::rank == 0};
 
-// A view writes whether it is const itself or not, as a pointer does.
-template <class Target> inline constexpr bool is_writable = !std::is_const_v<Target>;
-template <class T, int R> inline constexpr bool is_writable<view<T, R>> = !std::is_const_v<T>;
-template <class T, int R> inline constexpr bool is_writable<const view<T, R>> = !std::is_const_v<T>;
-
 template <bool Share, class Targets, class... E>
 using pass_for = typename assignment_pass<Share, Targets, decltype(std::tuple_cat(std::declval<typename calls_of<E>::type>()...)), E...>::type;
 
@@ -100,59 +96,6 @@ fold_axes fold_axes_of(const expression<F, Operands...>& e) {
   std::apply([&found](const auto&... x) { ((found = reductions_in<std::remove_cvref_t<decltype(x)>> > 0 ? fold_axes_of(x) : found), ...); }, e.operands);
   return found;
 }
-
-/// A target while its statement is checked and queued.
-template <class Target>
-struct bound_target {
-  Target& target;
-  bool imagined = false;
-  static constexpr bool needs_memory() { return false; }
-  static void give_memory(const geometry&, std::uint32_t, const pass_view&, const operand*) {}
-  const Target& elements() const { return target; }
-  static void adopt() {}
-};
-/// An array without memory gets it aside, and takes it over when the statement is queued. Of one that is imagined, for a plan, there
-/// is a first byte alone.
-template <class T, int R>
-struct bound_target<array<T, R>> {
-  array<T, R>& target;
-  bool imagined = false;
-  array<T, R> made{};
-  buffer_ref byte{};
-  dsl::extents<R> sizes{};
-
-  bool needs_memory() const { return !target.has_memory(); }
-  void give_memory(const geometry& g, std::uint32_t folded, const pass_view& pass, const operand* all) {
-    if (!needs_memory()) return;
-    shape_target(sizes.data(), R, g, folded, pass, all);
-    element_count(sizes.data(), R, sizeof(T));  // throws
-    if (imagined) byte = buffer_ref::allocate(1, g.where);
-    else made = array<T, R>(sizes, g.where);
-  }
-  view<T, R> elements() {
-    if (imagined && needs_memory()) return {byte, static_cast<T*>(byte.data()), sizes, row_major(sizes)};
-    return needs_memory() ? made.view() : target.view();
-  }
-  void adopt() {
-    if (made.has_memory()) target = std::move(made);
-  }
-};
-
-/// Throws shape_error where an object stands among the targets twice.
-template <class... Targets>
-std::tuple<bound_target<Targets>...> bind_targets(const std::tuple<Targets&...>& targets, bool imagined = false) {
-  return std::apply([&](auto&... target) {
-    if constexpr (sizeof...(Targets) > 1) {
-      const void* const all[] = {&target...};
-      require_distinct(all, sizeof...(Targets));
-    }
-    return std::tuple<bound_target<Targets>...>{bound_target<Targets>{target, imagined}...};
-  }, targets);
-}
-template <std::size_t First, class... Targets, std::size_t... I>
-auto some_targets(std::tuple<bound_target<Targets>...>& all, std::index_sequence<I...>) { return std::tie(std::get<First + I>(all)...); }
-template <class... Targets>
-auto all_targets(std::tuple<bound_target<Targets>...>& all) { return some_targets<0>(all, std::index_sequence_for<Targets...>{}); }
 
 // The types of an expression's leaves.
 template <class E> struct leaf_types { using type = std::tuple<E>; };
@@ -252,12 +195,12 @@ class assigned<Share, std::tuple<Targets&...>, E...> {
 };
 
 /// Whether several expressions give single values, or values along axes, and no elements: each may have an index space of its own.
-template <class Targets, class... E>
-constexpr bool are_reductions() {
-  if constexpr (sizeof...(E) == 1) return false;
+template <class... E, target_type... Targets>
+constexpr bool are_reductions(target_types<Targets...>) {
+  if constexpr (sizeof...(E) == 1 || sizeof...(Targets) != std::tuple_size_v<outputs_of<E...>>) return false;
   else if constexpr (((reductions_in<E> > 0) && ...)) return true;
   else {
-    using together = pass_for<false, Targets, E...>;
+    using together = pass_for<false, target_types<Targets...>, E...>;
     bool all = together::folds::count > 0;
     for (int i = 0; i < together::targets; ++i) all = all && together::is_result(i);
     return all;
@@ -324,11 +267,11 @@ class reductions_apart {
   statement all_;
 };
 
-/// Evaluates expressions that are passes.
+/// Evaluates expressions that are passes. What is thrown before they are queued leaves all targets as they were.
 template <class... Targets, class... E>
 void assign_passes(const launch& fixed, const std::tuple<Targets&...>& targets, const E&... e) {
   auto to = bind_targets(targets);
-  if constexpr (are_reductions<target_types<type_of_target<std::remove_const_t<Targets>>...>, E...>()) {
+  if constexpr (are_reductions<E...>(target_types<type_of_target<std::remove_const_t<Targets>>...>{})) {
     reductions_apart<decltype(to), E...>(fixed, to, e...).assign();
   } else {
     using together = assigned<false, std::tuple<Targets&...>, E...>;
@@ -365,8 +308,9 @@ void assign_substituted(const launch& fixed, const std::tuple<Targets&...>& targ
 }  // namespace detail
 
 /// Evaluates an expression into an array, a view or a scalar, as if it were complete before the first element is written: one
-/// kernel, and one more for each depth of reductions inside it, without waiting. Throws shape_error, device_error, memory_error or
-/// cuda_error, the first three before anything is written. `fixed` overrides the plan.
+/// kernel, and for each depth of reductions inside it one for those that read the same operands, without waiting. Throws shape_error,
+/// device_error, memory_error or cuda_error, the first three before anything is written or the target has got memory. `fixed` overrides
+/// the plan.
 template <class Target, detail::lazy E>
 void assign(Target&& target, const E& expression, const launch& fixed = {}) {
   detail::assign_all(fixed, std::tuple<std::remove_reference_t<Target>&>(target), expression);
@@ -396,7 +340,8 @@ struct tied {
 };
 
 /// Targets for a formula with several outputs, or for as many expressions in a std::tuple: arrays for elements, scalars for
-/// reductions. One kernel. All right sides are complete before the first element is written.
+/// reductions. One kernel, but for reductions that do not read the same operands. All right sides are complete before the first element
+/// is written. Throws as `assign` does, and shape_error where an element would be written twice.
 template <class... Targets>
 tied<Targets...> tie(Targets&... targets) {
   return {std::tuple<Targets&...>(targets...)};
