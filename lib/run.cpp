@@ -103,7 +103,7 @@ void prepared::assign_all(prepared* passes, int count) {
   for (const late_copy& copy : copies) copy_elements(copy.from, copy.to);
 }
 
-statement::statement() = default;
+statement::statement(std::size_t most) { passes_.reserve(most); }
 statement::~statement() = default;
 
 void statement::add(const program_code& code, const operand* operands, const launch& fixed) {

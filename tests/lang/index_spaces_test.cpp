@@ -114,6 +114,7 @@ TEST_P(index_spaces, an_error_leaves_all_targets_as_they_were) {
   dsl::array<double, 2> huge;
   const auto far = dsl::broadcast_to(x(dsl::slice(0, 1)), std::int64_t{1} << 22, std::int64_t{1} << 22, 1);
   EXPECT_THROW((dsl::tie(a, huge) = std::tuple{dsl::sum(m, axis(0)), dsl::sum(far, axis(2))}), dsl::memory_error);
+  EXPECT_THROW(huge = x + x, dsl::shape_error);  // two dimensions of one
   EXPECT_FALSE(a.has_memory() || huge.has_memory());
   EXPECT_EQ(r.copy_to_host(), std::vector<double>(4));
   EXPECT_EQ(s.value(), 3);

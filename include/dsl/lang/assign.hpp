@@ -235,7 +235,7 @@ constexpr std::size_t count_alike() {
 template <class Bound, class... E>
 class reductions_apart {
  public:
-  reductions_apart(const launch& fixed, Bound& to, const E&... e) : fixed_(fixed), to_(to), from_(e...) {}
+  reductions_apart(const launch& fixed, Bound& to, const E&... e) : fixed_(fixed), to_(to), from_(e...), all_(sizeof...(E)) {}
   void assign() { add_all(std::index_sequence_for<E...>{}), all_.assign(); }
 
  private:
@@ -287,7 +287,7 @@ void assign_passes(const launch& fixed, const std::tuple<Targets&...>& targets, 
 template <class... Targets, class Values, class... E, std::size_t... I>
 void assign_substituted(const launch&, const std::tuple<Targets&...>&, const Values&, const std::tuple<const E&...>&, std::index_sequence<I...>);
 
-/// Evaluates expressions into targets. Reductions inside them are evaluated first, all of one depth in one pass.
+/// Evaluates expressions into targets. Reductions inside them are evaluated first, all of one depth together.
 template <class... Targets, class... E>
 void assign_all(const launch& fixed, const std::tuple<Targets&...>& targets, const E&... expressions) {
   static_assert((!counts_steps_in<E> && ...), "dsl::step is the number of a loop's step: it stands among the parameters of dsl::iterate alone");
