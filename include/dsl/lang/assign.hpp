@@ -1,10 +1,9 @@
 // Assignment: expressions become a program, and the program runs.
 #pragma once
 
-#include <optional>
-
 #include <dsl/exec/run.hpp>
 #include <dsl/lang/assignable.hpp>
+#include <dsl/lang/targets.hpp>
 
 namespace dsl {
 
@@ -116,76 +115,6 @@ fold_axes fold_axes_of(const expression<F, Operands...>& e) {
   return found;
 }
 
-/// A target while its statement is checked and queued.
-template <class Target>
-struct bound_target {
-  Target& target;
-  bool imagined = false;
-  static constexpr bool needs_memory() { return false; }
-  static void give_memory(const geometry&, std::uint32_t, const pass_view&, const operand*) {}
-  const Target& elements() const { return target; }
-  static void adopt() {}
-};
-/// An array without memory gets it aside, and takes it over when the statement is queued. Of one that is imagined, for a plan, there
-/// is a first byte alone.
-template <class T, int R>
-struct bound_target<array<T, R>> {
-  array<T, R>& target;
-  bool imagined = false;
-  array<T, R> made{};
-  buffer_ref byte{};
-  dsl::extents<R> sizes{};
-
-  bool needs_memory() const { return !target.has_memory(); }
-  void give_memory(const geometry& g, std::uint32_t folded, const pass_view& pass, const operand* all) {
-    if (!needs_memory()) return;
-    shape_target(sizes.data(), R, g, folded, pass, all);
-    element_count(sizes.data(), R, sizeof(T));  // throws
-    if (imagined) byte = buffer_ref::allocate(1, g.where);
-    else made = array<T, R>(sizes, g.where);
-  }
-  view<T, R> elements() {
-    if (imagined && needs_memory()) return {byte, static_cast<T*>(byte.data()), sizes, row_major(sizes)};
-    return needs_memory() ? made.view() : target.view();
-  }
-  void adopt() {
-    if (made.has_memory()) target = std::move(made);
-  }
-};
-
-/// A scalar that was moved from gets memory in the same way.
-template <class T>
-struct bound_target<scalar<T>> {
-  scalar<T>& target;
-  bool imagined = false;
-  std::optional<scalar<T>> made{};
-
-  bool needs_memory() const { return !target.has_memory(); }
-  void give_memory(const geometry& g, std::uint32_t, const pass_view&, const operand*) {
-    if (needs_memory()) made.emplace(T{}, g.where);
-  }
-  view<T, 0> elements() { return made ? made->view() : target.view(); }
-  void adopt() {
-    if (made) target = std::move(*made);
-  }
-};
-
-/// Throws shape_error where an object stands among the targets twice.
-template <class... Targets>
-std::tuple<bound_target<Targets>...> bind_targets(const std::tuple<Targets&...>& targets, bool imagined = false) {
-  return std::apply([&](auto&... target) {
-    if constexpr (sizeof...(Targets) > 1) {
-      const void* const all[] = {&target...};
-      require_distinct(all, sizeof...(Targets));
-    }
-    return std::tuple<bound_target<Targets>...>{bound_target<Targets>{target, imagined}...};
-  }, targets);
-}
-template <std::size_t First, class... Targets, std::size_t... I>
-auto some_targets(std::tuple<bound_target<Targets>...>& all, std::index_sequence<I...>) { return std::tie(std::get<First + I>(all)...); }
-template <class... Targets>
-auto all_targets(std::tuple<bound_target<Targets>...>& all) { return some_targets<0>(all, std::index_sequence_for<Targets...>{}); }
-
 // The types of an expression's leaves.
 template <class E> struct leaf_types { using type = std::tuple<E>; };
 template <class... Operands> struct leaf_types<std::tuple<Operands...>> { using type = decltype(std::tuple_cat(std::declval<typename leaf_types<Operands>::type>()...)); };
@@ -287,12 +216,12 @@ class assigned<Share, std::tuple<Targets&...>, E...> {
 };
 
 /// Whether several expressions give single values, or values along axes, and no elements: each may have an index space of its own.
-template <class Targets, class... E>
-constexpr bool are_reductions() {
-  if constexpr (sizeof...(E) == 1) return false;
+template <class... E, target_type... Targets>
+constexpr bool are_reductions(target_types<Targets...>) {
+  if constexpr (sizeof...(E) == 1 || sizeof...(Targets) != std::tuple_size_v<outputs_of<E...>>) return false;
   else if constexpr (((reductions_in<E> > 0) && ...)) return true;
   else {
-    using together = typename compiled_for<false, Targets, E...>::spelled;
+    using together = typename compiled_for<false, target_types<Targets...>, E...>::spelled;
     bool all = together::folds::count > 0;
     for (int i = 0; i < together::targets; ++i) all = all && together::is_result(i);
     return all;
@@ -327,7 +256,7 @@ constexpr std::size_t count_alike() {
 template <class Bound, class... E>
 class reductions_apart {
  public:
-  reductions_apart(const launch& fixed, Bound& to, const E&... e) : fixed_(fixed), to_(to), from_(e...) {}
+  reductions_apart(const launch& fixed, Bound& to, const E&... e) : fixed_(fixed), to_(to), from_(e...), all_(sizeof...(E)) {}
   void assign() { add_all(std::index_sequence_for<E...>{}), all_.assign(); }
 
  private:
@@ -359,11 +288,11 @@ class reductions_apart {
   statement all_;
 };
 
-/// Evaluates expressions that are passes.
+/// Evaluates expressions that are passes. What is thrown before they are queued leaves all targets as they were.
 template <class... Targets, class... E>
 void assign_passes(const launch& fixed, const std::tuple<Targets&...>& targets, const E&... e) {
   auto to = bind_targets(targets);
-  if constexpr (are_reductions<target_types<type_of_target<std::remove_const_t<Targets>>...>, E...>()) {
+  if constexpr (are_reductions<E...>(target_types<type_of_target<std::remove_const_t<Targets>>...>{})) {
     reductions_apart<decltype(to), E...>(fixed, to, e...).assign();
   } else {
     using together = assigned<false, std::tuple<Targets&...>, E...>;
@@ -379,7 +308,7 @@ void assign_passes(const launch& fixed, const std::tuple<Targets&...>& targets, 
 template <class... Targets, class Values, class... E, std::size_t... I>
 void assign_substituted(const launch&, const std::tuple<Targets&...>&, const Values&, const std::tuple<const E&...>&, std::index_sequence<I...>);
 
-/// Evaluates expressions into targets. Reductions inside them are evaluated first, all of one depth in one pass.
+/// Evaluates expressions into targets. Reductions inside them are evaluated first, all of one depth together.
 template <class... Targets, class... E>
 void assign_all(const launch& fixed, const std::tuple<Targets&...>& targets, const E&... expressions) {
   static_assert((!counts_steps_in<E> && ...), "dsl::step is the number of a loop's step: it stands among the parameters of dsl::iterate alone");
@@ -403,8 +332,9 @@ void assign_substituted(const launch& fixed, const std::tuple<Targets&...>& targ
 }  // namespace detail
 
 /// Evaluates an expression into an array, a view or a scalar, as if it were complete before the first element is written: one
-/// kernel, and one more for each depth of reductions inside it, without waiting. Throws shape_error, device_error, memory_error or
-/// cuda_error, the first three before anything is written. `fixed` overrides the plan.
+/// kernel, and for each depth of reductions inside it one for those that read the same operands, without waiting. Throws shape_error,
+/// device_error, memory_error or cuda_error, the first three before anything is written or the target has got memory. `fixed` overrides
+/// the plan.
 template <class Target, detail::lazy E>
 void assign(Target&& target, const E& expression, const launch& fixed = {}) {
   detail::assign_all(fixed, std::tuple<std::remove_reference_t<Target>&>(target), expression);
@@ -436,7 +366,8 @@ struct tied {
 };
 
 /// Targets for a formula with several outputs, or for as many expressions in a std::tuple: arrays for elements, scalars for
-/// reductions. One kernel. All right sides are complete before the first element is written.
+/// reductions. One kernel, but for reductions that do not read the same operands. All right sides are complete before the first element
+/// is written. Throws as `assign` does, and shape_error where an element would be written twice.
 template <class... Targets>
 tied<Targets...> tie(Targets&... targets) {
   return {std::tuple<Targets&...>(targets...)};

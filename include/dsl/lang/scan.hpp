@@ -228,16 +228,22 @@ void assign_scan(Target& target, const scan_expression<Operator, A, R, Rank, Ope
   add_leaves(e.operand, at);
   geometry g;
   lay_out(g, all, inputs, 0, 1, code.view);
+  const auto run_into = [&](const auto& to) {
+    add_leaves(as_operand(to), at);
+    fit_scan_target(all[inputs], g.shape, g.shape_rank, flat);
+    run_scan(code, all, e.request);
+  };
   if constexpr (is_array<std::remove_cvref_t<Target>>) {
     if (!target.has_memory()) {
       dsl::extents<Rank> sizes{g.elements};
       if constexpr (!flat) sizes = first_of<Rank>(g.shape);
-      target = array<T, Rank>(sizes, g.where);
+      array<T, Rank> made(sizes, g.where);
+      run_into(made);
+      target = std::move(made);
+      return;
     }
   }
-  add_leaves(as_operand(target), at);
-  fit_scan_target(all[inputs], g.shape, g.shape_rank, flat);
-  run_scan(code, all, e.request);
+  run_into(target);
 }
 
 }  // namespace detail
