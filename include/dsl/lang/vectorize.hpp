@@ -54,6 +54,14 @@ struct functor {
   }
 };
 
+template <class R> inline constexpr bool is_result = lazy_operand<R> || element<R>;
+template <class... R> inline constexpr bool is_result<std::tuple<R...>> = (is_result<R> && ...);
+template <class R>
+constexpr bool require_results() {
+  static_assert(is_result<R>, "a formula returns a value that it has computed, or a std::tuple of them");
+  return is_result<R>;
+}
+
 /// Instead of a call that is refused: one of its arguments, so that the compiler has nothing more to say.
 template <class First, class... Rest>
 constexpr auto refused(const First& x, const Rest&...) { return as_operand(x); }
@@ -71,24 +79,35 @@ struct vectorized {
     if constexpr (!detail::is_stateless<F>) {
       return detail::refused(x...);  // vectorize has said why
     } else if constexpr ((is_symbol<T> || ...)) {
-      constexpr bool is_traced = detail::is_callable<F, T...>;
-      static_assert(is_traced, "a functor that is called for each element cannot be called inside a traced lambda: apply it to the arrays "
-                               "outside and pass its result as an argument");
-      if constexpr (is_traced) return F{}(x...);
-      else return detail::refused(x...);
+      if constexpr (detail::is_callable<F, T...>) return F{}(x...);
+      else if constexpr (!detail::require_number<F, sizeof...(T)>()) return detail::refused(x...);
+      else return refuse_inside(x...);
     } else if constexpr (detail::is_callable<F, detail::trace_t<detail::operand_t<T>>...>) {
-      return detail::make_expression<detail::formula<Name, F>>(x...);
-    } else {
-      if constexpr (detail::require_functor<F, detail::trace_t<detail::operand_t<T>>::type.type...>()) return detail::make_expression<detail::functor<Name, F>>(x...);
+      if constexpr (detail::require_results<decltype(F{}(std::declval<detail::trace_t<detail::operand_t<T>>>()...))>())
+        return detail::make_expression<detail::formula<Name, F>>(x...);
       else return detail::refused(x...);
+    } else if constexpr (detail::require_functor<F, detail::trace_t<detail::operand_t<T>>::type.type...>()) {
+      return detail::make_expression<detail::functor<Name, F>>(x...);
+    } else {
+      return detail::refused(x...);
     }
+  }
+
+ private:
+  template <class... T>
+  static constexpr auto refuse_inside(const T&... x) {
+    static_assert(!(is_symbol<T> || ...),
+                  "a functor that is called for each element cannot be called inside a traced lambda: apply it to the arrays "
+                  "outside and pass its result as an argument");
+    return detail::refused(x...);
   }
 };
 
 /// Makes a function of elements one of arrays; its arguments broadcast. A lambda with `auto` parameters is traced: called once,
 /// while compiling, with symbols, and becomes one fused kernel. A functor, a class at namespace scope with typed parameters and DSL_FN
-/// operator(), is called for each element as it is, loops and branches included, with dsl::complex for complex ones. A std::tuple as its result makes several outputs. `Name`, a type declared at
-/// namespace scope, names the kernel in profilers. The function must have no state: pass values as arguments.
+/// operator(), is called for each element as it is, loops and branches included, with dsl::complex for complex ones. A std::tuple as its
+/// result makes several outputs. `Name`, a type declared at namespace scope, names the kernel in profilers. The function must have no
+/// state: pass values as arguments.
 template <class Name = detail::unnamed, class F>
 constexpr vectorized<Name, F> vectorize(F) {
   static_assert(detail::is_stateless<F>,
