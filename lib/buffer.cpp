@@ -86,10 +86,8 @@ void use(buffer* memory, const stream& on, bool writes) {
     return;
   }
   behind(memory->writer);
-  for (stream_state* reader : memory->readers) {
-    behind(reader);
-    reader->release();
-  }
+  for (stream_state* reader : memory->readers) behind(reader);  // all of which may throw
+  for (stream_state* reader : memory->readers) reader->release();
   memory->readers.clear();
   s.retain();
   std::exchange(memory->writer, &s)->release();
@@ -110,6 +108,7 @@ void on_stream(const buffer_ref& written, Cuda&& cuda_way, Host&& host_way) {
 
 void upload(const buffer_ref& to, void* at, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
+  require_memory(to, "a copy from the host");
   on_stream(
       to, [&](int index, void* s) { cuda::copy(at, from, bytes, cuda::direction::to_device, index, s); },
       [&] { std::memcpy(at, from, bytes); });
@@ -117,6 +116,7 @@ void upload(const buffer_ref& to, void* at, const void* from, std::size_t bytes)
 
 void download(const buffer_ref& from, const void* at, void* to, std::size_t bytes) {
   if (bytes == 0) return;
+  require_memory(from, "a copy to the host");
   const device where = from.where();
   if (where.kind != backend::cuda) {
     std::memcpy(to, at, bytes);
@@ -134,21 +134,21 @@ void download(const buffer_ref& from, const void* origin, const mapping& element
   const auto bytes = static_cast<std::size_t>(count) * size;
   const auto* const first = static_cast<const unsigned char*>(origin) + elements.offset * static_cast<std::int64_t>(size);
   if (is_contiguous(elements)) return download(from, first, to, bytes);
-  const program_code& code = copy_code(static_cast<int>(size));
-  const buffer_ref packed = buffer_ref::allocate(bytes, from.where());
-  const auto in = [&](const buffer_ref& memory, const void* data) {
-    operand o;
-    o.kind = operand_kind::array, o.type = code.pass.view.type(0), o.rank = elements.rank;
-    o.word[0] = reinterpret_cast<std::uintptr_t>(data), o.memory = memory.get();
-    std::copy_n(elements.extents, max_rank, o.extents);
-    return o;
-  };
-  operand from_to[] = {in(from, first), in(packed, packed.data())};
-  std::copy_n(elements.strides, max_rank, from_to[0].strides);
+  mapping in_order = elements;
   std::int64_t step = 1;
-  for (int d = elements.rank - 1; d >= 0; --d) from_to[1].strides[d] = step, step *= elements.extents[d];
-  prepared(code, from_to, {}).run();
+  for (int d = elements.rank - 1; d >= 0; --d) in_order.strides[d] = step, step *= elements.extents[d];
+  const buffer_ref packed = buffer_ref::allocate(bytes, from.where());
+  copy(packed, packed.data(), in_order, from, first, elements, size);
   download(packed, packed.data(), to, bytes);
+}
+
+host_bytes::host_bytes(std::size_t count, std::size_t size) {
+  if (!__builtin_mul_overflow(count, size, &size_)) data_.reset(static_cast<unsigned char*>(std::malloc(std::max<std::size_t>(size_, 1))));
+  if (data_ == nullptr) throw_host_is_full(count, size);
+}
+
+void throw_host_is_full(std::size_t count, std::size_t size) {
+  raise<memory_error>("out of memory on the host: asked for " + spell_bytes(static_cast<double>(count) * static_cast<double>(size)));
 }
 
 void require_memory(const buffer_ref& owner, const char* function) {
@@ -157,8 +157,10 @@ void require_memory(const buffer_ref& owner, const char* function) {
 
 void copy(const buffer_ref& to, void* at, const buffer_ref& from, const void* source, std::size_t bytes) {
   if (bytes == 0) return;
+  require_memory(to, "a copy");
+  require_memory(from, "a copy");
   if (to.where() != from.where()) {
-    std::vector<unsigned char> staged(bytes);
+    host_bytes staged(1, bytes);
     download(from, source, staged.data(), bytes);
     return upload(to, at, staged.data(), bytes);
   }
@@ -168,8 +170,23 @@ void copy(const buffer_ref& to, void* at, const buffer_ref& from, const void* so
       [&] { std::memmove(at, source, bytes); });
 }
 
+void copy(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from, const void* source, const mapping& elements, std::size_t size) {
+  const program_code& code = copy_code(static_cast<int>(size));
+  const auto in = [&](const buffer_ref& memory, const void* data, const mapping& m) {
+    operand o;
+    o.kind = operand_kind::array, o.type = code.pass.view.type(0), o.rank = m.rank;
+    o.word[0] = reinterpret_cast<std::uintptr_t>(data), o.memory = memory.get();
+    std::copy_n(m.extents, max_rank, o.extents);
+    std::copy_n(m.strides, max_rank, o.strides);
+    return o;
+  };
+  const operand from_to[] = {in(from, source, elements), in(to, at, target)};
+  prepared(code, from_to, {}).run();
+}
+
 void fill(const buffer_ref& to, void* at, const void* element, std::size_t size, std::int64_t count) {
   if (count == 0) return;
+  require_memory(to, "a fill");
   on_stream(
       to, [&](int index, void* s) { cuda::fill(at, element, size, count, index, s); },
       [&] {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -10,6 +12,22 @@
 #include "stream.hpp"
 
 namespace dsl::detail {
+
+/// Memory of the host for `count` values of `size` bytes, not initialised. Throws memory_error.
+class host_bytes {
+ public:
+  host_bytes(std::size_t count, std::size_t size);
+
+  unsigned char* data() const noexcept { return data_.get(); }
+  std::size_t size() const noexcept { return size_; }
+
+ private:
+  struct free_memory {
+    void operator()(void* memory) const noexcept { std::free(memory); }
+  };
+  std::size_t size_ = 0;
+  std::unique_ptr<unsigned char, free_memory> data_;
+};
 
 struct buffer {
   device where;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "npy.hpp"
+#include "text.hpp"
 
 namespace dsl::detail {
 
@@ -12,15 +13,21 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* saver = "save_checkpoint";
 constexpr const char* steps_file = "steps.npy";
+
+// "run" for "run/" and "run/."
+fs::path trimmed(fs::path folder) {
+  while (folder.has_parent_path() && folder.has_relative_path() && (!folder.has_filename() || folder.filename() == ".")) folder = folder.parent_path();
+  return folder == "." ? "" : folder;
+}
 
 // A checkpoint is written beside its folder, and takes its place by two renames. Each folder that has its name is complete; between
 // the two it is the previous one alone that does.
 struct places {
   fs::path folder, unfinished, previous;
-  explicit places(file_path name) : folder(fs::path(name.name).lexically_normal()) {
-    if (!folder.has_filename()) folder = folder.parent_path();  // "run/"
+  explicit places(file_path name) : folder(trimmed(behind_links(trimmed(path_of(name))))) {
+    if (!folder.has_filename() || folder.filename() == "..")
+      raise<file_error>("\"" + std::string(name.name) + "\": a checkpoint needs the name of a folder of its own");
     unfinished = folder.string() + ".new", previous = folder.string() + ".previous";
   }
 };
@@ -33,22 +40,42 @@ bool is_checkpoint_file(const std::string& file) {
 
 // A folder that is to be replaced or removed has nothing in it that someone else may have put there.
 void require_checkpoint(const fs::path& folder) {
-  if (!fs::exists(folder)) return;
+  const fs::file_status what = fs::symlink_status(folder);
+  if (!fs::exists(what)) return;
+  if (!fs::is_directory(what)) throw_file_error(folder, "is no folder");
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string file = entry.path().filename();
-    if (!is_checkpoint_file(file)) throw_file_error(folder, "holds " + file + ", which is no checkpoint's: a checkpoint needs a folder of its own");
+    if (!is_checkpoint_file(file) || !fs::is_regular_file(entry.symlink_status())) throw_file_error(folder, "holds " + file + ", which is no checkpoint's: a checkpoint needs a folder of its own");
   }
 }
 void remove_checkpoint(const fs::path& folder) {
   require_checkpoint(folder);
-  fs::remove_all(folder);
+  if (!fs::exists(folder)) return;
+  for (const auto& entry : fs::directory_iterator(folder)) fs::remove(entry.path());
+  fs::remove(folder);
+}
+
+// The checkpoint that is there, or the folder for one: who may read it may read what takes its place.
+fs::path replaced_by(const places& at) { return fs::exists(at.folder) ? at.folder : at.previous; }
+
+void make_unfinished(const places& at, const fs::path& replaced) {
+  remove_checkpoint(at.unfinished);
+  if (at.unfinished.has_parent_path()) fs::create_directories(at.unfinished.parent_path());
+  if (!fs::exists(replaced)) {
+    fs::create_directory(at.unfinished);
+  } else {
+    std::error_code ignored;  // some file systems have no permissions
+    fs::create_directory(at.unfinished, replaced);
+    fs::permissions(at.unfinished, fs::status(replaced).permissions(), ignored);
+  }
 }
 
 void write_checkpoint(const places& at, std::int64_t steps_done, const stored* variables, int count) {
-  remove_checkpoint(at.unfinished);
-  fs::create_directories(at.unfinished);
-  for (int k = 0; k < count; ++k) write_npy(at.unfinished / variable_file(k), variables[k]);
-  write_npy(at.unfinished / steps_file, dtype::int64, mapping{}, &steps_done);
+  const fs::path replaced = replaced_by(at);
+  make_unfinished(at, replaced);
+  const auto write = [&](const fs::path& file, const auto&... what) { write_npy(at.unfinished / file, replaced / file, what...); };
+  for (int k = 0; k < count; ++k) write(variable_file(k), variables[k]);
+  write(steps_file, dtype::int64, mapping{}, &steps_done);
   sync_folder(at.unfinished);
 }
 
@@ -67,6 +94,7 @@ void put_in_place(const places& at) {
 }  // namespace
 
 void save_checkpoint(file_path folder, std::int64_t steps_done, const stored* variables, int count) {
+  for (int k = 0; k < count; ++k) require_memory(variables[k].owner, "save_checkpoint");
   const places at(folder);
   try {
     require_checkpoint(at.folder);

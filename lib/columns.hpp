@@ -51,7 +51,7 @@ inline bool counts_on(const walk& w, const geometry& g) {
 class input_columns {
  public:
   input_columns(const operand* operands, int count, const geometry& space)
-      : operands_(operands), count_(count), space_(space), columns_(allocate_columns(static_cast<std::size_t>(count))) {
+      : operands_(operands), count_(count), space_(space), place_(space), columns_(allocate_columns(static_cast<std::size_t>(count))) {
     std::memset(columns_.get(), 0, column_bytes * static_cast<std::size_t>(count));
     for (int k = 0; k < count; ++k) {
       const operand& o = operands[k];
@@ -83,27 +83,33 @@ class input_columns {
   bool counts() const { return counts_; }
   void read_in_a_row(std::int64_t first) {
     read_directly(first);
-    for (int k = 0; counts_ && k < count_; ++k)
-      if (operands_[k].kind == operand_kind::position) gather(column(k), operands_[k], space_, space_.walks[k], first, 1), at_[k] = column(k);
+    if (!counts_) return;
+    place_.move_to(first);
+    for (int k = 0; k < count_; ++k)
+      if (operands_[k].kind == operand_kind::position) gather(column(k), operands_[k], space_, space_.walks[k], place_, 1), at_[k] = column(k);
   }
 
   /// Elements first .. first + valid of every operand.
   void read(std::int64_t first, int valid) {
     const int padded = padded_block(valid);
+    place_.move_to(first);
     for (int k = 0; k < count_; ++k) {
       const operand& o = operands_[k];
-      const auto size = static_cast<std::size_t>(size_of(o.type));
-      if (direct_[k] && valid == padded) {
-        at_[k] = direct_address(o, first);
-      } else if (o.kind <= operand_kind::position && valid > 0) {
-        gather(column(k), o, space_, space_.walks[k], first, valid);
+      if (o.kind > operand_kind::position || valid == 0) continue;
+      const unsigned char* at = nullptr;
+      if (valid == padded) at = direct_[k] ? direct_address(o, first) : lies_at(o, space_, space_.walks[k], place_, valid);
+      if (at == nullptr) {
+        const auto size = static_cast<std::size_t>(size_of(o.type));
+        gather(column(k), o, space_, space_.walks[k], place_, valid);
         // What follows the end repeats the last element, so that no function sees what the formula would not.
-        for (int l = valid; l < padded; ++l)
-          std::memcpy(column(k) + static_cast<std::size_t>(l) * size, column(k) + static_cast<std::size_t>(valid - 1) * size, size);
-        at_[k] = column(k);
+        repeat_last(column(k) + size * static_cast<std::size_t>(valid), size, padded - valid);
+        at = column(k);
       }
+      at_[k] = at;
     }
   }
+  /// Where the elements that were read last begin.
+  const block_place& place() const { return place_; }
 
  private:
   unsigned char* column(int k) const { return columns_.get() + column_bytes * static_cast<std::size_t>(k); }
@@ -111,6 +117,7 @@ class input_columns {
   const operand* operands_;
   int count_;
   const geometry& space_;
+  block_place place_;
   host_memory columns_;
   bool direct_[max_operands], throughout_ = true, in_a_row_ = true, counts_ = false;
   const void* at_[max_operands];

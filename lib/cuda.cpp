@@ -1,10 +1,13 @@
 #include "cuda.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <string_view>
 #include <tuple>
 
 #include "fill.hpp"
@@ -17,11 +20,82 @@ namespace cuda {
 
 namespace {
 
-void check(cudaError_t status, const char* call) {
-  if (status == cudaSuccess) return;
-  cudaGetLastError();  // an error that is not sticky must not be found again by the next call
-  raise<cuda_error>(std::string(call) + " failed: " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
+std::string spell_status(cudaError_t status) { return std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")"; }
+
+// Errors of a kernel that ran, after which every call in this process fails.
+bool is_fault(cudaError_t status) {
+  switch (status) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+    case cudaErrorECCUncorrectable: return true;
+    default: return false;
+  }
 }
+
+std::string spell_launch(const queued_kernel& k, const operand* operands = nullptr) {
+  if (k.pass == nullptr) return "a fill of " + std::to_string(k.elements) + " elements";
+  return spell_kernel(k.name) + " (" + spell_pass(*k.pass, operands) + ", " + std::to_string(k.elements) + " elements, grid " + std::to_string(k.grid) +
+         ", block " + std::to_string(k.block) + ")";
+}
+
+// The last kernel of each stream that has not been waited for since: a fault is reported by some later call, of any stream.
+class launch_log {
+ public:
+  void note(int index, void* stream, const queued_kernel& k) {
+    const std::lock_guard lock(mutex_);
+    last_.insert_or_assign({index, stream}, k);
+  }
+  void forget(int index, void* stream) {
+    const std::lock_guard lock(mutex_);
+    last_.erase({index, stream});
+  }
+  void forget(int index) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(last_, [index](const auto& each) { return each.first.first == index; });
+  }
+  // What an error says of a device's kernels, those of `first` before the others'.
+  std::string spell(int index, void* first) {
+    const std::lock_guard lock(mutex_);
+    std::string kernels;
+    constexpr int most = 4;
+    int count = 0;
+    const auto add = [&](const queued_kernel& k) {
+      if (count < most) kernels += (count > 0 ? "; on another stream " : "") + spell_launch(k);
+      if (count == most) kernels += "; and others";
+      ++count;
+    };
+    if (const auto own = last_.find({index, first}); own != last_.end()) add(own->second);
+    for (const auto& [where, k] : last_)
+      if (where.first == index && where.second != first) add(k);
+    return count == 0 ? "" : ". A kernel that was queued before failed; queued last was " + kernels + ". With DSL_BLOCKING=1 the error names the kernel";
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<int, void*>, queued_kernel> last_;
+};
+launch_log& launches() {
+  static launch_log& log = *new launch_log;  // never freed: streams may outlive everything else
+  return log;
+}
+
+[[noreturn]] void raise_failure(cudaError_t status, const std::string& call, void* stream = nullptr) {
+  cudaGetLastError();  // an error that is not sticky must not be found again by the next call
+  int index = 0;
+  const bool known = is_fault(status) && cudaGetDevice(&index) == cudaSuccess;
+  raise<cuda_error>(call + " failed: " + spell_status(status) + (known ? launches().spell(index, stream) : ""));
+}
+void check(cudaError_t status, const char* call, void* stream) {
+  if (status != cudaSuccess) raise_failure(status, call, stream);
+}
+void check(cudaError_t status, const char* call) { check(status, call, nullptr); }
 #define DSL_CHECK(call) check(call, #call)
 
 // The runtime works on the calling thread's current device; it is put back, since the program may use CUDA itself. Where nothing may be
@@ -49,22 +123,40 @@ cudaStream_t native(void* stream) { return static_cast<cudaStream_t>(stream); }
 
 }  // namespace
 
+namespace {
+// Only an answer is remembered: what failed may succeed the next time.
+std::atomic<int> known_count{-1};
+std::mutex count_mutex;  // of what follows
+std::string count_error, why_none = "no GPU was found";
+
+// The runtime gives the same error without a driver as with one that is too old.
+bool has_no_driver(cudaError_t status) {
+  int version = 0;
+  return status == cudaErrorStubLibrary || (status == cudaErrorInsufficientDriver && cudaDriverGetVersion(&version) == cudaSuccess && version == 0);
+}
+}  // namespace
+
 int device_count() {
-  static const int count = [] {
-    int n = 0;
-    if (cudaGetDeviceCount(&n) != cudaSuccess) {
-      cudaGetLastError();
-      n = 0;
-    }
-    // Freed memory stays in the pool: in the steady state nothing is asked of the driver.
-    for (int i = 0; i < n; ++i) {
-      cudaMemPool_t pool{};
-      std::uint64_t all = UINT64_MAX;
-      if (cudaDeviceGetDefaultMemPool(&pool, i) == cudaSuccess) cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all);
-    }
-    return n;
-  }();
-  return count;
+  if (const int known = known_count; known >= 0) return known;
+  const std::lock_guard lock(count_mutex);
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  count_error.clear();
+  if (status == cudaSuccess) return known_count = count;
+  const bool driverless = has_no_driver(status);
+  cudaGetLastError();
+  if (driverless) why_none = "no GPU was found: there is no CUDA driver";
+  if (driverless || status == cudaErrorNoDevice) return known_count = 0;
+  count_error = "cudaGetDeviceCount failed: " + spell_status(status);
+  return 0;
+}
+std::string device_count_error() {
+  const std::lock_guard lock(count_mutex);
+  return count_error;
+}
+std::string why_no_device() {
+  const std::lock_guard lock(count_mutex);
+  return count_error.empty() ? why_none : count_error;
 }
 
 device_properties properties(int index) {
@@ -92,15 +184,18 @@ void* create_stream(int index) {
 }
 void destroy_stream(int index, void* stream) noexcept {
   const current_device_quietly on(index);
+  launches().forget(index, stream);
   cudaStreamDestroy(native(stream));
 }
 void synchronize_stream(int index, void* stream) {
   const current_device on(index);
-  DSL_CHECK(cudaStreamSynchronize(native(stream)));
+  check(cudaStreamSynchronize(native(stream)), "waiting for a stream", stream);
+  launches().forget(index, stream);
 }
 void synchronize_device(int index) {
   const current_device on(index);
-  DSL_CHECK(cudaDeviceSynchronize());
+  check(cudaDeviceSynchronize(), "waiting for a device");
+  launches().forget(index);
 }
 
 void wait_for(int index, void* stream, void* other) {
@@ -110,21 +205,64 @@ void wait_for(int index, void* stream, void* other) {
   const cudaError_t recorded = cudaEventRecord(reached, native(other));
   const cudaError_t waited = recorded == cudaSuccess ? cudaStreamWaitEvent(native(stream), reached, 0) : recorded;
   cudaEventDestroy(reached);  // lives on until it is reached
-  check(waited, "ordering one stream behind another");
+  check(waited, "ordering one stream behind another", other);
 }
+
+namespace {
+bool is_capturing(void* stream) {
+  cudaStreamCaptureStatus status{};
+  check(cudaStreamIsCapturing(native(stream), &status), "asking whether a stream is captured", stream);
+  return status != cudaStreamCaptureStatusNone;
+}
+cudaMemPool_t pool_of(int index) {
+  cudaMemPool_t pool{};
+  DSL_CHECK(cudaDeviceGetDefaultMemPool(&pool, index));
+  return pool;
+}
+}  // namespace
+
+memory_usage usage(int index) {
+  const current_device on(index);
+  const cudaMemPool_t pool = pool_of(index);
+  memory_usage m{};
+  std::uint64_t used = 0, reserved = 0;
+  DSL_CHECK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used));
+  DSL_CHECK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved));
+  DSL_CHECK(cudaMemGetInfo(&m.free, &m.total));
+  m.used = used, m.reserved = reserved;
+  return m;
+}
+void release_memory(int index) {
+  synchronize_device(index);  // what was freed behind queued work is in use until then
+  const current_device on(index);
+  DSL_CHECK(cudaMemPoolTrimTo(pool_of(index), 0));
+}
+void set_release_threshold(int index, std::uint64_t bytes) { DSL_CHECK(cudaMemPoolSetAttribute(pool_of(index), cudaMemPoolAttrReleaseThreshold, &bytes)); }
 
 void* allocate(std::size_t bytes, int index, void* stream) {
   const current_device on(index);
   void* memory = nullptr;
-  const cudaError_t status = cudaMallocAsync(&memory, bytes, native(stream));
+  cudaError_t status = cudaMallocAsync(&memory, bytes, native(stream));
   if (status == cudaErrorMemoryAllocation) {
     cudaGetLastError();
-    std::size_t free = 0, total = 0;
-    cudaMemGetInfo(&free, &total);
-    raise<memory_error>("out of memory on cuda:" + std::to_string(index) + ": asked for " + spell_bytes(static_cast<double>(bytes)) + ", " +
-                        spell_bytes(static_cast<double>(free)) + " of " + spell_bytes(static_cast<double>(total)) + " are free");
+    memory_usage m{};
+    const auto give_back = [&] {
+      if (!is_capturing(stream)) release_memory(index);
+      m = usage(index);
+    };
+    // What other streams have freed is there once their work is done. A pool that fails keeps all that it took on the way.
+    give_back();
+    if (bytes <= m.free + m.reserved - std::min(m.used, m.reserved)) {
+      status = cudaMallocAsync(&memory, bytes, native(stream));
+      if (status != cudaErrorMemoryAllocation) return check(status, "cudaMallocAsync", stream), memory;
+      cudaGetLastError();
+      give_back();
+    }
+    const auto spell = [](std::size_t n) { return spell_bytes(static_cast<double>(n)); };
+    raise<memory_error>("out of memory on cuda:" + std::to_string(index) + ": asked for " + spell(bytes) + "; of " + spell(m.total) + " this program uses " +
+                        spell(m.used) + ", its pool keeps " + spell(m.reserved - std::min(m.used, m.reserved)) + " unused, and " + spell(m.free) + " are free");
   }
-  check(status, "cudaMallocAsync");
+  check(status, "cudaMallocAsync", stream);
   return memory;
 }
 void release(void* memory, int index, void* stream) noexcept {
@@ -137,21 +275,7 @@ void copy(void* to, const void* from, std::size_t bytes, direction way, int inde
   const cudaMemcpyKind kind = way == direction::to_device ? cudaMemcpyHostToDevice
                               : way == direction::to_host ? cudaMemcpyDeviceToHost
                                                           : cudaMemcpyDeviceToDevice;
-  DSL_CHECK(cudaMemcpyAsync(to, from, bytes, kind, native(stream)));
-}
-
-void fill(void* at, const void* value, std::size_t size, std::int64_t count, int index, void* stream) {
-  const current_device on(index);
-  const unsigned char zeros[16] = {};
-  if (std::memcmp(value, zeros, size) == 0) {
-    DSL_CHECK(cudaMemsetAsync(at, 0, size * static_cast<std::size_t>(count), native(stream)));
-  } else {
-    check(launch_fill(at, value, size, count, native(stream)), "the launch of the fill kernel");
-  }
-}
-void set_zero(void* at, std::size_t bytes, int index, void* stream) {
-  const current_device on(index);
-  DSL_CHECK(cudaMemsetAsync(at, 0, bytes, native(stream)));
+  check(cudaMemcpyAsync(to, from, bytes, kind, native(stream)), "a copy", stream);
 }
 
 bool is_cooperative(int index) {
@@ -160,7 +284,85 @@ bool is_cooperative(int index) {
   return supported != 0;
 }
 
-kernel_attributes attributes(const void* function, int block, int index) {
+namespace {
+
+// "8.0, 9.0" from the "800,900" that nvcc gives.
+std::string spell_architectures(std::string_view list) {
+  std::string all;
+  while (!list.empty()) {
+    const int number = std::atoi(std::string(list).c_str());
+    all += (all.empty() ? "" : ", ") + std::to_string(number / 100) + "." + std::to_string(number / 10 % 10);
+    list.remove_prefix(std::min(list.size(), list.find(',')));
+    if (!list.empty()) list.remove_prefix(1);
+  }
+  return all.empty() ? "others" : all;
+}
+
+// Throws device_error where the status says that there is no code for the GPU.
+void check_code(cudaError_t status, const std::string& kernel, const char* architectures, int index) {
+  if (status != cudaErrorNoKernelImageForDevice && status != cudaErrorInvalidDeviceFunction && status != cudaErrorUnsupportedPtxVersion) return;
+  cudaGetLastError();
+  const device_properties& d = dsl::properties({backend::cuda, index});
+  const std::string number = std::to_string(d.compute_capability);
+  raise<device_error>(kernel + " has no code for cuda:" + std::to_string(index) + " (" + d.name + ", compute capability " + spell_architectures(number + "0") +
+                      "): its file was compiled for " + spell_architectures(architectures != nullptr ? architectures : "") + "; add -gencode arch=compute_" +
+                      number + ",code=sm_" + number + " or, in CMake, " + number + " to CMAKE_CUDA_ARCHITECTURES (" + cudaGetErrorName(status) + ")");
+}
+
+// Lets a block have this much shared memory. A function's limit is raised once, to the most that the device has: it is the function's, so
+// a limit for each launch would be another thread's too. Without that a block has 48 kB, of which the function's own are a part.
+void allow_shared_memory(const void* function, int bytes, int index) {
+  struct known_function { int own; bool is_raised; };
+  static std::mutex mutex;
+  static std::map<std::pair<const void*, int>, known_function> known;
+  const std::lock_guard lock(mutex);
+  auto found = known.find({function, index});
+  if (found == known.end()) {
+    cudaFuncAttributes a{};
+    check(cudaFuncGetAttributes(&a, function), "reading a kernel's attributes");
+    found = known.emplace(std::pair(function, index), known_function{static_cast<int>(a.sharedSizeBytes), false}).first;
+  }
+  known_function& f = found->second;
+  constexpr int without_asking = 48 << 10;
+  if (f.is_raised || bytes + f.own <= without_asking) return;
+  int most = 0;
+  DSL_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, index));
+  check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, most - f.own), "asking for shared memory");
+  f.is_raised = true;
+}
+
+// Calls `launch` and notes the kernel. With DSL_BLOCKING=1 waits for it as well, one kernel at a time in all threads, so that a fault is
+// known to be its own.
+template <class Launch>
+void queue_kernel(const queued_kernel& k, const operand* operands, const char* architectures, int index, void* stream, const Launch& launch) {
+  static std::mutex one_at_a_time;
+  std::unique_lock lock(one_at_a_time, std::defer_lock);
+  const bool waits = is_blocking() && !is_capturing(stream);
+  if (waits) lock.lock();
+  if (const cudaError_t status = launch(); status != cudaSuccess) {
+    check_code(status, spell_launch(k, operands), architectures, index);
+    raise_failure(status, "launching " + spell_launch(k, operands), stream);
+  }
+  launches().note(index, stream, k);
+  if (!waits) return;
+  const cudaError_t ran = cudaStreamSynchronize(native(stream));
+  launches().forget(index, stream);
+  if (ran != cudaSuccess) raise_failure(ran, spell_launch(k, operands), stream);
+}
+
+}  // namespace
+
+bool is_blocking() {
+  static const bool on = [] {
+    const char* const value = std::getenv("DSL_BLOCKING");
+    const std::string_view text = value != nullptr ? value : "";
+    if (!text.empty() && text != "0" && text != "1") raise<device_error>("DSL_BLOCKING is \"" + std::string(text) + "\"; valid are \"0\" and \"1\"");
+    return text == "1";
+  }();
+  return on;
+}
+
+kernel_attributes attributes(const program_code& code, const void* function, int block, int index) {
   static std::mutex mutex;
   static std::map<std::tuple<const void*, int, int>, kernel_attributes> known;
   const std::lock_guard lock(mutex);
@@ -168,7 +370,9 @@ kernel_attributes attributes(const void* function, int block, int index) {
   if (const auto found = known.find(key); found != known.end()) return found->second;
   const current_device on(index);
   cudaFuncAttributes a{};
-  check(cudaFuncGetAttributes(&a, function), "reading a kernel's attributes");
+  const cudaError_t status = cudaFuncGetAttributes(&a, function);
+  if (status != cudaSuccess) check_code(status, spell_kernel(code.name) + " (" + spell_pass(code.pass.view) + ")", code.architectures, index);
+  check(status, "reading a kernel's attributes");
   int blocks = 0;
   if (block <= a.maxThreadsPerBlock)
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, block, 0), "reading a kernel's occupancy");
@@ -177,26 +381,32 @@ kernel_attributes attributes(const void* function, int block, int index) {
 
 namespace {
 thread_local kernel_graph* recorded = nullptr;
-
-[[noreturn]] void raise_launch(const kernel_launch& k, cudaError_t status) {
-  cudaGetLastError();
-  raise<cuda_error>("launching " + spell_kernel(k.name) + " (" + spell_pass(k.pass, k.operands) + ", " + std::to_string(k.elements) +
-                    " elements, grid " + std::to_string(k.grid) + ", block " + std::to_string(k.block) + ") failed: " +
-                    cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
-}
+queued_kernel as_queued(const kernel_launch& k) { return {k.name, &k.pass, k.elements, k.grid, k.block}; }
 }  // namespace
 
 void launch_kernel(const kernel_launch& k, const stream& on) {
+  const int index = on.where().index;
+  const current_device current(index);
+  if (k.shared_bytes > 0) allow_shared_memory(k.function, k.shared_bytes, index);
   if (recorded != nullptr) return recorded->add(k);
-  const current_device current(on.where().index);
-  constexpr int without_asking = 48 << 10;
-  if (k.shared_bytes > without_asking)
-    check(cudaFuncSetAttribute(k.function, cudaFuncAttributeMaxDynamicSharedMemorySize, k.shared_bytes), "asking for shared memory");
   const dim3 grid(static_cast<unsigned>(k.grid)), block(static_cast<unsigned>(k.block));
   const auto shared = static_cast<std::size_t>(k.shared_bytes);
-  const cudaError_t status = k.cooperative ? cudaLaunchCooperativeKernel(k.function, grid, block, k.parameters, shared, native(on.native()))
-                                           : cudaLaunchKernel(k.function, grid, block, k.parameters, shared, native(on.native()));
-  if (status != cudaSuccess) raise_launch(k, status);
+  queue_kernel(as_queued(k), k.operands, k.architectures, index, on.native(), [&] {
+    return k.cooperative ? cudaLaunchCooperativeKernel(k.function, grid, block, k.parameters, shared, native(on.native()))
+                         : cudaLaunchKernel(k.function, grid, block, k.parameters, shared, native(on.native()));
+  });
+}
+
+void fill(void* at, const void* value, std::size_t size, std::int64_t count, int index, void* stream) {
+  const current_device on(index);
+  const unsigned char zeros[16] = {};
+  if (std::memcmp(value, zeros, size) == 0) return set_zero(at, size * static_cast<std::size_t>(count), index, stream);
+  const queued_kernel k{nullptr, nullptr, count, 0, 0};
+  queue_kernel(k, nullptr, fill_architectures(), index, stream, [&] { return launch_fill(at, value, size, count, native(stream)); });
+}
+void set_zero(void* at, std::size_t bytes, int index, void* stream) {
+  const current_device on(index);
+  check(cudaMemsetAsync(at, 0, bytes, native(stream)), "a fill with zeros", stream);
 }
 
 kernel_graph::kernel_graph(const stream& on) : on_(on) {
@@ -215,7 +425,6 @@ void kernel_graph::add(const kernel_launch& k) {
   cudaKernelNodeParams p{};
   p.func = const_cast<void*>(k.function), p.kernelParams = k.parameters;
   p.gridDim = dim3(static_cast<unsigned>(k.grid)), p.blockDim = dim3(static_cast<unsigned>(k.block)), p.sharedMemBytes = static_cast<unsigned>(k.shared_bytes);
-  const current_device current(on_.where().index);
   cudaError_t status{};
   if (executable_ == nullptr) {
     cudaGraphNode_t made{};
@@ -225,7 +434,8 @@ void kernel_graph::add(const kernel_launch& k) {
   } else {
     status = cudaGraphExecKernelNodeSetParams(static_cast<cudaGraphExec_t>(executable_), static_cast<cudaGraphNode_t>(nodes_.at(next_++)), &p);
   }
-  if (status != cudaSuccess) raise_launch(k, status);
+  last_ = as_queued(k);
+  if (status != cudaSuccess) raise_failure(status, "launching " + spell_launch(last_, k.operands), on_.native());
 }
 void kernel_graph::launch() {
   const current_device current(on_.where().index);
@@ -234,7 +444,8 @@ void kernel_graph::launch() {
     DSL_CHECK(cudaGraphInstantiate(&made, static_cast<cudaGraph_t>(graph_), 0));
     executable_ = made;
   }
-  DSL_CHECK(cudaGraphLaunch(static_cast<cudaGraphExec_t>(executable_), native(on_.native())));
+  check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(executable_), native(on_.native())), "launching a graph of kernels", on_.native());
+  launches().note(on_.where().index, on_.native(), last_);
 }
 
 marker::marker(const stream& on) : event_(nullptr) {
@@ -247,13 +458,11 @@ marker::marker(const stream& on) : event_(nullptr) {
 marker::~marker() {
   if (event_ != nullptr) cudaEventDestroy(static_cast<cudaEvent_t>(event_));
 }
-void marker::wait() const { DSL_CHECK(cudaEventSynchronize(static_cast<cudaEvent_t>(event_))); }
+void marker::wait() const { check(cudaEventSynchronize(static_cast<cudaEvent_t>(event_)), "waiting for a stream"); }
 
 bool is_captured(const stream& on) {
   const current_device current(on.where().index);
-  cudaStreamCaptureStatus status{};
-  DSL_CHECK(cudaStreamIsCapturing(native(on.native()), &status));
-  return status != cudaStreamCaptureStatusNone;
+  return is_capturing(on.native());
 }
 
 namespace {
@@ -262,9 +471,7 @@ namespace {
 // would be the graph's: then another stream gets it, and is waited for.
 void* allocate_zeroed(std::size_t bytes, std::size_t zeros, int index, void* stream) {
   const current_device on(index);
-  cudaStreamCaptureStatus status{};
-  DSL_CHECK(cudaStreamIsCapturing(native(stream), &status));
-  if (status == cudaStreamCaptureStatusNone) {
+  if (!is_capturing(stream)) {
     void* const memory = allocate(bytes, index, stream);
     set_zero(memory, zeros, index, stream);
     return memory;
@@ -309,10 +516,8 @@ exchange exchange_of(const stream& on, std::size_t bytes, std::int64_t steps) {
     s.slots = larger, s.slot_bytes = size, s.epoch = 0;
   }
   const current_device current(s.where.index);
-  cudaStreamCaptureStatus capture{};
-  DSL_CHECK(cudaStreamIsCapturing(native(s.native), &capture));
   const auto numbers = static_cast<unsigned>(steps);
-  if (capture != cudaStreamCaptureStatusNone) {  // a graph takes the same numbers each time it runs
+  if (is_capturing(s.native)) {  // a graph takes the same numbers each time it runs
     set_zero(s.slots, s.slot_bytes, s.where.index, s.native);
     s.epoch = std::max(s.epoch, numbers);
     return {s.slots, 1};

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -10,8 +11,12 @@
 
 namespace dsl::detail::cuda {
 
-/// 0 without a driver or a GPU.
+/// 0 without a driver or a GPU, and where the GPUs cannot be counted: then the next call tries again.
 int device_count();
+/// Why the last count failed; empty where it did not.
+std::string device_count_error();
+/// Why there is no GPU, where there is none.
+std::string why_no_device();
 device_properties properties(int index);
 
 // A stream is (device index, cudaStream_t). Every failure throws cuda_error that names the call.
@@ -22,9 +27,15 @@ void synchronize_device(int index);
 /// Orders `stream`'s next work behind all that `other` has queued by now.
 void wait_for(int index, void* stream, void* other);
 
-/// Stream-ordered, from the device's pool. Throws memory_error that says how much was asked for and how much is free.
+/// Stream-ordered, from the device's pool. Where there is too little it waits for the device, has the pool give back what it does not
+/// use, and tries again. Throws memory_error that says how much was asked for, used and free.
 void* allocate(std::size_t bytes, int index, void* stream);
 void release(void* memory, int index, void* stream) noexcept;
+
+memory_usage usage(int index);
+/// Waits for the device.
+void release_memory(int index);
+void set_release_threshold(int index, std::uint64_t bytes);
 
 enum class direction { to_device, to_host, on_device };
 void copy(void* to, const void* from, std::size_t bytes, direction way, int index, void* stream);
@@ -32,7 +43,8 @@ void set_zero(void* at, std::size_t bytes, int index, void* stream);
 /// `value` of size 1, 2, 4, 8 or 16 bytes, `count` times.
 void fill(void* at, const void* value, std::size_t size, std::int64_t count, int index, void* stream);
 
-kernel_attributes attributes(const void* function, int block, int index);
+/// Of one of a program's kernels. Throws device_error where there is no code for the GPU, and says for which there is.
+kernel_attributes attributes(const program_code& code, const void* function, int block, int index);
 /// Whether blocks may wait for each other.
 bool is_cooperative(int index);
 /// What is launched, and what an error says of it.
@@ -41,12 +53,21 @@ struct kernel_launch {
   std::int64_t grid;
   int block, shared_bytes;
   void** parameters;
-  const char* name;  // as program_code's
+  const char *name, *architectures;  // as program_code's
   const pass_view& pass;
   const operand* operands;
   std::int64_t elements;
   bool cooperative = false;  // all blocks at once on the device
 };
+/// What an error says of a kernel that was queued before. The pass is null for a fill.
+struct queued_kernel {
+  const char* name;
+  const pass_view* pass;
+  std::int64_t elements, grid;
+  int block;
+};
+/// Whether DSL_BLOCKING asks to wait after each launch. Throws device_error where it is neither 0 nor 1.
+bool is_blocking();
 /// Queues a kernel, or adds it to the graph that the calling thread records. Throws cuda_error that names the kernel, the expression and
 /// the sizes.
 void launch_kernel(const kernel_launch& k, const stream& on);
@@ -83,6 +104,7 @@ class kernel_graph {
   void *graph_ = nullptr, *executable_ = nullptr;
   std::vector<void*> nodes_;
   std::size_t next_ = 0;
+  queued_kernel last_{};
 };
 
 /// A place in a stream that can be waited for.

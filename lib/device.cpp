@@ -3,10 +3,12 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
+#include <string_view>
 #include <thread>
 
 #include "cuda.hpp"
@@ -23,13 +25,31 @@ std::string valid_names() {
   std::string names = "\"host\", \"sim\"";
   const int gpus = detail::cuda::device_count();
   for (int i = 0; i < gpus; ++i) names += ", \"cuda:" + std::to_string(i) + "\"";
-  return names + (gpus == 0 ? " (no GPU was found)" : "");
+  return names + (gpus == 0 ? " (" + detail::cuda::why_no_device() + ")" : "");
 }
 
 device from_environment() {
   const char* wanted = std::getenv("DSL_DEVICE");
   if (wanted != nullptr && *wanted != '\0') return device(wanted);
-  return has_kernels && detail::cuda::device_count() > 0 ? backend::cuda : backend::host;
+  if (!has_kernels) return backend::host;
+  if (detail::cuda::device_count() > 0) return backend::cuda;
+  if (const std::string why = detail::cuda::device_count_error(); !why.empty())
+    detail::raise<device_error>("no GPU can be used: " + why + "; DSL_DEVICE=host does without");
+  return backend::host;
+}
+
+// Throws device_error where it is set to something else than a number of bytes, which K, M or G may follow.
+std::size_t release_threshold_from_environment() {
+  const char* const wanted = std::getenv("DSL_RELEASE_THRESHOLD");
+  if (wanted == nullptr || *wanted == '\0') return SIZE_MAX;
+  const std::string_view text = wanted, units = "KMG";
+  std::size_t bytes = 0;
+  auto [rest, error] = std::from_chars(text.begin(), text.end(), bytes);
+  std::size_t unit = 0;
+  if (rest != text.end() && rest != text.begin() && units.find(*rest) != units.npos) unit = 10 * (units.find(*rest++) + 1);
+  if (error != std::errc{} || rest != text.end() || bytes > SIZE_MAX >> unit)
+    detail::raise<device_error>("DSL_RELEASE_THRESHOLD is \"" + std::string(text) + "\"; valid are numbers of bytes, or with K, M or G, as in \"2G\"");
+  return bytes << unit;
 }
 
 device_properties read_host() {
@@ -59,6 +79,7 @@ device_properties read_sim() {
 }  // namespace
 
 device::device(const char* name) {
+  if (name == nullptr) detail::raise<device_error>("a null pointer for a device's name; valid are " + valid_names());
   const std::string text = name;
   if (text == "host" || text == "sim") {
     kind = text == "host" ? backend::host : backend::sim;
@@ -105,7 +126,10 @@ const device_properties& properties(device where) {
   }
   static const std::vector<device_properties> gpus = [] {
     std::vector<device_properties> all;
-    for (int i = 0; i < detail::cuda::device_count(); ++i) all.push_back(detail::cuda::properties(i));
+    for (int i = 0; i < detail::cuda::device_count(); ++i) {
+      all.push_back(detail::cuda::properties(i));
+      detail::cuda::set_release_threshold(i, release_threshold_from_environment());
+    }
     return all;
   }();
   return gpus[static_cast<std::size_t>(where.index)];
@@ -117,6 +141,22 @@ std::vector<device> devices() {
   all.emplace_back(backend::host);
   all.emplace_back(backend::sim);
   return all;
+}
+
+memory_usage memory_usage_of(device where) {
+  const std::size_t total = properties(where).memory;
+  if (where.kind == backend::cuda) return detail::cuda::usage(where.index);
+  return {0, 0, static_cast<std::size_t>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)), total};
+}
+
+void release_memory(device where) {
+  properties(where);
+  if (where.kind == backend::cuda) detail::cuda::release_memory(where.index);
+}
+
+void set_release_threshold(std::size_t bytes, device where) {
+  properties(where);
+  if (where.kind == backend::cuda) detail::cuda::set_release_threshold(where.index, bytes);
 }
 
 device_guard::device_guard(device where) : previous_(guarded.value_or(where)), had_previous_(guarded.has_value()) {

@@ -31,6 +31,8 @@ cudaError_t with_word(std::size_t size, const Launch& launch) {
 
 }  // namespace
 
+const char* fill_architectures() { return DSL_DETAIL_ARCHITECTURES; }
+
 cudaError_t launch_fill(void* at, const void* value, std::size_t size, std::int64_t count, cudaStream_t stream) {
   return with_word(size, [&](auto word) {
     using Word = decltype(word);

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "columns.hpp"
+#include "text.hpp"
 
 namespace dsl::detail {
 
@@ -18,7 +20,10 @@ int simd_level() {
     const int best = 0;
 #endif
     const char* most = std::getenv("DSL_SIMD");
-    return most != nullptr ? std::clamp(std::atoi(most), 0, best) : best;
+    if (most == nullptr || *most == '\0') return best;
+    if (most[0] < '0' || most[0] > '2' || most[1] != '\0')
+      raise<device_error>(std::string("DSL_SIMD is \"") + most + "\"; valid are 0 (x86-64), 1 (AVX2) and 2 (AVX-512)");
+    return std::min(most[0] - '0', best);
   }();
   return level;
 }
@@ -109,11 +114,15 @@ class block_runner {
     const int padded = padded_block(valid);
     inputs_.read(first, valid);
     void* out[max_operands];
-    for (int i = 0; i < job_.code.outputs(); ++i) out[i] = direct_[i] && valid == padded ? direct_address(target(i), first) : column(i);
+    for (int i = 0; i < job_.code.outputs(); ++i) {
+      out[i] = nullptr;
+      if (valid == padded && target(i).kind == operand_kind::array) out[i] = direct_[i] ? direct_address(target(i), first) : lies_at(target(i), job_.space, walk_of(i), inputs_.place(), valid);
+      if (out[i] == nullptr) out[i] = column(i);
+    }
     void* const* const columns = sums.columns_from(lane);
     sums.run_tail(columns, keep ? valid : padded, padded, [&] { job_.code.host.block[simd_level()](padded, 1, 0, inputs_.at(), out, columns); });
     for (int i = 0; i < job_.code.outputs(); ++i)
-      if (target(i).kind == operand_kind::array && out[i] == column(i) && valid > 0) scatter(column(i), target(i), job_.space, walk_of(i), first, valid);
+      if (target(i).kind == operand_kind::array && out[i] == column(i) && valid > 0) scatter(column(i), target(i), job_.space, walk_of(i), inputs_.place(), valid);
   }
 
   /// The same for `rows` blocks, `stride` elements apart, of which lanes beyond `valid` do not matter.
@@ -208,12 +217,29 @@ void for_each_task(const host_job& job, int lanes, std::int64_t count, const Tas
 
 std::int64_t pieces(std::int64_t n, std::int64_t piece) { return (n + piece - 1) / piece; }
 
-void map_on_host(const host_job& job, std::int64_t first_step = -1, std::int64_t steps = 1) {
+// Tiles of rows of a block each, where an input lies along the second dimension: what a row of a tile brings into the cache, the next
+// ones use.
+void map_tiles_on_host(const host_job& job, std::optional<std::int64_t> first_step, std::int64_t steps) {
+  const geometry& g = job.space;
+  const std::int64_t inner = g.extents[g.rank - 1], second = g.extents[g.rank - 2], across = pieces(inner, host_block), down = pieces(second, blocks_per_chunk);
+  for_each_task(job, host_block, g.elements / inner / second * across * down, [&](std::int64_t task, block_runner& runner, lane_sums& sums) {
+    const std::int64_t column = task % across * host_block, row = task / across % down * blocks_per_chunk, rows = std::min<std::int64_t>(second - row, blocks_per_chunk);
+    const std::int64_t first = (task / across / down * second + row) * inner + column;
+    for (std::int64_t k = 0; k < steps; ++k) {
+      if (first_step) runner.count_step(*first_step + k);
+      for (std::int64_t r = 0; r < rows; ++r) runner.run(first + r * inner, static_cast<int>(std::min<std::int64_t>(host_block, inner - column)), sums);
+    }
+  });
+}
+
+void map_on_host(const host_job& job, std::optional<std::int64_t> first_step = {}, std::int64_t steps = 1) {
   const std::int64_t elements = job.space.elements;
+  for (int k = 0; k < job.code.inputs; ++k)
+    if (elements > 0 && job.space.walks[k].how == access::tiled && job.space.extents[job.space.rank - 1] > host_block) return map_tiles_on_host(job, first_step, steps);
   for_each_task(job, host_block, std::max<std::int64_t>(1, pieces(elements, chunk_elements)), [&](std::int64_t task, block_runner& runner, lane_sums& sums) {
     const std::int64_t first = task * chunk_elements, count = std::min(elements - first, chunk_elements), whole = count / host_block;
     for (std::int64_t k = 0; k < steps; ++k) {
-      if (first_step >= 0) runner.count_step(first_step + k);
+      if (first_step) runner.count_step(*first_step + k);
       runner.run_rows(first, host_block, whole, host_block, sums);
       if (const std::int64_t rest = count - whole * host_block; rest > 0) runner.run(first + whole * host_block, static_cast<int>(rest), sums);
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 
 #include "buffer.hpp"
 #include "layout.hpp"
@@ -34,7 +35,7 @@ std::array<int, max_rank> merge_dimensions(geometry& g, int count, const int (&o
   for (int d = 0; d < rank; ++d) {
     const std::int64_t extent = g.shape[order[d]];
     bool merges = d > 0 && ((apart >> order[d - 1] | apart >> order[d]) & 1) == 0;
-    for (int k = 0; merges && k < count; ++k) merges = g.walks[k].strides[g.rank - 1] == g.walks[k].strides[d] * extent;
+    for (int k = 0; merges && k < count; ++k) merges = walks_on(g.walks[k].strides[g.rank - 1], g.walks[k].strides[d], extent);
     const int to = merges ? g.rank - 1 : g.rank++;
     g.extents[to] = merges ? g.extents[to] * extent : extent;
     place[static_cast<std::size_t>(d)] = to;
@@ -73,23 +74,6 @@ namespace {
   for (int i = 0; i < count; ++i)
     if (has_elements(inputs[i])) shapes += (shapes.empty() ? "" : ", ") + spell_shape(inputs[i].extents, inputs[i].rank);
   raise<shape_error>("shapes do not broadcast: " + shapes + " in " + spell_pass(pass, inputs));
-}
-
-// NumPy's rule: extents are aligned on the right, and 1 stretches.
-void broadcast_inputs(geometry& g, const operand* inputs, int count, const pass_view& pass) {
-  for (int i = 0; i < count; ++i)
-    if (has_elements(inputs[i])) g.shape_rank = std::max(g.shape_rank, inputs[i].rank);
-  std::fill_n(g.shape, g.shape_rank, 1);
-  for (int i = 0; i < count; ++i) {
-    const operand& o = inputs[i];
-    if (!has_elements(o)) continue;
-    for (int d = 0; d < o.rank; ++d) {
-      std::int64_t& extent = g.shape[g.shape_rank - o.rank + d];
-      if (o.extents[d] == extent || o.extents[d] == 1) continue;
-      if (extent != 1) throw_mismatch(inputs, count, pass);
-      extent = o.extents[d];
-    }
-  }
 }
 
 // The shape without the axes that are reduced.
@@ -247,6 +231,41 @@ access access_of(const geometry& g, const operand& o, const walk& w, bool is_inp
 
 }  // namespace
 
+// NumPy's rule: extents are aligned on the right, and 1 stretches.
+void broadcast_shape(std::int64_t (&shape)[max_rank], int& rank, const operand* operands, int count, const pass_view& pass) {
+  rank = 0;
+  for (int i = 0; i < count; ++i)
+    if (has_elements(operands[i])) rank = std::max(rank, operands[i].rank);
+  std::fill_n(shape, rank, 1);
+  for (int i = 0; i < count; ++i) {
+    const operand& o = operands[i];
+    if (!has_elements(o)) continue;
+    for (int d = 0; d < o.rank; ++d) {
+      std::int64_t& extent = shape[rank - o.rank + d];
+      if (o.extents[d] == extent || o.extents[d] == 1) continue;
+      if (extent != 1) throw_mismatch(operands, count, pass);
+      extent = o.extents[d];
+    }
+  }
+}
+
+int first_of_array(const operand* all, int k) {
+  const auto kind = [](const operand& o) { return o.kind == operand_kind::neighbour ? operand_kind::array : o.kind; };
+  const operand& mine = all[k];
+  for (int i = 0; i < k && mine.memory != nullptr; ++i) {
+    const operand& o = all[i];
+    if (o.memory == mine.memory && o.word[0] == mine.word[0] && kind(o) == kind(mine) && o.type == mine.type && o.rank == mine.rank &&
+        std::equal(o.extents, o.extents + o.rank, mine.extents) && std::equal(o.strides, o.strides + o.rank, mine.strides))
+      return i;
+  }
+  return k;
+}
+
+device home_of_operands(const operand* all, int count) {
+  const auto there = std::find_if(all, all + count, [](const operand& o) { return o.memory != nullptr; });
+  return there != all + count ? there->memory->where : device::current();
+}
+
 device common_device(const operand* all, int count, const pass_view& pass) {
   const operand* first = nullptr;
   for (int i = 0; i < count; ++i) {
@@ -262,10 +281,9 @@ device common_device(const operand* all, int count, const pass_view& pass) {
 }
 
 void lay_out(geometry& g, const operand* all, int inputs, int outputs, int lanes, const pass_view& pass) {
-  g.shape_rank = 0;
   const int count = inputs + outputs;
   g.where = common_device(all, count, pass);
-  broadcast_inputs(g, all, inputs, pass);
+  broadcast_shape(g.shape, g.shape_rank, all, inputs, pass);
   fit_outputs(g, all, inputs, outputs, pass);
   g.elements = element_count(g.shape, g.shape_rank, 1);
   std::uint32_t reduced = ~0u;  // of the reductions, which are one value each where they have no dimensions
@@ -326,6 +344,7 @@ bool is_written_by_elements(const operand& o) { return o.kind == operand_kind::a
 
 bool overlaps(const operand* all, int inputs, int outputs, const geometry& g) {
   if (g.elements == 0) return false;
+  const bool folds = std::any_of(all + inputs, all + inputs + outputs, [](const operand& o) { return o.kind == operand_kind::result; });
   for (int i = inputs; i < inputs + outputs; ++i) {
     if (!is_written_by_elements(all[i])) continue;
     const span mine = bytes_of(all[i], g.walks[i], g);
@@ -333,7 +352,8 @@ bool overlaps(const operand* all, int inputs, int outputs, const geometry& g) {
       if (all[k].memory == nullptr || (all[k].kind == operand_kind::result && all[k].rank == 0)) continue;
       const span other = all[k].kind == operand_kind::address ? bytes_of(*all[k].memory) : bytes_of(all[k], g.walks[k], g);
       if (mine.end <= other.begin || other.end <= mine.begin) continue;
-      const bool in_place = all[i].kind == operand_kind::array && (all[k].kind == operand_kind::array || all[k].kind == operand_kind::fetched);
+      // Results, which come after the elements, may read a single value as well.
+      const bool in_place = k < inputs && all[i].kind == operand_kind::array && (all[k].kind == operand_kind::array || (all[k].kind == operand_kind::fetched && !folds));
       bool same = in_place && all[i].word[0] == all[k].word[0] && size_of(all[i].type) == size_of(all[k].type);
       for (int d = 0; d < g.rank; ++d) same = same && (g.extents[d] == 1 || g.walks[i].strides[d] == g.walks[k].strides[d]);
       if (!same) return true;
@@ -342,22 +362,76 @@ bool overlaps(const operand* all, int inputs, int outputs, const geometry& g) {
   return false;
 }
 
+namespace {
+
+struct term { std::int64_t step, most; };
+
+// Whether rest = sum of step[i] * x[i] with x[i] from 0 to most[i]. Steps descend.
+bool is_sum_of(const term* terms, std::size_t count, std::int64_t rest, int& steps_left) {
+  if (rest == 0) return true;
+  if (count == 0 || --steps_left < 0) return false;
+  std::int64_t reach = 0, common = 0;
+  for (std::size_t i = 1; i < count; ++i) reach += terms[i].step * terms[i].most, common = std::gcd(common, terms[i].step);
+  const auto [step, most] = terms[0];
+  if (rest % std::gcd(common, step) != 0) return false;
+  const std::int64_t least = rest > reach ? (rest - reach + step - 1) / step : 0;
+  for (std::int64_t x = std::min(most, rest / step); x >= least && steps_left >= 0; --x)
+    if (is_sum_of(terms + 1, count - 1, rest - x * step, steps_left)) return true;
+  return false;
+}
+
+}  // namespace
+
+// Elements i of a and j of b are one where first_a + sum of |stride_a| i = last_b - sum of |stride_b| j, both counted along positive strides.
+bool share_elements(const operand& a, const operand& b) {
+  const int size = size_of(a.type);
+  const auto apart = static_cast<std::int64_t>(b.word[0] - a.word[0]);
+  if (a.memory == nullptr || a.memory != b.memory || size_of(b.type) != size || apart % size != 0) return false;
+  std::int64_t rest = apart / size;
+  std::array<term, 2 * max_rank> terms;
+  std::size_t count = 0;
+  for (const operand* const o : {&a, &b})
+    for (int d = 0; d < o->rank; ++d) {
+      if (o->extents[d] == 0) return false;
+      const std::int64_t most = o->extents[d] - 1, stride = o->strides[d];
+      if (most == 0 || stride == 0) continue;
+      if (o == &a ? stride < 0 : stride > 0) rest += std::abs(stride) * most;
+      terms[count++] = {std::abs(stride), most};
+    }
+  std::sort(terms.begin(), terms.begin() + count, [](const term& x, const term& y) { return x.step > y.step; });
+  int steps = 10'000;
+  return rest >= 0 && is_sum_of(terms.data(), count, rest, steps);
+}
+
 void use_operands(const operand* all, int inputs, int outputs, const stream& on) {
   for (int i = 0; i < inputs + outputs; ++i)
     if (all[i].memory != nullptr) use(all[i].memory, on, i >= inputs);
 }
 
 std::int64_t element_count(const std::int64_t* sizes, int rank, int element_size) {
+  // Extents of 0 are left out, so that strides and products of some of the extents are numbers too.
+  constexpr int largest_element = 16;
   std::int64_t n = 1, bytes = 0;
   bool fits = true, empty = false;
   for (int d = 0; d < rank; ++d) {
     if (sizes[d] < 0) raise<shape_error>("a negative extent in " + spell_shape(sizes, rank));
     empty = empty || sizes[d] == 0;
-    fits = fits && !__builtin_mul_overflow(n, sizes[d], &n);
+    fits = fits && (sizes[d] == 0 || !__builtin_mul_overflow(n, sizes[d], &n));
   }
-  if (empty) return 0;
-  if (!fits || __builtin_mul_overflow(n, element_size, &bytes)) raise<shape_error>("shape " + spell_shape(sizes, rank) + " is too large");
-  return n;
+  if (!fits || __builtin_mul_overflow(n, empty ? largest_element : element_size, &bytes))
+    raise<shape_error>("shape " + spell_shape(sizes, rank) + " is too large");
+  return empty ? 0 : n;
+}
+
+void require_range(const operand& o, integer_range range) {
+  if (o.kind != operand_kind::value || kind_of(o.type) != kind::integer) return;
+  const bool is_signed = info(o.type).is_signed;
+  const char* const outside = range.outside(o.word[0], is_signed);
+  if (outside == nullptr) return;
+  std::string text = "the integer ";
+  text += is_signed ? std::to_string(static_cast<std::int64_t>(o.word[0])) : std::to_string(o.word[0]);
+  text += std::string(" is out of bounds for ") + outside + ", the dtype that it is computed with";
+  raise<overflow_error>(text);
 }
 
 void throw_size_mismatch(std::int64_t have, std::int64_t want, const char* what) {

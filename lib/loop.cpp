@@ -38,6 +38,11 @@ bool is_one_kernel(strategy s) { return s >= strategy::elementwise; }
 
 loop::loop(const loop_code& code, const operand* operands, const launch& fixed, strategy wanted)
     : prepared(*code.step, operands, fixed), code_(&code), wanted_(wanted) {
+  const operand* const outputs = operands_.data() + code.step->inputs;
+  for (int j = 0; j < code.states; ++j)
+    for (int i = 0; i < j; ++i)
+      if (outputs[i].word[0] == outputs[j].word[0] && (space_.elements > 0 || outputs[j].rank == 0))
+        raise<shape_error>("variables " + std::to_string(i) + " and " + std::to_string(j) + " of a loop's state are in the same memory: " + spell_pass(code.step->pass.view, operands_.data()));
   require_in_place();
 }
 
@@ -66,11 +71,11 @@ constexpr std::int64_t worth_a_graph = 512;
 // Blocks, threads and what they keep on chip, as few steps of a block's threads as possible.
 plan loop::plan_kernel(strategy how) const {
   plan p;
-  p.where = where(), p.elements = space_.elements, p.lanes = code_->step->pass.lanes, p.per_element = code_->step->per_element;
+  p.where = where(), p.elements = space_.elements, p.lanes = code_->step->pass.lanes, p.per_element = cost_per_element();
   const loop_traits& traits = code_->traits;
   const device_properties& device = properties(where());
   const bool sim = where().kind == backend::sim;
-  const kernel_attributes attributes = sim ? kernel_attributes{} : cuda::attributes(code_->kernel, traits.most_threads, where().index);
+  const kernel_attributes attributes = sim ? kernel_attributes{} : cuda::attributes(*code_->step, code_->kernel, traits.most_threads, where().index);
   const std::int64_t groups = pieces(space_.elements, p.lanes);
   p.path = name_of(how), p.loop = how;
   p.registers = attributes.registers;
@@ -163,7 +168,9 @@ std::int64_t loop::steps_a_launch(const plan& p, bool watched) const {
 void loop::queue(const plan& p, const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories) {
   if (where().kind == backend::host && p.loop == strategy::elementwise) run_blocks(all, done, count);
   else if (is_one_kernel(p.loop)) run_kernel(p, all, done, count, histories);
-  else if (p.loop == strategy::graph && (wanted_ == strategy::graph || count >= worth_a_graph) && !cuda::is_captured(stream::current(where())))
+  else if (where().kind != backend::host && code_->stop >= 0 && !code_->step->folds()) run_single_steps(all, done, count, histories);
+  else if (p.loop == strategy::graph && (wanted_ == strategy::graph || count >= worth_a_graph) && !cuda::is_blocking() &&
+           !cuda::is_captured(stream::current(where())))
     run_graph(all, done, count, histories);
   else run_steps(all, done, count, histories);
 }
@@ -249,6 +256,13 @@ void loop::run_steps(const loop_schedule& all, std::int64_t done, std::int64_t c
   }
 }
 
+// Scalars alone, until a condition: of the two kernels for a step only the loop's own, which reduces nothing here, looks whether the
+// loop has ended, and records in the same launch.
+void loop::run_single_steps(const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories) {
+  const plan p = plan_kernel(strategy::elementwise);
+  for (std::int64_t k = done; k < done + count; ++k) run_kernel(p, all, k, 1, histories);
+}
+
 void loop::run_kernel(const plan& p, const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories) {
   const stream on = stream::current(where());
   const int inputs = code_->step->inputs, outputs = code_->step->outputs(), operands = inputs + outputs;
@@ -274,13 +288,16 @@ void loop::run_kernel(const plan& p, const loop_schedule& all, std::int64_t done
     return simulate_loop(code_->simulated, code_->step->pass.accumulator_bytes, given.data(), p, walk, allowed);
   }
   void* parameters[] = {given.data()};
-  cuda::launch_kernel({code_->kernel, p.grid, p.block, p.shared_bytes, parameters, code_->step->name, code_->step->pass.view, operands_.data(), p.elements, walk.slots != nullptr}, on);
+  cuda::launch_kernel({code_->kernel, p.grid, p.block, p.shared_bytes, parameters, code_->step->name, code_->step->architectures, code_->step->pass.view, operands_.data(), p.elements, walk.slots != nullptr}, on);
 }
 
 loop_schedule loop_schedule::of(std::int64_t steps, std::int64_t first, std::int64_t every) {
   if (steps < 0) raise<shape_error>("a loop of " + std::to_string(steps) + " steps");
   if (every < 1) raise<shape_error>("a loop that records every " + std::to_string(every) + "th step");
+  if (std::int64_t last; __builtin_add_overflow(first, steps, &last)) raise<shape_error>("a loop of " + std::to_string(steps) + " steps from number " + std::to_string(first) + " on");
   return {steps, first, every};
 }
+
+void throw_endless_condition() { raise<value_error>("until depends on no dsl::scalar of the loop's state: nothing that the steps change would end the loop"); }
 
 }  // namespace dsl::detail

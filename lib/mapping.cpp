@@ -6,6 +6,7 @@
 
 #include <dsl/mem/slice.hpp>
 
+#include "layout.hpp"
 #include "text.hpp"
 
 namespace dsl::detail {
@@ -93,7 +94,7 @@ mapping subscripted(const mapping& from, const subscript* chosen, int count) {
     } else {
       const std::int64_t index = chosen[d].range.start.at;
       if (index < -extent || index >= extent)
-        raise<index_error>("index " + std::to_string(index) + " is out of range for axis " + std::to_string(d) + " of extent " +
+        raise<index_error>("index " + std::to_string(index) + (index == furthest ? " or more" : "") + " is out of range for axis " + std::to_string(d) + " of extent " +
                            std::to_string(extent));
       to.offset += (index < 0 ? index + extent : index) * stride;
     }
@@ -142,7 +143,7 @@ mapping reshape(const mapping& from, const std::int64_t* sizes, int rank) {
   for (int d = 0; d < from.rank; ++d) {
     if (from.extents[d] == 1) continue;
     const int last = runs.rank - 1;
-    if (last >= 0 && runs.strides[last] == from.strides[d] * from.extents[d])
+    if (last >= 0 && walks_on(runs.strides[last], from.strides[d], from.extents[d]))
       runs.extents[last] *= from.extents[d], runs.strides[last] = from.strides[d];
     else append(runs, from.extents[d], from.strides[d]);
   }
@@ -150,10 +151,9 @@ mapping reshape(const mapping& from, const std::int64_t* sizes, int rank) {
   for (int d = rank - 1; d >= 0; --d) {
     if (elements != 0 && to.extents[d] != 1 && left == 1) left = runs.extents[--runs.rank], stride = runs.strides[runs.rank];
     to.strides[d] = stride;
-    stride *= to.extents[d];
-    if (elements == 0) continue;
-    if (left % to.extents[d] != 0) fail("its elements do not lie in an order that allows it without a copy (dsl::eval makes one)");
-    left /= to.extents[d];
+    if (elements != 0 && left % to.extents[d] != 0) fail("its elements do not lie in an order that allows it without a copy (dsl::eval makes one)");
+    if (elements != 0) left /= to.extents[d];
+    if (elements == 0 || left > 1) stride *= to.extents[d];  // where a run ends, the product may be no number
   }
   return to;
 }
@@ -197,7 +197,7 @@ mapping diagonal(const mapping& from, std::int64_t offset) {
   const std::int64_t row = down < 0 ? -down : 0, column = down < 0 ? 0 : down;
   const std::int64_t length = std::max<std::int64_t>(0, std::min(from.extents[0] - row, from.extents[1] - column));
   if (length > 0) to.offset += row * from.strides[0] + column * from.strides[1];
-  append(to, length, from.strides[0] + from.strides[1]);
+  append(to, length, length > 1 ? from.strides[0] + from.strides[1] : from.strides[1]);
   return to;
 }
 

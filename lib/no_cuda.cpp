@@ -10,6 +10,8 @@ namespace {
 
 namespace cuda {
 int device_count() { return 0; }
+std::string device_count_error() { return ""; }
+std::string why_no_device() { return "this build of dsl has no CUDA back end"; }
 device_properties properties(int) { missing(); }
 void* create_stream(int) { missing(); }
 void destroy_stream(int, void*) noexcept {}
@@ -18,11 +20,15 @@ void synchronize_device(int) { missing(); }
 void wait_for(int, void*, void*) { missing(); }
 void* allocate(std::size_t, int, void*) { missing(); }
 void release(void*, int, void*) noexcept {}
+memory_usage usage(int) { missing(); }
+void release_memory(int) { missing(); }
+void set_release_threshold(int, std::uint64_t) { missing(); }
 void copy(void*, const void*, std::size_t, direction, int, void*) { missing(); }
 void set_zero(void*, std::size_t, int, void*) { missing(); }
 void fill(void*, const void*, std::size_t, std::int64_t, int, void*) { missing(); }
 bool is_cooperative(int) { missing(); }
-kernel_attributes attributes(const void*, int, int) { missing(); }
+kernel_attributes attributes(const program_code&, const void*, int, int) { missing(); }
+bool is_blocking() { return false; }
 void launch_kernel(const kernel_launch&, const stream&) { missing(); }
 workspace scratch_of(const stream&, std::size_t) { missing(); }
 exchange exchange_of(const stream&, std::size_t, std::int64_t) { missing(); }

@@ -5,13 +5,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <vector>
 
+#include "buffer.hpp"
 #include "text.hpp"
 
 namespace dsl::detail {
@@ -22,8 +26,6 @@ void throw_file_error(const fs::path& file, const std::string& what) { raise<fil
 void throw_system_error(const fs::path& file, const char* what) { throw_file_error(file, std::string(what) + ": " + std::strerror(errno)); }
 
 namespace {
-
-using bytes = std::vector<unsigned char>;
 
 struct close_file {
   void operator()(std::FILE* f) const { std::fclose(f); }
@@ -67,10 +69,14 @@ class literal_reader {
 
   bool failed() const { return failed_; }
   bool accept(char c) {
-    while (at_ < end_ && std::strchr(" \t\n", *at_) != nullptr) ++at_;
-    if (at_ == end_ || *at_ != c) return false;
+    if (is_at_end() || *at_ != c) return false;
     ++at_;
     return true;
+  }
+  /// Whether nothing but white space is left.
+  bool is_at_end() {
+    while (at_ < end_ && std::string_view(" \t\r\n").find(*at_) != std::string_view::npos) ++at_;
+    return at_ == end_;
   }
   void expect(char c) { failed_ = !accept(c) || failed_; }
   std::string string() {
@@ -83,7 +89,7 @@ class literal_reader {
     return found;
   }
   std::string word() {
-    accept(' ');
+    failed_ = is_at_end() || failed_;
     const char* const begin = at_;
     while (at_ < end_ && std::isalnum(static_cast<unsigned char>(*at_)) != 0) ++at_;
     failed_ = failed_ || at_ == begin;
@@ -109,20 +115,24 @@ struct npy_header {
   std::vector<std::int64_t> shape;
 };
 
+// The header's dictionary: each of the three keys once, in any order, and nothing behind it.
 bool parse(const std::string& text, npy_header& to) {
+  constexpr std::array<std::string_view, 3> keys{"descr", "fortran_order", "shape"};
+  std::array<bool, keys.size()> found{};
   literal_reader in(text);
-  int found = 0;
   in.expect('{');
   while (!in.failed() && !in.accept('}')) {
     const std::string key = in.string();
     in.expect(':');
+    const auto number = static_cast<std::size_t>(std::find(keys.begin(), keys.end(), key) - keys.begin());
+    if (number == keys.size() || std::exchange(found[number], true)) return false;
     if (key == "descr") {
       to.description = in.string();
     } else if (key == "fortran_order") {
       const std::string word = in.word();
       to.is_fortran = word == "True";
       if (!to.is_fortran && word != "False") return false;
-    } else if (key == "shape") {
+    } else {
       in.expect('(');
       while (!in.failed() && !in.accept(')')) {
         to.shape.push_back(in.integer());
@@ -131,16 +141,13 @@ bool parse(const std::string& text, npy_header& to) {
           break;
         }
       }
-    } else {
-      return false;
     }
-    ++found;
     if (!in.accept(',')) {
       in.expect('}');
       break;
     }
   }
-  return !in.failed() && found == 3;
+  return !in.failed() && in.is_at_end() && std::find(found.begin(), found.end(), false) == found.end();
 }
 
 // The extents of row-major elements of a file in Fortran order, as strides.
@@ -167,12 +174,17 @@ void gather(const mapping& from, std::size_t size, const unsigned char* source, 
 constexpr const char* unreadable = "cannot be read";
 constexpr const char* unwritable = "cannot be written";
 
-// False, with errno set and no file left, where it cannot be written and brought to the disk.
-bool write(const fs::path& file, dtype type, const mapping& shape, const void* elements) {
+// False, with errno set and no file left, where it cannot be written and brought to the disk. It takes the permissions of the one that
+// it is to replace, if there is one.
+bool write(const fs::path& file, const fs::path& replaced, dtype type, const mapping& shape, const void* elements) {
   const std::string header = header_of(type, shape);
   const auto size = static_cast<std::size_t>(element_count(shape)) * static_cast<std::size_t>(size_of(type));
-  file_handle out(std::fopen(file.c_str(), "wbx"));
-  if (out == nullptr) return false;
+  struct stat before {};
+  const bool replaces = stat(replaced.c_str(), &before) == 0;
+  const int handle = open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, replaces ? 0600 : 0666);
+  if (handle < 0) return false;
+  if (replaces) fchmod(handle, before.st_mode & 07777);  // some file systems have none
+  file_handle out(fdopen(handle, "wb"));
   const bool written = std::fwrite(header.data(), 1, header.size(), out.get()) == header.size() &&
                        std::fwrite(elements, 1, size, out.get()) == size && std::fflush(out.get()) == 0 && fsync(fileno(out.get())) == 0;
   if (written && std::fclose(out.release()) == 0) return true;
@@ -182,19 +194,37 @@ bool write(const fs::path& file, dtype type, const mapping& shape, const void* e
   return false;
 }
 
-bytes to_host(const stored& from) {
+host_bytes to_host(const stored& from) {
   require_memory(from.owner, "save");
-  bytes elements(static_cast<std::size_t>(element_count(from.elements)) * static_cast<std::size_t>(size_of(from.type)));
+  host_bytes elements(static_cast<std::size_t>(element_count(from.elements)), static_cast<std::size_t>(size_of(from.type)));
   download(from.owner, from.origin, from.elements, static_cast<std::size_t>(size_of(from.type)), elements.data());
   return elements;
 }
 
 }  // namespace
 
-void write_npy(const fs::path& file, dtype type, const mapping& shape, const void* elements) {
-  if (!write(file, type, shape, elements)) throw_system_error(file, unwritable);
+fs::path path_of(file_path file) {
+  if (file.name == nullptr) raise<file_error>("a null pointer for a file's name");
+  return file.name;
 }
-void write_npy(const fs::path& file, const stored& from) { write_npy(file, from.type, from.elements, to_host(from).data()); }
+
+fs::path behind_links(fs::path file) {
+  std::error_code failed;
+  for (int links = 0; links < 40 && fs::is_symlink(file, failed); ++links) {
+    const fs::path to = fs::read_symlink(file, failed);
+    if (failed) break;
+    file = file.parent_path() / to;
+  }
+  if (fs::is_symlink(file, failed)) throw_file_error(file, "is a symbolic link that leads nowhere");
+  return file;
+}
+
+void write_npy(const fs::path& file, const fs::path& replaced, dtype type, const mapping& shape, const void* elements) {
+  if (!write(file, replaced, type, shape, elements)) throw_system_error(file, unwritable);
+}
+void write_npy(const fs::path& file, const fs::path& replaced, const stored& from) {
+  write_npy(file, replaced, from.type, from.elements, to_host(from).data());
+}
 
 void sync_folder(const fs::path& folder) {
   const int handle = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY);
@@ -205,11 +235,11 @@ void sync_folder(const fs::path& folder) {
 
 void save_npy(file_path to, const stored& from) {
   static std::atomic<unsigned> count{0};
-  const fs::path target = to.name;
+  const fs::path target = behind_links(path_of(to));
   std::error_code ignored;
   if (fs::exists(target, ignored) && !fs::is_regular_file(target, ignored)) throw_file_error(target, "is no regular file, and is not replaced by one");
   const fs::path unfinished = target.string() + "." + std::to_string(getpid()) + "-" + std::to_string(count++) + ".new";
-  if (!write(unfinished, from.type, from.elements, to_host(from).data())) throw_system_error(target, unwritable);
+  if (!write(unfinished, target, from.type, from.elements, to_host(from).data())) throw_system_error(target, unwritable);
   if (std::rename(unfinished.c_str(), target.c_str()) != 0) {
     const int why = errno;
     std::remove(unfinished.c_str());
@@ -266,8 +296,8 @@ void npy_file::contents::set_shape(const std::vector<std::int64_t>& sizes) {
 npy_file::npy_file(file_path from) : contents_(nullptr) {
   auto opened = std::make_unique<contents>();
   contents& c = *opened;
-  c.path = from.name;
-  c.in.reset(std::fopen(from.name, "rb"));
+  c.path = path_of(from);
+  c.in.reset(std::fopen(c.path.c_str(), "rb"));
   if (c.in == nullptr) throw_system_error(c.path, unreadable);
 
   unsigned char start[12] = {};
@@ -308,15 +338,17 @@ void npy_file::read(void* to_host) {
   const auto size = static_cast<std::size_t>(size_of(c.type)), count = static_cast<std::size_t>(element_count(c.shape));
   auto* const to = static_cast<unsigned char*>(to_host);
   const bool in_order = !c.is_fortran || c.shape.rank < 2;
-  bytes as_they_lie(in_order ? 0 : count * size);
+  const host_bytes as_they_lie(in_order ? 0 : count, size);
   if (std::fread(in_order ? to : as_they_lie.data(), size, count, c.in.get()) != count) c.fail("cannot be read to its end");
   if (!in_order) gather(fortran_order(c.shape), size, as_they_lie.data(), to);
+  // A bool is a byte of 0 or 1 in memory, whatever a file has.
+  if (c.type == dtype::boolean) std::transform(to, to + count, to, [](unsigned char byte) { return byte != 0 ? 1 : 0; });
   if (!c.is_swapped) return;
   const std::size_t part = kind_of(c.type) == kind::complex ? size / 2 : size;
   for (std::size_t k = 0; k < count * size; k += part) std::reverse(to + k, to + k + part);
 }
 void npy_file::read(const buffer_ref& to, void* at) {
-  bytes elements(static_cast<std::size_t>(element_count(contents_->shape)) * static_cast<std::size_t>(size_of(contents_->type)));
+  const host_bytes elements(static_cast<std::size_t>(element_count(contents_->shape)), static_cast<std::size_t>(size_of(contents_->type)));
   read(elements.data());
   upload(to, at, elements.data(), elements.size());
 }

@@ -13,9 +13,14 @@ namespace dsl::detail {
 /// "a/b.npy: cannot be written: No space left on device", by errno.
 [[noreturn]] void throw_system_error(const std::filesystem::path& file, const char* what);
 
-/// A new file, on the disk when this returns.
-void write_npy(const std::filesystem::path& file, const stored& from);
-void write_npy(const std::filesystem::path& file, dtype type, const mapping& shape, const void* elements);
+/// Throws file_error where there is no name.
+std::filesystem::path path_of(file_path file);
+/// What a name stands for where it is a symbolic link, which may lead to a file that is not there yet.
+std::filesystem::path behind_links(std::filesystem::path file);
+
+/// A new file, on the disk when this returns, with the permissions of the one that it is to replace if that is there.
+void write_npy(const std::filesystem::path& file, const std::filesystem::path& replaced, const stored& from);
+void write_npy(const std::filesystem::path& file, const std::filesystem::path& replaced, dtype type, const mapping& shape, const void* elements);
 
 /// Makes what was created, renamed and removed in a folder lasting.
 void sync_folder(const std::filesystem::path& folder);

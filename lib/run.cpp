@@ -8,39 +8,58 @@
 #include "copy.hpp"
 #include "cuda.hpp"
 #include "host.hpp"
+#include "layout.hpp"
 #include "parameters.hpp"
 #include "sim.hpp"
 #include "text.hpp"
 
 namespace dsl::detail {
 
+namespace {
+
+void require_apart(const operand& a, const operand& b, const pass_view& pass) {
+  if (share_elements(a, b)) raise<shape_error>("two targets have an element in common: " + spell_pass(pass));
+}
+
+}  // namespace
+
 prepared::prepared(const program_code& code, const operand* operands, const launch& fixed)
     : code_(&code), operands_(operands, operands + code.inputs + code.outputs()), fixed_(fixed) {
   lay_out(space_, operands_.data(), code.inputs, code.outputs(), code.pass.lanes, code.pass.view);
+  for (int i = code.inputs; i < code.inputs + code.outputs(); ++i)
+    for (int k = code.inputs; k < i; ++k) require_apart(operands_[static_cast<std::size_t>(i)], operands_[static_cast<std::size_t>(k)], code.pass.view);
+}
+
+cost prepared::cost_per_element() const {
+  return cost_of(code_->pass.view, [this](std::uint64_t k) { return first_of_array(operands_.data(), static_cast<int>(k)); });
 }
 
 plan prepared::make_plan() const {
+  plan p = plan_launch();
+  p.per_element = cost_per_element();
+  return p;
+}
+
+plan prepared::plan_launch() const {
   kernel_attributes attributes{};
   if (space_.where.kind == backend::cuda) {
     const void* const function = code_->kernel[space_.linear ? 0 : 1];
     if (function == nullptr)
       raise<device_error>(spell_kernel(code_->name) + " (" + spell_pass(code_->pass.view, operands_.data()) +
                           ") cannot run on a GPU: its file was not compiled by nvcc. Compile it as CUDA, or set DSL_DEVICE=host");
-    attributes = cuda::attributes(function, fixed_.block > 0 ? fixed_.block : default_block, space_.where.index);
+    attributes = cuda::attributes(*code_, function, fixed_.block > 0 ? fixed_.block : default_block, space_.where.index);
   }
-  plan p = detail::make_plan(space_, operands_.data(), code_->inputs, code_->pass, attributes, fixed_);
-  p.per_element = code_->per_element;
-  return p;
+  return detail::make_plan(space_, operands_.data(), code_->inputs, code_->pass, attributes, fixed_);
 }
 
 namespace {
 
-// A target's stand-in, contiguous, in memory that `memory` keeps.
-operand temporary_for(const operand& target, std::vector<buffer_ref>& memory) {
+// A target's stand-in, contiguous, in memory of its own.
+operand temporary_for(const operand& target, buffer_ref& memory) {
   operand o = target;
-  memory.push_back(buffer_ref::allocate(static_cast<std::size_t>(element_count(o.extents, o.rank, size_of(o.type)) * size_of(o.type)), o.memory->where));
-  o.memory = memory.back().get();
-  o.word[0] = reinterpret_cast<std::uintptr_t>(memory.back().data());
+  memory = buffer_ref::allocate(static_cast<std::size_t>(element_count(o.extents, o.rank, size_of(o.type)) * size_of(o.type)), o.memory->where);
+  o.memory = memory.get();
+  o.word[0] = reinterpret_cast<std::uintptr_t>(memory.data());
   std::int64_t step = 1;
   for (int d = o.rank - 1; d >= 0; --d) o.strides[d] = (o.reduced >> d & 1) != 0 ? 0 : step, step *= o.extents[d];
   return o;
@@ -54,17 +73,58 @@ void copy_elements(const operand& from, const operand& to) {
 
 }  // namespace
 
-void prepared::assign() {
-  const int inputs = code_->inputs, outputs = code_->outputs();
-  if (!overlaps(operands_.data(), inputs, outputs, space_)) return run();
-  const std::vector<operand> targets(operands_.begin() + inputs, operands_.end());
-  std::vector<buffer_ref> memory;
-  for (operand& o : std::span(operands_).subspan(static_cast<std::size_t>(inputs)))
-    if (is_written_by_elements(o)) o = temporary_for(o, memory);
-  lay_out(space_, operands_.data(), inputs, outputs, code_->pass.lanes, code_->pass.view);
-  run();
-  for (std::size_t i = 0; i < targets.size(); ++i)
-    if (is_written_by_elements(targets[i])) copy_elements(operands_[static_cast<std::size_t>(inputs) + i], targets[i]);
+struct prepared::late_copy {
+  operand from, to;
+  buffer_ref memory;
+};
+
+void prepared::write_aside(std::uint32_t outputs, std::vector<late_copy>& copies) {
+  for (int i = 0; i < code_->outputs(); ++i) {
+    if ((outputs >> i & 1) == 0) continue;
+    operand& o = operands_[static_cast<std::size_t>(code_->inputs + i)];
+    late_copy copy{{}, o, {}};
+    o = copy.from = temporary_for(o, copy.memory);
+    copies.push_back(std::move(copy));
+  }
+  lay_out(space_, operands_.data(), code_->inputs, code_->outputs(), code_->pass.lanes, code_->pass.view);
+}
+
+bool prepared::reads_memory_of(const operand& target) const {
+  return std::any_of(operands_.begin(), operands_.begin() + code_->inputs, [&](const operand& o) { return o.memory != nullptr && o.memory == target.memory; });
+}
+
+void prepared::assign_all(prepared* passes, int count) {
+  std::vector<late_copy> copies;
+  for (prepared* p = passes; p != passes + count; ++p) {
+    const int inputs = p->code_->inputs, outputs = p->code_->outputs();
+    const bool overlaps_itself = overlaps(p->operands_.data(), inputs, outputs, p->space_);
+    std::uint32_t aside = 0;
+    for (int i = 0; i < outputs; ++i) {
+      const operand& target = p->operands_[static_cast<std::size_t>(inputs + i)];
+      const bool read_later = std::any_of(p + 1, passes + count, [&](const prepared& later) { return later.reads_memory_of(target); });
+      if (read_later || (overlaps_itself && is_written_by_elements(target))) aside |= 1u << i;
+    }
+    if (aside != 0) p->write_aside(aside, copies);
+  }
+  for (const prepared* p = passes; count > 1 && p != passes + count; ++p) (void)p->make_plan();  // throws
+  for (prepared* p = passes; p != passes + count; ++p) p->run();
+  for (const late_copy& copy : copies) copy_elements(copy.from, copy.to);
+}
+
+statement::statement() = default;
+statement::~statement() = default;
+
+void statement::add(const program_code& code, const operand* operands, const launch& fixed) {
+  const prepared& made = passes_.emplace_back(code, operands, fixed);
+  for (const prepared& before : passes_)
+    if (&before != &made) made.require_apart_from(before);
+}
+
+void statement::assign() { prepared::assign_all(passes_.data(), static_cast<int>(passes_.size())); }
+
+void prepared::require_apart_from(const prepared& other) const {
+  for (auto mine = operands_.begin() + code_->inputs; mine != operands_.end(); ++mine)
+    for (auto theirs = other.operands_.begin() + other.code_->inputs; theirs != other.operands_.end(); ++theirs) require_apart(*mine, *theirs, code_->pass.view);
 }
 
 void prepared::require_in_place() const {
@@ -106,7 +166,7 @@ tiling tiling_of(const geometry& g, const plan& p) {
 }  // namespace
 
 void prepared::run_kernel(const std::uint64_t* recorded, const bool* stop, const stream& on) {
-  const plan p = make_plan();
+  const plan p = plan_launch();
   const int inputs = code_->inputs, count = static_cast<int>(operands_.size());
   const kept_along kept = space_.kept == 0 ? kept_along::none : (space_.kept >> (space_.rank - 1) & 1) != 0 ? kept_along::columns : kept_along::rows;
   parameters given({space_.elements, p.tiles, {space_.count, p.splits, p.slots, {log2_of(p.distance), log2_of(p.parts)}, kept, nullptr, nullptr, stop}});
@@ -137,18 +197,18 @@ void prepared::run_kernel(const std::uint64_t* recorded, const bool* stop, const
     given.header().folds.partials = scratch.partials, given.header().folds.tickets = scratch.tickets;
   }
   void* all[] = {given.data()};
-  cuda::launch_kernel({code_->kernel[path], p.grid, p.block, p.shared_bytes, all, code_->name, code_->pass.view, operands_.data(), p.elements}, on);
+  cuda::launch_kernel({code_->kernel[path], p.grid, p.block, p.shared_bytes, all, code_->name, code_->architectures, code_->pass.view, operands_.data(), p.elements}, on);
 }
 
-bool is_one_space(const operand* all, const part* parts, int count) {
+void require_one_space(const operand* all, const part* parts, int count, const pass_view& pass) {
   geometry first, other;
   for (int i = 0; i < count; ++i) {
     geometry& g = i == 0 ? first : other;
     lay_out(g, all + parts[i].first, parts[i].count, 0, 1, pass_view{});
     const auto folded = [&](int k) { return parts[k].folds.axes & ((1u << first.shape_rank) - 1); };
-    if (i > 0 && (g.shape_rank != first.shape_rank || !std::equal(g.shape, g.shape + g.shape_rank, first.shape) || folded(i) != folded(0))) return false;
+    if (i > 0 && (g.shape_rank != first.shape_rank || !std::equal(g.shape, g.shape + g.shape_rank, first.shape) || folded(i) != folded(0)))
+      raise<shape_error>("reductions beside arrays, over another index space: assign them apart from each other: " + spell_pass(pass, all));
   }
-  return true;
 }
 
 namespace {
@@ -171,55 +231,32 @@ bool are_same_operands(const operand* all, const part* parts, int count) {
   return true;
 }
 
-namespace {
-
-// One element that can stand for any array, and take any result.
-operand one_element(const operand& like, const buffer_ref& memory) {
-  operand o = like;
-  o.word[0] = reinterpret_cast<std::uintptr_t>(memory.data()), o.memory = memory.get();
-  o.distance = 0, o.beyond = boundary::clamp, o.rank = 0;
-  std::fill_n(o.extents, max_rank, 1);
-  return o;
+void require_same_elements(const char* function, const operand* first, int first_count, const operand* second, int second_count) {
+  geometry a, b;
+  lay_out(a, first, first_count, 0, 1, pass_view{});
+  lay_out(b, second, second_count, 0, 1, pass_view{});
+  bool same = a.elements == b.elements;
+  const int rank = std::min(a.shape_rank, b.shape_rank);
+  for (int d = 0; d < rank; ++d) same = same && a.shape[a.shape_rank - 1 - d] == b.shape[b.shape_rank - 1 - d];
+  if (!same)
+    raise<shape_error>(std::string(function) + " of shapes " + spell_shape(a.shape, a.shape_rank) + " and " + spell_shape(b.shape, b.shape_rank) +
+                       ": it multiplies element with element and stretches neither");
 }
 
-}  // namespace
+void require_distinct(const void* const* targets, int count) {
+  for (int i = 0; i < count; ++i)
+    if (std::find(targets, targets + i, targets[i]) != targets + i) raise<shape_error>("one target stands twice in a dsl::tie");
+}
 
-void assign_apart(const program_code& code, const operand* all, const part* parts, int count, const int* part_of, const launch& fixed) {
-  for (int i = 0; i < code.outputs(); ++i)
-    if (!code.pass.view.is_result(i))
-      raise<shape_error>("reductions beside arrays, over another index space: assign them apart from each other: " + spell_pass(code.pass.view, all));
-  const buffer_ref unused = buffer_ref::allocate(16, common_device(all, code.inputs, code.pass.view));
-  const unsigned char zeros[16] = {};
-  fill(unused, unused.data(), zeros, 16, 1);
-  // What one pass writes another may read: then all of them write to temporaries first.
-  std::vector<operand> bound(all, all + code.inputs + code.outputs());
-  const std::vector<operand> targets(bound.begin() + code.inputs, bound.end());
-  const auto is_read = [&](const operand& target) {
-    return std::any_of(all, all + code.inputs, [&](const operand& o) { return o.memory != nullptr && o.memory == target.memory; });
-  };
-  const bool apart = std::any_of(targets.begin(), targets.end(), is_read);
-  std::vector<buffer_ref> memory;
-  for (std::size_t i = 0; apart && i < targets.size(); ++i) bound[static_cast<std::size_t>(code.inputs) + i] = temporary_for(targets[i], memory);
-  std::vector<char> done(static_cast<std::size_t>(count), 0);
-  for (int leader = 0; leader < count; ++leader) {
-    if (done[static_cast<std::size_t>(leader)] != 0) continue;
-    std::vector<operand> mine = bound;
-    const auto takes_part = [&](int i) {
-      const part both[] = {parts[leader], parts[i]};
-      return i == leader || is_one_space(all, both, 2);
-    };
-    for (int i = leader; i < count; ++i) done[static_cast<std::size_t>(i)] |= takes_part(i) ? 1 : 0;
-    for (int i = 0; i < count; ++i)
-      for (int k = parts[i].first; !takes_part(i) && k < parts[i].first + parts[i].count; ++k)
-        if (mine[static_cast<std::size_t>(k)].memory != nullptr) mine[static_cast<std::size_t>(k)] = one_element(all[k], unused);
-        else mine[static_cast<std::size_t>(k)].rank = 0;
-    for (int i = 0; i < code.outputs(); ++i) {
-      operand& o = mine[static_cast<std::size_t>(code.inputs + i)];
-      if (!takes_part(part_of[i])) o = one_element(o, unused);
-    }
-    prepared(code, mine.data(), fixed).assign();
+void shape_target(std::int64_t* extents, int rank, const geometry& g, std::uint32_t folded, const pass_view& pass, const operand* all) {
+  int kept = 0;
+  for (int d = 0; d < g.shape_rank; ++d) kept += (folded >> d & 1) != 0 ? 0 : 1;
+  if (rank != kept && rank != g.shape_rank)
+    raise<shape_error>("an array of rank " + std::to_string(rank) + " without memory cannot take shape " + spell_shape(g.shape, g.shape_rank) + ": " + spell_pass(pass, all));
+  for (int d = 0; d < g.shape_rank; ++d) {
+    const bool is_folded = (folded >> d & 1) != 0;
+    if (!is_folded || rank == g.shape_rank) *extents++ = is_folded ? 1 : g.shape[d];
   }
-  for (std::size_t i = 0; apart && i < targets.size(); ++i) copy_elements(bound[static_cast<std::size_t>(code.inputs) + i], targets[i]);
 }
 
 operand position_operand() {

@@ -199,7 +199,7 @@ class kernel_scan {
     if (kernel == nullptr)
       raise<device_error>("a scan of " + spell_pass(code_.view, operands_) +
                           " cannot run on a GPU: its file was not compiled by nvcc. Compile it as CUDA, or set DSL_DEVICE=host");
-    cuda::launch_kernel({kernel, grid, scan_block_threads, 0, parameters, nullptr, code_.view, operands_, space_.space.elements}, on_);
+    cuda::launch_kernel({kernel, grid, scan_block_threads, 0, parameters, nullptr, code_.architectures, code_.view, operands_, space_.space.elements}, on_);
   }
 
   const scan_code& code_;

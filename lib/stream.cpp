@@ -14,6 +14,7 @@ thread_local std::vector<stream> guards;
 namespace detail {
 
 stream_state& stream_state::default_of(device where) {
+  properties(where);  // throws where there is no such device: only then the GPUs are counted
   // Never freed: arrays may outlive everything else.
   static stream_state &host = *new stream_state{backend::host, nullptr, true}, &sim = *new stream_state{backend::sim, nullptr, true};
   static const std::vector<stream_state*>& gpus = *new std::vector<stream_state*>([] {
@@ -21,7 +22,10 @@ stream_state& stream_state::default_of(device where) {
     for (int i = 0; i < cuda::device_count(); ++i) all.push_back(new stream_state{{backend::cuda, i}, nullptr, true});
     return all;
   }());
-  if (where.kind == backend::cuda) return *gpus.at(static_cast<std::size_t>(where.index));
+  if (where.kind == backend::cuda) {
+    properties(where);  // throws where there is no such device
+    return *gpus[static_cast<std::size_t>(where.index)];
+  }
   return where.kind == backend::host ? host : sim;
 }
 

@@ -17,6 +17,7 @@ shared_text* owner_of(char* chars) { return reinterpret_cast<shared_text*>(chars
 }  // namespace
 
 text::text(const char* chars) {
+  if (chars == nullptr) return;
   const std::size_t length = std::strlen(chars);
   void* memory = std::malloc(sizeof(shared_text) + length);
   if (memory == nullptr) throw std::bad_alloc();
@@ -30,6 +31,12 @@ text::text(const text& other) noexcept : chars_(other.chars_) {
 text::~text() {
   if (chars_ != nullptr && owner_of(chars_)->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) std::free(owner_of(chars_));
 }
+
+bool text::is(const char* chars, std::size_t length) const noexcept {
+  return std::strlen(c_str()) == length && std::memcmp(c_str(), chars, length) == 0;
+}
+bool operator==(const text& a, const text& b) noexcept { return std::strcmp(a.c_str(), b.c_str()) == 0; }
+bool operator==(const text& a, const char* b) noexcept { return b != nullptr && std::strcmp(a.c_str(), b) == 0; }
 
 namespace detail {
 
@@ -114,11 +121,15 @@ class speller {
     if (token == "|") return 3;
     return token == "&&" ? 2 : 1;
   }
-  // Arrays and scalars in device memory get the letters, in order; values by value stand for themselves.
+  // Arrays and scalars in device memory get the letters, in order, equal ones the same; values by value stand for themselves.
   void operand_of(op code, dtype type, std::uint64_t number) {
     if (code == op::value && operands_ != nullptr) return literal_of(type, operands_[number].word[0], operands_[number].word[1]);
     std::uint64_t letter = number;
-    for (std::uint64_t k = 0; operands_ != nullptr && k < number; ++k) letter -= operands_[k].kind == operand_kind::value ? 1 : 0;
+    if (operands_ != nullptr) {
+      const int mine = first_of_array(operands_, static_cast<int>(number));
+      letter = 0;
+      for (int k = 0; k < mine; ++k) letter += operands_[k].kind != operand_kind::value && first_of_array(operands_, k) == k ? 1u : 0u;
+    }
     const bool shifted = code == op::neighbour;
     if (shifted) text_ += "shift(";
     if (letter < 26) text_ += static_cast<char>('a' + letter);
@@ -161,7 +172,7 @@ class speller {
     } else if (h.code() == op::constant) {
       literal_of(h.type(), payload);
     } else if (h.code() == op::result) {
-      text_ += "f" + std::to_string(payload >> 16 & 0xffff) + "(...)";
+      text_ += "f", text_ += std::to_string(payload >> 16 & 0xffff), text_ += "(...)";
     } else if (h.code() == op::convert && is_scalar(reference::of(payload, 0))) {
       spell(reference::of(payload, 0), outer);
     } else if (h.code() == op::convert) {

@@ -1,6 +1,13 @@
 // Everything: formulas on arrays as fused kernels.
 #pragma once
 
+// From the ground up: what a compiler says of a mistake begins with the headers by way of which it came to it.
+#include <dsl/ir/dtype.hpp>
+#include <dsl/ir/symbol.hpp>
+#include <dsl/mem/array.hpp>
+#include <dsl/lang/expression.hpp>
+#include <dsl/lang/assign.hpp>
+
 #include <dsl/lang/fast_math.hpp>
 #include <dsl/lang/gather.hpp>
 #include <dsl/lang/generate.hpp>

@@ -81,6 +81,13 @@ def complex_operands():
             complex(1e15, 1e15), complex(nan, 1), complex(1, nan), complex(inf, 1), complex(-inf, 2), complex(1, inf), complex(inf, -inf)]
 
 
+def complex_specials():
+    """Where signs of zeros, infinities and NaN decide: every pair of parts of a kind, and the smallest numbers."""
+    parts = [0.0, -0.0, 0.75, -3.0, np.inf, -np.inf, np.nan]
+    tiny = [complex(0, t) for t in (5e-324, -5e-324, 1.4e-45, -1.4e-45)] + [complex(t, -0.0) for t in (5e-324, -1.4e-45)]
+    return [complex(a, b) for a in parts for b in parts] + [complex(0.0, b) for b in (3.0, 2.0, -2.0, 5.0)] + [complex(2.0, 0.0), complex(-2.0, -0.0)] + tiny
+
+
 def integer_operands(name):
     lowest, largest = int(np.iinfo(name).min), int(np.iinfo(name).max)
     values = [0, 1, 2, 3, 4, 5, 7, 8, 10, 16, 20, 33, 100, largest, largest - 1, largest // 2]
@@ -110,7 +117,7 @@ def operands(dtypes):
         tuples = [(v, shifts[(3 * i + k) % len(shifts)]) for i, v in enumerate(values) for k in range(2)]
         columns = list(zip(*tuples))
     elif len(kinds) == 1:
-        columns = [integer_operands(first) if kinds == "i" else real_operands(first) if kinds == "f" else complex_operands()]
+        columns = [integer_operands(first) if kinds == "i" else real_operands(first) if kinds == "f" else complex_operands() + complex_specials()]
     elif kinds == "ii":
         columns = list(zip(*integer_pairs(first)))
     elif kinds == "ff":
@@ -120,6 +127,7 @@ def operands(dtypes):
         finite = z[:23]
         tuples = [(a, finite[(7 * i + 4) % len(finite)]) for i, a in enumerate(finite)] + [(a, 2 - 1j) for a in z[24:]] + [(1 + 2j, a) for a in z[24:]]
         tuples += [(0, 0), (1, 0), (1 + 2j, 3), (2, 0.5 + 1j), (3 - 4j, 2), (1e15 + 1j, 1e-15j), (1 + 2j, 1 + 2j), (1 + 2j, -1), (-1, 0.5), (-1, 1j)]
+        tuples += [(z, n) for z in (complex(3, np.inf), complex(-np.inf, 1), complex(-0.0, 2), complex(1, np.nan), -0.5 - 0.25j) for n in (1, 2, 3)]
         columns = list(zip(*tuples))
     elif kinds == "iii" or kinds == "fff":
         pairs = integer_pairs(first) if kinds == "iii" else real_pairs(first)

@@ -1,21 +1,29 @@
 #!/bin/sh
-# Wrong programs do not compile, and the compiler's output holds the sentence that helps ("wanted:" in each file's first line), in no
-# more lines than the second line allows ("lines:"), where it does. A sentence "wanted by both:" is GCC's and nvcc's, one "by nvcc" its alone.
+# Wrong programs do not compile, and the compiler's output holds the sentences that help, which stand in a file's first lines: after
+# "wanted:" GCC's, after "wanted by nvcc:" nvcc's, after "wanted by both:" both's. Where a file says "lines: n", what the compiler says is
+# at most n lines for each sentence, and of GCC's errors each is one of the sentences.
 # Usage: check.sh COMPILER INCLUDE_DIRECTORY
 here=$(dirname "$0") failures=0
+newline='
+'
 case $(basename "$1") in
-  nvcc*) by='by \(both\|nvcc\)' options="-x cu --expt-relaxed-constexpr -ptx -o /dev/null" ;;
-  *) by='\(by both\)\{0,1\}' options=-fsyntax-only ;;
+  nvcc*) by='by \(both\|nvcc\)' place= options="-x cu --expt-relaxed-constexpr -ptx -o /dev/null" ;;
+  *) by='\(by both\)\{0,1\}' place='error: .*' options=-fsyntax-only ;;
 esac
 for file in "$here"/*.cpp; do
-  wanted=$(sed -n "1s#^// wanted *$by: ##p" "$file") most=$(sed -n '2s|^// lines: ||p' "$file")
-  if [ -z "$wanted" ]; then continue
-  elif output=$("$1" -std=c++20 $options -I"$2" "$file" 2>&1); then echo "FAILED: $file compiles"; failures=1
-  elif ! printf '%s' "$output" | grep -qF "$wanted"; then
-    echo "FAILED: $file: not in the output: $wanted"; printf '%s\n' "$output" | grep error: | head -5; failures=1
-  elif [ -n "$most" ] && [ "$(printf '%s\n' "$output" | wc -l)" -gt "$most" ]; then
-    echo "FAILED: $file: more than $most lines"; printf '%s\n' "$output" | head -30; failures=1
-  else echo "ok: $(basename "$file")"
-  fi
+  all=$(sed -n "s#^// wanted *$by: ##p" "$file") lines=$(sed -n 's|^// lines: ||p' "$file") sentences=0 failed=0
+  if [ -z "$all" ]; then continue; fi
+  if output=$("$1" -std=c++20 $options -I"$2" "$file" 2>&1); then echo "FAILED: $file compiles"; failures=1; continue; fi
+  IFS=$newline
+  for wanted in $all; do
+    sentences=$((sentences + 1))
+    pattern=${lines:+$place}$(printf '%s' "$wanted" | sed 's/[].*^$\[]/\\&/g')
+    if ! printf '%s\n' "$output" | grep -q "$pattern"; then echo "FAILED: $file: not in the output: $wanted"; failed=1; fi
+  done
+  unset IFS
+  errors=$(printf '%s\n' "$output" | grep -c 'error:') length=$(printf '%s\n' "$output" | wc -l)
+  if [ -n "$lines" ] && [ -n "$place" ] && [ "$errors" -ne "$sentences" ]; then echo "FAILED: $file: $errors errors for $sentences sentences"; failed=1; fi
+  if [ -n "$lines" ] && [ "$length" -gt $((lines * sentences)) ]; then echo "FAILED: $file: $length lines for $sentences sentences"; failed=1; fi
+  if [ $failed -eq 0 ]; then echo "ok: $(basename "$file")"; else printf '%s\n' "$output" | grep error: | head -5; failures=1; fi
 done
 exit $failures

@@ -109,7 +109,7 @@ constexpr bool every_node_once(const detail::program_view& p) {
 static_assert(every_node_once(rk4));
 static_assert(rk4.nodes < 100 && count(rk4, op::load) == 2 && count(rk4, op::fetch) == 1);
 static_assert(count(rk4, op::conj) == 5);  // of d once, of F in each of the four stages
-constexpr auto rk4_cost = detail::cost_of(detail::pass_of<rk4_trace>::view());
+constexpr auto rk4_cost = detail::cost_of(detail::pass_of<rk4_trace>::view(), [](std::uint64_t k) { return k; });
 static_assert(rk4_cost.load_bytes == 16 && rk4_cost.store_bytes == 16);
 
 // A thousand distinct nodes within the compilers' default limits.

@@ -1,7 +1,9 @@
 // Neighbours and gathers: every element, every boundary, along every axis.
 #include "../on_device.hpp"
+#include "../view_reference.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace {
 
@@ -125,6 +127,12 @@ TEST_P(gathering, take_beyond_the_ends_and_of_several_axes) {
   const auto index = dsl::to_device(std::vector<std::int64_t>{-1, -6, -7, 100, 5});
   dsl::array<float> flat = dsl::take(dsl::reshape(x, 2, 3), index);
   EXPECT_EQ(flat.copy_to_host(), (std::vector<float>{5, 0, 0, 5, 5}));
+  const auto huge = dsl::to_device(std::vector<std::uint64_t>{2, ~std::uint64_t{0}, std::uint64_t{1} << 63, (std::uint64_t{1} << 63) - 1, 6});
+  dsl::array<float> far = dsl::take(x, huge);
+  EXPECT_EQ(far.copy_to_host(), (std::vector<float>{2, 5, 5, 5, 5}));
+  const auto lowest = dsl::to_device(std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()});
+  dsl::array<float> ends = dsl::take(x, lowest);
+  EXPECT_EQ(ends.copy_to_host(), (std::vector<float>{0, 5}));
   const auto m = dsl::reshape(x, 2, 3);
   const auto rows = dsl::to_device(std::vector<int>{1, 0, 1}), columns = dsl::to_device(std::vector<int>{2, 0});
   dsl::array<float, 2> by_row = dsl::take(m, rows, 0), by_column = dsl::take(m, columns, -1);
@@ -135,6 +143,93 @@ TEST_P(gathering, take_beyond_the_ends_and_of_several_axes) {
   EXPECT_EQ(blocks.copy_to_host(), by_row.copy_to_host());
   EXPECT_THROW(dsl::take(dsl::array<float>(0), index), dsl::index_error);
   EXPECT_THROW(dsl::shift(x, 1, dsl::boundary::zero, 1), dsl::shape_error);
+}
+
+// A chain of functions of shape, chosen when the test runs, against what each does to the places of the elements: expressions of one rank are
+// all of one type.
+struct rearrangement {
+  std::mt19937& engine;
+  const std::vector<int>& values;  // of the expression that the chain began with
+  std::string story;
+
+  int pick(std::int64_t n) { return static_cast<int>(engine() % static_cast<unsigned>(n)); }
+
+  template <class E>
+  void run(const E& e, const view_reference& want, int depth) {
+    if (depth == 0) return expect(e, want);
+    const int axis = pick(E::rank), kind = pick(4);
+    const auto at = static_cast<std::size_t>(axis);
+    const std::int64_t n = want.shape[at], first = pick(n + 3) - 1, past = pick(n + 3) - 1, step = std::array{1, 2, -1, -3}[static_cast<std::size_t>(pick(4))];
+    story += " " + std::to_string(kind) + " " + std::to_string(axis) + (kind == 1 ? " " + std::to_string(first) + ":" + std::to_string(past) + ":" + std::to_string(step) : "");
+    if (kind == 0) return run(dsl::flip(e, axis), want.flip(at), depth - 1);
+    const dsl::slice chosen(first, past, step);
+    if constexpr (E::rank == 1) {
+      if (kind == 1) return run(e(chosen), want.slice(0, first, past, step), depth - 1);
+      if (kind == 2) return run(dsl::broadcast_to(e, 3, n), want.broadcast_to({3, n}), depth - 1);
+      if (n % 2 == 0) return run(dsl::reshape(e, n / 2, 2), want.reshape({n / 2, 2}), depth - 1);
+      run(dsl::expand_dims(e, 1), want.reshape({n, 1}), depth - 1);
+    } else {
+      if (kind == 1 && axis == 0) return run(e(chosen), want.slice(0, first, past, step), depth - 1);
+      if (kind == 1) return run(e(dsl::slice(), chosen), want.slice(1, first, past, step), depth - 1);
+      if (kind == 2 && step > 0) return run(dsl::transpose(e), want.transpose(), depth - 1);
+      if (kind == 2) return run(dsl::diagonal(e, first), want.diagonal(first), depth - 1);
+      if (n > 0 && axis == 0) return run(e(past % n), want.pick(0, (past + n) % n), depth - 1);
+      if (n > 0) return run(e(dsl::slice(), past % n), want.pick(1, (past + n) % n), depth - 1);
+      run(e, want, depth - 1);
+    }
+  }
+  template <class E>
+  void expect(const E& e, const view_reference& want) {
+    const auto got = dsl::eval(e);
+    ASSERT_EQ(std::vector<std::int64_t>(got.extents().begin(), got.extents().end()), want.shape) << story;
+    std::vector<int> chosen;
+    for (const std::int64_t place : want.places) chosen.push_back(values[static_cast<std::size_t>(place)]);
+    ASSERT_EQ(got.copy_to_host(), chosen) << story;
+  }
+};
+
+TEST_P(gathering, what_is_shifted_or_taken_is_rearranged) {
+  std::mt19937 engine(5);
+  const auto pick = [&](int n) { return static_cast<int>(engine() % static_cast<unsigned>(n)); };
+  for (int round = 0; round < 150; ++round) {
+    const std::int64_t rows = 1 + pick(5), columns = 1 + pick(round % 10 == 0 ? 300 : 12);
+    const auto positions = [&](std::int64_t n) {
+      std::vector<int> chosen;
+      for (std::int64_t i = 0; i < n; ++i) chosen.push_back(pick(40) - 20);
+      return dsl::to_device(chosen);
+    };
+    dsl::array<int, 2> a = dsl::reshape(dsl::arange<int>(2 * rows * columns), rows, 2 * columns);
+    const dsl::array<int> row = positions(columns);
+    const auto boundary = [&] { return boundaries[pick(4)]; };
+    const dsl::view<const int, 2> v = dsl::flip(a(dsl::slice(), dsl::slice(pick(2), dsl::end, 2)), pick(2));
+    const auto e = 7 * dsl::shift(v, pick(50) - 25, boundary(), pick(2)) + 1000 * dsl::take(v, positions(rows), 0) + dsl::shift(row, pick(9) - 4, boundary()) -
+                   dsl::take(row, dsl::index(1, rows, columns) / 2) + row;
+    const dsl::array<int, 2> whole = e;
+    const auto values = whole.copy_to_host();
+    rearrangement chain{engine, values, std::to_string(round) + ":"};
+    chain.run(e, view_reference::of({rows, columns}), 1 + pick(6));
+  }
+}
+
+TEST_P(gathering, rearranged_where_it_stands) {
+  const auto x = dsl::to_device(std::vector<float>{0, 1, 2, 3, 4, 5});
+  const auto m = dsl::reshape(x, 2, 3);
+  dsl::array<float, 2> turned = dsl::transpose(dsl::shift(m, 1)), rows = dsl::transpose(dsl::take(m, dsl::to_device(std::vector<int>{1, -2, 1}), 0));
+  EXPECT_EQ(turned.copy_to_host(), (std::vector<float>{0, 0, 0, 3, 1, 4}));
+  EXPECT_EQ(rows.copy_to_host(), (std::vector<float>{3, 0, 3, 4, 1, 4, 5, 2, 5}));
+  dsl::array<float> part = (dsl::shift(x, 1) + x)(dsl::slice(1, 3)), back = dsl::flip(dsl::shift(x, -2, dsl::boundary::reflect));
+  EXPECT_EQ(part.copy_to_host(), (std::vector<float>{1, 3}));
+  EXPECT_EQ(back.copy_to_host(), (std::vector<float>{3, 4, 5, 4, 3, 2}));
+  // An element, and one that stands everywhere.
+  EXPECT_EQ(dsl::shift(x, 1, dsl::boundary::wrap)(0).value(), 5);
+  dsl::array<float, 2> corner = dsl::broadcast_to(dsl::shift(m, 1, dsl::boundary::clamp, 0)(1, 2), 2, 2);
+  EXPECT_EQ(corner.copy_to_host(), std::vector<float>(4, 2));
+  EXPECT_EQ(dsl::sum(dsl::flip(dsl::shift(x, 1))(dsl::slice(0, 3))).value(), 2 + 3 + 4);
+  EXPECT_THROW(dsl::reshape(dsl::shift(dsl::transpose(m), 1), 6), dsl::shape_error);
+  // A position that is one value.
+  dsl::array<float> last = dsl::take(m, -1, 0), first = dsl::take(m, dsl::to_device(std::vector<int>{4, 0})(1), 0) + dsl::take(x, dsl::scalar<int>(5));
+  EXPECT_EQ(last.copy_to_host(), (std::vector<float>{3, 4, 5}));
+  EXPECT_EQ(first.copy_to_host(), (std::vector<float>{5, 6, 7}));
 }
 
 }  // namespace

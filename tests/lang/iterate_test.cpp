@@ -206,15 +206,16 @@ TEST_P(iterate, without_reductions) {
   }
 }
 
+constexpr auto two_sums = dsl::vectorize([](auto x, auto, auto) { return std::tuple{x + 1, dsl::sum(x), dsl::sum(x * x)}; });
+
 TEST_P(iterate, histories_of_none_one_and_several_scalars) {
   const auto twice = dsl::vectorize([](auto x) { return x * 2; });
   auto x = dsl::to_device(std::vector<float>{1, 2});
   dsl::iterate(3, twice, dsl::state(x));
   EXPECT_EQ(x.copy_to_host(), (std::vector<float>{8, 16}));
 
-  const auto two = dsl::vectorize([](auto x, auto, auto) { return std::tuple{x + 1, dsl::sum(x), dsl::sum(x * x)}; });
   dsl::scalar<float> s, q;
-  auto [sums, squares] = dsl::iterate(2, two, dsl::state(x, s, q));
+  auto [sums, squares] = dsl::iterate(2, two_sums, dsl::state(x, s, q));
   EXPECT_EQ(sums.copy_to_host(), (std::vector<float>{24, 26}));
   EXPECT_EQ(squares.copy_to_host(), (std::vector<float>{320, 370}));
 
@@ -227,6 +228,31 @@ TEST_P(iterate, histories_of_none_one_and_several_scalars) {
   EXPECT_EQ(dsl::iterate(20, half, dsl::state(v), dsl::until(v < 1e-3, ran)).size(), 20);
   EXPECT_EQ(v.value(), 1.0 / 1024);
   EXPECT_EQ(ran.value(), 3);
+}
+
+// Scalars alone, with every strategy: after the end nothing changes, and nothing is recorded.
+TEST_P(iterate, scalars_alone_end) {
+  const auto next = dsl::vectorize([](auto s, auto k) { return (s * 5 + k) & 255; });
+  std::mt19937 engine(12);
+  for (int round = 0; round < 40; ++round) {
+    const std::int64_t last = static_cast<std::int64_t>(engine() % 256), first = static_cast<std::int64_t>(engine() % 1000), seed = static_cast<std::int64_t>(engine() % 256);
+    const int steps = 1 + static_cast<int>(engine() % 250), each = 1 + static_cast<int>(engine() % 3);
+    std::int64_t want = seed, count = 0;
+    std::vector<std::int64_t> records(static_cast<std::size_t>(steps / each));
+    while (count < steps) {
+      want = (want * 5 + first + count++) & 255;
+      if (count % each == 0) records[static_cast<std::size_t>(count / each - 1)] = want;
+      if (want == last || want == last + 1) break;
+    }
+    for (const strategy how : {strategy::automatic, strategy::launches, strategy::elementwise}) {
+      if (how == strategy::elementwise && dsl::device::current().kind == dsl::backend::host) continue;
+      dsl::scalar<std::int64_t> s = seed, ran;
+      const auto history = dsl::iterate(steps, next, dsl::state(s), dsl::step, dsl::from_step(first), dsl::every(each), dsl::until(s == last || s == last + 1, ran), how);
+      ASSERT_EQ(s.value(), want) << round << ", strategy " << int(how);
+      ASSERT_EQ(ran.value(), first + count) << round << ", strategy " << int(how);
+      ASSERT_EQ(history.copy_to_host(), records) << round << ", strategy " << int(how);
+    }
+  }
 }
 
 constexpr auto grow = dsl::vectorize([](auto x, auto, auto h) { return std::tuple{x + h, dsl::sum(x)}; });
@@ -338,6 +364,106 @@ TEST_P(iterate, wants_variables_of_its_own) {
   const auto front = from_element(x, 0, 3);
   EXPECT_THROW(dsl::iterate(2, copy, dsl::state(front), from_element(x, 1, 3)), dsl::shape_error);
   EXPECT_EQ(x.copy_to_host(), (std::vector<float>{1, 2, 3, 4}));
+}
+
+// Whatever the strategy: each would give something else.
+constexpr auto turn = dsl::vectorize([](auto x, auto y) { return std::tuple{x + y, x - 2 * y}; });
+TEST_P(iterate, refuses_a_variable_that_stands_twice) {
+  for (const strategy s : {strategy::automatic, strategy::launches, strategy::elementwise, strategy::one_block, strategy::graph}) {
+    auto x = dsl::to_device(std::vector<float>{1, 2, 3, 4});
+    const auto whole = x.view(), front = from_element(x, 0, 2), back = from_element(x, 2, 2), middle = from_element(x, 1, 2);
+    EXPECT_THROW(dsl::iterate(3, turn, dsl::state(x, x), s), dsl::shape_error);
+    EXPECT_THROW(dsl::iterate(3, turn, dsl::state(whole, whole), s), dsl::shape_error);
+    EXPECT_THROW(dsl::iterate(3, turn, dsl::state(front, middle), s), dsl::shape_error);
+    EXPECT_THROW(dsl::iterate(3, turn, dsl::state(front, front), s), dsl::shape_error);
+    dsl::scalar<float> a = 2.0f, b = 3.0f;
+    EXPECT_THROW(dsl::iterate(3, turn, dsl::state(a, a), s), dsl::shape_error);
+    EXPECT_THROW(dsl::iterate(3, two_sums, dsl::state(x, a, a), s), dsl::shape_error);
+    dsl::array<float> none(0);
+    EXPECT_THROW(dsl::iterate(3, two_sums, dsl::state(none, a, a), s), dsl::shape_error);
+    // One element that is a variable beside its array.
+    const auto second = x(1).view(), third = x(2).view();
+    const auto only = from_element(x, 2, 1);
+    EXPECT_THROW(dsl::iterate(3, grow, dsl::state(whole, second), 1.0f, s), dsl::shape_error);
+    EXPECT_THROW(dsl::iterate(3, grow, dsl::state(only, third), 1.0f, s), dsl::shape_error);
+    EXPECT_EQ(x.copy_to_host(), (std::vector<float>{1, 2, 3, 4}));
+    EXPECT_EQ(a.value(), 2);
+    if (s == strategy::automatic || s == strategy::launches) {
+      dsl::iterate(1, turn, dsl::state(front, back), s);  // beside each other
+      EXPECT_EQ(x.copy_to_host(), (std::vector<float>{4, 6, -5, -6}));
+      dsl::iterate(2, turn, dsl::state(a, b), s);
+      EXPECT_EQ(a.value(), 1);
+      EXPECT_EQ(b.value(), 13);
+      dsl::iterate(2, grow, dsl::state(front, third), 1.0f, s);  // an element of the same array, apart from the variable
+      EXPECT_EQ(x.copy_to_host(), (std::vector<float>{6, 8, 12, -6}));
+    }
+  }
+}
+
+// The formula gives float, the variable is double; and what is recorded of a variable of 16 bits is what it holds.
+TEST_P(iterate, records_are_of_the_variables_as_they_are_stored) {
+  const auto add = dsl::vectorize([](auto x, auto, auto h) { return std::tuple{x + 2, dsl::sum(x), h * 0.7001f}; });
+  for (const strategy s : strategies()) {
+    auto x = dsl::to_device(std::vector<float>{1});
+    dsl::scalar<double> sum;
+    dsl::scalar<dsl::half> h = dsl::half(1.0f);
+    const auto [sums, hs, doubled, as_float] = dsl::iterate(4, add, dsl::state(x, sum, h), s, dsl::record([](auto, auto sum, auto h) { return std::tuple{sum * 2, dsl::cast<float>(h)}; }));
+    static_assert(std::is_same_v<decltype(doubled), const dsl::array<double>>);
+    EXPECT_EQ(sums.copy_to_host(), (std::vector<double>{1, 3, 5, 7})) << int(s);
+    EXPECT_EQ(doubled.copy_to_host(), (std::vector<double>{2, 6, 10, 14})) << int(s);
+    const auto halves = hs.copy_to_host();
+    EXPECT_EQ(as_float.copy_to_host(), std::vector<float>(halves.begin(), halves.end())) << int(s);
+  }
+}
+
+TEST_P(iterate, records_nothing_after_the_end_of_a_loop_of_scalars) {
+  const auto count = dsl::vectorize([](auto n) { return n + 1; });
+  for (const strategy s : {strategy::automatic, strategy::launches}) {
+    dsl::scalar<std::int64_t> n = std::int64_t{0};
+    const auto [ns, tens] = dsl::iterate(6, count, dsl::state(n), dsl::until(n >= 3), dsl::record([](auto n) { return n * 10; }), s);
+    EXPECT_EQ(ns.copy_to_host(), (std::vector<std::int64_t>{1, 2, 3, 0, 0, 0}));
+    EXPECT_EQ(tens.copy_to_host(), (std::vector<std::int64_t>{10, 20, 30, 0, 0, 0}));
+  }
+}
+
+TEST_P(iterate, ends_on_what_its_steps_change) {
+  auto x = dsl::to_device(std::vector<float>{0});
+  dsl::scalar<float> sum, other = 5.0f;
+  dsl::scalar<std::int64_t> ran = std::int64_t{-1};
+  const auto only = dsl::squeeze(x, 0);
+  for (const strategy s : strategies()) {
+    EXPECT_THROW(dsl::iterate(10, grow, dsl::state(x, sum), 1.0f, dsl::until(only >= 3.0f, ran), s), dsl::value_error);
+    EXPECT_THROW(dsl::iterate(10, grow, dsl::state(x, sum), 1.0f, dsl::until(other >= 3.0f, ran), s), dsl::value_error);
+    EXPECT_THROW(dsl::plan_of(grow, dsl::state(x, sum), 1.0f, dsl::until(other >= 3.0f, ran), s), dsl::value_error);
+    EXPECT_THROW(dsl::iterate(10, grow, dsl::state(x, sum), 1.0f, dsl::until(only >= 3.0f && sum > 3.0f, ran), s), dsl::shape_error);
+  }
+  EXPECT_EQ(x.copy_to_host(), (std::vector<float>{0}));
+  EXPECT_EQ(sum.value(), 0);
+  EXPECT_EQ(ran.value(), -1);
+}
+
+// What is wrong is found before the first step.
+TEST_P(iterate, changes_nothing_where_it_throws) {
+  const dsl::device elsewhere(dsl::device::current().kind == dsl::backend::host ? dsl::backend::sim : dsl::backend::host);
+  const auto away = [&](const auto& make) {
+    const dsl::device_guard guard(elsewhere);
+    return make();
+  };
+  auto x = dsl::to_device(std::vector<float>{1, 2, 3});
+  dsl::scalar<float> sum = 7.0f;
+  const auto far = away([] { return dsl::to_device(std::vector<float>{4, 5}); });
+  const auto far_step = away([] { return dsl::scalar<float>(1.0f); });
+  dsl::array<float> none;
+  EXPECT_THROW(dsl::iterate(3, grow, dsl::state(none, sum), 1.0f), dsl::memory_error);
+  EXPECT_FALSE(none.has_memory());
+  EXPECT_THROW(dsl::iterate(3, grow, dsl::state(x, sum), far_step), dsl::device_error);
+  EXPECT_THROW(dsl::iterate(3, grow, dsl::state(x, sum), dsl::to_device(std::vector<float>{1, 2})), dsl::shape_error);
+  EXPECT_THROW(dsl::iterate(3, grow, dsl::state(x, sum), 1.0f, dsl::record(none)), dsl::memory_error);
+  EXPECT_THROW(dsl::iterate(3, grow, dsl::state(x, sum), 1.0f, dsl::record(far)), dsl::device_error);
+  EXPECT_THROW(dsl::iterate(3, grow, dsl::state(x, sum), 1.0f, strategy::elementwise), dsl::device_error);
+  EXPECT_THROW(dsl::iterate(3, grow, dsl::state(x, sum), 1.0f, dsl::from_step(INT64_MAX)), dsl::shape_error);
+  EXPECT_EQ(x.copy_to_host(), (std::vector<float>{1, 2, 3}));
+  EXPECT_EQ(sum.value(), 7);
 }
 
 TEST_P(iterate, says_what_is_wrong) {

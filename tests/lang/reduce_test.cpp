@@ -50,6 +50,19 @@ TEST_P(reduce, beside_arrays_in_one_kernel) {
   EXPECT_EQ(count.value(), above);
 }
 
+// The array's one element is also an operand of what follows the reduction.
+TEST_P(reduce, beside_arrays_that_replace_an_operand) {
+  const auto f = dsl::vectorize([](auto x, auto first) { return std::tuple{x + 1, dsl::sum(x) * first}; });
+  for (const std::int64_t n : {1, 3}) {
+    auto x = dsl::full<double>(2.0, n);
+    const dsl::view<double, 0> first = x(0).view();
+    dsl::scalar<double> s;
+    dsl::tie(x, s) = f(x, first);
+    EXPECT_EQ(s.value(), 4.0 * static_cast<double>(n));
+    EXPECT_EQ(x.copy_to_host(), std::vector<double>(static_cast<std::size_t>(n), 3.0));
+  }
+}
+
 TEST_P(reduce, strided_and_broadcast_operands) {
   const auto row = dsl::to_device(std::vector<double>{1, 2, 3}), column = dsl::to_device(std::vector<double>{1, 10});
   dsl::scalar<double> s = dsl::sum(dsl::reshape(column, 2, 1) * row);

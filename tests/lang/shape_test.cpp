@@ -50,6 +50,23 @@ TEST_P(shape, slices) {
   EXPECT_THROW(m(slice(0, 1, 0)), dsl::index_error);
 }
 
+// An unsigned position of 2^63 and more is beyond the end, not the last but so many.
+TEST_P(shape, unsigned_subscripts) {
+  auto x = counting(10);
+  const auto r = reference(10);
+  const std::size_t none = 0, most = ~std::size_t{0};
+  EXPECT_THROW(x(none - 1), dsl::index_error);
+  EXPECT_THROW(x(std::size_t{1} << 63), dsl::index_error);
+  EXPECT_EQ(x(std::uint8_t{9}).value(), 9);
+  EXPECT_EQ(x(4294967295u - 4294967288u).value(), 7);
+  EXPECT_THROW(x(4294967295u), dsl::index_error);
+  expect_view(x(slice(0, most)), r.slice(0, 0, std::nullopt, 1));
+  expect_view(x(slice(most, end)), r.slice(0, 10, std::nullopt, 1));
+  expect_view(x(slice(most, end, -1)), r.slice(0, std::nullopt, std::nullopt, -1));
+  expect_view(x(slice(3, end, most)), r.slice(0, 3, 4, 1));
+  EXPECT_THROW((x + 1)(none - 1), dsl::index_error);
+}
+
 TEST_P(shape, chains_of_views) {
   auto x = counting(4, 5, 6);
   const auto r = reference(4, 5, 6);

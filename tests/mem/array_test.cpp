@@ -2,6 +2,9 @@
 #include "../on_device.hpp"
 
 #include <complex>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
 #include <thread>
 
 namespace {
@@ -40,6 +43,154 @@ TEST_P(array, copies_are_deep_and_moves_keep_the_memory) {
   EXPECT_EQ(a.copy_to_host(), (std::vector<int>{2, 3, 4}));
   a = dsl::array<int>(5);  // another extent: other memory
   EXPECT_EQ(a.size(), 5);
+}
+
+// Copying into memory is an assignment, moving takes over. Every pair of shapes fits as an array where it fits as an expression.
+TEST_P(array, copies_into_memory_follow_the_rules_of_assignment) {
+  std::vector<dsl::extents<2>> shapes;
+  for (const std::int64_t rows : {0, 1, 3})
+    for (const std::int64_t columns : {0, 1, 2, 4}) shapes.push_back({rows, columns});
+  for (const auto& to : shapes)
+    for (const auto& from : shapes) {
+      dsl::array<int, 2> a(to), wanted(to), b(from);
+      a = 5, wanted = 5;
+      b = dsl::reshape(dsl::arange<int>(b.size()), from);
+      bool fits = true, fitted = true;
+      try {
+        wanted = -(-b);
+      } catch (const dsl::shape_error&) {
+        fits = false;
+      }
+      const int* const data = a.data();
+      try {
+        a = b;
+      } catch (const dsl::shape_error&) {
+        fitted = false;
+      }
+      EXPECT_EQ(fitted, fits);
+      EXPECT_EQ(a.extents(), to);
+      EXPECT_EQ(a.data(), data);
+      EXPECT_EQ(a.copy_to_host(), wanted.copy_to_host());
+      a = std::move(b);
+      EXPECT_EQ(a.extents(), from);
+    }
+  dsl::array<int> none, a = dsl::ones<int>(3);
+  EXPECT_THROW(a = none, dsl::memory_error);
+  EXPECT_EQ(a.copy_to_host(), std::vector<int>(3, 1));
+  none = a;
+  EXPECT_EQ(none.copy_to_host(), std::vector<int>(3, 1));
+  EXPECT_NE(none.data(), a.data());
+}
+
+TEST_P(array, is_copied_from_another_device) {
+  const dsl::array<int> a = dsl::arange<int>(5);
+  const dsl::device_guard guard(dsl::device::current() == dsl::device("host") ? "sim" : "host");
+  auto b = dsl::zeros<int>(5), other = dsl::zeros<int>(4);
+  b = a;
+  EXPECT_EQ(b.where(), dsl::device::current());
+  EXPECT_EQ(b.copy_to_host(), (std::vector<int>{0, 1, 2, 3, 4}));
+  EXPECT_THROW(other = a, dsl::error);
+}
+
+TEST_P(array, without_memory_it_takes_the_shape_of_its_own_rank) {
+  dsl::array<float> a;
+  EXPECT_THROW(a = dsl::scalar<float>(3), dsl::shape_error);
+  EXPECT_THROW(a = 3.0f, dsl::memory_error);
+  dsl::array<float, 2> m;
+  EXPECT_THROW(m = dsl::ones<float>(3), dsl::shape_error);
+  EXPECT_FALSE(a.has_memory() || m.has_memory());
+  m = dsl::full<float>(2, 1, 3);
+  EXPECT_EQ(m.extents(), (dsl::extents<2>{1, 3}));
+}
+
+// What was moved from is no source; as a target it is given memory.
+TEST_P(array, moved_from) {
+  dsl::scalar<float> s = 2.0f, t = std::move(s);
+  EXPECT_FALSE(s.has_memory());
+  EXPECT_THROW(s.value(), dsl::memory_error);
+  EXPECT_THROW(dsl::scalar<float>{s}, dsl::memory_error);
+  EXPECT_THROW(t = s, dsl::memory_error);
+  EXPECT_THROW((t = s + 1), dsl::memory_error);
+  auto x = dsl::ones<float>(3);
+  EXPECT_THROW(x = s, dsl::memory_error);
+  EXPECT_THROW(x(0) = s, dsl::memory_error);
+  EXPECT_THROW(dsl::iterate(1, dsl::vectorize([](auto v) { return v + 1; }), dsl::state(s)), dsl::memory_error);
+  EXPECT_EQ(t.value(), 2.0f);
+  EXPECT_EQ(x.copy_to_host(), std::vector<float>(3, 1));
+  const auto again = [&](auto&& give, float wanted) {
+    t = std::move(s);
+    give();
+    EXPECT_EQ(s.value(), wanted);
+    EXPECT_EQ(s.where(), dsl::device::current());
+  };
+  s = 4.0f;
+  EXPECT_EQ(s.value(), 4.0f);
+  const dsl::scalar<float> other = 5.0f;
+  again([&] { s = other; }, 5);
+  again([&] { s = other + 1; }, 6);
+  again([&] { s = dsl::sum(x); }, 3);
+  again([&] { s = x(1); }, 1);
+  again([&] { dsl::tie(s) = dsl::sum(x); }, 3);
+
+  dsl::array<float> y = std::move(x);
+  EXPECT_EQ(x.extents(), (dsl::extents<1>{0}));
+  EXPECT_EQ(x.size(), 0);
+  EXPECT_TRUE(x.copy_to_host().empty());
+  EXPECT_THROW(y = x + 1, dsl::memory_error);
+  EXPECT_THROW(x(0), dsl::memory_error);
+  EXPECT_THROW(x = 1.0f, dsl::memory_error);
+  EXPECT_THROW(x.view().copy_to_host(), dsl::memory_error);
+  EXPECT_THROW((dsl::view<float, 0>().copy_to_host()), dsl::memory_error);
+  EXPECT_THROW(dsl::element_reference<float>(dsl::view<float, 0>()).value(), dsl::memory_error);
+  EXPECT_THROW(dsl::element_reference<float>(dsl::view<float, 0>()) = 1.0f, dsl::memory_error);
+  x = y + 1;
+  EXPECT_EQ(x.copy_to_host(), std::vector<float>(3, 2));
+}
+
+// Scalars moved, copied and assigned in any order, beside values that may be missing.
+TEST_P(array, scalars_in_any_order) {
+  std::mt19937 random(7);
+  std::vector<dsl::scalar<float>> have(4);
+  std::vector<std::optional<float>> want(4, 0.0f);
+  for (int round = 0; round < 400; ++round) {
+    const std::size_t to = random() % 4, from = random() % 4;
+    const auto value = static_cast<float>(random() % 100);
+    bool threw = false;
+    const auto kind = random() % 5;
+    try {
+      switch (kind) {
+        case 0: have[to] = value; break;
+        case 1: have[to] = have[from]; break;
+        case 2: have[to] = have[from] + 1; break;
+        case 3: dsl::tie(have[to]) = have[from] + 1; break;
+        default: if (to != from) have[to] = std::move(have[from]);
+      }
+    } catch (const dsl::memory_error&) {
+      threw = true;
+    }
+    EXPECT_EQ(threw, !want[from] && (kind == 2 || kind == 3 || (kind == 1 && to != from)));
+    if (kind == 0) want[to] = value;
+    else if (kind == 4) want[to] = to != from ? std::exchange(want[from], std::nullopt) : want[to];
+    else if (want[from]) want[to] = *want[from] + (kind == 1 ? 0.0f : 1.0f);
+    for (std::size_t k = 0; k < have.size(); ++k) {
+      ASSERT_EQ(have[k].has_memory(), want[k].has_value());
+      EXPECT_EQ(want[k] ? have[k].value() : 0, want[k].value_or(0)) << round;
+    }
+  }
+}
+
+TEST_P(array, what_the_host_has_no_room_for) {
+  const auto x = dsl::ones<float>(1);
+  const auto z = dsl::ones<std::complex<double>>(1);
+  const auto b = dsl::full<bool>(true, 1);
+  EXPECT_THROW(dsl::broadcast_to(x, std::int64_t{1} << 61).copy_to_host(), dsl::memory_error);
+  EXPECT_THROW(dsl::broadcast_to(z, std::int64_t{1} << 60).copy_to_host(), dsl::memory_error);  // 2^64 bytes
+  EXPECT_THROW(dsl::save_npy("/dev/shm/none.npy", dsl::broadcast_to(z, std::int64_t{1} << 60)), dsl::memory_error);
+#if !defined(__SANITIZE_ADDRESS__)  // which ends the program where so much is asked for
+  EXPECT_THROW(dsl::broadcast_to(x, std::int64_t{1} << 50).copy_to_host(), dsl::memory_error);
+  EXPECT_THROW(dsl::broadcast_to(b, std::int64_t{1} << 50).copy_to_host(), dsl::memory_error);
+  EXPECT_THROW(dsl::save_npy("/dev/shm/none.npy", dsl::broadcast_to(x, std::int64_t{1} << 50)), dsl::memory_error);
+#endif
 }
 
 TEST_P(array, an_expression_outlives_its_operands) {
@@ -145,6 +296,47 @@ TEST(device, names) {
     EXPECT_NE(message<dsl::device_error>([&] { dsl::device{bad}; }).find("valid are \"host\", \"sim\""), std::string::npos) << bad;
   const std::string none = message<dsl::device_error>([] { dsl::device_guard g("cuda:97"); });
   EXPECT_NE(none.find("cuda:97"), std::string::npos) << none;
+}
+
+TEST(device, that_is_not_there) {
+  const dsl::device none(dsl::backend::cuda, 97), negative(dsl::backend::cuda, -1);
+  EXPECT_THROW(dsl::device{static_cast<const char*>(nullptr)}, dsl::device_error);
+  for (const auto& d : {none, negative}) {
+    EXPECT_THROW(dsl::array<float>(dsl::extents<1>{3}, d), dsl::device_error);
+    EXPECT_THROW(dsl::scalar<float>(1, d), dsl::device_error);
+    EXPECT_THROW(dsl::stream{d}, dsl::device_error);
+    EXPECT_THROW(dsl::stream::current(d), dsl::device_error);
+    EXPECT_THROW(dsl::properties(d), dsl::device_error);
+    EXPECT_THROW(d.synchronize(), dsl::device_error);
+    EXPECT_THROW(dsl::device_guard{d}, dsl::device_error);
+  }
+}
+
+TEST(device, name_compares_with_strings) {
+  const dsl::text name = dsl::device("sim").name();
+  EXPECT_TRUE(name == "sim" && "sim" == name && name != "host" && name != "simulator" && name != "si");
+  EXPECT_TRUE(name == std::string("sim") && std::string("host") != name && name == std::string_view("simulator").substr(0, 3));
+  EXPECT_TRUE(name == dsl::device("sim").name() && name != dsl::device("host").name() && dsl::text() == "" && dsl::text(nullptr) == "");
+  EXPECT_FALSE(name == static_cast<const char*>(nullptr));
+}
+
+// In a process of its own: it is read once.
+TEST(device_DeathTest, instruction_set_must_be_one) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto run_with = [](const char* level) {
+    setenv("DSL_SIMD", level, 1);
+    const dsl::device_guard guard("host");
+    try {
+      const auto x = dsl::ones<float>(3);
+      dsl::array<float> y = x + x;
+      std::fputs(y(2) == 2.0f ? "is 2" : "is wrong", stderr);
+    } catch (const dsl::device_error& e) {
+      std::fputs(e.what(), stderr);
+    }
+    std::exit(0);
+  };
+  for (const char* level : {"", "0", "1", "2"}) EXPECT_EXIT(run_with(level), testing::ExitedWithCode(0), "is 2") << level;
+  for (const char* level : {"avx2", "3", "-1", "01", " 1"}) EXPECT_EXIT(run_with(level), testing::ExitedWithCode(0), "DSL_SIMD is .*valid are 0") << level;
 }
 
 TEST(device, operands_must_share_one) {

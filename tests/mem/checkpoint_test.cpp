@@ -96,6 +96,84 @@ TEST_P(checkpoint, leaves_other_files_alone) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.parent_path()), {}), 1);
 }
 
+TEST_P(checkpoint, takes_the_place_of_the_one_before_with_its_links_and_permissions) {
+  const auto x = dsl::ones<float>(4);
+  const fs::path store = outer / "store", link = outer / "link";
+  const fs::perms of_file = fs::perms::owner_read | fs::perms::owner_write, of_folder = fs::perms::owner_all;
+  fs::create_directories(store);
+  fs::create_directories(outer / "run");
+  fs::create_directory_symlink("store", link);
+  fs::permissions(store, of_folder);
+  dsl::save_checkpoint(link, 1, x);
+  fs::permissions(store / "0.npy", of_file);
+  fs::permissions(store / "steps.npy", of_file);
+  std::int64_t steps = 1;
+  for (const fs::path& name : {link, link / "", store / ".", outer / "run" / ".." / "link"}) {
+    dsl::save_checkpoint(name, ++steps, x);
+    dsl::array<float> got;
+    EXPECT_EQ(dsl::load_checkpoint(name, got), steps) << name;
+    EXPECT_EQ(dsl::load_checkpoint(store, got), steps) << name;
+    EXPECT_TRUE(fs::is_symlink(link)) << name;
+    EXPECT_EQ(fs::status(store).permissions(), of_folder) << name;
+    EXPECT_EQ(fs::status(store / "0.npy").permissions(), of_file) << name;
+    EXPECT_EQ(fs::status(store / "steps.npy").permissions(), of_file) << name;
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(outer), {}), 3);
+}
+
+TEST_P(checkpoint, removes_nothing_but_its_own_files) {
+  const auto x = dsl::ones<float>(4);
+  const auto mine = [&](const fs::path& file) { fs::create_directories(file.parent_path()), std::ofstream(file) << "mine"; };
+  for (const char* beside : {"", ".new", ".previous"}) {
+    fs::remove_all(outer);
+    dsl::save_checkpoint(folder, 1, x);
+    const fs::path place = folder.string() + beside;
+    fs::remove(place / "0.npy");
+    mine(place / "0.npy" / "precious");
+    EXPECT_NE(error_of([&] { dsl::save_checkpoint(folder, 2, x); }), "no error") << beside;
+    EXPECT_TRUE(fs::exists(place / "0.npy" / "precious")) << beside;
+    fs::remove_all(place);
+    mine(outer / "elsewhere" / "0.npy");
+    fs::create_directory_symlink(outer / "elsewhere", place);  // as the folder's name it is followed, beside it it is someone else's
+    EXPECT_EQ(error_of([&] { dsl::save_checkpoint(folder, 3, x); }) == "no error", *beside == '\0') << beside;
+    EXPECT_TRUE(fs::exists(outer / "elsewhere" / "0.npy")) << beside;
+  }
+}
+
+TEST_P(checkpoint, needs_the_name_of_a_folder) {
+  const auto x = dsl::ones<float>(4);
+  fs::create_directories(folder);
+  const fs::path before = fs::current_path();
+  fs::current_path(folder);
+  dsl::array<float> got;
+  for (const char* name : {"", ".", "./", "..", "../", "/", "./.", "../.."}) {
+    EXPECT_NE(error_of([&] { dsl::save_checkpoint(name, 1, x); }).find("needs the name of a folder of its own"), std::string::npos) << name;
+    EXPECT_NE(error_of([&] { dsl::load_checkpoint(name, got); }), "no error") << name;
+  }
+  EXPECT_NE(error_of([&] { dsl::save_checkpoint(nullptr, 1, x); }), "no error");
+  EXPECT_NE(error_of([&] { dsl::load_checkpoint(nullptr, got); }), "no error");
+  EXPECT_TRUE(fs::is_empty(folder));
+  dsl::save_checkpoint("here", 1, x);
+  EXPECT_EQ(dsl::load_checkpoint("./here/", got), 1);
+  EXPECT_THROW(dsl::save_checkpoint("not/there", 1, x, dsl::array<float>()), dsl::memory_error);
+  EXPECT_FALSE(fs::exists("not"));
+  fs::current_path(before);
+  EXPECT_EQ(std::distance(fs::directory_iterator(outer / "run"), {}), 1);
+}
+
+TEST_P(checkpoint, a_bool_is_0_or_1_whatever_the_byte) {
+  dsl::save_checkpoint(folder, 1, dsl::zeros<bool>(3));
+  std::fstream file(folder / "0.npy", std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(-2, std::ios::end);
+  file.put('\2'), file.put('\xff');
+  file.close();
+  auto got = dsl::full<bool>(true, 3);
+  dsl::load_checkpoint(folder, got);
+  EXPECT_EQ(dsl::count_nonzero(got).value(), 2);
+  EXPECT_EQ(dsl::load_checkpoint(folder, dsl::flip(got)), 1);
+  EXPECT_EQ(got.copy_to_host(), (std::vector<bool>{true, true, false}));
+}
+
 // Each state that a stop may leave behind.
 TEST_P(checkpoint, is_found_after_a_stop) {
   dsl::array<float> got;

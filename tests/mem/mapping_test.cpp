@@ -263,6 +263,7 @@ TEST(mapping, errors_say_what_was_asked_of_which_shape) {
   };
   EXPECT_EQ(message<dsl::index_error>([&] { sliced(m, {0, 4}); }), "index 4 is out of range for axis 1 of extent 4");
   EXPECT_EQ(message<dsl::index_error>([&] { sliced(m, {-4}); }), "index -4 is out of range for axis 0 of extent 3");
+  EXPECT_EQ(message<dsl::index_error>([&] { sliced(m, {std::size_t{0} - 1}); }), "index 9223372036854775807 or more is out of range for axis 0 of extent 3");
   EXPECT_EQ(message<dsl::index_error>([&] { sliced(packed({0}), {0}); }), "index 0 is out of range for axis 0 of extent 0");
   EXPECT_EQ(message<dsl::index_error>([&] {
               sliced(m, {dsl::slice(), dsl::slice(0, 3, 0)});

@@ -5,6 +5,7 @@
 #include <dsl/mem/npy.hpp>
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <complex>
@@ -135,6 +136,66 @@ TEST_P(npy, says_what_is_wrong_with_a_file) {
     EXPECT_NE(error_of([&] { dsl::load_npy<double, 2>(data(name)); }).find("has a header that is not understood: {'descr'"), std::string::npos) << name;
   EXPECT_NE(error_of([&] { dsl::load_npy<double, 2>(data("huge")); }).find("4294967296"), std::string::npos);
   EXPECT_EQ(error_of([&] { dsl::load_npy<double, 2>(folder); }), folder.string() + ": cannot be read: Is a directory");
+}
+
+// A file of one row of bytes under a given header.
+void write_file(const fs::path& file, const std::string& header, const std::string& elements) {
+  const std::string text = header + '\n';
+  std::ofstream out(file, std::ios::binary);
+  out << std::string("\x93NUMPY\x01\x00", 8) << static_cast<char>(text.size() & 0xff) << static_cast<char>(text.size() >> 8) << text << elements;
+}
+
+TEST_P(npy, a_bool_is_0_or_1_whatever_the_byte) {
+  write_file(folder / "b.npy", "{'descr': '|b1', 'fortran_order': False, 'shape': (5,), }", std::string("\0\1\2\x80\xff", 5));
+  const auto a = dsl::load_npy<bool>(folder / "b.npy");
+  EXPECT_EQ(a.copy_to_host(), (std::vector<bool>{false, true, true, true, true}));
+  EXPECT_EQ(dsl::count_nonzero(a).value(), 4);
+  dsl::array<bool> n = !a;
+  EXPECT_EQ(n.copy_to_host(), (std::vector<bool>{true, false, false, false, false}));
+  write_file(folder / "b.npy", "{'descr': '|b1', 'fortran_order': True, 'shape': (2, 2), }", "\2\3\4\5");
+  EXPECT_EQ(dsl::eval(dsl::sum<std::int64_t>(dsl::load_npy<bool, 2>(folder / "b.npy"))).value(), 4);
+  write_file(folder / "b.npy", "{'descr': '|b1', 'fortran_order': False, 'shape': (), }", "\x40");
+  EXPECT_EQ(dsl::eval(dsl::cast<int>(dsl::load_npy<bool, 0>(folder / "b.npy"))).value(), 1);
+}
+
+TEST_P(npy, headers_are_one_dictionary_with_each_key_once) {
+  const auto outcome = [&](const std::string& header) {
+    write_file(folder / "a.npy", header, "abcd");
+    const std::string error = error_of([&] { EXPECT_EQ(dsl::load_npy<std::uint8_t>(folder / "a.npy").size(), 4); });
+    return error.find("has a header that is not understood") != std::string::npos ? "not understood" : error;
+  };
+  const std::string descr = "'descr': '|u1', ", order = "'fortran_order': False, ", shape = "'shape': (4,), ";
+  for (const std::string& good : {'{' + descr + order + shape + '}', '{' + shape + descr + order + "}   ", std::string("{\"shape\":(4L,),'descr':\"|u1\",'fortran_order':  False}\t\n")})
+    EXPECT_EQ(outcome(good), "no error") << good;
+  const std::string all = descr + order + shape;
+  for (const std::string& bad : {'{' + all + descr + '}', '{' + all + shape + '}', '{' + descr + descr + order + '}', '{' + all + "'more': 1}", '{' + all + "} and more",
+                                 '{' + all + "}}", '{' + all + '}' + std::string(1, '\0'), '{' + all, '{' + all + ",}", std::string(1, '\0') + '{' + all + '}', '(' + all + ')', std::string("{}"), std::string()})
+    EXPECT_EQ(outcome(bad), "not understood") << bad;
+}
+
+TEST_P(npy, keeps_permissions_and_links) {
+  const auto a = dsl::ones<double>(3);
+  const fs::path real = folder / "real.npy", link = folder / "link.npy";
+  dsl::save_npy(real, a);
+  fs::permissions(real, fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink("real.npy", link);
+  dsl::save_npy(link, dsl::zeros<double>(4));
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(dsl::load_npy<double>(real).size(), 4);
+  EXPECT_EQ(fs::status(real).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink("not_yet.npy", folder / "dangling.npy");
+  dsl::save_npy(folder / "dangling.npy", a);
+  EXPECT_EQ(dsl::load_npy<double>(folder / "not_yet.npy").size(), 3);
+  fs::create_symlink("circle.npy", folder / "circle.npy");
+  EXPECT_NE(error_of([&] { dsl::save_npy(folder / "circle.npy", a); }), "no error");
+  EXPECT_EQ(files_in(folder), 5u);
+}
+
+TEST_P(npy, a_name_that_is_none) {
+  EXPECT_NE(error_of([] { dsl::load_npy<float>(nullptr); }), "no error");
+  EXPECT_NE(error_of([] { dsl::save_npy(nullptr, dsl::ones<float>(1)); }), "no error");
+  EXPECT_NE(error_of([] { dsl::load_npy<float>(""); }), "no error");
+  EXPECT_NE(error_of([] { dsl::save_npy("", dsl::ones<float>(1)); }), "no error");
 }
 
 TEST_P(npy, writes_all_of_a_file_or_nothing) {

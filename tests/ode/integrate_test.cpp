@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <complex>
+#include <limits>
 
 namespace {
 
@@ -120,6 +121,49 @@ TEST_P(integrate, nothing_to_do) {
 
   dsl::array<double> without_memory;
   EXPECT_THROW(dsl::ode::integrate(decay, dsl::state(without_memory), 0, 5, {}), dsl::memory_error);
+}
+
+TEST_P(integrate, refuses_what_cannot_be) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+  const struct { double t0, t1; dsl::ode::tolerance wanted; } impossible[] = {
+      {0, nan, {}}, {nan, 1, {}}, {0, inf, {}}, {-inf, 0, {}}, {-1.7e308, 1.7e308, {}},
+      {0, 1, {.relative = -1}}, {0, 1, {.relative = nan}}, {0, 1, {.relative = inf}},
+      {0, 1, {.absolute = -1}}, {0, 1, {.absolute = nan}}, {0, 1, {.absolute = inf}}, {0, 1, {.relative = 0, .absolute = 0}},
+      {0, 1, {.first_step = -1}}, {0, 1, {.first_step = nan}},
+      {0, 1, {.largest_step = -1}}, {0, 1, {.largest_step = 0}}, {0, 1, {.largest_step = nan}}, {0, 1, {.most_steps = -1}}};
+  auto y = dsl::to_device(std::vector<double>{1, 2});
+  for (const auto& [t0, t1, wanted] : impossible) EXPECT_THROW(dsl::ode::integrate(decay, dsl::state(y), t0, t1, wanted), dsl::value_error) << t0 << ' ' << t1 << ' ' << wanted.relative;
+  EXPECT_THROW(dsl::ode::integrate(oscillator, dsl::state(y, y), 0, 1), dsl::shape_error);
+  EXPECT_EQ(y.copy_to_host(), (std::vector<double>{1, 2}));
+}
+
+// The fields stay what they are at t.
+TEST_P(integrate, takes_no_step_that_leaves_the_time_as_it_is) {
+  const struct { double t0, t1; dsl::ode::tolerance wanted; outcome end; } runs[] = {
+      {0, 1, {.most_steps = 0}, outcome::too_many_steps}, {1, 1, {.most_steps = 0}, outcome::reached},
+      {1e16, 1e16 + 2, {}, outcome::step_too_small}, {1e16, 1e16 + 2, {.first_step = 1}, outcome::step_too_small}, {1, 2, {.largest_step = 1e-20}, outcome::step_too_small}};
+  for (const auto& [t0, t1, wanted, end] : runs) {
+    auto y = dsl::to_device(std::vector<double>{1, 2});
+    const auto at = dsl::ode::integrate(decay, dsl::state(y), t0, t1, wanted);
+    EXPECT_EQ(at.outcome(), end) << t0;
+    EXPECT_EQ(at.t.value(), t0);
+    EXPECT_EQ(at.steps.value(), at.rejected.value());
+    EXPECT_EQ(y.copy_to_host(), (std::vector<double>{1, 2}));
+  }
+  auto y = dsl::to_device(std::vector<double>{1, 2});
+  const auto at = dsl::ode::integrate(decay, dsl::state(y), 1, 2, {.relative = 1e-6, .first_step = 1e-20});  // SciPy's is 2e-15 then, too
+  EXPECT_EQ(at.outcome(), outcome::reached);
+  EXPECT_NEAR(y.copy_to_host()[0], std::exp(-1), 1e-5);
+}
+
+TEST_P(integrate, goes_on_where_its_fields_are) {
+  auto y = dsl::to_device(std::vector<double>{1, 2});
+  const dsl::device here = dsl::device::current();
+  const dsl::device_guard elsewhere(dsl::device(here.kind == dsl::backend::host ? dsl::backend::sim : dsl::backend::host));
+  const auto at = dsl::ode::integrate(decay, dsl::state(y), 0, 1);
+  EXPECT_EQ(at.outcome(), outcome::reached);
+  EXPECT_EQ(at.t.where(), here);
+  EXPECT_NEAR(y.copy_to_host()[0], std::exp(-1), 1e-3);
 }
 
 TEST_P(integrate, obeys_what_is_said_of_steps) {

@@ -41,6 +41,7 @@ class trial {
       const leaf& l = b.leaves[i];
       const placement p = draw_placement(r, space_, l.rank, drawn, true);
       leaves_.push_back({l.type, p, draw_elements(r, l.type, p.block)});
+      if (l.from == source::value && kind_of(l.type) == kind::integer) make_small(leaves_.back());
     }
     for (const tree& formula : b.formula) {
       const placement p = draw_placement(r, space_, b.rank, drawn, false);
@@ -74,6 +75,12 @@ class trial {
   }
 
  private:
+  // A C++ integer that the dtype beside it does not hold is an error.
+  static void make_small(memory& m) {
+    const auto width = static_cast<std::size_t>(bytes_of(m.type));
+    for (std::size_t i = 0; i < m.bytes.size(); ++i) m.bytes[i] = i % width == 0 ? m.bytes[i] & 0x7f : 0;  // little-endian
+  }
+
   // Where an output and an operand have one dtype and shape, the output goes to the operand's memory: in place, or with another
   // mapping.
   void overlap(random& r) {

@@ -1,5 +1,6 @@
 #include "reference.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -68,9 +69,10 @@ value convert(const value& v, dtype to) {
     const int bits = 8 * bytes_of(to);
     const real low = is_signed_integer(to) ? -std::ldexp(real(1), bits - 1) : 0,
                high = std::ldexp(real(1), is_signed_integer(to) ? bits - 1 : bits);
-    if (!a.is_range() || std::trunc(a.low) != std::trunc(a.high) || !(std::trunc(a.low) >= low && std::trunc(a.low) < high))
-      return value::unknown(to);
-    return value::integer(to, static_cast<__int128>(std::trunc(a.low)));
+    if (a.is_nan()) return value::integer(to, 0);
+    if (!a.is_range()) return value::unknown(to);
+    const auto within = [&](real x) { return static_cast<__int128>(std::clamp(std::trunc(x), low, high - 1)); };
+    return within(a.low) == within(a.high) ? value::integer(to, within(a.low)) : value::unknown(to);
   }
   if (have <= kind::integer) {
     const interval exact = v.is_known ? interval::point(static_cast<real>(v.exact())) : interval::anything();
@@ -332,13 +334,24 @@ value apply_node(const tree& formula, const node& n, const value* leaves, const 
     return v.type == to ? v : convert(v, to);
   };
   const bool compares = info(n.what).gives == result_rule::truth;
-  // Only int64 with uint64 has a common dtype of another kind; NumPy compares them exactly.
-  if (compares && kind_of(types[0].type) == kind::integer && kind_of(types[1].type) == kind::integer &&
-      kind_of(common) == kind::real)
+  // NumPy compares integers exactly, whatever their common dtype.
+  if (compares && arity(n.what) == 2 && kind_of(types[0].type) <= kind::integer && kind_of(types[1].type) <= kind::integer)
     return compare(n.what, *operand[0], *operand[1]);
   const kind k = kind_of(common);
   const bool whole = k <= kind::integer;
   if (n.what == operation::where) return choose(as_truth(*operand[0]), brought(*operand[1], false), brought(*operand[2], false));
+  // A bound that C++ scalars made clips nothing where it is beyond the dtype's end.
+  value bound[2];
+  if (n.what == operation::clip && whole && kind_of(common) == kind::integer)
+    for (int i = 1; i < 3; ++i)
+      if (types[i].weak && operand[i]->is_known) {
+        const __int128 given = operand[i]->exact();
+        const int bits = 8 * bytes_of(common);
+        const __int128 end = i == 1 ? (is_signed_integer(common) ? -(__int128{1} << (bits - 1)) : 0)
+                                    : (__int128{1} << (is_signed_integer(common) ? bits - 1 : bits)) - 1;
+        bound[i - 1] = value::integer(common, i == 1 ? std::max(given, end) : std::min(given, end));
+        operand[i] = &bound[i - 1];
+      }
   const value a = brought(*operand[0], true), b = brought(*operand[1], arity(n.what) > 1),
               c = brought(*operand[2], arity(n.what) > 2);
   switch (arity(n.what)) {

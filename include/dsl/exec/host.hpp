@@ -66,6 +66,8 @@ class host_loop {
   template <class Fold, int J>
   DSL_DETAIL_FN static void store(const fold_state<Fold>& s, void* const* sums, int lane) { store<Fold, J>(s, sums, lane, values_of_fold<Fold>{}); }
 
+  // A char could lie anywhere, among the operands' addresses too: where one is stored as such, GCC does not vectorise the loop.
+  enum class byte : unsigned char {};
   template <int I>
   DSL_DETAIL_FN static void write(const typename eval::results& r, void* const* out, std::int64_t at) {
     constexpr target_word t{Pass::target_words[I]};
@@ -75,6 +77,7 @@ class host_loop {
       T& to = static_cast<T*>(out[I])[at];
       // Part by part: where a struct is copied whole from a variable whose address `fold_element` takes, GCC does not vectorise the loop.
       if constexpr (is_complex<T>) to.re = value.re, to.im = value.im;
+      else if constexpr (math::wraps<T> && sizeof(T) == 1) reinterpret_cast<byte&>(to) = static_cast<byte>(value);
       else to = value;
     }
   }

@@ -169,7 +169,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     lane_results out;
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l) {
-      if constexpr (apart) out.of[l] = eval::compute_apart(g.in[l]);
+      if constexpr (Memory::apart && eval::gathers) out.of[l] = eval::compute_apart(g.in[l], memory);
+      else if constexpr (apart) out.of[l] = eval::compute_apart(g.in[l]);
       else out.of[l] = eval::compute(g.in[l]);
     }
     return out;

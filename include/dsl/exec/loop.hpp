@@ -40,9 +40,12 @@ const loop_code& loop_code_of() {
 struct loop_schedule {
   std::int64_t steps, first, every;  // first: the number of the first step
   std::int64_t records() const { return steps / every; }
-  /// Throws shape_error for a negative number of steps, and for recording every 0th one.
+  /// Throws shape_error for a negative number of steps, for recording every 0th one, and where the last one has no number.
   static loop_schedule of(std::int64_t steps, std::int64_t first, std::int64_t every);
 };
+
+/// Throws value_error: of what ends a loop nothing changes in its steps.
+[[noreturn]] void throw_endless_condition();
 
 /// Called between launches with the number of steps that have run; false stops the loop.
 struct loop_watch {
@@ -73,6 +76,7 @@ class loop : prepared {
   std::int64_t steps_a_launch(const plan& p, bool watched) const;
   void queue(const plan& p, const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories);
   void run_steps(const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories);
+  void run_single_steps(const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories);
   void run_graph(const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories);
   void run_blocks(const loop_schedule& all, std::int64_t done, std::int64_t count);
   void run_kernel(const plan& p, const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories);

@@ -64,7 +64,8 @@ struct walk {
   int axis;  // neighbour: the dimension, or -1 where the array's extent along it is 1
 };
 
-inline constexpr int max_operands = 32;
+// What an expression reads, with the operand that counts the elements of a reduction; and beside it what it writes.
+inline constexpr int max_inputs = 64, max_operands = max_inputs + static_cast<int>(max_program_outputs);
 
 /// One index space for all operands of an expression: broadcast, in the order in which the outputs lie in memory, dimensions of
 /// extent 1 dropped, and neighbours merged where every operand's memory allows it.
@@ -82,6 +83,8 @@ struct geometry {
   walk walks[max_operands];      // the operands' own, and no further, are set
 };
 
+/// The first operand's device that is in memory, else the current one.
+device home_of_operands(const operand* all, int count);
 /// The operands' device: the current one where none is in memory. Throws device_error where they differ.
 device common_device(const operand* all, int count, const pass_view& pass);
 
@@ -89,6 +92,16 @@ device common_device(const operand* all, int count, const pass_view& pass);
 /// come before `outputs` in `operands`. `lanes` is how many elements a thread takes at a time. Throws shape_error and device_error,
 /// before anything has been written.
 void lay_out(geometry& space, const operand* operands, int inputs, int outputs, int lanes, const pass_view& pass);
+
+/// What operands broadcast to, of however many. Throws shape_error.
+void broadcast_shape(std::int64_t (&shape)[max_rank], int& rank, const operand* operands, int count, const pass_view& pass);
+
+/// The first operand that reads the same array as operand k: the same elements, for a neighbour's those that it moves among. Equal views
+/// are one operand to what counts and prints.
+int first_of_array(const operand* operands, int k);
+
+/// Throws overflow_error where an operand is an integer by value outside the range.
+void require_range(const operand& o, integer_range range);
 
 /// Whether an output is written while elements are still read.
 bool is_written_by_elements(const operand& o);

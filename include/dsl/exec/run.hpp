@@ -13,8 +13,8 @@ struct unnamed;
 struct program_code {
   pass_traits pass;
   int inputs;
-  cost per_element;
   const char* name;        // contains the kernel's name (`spell_kernel`), or null
+  const char* architectures;  // that nvcc compiled its file for, "800,900"; or null
   const void* kernel[2];   // linear, strided; null in a file that nvcc did not compile
   simulated_kernel simulated[2];
   host_code host;
@@ -40,15 +40,14 @@ constexpr int largest_state(foldings<F...>) {
 template <class Name, class Pass, int Inputs>
 const program_code& code_of() {
   constexpr int operands = Inputs + Pass::targets;
-  static_assert(operands <= max_operands, "a kernel takes at most 32 operands and outputs");
   using linear = linear_arguments<operands>;
   using strided = strided_arguments<operands>;
   using folds = typename Pass::folds;
   static const program_code code{
       {Pass::view(), lanes_for(Pass::view()), {groups_ahead(Pass::view(), false), groups_ahead(Pass::view(), true)}, sizeof(typename folds_of<folds>::accumulators), largest_state(folds{})},
       Inputs,
-      cost_of(Pass::view()),
       spelled_name<Name>(),
+      DSL_DETAIL_ARCHITECTURES,
 #if defined(__CUDACC__)
       {reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, linear>), reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, strided>)},
 #else
@@ -62,22 +61,33 @@ const program_code& code_of() {
 /// A pass bound to its operands: laid out once, run as often as wanted.
 class prepared {
  public:
-  /// Inputs, then outputs. Throws shape_error and device_error.
+  /// Inputs, then outputs. Throws shape_error, where two outputs have an element in common too, and device_error.
   prepared(const program_code& code, const operand* operands, const launch& fixed);
 
   device where() const { return space_.where; }
   bool is_reduction(std::size_t output) const { return code_->pass.view.is_result(static_cast<int>(output)); }
   plan make_plan() const;
+  /// What an element costs, where what several operands read of one array is read once.
+  cost cost_per_element() const;
 
   /// Queues one evaluation on the current stream. `recorded` gives for each output a second address for a reduction's result, or 0;
   /// on a GPU a kernel that folds does nothing where `*stop` is true. Throws cuda_error that names the kernel, the expression and the sizes.
   void run(const std::uint64_t* recorded = nullptr, const bool* stop = nullptr);
   /// As `run`, as if the right side were complete before the first write. Once: what overlapped is bound to a temporary after it.
-  void assign();
+  void assign() { assign_all(this, 1); }
+  /// The same for several, as if all of them were complete. What may be thrown is thrown before the first is queued.
+  static void assign_all(prepared* passes, int count);
+  /// Throws shape_error where a target has an element in common with one of another pass.
+  void require_apart_from(const prepared& other) const;
   /// Throws shape_error where `run` would not do for that.
   void require_in_place() const;
 
  private:
+  plan plan_launch() const;
+  // A target that is written when all passes have run, from a temporary.
+  struct late_copy;
+  void write_aside(std::uint32_t outputs, std::vector<late_copy>& copies);
+  bool reads_memory_of(const operand& target) const;
   void run_kernel(const std::uint64_t* recorded, const bool* stop, const stream& on);
 
  protected:
@@ -85,6 +95,20 @@ class prepared {
   std::vector<operand> operands_;
   geometry space_;
   launch fixed_;
+};
+
+/// The passes of one statement: all are laid out and checked before the first one is queued.
+class statement {
+ public:
+  statement();
+  ~statement();
+  statement(const statement&) = delete;
+  /// As `prepared`. Throws shape_error where targets of two passes have an element in common.
+  void add(const program_code& code, const operand* operands, const launch& fixed);
+  void assign();
+
+ private:
+  std::vector<prepared> passes_;
 };
 
 /// How an expression's elements become its outputs: the rank of its index space, and a bit for each axis that reductions fold.
@@ -96,13 +120,17 @@ struct part {
   fold_axes folds;
 };
 
-/// Whether all parts have the same index space and fold the same axes.
-bool is_one_space(const operand* all, const part* parts, int count);
 /// Whether all parts, which have operands of the same kinds, have the same operands and fold the same axes.
 bool are_same_operands(const operand* all, const part* parts, int count);
-/// Runs a pass of reductions once for each of their index spaces. `part_of` is each output's. Throws shape_error where there are
-/// arrays beside them.
-void assign_apart(const program_code& code, const operand* all, const part* parts, int count, const int* part_of, const launch& fixed);
+/// Throws shape_error where parts have different index spaces or fold different axes.
+void require_one_space(const operand* all, const part* parts, int count, const pass_view& pass);
+/// Throws shape_error where two expressions, given by their operands, do not have as many elements as they broadcast to.
+void require_same_elements(const char* function, const operand* first, int first_count, const operand* second, int second_count);
+/// Throws shape_error where two targets are one object.
+void require_distinct(const void* const* targets, int count);
+/// The extents of an array of `rank` dimensions that gets its memory for a pass over `g`: without the axes that are folded, or with
+/// them, of extent 1. Throws shape_error where it has another rank.
+void shape_target(std::int64_t* extents, int rank, const geometry& g, std::uint32_t folded, const pass_view& pass, const operand* all);
 
 /// The operand of a pass that counts its elements.
 operand position_operand();

@@ -12,6 +12,7 @@ struct scan_code {
   pass_view view;  // of the elements
   int inputs, lanes, rounds;
   dtype target;
+  const char* architectures;  // as program_code's
   // Null in a file that nvcc did not compile.
   const void* rows[3];  // linear and one row, linear, strided
   const void *columns, *column_totals;
@@ -37,7 +38,6 @@ void fit_scan_target(operand& target, const std::int64_t* shape, int rank, bool 
 template <class Scan>
 const scan_code& scan_code_of() {
   constexpr int operands = Scan::inputs + 1;
-  static_assert(operands <= max_operands, "a kernel takes at most 32 operands and outputs");
   using linear = linear_arguments<operands>;
   using strided = strided_arguments<operands>;
   using thread = scan_thread<Scan, true, strided, checked_memory>;
@@ -47,6 +47,7 @@ const scan_code& scan_code_of() {
       thread::lanes,
       thread::rounds,
       Scan::target,
+      DSL_DETAIL_ARCHITECTURES,
 #if defined(__CUDACC__)
       {reinterpret_cast<const void*>(&scan_rows<Scan, false, linear>), reinterpret_cast<const void*>(&scan_rows<Scan, true, linear>),
        reinterpret_cast<const void*>(&scan_rows<Scan, true, strided>)},

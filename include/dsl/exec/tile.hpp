@@ -5,23 +5,23 @@
 
 namespace dsl::detail {
 
-/// A bit an operand.
-constexpr std::uint32_t neighbours_of(const program_view& p) {
-  std::uint32_t found = 0;
+/// A bit for each input.
+constexpr std::uint64_t neighbours_of(const program_view& p) {
+  std::uint64_t found = 0;
   for (int i = 0; i < p.nodes; ++i)
-    if (head{p.heads[i]}.code() == op::neighbour) found |= std::uint32_t{1} << p.payloads[i];
+    if (head{p.heads[i]}.code() == op::neighbour) found |= std::uint64_t{1} << p.payloads[i];
   return found;
 }
 
 /// The place of the tile that a block works on: for each operand the offset of the tile's first element. What is the same for a whole
 /// block is kept apart from what is a thread's own: the GPU computes it once a warp, in uniform registers.
-template <class Arguments, int Operands, std::uint32_t Neighbours, bool Folds>
+template <class Arguments, int Operands, std::uint64_t Neighbours, bool Folds>
 struct tile_place {
   const Arguments& args;
   std::int64_t offset[Arguments::strided ? Operands : 1];  // strided: of the tile's first element
   std::int32_t width = 0, height = 0;                      // strided: of the tile, as far as it exists
   std::int64_t corner[2] = {};                             // neighbours: the tile's position along the two innermost dimensions
-  std::uint32_t beyond = 0;                                // neighbours: a bit an operand, set where all of the tile is zero
+  std::uint64_t beyond = 0;                                // neighbours: a bit an input, set where all of the tile is zero
 
   DSL_DETAIL_KERNEL_FN explicit tile_place(const Arguments& a) : args(a) {}
 
@@ -37,7 +37,7 @@ struct tile_place {
       DSL_DETAIL_UNROLL
       for (int k = 0; k < Operands; ++k) {
         offset[k] = x * args.strides[k][0] + y * args.strides[k][1];
-        if ((Neighbours >> k & 1) != 0) enter_neighbour(k, neighbour_word::no_dimension, 0, 1);
+        if (is_neighbour(k)) enter_neighbour(k, neighbour_word::no_dimension, 0, 1);
       }
       DSL_DETAIL_ROLLED
       for (int d = 0; d < t.outer_rank; ++d) {
@@ -45,13 +45,15 @@ struct tile_place {
         DSL_DETAIL_UNROLL
         for (int k = 0; k < Operands; ++k) {
           offset[k] += at * args.strides[k][d + 2];
-          if ((Neighbours >> k & 1) != 0) enter_neighbour(k, d + 2, at, t.outer[d].by);
+          if (is_neighbour(k)) enter_neighbour(k, d + 2, at, t.outer[d].by);
         }
       }
     }
   }
 
  private:
+  DSL_DETAIL_KERNEL_FN static constexpr bool is_neighbour(int k) { return k < 64 && (Neighbours >> k & 1) != 0; }
+
   // A number's place along a dimension, which it is divided by.
   DSL_DETAIL_KERNEL_FN std::uint32_t take(std::uint32_t& group, std::uint32_t& tile, int dimension, divisor d) const {
     const bool kept = Folds && (args.tiles_of.kept >> dimension & 1) != 0;
@@ -66,7 +68,7 @@ struct tile_place {
     const neighbour_word w{args.operand[k].extra};
     if (w.dimension() != dimension) return;
     const std::int64_t from = inside(w.beyond(), at - w.distance(), n);
-    if (from < 0) beyond |= 1u << k;
+    if (from < 0) beyond |= std::uint64_t{1} << k;
     else if (dimension != neighbour_word::no_dimension) offset[k] += (from - at) * args.strides[k][dimension];
   }
 };

@@ -5,6 +5,23 @@
 
 namespace dsl::detail::math {
 
+/// To an integer, towards zero: what is beyond its range becomes the end of it, and NaN 0.
+template <wraps R, std::floating_point A> DSL_DETAIL_FN constexpr R truncate(A a) {
+  // GCC vectorises a conversion to 32 bits, but not to fewer.
+  using wide = std::conditional_t<(sizeof(R) < 4), std::int32_t, R>;
+  constexpr int bits = 8 * static_cast<int>(sizeof(R)) - std::signed_integral<R>;
+  constexpr A end = power_of_two<A>(bits);
+  constexpr wide last = static_cast<wide>(~std::uint64_t{0} >> (64 - bits));
+  if constexpr (std::signed_integral<R>) {
+    const A size = __builtin_bit_cast(A, to_integer(a) & ~sign_bit<A>);
+    using signed_bits = std::make_signed_t<bits_of<A>>;
+    const wide that_end = static_cast<wide>(static_cast<wide>(static_cast<signed_bits>(to_integer(a)) >> (8 * sizeof(A) - 1)) ^ last);
+    return static_cast<R>(static_cast<wide>(select(size < end, a, A(0))) | select(size >= end, that_end, wide(0)));
+  } else {
+    return static_cast<R>(static_cast<wide>(select((a >= 0) & (a < end), a, A(0))) | select(a >= end, last, wide(0)));
+  }
+}
+
 /// To the value type R. A complex number becomes a bool by whether it is not zero, and nothing else.
 template <class R, class A> DSL_DETAIL_FN constexpr R convert(A a) {
   if constexpr (std::same_as<R, A>) return a;
@@ -13,6 +30,7 @@ template <class R, class A> DSL_DETAIL_FN constexpr R convert(A a) {
   else if constexpr (is_complex<A>) return (a.re != 0) | (a.im != 0);
   else if constexpr (std::same_as<R, bool>) return a != A(0);
   else if constexpr (std::same_as<A, bool> && std::floating_point<R>) return select(a, R(1), R(0));  // a cast would not vectorise
+  else if constexpr (wraps<R> && std::floating_point<A>) return truncate<R>(a);
   else return static_cast<R>(a);
 }
 
@@ -136,11 +154,17 @@ template <class A, class B> DSL_DETAIL_FN constexpr auto divide(A a, B b) {
   }
 }
 
-/// 1 / a, but NaN of a complex 0, as NumPy's.
+/// 1 / a; of a complex number as NumPy's, NaN of 0.
 template <class T> DSL_DETAIL_FN constexpr T reciprocal(T a) {
-  const T quotient = divide(real_type<T>(1), a);
-  if constexpr (is_complex<T>) return select(equal(a, T{}), T{quiet_nan<real_type<T>>, quiet_nan<real_type<T>>}, quotient);
-  else return quotient;
+  if constexpr (is_complex<T>) {
+    using part = real_type<T>;
+    const bool by_real = abs(a.re) >= abs(a.im);
+    const part large = select(by_real, a.re, a.im), small = select(by_real, a.im, a.re);
+    const part ratio = small / large, below = large + small * ratio;
+    return {select(by_real, part(1), ratio) / below, -select(by_real, ratio, part(1)) / below};
+  } else {
+    return divide(T(1), a);
+  }
 }
 
 /// The remainder of the division towards zero: the dividend's sign. Of integers by 0 it is 0.
@@ -217,7 +241,7 @@ template <class T> DSL_DETAIL_FN constexpr T sign(T a) {
     using part = real_type<T>;
     const part size = abs(a);
     const bool one_infinite = isinf(a.re) ^ isinf(a.im);
-    const T ends{copysign(convert<part>(isinf(a.re)), a.re), copysign(convert<part>(isinf(a.im)), a.im)};
+    const T ends{select(isinf(a.re), copysign(part(1), a.re), part(0)), select(isinf(a.im), copysign(part(1), a.im), part(0))};
     const T direction = select(one_infinite, ends, a) / select(one_infinite, part(1), size);
     return select(size == 0, T{}, direction);
   } else if constexpr (std::unsigned_integral<T>) {

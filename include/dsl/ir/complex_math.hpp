@@ -16,7 +16,7 @@ template <class T> DSL_DETAIL_FN complex_value<T> polar(T r, T theta) { return {
 template <class T> DSL_DETAIL_FN complex_value<T> exp(complex_value<T> z) {
   const bool large = z.re > exp_is_finite_to<T>, vanishes = z.re == -infinity<T>;
   const T size = math::exp(z.re - select(large, T(64), T(0))), scale = select(large, exp_of_64<T>, T(1));
-  const T angle = select(vanishes & !isfinite(z.im), T(0), z.im);
+  const T angle = select(vanishes & !isfinite(z.im), copysign(T(0), z.im), z.im);
   const T re = size * math::cos(angle) * scale, im = size * math::sin(angle) * scale;
   return {select((z.re == infinity<T>) & !isfinite(z.im), z.re, re), select(z.im == 0, z.im, im)};
 }
@@ -31,19 +31,20 @@ template <class T> DSL_DETAIL_FN hyperbolic<T> hyperbolic_of(T x) {
   return {copysign(sinh, x), cosh, select(large, exp_of_64<T>, T(1))};
 }
 
-// A zero operand makes a zero part, even beside an infinity. An infinite operand makes an infinite part, even where the direction is
-// not known.
+// A zero operand makes a zero part, even beside an infinity, and a finite one its sign. An infinite operand makes an infinite part,
+// even where the direction is not known.
 template <class T> DSL_DETAIL_FN bool endless_anyhow(complex_value<T> z) { return isinf(z.re) & !isfinite(z.im); }
 template <class T> DSL_DETAIL_FN complex_value<T> sinh(complex_value<T> z) {
   const auto [sinh, cosh, scale] = hyperbolic_of(z.re);
   const T re = select(endless_anyhow(z), infinity<T>, sinh * math::cos(z.im) * scale);
-  return {select(z.re == 0, z.re, re), select(z.im == 0, z.im, cosh * math::sin(z.im) * scale)};
+  return {select((z.re == 0) & !isfinite(z.im), z.re, re), select(z.im == 0, z.im, cosh * math::sin(z.im) * scale)};
 }
 template <class T> DSL_DETAIL_FN complex_value<T> cosh(complex_value<T> z) {
   const auto [sinh, cosh, scale] = hyperbolic_of(z.re);
-  const T zero = copysign(T(0), z.re) * copysign(T(1), z.im);
+  const T zero = select(z.re != z.re, z.im, copysign(T(1), z.re) * z.im);
   const T re = select(endless_anyhow(z), infinity<T>, cosh * math::cos(z.im) * scale);
-  return {re, select((z.re == 0) | (z.im == 0), zero, sinh * math::sin(z.im) * scale)};
+  const T im = select((z.re == 0) & !isfinite(z.im), T(0), sinh * math::sin(z.im) * scale);
+  return {re, select(z.im == 0, zero, im)};
 }
 /// With q = e^(-2|x|) and p = 1 - q: tanh(x + iy) = (±p (1 + q) + 4 i q sin y cos y) / (p^2 + 4 q cos^2 y), all terms positive.
 template <class T> DSL_DETAIL_FN complex_value<T> tanh(complex_value<T> z) {
@@ -51,7 +52,7 @@ template <class T> DSL_DETAIL_FN complex_value<T> tanh(complex_value<T> z) {
   const T s = math::sin(z.im), c = math::cos(z.im), below = p * p + 4 * q * c * c;
   const bool far = q == 0;
   const T re = copysign(select(far, T(1), p * (1 + q) / below), z.re), im = 4 * q * s * c / below;
-  return {select((z.re == 0) | (z.re != z.re), z.re, re), select(z.im == 0, z.im, select(far & !isfinite(z.im), T(0), im))};
+  return {select((z.re == 0) | (z.re != z.re), z.re, re), select(z.im == 0, z.im, select(far & !isfinite(z.im), copysign(T(0), z.im), im))};
 }
 
 template <class T> DSL_DETAIL_FN complex_value<T> sin(complex_value<T> z) {
@@ -81,7 +82,8 @@ template <class T> DSL_DETAIL_FN complex_value<T> log(complex_value<T> z) {
   const T m = ((large_upper * large_upper - 1) + small_upper * small_upper) + lower;
   const T log_scale = select(scale > 1, 54 * log_of_2<T>, select(scale < 1, -4 * log_of_2<T>, T(0)));
   const bool near = (size > T(0.5)) & (size < 2) & (scale == 1);
-  return {select(near, math::log1p(m) / 2, math::log(size) - log_scale), math::atan2(z.im, z.re)};
+  const T re = select(near, math::log1p(m) / 2, math::log(size) - log_scale);
+  return {select(isinf(z), infinity<T>, re), math::atan2(z.im, z.re)};
 }
 
 /// The root with a real part that is not negative; the imaginary part has z's sign.
@@ -107,7 +109,8 @@ DSL_DETAIL_FN auto pow(A a, B b) {
   const int exponent = static_cast<int>(select(whole, w.re, T(0))), count = abs(exponent);
   Z product{1, 0}, factor = z;
   for (int bit = 0; bit < 7; ++bit) {
-    product = select((count >> bit & 1) != 0, product * factor, product);
+    const bool is_first = (count & ((1 << bit) - 1)) == 0;  // 1 times an infinite number would be NaN
+    product = select((count >> bit & 1) != 0, select(is_first, factor, product * factor), product);
     factor = factor * factor;
   }
   const Z repeated = select(exponent < 0, divide(T(1), product), product);

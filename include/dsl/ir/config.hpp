@@ -5,6 +5,15 @@
 #error "dsl needs nvcc's option --expt-relaxed-constexpr (the CMake target dsl::dsl brings it)"
 #endif
 
+// The virtual architectures that nvcc compiles this file for, as "800,900"; null in a file that it does not compile.
+#if defined(__CUDACC__) && defined(__CUDA_ARCH_LIST__)
+#define DSL_DETAIL_SPELLED(...) #__VA_ARGS__
+#define DSL_DETAIL_SPELL(...) DSL_DETAIL_SPELLED(__VA_ARGS__)
+#define DSL_DETAIL_ARCHITECTURES DSL_DETAIL_SPELL(__CUDA_ARCH_LIST__)
+#else
+#define DSL_DETAIL_ARCHITECTURES nullptr
+#endif
+
 // Of a function without DSL_FN that device code calls nvcc makes nothing, and only warns: a kernel that stores nothing. It is an error
 // in all that follows.
 #if defined(__CUDACC__)

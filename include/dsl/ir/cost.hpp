@@ -5,8 +5,8 @@
 
 namespace dsl {
 
-/// Nominal floating point operations (ops.inc), elements and bytes moved. A scalar operand counts as nothing, and of neighbours no
-/// bytes: they come out of the caches.
+/// Nominal floating point operations (ops.inc), elements and bytes moved. A scalar operand counts as nothing. What is read of an array
+/// counts once, however often it stands in the expression and however many of its neighbours do: the others come out of the caches.
 struct cost {
   int flops = 0, loads = 0, stores = 0, load_bytes = 0, store_bytes = 0;
 };
@@ -29,12 +29,19 @@ constexpr int flops_of(const program_view& p) {
   return flops;
 }
 
-constexpr cost cost_of(const pass_view& p) {
+/// `array_of` gives an operand the number of the first one that reads the same array.
+template <class ArrayOf>
+constexpr cost cost_of(const pass_view& p, const ArrayOf& array_of) {
   cost c;
+  const auto reads = [&p](int i) {
+    const op code = head{p.elements.heads[i]}.code();
+    return code == op::load || code == op::neighbour;
+  };
   for (int i = 0; i < p.elements.nodes; ++i) {
     const head h{p.elements.heads[i]};
-    if (h.code() == op::load || h.code() == op::neighbour || h.code() == op::gather) ++c.loads;
-    if (h.code() == op::load || h.code() == op::gather) c.load_bytes += size_of(h.type());
+    bool counts = h.code() == op::gather || reads(i);
+    for (int k = 0; counts && h.code() != op::gather && k < i; ++k) counts = !(reads(k) && array_of(p.elements.payloads[k]) == array_of(p.elements.payloads[i]));
+    if (counts) ++c.loads, c.load_bytes += size_of(h.type());
   }
   c.flops = flops_of(p.elements);
   for (int j = 0; j < p.folds; ++j) c.flops += flops_of(p.rules[j]);

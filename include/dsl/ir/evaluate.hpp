@@ -96,7 +96,9 @@ DSL_DETAIL_FN void step(Values& v) {
       r = R{slots_of<x.type()>(v).at[x.slot()], slots_of<y.type()>(v).at[y.slot()]};
     } else if constexpr (code == op::gather) {
       using T = memory_t<h.type()>;
-      r = reinterpret_cast<const T*>(slots_of<x.type()>(v).at[x.slot()])[slots_of<y.type()>(v).at[y.slot()]];
+      const T* const at = reinterpret_cast<const T*>(slots_of<x.type()>(v).at[x.slot()]) + slots_of<y.type()>(v).at[y.slot()];
+      if constexpr (requires { v.memory; }) r = v.memory->template load<T>(at);
+      else r = *at;
     } else if constexpr (code == op::result) {
       r = to_value(frame_of<static_cast<int>(Payload >> 16 & 0xffff)>(v).template result<static_cast<int>(Payload >> 32)>());
     } else if constexpr (info(code).arity == 1) {
@@ -162,12 +164,23 @@ struct evaluator<program<heads<H...>, words<P...>, words<O...>, Calls...>> {
   }
   /// The same, compiled once however often it is used.
   DSL_DETAIL_APART static results compute_apart(inputs in) { return compute(in); }
+  /// The same, with all that it reads of arrays read by `memory`.
+  template <class Memory>
+  DSL_DETAIL_APART static results compute_apart(inputs in, const Memory& memory) {
+    values_and_memory<Memory> v;
+    v.memory = &memory;
+    take(v, in, input_numbers{});
+    (step<H, P>(v), ...);
+    return give(v, output_numbers{});
+  }
+  static constexpr bool gathers = (false || ... || (head{H}.code() == op::gather));
 
  private:
   template <std::size_t... D>
   static std::integer_sequence<int, count(static_cast<int>(D))...> counts(std::index_sequence<D...>);
   using dtypes = std::make_index_sequence<dtype_count>;
   using values = values_of<decltype(counts(dtypes{})), std::tuple<Calls...>, dtypes>;
+  template <class Memory> struct values_and_memory : values { const Memory* memory; };
 
   template <class Source, std::size_t... I>
   DSL_DETAIL_FN static void read_each(Source& source, std::index_sequence<I...>) {

@@ -67,6 +67,12 @@ class graph {
   sequence<int> outputs;     // nodes
   std::uint32_t single = 0;  // a bit for each output that is one value, not one for each element
   int operands = 0;          // that `position` follows
+  sequence<integer_range> scalars;  // what each operand that is a C++ integer has to lie in
+
+  constexpr void restrict_scalar(int operand, integer_range to) {
+    while (scalars.size() <= operand) scalars.push_back(integer_range{});
+    scalars[operand].narrow(to);
+  }
 
  private:
   static constexpr int max_nodes = 0xffff;

@@ -101,11 +101,15 @@ constexpr signature resolve(op code, weak_dtype a, weak_dtype b = {}, weak_dtype
   signature s;
   s.valid = (static_cast<int>(row.domain) >> static_cast<int>(kind_of(common.type)) & 1) != 0;
   for (int i = 0; i < row.arity; ++i) s.operand[i] = kind_of(given[i].type) == kind::complex ? common.type : real_of(common.type);
-  const bool integers = kind_of(a.type) == kind::integer && kind_of(b.type) == kind::integer;
+  const bool integers = kind_of(a.type) <= kind::integer && kind_of(b.type) <= kind::integer;
   switch (row.operands) {
     case op_operands::promoted:
-      // Comparing int64 with uint64 needs no common dtype.
-      if (row.result == op_result::boolean && integers && common.type == dtype::float64) s.operand[0] = a.type, s.operand[1] = b.type;
+      // Integers are compared exactly, with a scalar outside the array's dtype too: in the dtype that holds both, int64 and uint64 as
+      // they are.
+      if (row.result == op_result::boolean && row.arity == 2 && integers) {
+        const dtype both = promote(a.type, b.type);
+        s.operand[0] = both == dtype::float64 ? a.type : both, s.operand[1] = both == dtype::float64 ? b.type : both;
+      }
       break;
     case op_operands::truth:
       for (dtype& d : s.operand) d = dtype::boolean;

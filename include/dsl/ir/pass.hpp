@@ -68,6 +68,7 @@ inline constexpr std::size_t max_program_nodes = 4096, max_program_outputs = 32,
 template <std::size_t Nodes, std::size_t Words>
 struct pass_image {
   std::size_t nodes = 0, programs = 0, outputs = 0, targets = 0, identities = 0;
+  bool mixes = false, folds_folds = false;  // then there is nothing else in it
   std::array<std::uint32_t, Nodes> heads{};
   std::array<std::uint64_t, Nodes> payloads{};
   std::array<std::uint64_t, Words> output_words{}, target_words{}, identity_words{};
@@ -78,7 +79,7 @@ struct pass_image {
   // The compilers' cost of a pack expansion grows with the object it reads from.
   template <std::size_t N, std::size_t W>
   constexpr pass_image<N, W> exact() const {
-    pass_image<N, W> to{nodes, programs, outputs, targets, identities};
+    pass_image<N, W> to{nodes, programs, outputs, targets, identities, mixes, folds_folds};
     for (std::size_t i = 0; i < N; ++i) to.heads[i] = heads[i], to.payloads[i] = payloads[i];
     for (std::size_t i = 0; i < W; ++i) to.output_words[i] = output_words[i], to.target_words[i] = target_words[i], to.identity_words[i] = identity_words[i];
     to.ends = ends, to.firsts = firsts, to.needs_elements = needs_elements;
@@ -87,9 +88,9 @@ struct pass_image {
   constexpr std::size_t words() const { return outputs > identities ? outputs : identities; }  // there is an output for each target
 };
 
-/// When a node is known: for each element, when all elements have been folded, or always, for it is made of scalars alone. Throws where
+/// When a node is known: for each element, when all elements have been folded, or always, for it is made of scalars alone; never, where
 /// elements and what becomes of all of them are mixed.
-enum class known { always, by_element, after_folds };
+enum class known { always, by_element, after_folds, never };
 constexpr known when_known(const graph& g, int root) {
   sequence<int> roots;
   roots.push_back(root);
@@ -100,11 +101,17 @@ constexpr known when_known(const graph& g, int root) {
     after = after || g[i].code == op::folded || g[i].code == op::count;
     elements = elements || g[i].code <= op::index || g[i].code == op::gather;
   }
-  if (after && elements) throw "a formula cannot use its reductions for its elements: apply it to dsl::sum(x) and the like";
-  return after ? known::after_folds : elements ? known::by_element : known::always;
+  return after && elements ? known::never : after ? known::after_folds : elements ? known::by_element : known::always;
 }
 
 inline constexpr std::size_t max_image_words = 4 * max_program_outputs;
+
+// Two empty programs, for what cannot be a pass.
+constexpr pass_image<max_program_nodes, max_image_words> without_programs(bool mixes, bool folds_folds) {
+  pass_image<max_program_nodes, max_image_words> none;
+  none.mixes = mixes, none.folds_folds = folds_folds, none.programs = 2;
+  return none;
+}
 
 // Traces once: for a long formula that is a good part of the compilers' work.
 template <class Trace>
@@ -114,6 +121,7 @@ constexpr pass_image<max_program_nodes, max_image_words> image() {
   sequence<int> elements, results;
   for (int i = 0; i < g.outputs.size(); ++i) {
     const known when = g.fold_count() > 0 ? when_known(g, g.outputs[i]) : known::by_element;
+    if (when == known::never) return without_programs(true, false);
     const bool after = when == known::after_folds || (when == known::always && (g.single >> i & 1) != 0);
     sequence<int>& of = after ? results : elements;
     if (to.targets == max_program_outputs) throw "a formula may have at most 32 outputs";
@@ -135,7 +143,8 @@ constexpr pass_image<max_program_nodes, max_image_words> image() {
     to.firsts[static_cast<std::size_t>(j)] = elements.size();
     const fold& each = g.fold_at(kept[j]);
     for (int k = 0; k < each.values.size(); ++k) {
-      if (when_known(g, each.values[k]) == known::after_folds) throw "a reduction of a reduction: it is one value, not many";
+      const known when = when_known(g, each.values[k]);
+      if (when >= known::after_folds) return without_programs(when == known::never, when == known::after_folds);
       elements.push_back(each.values[k]);
     }
   }
@@ -183,10 +192,12 @@ struct compile {
 
   template <std::size_t... T, std::size_t... J>
   static pass<program_at<0>, program_at<1>, words<exact.target_words[T]...>, foldings<fold_at<J>...>> spell_pass(std::index_sequence<T...>, std::index_sequence<J...>);
-  using type = decltype(spell_pass(std::make_index_sequence<exact.targets>{}, std::make_index_sequence<exact.programs - 2>{}));
+  using spelled = decltype(spell_pass(std::make_index_sequence<exact.targets>{}, std::make_index_sequence<exact.programs - 2>{}));
+  static constexpr bool mixes = roomy.mixes, folds_folds = roomy.folds_folds;
+  using type = std::conditional_t<mixes || folds_folds, void, spelled>;
 };
 
-/// The pass of what `Trace::run()` builds (a graph), with the functors that it calls.
+/// The pass of what `Trace::run()` builds (a graph), with the functors that it calls; void where it cannot be one.
 template <class Trace, class... Calls>
 using pass_of = typename compile<Trace, Calls...>::type;
 

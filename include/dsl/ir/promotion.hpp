@@ -112,6 +112,33 @@ constexpr weak_dtype promote_floating(const weak_dtype* operands, int count) {
   return {integer_scalars ? dtype::float64 : floating_of(common.type), common.weak};
 }
 
+namespace detail {
+
+constexpr std::int64_t least_of(dtype integer) {
+  return info(integer).is_signed ? static_cast<std::int64_t>(~std::uint64_t{0} << (8 * size_of(integer) - 1)) : 0;
+}
+constexpr std::uint64_t greatest_of(dtype integer) {
+  return ~std::uint64_t{0} >> (64 - 8 * size_of(integer) + (info(integer).is_signed ? 1 : 0));
+}
+
+/// From the least number of one integer dtype to the greatest of another; as it begins, every integer.
+struct integer_range {
+  dtype least = dtype::int64, greatest = dtype::uint64;
+
+  constexpr void narrow(integer_range by) {
+    if (least_of(by.least) > least_of(least)) least = by.least;
+    if (greatest_of(by.greatest) < greatest_of(greatest)) greatest = by.greatest;
+  }
+  /// Of an integer of 64 bits with or without sign. Gives the dtype that does not hold it, or null.
+  constexpr const char* outside(std::uint64_t bits, bool is_signed) const {
+    const auto value = static_cast<std::int64_t>(bits);
+    if (is_signed && value < 0) return value < least_of(least) ? name(least) : nullptr;
+    return bits > greatest_of(greatest) ? name(greatest) : nullptr;
+  }
+};
+
+}  // namespace detail
+
 /// True where a value of dtype `from` may be assigned to an array of dtype `to` without a cast.
 constexpr bool assignable(dtype to, weak_dtype from) {
   return from.weak ? kind_of(from.type) <= kind_of(to) : promote(to, from.type) == to;

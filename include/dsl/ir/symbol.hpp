@@ -22,6 +22,12 @@ struct symbol {
                   "with DSL_FN operator()");
     return false;
   }
+
+  template <class I>
+  constexpr symbol operator[](const I&) const {
+    static_assert(sizeof(I) == 0, "inside a formula there is one element: apply dsl::shift, dsl::take or a slice to the array and pass the result as an argument");
+    return *this;
+  }
 };
 
 template <class T> inline constexpr bool is_symbol = false;
@@ -96,6 +102,25 @@ constexpr symbol<To, Weak> convert_symbol(symbol<From, W> s) {
     }
     return {s.owner, s.owner->add(op::convert, To, fields(s.id))};
   }
+}
+
+// A weak integer that becomes one of another dtype has to lie in a range: of a literal that is known here, of an operand when the
+// expression is made. What a formula computes of its scalars wraps.
+constexpr void require_range(graph& g, int id, integer_range range) {
+  const node n = g[id];
+  if (kind_of(n.type) != kind::integer) return;
+  if (n.code == op::constant && range.outside(n.word.bits, info(n.type).is_signed) != nullptr)
+    throw "an integer literal is outside the dtype of the array beside it (as NumPy's OverflowError): dsl::cast the array to a wider one";
+  if (n.code == op::value) g.restrict_scalar(static_cast<int>(n.word.bits), range);
+  if (n.code == op::convert) require_range(g, n.field(0), range);
+  if (n.code == op::where) require_range(g, n.field(1), range), require_range(g, n.field(2), range);
+}
+
+/// The conversion of an operand to the dtype that it is computed in.
+template <dtype To, bool Weak, dtype From, bool W>
+constexpr symbol<To, Weak> convert_operand(symbol<From, W> s) {
+  if constexpr (W && To != From && kind_of(To) == kind::integer && kind_of(From) == kind::integer) require_range(*s.owner, s.id, {To, To});
+  return convert_symbol<To, Weak>(s);
 }
 
 constexpr bool commutes(op code) {
@@ -207,13 +232,61 @@ constexpr auto apply_to_symbols(std::index_sequence<I...>, S... s) {
   static_assert(found.valid, "this operation is not defined for operands of these dtypes");
   graph* g = nullptr;
   ((g = s.owner), ...);
-  return emit<Code, found.result.type, found.result.weak>(g, convert_symbol<found.operand[I], S::type.weak>(s)...);
+  return emit<Code, found.result.type, found.result.weak>(g, convert_operand<found.operand[I], S::type.weak>(s)...);
+}
+
+// Whether an array of integers is compared with a scalar of another integer dtype.
+template <op Code, class... S>
+constexpr bool compares_with_scalar() {
+  if constexpr (sizeof...(S) == 2 && info(Code).result == op_result::boolean && info(Code).operands == op_operands::promoted) {
+    constexpr weak_dtype type[] = {S::type...};
+    return type[0].weak != type[1].weak && type[0].type != type[1].type && kind_of(type[0].type) == kind::integer && kind_of(type[1].type) == kind::integer;
+  } else {
+    return false;
+  }
+}
+/// A literal that the array's dtype holds is compared in that: in the wider one that holds both, fewer elements go into a register.
+template <op Code, dtype A, bool WA, dtype B, bool WB>
+constexpr auto compare_with_scalar(symbol<A, WA> a, symbol<B, WB> b) {
+  constexpr dtype narrow = WA ? B : A, scalar = WA ? A : B;
+  const node& n = (*a.owner)[WA ? a.id : b.id];
+  if (n.code == op::constant && integer_range{narrow, narrow}.outside(n.word.bits, info(scalar).is_signed) == nullptr)
+    return emit<Code, dtype::boolean, false>(a.owner, convert_symbol<narrow, WA>(a), convert_symbol<narrow, WB>(b));
+  return apply_to_symbols<Code>(std::make_index_sequence<2>{}, a, b);
+}
+
+/// A bound is one of the dtype that is clipped, or beyond its end and then that end.
+template <dtype D, bool Upper, dtype From, bool W>
+constexpr auto clip_bound(symbol<From, W> bound) {
+  if constexpr (W && From != D && kind_of(D) == kind::integer && kind_of(From) == kind::integer) {
+    require_range(*bound.owner, bound.id, Upper ? integer_range{D, dtype::uint64} : integer_range{dtype::int64, D});
+    constexpr bool may_be_beyond = Upper ? greatest_of(From) > greatest_of(D) : least_of(From) < least_of(D);
+    if constexpr (may_be_beyond) {
+      const auto last = constant<From, true>(bound.owner, static_cast<value_t<From>>(Upper ? greatest_of(D) : static_cast<std::uint64_t>(least_of(D))));
+      const auto within = apply_to_symbols<Upper ? op::min : op::max>(std::make_index_sequence<2>{}, bound, last);
+      return convert_symbol<D, true>(within);
+    } else {
+      return convert_symbol<D, true>(bound);
+    }
+  } else {
+    return bound;
+  }
+}
+template <class... S>
+constexpr auto clip_symbols(S... s) {
+  constexpr dtype common = resolve(op::clip, S::type...).operand[0];
+  const auto clip = [](auto a, auto low, auto high) {
+    return apply_to_symbols<op::clip>(std::make_index_sequence<3>{}, a, clip_bound<common, false>(low), clip_bound<common, true>(high));
+  };
+  return clip(s...);
 }
 
 /// Appends an operation to the graph of its operands and returns its node.
 template <op Code, class... S>
 constexpr auto apply(S... s) {
-  return apply_to_symbols<Code>(std::make_index_sequence<sizeof...(S)>{}, s...);
+  if constexpr (compares_with_scalar<Code, S...>()) return compare_with_scalar<Code>(s...);
+  else if constexpr (Code == op::clip) return clip_symbols(s...);
+  else return apply_to_symbols<Code>(std::make_index_sequence<sizeof...(S)>{}, s...);
 }
 
 }  // namespace detail

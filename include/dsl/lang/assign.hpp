@@ -1,8 +1,10 @@
 // Assignment: expressions become a program, and the program runs.
 #pragma once
 
+#include <optional>
+
 #include <dsl/exec/run.hpp>
-#include <dsl/lang/lower.hpp>
+#include <dsl/lang/assignable.hpp>
 
 namespace dsl {
 
@@ -24,17 +26,15 @@ constexpr void add_output(graph& g, const Output& o) {
   constexpr dtype Target = T.type;
   g.single |= static_cast<std::uint32_t>(T.single) << g.outputs.size();
   if constexpr (is_symbol<Output>) {
-    static_assert(assignable(Target, Output::type), "the target's dtype is narrower than the expression's: use dsl::cast");
-    g.outputs.push_back(convert_symbol<Target, false>(o).id);
+    g.outputs.push_back(convert_operand<Target, false>(o).id);
   } else {
-    g.outputs.push_back(convert_symbol<Target, false>(lift(&g, o)).id);  // the formula returned a constant
+    g.outputs.push_back(convert_operand<Target, false>(lift(&g, o)).id);  // the formula returned a constant
   }
 }
 /// The graph of expressions assigned to given targets. Where they share their operands each reads the first one's.
 template <bool Share, class Targets, class... E> struct assignment;
 template <bool Share, target_type... Targets, class... E>
 struct assignment<Share, target_types<Targets...>, E...> {
-  static_assert(sizeof...(Targets) == std::tuple_size_v<outputs_of<E...>>, "as many targets as the right side has values");
   static constexpr graph run() {
     graph g;
     tracer t{&g};
@@ -53,7 +53,7 @@ struct assignment<Share, target_types<Targets...>, E...> {
 
 template <bool Share, class Targets, class Calls, class... E> struct assignment_pass;
 template <bool Share, class Targets, class... Calls, class... E>
-struct assignment_pass<Share, Targets, std::tuple<Calls...>, E...> { using type = pass_of<assignment<Share, Targets, E...>, Calls...>; };
+struct assignment_pass<Share, Targets, std::tuple<Calls...>, E...> : compile<assignment<Share, Targets, E...>, Calls...> {};
 
 // The name of the first expression that has one. Deduced, for the reason given at `code_for`.
 inline std::type_identity<unnamed> kernel_name() { return {}; }
@@ -67,13 +67,8 @@ auto kernel_name(const reduction<F, R, E>& e, const Rest&... rest) { return kern
 
 template <class T> inline constexpr target_type type_of_target{dtype_v<typename T::value_type>, T::rank == 0};
 
-// A view writes whether it is const itself or not, as a pointer does.
-template <class Target> inline constexpr bool is_writable = !std::is_const_v<Target>;
-template <class T, int R> inline constexpr bool is_writable<view<T, R>> = !std::is_const_v<T>;
-template <class T, int R> inline constexpr bool is_writable<const view<T, R>> = !std::is_const_v<T>;
-
 template <bool Share, class Targets, class... E>
-using pass_for = typename assignment_pass<Share, Targets, decltype(std::tuple_cat(std::declval<typename calls_of<E>::type>()...)), E...>::type;
+using compiled_for = assignment_pass<Share, Targets, decltype(std::tuple_cat(std::declval<typename calls_of<E>::type>()...)), E...>;
 
 // nvcc writes a kernel's template arguments down again and cannot write a closure type, so they are deduced from values here, never
 // spelled by way of the expression that made them.
@@ -81,6 +76,26 @@ template <int Inputs, class Name, class... Parts>
 const program_code& code_for(std::type_identity<Name>, pass<Parts...>) {
   return code_of<Name, pass<Parts...>, Inputs>();
 }
+
+// Whether a formula gives integers that were C++ scalars, for a target of another integer dtype: where(mask, 300, 400).
+template <class Output>
+constexpr bool narrows_scalars(target_type to) {
+  if constexpr (is_symbol<Output>) return Output::type.weak && kind_of(to.type) == kind::integer && kind_of(Output::type.type) == kind::integer && Output::type.type != to.type;
+  else return false;
+}
+template <target_type... T, class... Output>
+constexpr bool narrows_scalars(target_types<T...>, std::type_identity<std::tuple<Output...>>) { return (narrows_scalars<Output>(T) || ...); }
+
+/// What each leaf has to lie in, should it be a C++ integer.
+template <class Assignment, int Leaves>
+struct leaf_ranges {
+  integer_range at[Leaves];
+
+  constexpr leaf_ranges() {
+    const graph g = Assignment::run();
+    for (int i = 0; i < g.scalars.size(); ++i) at[i] = g.scalars[i];
+  }
+};
 
 // Whether a pass counts its elements: then an operand follows its leaves.
 constexpr bool counts_positions(const program_view& p, int leaves) {
@@ -101,20 +116,75 @@ fold_axes fold_axes_of(const expression<F, Operands...>& e) {
   return found;
 }
 
-// Without memory an array takes the shape of what it is assigned, for a reduction without the axes that are folded.
-template <class T> void give_memory(T&, const geometry&, std::uint32_t) {}
-template <class T, int R> void give_memory(array<T, R>& a, const geometry& g, std::uint32_t folded) {
+/// A target while its statement is checked and queued.
+template <class Target>
+struct bound_target {
+  Target& target;
+  bool imagined = false;
+  static constexpr bool needs_memory() { return false; }
+  static void give_memory(const geometry&, std::uint32_t, const pass_view&, const operand*) {}
+  const Target& elements() const { return target; }
+  static void adopt() {}
+};
+/// An array without memory gets it aside, and takes it over when the statement is queued. Of one that is imagined, for a plan, there
+/// is a first byte alone.
+template <class T, int R>
+struct bound_target<array<T, R>> {
+  array<T, R>& target;
+  bool imagined = false;
+  array<T, R> made{};
+  buffer_ref byte{};
   dsl::extents<R> sizes{};
-  if (g.shape_rank == R)
-    for (int d = 0; d < R; ++d) sizes[static_cast<std::size_t>(d)] = (folded >> d & 1) != 0 ? 1 : g.shape[d];
-  else
-    for (int d = 0, k = 0; d < g.shape_rank && k < R; ++d)
-      if ((folded >> d & 1) == 0) sizes[static_cast<std::size_t>(k++)] = g.shape[d];
-  a = array<T, R>(sizes, g.where);
-}
 
-template <class T> bool needs_memory(const T&) { return false; }
-template <class T, int R> bool needs_memory(const array<T, R>& a) { return !a.has_memory(); }
+  bool needs_memory() const { return !target.has_memory(); }
+  void give_memory(const geometry& g, std::uint32_t folded, const pass_view& pass, const operand* all) {
+    if (!needs_memory()) return;
+    shape_target(sizes.data(), R, g, folded, pass, all);
+    element_count(sizes.data(), R, sizeof(T));  // throws
+    if (imagined) byte = buffer_ref::allocate(1, g.where);
+    else made = array<T, R>(sizes, g.where);
+  }
+  view<T, R> elements() {
+    if (imagined && needs_memory()) return {byte, static_cast<T*>(byte.data()), sizes, row_major(sizes)};
+    return needs_memory() ? made.view() : target.view();
+  }
+  void adopt() {
+    if (made.has_memory()) target = std::move(made);
+  }
+};
+
+/// A scalar that was moved from gets memory in the same way.
+template <class T>
+struct bound_target<scalar<T>> {
+  scalar<T>& target;
+  bool imagined = false;
+  std::optional<scalar<T>> made{};
+
+  bool needs_memory() const { return !target.has_memory(); }
+  void give_memory(const geometry& g, std::uint32_t, const pass_view&, const operand*) {
+    if (needs_memory()) made.emplace(T{}, g.where);
+  }
+  view<T, 0> elements() { return made ? made->view() : target.view(); }
+  void adopt() {
+    if (made) target = std::move(*made);
+  }
+};
+
+/// Throws shape_error where an object stands among the targets twice.
+template <class... Targets>
+std::tuple<bound_target<Targets>...> bind_targets(const std::tuple<Targets&...>& targets, bool imagined = false) {
+  return std::apply([&](auto&... target) {
+    if constexpr (sizeof...(Targets) > 1) {
+      const void* const all[] = {&target...};
+      require_distinct(all, sizeof...(Targets));
+    }
+    return std::tuple<bound_target<Targets>...>{bound_target<Targets>{target, imagined}...};
+  }, targets);
+}
+template <std::size_t First, class... Targets, std::size_t... I>
+auto some_targets(std::tuple<bound_target<Targets>...>& all, std::index_sequence<I...>) { return std::tie(std::get<First + I>(all)...); }
+template <class... Targets>
+auto all_targets(std::tuple<bound_target<Targets>...>& all) { return some_targets<0>(all, std::index_sequence_for<Targets...>{}); }
 
 // The types of an expression's leaves.
 template <class E> struct leaf_types { using type = std::tuple<E>; };
@@ -122,106 +192,188 @@ template <class... Operands> struct leaf_types<std::tuple<Operands...>> { using 
 template <class F, class... Operands> struct leaf_types<expression<F, Operands...>> : leaf_types<std::tuple<Operands...>> {};
 template <class F, int R, class... Operands> struct leaf_types<reduction<F, R, Operands...>> : leaf_types<std::tuple<Operands...>> {};
 
-/// Whether expressions may share their operands: min(a), max(a) and mean(a), which all read a. Whether they do is known when they run.
-template <class First, class... E>
-inline constexpr bool may_share_operands = sizeof...(E) > 0 && ((reductions_in<First> > 0) && ... && (reductions_in<E> > 0)) &&
-                                           (std::is_same_v<typename leaf_types<First>::type, typename leaf_types<E>::type> && ...);
+/// All expressions' leaves, one after another.
+template <class... E>
+struct leaves_of_parts {
+  static constexpr int count = sizeof...(E);
+  explicit leaves_of_parts(const E&... e) {
+    operand* at = all;
+    int k = 0;
+    ((parts[k++] = {static_cast<int>(at - all), leaf_count<E>, fold_axes_of(e)}, add_leaves(e, at)), ...);
+  }
+  operand all[(0 + ... + leaf_count<E>)];
+  part parts[count];
+};
+
+// What reductions ask of their operands' shapes.
+template <class E> void check_shapes(const E&) {}
+template <class F, int R, class... Operands>
+void check_shapes(const reduction<F, R, Operands...>& e) {
+  if constexpr (requires { F::check_shapes(std::declval<const Operands&>()...); })
+    std::apply([](const auto&... x) { F::check_shapes(x...); }, e.operands);
+}
+template <class F, class... Operands>
+  requires((reductions_in<Operands> + ... + 0) > 0)
+void check_shapes(const expression<F, Operands...>& e) {
+  std::apply([](const auto&... x) { (check_shapes(x), ...); }, e.operands);
+}
 
 /// Expressions and their targets as a pass: its operands, before they are laid out.
 template <bool Share, class TargetTuple, class... E> class assigned;
 template <bool Share, class... Targets, class... E>
 class assigned<Share, std::tuple<Targets&...>, E...> {
-  static_assert((is_writable<Targets> && ...), "the target is const: an array that is, or a view that only reads");
   static_assert((is_pass<E> && ...), "this takes more than one kernel: evaluate the reductions in it first, with dsl::eval");
+  using compiled = compiled_for<Share, target_types<type_of_target<std::remove_const_t<Targets>>...>, E...>;
+  static_assert(!compiled::mixes, "a formula cannot use its reductions for its elements: apply it to dsl::sum(x) and the like");
+  static_assert(!compiled::folds_folds, "a reduction of a reduction: it is one value, not many");
 
   static constexpr int leaves = Share ? leaf_count<std::tuple_element_t<0, std::tuple<E...>>> : (0 + ... + leaf_count<E>), targets = sizeof...(Targets), expressions = sizeof...(E);
 
  public:
-  using pass = pass_for<Share, target_types<type_of_target<std::remove_const_t<Targets>>...>, E...>;
-  static constexpr int inputs = leaves + (counts_positions(pass::elements::view(), leaves) ? 1 : 0);
+  using types = target_types<type_of_target<std::remove_const_t<Targets>>...>;
+  using pass = typename compiled::spelled;
+  static constexpr int inputs = inputs_of_kernel<leaves + (counts_positions(pass::elements::view(), leaves) ? 1 : 0)>();
 
  private:
+  using bound = std::tuple<bound_target<Targets>&...>;
   using target_numbers = std::index_sequence_for<Targets...>;
-  // The expression that a target belongs to.
-  static constexpr int expression_of(int target) {
-    const int outputs[] = {static_cast<int>(std::tuple_size_v<outputs_of<E>>)...};
-    int e = 0;
-    for (int end = outputs[0]; end <= target; end += outputs[++e]) {}
-    return e;
-  }
+  static constexpr int expression_of(int target) { return detail::expression_of<E...>(target); }
 
  public:
-  assigned(const std::tuple<Targets&...>& to, const E&... e) {
+  assigned(const bound& to, const E&... e) : folds_{fold_axes_of(e)...} {
     operand* at = all_;
-    int k = 0;
-    ((at = Share ? all_ : at, parts_[k] = {static_cast<int>(at - all_), leaf_count<E>, fold_axes_of(e)}, add_leaves(e, at), ++k), ...);
+    ((at = Share ? all_ : at, add_leaves(e, at)), ...);
+    (check_shapes(e), ...);
     if (inputs > leaves) all_[leaves] = position_operand();
+    if constexpr (narrows_scalars(types{}, std::type_identity<outputs_of<E...>>{})) {
+      constexpr leaf_ranges<assignment<Share, types, E...>, leaves> ranges;
+      for (int i = 0; i < leaves; ++i) require_range(all_[i], ranges.at[i]);
+    }
     give_memory_to(to, target_numbers{});
     at = all_ + inputs;
     add_targets(to, at, target_numbers{});
   }
 
-  prepared prepare(const launch& fixed, const E&... e) const { return {code(e...), all_, fixed}; }
+  static const program_code& code(const E&... e) { return code_for<inputs>(kernel_name(e...), pass{}); }
   /// Inputs, then targets.
   const operand* operands() const { return all_; }
-  /// Runs it. Reductions over different index spaces take a pass each.
-  void assign(const launch& fixed, const E&... e) {
-    if constexpr (!Share && expressions > 1 && pass::folds::count > 0) {
-      if (!is_one_space(all_, parts_, expressions)) return assign_apart(code(e...), all_, parts_, expressions, numbers.data(), fixed);
-    }
-    prepare(fixed, e...).assign();
-  }
 
  private:
-  static const program_code& code(const E&... e) { return code_for<inputs>(kernel_name(e...), pass{}); }
   template <std::size_t... I>
-  static constexpr std::array<int, sizeof...(I)> expressions_of(std::index_sequence<I...>) { return {expression_of(static_cast<int>(I))...}; }
-  static constexpr std::array<int, targets> numbers = expressions_of(target_numbers{});
-
-  template <std::size_t... I>
-  void give_memory_to(const std::tuple<Targets&...>& to, std::index_sequence<I...>) {
-    if ((needs_memory(std::get<I>(to)) || ...)) (give_memory_to<static_cast<int>(I)>(std::get<I>(to)), ...);
-  }
-  template <int I, class Target>
-  void give_memory_to(Target& target) {
-    if (!needs_memory(target)) return;
-    const part& mine = parts_[expression_of(I)];
+  void give_memory_to(const bound& to, std::index_sequence<I...>) {
+    if (!(std::get<I>(to).needs_memory() || ...)) return;
+    const device_guard of_targets(home_of(as_operand(std::get<I>(to).target)...)), of_operands(home_of_operands(all_, leaves));
     geometry g;
-    if constexpr (pass::is_result(I)) lay_out(g, all_ + mine.first, mine.count, 0, 1, pass::view());
-    else lay_out(g, all_, leaves, 0, 1, pass::view());
-    give_memory(target, g, pass::is_result(I) ? mine.folds.axes : 0);
+    lay_out(g, all_, leaves, 0, 1, pass::view());
+    (std::get<I>(to).give_memory(g, pass::is_result(static_cast<int>(I)) ? folds_[expression_of(static_cast<int>(I))].axes : 0, pass::view(), all_), ...);
   }
   template <std::size_t... I>
-  void add_targets(const std::tuple<Targets&...>& to, operand*& at, std::index_sequence<I...>) {
-    (add_target<static_cast<int>(I)>(std::get<I>(to), at), ...);
+  void add_targets(const bound& to, operand*& at, std::index_sequence<I...>) {
+    (add_target<static_cast<int>(I), Targets>(std::get<I>(to), at), ...);
   }
   template <int I, class Target>
-  void add_target(const Target& target, operand*& at) {
+  void add_target(bound_target<Target>& target, operand*& at) {
     using E_ = std::tuple_element_t<static_cast<std::size_t>(expression_of(I)), std::tuple<E...>>;
     static_assert(!pass::is_result(I) || Target::rank == result_rank<E_>, "a reduction is one value: assign it to a dsl::scalar; along axes, to an array of as many dimensions as are left");
+    static_assert(pass::is_result(I) || Target::rank >= E_::rank, "the expression has more dimensions than its target");
     operand* const mine = at;
-    add_leaves(as_operand(target), at);
-    if constexpr (pass::is_result(I)) lie_along(*mine, parts_[expression_of(I)].folds);
+    add_leaves(as_operand(target.elements()), at);
+    if constexpr (pass::is_result(I)) lie_along(*mine, folds_[expression_of(I)]);
     else mine->kind = operand_kind::array;  // a scalar target of an elementwise expression is an array of rank 0
   }
 
   operand all_[inputs + targets];
-  part parts_[expressions];
+  fold_axes folds_[expressions];
 };
 
-template <class... E>
-bool share_operands(const E&... e) {
-  operand all[(0 + ... + leaf_count<E>)], *at = all;
-  part parts[sizeof...(E)];
-  int k = 0;
-  ((parts[k++] = {static_cast<int>(at - all), leaf_count<E>, fold_axes_of(e)}, add_leaves(e, at)), ...);
-  return are_same_operands(all, parts, sizeof...(E));
+/// Whether several expressions give single values, or values along axes, and no elements: each may have an index space of its own.
+template <class Targets, class... E>
+constexpr bool are_reductions() {
+  if constexpr (sizeof...(E) == 1) return false;
+  else if constexpr (((reductions_in<E> > 0) && ...)) return true;
+  else {
+    using together = typename compiled_for<false, Targets, E...>::spelled;
+    bool all = together::folds::count > 0;
+    for (int i = 0; i < together::targets; ++i) all = all && together::is_result(i);
+    return all;
+  }
 }
 
-/// An expression and its targets, laid out and ready to run.
-template <class... Targets, class E>
-prepared prepare_assignment(const launch& fixed, const std::tuple<Targets&...>& targets, const E& expression) {
-  return assigned<false, std::tuple<Targets&...>, E>(targets, expression).prepare(fixed, expression);
+// For each of a statement's expressions the number of the first whose leaves have the same types.
+template <class E, class... All>
+constexpr std::size_t first_alike() {
+  const bool same[] = {std::is_same_v<typename leaf_types<E>::type, typename leaf_types<All>::type>...};
+  std::size_t i = 0;
+  while (!same[i]) ++i;
+  return i;
+}
+template <class... E> inline constexpr std::array<std::size_t, sizeof...(E)> firsts_alike{first_alike<E, E...>()...};
+// Number k of those for which that is First, and how many they are.
+template <std::size_t First, class... E>
+constexpr std::size_t nth_alike(std::size_t k) {
+  std::size_t i = 0;
+  while (firsts_alike<E...>[i] != First || k-- > 0) ++i;
+  return i;
+}
+template <std::size_t First, class... E>
+constexpr std::size_t count_alike() {
+  std::size_t n = 0;
+  for (const std::size_t first : firsts_alike<E...>) n += first == First ? 1 : 0;
+  return n;
+}
+
+/// Reductions and their targets, a pass for each index space: those that read the same operands along the same axes share one, every
+/// other has its own. Which do is known when they run; a pass that several share is compiled where their operands' types allow it.
+template <class Bound, class... E>
+class reductions_apart {
+ public:
+  reductions_apart(const launch& fixed, Bound& to, const E&... e) : fixed_(fixed), to_(to), from_(e...) {}
+  void assign() { add_all(std::index_sequence_for<E...>{}), all_.assign(); }
+
+ private:
+  template <std::size_t... I>
+  void add_all(std::index_sequence<I...>) { (add_alike<I>(std::make_index_sequence<count_alike<I, E...>()>{}), ...); }
+  template <std::size_t First, std::size_t... K>
+  void add_alike(std::index_sequence<K...>) {
+    if constexpr (sizeof...(K) > 1) {
+      const leaves_of_parts leaves(std::get<nth_alike<First, E...>(K)>(from_)...);
+      if (are_same_operands(leaves.all, leaves.parts, leaves.count))
+        return add<true>(std::tuple_cat(targets_of<nth_alike<First, E...>(K)>()...), std::get<nth_alike<First, E...>(K)>(from_)...);
+    }
+    (add<false>(targets_of<nth_alike<First, E...>(K)>(), std::get<nth_alike<First, E...>(K)>(from_)), ...);
+  }
+  template <bool Share, class... Targets, class... Some>
+  void add(const std::tuple<bound_target<Targets>&...>& to, const Some&... e) {
+    using part = assigned<Share, std::tuple<Targets&...>, Some...>;
+    all_.add(part::code(e...), part(to, e...).operands(), fixed_);
+  }
+  template <std::size_t I>
+  auto targets_of() const {
+    constexpr std::array<int, sizeof...(E) + 1> first = sizes_before<outputs_of<E>...>();
+    return some_targets<static_cast<std::size_t>(first[I])>(to_, std::make_index_sequence<static_cast<std::size_t>(first[I + 1] - first[I])>{});
+  }
+
+  const launch& fixed_;
+  Bound& to_;
+  std::tuple<const E&...> from_;
+  statement all_;
+};
+
+/// Evaluates expressions that are passes.
+template <class... Targets, class... E>
+void assign_passes(const launch& fixed, const std::tuple<Targets&...>& targets, const E&... e) {
+  auto to = bind_targets(targets);
+  if constexpr (are_reductions<target_types<type_of_target<std::remove_const_t<Targets>>...>, E...>()) {
+    reductions_apart<decltype(to), E...>(fixed, to, e...).assign();
+  } else {
+    using together = assigned<false, std::tuple<Targets&...>, E...>;
+    if constexpr (sizeof...(E) > 1 && together::pass::folds::count > 0) {
+      const leaves_of_parts leaves(e...);
+      require_one_space(leaves.all, leaves.parts, leaves.count, together::pass::view());
+    }
+    prepared(together::code(e...), together(all_targets(to), e...).operands(), fixed).assign();
+  }
+  std::apply([](auto&... t) { (t.adopt(), ...); }, to);
 }
 
 template <class... Targets, class Values, class... E, std::size_t... I>
@@ -231,12 +383,12 @@ void assign_substituted(const launch&, const std::tuple<Targets&...>&, const Val
 template <class... Targets, class... E>
 void assign_all(const launch& fixed, const std::tuple<Targets&...>& targets, const E&... expressions) {
   static_assert((!counts_steps_in<E> && ...), "dsl::step is the number of a loop's step: it stands among the parameters of dsl::iterate alone");
-  if constexpr ((is_pass<E> && ...)) {
-    if constexpr (may_share_operands<E...>) {
-      if (share_operands(expressions...)) return assigned<true, std::tuple<Targets&...>, E...>(targets, expressions...).assign(fixed, expressions...);
-    }
-    assigned<false, std::tuple<Targets&...>, E...>(targets, expressions...).assign(fixed, expressions...);
+  if constexpr (!may_assign<E...>(std::type_identity<std::tuple<Targets&...>>{})) {
+    return;
+  } else if constexpr ((is_pass<E> && ...)) {
+    assign_passes(fixed, targets, expressions...);
   } else {
+    const device_guard guard(std::apply([&](const auto&... t) { return home_of(expressions..., as_operand(t)...); }, targets));
     const auto inner = std::tuple_cat(inner_passes(expressions)...);
     auto values = std::apply([](const auto&... e) { return std::tuple<evaluated_t<std::remove_cvref_t<decltype(e)>>...>{empty_for(e)...}; }, inner);
     std::apply([&](auto&... v) { std::apply([&](const auto&... e) { assign_all({}, std::tie(v...), e...); }, inner); }, values);
@@ -258,10 +410,12 @@ void assign(Target&& target, const E& expression, const launch& fixed = {}) {
   detail::assign_all(fixed, std::tuple<std::remove_reference_t<Target>&>(target), expression);
 }
 
-/// Sets every element of a view to a C++ scalar.
+/// Sets every element of a view to a C++ scalar. Throws overflow_error where the dtype does not hold it.
 template <element T, int R, detail::fills<T> V>
 void assign(const view<T, R>& target, const V& value) {
-  assign(target, detail::value_leaf<V>{value});
+  const detail::value_leaf<V> leaf{value};
+  if constexpr (kind_of(dtype_v<T>) == kind::integer) detail::require_range(detail::operand_of(leaf), {dtype_v<T>, dtype_v<T>});
+  assign(target, leaf);
 }
 
 /// Several targets at once; what `tie` returns.
@@ -291,7 +445,13 @@ tied<Targets...> tie(Targets&... targets) {
 /// How an assignment would run: grid, block, path, registers, cost. Runs nothing. Throws as the assignment would.
 template <class... Targets, detail::lazy E>
 plan plan_of(const tied<Targets...>& targets, const E& expression, const launch& fixed = {}) {
-  return detail::prepare_assignment(fixed, targets.targets, expression).make_plan();
+  if constexpr (detail::may_assign<E>(std::type_identity<std::tuple<Targets&...>>{})) {
+    using pass = detail::assigned<false, std::tuple<Targets&...>, E>;
+    auto to = detail::bind_targets(targets.targets, true);
+    return detail::prepared(pass::code(expression), pass(detail::all_targets(to), expression).operands(), fixed).make_plan();
+  } else {
+    return {};
+  }
 }
 template <class Target, detail::lazy E>
 plan plan_of(Target& target, const E& expression, const launch& fixed = {}) {
@@ -302,15 +462,26 @@ plan plan_of(Target& target, const E& expression, const launch& fixed = {}) {
 template <detail::lazy E>
 auto eval(const E& expression) {
   using outputs = detail::outputs_of<E>;
-  static_assert(std::tuple_size_v<outputs> == 1, "eval takes one value: use dsl::tie for several");
-  using T = element_t<std::tuple_element_t<0, outputs>::type.type>;
-  if constexpr (detail::result_rank<E> == 0) {
-    scalar<T> value(T{}, device_of(expression));
-    dsl::tie(value) = expression;
-    return value;
+  constexpr bool is_one = std::tuple_size_v<outputs> == 1;
+  static_assert(is_one, "eval takes one value: use dsl::tie for several");
+  if constexpr (is_one) {
+    using T = element_t<std::tuple_element_t<0, outputs>::type.type>;
+    if constexpr (detail::result_rank<E> == 0) {
+      scalar<T> value(T{}, device_of(expression));
+      dsl::tie(value) = expression;
+      return value;
+    } else {
+      return array<T, detail::result_rank<E>>(expression);
+    }
   } else {
-    return array<T, detail::result_rank<E>>(expression);
+    return refused{};
   }
+}
+inline refused eval(const refused&) { return {}; }
+/// A copy of an array, a scalar or an element.
+template <detail::viewable A>
+auto eval(const A& x) {
+  return eval(detail::as_operand(x));
 }
 
 }  // namespace dsl

@@ -10,10 +10,23 @@
 
 namespace dsl {
 
+/// What a call that does not compile is worth, so that the compiler says no more than why.
+struct refused {
+  template <class T> operator T() const;
+};
+
 namespace detail {
 
 // lang/shape.hpp: the subscripts of an expression are those of its operands.
 template <class E, class... I> auto subscript_lazily(const E& e, const I&... chosen);
+
+// An expression where a C++ value is wanted.
+template <class T, int Rank>
+T no_value_yet() {
+  static_assert(Rank != 0, "an expression is not a value yet: x.value() evaluates it, copies it to the host and waits");
+  static_assert(Rank == 0, "an expression of many elements is no single value: for a condition take dsl::all(x).value() or dsl::any(x).value()");
+  return T{};
+}
 
 }  // namespace detail
 
@@ -27,16 +40,26 @@ struct expression {
 
   /// A part of it, as of an array: (a + b)(dsl::slice(1, -1)). Lazy; an element is an expression of rank 0.
   template <class... I>
-    requires(sizeof...(I) <= rank && detail::subscripts<I...>)
   auto operator()(const I&... chosen) const {
-    return detail::subscript_lazily(*this, chosen...);
+    static_assert(sizeof...(I) <= rank, "there are more subscripts than axes");
+    static_assert(detail::subscripts<I...>, "subscripts are integers and dsl::slice");
+    if constexpr (sizeof...(I) <= rank && detail::subscripts<I...>) return detail::subscript_lazily(*this, chosen...);
+    else return refused{};
   }
 
-  /// Of rank 0: evaluates it, copies the value to the host and waits.
+  /// Of one value: evaluates it, copies the value to the host and waits.
   auto value() const
-    requires(rank == 0)
+    requires detail::is_one_value<expression>
   {
     return eval(*this).value();
+  }
+  /// Do not compile, and say what would.
+  template <element T>
+  operator T() const { return detail::no_value_yet<T, rank>(); }
+  template <class T>
+  void operator=(const T&) const {
+    constexpr bool has_memory = sizeof(T) == 0;
+    static_assert(has_memory, "an expression has no memory to assign to: assign to an array, or keep another expression under another name");
   }
 };
 
@@ -55,6 +78,9 @@ struct reduction {
   {
     return eval(*this).value();
   }
+  /// Does not compile, and says what would.
+  template <element T>
+  operator T() const { return detail::no_value_yet<T, rank>(); }
 };
 
 namespace detail {
@@ -87,9 +113,12 @@ template <class T> inline constexpr bool is_element_reference<element_reference<
 template <class T>
 concept lazy_operand = lazy<T> || is_array<T> || is_scalar<T> || is_symbol<T>;
 
-/// At least one lazy operand; the rest may be C++ scalars, and single elements of arrays.
+/// What may stand beside one: C++ scalars, and single elements of arrays.
+template <class T>
+concept any_operand = lazy_operand<T> || element<T> || is_element_reference<T> || std::same_as<T, refused>;
+/// At least one lazy operand.
 template <class... T>
-concept operands = ((lazy_operand<T> || element<T> || is_element_reference<T>) && ...) && (lazy_operand<T> || ...);
+concept operands = (any_operand<T> && ...) && ((lazy_operand<T> || std::same_as<T, refused>) || ...);
 
 // Operands are only read, so the leaves of a const array and of any other are of one type.
 template <class T, int R>
@@ -182,15 +211,68 @@ struct cast_function {
   }
 };
 
+// Whether a row of the table is defined for the operands' dtypes.
+template <op Code, class... T>
+constexpr bool is_defined() {
+  if constexpr ((is_symbol<trace_t<operand_t<T>>> && ...)) return resolve(Code, trace_t<operand_t<T>>::type...).valid;
+  else return false;
+}
+
 struct identity_function {
   template <class Operand> static constexpr int rank = Operand::rank;
   template <class...> using calls = std::tuple<>;
   template <class S> static constexpr auto trace(tracer&, S s) { return s; }
 };
 
+template <class T>
+operand operand_of(const value_leaf<T>& v) {
+  const literal bits = to_literal(to_value(v.value));
+  return {operand_kind::value, dtype_v<T>, 0, {bits.bits, bits.second}};
+}
+
+template <class T> inline constexpr bool is_integer_leaf = false;
+template <math::wraps T> inline constexpr bool is_integer_leaf<value_leaf<T>> = true;
+
+// A symbol of an operand's type, or what a formula gave that is none.
+template <class S> constexpr S stand_in(tracer& t) {
+  const int number = t.operands++;
+  if constexpr (is_symbol<S>) return {t.g, t.g->add(op::value, S::type.type, {static_cast<std::uint64_t>(number)})};
+  else return S{};
+}
+/// What each operand of a function has to lie in, should it be a C++ integer.
+template <class Function, class... Operands>
+struct scalar_ranges {
+  integer_range at[sizeof...(Operands)];
+
+  constexpr scalar_ranges() {
+    graph g;
+    tracer t{&g};
+    const std::tuple<trace_t<Operands>...> symbols{stand_in<trace_t<Operands>>(t)...};
+    std::apply([&t](const auto&... s) { (void)Function::trace(t, s...); }, symbols);
+    for (int i = 0; i < g.scalars.size(); ++i) at[i] = g.scalars[i];
+  }
+};
+
+/// Throws overflow_error where one of the C++ integers among a function's operands is converted to a dtype that does not hold it.
+template <class Function, class... Operands>
+constexpr void require_scalars_fit(const std::tuple<Operands...>& operands) {
+  if constexpr ((is_integer_leaf<Operands> || ...)) {
+    constexpr scalar_ranges<Function, Operands...> ranges;
+    int i = 0;
+    const auto check = [&](const auto& operand) {
+      if constexpr (is_integer_leaf<std::remove_cvref_t<decltype(operand)>>) require_range(operand_of(operand), ranges.at[i]);
+      ++i;
+    };
+    std::apply([&check](const auto&... operand) { (check(operand), ...); }, operands);
+  }
+}
+
+/// A function of operands. Throws overflow_error.
 template <class Function, class... T>
 constexpr auto make_expression(const T&... x) {
-  return expression<Function, operand_t<T>...>{{as_operand(x)...}};
+  expression<Function, operand_t<T>...> made{{as_operand(x)...}};
+  require_scalars_fit<Function>(made.operands);
+  return made;
 }
 
 // What is made of dsl::constant beside symbols: of constants alone.
@@ -212,8 +294,13 @@ constexpr auto apply_function(const T&... x) {
     };
     (note(x), ...);
     return apply<Code>(lift(g, x)...);
+  } else if constexpr ((std::same_as<T, refused> || ...)) {
+    return refused{};
   } else {
-    return make_expression<table_function<Code>>(x...);
+    constexpr bool is_valid = is_defined<Code, T...>();
+    static_assert(is_valid, "this operation is not defined for operands of these dtypes");
+    if constexpr (is_valid) return make_expression<table_function<Code>>(x...);
+    else return refused{};
   }
 }
 
@@ -238,10 +325,7 @@ void add_leaves(const view<T, R>& v, operand*& at) {
   copy_shape(v.extents(), v.strides(), o);
 }
 template <class T>
-void add_leaves(const value_leaf<T>& v, operand*& at) {
-  const literal bits = to_literal(to_value(v.value));
-  *at++ = {operand_kind::value, dtype_v<T>, 0, {bits.bits, bits.second}};
-}
+void add_leaves(const value_leaf<T>& v, operand*& at) { *at++ = operand_of(v); }
 template <int R>
 void add_leaves(const index_leaf<R>& v, operand*& at) {
   operand& o = *at++;
@@ -281,9 +365,12 @@ struct leaves_of {
 // The shape of an expression of elements that is not assigned yet.
 template <lazy E>
 dsl::extents<E::rank> shape_of(const E& e) {
-  geometry g;
-  lay_out(g, leaves_of<E>(e).at, leaf_count<E>, 0, 1, pass_view{});
-  return first_of<E::rank>(g.shape);
+  const leaves_of<E> leaves(e);
+  common_device(leaves.at, leaf_count<E>, pass_view{});  // throws
+  std::int64_t shape[max_rank];
+  int rank;
+  broadcast_shape(shape, rank, leaves.at, leaf_count<E>, pass_view{});
+  return first_of<E::rank>(shape);
 }
 
 }  // namespace detail

@@ -6,8 +6,8 @@
 
 namespace dsl {
 
-/// The order of the maximum norm: norm<inf>(x).
-inline constexpr int inf = 0x7fffffff;
+/// Infinity, as np.inf: a C++ scalar in formulas, and the order of the maximum norm, norm<dsl::inf>(x).
+inline constexpr double inf = detail::math::infinity<double>;
 
 namespace detail {
 
@@ -181,8 +181,9 @@ struct mean_of : without_calls {
 using mean_function = mean_of<false>;
 using nanmean_function = mean_of<true>;
 
-/// Counts, means and sums of squared differences combine by the formulas of Chan, Golub and LeVeque (Updating formulae and a pairwise
-/// algorithm for computing sample variances, 1979): one pass, without the cancellation of a sum of squares.
+/// Elements are taken relative to one of them, an origin: d = x - origin, and n, sum(d) and sum(d^2) are added up, without rounding a
+/// mean at each element. A few elements (a thread's lanes) move to the others' origin. Where more are joined the origin becomes the mean of
+/// both, so that what sum(d)^2 / n takes off is never large (Chan, Golub and LeVeque, Algorithms for computing the sample variance, 1983).
 template <bool IgnoreNan, bool Root>
 struct variance : without_calls {
   template <class S, class N> static constexpr auto trace(tracer&, S s, N ddof) {
@@ -193,28 +194,48 @@ struct variance : without_calls {
     auto n = one;
     if constexpr (ignores) n = choose(is_nan(s), zero, one), x = as<C>(without_nan(s, 0));
     const auto combine = [](const auto& a, const auto& b) {
-      const auto [na, ma, qa] = a;
-      const auto [nb, mb, qb] = b;
+      const auto [na, origin_a, sum_a, squares_a] = a;
+      const auto [nb, origin_b, sum_b, squares_b] = b;
+      const auto nothing = constant<R>(na.owner, value_t<R>(0)), most = constant<R>(na.owner, value_t<R>(16));
+      const auto few = apply<op::less_equal>(nb, most);
       const auto count = apply<op::add>(na, nb);
-      const auto nothing = constant<R>(count.owner, value_t<R>(0));
-      const auto delta = apply<op::subtract>(mb, ma);
-      const auto share = choose(apply<op::greater>(count, nothing), apply<op::divide>(nb, count), nothing);
-      const auto scaled = apply<op::multiply>(delta, apply<op::multiply>(na, share));
-      const auto mean = as<C>(apply<op::add>(ma, apply<op::multiply>(delta, share)));
-      return std::tuple{count, mean, apply<op::add>(apply<op::add>(qa, qb), inner_product(scaled, delta))};
+      const auto origin = choose(apply<op::equal>(na, nothing), origin_b, origin_a);
+      const auto moved = moved_to(origin, nb, origin_b, sum_b, squares_b);
+      const auto sum = as<C>(apply<op::add>(sum_a, moved.first));
+      const auto shift = choose(apply<op::greater>(count, nothing), as<C>(apply<op::divide>(sum, count)), constant<C>(na.owner, value_t<C>{}));
+      const auto mean = as<C>(apply<op::add>(origin, shift));
+      const auto from_a = moved_to(mean, na, origin_a, sum_a, squares_a), from_b = moved_to(mean, nb, origin_b, sum_b, squares_b);
+      return std::tuple{count, choose(few, origin, mean), choose(few, sum, as<C>(apply<op::add>(from_a.first, from_b.first))),
+                        choose(few, apply<op::add>(squares_a, moved.second), apply<op::add>(from_a.second, from_b.second))};
     };
-    const auto [counted, mean, squares] = fold_together(false, combine, std::tuple{value_t<R>(0), value_t<C>{}, value_t<R>(0)}, n, x, zero);
-    (void)mean;
+    // Added to -0 every number stays what it is, so that what is known of an element takes no instructions.
+    constexpr value_t<R> none = -value_t<R>(0);
+    constexpr value_t<C> no_sum = [] {
+      if constexpr (is_complex<value_t<C>>) return value_t<C>{-value_t<R>(0), -value_t<R>(0)};
+      else return -value_t<C>(0);
+    }();
+    const auto [counted, origin, sum, squares] = fold_together(false, combine, std::tuple{value_t<R>(0), value_t<C>{}, no_sum, none}, n, x, constant<C>(s.owner, no_sum),
+                                                               constant<R>(s.owner, none));
+    (void)origin;
+    const auto taken_off = choose(apply<op::greater>(counted, zero), apply<op::divide>(inner_product(sum, sum), counted), zero);
+    const auto about_mean = apply<op::add>(apply<op::max>(apply<op::subtract>(squares, taken_off), zero), zero);  // 0, not -0
     auto elements = as<R>(count_of(s.owner));
     if constexpr (ignores) elements = counted;
     const auto free = apply<op::max>(apply<op::subtract>(elements, as<R>(ddof)), zero);
-    const auto result = apply<op::divide>(squares, free);
+    const auto result = apply<op::divide>(about_mean, free);
     if constexpr (Root) return as<real_of(mean_dtype(type_of<S>))>(apply<op::sqrt>(result));
     else return as<real_of(mean_dtype(type_of<S>))>(result);
   }
   template <class S> static constexpr auto trace(tracer& t, S s) { return trace(t, s, constant<dtype::int64>(s.owner, 0)); }
 
  private:
+  /// The sums of n elements relative to another origin: sum(d + m) = sum(d) + n m, sum((d + m)^2) = sum(d^2) + m (sum(d) + sum(d + m)).
+  template <class C, class R>
+  static constexpr std::pair<C, R> moved_to(C origin, R n, C from, C sum, R squares) {
+    const auto by = apply<op::subtract>(from, origin);
+    const auto moved = as<type_of<C>>(apply<op::add>(sum, apply<op::multiply>(by, n)));
+    return {moved, apply<op::add>(squares, inner_product(by, as<type_of<C>>(apply<op::add>(sum, moved))))};
+  }
   template <class S>
   static constexpr auto inner_product(S a, S b) {
     if constexpr (kind_of(type_of<S>) == kind::complex)
@@ -227,20 +248,26 @@ using std_function = variance<false, true>;
 using nanvar_function = variance<true, false>;
 using nanstd_function = variance<true, true>;
 
-template <int Order>
+enum class norm_order { sum, euclidean, greatest };
+
+template <norm_order Order>
 struct norm_function : without_calls {
-  static_assert(Order == 1 || Order == 2 || Order == inf, "norms of order 1, 2 and dsl::inf");
   template <class S> static constexpr auto trace(tracer&, S s) {
     constexpr dtype C = mean_accumulator(type_of<S>), R = real_of(C), Result = real_of(mean_dtype(type_of<S>));
     const auto x = as<C>(s);
-    if constexpr (Order == 1) return as<Result>(fold_by<op::add>(as<R>(apply<op::abs>(x)), value_t<R>(0)));
-    else if constexpr (Order == 2) return as<Result>(apply<op::sqrt>(fold_by<op::add>(as<R>(apply<op::abs2>(x)), value_t<R>(0))));
+    if constexpr (Order == norm_order::sum) return as<Result>(fold_by<op::add>(as<R>(apply<op::abs>(x)), value_t<R>(0)));
+    else if constexpr (Order == norm_order::euclidean) return as<Result>(apply<op::sqrt>(fold_by<op::add>(as<R>(apply<op::abs2>(x)), value_t<R>(0))));
     else return as<Result>(fold_by<op::max>(as<R>(apply<op::abs>(x)), value_t<R>(0), true));
   }
 };
 
 template <bool Conjugate>
 struct dot_function : without_calls {
+  template <class A, class B> static void check_shapes(const A& a, const B& b) {
+    const leaves_of<A> first(a);
+    const leaves_of<B> second(b);
+    require_same_elements(Conjugate ? "vdot" : "dot", first.at, leaf_count<A>, second.at, leaf_count<B>);
+  }
   template <class A, class B> static constexpr auto trace(tracer&, A a, B b) {
     const auto product = [&] {
       if constexpr (Conjugate && kind_of(type_of<A>) == kind::complex) return apply<op::multiply>(apply<op::conj>(a), b);
@@ -312,7 +339,7 @@ struct user_reduction {
   template <class S, class Init> static constexpr auto trace(tracer& t, S s, Init init) {
     constexpr dtype D = state_with<S, Init>;
     const auto all = fold<D>(t, s, false);
-    const auto first = as<D>(init);
+    const auto first = convert_operand<D, false>(init);
     return choose(all.second, operate(t, first, all.first, all.second), first);
   }
 

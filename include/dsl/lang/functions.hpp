@@ -19,7 +19,36 @@ namespace dsl {
   constexpr auto operator token(const A& a, const B& b) {   \
     return detail::apply_function<op::name>(a, b);          \
   }
-#define DSL_FUNCTION(name, numpy, arity, ...) DSL_FUNCTION_##arity(name)
+namespace detail {
+
+// Of errors of the compiler: apart from the macros, which it would show as well.
+template <int Arity>
+constexpr refused want_operands() {
+  static_assert(Arity != 1, "this function takes one operand");
+  static_assert(Arity != 2, "this function takes two operands");
+  static_assert(Arity != 3, "this function takes three operands");
+  return {};
+}
+template <class S>
+constexpr auto hold_symbol() {
+  static_assert(!is_symbol<S>, "a C++ variable holds no symbol: begin with one, auto sum = 0 * v");
+}
+template <class S, class Result>
+constexpr S same_symbol(const Result& result) {
+  constexpr bool is_same = std::same_as<S, Result>;
+  static_assert(is_same, "a symbol keeps its dtype: write auto sum = v + x, or dsl::cast, where += and the like would change it");
+  return {result.owner, result.id};
+}
+
+}  // namespace detail
+
+#define DSL_FUNCTION(name, numpy, arity, ...)                 \
+  DSL_FUNCTION_##arity(name)                                  \
+  template <class... X>                                       \
+    requires(sizeof...(X) != arity && detail::operands<X...>) \
+  constexpr auto name(const X&...) {                          \
+    return detail::want_operands<arity>();                    \
+  }
 #define DSL_FUNCTION_1(name)                        \
   template <class A>                                \
     requires detail::operands<A>                    \
@@ -51,10 +80,11 @@ namespace dsl {
 #undef DSL_FUNCTION_2
 #undef DSL_FUNCTION_3
 
-// a += x and the like, for arrays and views: in place, one kernel.
+// a += x and the like, for arrays, scalars in device memory, views and elements: in place, one kernel. A symbol becomes the result's, which is
+// of its own dtype.
 #define DSL_COMPOUND(token)                                                              \
   template <class A, class B>                                                            \
-    requires(detail::is_array<A> && detail::operands<A, B>)                              \
+    requires((detail::is_array<A> || detail::is_scalar<A>) && detail::operands<A, B>)    \
   A& operator token##=(A& a, const B& b) {                                               \
     return a = a token b;                                                                \
   }                                                                                      \
@@ -62,6 +92,21 @@ namespace dsl {
     requires detail::operands<view<T, R>, B>                                             \
   const view<T, R>& operator token##=(const view<T, R>& a, const B& b) {                 \
     return a = a token b;                                                                \
+  }                                                                                      \
+  template <element T, detail::any_operand B>                                            \
+  const element_reference<T>& operator token##=(const element_reference<T>& a, const B& b) { \
+    return a = a.view() token b;                                                         \
+  }                                                                                      \
+  template <class S, class B>                                                            \
+    requires(is_symbol<S> && detail::operands<S, B>)                                     \
+  constexpr auto& operator token##=(S& s, const B& b) {                                   \
+    return s = detail::same_symbol<S>(s token b);                                        \
+  }                                                                                      \
+  template <element T, class S>                                                          \
+    requires is_symbol<S>                                                                \
+  constexpr auto& operator token##=(T& a, const S&) {                                    \
+    detail::hold_symbol<S>();                                                            \
+    return a;                                                                            \
   }
 DSL_COMPOUND(+) DSL_COMPOUND(-) DSL_COMPOUND(*) DSL_COMPOUND(/) DSL_COMPOUND(%)
 DSL_COMPOUND(<<) DSL_COMPOUND(>>) DSL_COMPOUND(&) DSL_COMPOUND(|) DSL_COMPOUND(^)
@@ -72,7 +117,8 @@ DSL_COMPOUND(<<) DSL_COMPOUND(>>) DSL_COMPOUND(&) DSL_COMPOUND(|) DSL_COMPOUND(^
 template <element T>
 constexpr auto constant(T x) { return detail::make_expression<detail::identity_function>(x); }
 
-/// The value as another dtype, rounded or truncated as C++ does. Complex to real is an error: take real(x), imag(x) or abs(x).
+/// The value as another dtype. To a floating point dtype it is rounded; from one to an integer it is truncated, NaN becomes 0 and what
+/// is out of range the nearest end of it; integers wrap. Complex to real is an error: take real(x), imag(x) or abs(x).
 template <element T, class A>
   requires detail::operands<A>
 constexpr auto cast(const A& a) {

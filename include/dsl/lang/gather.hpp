@@ -56,10 +56,18 @@ struct gather_function {
   static constexpr symbol<D> trace(tracer& t, Address address, Index index, N n, Stride stride) {
     static_assert(kind_of(Index::type.type) == kind::integer, "take wants an index of integers: use dsl::where to choose by a condition");
     const auto zero = constant<dtype::int64>(t.g, 0), one = constant<dtype::int64>(t.g, 1);
-    const auto i = convert_symbol<dtype::int64, false>(index);
+    const auto i = convert_symbol<dtype::int64, false>(representable(index));
     const auto from_start = apply<op::where>(apply<op::less>(i, zero), apply<op::add>(i, n), i);
     const auto within = apply<op::max>(apply<op::min>(from_start, apply<op::subtract>(n, one)), zero);
     return {t.g, t.g->add(op::gather, D, fields(address.id, apply<op::multiply>(within, stride).id))};
+  }
+
+ private:
+  // A uint64 that is no int64 lies beyond every end.
+  template <class Index>
+  static constexpr auto representable(Index index) {
+    if constexpr (Index::type.type != dtype::uint64) return index;
+    else return apply<op::min>(index, constant<dtype::uint64>(index.owner, greatest_of(dtype::int64)));
   }
 };
 
@@ -67,6 +75,48 @@ template <class T, int R, class Index>
 auto gather(const view<const T, R>& from, const Index& index, std::int64_t n, std::int64_t stride) {
   if (n == 0) throw_empty_take();
   return make_expression<gather_function<dtype_v<T>>>(address_leaf<T, R>{from}, index, n, stride);
+}
+
+/// The element of dtype D at position `at` of n that lie `stride` apart from an address on; beyond the ends, what the boundary says.
+template <dtype D>
+struct shift_function {
+  template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
+  template <class...> using calls = std::tuple<>;
+  template <class Address, class Position, class N, class Stride, class Beyond>
+  static constexpr symbol<D> trace(tracer& t, Address address, Position at, N n, Stride stride, Beyond beyond) {
+    const auto number = [&t](int k) { return constant<dtype::int64>(t.g, k); };
+    const auto is = [&](boundary b) { return apply<op::equal>(beyond, number(static_cast<int>(b))); };
+    // As `inside` has it; positions are brought back by a period, mirrored in its second half, and clipped.
+    const auto repeats = apply<op::logical_or>(is(boundary::wrap), is(boundary::reflect));
+    const auto period = apply<op::where>(is(boundary::reflect), apply<op::multiply>(apply<op::subtract>(n, number(1)), number(2)), n);
+    const auto before = apply<op::logical_and>(repeats, apply<op::less>(at, number(0)));
+    const auto from_start = apply<op::where>(before, apply<op::add>(at, period), at);
+    const auto after = apply<op::logical_and>(repeats, apply<op::greater_equal>(from_start, period));
+    const auto once = apply<op::where>(after, apply<op::subtract>(from_start, period), from_start);
+    const auto turned = apply<op::logical_and>(is(boundary::reflect), apply<op::greater_equal>(once, n));
+    const auto mirrored = apply<op::where>(turned, apply<op::subtract>(period, once), once);
+    const auto within = apply<op::max>(apply<op::min>(mirrored, apply<op::subtract>(n, number(1))), number(0));
+    const symbol<D> found{t.g, t.g->add(op::gather, D, fields(address.id, apply<op::multiply>(within, stride).id))};
+    const auto outside = apply<op::logical_and>(is(boundary::zero), apply<op::not_equal>(at, within));
+    return apply<op::where>(outside, constant<D>(t.g, value_t<D>{}), found);
+  }
+};
+
+template <int NewRank, class T, int R, class Change>
+address_leaf<T, NewRank> remap(const char* function, const address_leaf<T, R>& leaf, const Change& change) {
+  return {remap<NewRank>(function, leaf.of, change)};
+}
+/// Rearranged, neighbours are elements at computed positions along the axis: both these and what does not depend on them are mapped.
+template <int NewRank, class T, int R, class Change>
+auto remap(const char* function, const neighbour_leaf<T, R>& leaf, const Change& change) {
+  const auto along = static_cast<std::size_t>(leaf.axis);
+  const dsl::extents<R>& sizes = leaf.of.extents();
+  dsl::extents<R> others = leaf.of.strides(), one{};
+  const std::int64_t stride = others[along];
+  others[along] = 0, one[along] = 1;
+  const address_leaf<T, R> first{view<const T, R>(leaf.of.owner(), leaf.of.data(), sizes, others)};
+  return make_expression<shift_function<dtype_v<T>>>(remap<NewRank>(function, first, change), remap<NewRank>(function, index_leaf<R>{-leaf.distance, sizes, one}, change),
+                                                     sizes[along], stride, static_cast<std::int64_t>(leaf.beyond));
 }
 
 template <class X>
@@ -101,7 +151,21 @@ auto take_along(const view<const T, R>& x, const Index& index, int axis) {
   return gather(view<const T, rank>(x.owner(), x.data(), sizes, strides), spread, x.extent(along), x.strides()[static_cast<std::size_t>(along)]);
 }
 
+// What does not lie in memory.
+template <class X, class Result = refused>
+Result not_in_memory() {
+  static_assert(in_memory<X>, "dsl::shift and dsl::take read from memory: of an expression take dsl::eval(x)");
+  return {};
+}
+
 }  // namespace detail
+
+template <detail::lazy X, class... Rest>
+  requires(!detail::in_memory<X>)
+auto shift(const X&, const Rest&...) { return detail::not_in_memory<X>(); }
+template <detail::lazy X, class... Rest>
+  requires(!detail::in_memory<X>)
+auto take(const X&, const Rest&...) { return detail::not_in_memory<X>(); }
 
 /// Element i is x's element i - distance along an axis (as NumPy's roll); beyond the ends `boundary` says what stands there. Lazy,
 /// so a stencil is one expression and one kernel: shift(u, 1) + shift(u, -1) - 2 * u. x is an array or a view. Throws shape_error
@@ -112,15 +176,15 @@ auto shift(const X& x, std::int64_t distance, boundary beyond = boundary::zero, 
 }
 
 /// x's elements at the positions `index`, an array or an expression of integers whose shape the result has. Of several axes they
-/// are counted in row-major order. Negative positions count from the end; positions beyond the ends give the elements there
-/// (NumPy's mode "clip"). Lazy. x is an array or a view. Throws index_error where x is empty, shape_error where its elements do not
+/// are counted in row-major order. Negative positions count from the end, as Python's; positions beyond the ends give the
+/// elements there. Lazy. x is an array or a view. Throws index_error where x is empty, shape_error where its elements do not
 /// lie at equal distances.
-template <detail::in_memory X, detail::lazy_operand Index>
+template <detail::in_memory X, detail::any_operand Index>
 auto take(const X& x, const Index& index) {
   return detail::take_flat(detail::as_operand(x), detail::as_operand(index));
 }
 /// The same along one axis, which the index's axes replace.
-template <detail::in_memory X, detail::lazy_operand Index>
+template <detail::in_memory X, detail::any_operand Index>
 auto take(const X& x, const Index& index, int axis) {
   return detail::take_along(detail::as_operand(x), detail::as_operand(index), axis);
 }

@@ -28,13 +28,19 @@ auto arange(T start, T stop, T step = T(1)) {
   return start + cast<T>(detail::positions(n)) * step;
 }
 
-/// n values from first to last, both included, evenly spaced; only `first` for n = 1.
+/// n values from first to last, both included, evenly spaced; only `first` for n = 1. As NumPy's: computed in double (complex128),
+/// integers rounded down; the last value is `last` itself.
 template <element T>
 auto linspace(T first, T last, std::integral auto n) {
-  const auto count = static_cast<std::int64_t>(n);
+  constexpr bool is_complex = kind_of(dtype_v<T>) == kind::complex, is_integer = kind_of(dtype_v<T>) == kind::integer;
+  using wide = element_t<is_complex ? dtype::complex128 : dtype::float64>;
+  const auto count = static_cast<std::int64_t>(n), steps = count > 1 ? count - 1 : 1;
+  const wide from(first), step = count > 1 ? (wide(last) - from) / static_cast<double>(steps) : wide(0);
   const auto i = detail::positions(count);
-  const T step = count > 1 ? static_cast<T>((last - first) / static_cast<T>(count - 1)) : T(0);
-  return where(i == count - 1 && count > 1, last, cast<T>(i) * step + first);
+  // The choice keeps the compiler from fusing product and sum, whose two roundings are NumPy's: fused, -3 + 10 * 0.3 is below 0.
+  const auto value = where(i < steps, cast<double>(i) * step, wide(0)) + from;
+  if constexpr (is_integer) return where(i < steps, cast<T>(floor(value)), last);
+  else return where(i < steps, cast<T>(value), last);
 }
 
 /// The position along `axis` in an array of the given extents, int64: one of NumPy's indices(extents). Takes no memory. Throws

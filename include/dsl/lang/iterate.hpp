@@ -9,49 +9,67 @@ namespace dsl {
 template <class... S>
 struct loop_state { std::tuple<S&...> variables; };
 
-/// The variables that `iterate` feeds back: arrays, and scalars in device memory.
+/// The variables that `iterate` feeds back: arrays, and scalars in device memory. No two of them share elements.
 template <class... S>
 loop_state<S...> state(S&... s) { return {std::tuple<S&...>(s...)}; }
 
 namespace detail {
 
-/// Which of a loop's variables a condition's leaf is, or -1.
+/// Which of the single values among a loop's variables a condition's leaf is, or -1.
 template <class Leaf, class... S>
 std::int32_t number_of(const Leaf& leaf, const std::tuple<S&...>& variables) {
   std::int32_t found = -1, k = 0;
   if constexpr (requires { leaf.data(); })
-    std::apply([&](const auto&... v) { ((found = static_cast<const void*>(v.data()) == static_cast<const void*>(leaf.data()) ? k : found, ++k), ...); }, variables);
+    std::apply([&](const auto&... v) { ((found = S::rank == 0 && static_cast<const void*>(v.data()) == static_cast<const void*>(leaf.data()) ? k : found, ++k), ...); }, variables);
   return found;
 }
 
-/// Whether what is recorded is computed in the step's own kernel: records are reductions, and so the step has some.
-template <class Formula> inline constexpr bool records_in_step = has_folds<Formula>;
+/// Whether what is recorded, and what ends the loop, are outputs of the step: they are single values, and so are some of its own.
+template <class Formula, class... S> inline constexpr bool gives_single_values = has_folds<Formula> || ((S::rank == 0) && ...);
+
+/// Whether a formula makes new variables of a loop's; where not, an error of the compiler.
+template <class Formula, class... S>
+constexpr bool may_loop(std::type_identity<std::tuple<S&...>> variables) {
+  constexpr bool is_one_kernel = is_pass<Formula>, as_many = std::tuple_size_v<outputs_of<Formula>> == sizeof...(S);
+  static_assert(is_one_kernel, "a reduction among a loop's parameters is evaluated before it: give its value, dsl::eval(...)");
+  static_assert(as_many, "a loop's formula gives as many values as there are variables in its state");
+  if constexpr (is_one_kernel && as_many) return may_assign<Formula>(variables);
+  else return false;
+}
+
+// Without std::apply, of which the compiler's output shows every step where a formula cannot be called.
+template <class F, class... S, class... P, std::size_t... I, std::size_t... K>
+auto call_with(const F& f, const std::tuple<S&...>& variables, const std::tuple<P...>& parameters, std::index_sequence<I...>, std::index_sequence<K...>) {
+  return f(std::get<I>(variables)..., std::get<K>(parameters)...);
+}
+
+template <class T> inline constexpr bool is_loop_state = false;
+template <class... S> inline constexpr bool is_loop_state<loop_state<S...>> = true;
+template <class T> inline constexpr bool is_vectorized = false;
+template <class Name, class F> inline constexpr bool is_vectorized<vectorized<Name, F>> = true;
 
 /// A loop's formula with what is recorded in its steps, and with what ends it.
 template <class... S, class Function, class... Operands, class... Conditions, class... Recorders>
 auto step_formula(const std::tuple<S&...>& variables, const expression<Function, Operands...>& e, const std::tuple<const Conditions&...>& until,
                   [[maybe_unused]] const std::tuple<const record_option<Recorders>&...>& records) {
   static_assert(sizeof...(Conditions) <= 1, "a loop takes one condition to end on");
-  constexpr int arguments = sizeof...(Operands), states = sizeof...(S);
-  static_assert(std::tuple_size_v<outputs_of<expression<Function, Operands...>>> == sizeof...(S), "a loop's formula gives as many values as there are variables in its state");
-  constexpr std::uint32_t scalars = [] {
-    std::uint32_t found = 0, bit = 1;
-    ((found |= S::rank == 0 ? bit : 0, bit <<= 1), ...);
-    return found;
-  }();
-  if constexpr (!records_in_step<expression<Function, Operands...>> && sizeof...(Recorders) > 0) {
+  constexpr int arguments = sizeof...(Operands);
+  constexpr bool single_values = gives_single_values<expression<Function, Operands...>, S...>;
+  using state_types = target_types<type_of_target<std::remove_const_t<S>>...>;
+  if constexpr (!single_values && sizeof...(Recorders) > 0) {
     return step_formula(variables, e, until, std::tuple<>{});
   } else if constexpr (sizeof...(Conditions) > 0) {
-    static_assert(records_in_step<expression<Function, Operands...>> || ((S::rank == 0) && ...), "until wants a scalar among the state that the step sets by a reduction");
+    static_assert(single_values, "until wants a scalar among the state that the step sets by a reduction");
     const auto& condition = std::get<0>(until).condition;
     using condition_type = std::remove_cvref_t<decltype(condition)>;
     static_assert(is_condition<condition_type>, "a loop ends on a condition of dsl::scalar and C++ values");
-    using step = loop_step<Function, arguments, states, scalars, condition_type, Recorders...>;
+    using step = loop_step<Function, arguments, state_types, condition_type, Recorders...>;
     const auto leaves = leaves_as_tuple(condition);
     const auto which = std::apply([&](const auto&... leaf) { return std::tuple{value_leaf<std::int32_t>{number_of(leaf, variables)}...}; }, leaves);
+    if (!std::apply([](const auto&... leaf) { return ((leaf.value >= 0) || ...); }, which)) throw_endless_condition();
     return std::apply([](const auto&... x) { return make_expression<step>(x...); }, std::tuple_cat(e.operands, leaves, which, std::tuple<step_number>{}));
   } else if constexpr (sizeof...(Recorders) > 0) {
-    using step = loop_step<Function, arguments, states, scalars, never, Recorders...>;
+    using step = loop_step<Function, arguments, state_types, never, Recorders...>;
     return std::apply([](const auto&... x) { return make_expression<step>(x...); }, e.operands);
   } else {
     return e;
@@ -87,8 +105,9 @@ template <int Arguments, bool Stops, class... S, class... Beside, class Step>
 loop bind_loop(const std::tuple<S&...>& variables, std::tuple<Beside...>& beside, const Step& step, const launch& fixed, strategy how) {
   constexpr int states = sizeof...(S), targets = states + static_cast<int>(sizeof...(Beside));
   const std::tuple<S&..., Beside&...> all = std::tuple_cat(variables, std::apply([](auto&... b) { return std::tie(b...); }, beside));
+  auto to = bind_targets(all);
   using bound = assigned<false, std::tuple<S&..., Beside&...>, Step>;
-  return {loop_code_for<bound::inputs, Arguments, states, Stops ? targets - 2 : -1>(kernel_name(step), typename bound::pass{}), bound(all, step).operands(), fixed, how};
+  return {loop_code_for<bound::inputs, Arguments, states, Stops ? targets - 2 : -1>(kernel_name(step), typename bound::pass{}), bound(all_targets(to), step).operands(), fixed, how};
 }
 
 // What is recorded: the state's scalars, the records' outputs, the samples.
@@ -106,6 +125,14 @@ array<T, R + 1> new_history(const sample_option<T, R>& sample, std::int64_t coun
   for (int d = 0; d < R; ++d) sizes[static_cast<std::size_t>(d + 1)] = sample.of.extent(d);
   return array<T, R + 1>(sizes);
 }
+// What is copied between the steps is there, beside the variables, before the first one.
+template <class V, class T, int R>
+void require_sample(const V& variable, const sample_option<T, R>& sample) {
+  operand both[2], *at = both;
+  add_leaves(as_operand(variable), at);
+  add_leaves(sample.of, at);
+  common_device(both, 2, pass_view{});
+}
 template <class... H>
 std::tuple<H...> new_histories(std::type_identity<std::tuple<H...>>, [[maybe_unused]] std::int64_t count) { return {new_history(std::type_identity<H>{}, count)...}; }
 
@@ -117,11 +144,11 @@ auto run_loop(const loop_schedule& plan, const std::tuple<S&...>& variables, con
   const auto step = step_formula(variables, formula, until, recorders);
   auto beside = variables_beside<states>(step);
   loop ready = bind_loop<leaf_count<Formula>, (stops > 0)>(variables, beside, step, fixed, how);
-  const device_guard guard(ready.where());
+  std::apply([&](const auto&... x) { (require_sample(std::get<0>(variables), x), ...); }, samples);
 
   using of_state = scalar_histories<S...>;
   using of_records = decltype(histories_of_outputs(std::declval<outputs_of<decltype(vectorized<unnamed, Recorders>{}(std::declval<S&>()...))...>>()));
-  constexpr bool together = records_in_step<Formula>, is_cut = sizeof...(Samples) > 0 || (!together && sizeof...(Recorders) > 0);
+  constexpr bool together = gives_single_values<Formula, S...>, is_cut = sizeof...(Samples) > 0 || (!together && sizeof...(Recorders) > 0);
   constexpr std::size_t scalars = std::tuple_size_v<of_state>, records = std::tuple_size_v<of_records>;
   auto histories = std::tuple_cat(new_histories(std::type_identity<of_state>{}, plan.records()), new_histories(std::type_identity<of_records>{}, plan.records()),
                                   std::apply([&](const auto&... x) { return std::tuple<decltype(history_of_sample(x))...>{new_history(x, plan.records())...}; }, samples));
@@ -169,23 +196,35 @@ auto run_loop(const loop_schedule& plan, const std::tuple<S&...>& variables, con
 /// until, record, progress, a dsl::strategy, a dsl::launch. Returns histories in device memory: the values of the scalars among the
 /// variables after each step, an array of extent `steps` each, then what `record` asks for, formulas' reductions first: the one
 /// array, or a std::tuple of several, or of none. The variables hold the last step's values. From one strategy to another
-/// floating point numbers may differ by rounding; from run to run nothing differs. Throws as assignment does, before the
-/// first step.
+/// floating point numbers may differ by rounding; from run to run nothing differs. Runs on the device of the first
+/// variable. Throws as assignment does, shape_error also where variables share elements, before the first step.
 template <class Name, class F, class... S, class... Arguments>
 auto iterate(std::integral auto steps, const vectorized<Name, F>& f, const loop_state<S...>& s, const Arguments&... arguments) {
   using namespace detail;
+  const device_guard guard(as_operand(std::get<0>(s.variables)).where());
   const auto parameters = filter(parameters_alone{}, arguments...);
-  const auto formula = std::apply([&](auto&... v) { return std::apply([&](const auto&... p) { return f(v..., p...); }, parameters); }, s.variables);
-  static_assert(is_pass<std::remove_cvref_t<decltype(formula)>>,
-                "a reduction among a loop's parameters is evaluated before it: give its value, dsl::eval(...)");
-  const loop_schedule plan = loop_schedule::of(static_cast<std::int64_t>(steps), option_or(from_step(0), arguments...).number, option_or(every(1), arguments...).steps);
-  const auto watches = filter(watches_alone{}, arguments...);
-  const auto watch = watch_of(watches);
-  auto histories = run_loop(plan, s.variables, formula, filter(conditions_alone{}, arguments...), filter(records_alone{}, arguments...),
-                            filter(samples_alone{}, arguments...), std::tuple_size_v<decltype(watches)> > 0 ? &watch : nullptr,
-                            option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...));
-  if constexpr (std::tuple_size_v<decltype(histories)> == 1) return std::get<0>(std::move(histories));
-  else return histories;
+  const auto formula = call_with(f, s.variables, parameters, std::index_sequence_for<S...>{}, std::make_index_sequence<std::tuple_size_v<decltype(parameters)>>{});
+  if constexpr (may_loop<std::remove_const_t<decltype(formula)>>(std::type_identity<std::tuple<S&...>>{})) {
+    const loop_schedule plan = loop_schedule::of(static_cast<std::int64_t>(steps), option_or(from_step(0), arguments...).number, option_or(every(1), arguments...).steps);
+    const auto watches = filter(watches_alone{}, arguments...);
+    const auto watch = watch_of(watches);
+    auto histories = run_loop(plan, s.variables, formula, filter(conditions_alone{}, arguments...), filter(records_alone{}, arguments...),
+                              filter(samples_alone{}, arguments...), std::tuple_size_v<decltype(watches)> > 0 ? &watch : nullptr,
+                              option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...));
+    if constexpr (std::tuple_size_v<decltype(histories)> == 1) return std::get<0>(std::move(histories));
+    else return histories;
+  } else {
+    return refused{};
+  }
+}
+// What is called in another way does not compile.
+template <class Steps, class F, class... Arguments>
+  requires(!detail::is_vectorized<F> || !(detail::is_loop_state<Arguments> || ...))
+refused iterate(const Steps&, const F&, const Arguments&...) {
+  constexpr bool is_formula = detail::is_vectorized<F>, has_state = (detail::is_loop_state<Arguments> || ...);
+  static_assert(is_formula, "a loop's formula is made by dsl::vectorize: dsl::iterate(steps, dsl::vectorize(f), dsl::state(x, ...), parameters...)");
+  static_assert(!is_formula || has_state, "what a loop carries follows its formula, as dsl::state(x, ...)");
+  return {};
 }
 
 /// How a loop would run: strategy, grid, block, what stays on chip. Takes what `iterate` takes after the steps; runs nothing. Throws
@@ -193,8 +232,9 @@ auto iterate(std::integral auto steps, const vectorized<Name, F>& f, const loop_
 template <class Name, class F, class... S, class... Arguments>
 plan plan_of(const vectorized<Name, F>& f, const loop_state<S...>& s, const Arguments&... arguments) {
   using namespace detail;
+  const device_guard guard(as_operand(std::get<0>(s.variables)).where());
   const auto parameters = filter(parameters_alone{}, arguments...);
-  const auto formula = std::apply([&](auto&... v) { return std::apply([&](const auto&... p) { return f(v..., p...); }, parameters); }, s.variables);
+  const auto formula = call_with(f, s.variables, parameters, std::index_sequence_for<S...>{}, std::make_index_sequence<std::tuple_size_v<decltype(parameters)>>{});
   const auto step = step_formula(s.variables, formula, filter(conditions_alone{}, arguments...), filter(records_alone{}, arguments...));
   auto beside = variables_beside<sizeof...(S)>(step);
   constexpr bool stops = std::tuple_size_v<decltype(filter(conditions_alone{}, arguments...))> > 0;

@@ -17,7 +17,7 @@ struct every {
   std::int64_t steps;
 };
 
-/// dsl::step counts from this number on: a loop that was stopped after k steps goes on with from_step(k).
+/// dsl::step counts from this number on, which may be negative: a loop that was stopped after k steps goes on with from_step(k).
 struct from_step {
   explicit from_step(std::int64_t k) : number(k) {}
   std::int64_t number;
@@ -29,8 +29,8 @@ struct until_option {
   scalar<std::int64_t>* ran;
 };
 /// Ends the loop after the first step after which the condition, an expression of scalars, is true. It is evaluated on the device,
-/// with the values that the step has given the scalars among the state. Histories stay 0 beyond, but samples
-/// repeat the last one.
+/// with the values that the step has given the scalars among the state, of which it has one at least: `iterate` throws value_error
+/// otherwise. Histories stay 0 beyond, but samples repeat the last one.
 template <class Condition>
   requires detail::lazy_operand<Condition>
 auto until(const Condition& condition) { return until_option<detail::operand_t<Condition>>{detail::as_operand(condition), nullptr}; }
@@ -42,7 +42,7 @@ auto until(const Condition& condition, scalar<std::int64_t>& ran) { return until
 template <class F> struct record_option {};
 template <class T, int R> struct sample_option { view<const T, R> of; };
 /// Records what a formula of the new state gives, one reduction or a std::tuple of them: in the step's own kernel where the step
-/// reduces as well.
+/// gives single values as well. Each variable is what is stored of it.
 template <class F>
   requires(!detail::viewable<F> && !detail::lazy<F>)
 record_option<F> record(F) {

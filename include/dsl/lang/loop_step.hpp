@@ -69,11 +69,12 @@ struct never {
 };
 template <> inline constexpr int leaf_count<never> = 0;
 
-/// A formula's outputs, then what recorders make of them, then whether `Condition` holds and which number the next step has. The
-/// operands are the formula's, then the condition's leaves, for each of them which of the state it is, and the step's
-/// number. `Scalars` has a bit for each variable that is one value.
-template <class Function, int Arguments, int States, std::uint32_t Scalars, class Condition, class... Recorders>
-struct loop_step {
+/// A formula's outputs, then what recorders make of the variables that hold them, then whether `Condition` holds and which number the
+/// next step has. The operands are the formula's, then the condition's leaves, for each of them which of the variables it is, and the
+/// step's number.
+template <class Function, int Arguments, class Variables, class Condition, class... Recorders> struct loop_step;
+template <class Function, int Arguments, target_type... Variables, class Condition, class... Recorders>
+struct loop_step<Function, Arguments, target_types<Variables...>, Condition, Recorders...> {
   static constexpr std::size_t leaves = static_cast<std::size_t>(leaf_count<Condition>);
   template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
   template <class... S>
@@ -87,46 +88,50 @@ struct loop_step {
   static constexpr auto trace(tracer& t, S... s) {
     const std::tuple<S...> all{s...};
     const auto outputs = as_tuple(std::apply([&t](auto... x) { return Function::trace(t, x...); }, part_of<0, static_cast<std::size_t>(Arguments)>(all)));
-    const auto recorded = std::apply([](auto... out) { return std::tuple_cat(as_tuple(Recorders{}(out...))...); }, outputs);
+    const auto after = std::apply([&t](auto... out) { return std::tuple{as_stored<Variables.type>(lift(t.g, out))...}; }, outputs);
+    const auto recorded = std::apply([](auto... x) { return std::tuple_cat(as_tuple(Recorders{}(x...))...); }, after);
     if constexpr (std::is_same_v<Condition, never>) {
       return std::tuple_cat(outputs, recorded);
     } else {
       const auto given = part_of<static_cast<std::size_t>(Arguments), leaves>(all);
       const auto which = part_of<static_cast<std::size_t>(Arguments) + leaves, leaves>(all);
-      const auto stop = traced_on<Condition>::template run<0>(t, values_after(t, outputs, given, which, std::make_index_sequence<leaves>{}));
+      const auto stop = traced_on<Condition>::template run<0>(t, values_after(t, after, given, which, std::make_index_sequence<leaves>{}));
       const auto next = apply<op::add>(std::get<static_cast<std::size_t>(Arguments) + 2 * leaves>(all), constant<dtype::int64>(t.g, 1));
       return std::tuple_cat(outputs, recorded, std::tuple{convert_symbol<dtype::boolean, false>(stop), convert_symbol<dtype::int64, false>(next)});
     }
   }
 
  private:
+  // What a variable of a dtype holds of an output: 16-bit floating point numbers are rounded when they become another dtype.
+  template <dtype D, class Output>
+  static constexpr auto as_stored(Output output) {
+    if constexpr (kind_of(D) == kind::real && size_of(D) == 2) return convert_symbol<D, false>(convert_symbol<dtype::float32, false>(output));
+    else return convert_symbol<D, false>(output);
+  }
   // A leaf has the value that the step gives it: of the state's scalars, which are known while compiling, it is one or none, which is
   // known when the loop runs.
-  template <class Outputs, class Given, class Which, std::size_t... I>
-  static constexpr auto values_after(tracer& t, const Outputs& outputs, const Given& given, const Which& which, std::index_sequence<I...>) {
-    return std::tuple{value_after<0>(t, outputs, std::get<I>(given), std::get<I>(which))...};
+  template <class After, class Given, class Which, std::size_t... I>
+  static constexpr auto values_after(tracer& t, const After& after, const Given& given, const Which& which, std::index_sequence<I...>) {
+    return std::tuple{value_after<0>(t, after, std::get<I>(given), std::get<I>(which))...};
   }
-  template <std::size_t Output, class Outputs, class Leaf, class Which>
-  static constexpr auto value_after(tracer& t, const Outputs& outputs, Leaf leaf, Which which) {
-    if constexpr (Output == std::tuple_size_v<Outputs> || Leaf::type.weak) {
+  template <std::size_t K, class After, class Leaf, class Which>
+  static constexpr auto value_after(tracer& t, const After& after, Leaf leaf, Which which) {
+    constexpr target_type variables[] = {Variables...};
+    if constexpr (K == sizeof...(Variables) || Leaf::type.weak) {
       return leaf;
+    } else if constexpr (!variables[K].single || variables[K].type != Leaf::type.type) {
+      return value_after<K + 1>(t, after, leaf, which);
     } else {
-      using type = std::tuple_element_t<Output, Outputs>;
-      constexpr auto D = Leaf::type.type;
-      if constexpr ((Scalars >> Output & 1) == 0 || !assignable(D, type::type)) {
-        return value_after<Output + 1>(t, outputs, leaf, which);
-      } else {
-        const auto is_it = apply<op::equal>(which, constant<dtype::int32>(t.g, static_cast<std::int32_t>(Output)));
-        return value_after<Output + 1>(t, outputs, apply<op::where>(is_it, convert_symbol<D, false>(std::get<Output>(outputs)), leaf), which);
-      }
+      const auto is_it = apply<op::equal>(which, constant<dtype::int32>(t.g, static_cast<std::int32_t>(K)));
+      return value_after<K + 1>(t, after, apply<op::where>(is_it, std::get<K>(after), leaf), which);
     }
   }
 };
 
 // The formula's kernel name is the step's.
-template <template <class, class> class Function, class Name, class F, int Arguments, int States, std::uint32_t Scalars, class Condition, class... Recorders, class... Operands>
+template <template <class, class> class Function, class Name, class F, int Arguments, class Variables, class Condition, class... Recorders, class... Operands>
   requires(!std::same_as<Name, unnamed>)
-std::type_identity<Name> kernel_name(const expression<loop_step<Function<Name, F>, Arguments, States, Scalars, Condition, Recorders...>, Operands...>&) { return {}; }
+std::type_identity<Name> kernel_name(const expression<loop_step<Function<Name, F>, Arguments, Variables, Condition, Recorders...>, Operands...>&) { return {}; }
 
 }  // namespace detail
 }  // namespace dsl

@@ -57,6 +57,15 @@ constexpr int rank_of_result() {
   else return has_folds<E> ? 0 : E::rank;
 }
 template <class E> inline constexpr int result_rank = rank_of_result<E>();
+template <class F, class... Operands> inline constexpr bool is_one_value<expression<F, Operands...>> = result_rank<expression<F, Operands...>> == 0;
+
+/// Where to evaluate what has no operand in memory, among some expressions and their targets.
+template <class... E>
+device home_of(const E&... e) {
+  operand all[(0 + ... + leaf_count<E>)], *at = all;
+  (add_leaves(e, at), ...);
+  return home_of_operands(all, static_cast<int>(at - all));
+}
 
 /// Where the value of an inner pass goes.
 template <class E>

@@ -57,7 +57,11 @@ auto reduce_arrays(const std::tuple<Options...>& options, const X&... x) {
   constexpr int rank = keeps_dims<Options...> ? operand_rank : count == 0 ? 0 : operand_rank - count;
   std::uint32_t axes = ~0u;
   if constexpr (count > 0) axes = bits_of_axes(std::get<dsl::axes<count>>(options).number, count, operand_rank);
-  const auto make = [&](const auto&... operand) { return reduction<Function, rank, operand_t<std::remove_cvref_t<decltype(operand)>>...>{{as_operand(operand)...}, axes}; };
+  const auto make = [&](const auto&... operand) {
+    reduction<Function, rank, operand_t<std::remove_cvref_t<decltype(operand)>>...> made{{as_operand(operand)...}, axes};
+    require_scalars_fit<Function>(made.operands);
+    return made;
+  };
   if constexpr (has_ddof<Options...>) return make(x..., std::get<ddof>(options).value);
   else return make(x...);
 }
@@ -66,6 +70,13 @@ template <class Function, class... Options, class... X>
 constexpr auto reduce_by(const std::tuple<Options...>& options, const X&... x) {
   if constexpr ((is_symbol<X> || ...)) return reduce_symbols<Function>(options, x...);
   else return reduce_arrays<Function>(options, x...);
+}
+
+template <class Option>
+constexpr refused want_options() {
+  constexpr bool is_option = reduction_option<Option>;
+  static_assert(is_option, "after its operand a reduction takes dsl::axis(k), dsl::keep_dims and dsl::ddof(n)");
+  return {};
 }
 
 }  // namespace detail
@@ -77,11 +88,18 @@ constexpr auto reduce_by(const std::tuple<Options...>& options, const X&... x) {
 // The order in which elements are combined is fixed, so that a result is the same from run to run. Throws shape_error for axes that
 // are not there or are named twice.
 
-#define DSL_REDUCTION(name)                                                                     \
+#define DSL_REDUCTION_OF_ONE(name)                                                              \
   template <class A, detail::reduction_option... Options>                                       \
     requires detail::operands<A>                                                                \
   constexpr auto name(const A& a, const Options&... options) {                                  \
     return detail::reduce_by<detail::name##_function>(std::tuple<Options...>(options...), a);   \
+  }
+#define DSL_REDUCTION(name)                                                                     \
+  DSL_REDUCTION_OF_ONE(name)                                                                    \
+  template <class A, class Option>                                                              \
+    requires(detail::operands<A> && !detail::reduction_option<Option>)                          \
+  constexpr auto name(const A&, const Option&) {                                                \
+    return detail::want_options<Option>();                                                      \
   }
 
 /// Sums and products: 0 and 1 where there are no elements. Integers and booleans widen to int64 or uint64. sum<double>(x) converts
@@ -101,8 +119,8 @@ constexpr auto prod(const A& a, const Options&... options) {
 
 /// The least and the greatest element, and their difference. NaN wins. Complex numbers are ordered by their real parts and then by
 /// their imaginary parts. shape_error where there are no elements.
-DSL_REDUCTION(min)
-DSL_REDUCTION(max)
+DSL_REDUCTION_OF_ONE(min)
+DSL_REDUCTION_OF_ONE(max)
 DSL_REDUCTION(ptp)
 
 /// Whether any or all elements are not 0 (NaN is not), and how many: bool, bool, int64.
@@ -133,15 +151,19 @@ DSL_REDUCTION(nanstd)
 DSL_REDUCTION(nanargmin)
 DSL_REDUCTION(nanargmax)
 #undef DSL_REDUCTION
+#undef DSL_REDUCTION_OF_ONE
 
 /// The norm of order 1 (sum of magnitudes), 2 (Euclidean) or dsl::inf (greatest magnitude); real, of integers a double.
-template <int Order = 2, class A, detail::reduction_option... Options>
+template <auto Order = 2, class A, detail::reduction_option... Options>
   requires detail::operands<A>
 constexpr auto norm(const A& a, const Options&... options) {
-  return detail::reduce_by<detail::norm_function<Order>>(std::tuple<Options...>(options...), a);
+  static_assert(Order == 1 || Order == 2 || Order == inf, "norms of order 1, 2 and dsl::inf");
+  constexpr auto order = Order == 1 ? detail::norm_order::sum : Order == 2 ? detail::norm_order::euclidean : detail::norm_order::greatest;
+  return detail::reduce_by<detail::norm_function<order>>(std::tuple<Options...>(options...), a);
 }
 
-/// sum(a * b) of one-dimensional operands, in their common dtype: integers do not widen.
+/// sum(a * b) of one-dimensional operands, in their common dtype: integers do not widen. Neither is stretched: shape_error where
+/// their shapes differ.
 template <class A, class B>
   requires detail::operands<A, B>
 constexpr auto dot(const A& a, const B& b) {
@@ -149,7 +171,7 @@ constexpr auto dot(const A& a, const B& b) {
     static_assert(detail::operand_t<A>::rank <= 1 && detail::operand_t<B>::rank <= 1, "dot is of vectors; vdot takes arrays as vectors");
   return detail::reduce_by<detail::dot_function<false>>(std::tuple<>{}, a, b);
 }
-/// sum(conj(a) * b) of operands of any rank.
+/// sum(conj(a) * b) of operands of any rank and one shape.
 template <class A, class B>
   requires detail::operands<A, B>
 constexpr auto vdot(const A& a, const B& b) {
@@ -174,8 +196,8 @@ struct reducer {
   template <class A, detail::reduction_option... Options>
     requires detail::operands<A>
   constexpr auto operator()(const A& a, const Options&... options) const {
-    if constexpr (!detail::is_stateless<F>) return dsl::max(a, options...);  // reduce has said why
-    else if constexpr (!detail::require_operator<F, dtype_with_init<A>()>()) return dsl::max(a, options...);
+    if constexpr (!detail::is_stateless<F> || std::same_as<A, refused>) return refused{};  // what was wrong has been said
+    else if constexpr (!detail::require_operator<F, dtype_with_init<A>()>()) return refused{};
     else return reduce(a, options...);
   }
 

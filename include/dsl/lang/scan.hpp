@@ -93,7 +93,7 @@ struct element_trace {
 };
 template <class Calls, class Operand, dtype A> struct element_pass;
 template <class... Calls, class Operand, dtype A>
-struct element_pass<std::tuple<Calls...>, Operand, A> { using type = pass_of<element_trace<Operand, A>, Calls...>; };
+struct element_pass<std::tuple<Calls...>, Operand, A> : compile<element_trace<Operand, A>, Calls...> {};
 
 // Deduced, not spelled, for the reason given at `code_for`.
 template <dtype Target, int Inputs, class... Element, class... Operator>
@@ -126,6 +126,7 @@ auto make_scan(const X& x, scan_request request, const Options&... options) {
 template <dtype A, element T>
 scan_request begin_with(const T& init) {
   scan_request request;
+  if constexpr (kind_of(A) == kind::integer) require_range(operand_of(value_leaf<T>{init}), {A, A});
   request.has_init = true;
   request.init = to_literal(math::convert<value_t<A>>(to_value(init)));
   return request;
@@ -163,9 +164,9 @@ struct scanner {
     constexpr weak_dtype given[] = {{dtype_of_elements<X>()}, {dtype_v<Init>, true}...};
     constexpr dtype R = promote(given, sizeof...(Init) + 1).type;
     if constexpr (!is_stateless<F>) {
-      return make_scan<table_operator<op::max>, R>(x, scan_request{}, options...);  // scan has said why
+      return refused{};  // scan has said why
     } else if constexpr (!require_operator<F, accumulated(R)>()) {
-      return make_scan<table_operator<op::max>, R>(x, scan_request{}, options...);
+      return refused{};
     } else if constexpr (sizeof...(Init) == 0) {
       static_assert(!(is_exclusive<Options> || ...), "an exclusive scan needs a first value: dsl::scan(op, init)");
       return make_scan<F, R>(x, scan_request{}, options...);
@@ -218,10 +219,11 @@ namespace detail {
 template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand>
 void assign_scan(Target& target, const scan_expression<Operator, A, R, Rank, Operand>& e) {
   using T = typename std::remove_cvref_t<Target>::value_type;
-  constexpr int inputs = leaf_count<Operand>;
+  constexpr int inputs = inputs_of_kernel<leaf_count<Operand>>();
   constexpr bool flat = Rank != Operand::rank || Rank == 1;
-  using pass_type = typename element_pass<typename calls_of<Operand>::type, Operand, A>::type;
-  static_assert(pass_type::folds::count == 0, "a formula with reductions gives one value, not the elements of a scan");
+  using compiled = element_pass<typename calls_of<Operand>::type, Operand, A>;
+  using pass_type = typename compiled::spelled;
+  static_assert(!compiled::mixes && pass_type::folds::count == 0, "a formula with reductions gives one value, not the elements of a scan");
   const scan_code& code = scan_code_for<dtype_v<T>, inputs>(pass_type{}, operator_program<Operator, A>());
 
   operand all[inputs + 1];
@@ -254,6 +256,7 @@ void assign(Target&& target, const detail::scan_expression<Operator, A, R, Rank,
   if constexpr (detail::reductions_in<Operand> == 0) {
     detail::assign_scan(target, e);
   } else {
+    const device_guard guard(detail::home_of(e.operand, detail::as_operand(target)));
     const auto inner = detail::passes_of(e.operand);
     auto values = std::apply([](const auto&... p) { return std::tuple{detail::empty_for(p)...}; }, inner);
     std::apply([&](auto&... v) { std::apply([&](const auto&... p) { detail::assign_all({}, std::tie(v...), p...); }, inner); }, values);

@@ -7,9 +7,9 @@ namespace dsl {
 
 namespace detail {
 
-/// What has a shape: an array, a view, a scalar in device memory, an expression.
+/// What has a shape: an array, a view, a scalar in device memory, one element, an expression.
 template <class X>
-concept shaped = lazy<std::remove_cvref_t<X>> || is_array<std::remove_cvref_t<X>> || is_scalar<std::remove_cvref_t<X>>;
+concept shaped = lazy<std::remove_cvref_t<X>> || viewable<std::remove_cvref_t<X>>;
 template <class X> inline constexpr int rank_of = std::remove_cvref_t<X>::rank;
 
 // Operands first: a formula around a reduction need not have a trace.
@@ -19,6 +19,11 @@ constexpr bool has_reduction() {
   else return has_folds<E>;
 }
 
+template <int NewRank, class E, class Change>
+E remap(const char*, const E& e, const Change&) {
+  static_assert(sizeof(E) == 0, "this has no elements to rearrange before it is evaluated: dsl::eval(x) first");
+  return e;
+}
 template <int NewRank, class T, int R, class Change>
 view<T, NewRank> remap(const char* function, const view<T, R>& v, const Change& change) {
   return v.template remap<NewRank>(function, change);
@@ -29,18 +34,31 @@ index_leaf<NewRank> remap(const char*, const index_leaf<R>& leaf, const Change& 
   return {to.offset, first_of<NewRank>(to.extents), first_of<NewRank>(to.strides)};
 }
 
+template <int NewRank, class T, class Change>
+value_leaf<T> remap(const char*, const value_leaf<T>& leaf, const Change&) { return leaf; }
+template <int NewRank, class F, int R, class... Operands, class Change>
+auto remap(const char*, const reduction<F, R, Operands...>& e, const Change&) {
+  static_assert(sizeof(e) == 0, "a reduction has no elements to rearrange: assign it first (dsl::eval), or rearrange its operand");
+  return e;
+}
+
+template <int NewRank, bool Stays, class F, class... Operands, class Change, std::size_t... I>
+auto remap_operands(const char* function, const expression<F, Operands...>& e, const Change& change, std::index_sequence<I...>);
+
 // An operand without dimensions broadcasts to whatever the others become, so it stays as it is, unless it is all there is.
 template <int NewRank, bool Stays, class E, class Change>
 auto remap_operand(const char* function, const E& operand, const Change& change) {
   if constexpr (Stays && E::rank == 0) return operand;
   else return remap<NewRank>(function, operand, change);
 }
-template <int NewRank, bool Stays, class T, class Change>
-auto remap_operand(const char*, const value_leaf<T>& operand, const Change&) { return operand; }
 template <int NewRank, bool Stays, class F, class... Operands, class Change>
 auto remap_operand(const char* function, const expression<F, Operands...>& e, const Change& change) {
-  return std::apply([&](const auto&... x) { return make_expression<F>(remap_operand<NewRank, Stays>(function, x, change)...); },
-                    e.operands);
+  return remap_operands<NewRank, Stays>(function, e, change, std::index_sequence_for<Operands...>{});
+}
+// Without std::apply, ten levels of whose templates to one of the expression's come to the compilers' limit.
+template <int NewRank, bool Stays, class F, class... Operands, class Change, std::size_t... I>
+auto remap_operands(const char* function, const expression<F, Operands...>& e, const Change& change, std::index_sequence<I...>) {
+  return make_expression<F>(remap_operand<NewRank, Stays>(function, std::get<I>(e.operands), change)...);
 }
 
 /// An expression's operands, broadcast to its shape, lie as its elements do: what changes it changes each of them.
@@ -65,6 +83,19 @@ auto subscript_lazily(const E& e, const I&... chosen) {
   const subscript all[] = {chosen..., 0};
   return remap<rank_after<I...>(E::rank)>("x(...)", e, [&all](const mapping& m) { return subscripted(m, all, sizeof...(I)); });
 }
+
+template <class S>
+constexpr auto of_array(const S& s) {
+  static_assert(!is_symbol<S>, "inside a formula there is one element: apply this function to the array and pass the result as an argument");
+  return s;
+}
+// A function of arrays, inside a formula.
+#define DSL_OF_ARRAYS(name)                                                                          \
+  template <class S, class... Rest>                                                                  \
+    requires is_symbol<S>                                                                            \
+  constexpr auto name(const S& s, const Rest&...) {                                                  \
+    return detail::of_array(s);                                                                      \
+  }
 
 /// A C++ scalar with the shape of another operand.
 struct stretch_function {
@@ -164,5 +195,9 @@ auto broadcast_to(const T& value, const N&... n) {
   detail::element_count(sizes.data(), static_cast<int>(sizes.size()), 1);  // throws
   return detail::make_expression<detail::stretch_function>(value, detail::index_leaf<detail::rank_of_sizes<N...>>{0, sizes, {}});
 }
+
+DSL_OF_ARRAYS(transpose) DSL_OF_ARRAYS(permute) DSL_OF_ARRAYS(reshape) DSL_OF_ARRAYS(ravel) DSL_OF_ARRAYS(flip) DSL_OF_ARRAYS(diagonal)
+DSL_OF_ARRAYS(squeeze) DSL_OF_ARRAYS(expand_dims) DSL_OF_ARRAYS(broadcast_to) DSL_OF_ARRAYS(shift) DSL_OF_ARRAYS(take)
+#undef DSL_OF_ARRAYS
 
 }  // namespace dsl

@@ -58,13 +58,10 @@ template <class R> inline constexpr bool is_result = lazy_operand<R> || element<
 template <class... R> inline constexpr bool is_result<std::tuple<R...>> = (is_result<R> && ...);
 template <class R>
 constexpr bool require_results() {
-  static_assert(is_result<R>, "a formula returns a value that it has computed, or a std::tuple of them");
+  constexpr bool was_refused = std::same_as<R, refused>;
+  static_assert(was_refused || is_result<R>, "a formula returns a value that it has computed, or a std::tuple of them");
   return is_result<R>;
 }
-
-/// Instead of a call that is refused: one of its arguments, so that the compiler has nothing more to say.
-template <class First, class... Rest>
-constexpr auto refused(const First& x, const Rest&...) { return as_operand(x); }
 
 }  // namespace detail
 
@@ -74,32 +71,32 @@ struct vectorized {
   /// On arrays, scalars and expressions: an expression, or several at once if the function returns a std::tuple. On symbols, that
   /// is inside another formula: its result.
   template <class... T>
-    requires((detail::lazy_operand<T> || element<T>) && ...)
+    requires(detail::any_operand<T> && ...)
   constexpr auto operator()(const T&... x) const {
-    if constexpr (!detail::is_stateless<F>) {
-      return detail::refused(x...);  // vectorize has said why
+    if constexpr (!detail::is_stateless<F> || (std::same_as<T, refused> || ...)) {
+      return refused{};  // what was wrong has been said
     } else if constexpr ((is_symbol<T> || ...)) {
       if constexpr (detail::is_callable<F, T...>) return F{}(x...);
-      else if constexpr (!detail::require_number<F, sizeof...(T)>()) return detail::refused(x...);
-      else return refuse_inside(x...);
+      else if constexpr (!detail::require_number<F, sizeof...(T)>()) return refused{};
+      else return refuse_inside<T...>();
     } else if constexpr (detail::is_callable<F, detail::trace_t<detail::operand_t<T>>...>) {
       if constexpr (detail::require_results<decltype(F{}(std::declval<detail::trace_t<detail::operand_t<T>>>()...))>())
         return detail::make_expression<detail::formula<Name, F>>(x...);
-      else return detail::refused(x...);
+      else return refused{};
     } else if constexpr (detail::require_functor<F, detail::trace_t<detail::operand_t<T>>::type.type...>()) {
       return detail::make_expression<detail::functor<Name, F>>(x...);
     } else {
-      return detail::refused(x...);
+      return refused{};
     }
   }
 
  private:
   template <class... T>
-  static constexpr auto refuse_inside(const T&... x) {
+  static constexpr refused refuse_inside() {
     static_assert(!(is_symbol<T> || ...),
                   "a functor that is called for each element cannot be called inside a traced lambda: apply it to the arrays "
                   "outside and pass its result as an argument");
-    return detail::refused(x...);
+    return refused{};
   }
 };
 
@@ -110,8 +107,7 @@ struct vectorized {
 /// state: pass values as arguments.
 template <class Name = detail::unnamed, class F>
 constexpr vectorized<Name, F> vectorize(F) {
-  static_assert(detail::is_stateless<F>,
-                "vectorize takes a function without captures or members: pass values as arguments");
+  static_assert(detail::is_stateless<F>, "vectorize takes a function without captures or members: pass values as arguments");
   return {};
 }
 

@@ -28,21 +28,32 @@ class array {
     owner_ = array(extents_, other.where()).owner_;
     copy_from(other);
   }
-  array(array&&) noexcept = default;
+  array(array&& other) noexcept : owner_(std::move(other.owner_)), extents_(std::exchange(other.extents_, {})) {}
   /// Evaluates an expression on its operands' device: one kernel, without waiting.
   template <detail::lazy E>
-    requires(E::rank == Rank)
   array(const E& expression) {
-    assign(*this, expression);
+    static_assert(E::rank == Rank, "an array is made of an expression of as many dimensions");
+    if constexpr (E::rank == Rank) assign(*this, expression);
   }
+  template <detail::viewable A>
+    requires(A::rank != Rank)
+  array(const A& other) : array(other.view()) {}
 
+  /// Without memory it becomes a copy of `other`. With memory its elements are assigned as an expression is: it keeps its extents, to
+  /// which others stretch or are a shape_error. Elements of an array of the same extents may come from another device.
   array& operator=(const array& other) {
     if (this == &other) return *this;
-    if (owner_ && other.owner_ && other.extents_ == extents_ && other.where() == where()) copy_from(other);
-    else *this = array(other);
+    if (!owner_) return *this = array(other);
+    if (other.owner_ && other.extents_ == extents_) copy_from(other);
+    else detail::copy(owner_, data(), view().mapping(), other.owner_, other.data(), other.view().mapping(), sizeof(T));
     return *this;
   }
-  array& operator=(array&&) noexcept = default;
+  /// Takes over the memory and the extents, whatever was there before.
+  array& operator=(array&& other) noexcept {
+    owner_ = std::move(other.owner_);
+    extents_ = std::exchange(other.extents_, {});
+    return *this;
+  }
   /// Evaluates an expression into the elements, as if it were complete before the first is written. Throws shape_error where the
   /// shapes differ, before anything is written.
   template <detail::lazy E>
@@ -69,15 +80,17 @@ class array {
 
   /// A part of it, or one element: x(dsl::slice(1, -1)), m(dsl::slice(), 0), m(i, j). See `view`.
   template <class... I>
-    requires(sizeof...(I) <= Rank && detail::subscripts<I...>)
   auto operator()(const I&... chosen) {
     return view()(chosen...);
   }
   template <class... I>
-    requires(sizeof...(I) <= Rank && detail::subscripts<I...>)
   auto operator()(const I&... chosen) const {
     return view()(chosen...);
   }
+
+  /// Do not compile, and say what would.
+  template <class E = T> E* begin() const { return no_iterator<E>(); }
+  template <class E = T> E* end() const { return no_iterator<E>(); }
 
   T* data() noexcept { return static_cast<T*>(owner_.data()); }
   const T* data() const noexcept { return static_cast<const T*>(owner_.data()); }
@@ -96,6 +109,11 @@ class array {
   }
 
  private:
+  template <class E>
+  static E* no_iterator() {
+    static_assert(sizeof(E) == 0, "elements are in device memory: loop over x.copy_to_host(), or write an expression");
+    return nullptr;
+  }
   void copy_from(const array& other) {
     detail::copy(owner_, data(), other.owner_, other.data(), static_cast<std::size_t>(size()) * sizeof(T));
   }

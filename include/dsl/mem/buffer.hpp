@@ -46,7 +46,12 @@ void download(const buffer_ref& from, const void* at, void* to, std::size_t byte
 // The elements of a mapping whose origin is at `origin`, in row-major order; waits.
 void download(const buffer_ref& from, const void* origin, const mapping& elements, std::size_t size, void* to);
 void copy(const buffer_ref& to, void* at, const buffer_ref& from, const void* source, std::size_t bytes);
+// The elements of one mapping, broadcast to another one's shape. Throws shape_error and device_error.
+void copy(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from, const void* source, const mapping& elements, std::size_t size);
 void fill(const buffer_ref& to, void* at, const void* element, std::size_t size, std::int64_t count);
+
+/// Throws memory_error: the host has no room for `count` values of `size` bytes.
+[[noreturn]] void throw_host_is_full(std::size_t count, std::size_t size);
 
 /// Throws memory_error that names the function where there is no memory: never assigned, or moved from.
 void require_memory(const buffer_ref& owner, const char* function);

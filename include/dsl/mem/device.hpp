@@ -51,6 +51,26 @@ const device_properties& properties(device where);
 /// The GPUs (none without a driver), then host and sim.
 std::vector<device> devices();
 
+/// Bytes of a GPU's memory, which arrays take from a pool (CUDA's default one of the device). On host and sim of the machine's,
+/// where there is no pool.
+struct memory_usage {
+  std::size_t used;      ///< of the pool, by arrays and kernels of this program
+  std::size_t reserved;  ///< what the pool has of the device, used or not
+  std::size_t free;      ///< what no program has
+  std::size_t total;
+};
+/// Throws device_error if there is no such device.
+memory_usage memory_usage_of(device where = device::current());
+
+/// Gives the memory that the pool has and nothing uses back to the device, for other programs; waits for everything queued there.
+/// An allocation that finds too little does so by itself. Does nothing on host and sim. Throws device_error or cuda_error.
+void release_memory(device where = device::current());
+
+/// What freed memory does from now on: while the pool has more than so many bytes, what nothing uses goes back to the device whenever a
+/// stream or the device is waited for (cudaMemPoolAttrReleaseThreshold). At first DSL_RELEASE_THRESHOLD, bytes or a number with K, M or
+/// G for powers of 1024, else without limit, so that memory is used again at no cost. Does nothing on host and sim. Throws device_error.
+void set_release_threshold(std::size_t bytes, device where = device::current());
+
 /// Makes `where` the calling thread's device until the guard dies. Throws device_error if there is no such device.
 class device_guard {
  public:

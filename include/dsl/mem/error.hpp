@@ -2,11 +2,12 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <exception>
 
 namespace dsl {
 
-/// Immutable text, shared by its copies. Converts to std::string and prints with any stream's operator<<.
+/// Immutable text, shared by its copies. Converts to std::string, compares with strings and prints with any stream's operator<<.
 class text {
  public:
   text() = default;
@@ -20,6 +21,15 @@ class text {
     return *this;
   }
   ~text();
+
+  friend bool operator==(const text& a, const text& b) noexcept;
+  friend bool operator==(const text& a, const char* b) noexcept;
+  /// With a std::string or a std::string_view.
+  template <class String>
+    requires requires(const String& s) { { s.data() } -> std::same_as<const char*>; { s.size() } -> std::convertible_to<std::size_t>; }
+  friend bool operator==(const text& a, const String& b) noexcept {
+    return a.is(b.data(), b.size());
+  }
 
   const char* c_str() const noexcept { return chars_ != nullptr ? chars_ : ""; }
   template <class String>
@@ -35,6 +45,7 @@ class text {
   }
 
  private:
+  bool is(const char* chars, std::size_t length) const noexcept;
   char* chars_ = nullptr;
 };
 
@@ -54,6 +65,10 @@ class cuda_error : public error { using error::error; };
 class shape_error : public error { using error::error; };
 /// An index outside its axis, or a slice with a step of 0.
 class index_error : public error { using error::error; };
+/// A C++ integer among the operands that the dtype it is computed with does not hold: uint8_array + 300. NumPy's OverflowError.
+class overflow_error : public error { using error::error; };
+/// A value that an option cannot have: a NaN as an end of time, an end of a loop that its steps do not change.
+class value_error : public error { using error::error; };
 /// An operand without memory (never assigned, or moved from). Out of memory. An access outside an array, which the simulator finds.
 class memory_error : public error { using error::error; };
 /// A device that does not exist or cannot be used, or operands on different devices.

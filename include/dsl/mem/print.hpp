@@ -16,15 +16,23 @@ template <class T, int R> text to_text(const array<T, R>& a) { return a.has_memo
 template <class T> text to_text(const scalar<T>& s) { return to_text(s.view()); }
 template <class T> text to_text(const element_reference<T>& e) { return to_text(e.view()); }
 
+template <class X>
+concept printed_from_memory = requires(const X& x) { to_text(x); };
+
 }  // namespace detail
+
+// lang's: an expression as the array or scalar that it evaluates to.
+template <detail::lazy E> auto eval(const E& expression);
 
 /// Prints the elements as NumPy does: brackets, aligned columns, 8 digits after the point, lines of 75 characters. Of more than
 /// 1000 elements only the first and last three along each axis are printed, and only they are copied to the host. Waits. Throws
-/// memory_error for a view without memory.
+/// memory_error for a view without memory. An expression prints as what it evaluates to, and is evaluated for that: an array or, for
+/// one of rank 0, a single value.
 template <class Stream, class X>
-  requires requires(Stream& s, const X& x) { s.put('c'), detail::to_text(x); }
+  requires(detail::printed_from_memory<X> || detail::lazy<X>) && requires(Stream& s) { s.put('c'); }
 Stream& operator<<(Stream& stream, const X& x) {
-  stream << detail::to_text(x).c_str();
+  if constexpr (detail::printed_from_memory<X>) stream << detail::to_text(x).c_str();
+  else stream << eval(x);
   return stream;
 }
 

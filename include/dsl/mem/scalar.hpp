@@ -18,25 +18,31 @@ class scalar {
   scalar(const T& value, device where = device::current()) : owner_(detail::buffer_ref::allocate(sizeof(T), where)) { *this = value; }
   /// On an expression's device, without waiting.
   template <detail::lazy E>
-    requires(E::rank == 0)
+    requires detail::is_one_value<E>
   scalar(const E& expression) : scalar(T{}, device_of(expression)) {
     *this = expression;
   }
-  scalar(const scalar& other) : owner_(detail::buffer_ref::allocate(sizeof(T), other.where())) { *this = other; }
+  /// Throws memory_error where `other` was moved from.
+  scalar(const scalar& other) : owner_(other.new_memory()) { *this = other; }
   scalar(scalar&&) noexcept = default;
 
+  // One that was moved from is given memory when it is assigned to, as an array is.
   scalar& operator=(const scalar& other) {
-    if (this != &other) detail::copy(owner_, data(), other.owner_, other.data(), sizeof(T));
+    if (this == &other) return *this;
+    if (!owner_) owner_ = other.new_memory();
+    detail::copy(owner_, data(), other.owner_, other.data(), sizeof(T));
     return *this;
   }
   scalar& operator=(scalar&&) noexcept = default;
   scalar& operator=(const T& value) {
+    if (!owner_) return *this = scalar(value);
     detail::fill(owner_, data(), &value, sizeof(T), 1);
     return *this;
   }
   template <detail::lazy E>
-    requires(E::rank == 0)
+    requires detail::is_one_value<E>
   scalar& operator=(const E& expression) {
+    if (!owner_) return *this = scalar(expression);
     assign(view(), expression);
     return *this;
   }
@@ -53,9 +59,16 @@ class scalar {
   dsl::view<const T, 0> view() const { return {owner_, data(), {}, {}}; }
   T* data() noexcept { return static_cast<T*>(owner_.data()); }
   const T* data() const noexcept { return static_cast<const T*>(owner_.data()); }
+  /// False only for one that was moved from.
+  bool has_memory() const noexcept { return static_cast<bool>(owner_); }
   device where() const noexcept { return owner_.where(); }
 
  private:
+  detail::buffer_ref new_memory() const {
+    detail::require_memory(owner_, "a copy of a scalar");
+    return detail::buffer_ref::allocate(sizeof(T), where());
+  }
+
   detail::buffer_ref owner_;
 };
 

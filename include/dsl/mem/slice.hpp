@@ -11,6 +11,14 @@ inline constexpr end_t end{};
 
 namespace detail {
 
+inline constexpr std::int64_t furthest = 0x7fffffffffffffff;
+/// A number of elements; an unsigned one of 2^63 and more is beyond every end.
+template <std::integral I>
+constexpr std::int64_t clipped(I n) {
+  if constexpr (std::unsigned_integral<I>) return static_cast<std::uint64_t>(n) > furthest ? furthest : static_cast<std::int64_t>(n);
+  else return n;
+}
+
 /// A slice's bound: a position, from the end of the axis if negative, or none.
 struct bound {
   std::int64_t at = 0;
@@ -18,7 +26,7 @@ struct bound {
 
   constexpr bound(end_t) : omitted(true) {}
   template <std::integral I>
-  constexpr bound(I position) : at(static_cast<std::int64_t>(position)) {}
+  constexpr bound(I position) : at(clipped(position)) {}
 };
 
 }  // namespace detail
@@ -31,7 +39,9 @@ struct slice {
   std::int64_t step = 1;
 
   constexpr slice() = default;
-  constexpr slice(detail::bound first, detail::bound past, std::int64_t each = 1) : start(first), stop(past), step(each) {}
+  constexpr slice(detail::bound first, detail::bound past) : start(first), stop(past) {}
+  template <std::integral I>
+  constexpr slice(detail::bound first, detail::bound past, I each) : start(first), stop(past), step(detail::clipped(each)) {}
 };
 
 namespace detail {

@@ -15,9 +15,22 @@ namespace detail {
 template <class E>
 concept lazy = requires { typename E::lazy_expression; };
 
+/// Whether an expression is one value. Of a formula on arrays that makes reductions of them lang knows.
+template <class E> inline constexpr bool is_one_value = E::rank == 0;
+
 /// What has a view of its elements: an array, a scalar in device memory, one element of an array.
 template <class A>
 concept viewable = requires(const A& a) { a.view(); };
+
+/// n values on the host. Throws memory_error.
+template <class T>
+std::vector<T> host_vector(std::int64_t n) {
+  try {
+    return std::vector<T>(static_cast<std::size_t>(n));
+  } catch (const std::exception&) {  // bad_alloc, or length_error
+    throw_host_is_full(static_cast<std::size_t>(n), sizeof(T));
+  }
+}
 
 /// A C++ scalar that may fill an array of T.
 template <class V, class T>
@@ -76,13 +89,18 @@ class view {
   /// its axis. One element, where integers stand for all axes, is an `element_reference`, anything else a view. Throws index_error,
   /// and memory_error for a view without memory.
   template <class... I>
-    requires(sizeof...(I) <= Rank && detail::subscripts<I...>)
   auto operator()(const I&... chosen) const {
-    constexpr int left = detail::rank_after<I...>(Rank);
-    const detail::subscript all[] = {chosen..., 0};
-    const auto part = remap<left>("x(...)", [&all](const detail::mapping& m) { return detail::subscripted(m, all, sizeof...(I)); });
-    if constexpr (left == 0) return element_reference<T>(part);
-    else return part;
+    static_assert(sizeof...(I) <= Rank, "there are more subscripts than axes");
+    static_assert(detail::subscripts<I...>, "subscripts are integers and dsl::slice");
+    if constexpr (sizeof...(I) <= Rank && detail::subscripts<I...>) {
+      constexpr int left = detail::rank_after<I...>(Rank);
+      const detail::subscript all[] = {chosen..., 0};
+      const auto part = remap<left>("x(...)", [&all](const detail::mapping& m) { return detail::subscripted(m, all, sizeof...(I)); });
+      if constexpr (left == 0) return element_reference<T>(part);
+      else return part;
+    } else {
+      return *this;
+    }
   }
 
   T* data() const noexcept { return data_; }
@@ -95,11 +113,13 @@ class view {
   std::int64_t size() const noexcept { return detail::element_count(mapping()); }
   bool is_contiguous() const noexcept { return detail::is_contiguous(mapping()); }
 
-  /// The elements in row-major order. Waits for the work queued on them. Throws memory_error for a view without memory.
+  /// The elements in row-major order. Waits for the work queued on them. Throws memory_error for a view without memory, and where
+  /// the host has no room for them.
   std::vector<value_type> copy_to_host() const {
-    std::vector<value_type> host(static_cast<std::size_t>(size()));
+    detail::require_memory(owner_, "copy_to_host");
+    auto host = detail::host_vector<value_type>(size());
     if constexpr (std::is_same_v<value_type, bool>) {  // std::vector<bool> has no bytes to copy to
-      std::vector<unsigned char> bytes(host.size());
+      auto bytes = detail::host_vector<unsigned char>(size());
       download(bytes.data());
       for (std::size_t i = 0; i < bytes.size(); ++i) host[i] = bytes[i] != 0;
     } else {
@@ -124,7 +144,8 @@ class view {
   view<T, NewRank> remap(const char* function, const Change& change) const {
     detail::require_memory(owner_, function);
     const detail::mapping to = change(mapping());
-    return {owner_, data_ + to.offset, detail::first_of<NewRank>(to.extents), detail::first_of<NewRank>(to.strides)};
+    // Where there are no elements there is no address to go to.
+    return {owner_, detail::element_count(to) > 0 ? data_ + to.offset : data_, detail::first_of<NewRank>(to.extents), detail::first_of<NewRank>(to.strides)};
   }
 
  private:
@@ -173,7 +194,7 @@ class element_reference {
     return *this = other.view();
   }
   template <detail::lazy E>
-    requires(E::rank == 0)
+    requires detail::is_one_value<E>
   const element_reference& operator=(const E& expression) const {
     assign(at_, expression);
     return *this;

@@ -7,10 +7,10 @@ namespace dsl::ode {
 
 /// How exact `integrate` is, and by which steps: SciPy's rtol, atol, first_step and max_step, and a bound on their number.
 struct tolerance {
-  double relative = 1e-3, absolute = 1e-6;
+  double relative = 1e-3, absolute = 1e-6;                    ///< one of them may be 0
   double first_step = 0;                                      ///< its magnitude; 0: chosen by `integrate`
   double largest_step = dsl::detail::math::infinity<double>;  ///< magnitude
-  std::int64_t most_steps = 100'000;
+  std::int64_t most_steps = 100'000;                          ///< 0: none are taken
 };
 
 enum class outcome : std::uint8_t { reached, step_too_small, too_many_steps };
@@ -31,6 +31,12 @@ struct integration {
 };
 
 namespace detail {
+
+/// Throws value_error that names an end of time or an option which is NaN, infinite or of the wrong sign.
+void require_possible(double t0, double t1, const tolerance& wanted);
+
+/// The smallest step over the time: SciPy's, some roundings of t.
+inline constexpr double least_step = 10 * 0x1p-52;
 
 /// The norm of all fields' elements over their scales, a double. What makes a sum a mean is in the scales.
 template <class... X, class... Scale, std::size_t... I>
@@ -66,18 +72,18 @@ struct starting_guess {
   }
 };
 
-/// The other half: of (guess, slope's norm, largest, t, span, relative, absolute, fields..., others...), the step, by how much the
-/// slope changes over the guess.
+/// The other half: of (guess, slope's norm, smallest, largest, t, span, relative, absolute, fields..., others...), the step, by how much
+/// the slope changes over the guess.
 template <class F, std::size_t Fields>
 struct starting_step {
   template <class S, class T, class V, class... X>
-  constexpr auto operator()(const S& guess, const S& slope, const V& largest, const T& t, const V& span, const V& relative, const V& absolute,
+  constexpr auto operator()(const S& guess, const S& slope, const V& smallest, const V& largest, const T& t, const V& span, const V& relative, const V& absolute,
                             const X&... x) const {
     const std::tuple<X...> all(x...);
     const auto change = change_of_slope(std::make_index_sequence<Fields>{}, t, guess, relative, absolute, all, part_of<Fields, sizeof...(X) - Fields>(all));
     const auto most = fmax(slope, change / abs(guess));
     const auto h = where(most <= 1e-15, fmax(1e-6, 1e-3 * abs(guess)), pow(0.01 / most, 0.2));
-    return copysign(fmin(fmin(100 * abs(guess), h), fmin(abs(span), largest)), span);
+    return copysign(fmin(fmax(fmin(100 * abs(guess), h), smallest), largest), span);
   }
 
  private:
@@ -120,7 +126,7 @@ struct controlled_step {
     const auto next_t = where(takes, where(h == t1 - t, t1, t + h), t);
     const auto left = t1 - next_t;
     const auto is_last = abs(left) <= 1.01 * abs(wanted);  // so that no tiny step is left behind it
-    const auto is_too_small = abs(wanted) <= 10 * 0x1p-52 * abs(next_t);
+    const auto is_too_small = abs(wanted) <= least_step * abs(next_t);
     const auto next_h = where(is_last, left, where(is_too_small, 0.0, wanted));
     return std::tuple_cat(std::tuple{next_t, next_h, takes, rejected + cast<std::int64_t>(!takes)}, y, z);
   }
@@ -153,26 +159,31 @@ template <class T> scalar<T> copy_of(const scalar<T>& s) { return s; }
 /// solve_ivp takes the same steps. f is a lambda of (fields..., others...) that returns the fields' derivatives, or with_time of one of
 /// (t, fields..., others...); the others are arrays, scalars and C++ values, and stay what they are. The fields are arrays, views or
 /// scalars of one shape, and hold what is at `t` of the result in the end. A step evaluates f seven times, in one kernel, and besides
-/// the fields another copy of each is kept. Nothing waits. Throws as assignment does, before the first step.
+/// the fields another copy of each is kept. Nothing waits. Throws value_error for times that are not finite and for tolerances and
+/// steps that cannot be, else as `iterate` does, before the fields are written.
 template <class Name = dsl::detail::unnamed, class F, class... S, class... Others>
 integration integrate(F, const loop_state<S...>& fields, double t0, double t1, const tolerance& wanted = {}, const Others&... others) {
   static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>,
                 "integrate takes a function without captures or members: pass values as arguments");
+  namespace math = dsl::detail::math;
+  detail::require_possible(t0, t1, wanted);
   constexpr std::size_t count = sizeof...(S);
   const auto& first = std::get<0>(fields.variables);
   const device_guard guard(first.where());
   const double elements = static_cast<double>(dsl::detail::as_operand(first).size()) * static_cast<double>(count), span = t1 - t0;
-  const double relative = wanted.relative * dsl::detail::math::sqrt(elements), absolute = wanted.absolute * dsl::detail::math::sqrt(elements);
+  const double relative = wanted.relative * math::sqrt(elements), absolute = wanted.absolute * math::sqrt(elements);
+
+  const double smallest = detail::least_step * math::abs(t0), whole = math::abs(span), largest = math::min(wanted.largest_step, whole);
+  const bool begins = span != 0 && (largest > smallest || largest == whole);
 
   integration at{t1, t0, 0.0, std::int64_t{0}, std::int64_t{0}};
-  if (wanted.first_step > 0) {
-    using namespace dsl::detail;
-    at.h = math::copysign(math::min(math::min(wanted.first_step, wanted.largest_step), math::abs(span)), span);
-  } else {
+  if (begins && wanted.first_step > 0) {
+    at.h = math::copysign(math::min(math::max(wanted.first_step, smallest), largest), span);
+  } else if (begins) {
     scalar<double> guess, slope;
     std::apply([&](const auto&... y) {
       dsl::tie(guess, slope) = vectorize(detail::starting_guess<F, count>{})(t0, span, relative, absolute, y..., others...);
-      dsl::tie(at.h) = vectorize(detail::starting_step<F, count>{})(guess, slope, wanted.largest_step, t0, span, relative, absolute, y..., others...);
+      dsl::tie(at.h) = vectorize(detail::starting_step<F, count>{})(guess, slope, smallest, largest, t0, span, relative, absolute, y..., others...);
     }, fields.variables);
   }
   scalar<bool> accepted = true;
@@ -180,8 +191,8 @@ integration integrate(F, const loop_state<S...>& fields, double t0, double t1, c
   const auto all = std::tuple_cat(fields.variables, std::apply([](auto&... z) { return std::tie(z...); }, candidates));
   std::apply([&](auto&... x) {
     const auto step = vectorize<Name>(detail::controlled_step<F, count>{});
-    iterate(span == 0 ? 0 : wanted.most_steps, step, state(at.t, at.h, accepted, at.rejected, x...), t1, relative, absolute, wanted.largest_step, others...,
-            until(!at.h, at.steps), every(wanted.most_steps));
+    iterate(begins ? wanted.most_steps : 0, step, state(at.t, at.h, accepted, at.rejected, x...), t1, relative, absolute, wanted.largest_step, others...,
+            until(!at.h, at.steps), every(wanted.most_steps > 0 ? wanted.most_steps : 1));
   }, all);
   std::apply([&](auto&... y) {
     dsl::tie(y...) = std::apply([&](const auto&... x) { return vectorize(detail::last_accepted<count>{})(accepted, x...); }, all);

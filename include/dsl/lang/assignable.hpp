@@ -1,0 +1,67 @@
+// What an assignment asks of the types on both sides, before anything is compiled for them.
+#pragma once
+
+#include <dsl/lang/lower.hpp>
+
+namespace dsl::detail {
+
+// A view writes whether it is const itself or not, as a pointer does.
+template <class Target> inline constexpr bool is_writable = !std::is_const_v<Target>;
+template <class T, int R> inline constexpr bool is_writable<view<T, R>> = !std::is_const_v<T>;
+template <class T, int R> inline constexpr bool is_writable<const view<T, R>> = !std::is_const_v<T>;
+
+/// A pass's operands, as many as a kernel takes.
+template <int Inputs>
+constexpr int inputs_of_kernel() {
+  static_assert(Inputs <= max_inputs, "an expression takes at most 64 operands, and each use of an array or of a number is one: make it a function of its arrays, dsl::vectorize");
+  return Inputs <= max_inputs ? Inputs : max_inputs;
+}
+
+/// The expression that an output belongs to.
+template <class... E>
+constexpr int expression_of(int output) {
+  const int outputs[] = {static_cast<int>(std::tuple_size_v<outputs_of<E>>)...};
+  int e = 0;
+  for (int end = outputs[0]; end <= output; end += outputs[++e]) {}
+  return e;
+}
+
+// A formula may return a constant.
+template <dtype To, class Output>
+constexpr bool takes() {
+  if constexpr (is_symbol<Output>) return assignable(To, Output::type);
+  else return true;
+}
+
+/// Which of what targets ask is so. Reductions inside a formula are known when it has been traced, and count as elements here.
+struct fit { bool reductions = true, elements = true, dtypes = true; };
+template <class... E, class... Targets, std::size_t... I>
+constexpr fit fit_of(std::type_identity<std::tuple<Targets&...>>, std::index_sequence<I...>) {
+  fit all;
+  const auto add = [&all]<class Target, class Source, class Output>() {
+    if (reductions_in<Source> > 0 && is_pass<Source>) all.reductions = all.reductions && Target::rank == Source::rank;
+    else all.elements = all.elements && (Target::rank == 0 || Target::rank >= Source::rank);
+    all.dtypes = all.dtypes && takes<dtype_v<typename Target::value_type>, Output>();
+  };
+  (add.template operator()<Targets, std::tuple_element_t<static_cast<std::size_t>(expression_of<E...>(I)), std::tuple<E...>>, std::tuple_element_t<I, outputs_of<E...>>>(), ...);
+  return all;
+}
+
+/// Whether expressions may be assigned to targets; where not, an error of the compiler.
+template <class... E, class... Targets>
+constexpr bool may_assign(std::type_identity<std::tuple<Targets&...>>) {
+  constexpr bool writable = (is_writable<Targets> && ...), as_many = sizeof...(Targets) == std::tuple_size_v<outputs_of<E...>>;
+  static_assert(writable, "the target is const: an array that is, or a view that only reads");
+  static_assert(as_many, "as many targets as the right side has values");
+  if constexpr (as_many) {
+    constexpr fit fits = fit_of<E...>(std::type_identity<std::tuple<Targets&...>>{}, std::index_sequence_for<Targets...>{});
+    static_assert(fits.reductions, "a reduction is one value: assign it to a dsl::scalar; along axes, to an array of as many dimensions as are left");
+    static_assert(fits.elements, "the expression has more dimensions than its target");
+    static_assert(fits.dtypes, "the target's dtype is narrower than the expression's: use dsl::cast");
+    return writable && fits.reductions && fits.elements && fits.dtypes;
+  } else {
+    return false;
+  }
+}
+
+}  // namespace dsl::detail

@@ -1,0 +1,105 @@
+// Casts from floating point numbers and integers to every real dtype: the same on every device.
+#include "../on_device.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace {
+
+struct casting : on_device {};
+ON_EVERY_DEVICE(casting);
+
+struct to_all {
+  template <class S>
+  constexpr auto operator()(S x) const {
+    using dsl::cast;
+    return std::tuple{cast<bool>(x),          cast<std::int8_t>(x),   cast<std::int16_t>(x),  cast<std::int32_t>(x), cast<std::int64_t>(x),
+                      cast<std::uint8_t>(x),  cast<std::uint16_t>(x), cast<std::uint32_t>(x), cast<std::uint64_t>(x),
+                      cast<dsl::half>(x),     cast<dsl::bfloat16>(x), cast<float>(x),         cast<double>(x)};
+  }
+};
+
+// By what the page says, in the widest types there are.
+template <class To, class From>
+To expected(From from) {
+  using limits = std::numeric_limits<To>;
+  if constexpr (std::is_same_v<To, bool>) {
+    return static_cast<double>(from) != 0;
+  } else if constexpr (std::is_integral_v<To> && std::is_integral_v<From>) {
+    return static_cast<To>(from);
+  } else if constexpr (std::is_integral_v<To>) {
+    const long double value = std::trunc(static_cast<long double>(static_cast<double>(from)));
+    if (std::isnan(value)) return 0;
+    if (value <= static_cast<long double>(limits::min())) return limits::min();
+    if (value >= static_cast<long double>(limits::max())) return limits::max();
+    return static_cast<To>(value);
+  } else if constexpr (std::is_same_v<To, double> || std::is_same_v<To, float>) {
+    return static_cast<To>(from);
+  } else {
+    return To(static_cast<float>(from));
+  }
+}
+
+template <class To, class From>
+void compare(const dsl::array<To>& made, const std::vector<From>& given) {
+  const auto got = made.copy_to_host();
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const To want = expected<To>(given[i]);
+    const bool both_nan = !std::is_integral_v<To> && std::isnan(static_cast<double>(got[i])) && std::isnan(static_cast<double>(want));
+    ASSERT_TRUE(both_nan || got[i] == want) << name(dsl::dtype_v<From>) << " to " << name(dsl::dtype_v<To>) << ": " << static_cast<double>(given[i]) << " gives " << static_cast<double>(got[i]);
+  }
+}
+
+template <class From>
+void from_all(const std::vector<From>& given) {
+  const auto x = dsl::to_device(given);
+  std::tuple<dsl::array<bool>, dsl::array<std::int8_t>, dsl::array<std::int16_t>, dsl::array<std::int32_t>, dsl::array<std::int64_t>, dsl::array<std::uint8_t>,
+             dsl::array<std::uint16_t>, dsl::array<std::uint32_t>, dsl::array<std::uint64_t>, dsl::array<dsl::half>, dsl::array<dsl::bfloat16>, dsl::array<float>,
+             dsl::array<double>> made;
+  std::apply([&](auto&... m) { dsl::tie(m...) = dsl::vectorize(to_all{})(x); }, made);
+  std::apply([&](const auto&... m) { (compare(m, given), ...); }, made);
+}
+
+// Ends of every dtype and their neighbours, halves, what is neither, and any bits at all.
+template <class From, class Bits>
+std::vector<From> floating() {
+  std::vector<From> v;
+  const auto add = [&v](double x) { v.push_back(From(static_cast<std::conditional_t<sizeof(From) == 8, double, float>>(x))); };
+  for (const double special : {0.0, -0.0, 0.5, -0.5, 0.99, -0.99, 1.5, -1.5, std::nan(""), HUGE_VAL, -HUGE_VAL, 1e30, -1e30, 1e300, 5e-324}) add(special);
+  for (int bits = 7; bits <= 64; ++bits)
+    for (const double sign : {1.0, -1.0})
+      for (const double beside : {-1.0, -0.5, 0.0, 0.5, 1.0}) add(sign * (std::ldexp(1.0, bits) + beside));
+  for (int bits : {31, 32, 63, 64})
+    for (const double sign : {1.0, -1.0})
+      for (const int ulp : {-1, 1}) add(sign * std::ldexp(1.0 + ulp * (sizeof(From) == 8 ? 0x1p-53 : 0x1p-24) * (ulp > 0 ? 2 : 1), bits));
+  std::mt19937_64 random(11);
+  for (int i = 0; i < 3000; ++i) {
+    const Bits bits = static_cast<Bits>(random());
+    v.push_back(__builtin_bit_cast(From, bits));
+    add(std::ldexp(static_cast<double>(static_cast<std::int64_t>(random())), -static_cast<int>(random() % 70)));
+  }
+  return v;
+}
+template <class From>
+std::vector<From> integers() {
+  std::vector<From> v;
+  for (int bit = 0; bit < 64; ++bit)
+    for (const int beside : {-1, 0, 1}) v.push_back(static_cast<From>((std::uint64_t{1} << bit) + static_cast<std::uint64_t>(beside)));
+  std::mt19937_64 random(12);
+  for (int i = 0; i < 1000; ++i) v.push_back(static_cast<From>(random() >> random() % 64));
+  return v;
+}
+
+TEST_P(casting, of_floating_point_numbers) {
+  from_all(floating<float, std::uint32_t>());
+  from_all(floating<double, std::uint64_t>());
+  from_all(floating<dsl::half, std::uint16_t>());
+  from_all(floating<dsl::bfloat16, std::uint16_t>());
+}
+
+TEST_P(casting, of_integers) {
+  from_all(integers<std::int64_t>());
+  from_all(integers<std::uint64_t>());
+}
+
+}  // namespace

@@ -1,0 +1,188 @@
+// C++ integers that the dtype beside them does not hold: comparisons are exact, bounds of clip clip nothing, anything else is an
+// overflow_error where the expression is made. NumPy 2's rules.
+#include "../on_device.hpp"
+
+#include <dsl/scan.hpp>
+
+#include <limits>
+
+namespace {
+
+struct scalar_range : on_device {};
+ON_EVERY_DEVICE(scalar_range);
+
+using wide = __int128;
+
+// Nine comparisons of each array with a scalar, or with an array, a bit each.
+struct all_comparisons {
+  template <class X, class S>
+  static constexpr auto bits(X x, S s) {
+    const auto bit = [](auto truth, int k) { return cast<int>(truth) << k; };
+    return bit(x == s, 0) | bit(x != s, 1) | bit(x < s, 2) | bit(x <= s, 3) | bit(x > s, 4) | bit(x >= s, 5) | bit(s < x, 6) | bit(s >= x, 7) | bit(s == x, 8);
+  }
+  template <class S, class... X>
+  constexpr auto operator()(S s, X... x) const { return std::tuple{bits(x, s)...}; }
+};
+int expected_bits(wide x, wide s) {
+  return (x == s) | (x != s) << 1 | (x < s) << 2 | (x <= s) << 3 | (x > s) << 4 | (x >= s) << 5 | (s < x) << 6 | (s >= x) << 7 | (s == x) << 8;
+}
+
+template <class T>
+std::vector<T> around_the_ends(std::mt19937_64& random) {
+  using limits = std::numeric_limits<T>;
+  std::vector<T> v{limits::min(), static_cast<T>(limits::min() + 1), static_cast<T>(-1), 0, 1, 44, static_cast<T>(limits::max() - 1), limits::max()};
+  for (int i = 0; i < 8; ++i) v.push_back(static_cast<T>(random() >> random() % 64));
+  return v;
+}
+
+// Numbers of dtype S at and beyond the ends of every narrower dtype, and any.
+template <class S>
+std::vector<S> scalars(std::mt19937_64& random) {
+  std::vector<S> v{0, 1, static_cast<S>(-1), 44, std::numeric_limits<S>::min(), std::numeric_limits<S>::max()};
+  for (const int bit : {7, 8, 15, 16, 31, 32, 63})
+    if (bit < 8 * static_cast<int>(sizeof(S)))
+      for (const int beside : {-1, 0, 1})
+        for (const int sign : {1, -1}) v.push_back(static_cast<S>(static_cast<std::uint64_t>(sign) * ((std::uint64_t{1} << bit) + static_cast<std::uint64_t>(beside))));
+  for (int i = 0; i < 10; ++i) v.push_back(static_cast<S>(random() >> random() % 64));
+  return v;
+}
+
+template <class T>
+bool holds(wide value) { return value >= std::numeric_limits<T>::min() && value <= std::numeric_limits<T>::max(); }
+
+template <class T, class S>
+void expect_clipped(const std::vector<T>& given, S first) {
+  const S last = std::numeric_limits<S>::max();
+  const auto x = dsl::to_device(given);
+  if (wide{first} > std::numeric_limits<T>::max()) {
+    EXPECT_THROW(clip(x, first, last), dsl::overflow_error) << first;
+    return;
+  }
+  const auto got = dsl::eval(clip(x, first, last)).copy_to_host();
+  for (std::size_t i = 0; i < given.size(); ++i)
+    ASSERT_EQ(wide{got[i]}, std::min(std::max(wide{given[i]}, wide{first}), wide{last})) << +given[i] << " clipped from " << first;
+}
+
+template <class T, class S>
+void expect_overflow(const dsl::array<T>& x, S s) {
+  bool thrown = false;
+  try {
+    (void)(x + s);
+  } catch (const dsl::overflow_error&) {
+    thrown = true;
+  }
+  EXPECT_EQ(thrown, !holds<T>(s)) << name(dsl::dtype_v<T>) << " + " << s;
+}
+
+/// Arrays of T, each with every scalar of S.
+template <class S, class... T>
+void compare_with() {
+  std::mt19937_64 random(3);
+  const std::tuple<std::vector<T>...> given{around_the_ends<T>(random)...};
+  const std::tuple<dsl::array<T>...> arrays = std::apply([](const auto&... v) { return std::tuple{dsl::to_device(v)...}; }, given);
+  for (const S s : scalars<S>(random)) {
+    std::array<dsl::array<int>, sizeof...(T)> results;
+    std::apply([&](const auto&... x) { std::apply([&](auto&... r) { dsl::tie(r...) = dsl::vectorize(all_comparisons{})(s, x...); }, results); }, arrays);
+    std::size_t k = 0;
+    const auto check = [&](const auto& values) {
+      const auto got = results[k++].copy_to_host();
+      for (std::size_t i = 0; i < values.size(); ++i)
+        ASSERT_EQ(got[i], expected_bits(values[i], s)) << name(dsl::dtype_v<std::remove_cvref_t<decltype(values[0])>>) << ' ' << +values[i] << " and " << +s;
+    };
+    std::apply([&](const auto&... v) { (check(v), ...); }, given);
+    std::apply([&](const auto&... x) { (expect_overflow(x, s), ...); }, arrays);
+  }
+}
+
+TEST_P(scalar_range, comparisons_are_exact_and_arithmetic_an_error) {
+  using namespace std;
+  compare_with<int64_t, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>();
+  compare_with<uint64_t, int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t>();
+  compare_with<int32_t, uint8_t, uint64_t>();
+}
+
+TEST_P(scalar_range, bounds_of_clip_outside_clip_nothing) {
+  std::mt19937_64 random(4);
+  const auto a = around_the_ends<std::uint8_t>(random);
+  const auto b = around_the_ends<std::int64_t>(random);
+  for (const std::int32_t s : scalars<std::int32_t>(random)) expect_clipped(a, s);
+  for (const std::uint64_t s : scalars<std::uint64_t>(random)) expect_clipped(b, s);
+}
+
+TEST_P(scalar_range, of_operators_on_arrays) {
+  const auto x = dsl::to_device(std::vector<std::uint8_t>{44, 1, 255});
+  const auto values = [](const auto& e) { return dsl::eval(dsl::cast<int>(e)).copy_to_host(); };
+  EXPECT_EQ(values(x == 300), (std::vector<int>{0, 0, 0}));
+  EXPECT_EQ(values(3000000000 > x), (std::vector<int>{1, 1, 1}));
+  EXPECT_EQ(values(clip(x, 0, 300)), (std::vector<int>{44, 1, 255}));
+  EXPECT_EQ(values((x == 255) == 2), (std::vector<int>{0, 0, 0}));
+  EXPECT_THROW(300 % x, dsl::overflow_error);
+  EXPECT_THROW(min(x, 300), dsl::overflow_error);
+  EXPECT_THROW(where(x > 3, x, -1), dsl::overflow_error);
+  EXPECT_THROW((x > 3) + (std::uint64_t{1} << 63), dsl::overflow_error);
+}
+
+// Literals of a lambda are known while it is compiled, its scalar arguments when it is called.
+TEST_P(scalar_range, in_a_lambda) {
+  const auto x = dsl::to_device(std::vector<std::uint8_t>{44, 1, 255});
+  const auto values = [](const auto& e) { return dsl::eval(e).copy_to_host(); };
+  const auto literals = dsl::vectorize([](auto a) { return cast<int>(a < 300) + 10 * cast<int>(a > -1) + 100 * cast<int>(a == 300) + 1000 * cast<int>(a <= 44); });
+  EXPECT_EQ(values(literals(x)), (std::vector<int>{1011, 1011, 11}));
+  const auto clipped = dsl::vectorize([](auto a, auto last) { return cast<int>(clip(a, -3, 300)) + 1000 * cast<int>(clip(a, 10, last)); });
+  EXPECT_EQ(values(clipped(x, 300)), (std::vector<int>{44044, 10001, 255255}));
+  EXPECT_EQ(values(clipped(x, 30)), (std::vector<int>{30044, 10001, 30255}));
+  const auto step = dsl::vectorize([](auto a, auto limit) { return where(a < limit, a + 1, a); });
+  EXPECT_EQ(values(step(x, 300)), (std::vector<std::uint8_t>{45, 2, 0}));
+  const auto adds = dsl::vectorize([](auto a, auto h) { return a + h; });
+  EXPECT_THROW(adds(x, 300), dsl::overflow_error);
+  EXPECT_THROW(adds(x, -1), dsl::overflow_error);
+  EXPECT_EQ(values(adds(x, 255)), (std::vector<std::uint8_t>{43, 0, 254}));
+  const auto chooses = dsl::vectorize([](auto a, auto h) { return a + where(a > 3, h, 0); });
+  EXPECT_THROW(chooses(x, 300), dsl::overflow_error);
+}
+
+TEST_P(scalar_range, of_targets_loops_reductions_and_scans) {
+  dsl::array<std::uint8_t> x = dsl::to_device(std::vector<std::uint8_t>{44, 1, 255}), none;
+  EXPECT_THROW(x.view() = 300, dsl::overflow_error);
+  EXPECT_THROW(x += 300, dsl::overflow_error);
+  EXPECT_THROW(x = where(x > 2, 300, 400), dsl::overflow_error);
+  EXPECT_THROW(none = where(x > 2, 200, -1), dsl::overflow_error);
+  EXPECT_FALSE(none.has_memory());
+  const auto adds = dsl::vectorize([](auto a, auto h) { return a + h; });
+  EXPECT_THROW(dsl::iterate(3, adds, dsl::state(x), 300), dsl::overflow_error);
+  EXPECT_THROW(dsl::iterate(3, dsl::vectorize([](auto a, auto h) { return where(a > 3, h, h + 0); }), dsl::state(x), 300), dsl::overflow_error);
+  const auto greatest = [](auto a, auto b) { return max(a, b); };
+  EXPECT_THROW(dsl::reduce(greatest, 300)(x), dsl::overflow_error);
+  EXPECT_THROW(dsl::scan(greatest, -1)(x), dsl::overflow_error);
+  EXPECT_EQ(x.copy_to_host(), (std::vector<std::uint8_t>{44, 1, 255}));
+  dsl::iterate(3, adds, dsl::state(x), 3);
+  EXPECT_EQ(x.copy_to_host(), (std::vector<std::uint8_t>{53, 10, 8}));
+  try {
+    (void)(x - 300);
+  } catch (const dsl::error& e) {
+    EXPECT_STREQ(e.what(), "the integer 300 is out of bounds for uint8, the dtype that it is computed with");
+  }
+}
+
+TEST_P(scalar_range, arrays_of_both_signs_compare_exactly) {
+  std::mt19937_64 random(5);
+  std::vector<std::int64_t> a;
+  std::vector<std::uint64_t> b;
+  for (const std::int64_t p : around_the_ends<std::int64_t>(random))
+    for (const std::uint64_t q : around_the_ends<std::uint64_t>(random)) a.push_back(p), b.push_back(q);
+  dsl::array<int> bits;
+  dsl::tie(bits) = dsl::vectorize(all_comparisons{})(dsl::to_device(b), dsl::to_device(a));
+  const auto got = bits.copy_to_host();
+  for (std::size_t i = 0; i < a.size(); ++i) ASSERT_EQ(got[i], expected_bits(a[i], b[i])) << a[i] << ' ' << b[i];
+}
+
+TEST_P(scalar_range, infinity_is_a_number) {
+  const float infinite = std::numeric_limits<float>::infinity();
+  const auto x = dsl::to_device(std::vector<float>{1, infinite, -infinite, 3e38f});
+  EXPECT_EQ(dsl::eval(where(x < dsl::inf, x, 0)).copy_to_host(), (std::vector<float>{1, 0, -infinite, 3e38f}));
+  EXPECT_EQ(dsl::eval(x == -dsl::inf).copy_to_host(), (std::vector<bool>{false, false, true, false}));
+  EXPECT_EQ(dsl::norm<dsl::inf>(x).value(), infinite);
+  EXPECT_FALSE(dsl::any(dsl::to_device(std::vector<int>{0x7fffffff}) == dsl::inf).value());
+}
+
+}  // namespace
