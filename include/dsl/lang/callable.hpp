@@ -7,9 +7,7 @@
 #include <dsl/ir/complex_number.hpp>
 #include <dsl/ir/symbol.hpp>
 
-namespace dsl {
-
-namespace detail {
+namespace dsl::detail {
 
 /// Whether F, made anew, can be called so; std::is_invocable_v takes five lines more in each error of what is called.
 template <class F, class... T>
@@ -151,23 +149,4 @@ constexpr bool require_operator() {
   else return require_functor<F, D, D>();
 }
 
-template <class S>
-constexpr void refuse_symbol() {
-  static_assert(!is_symbol<S>, "a C++ variable cannot take a symbol's value: begin with a symbol, auto sum = v * 0 or the first term");
-}
-
-}  // namespace detail
-
-// A C++ variable has a value while compiling, a symbol has none.
-#define DSL_COMPOUND(token)                       \
-  template <element T, class S>                   \
-    requires is_symbol<S>                         \
-  constexpr T& operator token##=(T& x, const S&) { \
-    detail::refuse_symbol<S>();                   \
-    return x;                                     \
-  }
-DSL_COMPOUND(+) DSL_COMPOUND(-) DSL_COMPOUND(*) DSL_COMPOUND(/) DSL_COMPOUND(%)
-DSL_COMPOUND(<<) DSL_COMPOUND(>>) DSL_COMPOUND(&) DSL_COMPOUND(|) DSL_COMPOUND(^)
-#undef DSL_COMPOUND
-
-}  // namespace dsl
+}  // namespace dsl::detail

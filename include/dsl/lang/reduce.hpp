@@ -196,8 +196,9 @@ struct reducer {
   template <class A, detail::reduction_option... Options>
     requires detail::operands<A>
   constexpr auto operator()(const A& a, const Options&... options) const {
-    if constexpr (!detail::is_stateless<F> || std::same_as<A, refused>) return refused{};  // what was wrong has been said
-    else if constexpr (!detail::require_operator<F, dtype_with_init<A>()>()) return refused{};
+    if constexpr (std::same_as<A, refused>) return refused{};
+    else if constexpr (!detail::is_stateless<F>) return dsl::max(a, options...);  // of the same shape and dtype: what was wrong has been said
+    else if constexpr (!detail::require_operator<F, dtype_with_init<A>()>()) return dsl::max(a, options...);
     else return reduce(a, options...);
   }
 
