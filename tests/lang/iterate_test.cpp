@@ -429,6 +429,10 @@ TEST_P(iterate, refuses_a_variable_that_stands_twice) {
     EXPECT_EQ(x.copy_to_host(), (std::vector<float>{1, 2, 3, 4}));
     EXPECT_EQ(a.value(), 2);
     if (s == strategy::automatic || s == strategy::launches) {
+      auto pairs = dsl::to_device(std::vector<float>{1, 3, 2, 4});
+      const auto left = from_element(pairs, 0, 2, 2), right = from_element(pairs, 1, 2, 2);
+      dsl::iterate(1, turn, dsl::state(left, right), s);  // columns
+      EXPECT_EQ(pairs.copy_to_host(), (std::vector<float>{4, -5, 6, -6}));
       dsl::iterate(1, turn, dsl::state(front, back), s);  // beside each other
       EXPECT_EQ(x.copy_to_host(), (std::vector<float>{4, 6, -5, -6}));
       dsl::iterate(2, turn, dsl::state(a, b), s);

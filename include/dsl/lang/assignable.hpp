@@ -2,20 +2,9 @@
 #pragma once
 
 #include <dsl/lang/lower.hpp>
+#include <dsl/lang/targets.hpp>
 
 namespace dsl::detail {
-
-// A view writes whether it is const itself or not, as a pointer does.
-template <class Target> inline constexpr bool is_writable = !std::is_const_v<Target>;
-template <class T, int R> inline constexpr bool is_writable<view<T, R>> = !std::is_const_v<T>;
-template <class T, int R> inline constexpr bool is_writable<const view<T, R>> = !std::is_const_v<T>;
-
-/// A pass's operands, as many as a kernel takes.
-template <int Inputs>
-constexpr int inputs_of_kernel() {
-  static_assert(Inputs <= max_inputs, "an expression takes at most 64 operands, and each use of an array or of a number is one: make it a function of its arrays, dsl::vectorize");
-  return Inputs <= max_inputs ? Inputs : max_inputs;
-}
 
 /// The expression that an output belongs to.
 template <class... E>
