@@ -188,7 +188,6 @@ class assigned<Share, std::tuple<Targets&...>, E...> {
   void add_target(const Target& target, operand*& at) {
     using E_ = std::tuple_element_t<static_cast<std::size_t>(expression_of(I)), std::tuple<E...>>;
     static_assert(!pass::is_result(I) || Target::rank == result_rank<E_>, "a reduction is one value: assign it to a dsl::scalar; along axes, to an array of as many dimensions as are left");
-    static_assert(pass::is_result(I) || Target::rank >= E_::rank, "the expression has more dimensions than its target");
     operand* const mine = at;
     add_leaves(as_operand(target), at);
     if constexpr (pass::is_result(I)) lie_along(*mine, parts_[expression_of(I)].folds);
