@@ -249,6 +249,12 @@ void assign(Target&& target, const E& expression, const launch& fixed = {}) {
   detail::assign_all(fixed, std::tuple<std::remove_reference_t<Target>&>(target), expression);
 }
 
+/// The same for an array, a scalar or an element.
+template <class Target, detail::viewable A>
+void assign(Target&& target, const A& source, const launch& fixed = {}) {
+  assign(target, detail::as_operand(source), fixed);
+}
+
 /// Sets every element of a view to a C++ scalar.
 template <element T, int R, detail::fills<T> V>
 void assign(const view<T, R>& target, const V& value) {
@@ -260,14 +266,16 @@ template <class... Targets>
 struct tied {
   std::tuple<Targets&...> targets;
 
-  template <detail::lazy E>
+  template <class E>
+    requires(detail::lazy<E> || detail::viewable<E>)
   const tied& operator=(const E& expression) const {
-    detail::assign_all({}, targets, expression);
+    detail::assign_all({}, targets, detail::as_operand(expression));
     return *this;
   }
-  template <detail::lazy... E>
+  template <class... E>
+    requires((detail::lazy<E> || detail::viewable<E>) && ...)
   const tied& operator=(const std::tuple<E...>& expressions) const {
-    std::apply([this](const auto&... e) { detail::assign_all({}, targets, e...); }, expressions);
+    std::apply([this](const auto&... e) { detail::assign_all({}, targets, detail::as_operand(e)...); }, expressions);
     return *this;
   }
 };
@@ -284,9 +292,10 @@ template <class... Targets, detail::lazy E>
 plan plan_of(const tied<Targets...>& targets, const E& expression, const launch& fixed = {}) {
   return detail::prepare_assignment(fixed, targets.targets, expression).make_plan();
 }
-template <class Target, detail::lazy E>
+template <class Target, class E>
+  requires(detail::lazy<E> || detail::viewable<E>)
 plan plan_of(Target& target, const E& expression, const launch& fixed = {}) {
-  return plan_of(dsl::tie(target), expression, fixed);
+  return plan_of(dsl::tie(target), detail::as_operand(expression), fixed);
 }
 
 /// Evaluates now: an array for elements, a scalar for a reduction or an expression without dimensions.
