@@ -101,6 +101,30 @@ TEST_P(vectorize, constants_are_weak_and_the_same_for_all_compilers) {
   EXPECT_NEAR(y.copy_to_host()[2], 3 * std::sqrt(2.0), 1e-6);
 }
 
+TEST_P(vectorize, symbols_take_compound_assignment) {
+  const auto x = dsl::to_device(std::vector<float>{1, 2, 3});
+  const auto horner = dsl::vectorize([](auto v, auto last) {
+    auto sum = 0 * v;
+    for (int k = 0; k < 3; ++k) sum += k * v, sum *= 2;
+    sum -= last, sum /= 4;
+    return sum;
+  });
+  dsl::array<float> y = horner(x, x(2));  // an element, as an argument beside arrays
+  EXPECT_EQ(y.copy_to_host(), (std::vector<float>{1.25f, 3.25f, 5.25f}));
+  const auto bits = dsl::vectorize([](auto v) {
+    v += 9, v %= 7, v <<= 3, v |= 5, v &= 0x2d, v ^= 3, v >>= 1;
+    return v;
+  });
+  const std::vector<int> host{0, 1, 2, 3, 4, 5, 6};
+  dsl::array<int> z = bits(dsl::to_device(host));
+  const auto got = z.copy_to_host();
+  for (std::size_t i = 0; i < host.size(); ++i) {
+    int v = host[i];
+    v += 9, v %= 7, v <<= 3, v |= 5, v &= 0x2d, v ^= 3, v >>= 1;
+    EXPECT_EQ(got[i], v) << i;
+  }
+}
+
 TEST_P(vectorize, tuples_of_expressions_are_one_assignment) {
   auto a = dsl::to_device(std::vector<float>{1, 2, 3}), b = dsl::to_device(std::vector<float>{10, 20, 30});
   dsl::tie(a, b) = std::tuple{b + 0, a + 0};  // a swap

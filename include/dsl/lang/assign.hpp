@@ -204,7 +204,6 @@ class assigned<Share, std::tuple<Targets&...>, E...> {
   void add_target(bound_target<Target>& target, operand*& at) {
     using E_ = std::tuple_element_t<static_cast<std::size_t>(expression_of(I)), std::tuple<E...>>;
     static_assert(!pass::is_result(I) || Target::rank == result_rank<E_>, "a reduction is one value: assign it to a dsl::scalar; along axes, to an array of as many dimensions as are left");
-    static_assert(pass::is_result(I) || Target::rank >= E_::rank, "the expression has more dimensions than its target");
     operand* const mine = at;
     add_leaves(as_operand(target.elements()), at);
     if constexpr (pass::is_result(I)) lie_along(*mine, folds_[expression_of(I)]);
@@ -340,6 +339,12 @@ void assign(Target&& target, const E& expression, const launch& fixed = {}) {
   detail::assign_all(fixed, std::tuple<std::remove_reference_t<Target>&>(target), expression);
 }
 
+/// The same for an array, a scalar or an element.
+template <class Target, detail::viewable A>
+void assign(Target&& target, const A& source, const launch& fixed = {}) {
+  assign(target, detail::as_operand(source), fixed);
+}
+
 /// Sets every element of a view to a C++ scalar. Throws overflow_error where the dtype does not hold it.
 template <element T, int R, detail::fills<T> V>
 void assign(const view<T, R>& target, const V& value) {
@@ -353,14 +358,16 @@ template <class... Targets>
 struct tied {
   std::tuple<Targets&...> targets;
 
-  template <detail::lazy E>
+  template <class E>
+    requires(detail::lazy<E> || detail::viewable<E>)
   const tied& operator=(const E& expression) const {
-    detail::assign_all({}, targets, expression);
+    detail::assign_all({}, targets, detail::as_operand(expression));
     return *this;
   }
-  template <detail::lazy... E>
+  template <class... E>
+    requires((detail::lazy<E> || detail::viewable<E>) && ...)
   const tied& operator=(const std::tuple<E...>& expressions) const {
-    std::apply([this](const auto&... e) { detail::assign_all({}, targets, e...); }, expressions);
+    std::apply([this](const auto&... e) { detail::assign_all({}, targets, detail::as_operand(e)...); }, expressions);
     return *this;
   }
 };
@@ -384,9 +391,10 @@ plan plan_of(const tied<Targets...>& targets, const E& expression, const launch&
     return {};
   }
 }
-template <class Target, detail::lazy E>
+template <class Target, class E>
+  requires(detail::lazy<E> || detail::viewable<E>)
 plan plan_of(Target& target, const E& expression, const launch& fixed = {}) {
-  return plan_of(dsl::tie(target), expression, fixed);
+  return plan_of(dsl::tie(target), detail::as_operand(expression), fixed);
 }
 
 /// Evaluates now: an array for elements, a scalar for a reduction or an expression without dimensions.
