@@ -17,6 +17,12 @@ struct collatz {  // a loop on data
 struct quotient_and_rest {  // several results, of different dtypes
   DSL_FN std::tuple<int, double> operator()(int a, int b, double scale) const { return {a / b, scale * (a % b)}; }
 };
+struct halvings_from {  // called, not traced, for one parameter takes no symbol
+  DSL_FN auto operator()(auto n, double from) const {
+    for (; n > 1; n = n / 2) from += 1;
+    return from;
+  }
+};
 
 namespace {
 
@@ -82,6 +88,8 @@ TEST_P(vectorize, functors_are_called_once_an_element) {
   dsl::tie(quotient, rest) = dsl::vectorize(quotient_and_rest{})(dsl::to_device(h), 7, 0.5);
   EXPECT_EQ(quotient.copy_to_host()[99], 14);
   EXPECT_EQ(rest.copy_to_host()[99], 1.0);
+  dsl::array<double> halvings = dsl::vectorize(halvings_from{})(dsl::to_device(h), 0.5);
+  EXPECT_EQ(halvings.copy_to_host()[99], 6.5);
 }
 
 TEST_P(vectorize, constants_are_weak_and_the_same_for_all_compilers) {

@@ -14,6 +14,11 @@ struct symbol {
   detail::graph* owner;
   int id;
 
+  // What GCC shows where std::sqrt(v) is called. With others a functor that takes a symbol or a number would be traced.
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+  constexpr operator double() const = delete;  // functions of symbols are without std::, as sqrt(v), and no variable holds a symbol but auto
+#endif
+
   template <class T>
     requires std::same_as<T, bool>
   constexpr explicit operator T() const {

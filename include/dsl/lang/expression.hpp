@@ -260,7 +260,10 @@ constexpr void require_scalars_fit(const std::tuple<Operands...>& operands) {
     constexpr scalar_ranges<Function, Operands...> ranges;
     int i = 0;
     const auto check = [&](const auto& operand) {
-      if constexpr (is_integer_leaf<std::remove_cvref_t<decltype(operand)>>) require_range(operand_of(operand), ranges.at[i]);
+      if constexpr (is_integer_leaf<std::remove_cvref_t<decltype(operand)>>) {
+        const bool is_outside = ranges.at[i].outside(to_literal(to_value(operand.value)).bits, std::is_signed_v<decltype(operand.value)>) != nullptr;
+        if (is_outside) require_range(operand_of(operand), ranges.at[i]);  // which no constant expression may call
+      }
       ++i;
     };
     std::apply([&check](const auto&... operand) { (check(operand), ...); }, operands);
