@@ -6,6 +6,13 @@
 
 namespace dsl::detail {
 
+/// A pass's operands, as many as a kernel takes.
+template <int Inputs>
+constexpr int inputs_of_kernel() {
+  static_assert(Inputs <= max_inputs, "an expression takes at most 64 operands, and each use of an array or of a number is one: make it a function of its arrays, dsl::vectorize");
+  return Inputs <= max_inputs ? Inputs : max_inputs;
+}
+
 /// The expression that an output belongs to.
 template <class... E>
 constexpr int expression_of(int output) {
