@@ -210,6 +210,7 @@ void wait_for(int index, void* stream, void* other) {
 
 namespace {
 bool is_capturing(void* stream) {
+  if (stream == nullptr) return false;  // the default stream cannot be
   cudaStreamCaptureStatus status{};
   check(cudaStreamIsCapturing(native(stream), &status), "asking whether a stream is captured", stream);
   return status != cudaStreamCaptureStatusNone;
@@ -465,69 +466,54 @@ bool is_captured(const stream& on) {
   return is_capturing(on.native());
 }
 
-namespace {
-
-// Memory that is there to stay, with zeros at its beginning. Of a stream that is captured into a graph it must not be a part, or it
-// would be the graph's: then another stream gets it, and is waited for.
-void* allocate_zeroed(std::size_t bytes, std::size_t zeros, int index, void* stream) {
-  const current_device on(index);
-  if (!is_capturing(stream)) {
-    void* const memory = allocate(bytes, index, stream);
-    set_zero(memory, zeros, index, stream);
-    return memory;
-  }
-  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-  DSL_CHECK(cudaThreadExchangeStreamCaptureMode(&mode));
-  void* const beside = create_stream(index);
-  void* const memory = allocate(bytes, index, beside);
-  set_zero(memory, zeros, index, beside);
-  synchronize_stream(index, beside);
-  destroy_stream(index, beside);
-  DSL_CHECK(cudaThreadExchangeStreamCaptureMode(&mode));
-  return memory;
-}
-
-}  // namespace
-
+// A graph of the program's may run on any stream, beside this one and after its end: what its kernels need is the graph's own.
 workspace scratch_of(const stream& on, std::size_t bytes) {
   // The tickets come first, zeroed once: every kernel that uses them leaves them at zero.
   constexpr std::size_t ticket_bytes = max_tickets * sizeof(unsigned);
+  const auto split = [](void* memory) { return workspace{static_cast<char*>(memory) + ticket_bytes, static_cast<unsigned*>(memory), {}}; };
   stream_state& s = stream_state::of(on);
+  if (is_captured(on)) {
+    buffer_ref own = buffer_ref::allocate(ticket_bytes + bytes, s.where);
+    set_zero(own.data(), ticket_bytes, s.where.index, s.native);
+    workspace w = split(own.data());
+    w.own = std::move(own);
+    return w;
+  }
   const std::lock_guard lock(s.mutex);
   if (s.scratch_bytes < bytes) {
     std::size_t size = 1 << 16;
     while (size < bytes) size *= 2;
-    void* const larger = allocate_zeroed(ticket_bytes + size, ticket_bytes, s.where.index, s.native);
+    void* const larger = allocate(ticket_bytes + size, s.where.index, s.native);
+    set_zero(larger, ticket_bytes, s.where.index, s.native);
     if (s.scratch != nullptr) s.outgrown.push_back(s.scratch);
-    s.scratch = larger;
-    s.scratch_bytes = size;
+    s.scratch = larger, s.scratch_bytes = size;
   }
-  return {static_cast<char*>(s.scratch) + ticket_bytes, static_cast<unsigned*>(s.scratch)};
+  return split(s.scratch);
 }
 
 exchange exchange_of(const stream& on, std::size_t bytes, std::int64_t steps) {
   stream_state& s = stream_state::of(on);
+  if (is_captured(on)) {
+    buffer_ref own = buffer_ref::allocate(bytes, s.where);
+    set_zero(own.data(), bytes, s.where.index, s.native);
+    void* const slots = own.data();
+    return {slots, 1, std::move(own)};
+  }
   const std::lock_guard lock(s.mutex);
   if (s.slot_bytes < bytes) {
     std::size_t size = 1 << 14;
     while (size < bytes) size *= 2;
-    void* const larger = allocate_zeroed(size, size, s.where.index, s.native);
+    void* const larger = allocate(size, s.where.index, s.native);
     if (s.slots != nullptr) s.outgrown.push_back(s.slots);
-    s.slots = larger, s.slot_bytes = size, s.epoch = 0;
+    s.slots = larger, s.slot_bytes = size, s.epoch = UINT32_MAX;  // so that they are cleared
   }
-  const current_device current(s.where.index);
   const auto numbers = static_cast<unsigned>(steps);
-  if (is_capturing(s.native)) {  // a graph takes the same numbers each time it runs
-    set_zero(s.slots, s.slot_bytes, s.where.index, s.native);
-    s.epoch = std::max(s.epoch, numbers);
-    return {s.slots, 1};
-  }
   if (s.epoch > UINT32_MAX - numbers) {
     set_zero(s.slots, s.slot_bytes, s.where.index, s.native);
     s.epoch = 0;
   }
   s.epoch += numbers;
-  return {s.slots, s.epoch - numbers + 1};
+  return {s.slots, s.epoch - numbers + 1, {}};
 }
 
 }  // namespace cuda

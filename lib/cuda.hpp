@@ -124,15 +124,24 @@ class marker {
 };
 /// Whether a stream's work is captured into a graph of the program's.
 bool is_captured(const stream& on);
-/// Where blocks leave partial results, and how many of a group have done so.
-struct workspace { void* partials; unsigned* tickets; };
+/// Where blocks leave partial results, and how many of a group have done so. Of a stream that is captured the memory is the launch's own,
+/// to be kept until it is queued.
+struct workspace {
+  void* partials;
+  unsigned* tickets;
+  buffer_ref own;
+};
 inline constexpr std::size_t max_tickets = 1 << 14;
-/// Scratch memory of a stream for `bytes` of partial results; its tickets are zero between kernels.
+/// Scratch memory of the current stream for `bytes` of partial results; its tickets are zero between kernels.
 workspace scratch_of(const stream& on, std::size_t bytes);
 
 /// Where the blocks of one kernel tell each other their sums, and the number that stands for their first step: none of the numbers that
-/// the next `steps` ones take is there. Zeros at first; of the stream's own.
-struct exchange { void* slots; unsigned epoch; };
+/// the next `steps` ones take is there. Of the current stream's own, or as `workspace`.
+struct exchange {
+  void* slots;
+  unsigned epoch;
+  buffer_ref own;
+};
 exchange exchange_of(const stream& on, std::size_t bytes, std::int64_t steps);
 
 }  // namespace dsl::detail::cuda

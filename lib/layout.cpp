@@ -331,6 +331,19 @@ span bytes_of(const operand& o, const walk& w, const geometry& g) {
   return {o.word[0] + static_cast<std::uint64_t>(low * size), o.word[0] + static_cast<std::uint64_t>((high + 1) * size)};
 }
 
+// Whether the elements of two operands lie between each other: columns of a matrix, every second element. They are whole numbers of a
+// distance that all strides have in common away from the first ones.
+bool lie_between(const operand& a, const walk& of_a, const operand& b, const walk& of_b, const geometry& g) {
+  const auto size_a = static_cast<std::uint64_t>(size_of(a.type)), size_b = static_cast<std::uint64_t>(size_of(b.type));
+  std::uint64_t distance = 0;
+  for (int d = 0; d < g.rank; ++d)
+    if (g.extents[d] > 1)
+      distance = std::gcd(distance, std::gcd(static_cast<std::uint64_t>(std::abs(of_a.strides[d])) * size_a, static_cast<std::uint64_t>(std::abs(of_b.strides[d])) * size_b));
+  if (distance == 0) return false;
+  const std::uint64_t further = (b.word[0] % distance + distance - a.word[0] % distance) % distance;
+  return further >= size_a && further + size_b <= distance;
+}
+
 // Whatever may be taken from.
 span bytes_of(const buffer& b) {
   const auto begin = reinterpret_cast<std::uintptr_t>(b.data);
@@ -352,6 +365,7 @@ bool overlaps(const operand* all, int inputs, int outputs, const geometry& g) {
       if (all[k].memory == nullptr || (all[k].kind == operand_kind::result && all[k].rank == 0)) continue;
       const span other = all[k].kind == operand_kind::address ? bytes_of(*all[k].memory) : bytes_of(all[k], g.walks[k], g);
       if (mine.end <= other.begin || other.end <= mine.begin) continue;
+      if (all[k].kind != operand_kind::address && lie_between(all[i], g.walks[i], all[k], g.walks[k], g)) continue;
       // Results, which come after the elements, may read a single value as well.
       const bool in_place = k < inputs && all[i].kind == operand_kind::array && (all[k].kind == operand_kind::array || (all[k].kind == operand_kind::fetched && !folds));
       bool same = in_place && all[i].word[0] == all[k].word[0] && size_of(all[i].type) == size_of(all[k].type);

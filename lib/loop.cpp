@@ -270,8 +270,9 @@ void loop::run_kernel(const plan& p, const loop_schedule& all, std::int64_t done
   parameters given({space_.elements, 1, {space_.count, 1, 1, {0, 0}, kept_along::none, nullptr, nullptr, nullptr}});
   const std::int64_t groups = pieces(space_.elements, p.lanes) - p.grid * (p.in_shared + p.streamed) * p.block;
   loop_walk walk{count, all.every, done / all.every, all.every - done % all.every, groups / p.grid, p.grid - groups % p.grid, p.in_shared, p.streamed, p.near, nullptr, 0};
+  cuda::exchange e{};
   if (where().kind == backend::cuda && p.grid > 1 && p.loop != strategy::elementwise) {
-    const cuda::exchange e = cuda::exchange_of(on, 2 * static_cast<std::size_t>(p.grid) * tagged_bytes(static_cast<std::size_t>(code_->step->pass.accumulator_bytes)), count);
+    e = cuda::exchange_of(on, 2 * static_cast<std::size_t>(p.grid) * tagged_bytes(static_cast<std::size_t>(code_->step->pass.accumulator_bytes)), count);
     walk.slots = e.slots, walk.epoch = e.epoch;
   }
   given.put(walk);

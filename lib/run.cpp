@@ -111,7 +111,7 @@ void prepared::assign_all(prepared* passes, int count) {
   for (const late_copy& copy : copies) copy_elements(copy.from, copy.to);
 }
 
-statement::statement() = default;
+statement::statement(std::size_t most) { passes_.reserve(most); }
 statement::~statement() = default;
 
 void statement::add(const program_code& code, const operand* operands, const launch& fixed) {
@@ -192,8 +192,9 @@ void prepared::run_kernel(const std::uint64_t* recorded, const bool* stop, const
       allowed.add(recorded[i], static_cast<std::size_t>(size_of(code_->pass.view.type(i))));
     return simulate(code_->simulated[path], code_->pass.accumulator_bytes, given.data(), p, given.header().folds, allowed);
   }
+  cuda::workspace scratch{};
   if (code_->folds() && p.splits > 1) {
-    const cuda::workspace scratch = cuda::scratch_of(on, static_cast<std::size_t>(p.grid * p.slots * (p.block / p.parts) * code_->pass.accumulator_bytes));
+    scratch = cuda::scratch_of(on, static_cast<std::size_t>(p.grid * p.slots * (p.block / p.parts) * code_->pass.accumulator_bytes));
     given.header().folds.partials = scratch.partials, given.header().folds.tickets = scratch.tickets;
   }
   void* all[] = {given.data()};
@@ -245,7 +246,7 @@ void require_same_elements(const char* function, const operand* first, int first
 
 void require_distinct(const void* const* targets, int count) {
   for (int i = 0; i < count; ++i)
-    if (std::find(targets, targets + i, targets[i]) != targets + i) raise<shape_error>("one target stands twice in a dsl::tie");
+    if (std::find(targets, targets + i, targets[i]) != targets + i) raise<shape_error>("a target stands twice in one statement");
 }
 
 void shape_target(std::int64_t* extents, int rank, const geometry& g, std::uint32_t folded, const pass_view& pass, const operand* all) {

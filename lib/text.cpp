@@ -121,25 +121,17 @@ class speller {
     if (token == "|") return 3;
     return token == "&&" ? 2 : 1;
   }
-  // Arrays and scalars in device memory get the letters, in order, equal ones the same; values by value stand for themselves.
+  // Arrays and scalars in device memory get the letters, in order; values by value stand for themselves.
   void operand_of(op code, dtype type, std::uint64_t number) {
     if (code == op::value && operands_ != nullptr) return literal_of(type, operands_[number].word[0], operands_[number].word[1]);
     std::uint64_t letter = number;
-    const char* member = nullptr;
-    if (operands_ != nullptr) {
-      const int mine = first_of_array(operands_, static_cast<int>(number));
-      int first = mine;
-      while (operands_[first].of_same_struct) --first;
-      letter = 0;
-      for (int k = 0; k < first; ++k)
-        letter += operands_[k].kind != operand_kind::value && !operands_[k].of_same_struct && first_of_array(operands_, k) == k ? 1u : 0u;
-      member = operands_[mine].member;
-    }
+    for (std::uint64_t k = 0; operands_ != nullptr && k <= number; ++k)
+      letter -= operands_[k].of_same_struct || (k < number && operands_[k].kind == operand_kind::value) ? 1 : 0;
     const bool shifted = code == op::neighbour;
     if (shifted) text_ += "shift(";
     if (letter < 26) text_ += static_cast<char>('a' + letter);
     else text_ += "x", text_ += std::to_string(letter);
-    if (member != nullptr) text_ += ".", text_ += member;
+    if (operands_ != nullptr && operands_[number].member != nullptr) text_ += ".", text_ += operands_[number].member;
     if (shifted && operands_ != nullptr) text_ += ", ", text_ += std::to_string(operands_[number].distance);
     if (shifted) text_ += ")";
   }

@@ -13,8 +13,7 @@ namespace {
 cudaError_t answer = cudaErrorInitializationError;
 int driver = 13000, asked = 0;
 
-template <class Call>
-std::string error_of(const Call& call) {
+template <class Call> std::string error_of(const Call& call) {
   try {
     call();
   } catch (const dsl::device_error& e) {
@@ -36,7 +35,8 @@ extern "C" cudaError_t __wrap_cudaDriverGetVersion(int* version) {
 }
 
 std::string unusable(const char* device, const std::string& why) {
-  return std::string("device \"") + device + "\" was asked for, but no GPU can be used; valid are \"host\", \"sim\" (" + why + ")";
+  return std::string("device \"") + device + "\" was asked for, but no GPU can be used; valid are \"host\", \"sim\" (" + why +
+         ")";
 }
 
 TEST(device_count, failures_are_said_and_not_remembered) {
@@ -44,10 +44,12 @@ TEST(device_count, failures_are_said_and_not_remembered) {
   dsl::detail::register_kernels();  // as a file that nvcc compiled does
   for (const cudaError_t failure : {cudaErrorInitializationError, cudaErrorUnknown, cudaErrorInsufficientDriver}) {
     answer = failure;
-    const std::string reason = std::string("cudaGetDeviceCount failed: ") + cudaGetErrorString(failure) + " (" + cudaGetErrorName(failure) + ")";
+    const std::string reason =
+        std::string("cudaGetDeviceCount failed: ") + cudaGetErrorString(failure) + " (" + cudaGetErrorName(failure) + ")";
     EXPECT_EQ(error_of([] { dsl::stream s("cuda"); }), unusable("cuda:0", reason));
     EXPECT_EQ(error_of([] { dsl::stream::current("cuda:1"); }), unusable("cuda:1", reason));
-    EXPECT_EQ(error_of([] { dsl::device::current(); }), "no GPU can be used: " + reason + "; DSL_DEVICE=host does without");  // not silently the host
+    EXPECT_EQ(error_of([] { dsl::device::current(); }),
+              "no GPU can be used: " + reason + "; DSL_DEVICE=host does without");  // not silently the host
   }
   driver = 0;  // the last of them is what the runtime answers without a driver too
   EXPECT_EQ(error_of([] { dsl::stream s("cuda"); }), unusable("cuda:0", "no GPU was found: there is no CUDA driver"));

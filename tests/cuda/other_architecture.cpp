@@ -14,7 +14,8 @@ int main() {
     return 1;
   } catch (const dsl::device_error& e) {
     std::printf("%s\n", e.what());
-    const std::string seen = e.what(), has = "for " + std::to_string(OTHER_ARCHITECTURE / 10) + "." + std::to_string(OTHER_ARCHITECTURE % 10);
+    const std::string seen = e.what(),
+                      has = "for " + std::to_string(OTHER_ARCHITECTURE / 10) + "." + std::to_string(OTHER_ARCHITECTURE % 10);
     const std::string wanted = "compute capability " + std::to_string(capability / 10) + "." + std::to_string(capability % 10);
     return seen.find(has) != seen.npos && seen.find(wanted) != seen.npos ? 0 : 1;
   }

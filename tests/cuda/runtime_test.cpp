@@ -16,7 +16,9 @@ namespace {
 
 // Reads through a null pointer where its operand is negative.
 struct faulty {
-  DSL_FN float operator()(float x) const { return x < 0 ? *reinterpret_cast<const volatile float*>(static_cast<std::size_t>(x * -16)) : x; }
+  DSL_FN float operator()(float x) const {
+    return x < 0 ? *reinterpret_cast<const volatile float*>(static_cast<std::size_t>(x * -16)) : x;
+  }
 };
 struct faulty_kernel;
 struct harmless_kernel;
@@ -27,8 +29,7 @@ void want(bool right, const char* what, const std::string& seen = "") {
   std::printf("    WRONG: %s: %s\n", what, seen.c_str());
   ++failures;
 }
-template <class Error, class Call>
-std::string error_of(const Call& call) {
+template <class Error, class Call> std::string error_of(const Call& call) {
   try {
     call();
   } catch (const Error& e) {
@@ -54,7 +55,9 @@ void a_fault_names_what_was_queued_last() {
     (void)z.copy_to_host();
     (void)y.copy_to_host();
   });
-  want(has(seen, "illegal memory access") && has(seen, "faulty_kernel") && has(seen, "1000 elements") && has(seen, "DSL_BLOCKING=1"), "the error", seen);
+  want(has(seen, "illegal memory access") && has(seen, "faulty_kernel") && has(seen, "1000 elements") &&
+           has(seen, "DSL_BLOCKING=1"),
+       "the error", seen);
 }
 
 void blocking_names_the_kernel() {
@@ -63,7 +66,8 @@ void blocking_names_the_kernel() {
   const auto good = error_of<dsl::cuda_error>([&] { z = dsl::vectorize<harmless_kernel>([](auto v) { return v + 1; })(z); });
   want(good == "no error", "a kernel without a fault", good);
   const auto seen = error_of<dsl::cuda_error>([&] { y = dsl::vectorize<faulty_kernel>(faulty{})(x); });
-  want(has(seen, "kernel ") && has(seen, "faulty_kernel") && has(seen, "illegal memory access") && !has(seen, "queued last"), "the error", seen);
+  want(has(seen, "kernel ") && has(seen, "faulty_kernel") && has(seen, "illegal memory access") && !has(seen, "queued last"),
+       "the error", seen);
 }
 
 void blocking_takes_0_and_1() {
@@ -99,9 +103,11 @@ void out_of_memory_counts_what_the_pool_keeps() {
   want(seen == "no error", "an array of what the pool keeps", seen);
   for (const std::int64_t bytes : {static_cast<std::int64_t>(before.total) * 2, static_cast<std::int64_t>(before.total)}) {
     const auto error = error_of<dsl::memory_error>([&] { dsl::array<std::uint8_t> x(bytes); });
-    want(has(error, "out of memory on cuda:0: asked for ") && has(error, "this program uses ") && has(error, " are free"), "the error", error);
+    want(has(error, "out of memory on cuda:0: asked for ") && has(error, "this program uses ") && has(error, " are free"),
+         "the error", error);
     const auto after = dsl::memory_usage_of();
-    want(after.free + (std::size_t{1} << 30) > before.free, "memory that is free afterwards", std::to_string(after.free) + " of " + std::to_string(before.free));
+    want(after.free + (std::size_t{1} << 30) > before.free, "memory that is free afterwards",
+         std::to_string(after.free) + " of " + std::to_string(before.free));
   }
   dsl::array<float> still = dsl::ones<float>(1000);
   want(dsl::sum(still * 2).value() == 2000, "an array afterwards");
@@ -113,10 +119,12 @@ void release_memory_gives_back() {
   { dsl::array<std::uint8_t> x = dsl::zeros<std::uint8_t>(4 * static_cast<std::int64_t>(gigabyte)); }
   dsl::device::current().synchronize();
   const auto kept = dsl::memory_usage_of();
-  want(kept.reserved >= 4 * gigabyte && kept.free + 3 * gigabyte < before.free, "memory that the pool keeps", std::to_string(kept.reserved));
+  want(kept.reserved >= 4 * gigabyte && kept.free + 3 * gigabyte < before.free, "memory that the pool keeps",
+       std::to_string(kept.reserved));
   dsl::release_memory();
   const auto released = dsl::memory_usage_of();
-  want(released.reserved < gigabyte && released.free + gigabyte > before.free, "memory after release_memory", std::to_string(released.reserved));
+  want(released.reserved < gigabyte && released.free + gigabyte > before.free, "memory after release_memory",
+       std::to_string(released.reserved));
   dsl::set_release_threshold(gigabyte);
   { dsl::array<std::uint8_t> x = dsl::zeros<std::uint8_t>(4 * static_cast<std::int64_t>(gigabyte)); }
   dsl::device::current().synchronize();
@@ -177,7 +185,10 @@ void threads_ask_for_other_sizes() {
   for (const auto& each : seen) want(each == "no error", "a thread", each);
 }
 
-struct test_case { const char* name; void (*run)(); };
+struct test_case {
+  const char* name;
+  void (*run)();
+};
 constexpr test_case cases[] = {
     {"a_block_takes_48_kilobytes", a_block_takes_48_kilobytes},
     {"threads_ask_for_other_sizes", threads_ask_for_other_sizes},

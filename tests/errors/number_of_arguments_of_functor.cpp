@@ -1,5 +1,4 @@
 // wanted: Takes = 1; int Given = 2
-// lines: 15
 #include <dsl/dsl.hpp>
 struct magnitude {
   DSL_FN float operator()(float v) const { return v > 0 ? v : -v; }

@@ -38,6 +38,44 @@ TEST_P(plan, prints) {
   EXPECT_NE(line.find("1 flops and 4 + 4 bytes an element"), std::string::npos) << line;
 }
 
+TEST_P(plan, reads_equal_views_once) {
+  const auto x = dsl::ones<float>(1000), other = dsl::ones<float>(1000);
+  dsl::array<float> out(1000);
+  const auto cost = [&out](const auto& e) { return dsl::plan_of(out, e).per_element; };
+  const auto square = dsl::vectorize([](auto v) { return v * v + v; });
+  EXPECT_EQ(cost(x * x + x).load_bytes, 4);
+  EXPECT_EQ(cost(x * x + x).loads, 1);
+  EXPECT_EQ(cost(square(x)).load_bytes, 4);
+  EXPECT_EQ(cost(x * other + x).load_bytes, 8);
+  EXPECT_EQ(cost(x * x(dsl::slice(dsl::end, dsl::end, -1)) + x()).load_bytes, 8);
+  EXPECT_EQ(cost(dsl::shift(x, 1) + dsl::shift(x, -1) - 2 * x).load_bytes, 4);
+  EXPECT_EQ(cost(dsl::shift(x, 1) + 1).load_bytes, 4);
+  // Of a loop too.
+  dsl::array<float> u = dsl::ones<float>(1000);
+  const dsl::plan p = dsl::plan_of(dsl::vectorize([](auto v, auto a, auto b) { return v + a * b; }), dsl::state(u), x, x);
+  EXPECT_EQ(p.per_element.load_bytes, 8);
+}
+
+// The most that an expression takes; the parameters of its kernel are more than 4 KB.
+template <std::size_t... I>
+auto sum_of(const std::vector<dsl::view<const int, 2>>& views, std::index_sequence<I...>) { return (views[I] + ...); }
+TEST_P(plan, takes_64_operands) {
+  constexpr std::size_t count = 63;
+  const dsl::array<int, 2> m = dsl::reshape(dsl::arange<int>(70 * 80), 70, 80);
+  std::vector<dsl::view<const int, 2>> views;
+  for (std::size_t i = 0; i < count; ++i) views.push_back(m(dsl::slice(i % 5, i % 5 + 60), dsl::slice(i / 4, i / 4 + 60)));
+  const auto sum = sum_of(views, std::make_index_sequence<count>{});
+  const auto got = dsl::array<int, 2>(sum + dsl::shift(views[7], 2, dsl::boundary::zero, 0)).copy_to_host();
+  for (std::size_t r = 0; r < 60; ++r)
+    for (std::size_t c = 0; c < 60; ++c) {
+      std::size_t want = r >= 2 ? (r - 2 + 7 % 5) * 80 + c + 7 / 4 : 0;
+      for (std::size_t i = 0; i < count; ++i) want += (r + i % 5) * 80 + c + i / 4;
+      ASSERT_EQ(got[r * 60 + c], static_cast<int>(want)) << r << ' ' << c;
+    }
+  // A shape is found for as many as one likes.
+  EXPECT_EQ(dsl::detail::shape_of((sum + sum)(dsl::slice(1, 3))), (dsl::extents<2>{2, 60}));
+}
+
 TEST(simulator, finds_an_access_outside_the_memory) {
   const dsl::device_guard sim("sim");
   const auto a = dsl::ones<float>(100);

@@ -75,8 +75,8 @@ dsl::array<double, 2> turned = dsl::flip(dsl::transpose(distance), 0);
 TEST_P(arrays_doc, printing) {
   std::ostringstream stream;
   // clang-format off
-stream << dsl::eval(dsl::full<float>(0.1f, 2, 3) * dsl::arange<float>(3)) << '\n'
-       << dsl::eval(dsl::arange<int>(100000)) << '\n';
+stream << dsl::full<float>(0.1f, 2, 3) * dsl::arange<float>(3) << '\n'
+       << dsl::arange<int>(100000) << '\n';
   // clang-format on
   EXPECT_EQ(stream.str(), "[[0.  0.1 0.2]\n [0.  0.1 0.2]]\n[    0     1     2 ... 99997 99998 99999]\n");
 }

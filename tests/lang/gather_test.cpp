@@ -232,4 +232,11 @@ TEST_P(gathering, rearranged_where_it_stands) {
   EXPECT_EQ(first.copy_to_host(), (std::vector<float>{5, 6, 7}));
 }
 
+TEST_P(gathering, from_what_has_no_memory) {
+  const dsl::array<float> x;
+  const auto i = dsl::arange<int>(3);
+  EXPECT_THROW(dsl::take(x, i), dsl::memory_error);
+  EXPECT_THROW(dsl::take(x, i, 0), dsl::memory_error);
+}
+
 }  // namespace

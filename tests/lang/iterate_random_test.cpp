@@ -84,8 +84,8 @@ struct drawn {
       default: return b.all[static_cast<std::size_t>(b.first + 1 + i * b.step)];
     }
   }
-  // Elsewhere in the variable's own memory.
-  bool is_refused() const { return parameter == beside_variable && n > 1; }
+  // The variable's own elements, one further; with a larger step those between them.
+  bool is_refused() const { return parameter == beside_variable && n > 1 && b.step == 1; }
   bool may_be_impossible() const { return how != strategy::automatic && how != strategy::launches; }
   void expect_same() {
     EXPECT_EQ(a.memory.copy_to_host(), a.all);

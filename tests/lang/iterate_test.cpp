@@ -230,6 +230,46 @@ TEST_P(iterate, histories_of_none_one_and_several_scalars) {
   EXPECT_EQ(ran.value(), 3);
 }
 
+#if defined(__CUDACC__)
+// A graph runs on any stream, beside the one that it was captured on: the loops' blocks tell each other their sums in other places.
+TEST(iterate_on_cuda, shares_nothing_with_a_graph) {
+  if (dsl::devices().front().kind != dsl::backend::cuda) GTEST_SKIP() << "no GPU";
+  const dsl::device_guard device{dsl::device("cuda")};
+  const std::int64_t n = 40'003;
+  struct variables {
+    dsl::array<int> a, b;
+    dsl::scalar<std::int64_t> total = std::int64_t{5};
+    dsl::scalar<int> most = 7;
+    explicit variables(std::int64_t n) : a(dsl::cast<int>(dsl::arange<std::int64_t>(n) * 2'654'435)), b(a ^ 12'345) {}
+    void run(const dsl::array<int>& weight) { dsl::iterate(12, mix, dsl::state(a, b, total, most), dsl::step, weight, strategy::cooperative); }
+  };
+  const dsl::stream stream, other;
+  const dsl::stream_guard guard(stream);
+  const dsl::array<int> weight = dsl::cast<int>(dsl::arange<std::int64_t>(n) * 40'503);
+  variables captured(n), beside(n), want(n);
+  stream.synchronize();
+  const auto native = static_cast<cudaStream_t>(stream.native());
+  cudaGraph_t graph{};
+  cudaGraphExec_t ready{};
+  ASSERT_EQ(cudaStreamBeginCapture(native, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+  captured.run(weight);
+  ASSERT_EQ(cudaStreamEndCapture(native, &graph), cudaSuccess);
+  ASSERT_EQ(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess);
+  for (int k = 0; k < 30; ++k) {
+    ASSERT_EQ(cudaGraphLaunch(ready, static_cast<cudaStream_t>(other.native())), cudaSuccess);
+    beside.run(weight);
+  }
+  other.synchronize(), stream.synchronize();
+  for (int k = 0; k < 30; ++k) want.run(weight);
+  EXPECT_EQ(captured.a.copy_to_host(), want.a.copy_to_host());
+  EXPECT_EQ(captured.total.value(), want.total.value());
+  EXPECT_EQ(beside.a.copy_to_host(), want.a.copy_to_host());
+  EXPECT_EQ(beside.total.value(), want.total.value());
+  cudaGraphExecDestroy(ready);
+  cudaGraphDestroy(graph);
+}
+#endif
+
 // Scalars alone, with every strategy: after the end nothing changes, and nothing is recorded.
 TEST_P(iterate, scalars_alone_end) {
   const auto next = dsl::vectorize([](auto s, auto k) { return (s * 5 + k) & 255; });
@@ -389,6 +429,10 @@ TEST_P(iterate, refuses_a_variable_that_stands_twice) {
     EXPECT_EQ(x.copy_to_host(), (std::vector<float>{1, 2, 3, 4}));
     EXPECT_EQ(a.value(), 2);
     if (s == strategy::automatic || s == strategy::launches) {
+      auto pairs = dsl::to_device(std::vector<float>{1, 3, 2, 4});
+      const auto left = from_element(pairs, 0, 2, 2), right = from_element(pairs, 1, 2, 2);
+      dsl::iterate(1, turn, dsl::state(left, right), s);  // columns
+      EXPECT_EQ(pairs.copy_to_host(), (std::vector<float>{4, -5, 6, -6}));
       dsl::iterate(1, turn, dsl::state(front, back), s);  // beside each other
       EXPECT_EQ(x.copy_to_host(), (std::vector<float>{4, 6, -5, -6}));
       dsl::iterate(2, turn, dsl::state(a, b), s);

@@ -109,6 +109,80 @@ TEST_P(reduce, error_of_a_long_sum) {
   EXPECT_LE(std::abs(dsl::sum(dsl::to_device(h)).value() - exact), allowed);
 }
 
+// Sums of equal numbers, which all round the same way: within two roundings of what NumPy's algorithm is off by at most.
+TEST_P(reduce, error_of_rows_of_equal_numbers) {
+  for (const float c : {0.1f, 0.3f, 0.7f}) {
+    const dsl::array<float> rows = dsl::sum(dsl::full<float>(c, 4, 10000), dsl::axis(1));
+    const double exact = 1e4 * static_cast<double>(c), bound = dsl::device::current().kind == dsl::backend::host ? 3e-7 : 1.5e-6;
+    for (const float sum : rows.copy_to_host()) EXPECT_NEAR(sum / exact, 1, bound) << c;
+  }
+}
+
+// The variance in long double, of all and of each row or column.
+template <class T>
+double variance(const std::vector<T>& x, std::size_t first, std::size_t n, std::size_t step) {
+  using wide = std::conditional_t<std::is_same_v<T, float>, long double, std::complex<long double>>;
+  wide mean{};
+  long double squares = 0;
+  for (std::size_t i = 0; i < n; ++i) mean += wide(x[first + i * step]);
+  mean /= static_cast<long double>(n);
+  for (std::size_t i = 0; i < n; ++i) squares += std::norm(wide(x[first + i * step]) - mean);
+  return static_cast<double>(squares / static_cast<long double>(n));
+}
+template <class T>
+void check_variances(const std::vector<T>& h, std::size_t rows, double bound, const std::string& what) {
+  const std::size_t columns = h.size() / rows;
+  const auto m = dsl::reshape(dsl::to_device(h), static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns));
+  const auto close = [&](double got, double want, const char* axes) { EXPECT_NEAR(got, want, bound * want) << what << ' ' << axes << ' ' << rows << " x " << columns; };
+  close(dsl::var(m).value(), variance(h, 0, h.size(), 1), "all");
+  const auto of_rows = dsl::eval(dsl::var(m, dsl::axis(1))).copy_to_host(), of_columns = dsl::eval(dsl::var(m, dsl::axis(0))).copy_to_host();
+  for (std::size_t i = 0; i < rows; ++i) close(of_rows[i], variance(h, i * columns, columns, 1), "row");
+  for (std::size_t j = 0; j < columns; ++j) close(of_columns[j], variance(h, j, rows, columns), "column");
+}
+
+TEST_P(reduce, variances_of_numbers_far_from_zero) {
+  std::mt19937 engine(7);
+  struct shape { std::size_t rows, columns; };
+  for (const auto& [rows, columns] : {shape{1, 1000}, {300, 7}, {3, 4099}, {40, 100}, {1, 65537}}) {
+    const std::size_t n = rows * columns;
+    const auto fill = [&](auto each) {
+      std::vector<float> v(n);
+      for (std::size_t i = 0; i < n; ++i) v[i] = static_cast<float>(each(i));
+      return v;
+    };
+    for (const auto& [mean, deviation] : {std::pair{1000., 0.29}, {10000., 0.29}, {5000., 2.}, {-1e6, 3.}, {1., 1e-3}, {0., 1.}}) {
+      std::normal_distribution<double> normal(mean, deviation);
+      check_variances(fill([&](std::size_t) { return normal(engine); }), rows, 3e-6, std::to_string(mean));
+    }
+    std::normal_distribution<double> normal(5000, 2);
+    check_variances(fill([&](std::size_t) { return 0.1; }), rows, 0, "constant");
+    check_variances(fill([](std::size_t i) { return 1e5 + static_cast<double>(i); }), rows, 3e-6, "ramp");
+    check_variances(fill([](std::size_t i) { return 1e5 - static_cast<double>(i / 64); }), rows, 3e-6, "stairs");
+    // An origin far from the others.
+    check_variances(fill([&](std::size_t i) { return i == 0 ? 0 : normal(engine); }), rows, 2e-5, "first is 0");
+    check_variances(fill([&](std::size_t i) { return i < 600 ? 0 : normal(engine); }), rows, 2e-5, "600 are 0");
+    check_variances(fill([&](std::size_t i) { return i + 1 == n ? 1e6 : normal(engine); }), rows, 2e-5, "last is far");
+    check_variances(fill([&](std::size_t i) { return i % 2 == 0 ? 1e-3 : normal(engine); }), rows, 2e-5, "every second");
+  }
+  std::vector<std::complex<float>> z(4096);
+  std::normal_distribution<float> normal(0, 0.29f);
+  for (auto& v : z) v = {1000 + normal(engine), normal(engine) - 3000};
+  check_variances(z, 4, 3e-6, "complex");
+}
+
+TEST_P(reduce, deviations_where_some_are_nan) {
+  auto h = random_floats(5000, 4999, 5001);
+  std::vector<float> numbers;
+  for (std::size_t i = 0; i < h.size(); ++i) {
+    if (i % 3 == 0 || i < 700) h[i] = std::nanf("");
+    else numbers.push_back(h[i]);
+  }
+  const auto a = dsl::to_device(h);
+  EXPECT_NEAR(dsl::nanstd(a).value(), std::sqrt(variance(numbers, 0, numbers.size(), 1)), 1e-6);
+  EXPECT_TRUE(std::isnan(dsl::std(a).value()));
+  EXPECT_TRUE(std::isnan(dsl::nanstd(a(dsl::slice(0, 700))).value()));
+}
+
 TEST_P(reduce, errors_name_shapes_and_axes) {
   const dsl::array<float, 2> m = dsl::zeros<float>(2, 3);
   dsl::array<float> r(5);
@@ -132,7 +206,34 @@ TEST_P(reduce, errors_name_shapes_and_axes) {
 }
 
 #if defined(__CUDACC__)
-// On a stream that has no scratch memory yet: what the graph uses must not be the graph's own.
+// A graph runs on any stream, beside the one that it was captured on, so it shares no scratch memory with it.
+TEST(reduce_on_cuda, shares_no_scratch_with_a_graph) {
+  if (dsl::devices().front().kind != dsl::backend::cuda) GTEST_SKIP() << "no GPU";
+  const dsl::device_guard device{dsl::device("cuda")};
+  const dsl::stream stream, other;
+  const dsl::stream_guard guard(stream);
+  dsl::array<double> x = dsl::arange<double>(1'000'003), z = dsl::arange<double>(777'777);
+  dsl::scalar<double> sum = 0.0, apart = dsl::sum(z);
+  stream.synchronize();
+  const auto native = static_cast<cudaStream_t>(stream.native());
+  cudaGraph_t graph{};
+  cudaGraphExec_t ready{};
+  ASSERT_EQ(cudaStreamBeginCapture(native, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+  sum = dsl::sum(x);
+  ASSERT_EQ(cudaStreamEndCapture(native, &graph), cudaSuccess);
+  ASSERT_EQ(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess);
+  for (int k = 0; k < 200; ++k) {
+    for (int i = 0; i < 3; ++i) ASSERT_EQ(cudaGraphLaunch(ready, static_cast<cudaStream_t>(other.native())), cudaSuccess);
+    for (int i = 0; i < 5; ++i) apart = dsl::sum(z);
+    ASSERT_EQ(apart.value(), 777'776.0 * 777'777.0 / 2);
+    other.synchronize();
+    ASSERT_EQ(sum.value(), 1'000'002.0 * 1'000'003.0 / 2);
+  }
+  cudaGraphExecDestroy(ready);
+  cudaGraphDestroy(graph);
+}
+
+// On a stream that has no scratch memory yet.
 TEST(reduce_on_cuda, is_captured_into_a_graph) {
   if (dsl::devices().front().kind != dsl::backend::cuda) GTEST_SKIP() << "no GPU";
   const dsl::device_guard device{dsl::device("cuda")};

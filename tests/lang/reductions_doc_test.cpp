@@ -38,6 +38,15 @@ TEST_P(reductions_page, in_formulas) {
   EXPECT_EQ(u.copy_to_host(), (std::vector<double>{-1, 1, 3, 5}));
   EXPECT_EQ(rms.value(), 3);
   EXPECT_EQ(where.value(), 3);
+
+  const dsl::array<double, 2> a = dsl::ones<double>(3, 4);
+  const dsl::array<double> r = dsl::arange<double>(4);
+  dsl::array<double, 2> product;
+  dsl::scalar<double> total;
+  const auto scaled = dsl::vectorize([](auto a, auto r) { return std::tuple{a * r, dsl::sum(r)}; });
+  dsl::tie(product, total) = scaled(a, r);
+  EXPECT_EQ(total.value(), 3 * dsl::sum(r).value());
+  EXPECT_EQ(product.copy_to_host(), (std::vector<double>{0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3}));
 }
 
 }  // namespace

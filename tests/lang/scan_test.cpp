@@ -204,6 +204,25 @@ TEST_P(scans, large_matrices_along_both_axes) {
   }
 }
 
+// Equal numbers round the same way all along: each place within 5e-6 of the exact sum, however far it is from the beginning.
+TEST_P(scans, sums_of_equal_numbers_at_every_position) {
+  struct shape { std::int64_t rows, columns; };
+  for (const auto& [rows, columns] : {shape{1, 3'000'000}, {2, 300'000}, {100'000, 3}, {20'000, 70}})
+    for (int axis = rows == 1 ? 1 : 0; axis < 2; ++axis) {
+      const double c = 0.3f;
+      const auto a = dsl::full<float>(0.3f, rows, columns);
+      dsl::array<float, 2> sums = dsl::cumsum(a, dsl::axis(axis)), before = dsl::cumsum(a, dsl::axis(axis), dsl::exclusive);
+      const auto h = sums.copy_to_host(), e = before.copy_to_host();
+      double off = 0;
+      for (std::int64_t i = 0; i < rows * columns; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        const double place = static_cast<double>(axis == 0 ? i / columns : i % columns);
+        off = std::max({off, std::abs(h[at] / ((place + 1) * c) - 1), place > 0 ? std::abs(e[at] / (place * c) - 1) : std::abs(e[at])});
+      }
+      EXPECT_LE(off, 5e-6) << rows << " x " << columns << ", axis " << axis;
+    }
+}
+
 // Every operand's layout: the same numbers however they lie.
 TEST_P(scans, operands_and_targets_of_any_layout) {
   const std::vector<std::int64_t> shape = {13, 34, 67};

@@ -17,6 +17,12 @@ struct collatz {  // a loop on data
 struct quotient_and_rest {  // several results, of different dtypes
   DSL_FN std::tuple<int, double> operator()(int a, int b, double scale) const { return {a / b, scale * (a % b)}; }
 };
+struct halvings_from {  // called, not traced, for one parameter takes no symbol
+  DSL_FN auto operator()(auto n, double from) const {
+    for (; n > 1; n = n / 2) from += 1;
+    return from;
+  }
+};
 
 namespace {
 
@@ -82,6 +88,8 @@ TEST_P(vectorize, functors_are_called_once_an_element) {
   dsl::tie(quotient, rest) = dsl::vectorize(quotient_and_rest{})(dsl::to_device(h), 7, 0.5);
   EXPECT_EQ(quotient.copy_to_host()[99], 14);
   EXPECT_EQ(rest.copy_to_host()[99], 1.0);
+  dsl::array<double> halvings = dsl::vectorize(halvings_from{})(dsl::to_device(h), 0.5);
+  EXPECT_EQ(halvings.copy_to_host()[99], 6.5);
 }
 
 TEST_P(vectorize, constants_are_weak_and_the_same_for_all_compilers) {
@@ -99,6 +107,30 @@ TEST_P(vectorize, constants_are_weak_and_the_same_for_all_compilers) {
   EXPECT_NEAR(turned.copy_to_host()[0].imag(), std::sin(0.5), 1e-6);
   y = x * sqrt(dsl::constant(2.0));
   EXPECT_NEAR(y.copy_to_host()[2], 3 * std::sqrt(2.0), 1e-6);
+}
+
+TEST_P(vectorize, symbols_take_compound_assignment) {
+  const auto x = dsl::to_device(std::vector<float>{1, 2, 3});
+  const auto horner = dsl::vectorize([](auto v, auto last) {
+    auto sum = 0 * v;
+    for (int k = 0; k < 3; ++k) sum += k * v, sum *= 2;
+    sum -= last, sum /= 4;
+    return sum;
+  });
+  dsl::array<float> y = horner(x, x(2));  // an element, as an argument beside arrays
+  EXPECT_EQ(y.copy_to_host(), (std::vector<float>{1.25f, 3.25f, 5.25f}));
+  const auto bits = dsl::vectorize([](auto v) {
+    v += 9, v %= 7, v <<= 3, v |= 5, v &= 0x2d, v ^= 3, v >>= 1;
+    return v;
+  });
+  const std::vector<int> host{0, 1, 2, 3, 4, 5, 6};
+  dsl::array<int> z = bits(dsl::to_device(host));
+  const auto got = z.copy_to_host();
+  for (std::size_t i = 0; i < host.size(); ++i) {
+    int v = host[i];
+    v += 9, v %= 7, v <<= 3, v |= 5, v &= 0x2d, v ^= 3, v >>= 1;
+    EXPECT_EQ(got[i], v) << i;
+  }
 }
 
 TEST_P(vectorize, tuples_of_expressions_are_one_assignment) {

@@ -268,6 +268,28 @@ std::string message(F&& f) {
   return "nothing was thrown";
 }
 
+TEST_P(array, eval_copies_what_is_evaluated_already) {
+  dsl::array<int> x = dsl::arange<int>(4);
+  dsl::scalar<int> s = 7;
+  auto all = dsl::eval(x), part = dsl::eval(x(dsl::slice(dsl::end, 1, -1)));
+  auto one = dsl::eval(s), element = dsl::eval(x(2));
+  static_assert(std::is_same_v<decltype(all), dsl::array<int>> && std::is_same_v<decltype(one), dsl::scalar<int>> && std::is_same_v<decltype(element), dsl::scalar<int>>);
+  x = 0, s = 0;
+  EXPECT_EQ(all.copy_to_host(), (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(part.copy_to_host(), (std::vector<int>{3, 2}));
+  EXPECT_EQ(one.value(), 7);
+  EXPECT_EQ(element.value(), 2);
+}
+
+TEST_P(array, single_values_take_compound_assignment) {
+  dsl::array<int> x = dsl::arange<int>(4);
+  dsl::scalar<int> s = 7;
+  s += x(3), s *= 2;
+  x(1) -= s, x(2) <<= 3;
+  EXPECT_EQ(s.value(), 20);
+  EXPECT_EQ(x.copy_to_host(), (std::vector<int>{0, -19, 16, 3}));
+}
+
 TEST_P(array, shape_errors_name_the_shapes_and_the_expression_and_change_nothing) {
   auto a = dsl::ones<float>(3), b = dsl::ones<float>(4);
   EXPECT_EQ(message<dsl::shape_error>([&] { a = exp(a) + 2 * b; }), "shapes do not broadcast: (3), (4) in exp(a) + 2 * b");

@@ -66,6 +66,17 @@ TEST_P(checkpoint, replaces_the_one_before_as_a_whole) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.parent_path()), {}), 1);
 }
 
+TEST_P(checkpoint, gives_memory_to_what_has_none) {
+  dsl::save_checkpoint(folder, 1, dsl::scalar<float>(3), dsl::zeros<float>(2, 3));
+  dsl::scalar<float> s;
+  dsl::array<float, 2> x = dsl::ones<float>(4, 4);
+  const dsl::scalar<float> t = std::move(s);
+  const dsl::array<float, 2> y = std::move(x);
+  EXPECT_EQ(dsl::load_checkpoint(folder, s, x), 1);
+  EXPECT_EQ(s.value(), 3.0f);
+  EXPECT_EQ(x.extents(), (dsl::extents<2>{2, 3}));
+}
+
 TEST_P(checkpoint, says_what_does_not_fit_and_writes_nothing) {
   auto x = dsl::ones<float>(4), y = dsl::full<float>(7, 4);
   EXPECT_EQ(error_of([&] { dsl::load_checkpoint(folder, x); }), folder.string() + ": there is no checkpoint");

@@ -40,6 +40,22 @@ mapping sliced(const mapping& m, std::vector<dsl::detail::subscript> chosen) {
   return dsl::detail::subscripted(m, chosen.data(), static_cast<int>(chosen.size()));
 }
 
+// Beside an extent of 0, too, strides and the products of some extents are numbers; NumPy refuses the same shapes.
+TEST(mapping, sizes_pass_no_limit_beside_an_extent_of_0) {
+  using dsl::detail::element_count;
+  const std::int64_t big = std::int64_t{1} << 40;
+  const auto count = [](const index& shape, int size) { return element_count(shape.data(), static_cast<int>(shape.size()), size); };
+  for (const index& shape : {index{0, big, big}, index{big, 0, big}, index{big, big, 0}, index{0, most}}) EXPECT_THROW(count(shape, 1), dsl::shape_error);
+  for (const index& shape : {index{0, big, 1 << 18}, index{big, 0, 1 << 18}, index{1 << 18, big, 0}, index{0, 0, 0}}) EXPECT_EQ(count(shape, 8), 0);
+  EXPECT_EQ(count({big, 1 << 22}, 1), std::int64_t{1} << 62);
+  EXPECT_THROW(count({big, 1 << 22}, 2), dsl::shape_error);
+  const mapping wide = dsl::detail::diagonal(dsl::detail::broadcast_to(packed({1, most}), index{1, most}.data(), 2), 0);
+  EXPECT_EQ(shape_of(wide), (index{1}));
+  const mapping ends = sliced(packed({most}), {dsl::slice(0, dsl::end, most - 1)});
+  EXPECT_EQ(shape_of(dsl::detail::reshape(ends, index{2, 1}.data(), 2)), (index{2, 1}));
+  EXPECT_EQ(shape_of(dsl::detail::reshape(dsl::detail::broadcast_to(ends, index{3, 2}.data(), 2), index{3, 2, 1}.data(), 3)), (index{3, 2, 1}));
+}
+
 TEST(mapping, slices_as_python) {
   std::vector<std::optional<std::int64_t>> bounds{std::nullopt, least, most};
   for (std::int64_t b = -8; b <= 8; ++b) bounds.push_back(b);

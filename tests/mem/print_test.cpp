@@ -126,6 +126,20 @@ TEST_P(print, views_as_copies_of_them) {
   check(dsl::broadcast_to(x(1, dsl::slice(0, 1)), 100, 9, 20));
 }
 
+// As what they evaluate to.
+TEST_P(print, expressions) {
+  const auto x = dsl::to_device(std::vector<float>{1, 2, 3});
+  EXPECT_EQ(printed(x + 1), "[2. 3. 4.]");
+  EXPECT_EQ(printed(dsl::sum(x)), "6.0");
+  EXPECT_EQ(printed(dsl::scalar<float>(1) + x(1)), "3.0");
+  EXPECT_EQ(printed(x / dsl::sum(x)), "[0.16666667 0.33333334 0.5       ]");
+  EXPECT_EQ(printed(dsl::shift(x, 1)), "[0. 1. 2.]");
+  EXPECT_EQ(printed(dsl::index(0, 2, 2)), "[[0 0]\n [1 1]]");
+  EXPECT_EQ(printed(dsl::arange<int>(0) + 1), "[]");
+  EXPECT_THROW(printed(dsl::array<float>() + 1), dsl::memory_error);
+  EXPECT_EQ(printed(dsl::device::current().name()), GetParam());
+}
+
 TEST_P(print, single_values) {
   const auto x = dsl::to_device(std::vector<double>{0.1, 2});
   EXPECT_EQ(printed(x(0)), "0.1");

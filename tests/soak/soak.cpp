@@ -47,7 +47,8 @@ struct mailbox {
 
 void check(const parcel& p) {
   const std::vector<integer> got = p.elements.copy_to_host();
-  for (std::size_t i = 0; i < got.size(); ++i) want(got[i] == p.first + p.step * static_cast<integer>(i), "a parcel", static_cast<integer>(got.size()));
+  for (std::size_t i = 0; i < got.size(); ++i)
+    want(got[i] == p.first + p.step * static_cast<integer>(i), "a parcel", static_cast<integer>(got.size()));
 }
 
 constexpr auto mix = dsl::vectorize([](auto x, auto total, auto k) {
@@ -58,7 +59,8 @@ constexpr auto next = dsl::vectorize([](auto s, auto k) { return (s * 5 + k) & 2
 
 class worker {
  public:
-  worker(int number, std::vector<mailbox>& boxes, const dsl::array<integer>& table) : engine_(static_cast<unsigned>(number)), boxes_(boxes), table_(table) {}
+  worker(int number, std::vector<mailbox>& boxes, const dsl::array<integer>& table)
+      : engine_(static_cast<unsigned>(number)), boxes_(boxes), table_(table) {}
 
   void round() {
     switch (below(8)) {
@@ -112,14 +114,16 @@ class worker {
     const dsl::array<integer, 2> m = dsl::reshape(dsl::arange<integer>(rows * columns), rows, columns), t = dsl::transpose(m) * 2;
     const dsl::array<integer> sums = dsl::sum(t, dsl::axis(0));
     const std::vector<integer> got = sums.copy_to_host();
-    for (integer r = 0; r < rows; ++r) want(got[static_cast<std::size_t>(r)] == columns * (2 * r * columns + columns - 1), "a row's sum", r);
+    for (integer r = 0; r < rows; ++r)
+      want(got[static_cast<std::size_t>(r)] == columns * (2 * r * columns + columns - 1), "a row's sum", r);
   }
 
   void loop() {
     const integer n = size(), offset = below(1000), steps = 1 + below(n > 100'000 ? 4 : 12);
     dsl::array<integer> x = dsl::arange<integer>(n) + offset;
     dsl::scalar<integer> total = offset;
-    static constexpr strategy ways[] = {strategy::automatic, strategy::cooperative, strategy::cooperative, strategy::launches, strategy::graph};
+    static constexpr strategy ways[] = {strategy::automatic, strategy::cooperative, strategy::cooperative, strategy::launches,
+                                        strategy::graph};
     const dsl::backend where = dsl::device::current().kind;
     const strategy how = ways[where == dsl::backend::cuda ? below(5) : where == dsl::backend::sim ? below(4) : 0];
     const std::vector<integer> got = dsl::iterate(steps, mix, dsl::state(x, total), dsl::step, how).copy_to_host();
@@ -139,7 +143,8 @@ class worker {
   void end_on_a_condition() {
     const integer last = below(256), seed = below(256);
     dsl::scalar<integer> s = seed, ran;
-    dsl::iterate(60, next, dsl::state(s), dsl::step, dsl::until(s == last, ran), below(2) == 0 ? strategy::automatic : strategy::launches);
+    dsl::iterate(60, next, dsl::state(s), dsl::step, dsl::until(s == last, ran),
+                 below(2) == 0 ? strategy::automatic : strategy::launches);
     integer now = seed, count = 0;
     while (count < 60) {
       now = (now * 5 + count++) & 255;

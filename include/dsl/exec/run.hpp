@@ -100,7 +100,7 @@ class prepared {
 /// The passes of one statement: all are laid out and checked before the first one is queued.
 class statement {
  public:
-  statement();
+  explicit statement(std::size_t most);
   ~statement();
   statement(const statement&) = delete;
   /// As `prepared`. Throws shape_error where targets of two passes have an element in common.

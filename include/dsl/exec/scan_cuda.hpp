@@ -139,9 +139,11 @@ __global__ void __launch_bounds__(scan_block_threads) scan_column_totals(const s
     visit([&](std::int64_t, const auto& mine) { values[0] = team.join(values[0], mine); });
     scan_block(team, values, [&](const auto&) { return team.none(); });
   }
+  auto run = team.none();
   visit([&](std::int64_t k, const auto& mine) {
-    totals[k * scan.across] = values[0].value;
-    values[0] = team.join(values[0], mine);
+    if ((k - first) % totals_run == 0) values[0] = team.join(values[0], run), run = team.none();
+    totals[k * scan.across] = team.join(values[0], run).value;
+    run = team.join(run, mine);
   });
 }
 

@@ -105,6 +105,10 @@ template <class Arguments> struct scan_arguments : Arguments { scan_parameters s
 
 inline constexpr int scan_block_threads = 256, scan_groups = 32;
 
+/// Rows of a column that are combined one after another before they are combined with what comes before them: so a chain of roundings
+/// stays short.
+inline constexpr int column_run = 64, totals_run = 16;  // and chunks' totals
+
 /// Vectors a thread takes of a tile: 16 elements in all, and no more than four, for a tile has one total for each warp and round and
 /// one warp scans them.
 constexpr int scan_rounds(int lanes) { return lanes >= 16 ? 1 : lanes == 8 ? 2 : 4; }
@@ -230,14 +234,22 @@ struct scan_thread : kernel_body<typename Scan::pass, Scan::inputs, Arguments, M
     if (count <= 0) return;
     const std::int64_t chunk = corner[1] / t.height, outer = tile / t.across.by / t.down.by;
     V* const totals = static_cast<V*>(scan.totals) + (outer * scan.chunks + chunk) * scan.across + corner[0] + column;
-    V before[lanes];
+    V before[lanes], run[lanes];
     bool none = chunk == 0 || !last;
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l) {
-      before[l] = l > 0 ? before[0] : V{};
+      before[l] = l > 0 ? before[0] : V{}, run[l] = V{};
       if (!none && l < count) before[l] = memory.template load<V>(totals + l);
     }
+    const auto joined = [&](int l) { return none ? run[l] : apply_operator<combine>(before[l], run[l]); };
+    const auto end_run = [&] {
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l) before[l] = joined(l);
+      none = false;
+    };
     for (int next = 0; next < height; next += ahead) {
+      bool is_new = next % column_run == 0;
+      if (is_new && next > 0) end_run();
       DSL_DETAIL_UNROLL
       for (int k = 0; k < ahead; ++k) {
         this->place_in_tile(g[k], column, next + k < height ? next + k : next);
@@ -251,16 +263,18 @@ struct scan_thread : kernel_body<typename Scan::pass, Scan::inputs, Arguments, M
         V y[lanes];
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l) {
-          const V x = nth<0>(out.of[l]), exclusive = head ? init() : before[l];
-          if (head && scan.has_init != 0) before[l] = apply_operator<combine>(init(), x);
-          else before[l] = none ? x : apply_operator<combine>(before[l], x);
-          y[l] = scan.exclusive != 0 ? exclusive : before[l];
+          const V x = nth<0>(out.of[l]);
+          if (scan.exclusive != 0) y[l] = head ? init() : is_new ? before[l] : joined(l);
+          if (head && scan.has_init != 0) run[l] = apply_operator<combine>(init(), x);
+          else run[l] = is_new ? x : apply_operator<combine>(run[l], x);
+          if (scan.exclusive == 0) y[l] = joined(l);
         }
-        none = false;
+        is_new = false;
         if (last) store(g[k], y);
       }
     }
     if (last) return;
+    end_run();
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l)
       if (l < count) memory.store(totals + l, before[l]);

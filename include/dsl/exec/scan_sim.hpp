@@ -119,11 +119,13 @@ struct simulated_scan_columns {
   DSL_DETAIL_SMALL static void totals(const scan_parameters& scan, std::int64_t column) {
     const std::int64_t outer = column / scan.across;
     V* const of_chunk = static_cast<V*>(scan.totals) + outer * scan.chunks * scan.across + (column - outer * scan.across);
-    stretch<V> before{};
+    using combine = typename Scan::combine;
+    stretch<V> before{}, run{};
     for (std::int64_t k = 0; k < scan.chunks; ++k) {
       const stretch<V> mine{of_chunk[k * scan.across], true};
-      of_chunk[k * scan.across] = before.value;
-      before = join<typename Scan::combine>(before, mine);
+      if (k % totals_run == 0) before = join<combine>(before, run), run = {};
+      of_chunk[k * scan.across] = join<combine>(before, run).value;
+      run = join<combine>(run, mine);
     }
   }
 };

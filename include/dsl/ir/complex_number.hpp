@@ -88,9 +88,13 @@ DSL_DETAIL_FN constexpr auto apply_to_numbers(Z... z) {
 #undef DSL_FUNCTION_3_any
 #undef DSL_FUNCTION_3_ordered
 template <class T>
-DSL_DETAIL_FN constexpr complex<T> pow(complex<T> z, std::type_identity_t<complex<T>> w) { return detail::apply_to_numbers<op::pow, T>(z.as_value(), w.as_value()); }
+DSL_DETAIL_FN constexpr complex<T> pow(complex<T> z, std::type_identity_t<complex<T>> w) {
+  return detail::apply_to_numbers<op::pow, T>(z.as_value(), w.as_value());
+}
 template <class T>
-DSL_DETAIL_FN constexpr complex<T> pow(std::type_identity_t<T> x, complex<T> w) { return detail::apply_to_numbers<op::pow, T>(x, w.as_value()); }
+DSL_DETAIL_FN constexpr complex<T> pow(std::type_identity_t<T> x, complex<T> w) {
+  return detail::apply_to_numbers<op::pow, T>(x, w.as_value());
+}
 /// r (cos theta + i sin theta).
 template <std::floating_point T>
 DSL_DETAIL_FN constexpr complex<T> polar(T r, std::type_identity_t<T> theta = 0) { return detail::math::polar(r, theta); }

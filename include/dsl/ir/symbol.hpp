@@ -14,6 +14,11 @@ struct symbol {
   detail::graph* owner;
   int id;
 
+  // What GCC shows where std::sqrt(v) is called. With others a functor that takes a symbol or a number would be traced.
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+  constexpr operator double() const = delete;  // functions of symbols are without std::, as sqrt(v), and no variable holds a symbol but auto
+#endif
+
   template <class T>
     requires std::same_as<T, bool>
   constexpr explicit operator T() const {
@@ -107,7 +112,7 @@ constexpr symbol<To, Weak> convert_symbol(symbol<From, W> s) {
 // A weak integer that becomes one of another dtype has to lie in a range: of a literal that is known here, of an operand when the
 // expression is made. What a formula computes of its scalars wraps.
 constexpr void require_range(graph& g, int id, integer_range range) {
-  const node n = g[id];
+  const node& n = g[id];
   if (kind_of(n.type) != kind::integer) return;
   if (n.code == op::constant && range.outside(n.word.bits, info(n.type).is_signed) != nullptr)
     throw "an integer literal is outside the dtype of the array beside it (as NumPy's OverflowError): dsl::cast the array to a wider one";
@@ -240,7 +245,8 @@ template <op Code, class... S>
 constexpr bool compares_with_scalar() {
   if constexpr (sizeof...(S) == 2 && info(Code).result == op_result::boolean && info(Code).operands == op_operands::promoted) {
     constexpr weak_dtype type[] = {S::type...};
-    return type[0].weak != type[1].weak && type[0].type != type[1].type && kind_of(type[0].type) == kind::integer && kind_of(type[1].type) == kind::integer;
+    return type[0].weak != type[1].weak && type[0].type != type[1].type && kind_of(type[0].type) == kind::integer &&
+           kind_of(type[1].type) == kind::integer;
   } else {
     return false;
   }
@@ -261,24 +267,19 @@ constexpr auto clip_bound(symbol<From, W> bound) {
   if constexpr (W && From != D && kind_of(D) == kind::integer && kind_of(From) == kind::integer) {
     require_range(*bound.owner, bound.id, Upper ? integer_range{D, dtype::uint64} : integer_range{dtype::int64, D});
     constexpr bool may_be_beyond = Upper ? greatest_of(From) > greatest_of(D) : least_of(From) < least_of(D);
-    if constexpr (may_be_beyond) {
-      const auto last = constant<From, true>(bound.owner, static_cast<value_t<From>>(Upper ? greatest_of(D) : static_cast<std::uint64_t>(least_of(D))));
-      const auto within = apply_to_symbols<Upper ? op::min : op::max>(std::make_index_sequence<2>{}, bound, last);
-      return convert_symbol<D, true>(within);
-    } else {
-      return convert_symbol<D, true>(bound);
-    }
+    constexpr std::uint64_t end = Upper ? greatest_of(D) : static_cast<std::uint64_t>(least_of(D));
+    symbol<From, true> within = bound;
+    if constexpr (may_be_beyond)
+      within = emit<Upper ? op::min : op::max, From, true>(bound.owner, bound, constant<From, true>(bound.owner, static_cast<value_t<From>>(end)));
+    return convert_symbol<D, true>(within);
   } else {
     return bound;
   }
 }
-template <class... S>
-constexpr auto clip_symbols(S... s) {
-  constexpr dtype common = resolve(op::clip, S::type...).operand[0];
-  const auto clip = [](auto a, auto low, auto high) {
-    return apply_to_symbols<op::clip>(std::make_index_sequence<3>{}, a, clip_bound<common, false>(low), clip_bound<common, true>(high));
-  };
-  return clip(s...);
+template <class A, class Low, class High>
+constexpr auto clip_symbols(A a, Low low, High high) {
+  constexpr dtype common = resolve(op::clip, A::type, Low::type, High::type).operand[0];
+  return apply_to_symbols<op::clip>(std::make_index_sequence<3>{}, a, clip_bound<common, false>(low), clip_bound<common, true>(high));
 }
 
 /// Appends an operation to the graph of its operands and returns its node.

@@ -1,298 +1,19 @@
-// Assignment: expressions become a program, and the program runs.
+// Assignment: expressions become passes, and the passes run.
 #pragma once
 
-#include <optional>
-
-#include <dsl/exec/run.hpp>
-#include <dsl/lang/assignable.hpp>
+#include <dsl/lang/assigned.hpp>
 
 namespace dsl {
 
 namespace detail {
 
-#if defined(__CUDACC__)
-inline const bool kernels_registered = register_kernels();  // in the user's files; the library's own kernels do not count
-#endif
-
-/// What an output is assigned to: elements, or one value in device memory.
-struct target_type {
-  dtype type;
-  bool single;
-};
-template <target_type... T> struct target_types {};
-
-template <target_type T, class Output>
-constexpr void add_output(graph& g, const Output& o) {
-  constexpr dtype Target = T.type;
-  g.single |= static_cast<std::uint32_t>(T.single) << g.outputs.size();
-  if constexpr (is_symbol<Output>) {
-    g.outputs.push_back(convert_operand<Target, false>(o).id);
-  } else {
-    g.outputs.push_back(convert_operand<Target, false>(lift(&g, o)).id);  // the formula returned a constant
-  }
-}
-/// The graph of expressions assigned to given targets. Where they share their operands each reads the first one's.
-template <bool Share, class Targets, class... E> struct assignment;
-template <bool Share, target_type... Targets, class... E>
-struct assignment<Share, target_types<Targets...>, E...> {
-  static constexpr graph run() {
-    graph g;
-    tracer t{&g};
-    const std::tuple<trace_t<E>...> results{trace<E>(t)...};
-    const auto all = std::apply([](const auto&... r) { return std::tuple_cat(as_tuple(r)...); }, results);
-    std::apply([&g](const auto&... o) { (add_output<Targets>(g, o), ...); }, all);
-    g.operands = t.operands;
-    return g;
-  }
-  template <class One>
-  static constexpr trace_t<One> trace(tracer& t) {
-    if (Share) t.operands = 0;
-    return traced<One>::run(t);
-  }
-};
-
-template <bool Share, class Targets, class Calls, class... E> struct assignment_pass;
-template <bool Share, class Targets, class... Calls, class... E>
-struct assignment_pass<Share, Targets, std::tuple<Calls...>, E...> : compile<assignment<Share, Targets, E...>, Calls...> {};
-
-// The name of the first expression that has one. Deduced, for the reason given at `code_for`.
-inline std::type_identity<unnamed> kernel_name() { return {}; }
-template <class E, class... Rest>
-auto kernel_name(const E&, const Rest&... rest) { return kernel_name(rest...); }
-template <template <class, class> class Function, class Name, class F, class... Operands, class... Rest>
-  requires(!std::same_as<Name, unnamed>)
-std::type_identity<Name> kernel_name(const expression<Function<Name, F>, Operands...>&, const Rest&...) { return {}; }
-template <class F, int R, class E, class... Rest>
-auto kernel_name(const reduction<F, R, E>& e, const Rest&... rest) { return kernel_name(std::get<0>(e.operands), rest...); }
-
-template <class T> inline constexpr target_type type_of_target{dtype_v<typename T::value_type>, T::rank == 0};
-
-template <bool Share, class Targets, class... E>
-using compiled_for = assignment_pass<Share, Targets, decltype(std::tuple_cat(std::declval<typename calls_of<E>::type>()...)), E...>;
-
-// nvcc writes a kernel's template arguments down again and cannot write a closure type, so they are deduced from values here, never
-// spelled by way of the expression that made them.
-template <int Inputs, class Name, class... Parts>
-const program_code& code_for(std::type_identity<Name>, pass<Parts...>) {
-  return code_of<Name, pass<Parts...>, Inputs>();
-}
-
-// Whether a formula gives integers that were C++ scalars, for a target of another integer dtype: where(mask, 300, 400).
-template <class Output>
-constexpr bool narrows_scalars(target_type to) {
-  if constexpr (is_symbol<Output>) return Output::type.weak && kind_of(to.type) == kind::integer && kind_of(Output::type.type) == kind::integer && Output::type.type != to.type;
-  else return false;
-}
-template <target_type... T, class... Output>
-constexpr bool narrows_scalars(target_types<T...>, std::type_identity<std::tuple<Output...>>) { return (narrows_scalars<Output>(T) || ...); }
-
-/// What each leaf has to lie in, should it be a C++ integer.
-template <class Assignment, int Leaves>
-struct leaf_ranges {
-  integer_range at[Leaves];
-
-  constexpr leaf_ranges() {
-    const graph g = Assignment::run();
-    for (int i = 0; i < g.scalars.size(); ++i) at[i] = g.scalars[i];
-  }
-};
-
-// Whether a pass counts its elements: then an operand follows its leaves.
-constexpr bool counts_positions(const program_view& p, int leaves) {
-  for (int i = 0; i < p.nodes; ++i)
-    if (head{p.heads[i]}.code() == op::index && p.payloads[i] == static_cast<std::uint64_t>(leaves)) return true;
-  return false;
-}
-
-template <class E> fold_axes fold_axes_of(const E&) { return {E::rank, ~0u}; }
-template <class F, int R, class... Operands>
-fold_axes fold_axes_of(const reduction<F, R, Operands...>& e) { return {broadcast_rank<Operands...>(), e.axes}; }
-// A formula of one reduction and scalars.
-template <class F, class... Operands>
-  requires((reductions_in<Operands> + ... + 0) > 0)
-fold_axes fold_axes_of(const expression<F, Operands...>& e) {
-  fold_axes found{};
-  std::apply([&found](const auto&... x) { ((found = reductions_in<std::remove_cvref_t<decltype(x)>> > 0 ? fold_axes_of(x) : found), ...); }, e.operands);
-  return found;
-}
-
-/// A target while its statement is checked and queued.
-template <class Target>
-struct bound_target {
-  Target& target;
-  bool imagined = false;
-  static constexpr bool needs_memory() { return false; }
-  static void give_memory(const geometry&, std::uint32_t, const pass_view&, const operand*) {}
-  const Target& elements() const { return target; }
-  static void adopt() {}
-};
-/// An array without memory gets it aside, and takes it over when the statement is queued. Of one that is imagined, for a plan, there
-/// is a first byte alone.
-template <class T, int R>
-struct bound_target<array<T, R>> {
-  array<T, R>& target;
-  bool imagined = false;
-  array<T, R> made{};
-  buffer_ref byte{};
-  dsl::extents<R> sizes{};
-
-  bool needs_memory() const { return !target.has_memory(); }
-  void give_memory(const geometry& g, std::uint32_t folded, const pass_view& pass, const operand* all) {
-    if (!needs_memory()) return;
-    shape_target(sizes.data(), R, g, folded, pass, all);
-    element_count(sizes.data(), R, sizeof(T));  // throws
-    if (imagined) byte = buffer_ref::allocate(1, g.where);
-    else made = array<T, R>(sizes, g.where);
-  }
-  view<T, R> elements() {
-    if (imagined && needs_memory()) return {byte, static_cast<T*>(byte.data()), sizes, row_major(sizes)};
-    return needs_memory() ? made.view() : target.view();
-  }
-  void adopt() {
-    if (made.has_memory()) target = std::move(made);
-  }
-};
-
-/// A scalar that was moved from gets memory in the same way.
-template <class T>
-struct bound_target<scalar<T>> {
-  scalar<T>& target;
-  bool imagined = false;
-  std::optional<scalar<T>> made{};
-
-  bool needs_memory() const { return !target.has_memory(); }
-  void give_memory(const geometry& g, std::uint32_t, const pass_view&, const operand*) {
-    if (needs_memory()) made.emplace(T{}, g.where);
-  }
-  view<T, 0> elements() { return made ? made->view() : target.view(); }
-  void adopt() {
-    if (made) target = std::move(*made);
-  }
-};
-
-/// Throws shape_error where an object stands among the targets twice.
-template <class... Targets>
-std::tuple<bound_target<Targets>...> bind_targets(const std::tuple<Targets&...>& targets, bool imagined = false) {
-  return std::apply([&](auto&... target) {
-    if constexpr (sizeof...(Targets) > 1) {
-      const void* const all[] = {&target...};
-      require_distinct(all, sizeof...(Targets));
-    }
-    return std::tuple<bound_target<Targets>...>{bound_target<Targets>{target, imagined}...};
-  }, targets);
-}
-template <std::size_t First, class... Targets, std::size_t... I>
-auto some_targets(std::tuple<bound_target<Targets>...>& all, std::index_sequence<I...>) { return std::tie(std::get<First + I>(all)...); }
-template <class... Targets>
-auto all_targets(std::tuple<bound_target<Targets>...>& all) { return some_targets<0>(all, std::index_sequence_for<Targets...>{}); }
-
-// The types of an expression's leaves.
-template <class E> struct leaf_types { using type = std::tuple<E>; };
-template <class... Operands> struct leaf_types<std::tuple<Operands...>> { using type = decltype(std::tuple_cat(std::declval<typename leaf_types<Operands>::type>()...)); };
-template <class F, class... Operands> struct leaf_types<expression<F, Operands...>> : leaf_types<std::tuple<Operands...>> {};
-template <class F, int R, class... Operands> struct leaf_types<reduction<F, R, Operands...>> : leaf_types<std::tuple<Operands...>> {};
-
-/// All expressions' leaves, one after another.
-template <class... E>
-struct leaves_of_parts {
-  static constexpr int count = sizeof...(E);
-  explicit leaves_of_parts(const E&... e) {
-    operand* at = all;
-    int k = 0;
-    ((parts[k++] = {static_cast<int>(at - all), leaf_count<E>, fold_axes_of(e)}, add_leaves(e, at)), ...);
-  }
-  operand all[(0 + ... + leaf_count<E>)];
-  part parts[count];
-};
-
-// What reductions ask of their operands' shapes.
-template <class E> void check_shapes(const E&) {}
-template <class F, int R, class... Operands>
-void check_shapes(const reduction<F, R, Operands...>& e) {
-  if constexpr (requires { F::check_shapes(std::declval<const Operands&>()...); })
-    std::apply([](const auto&... x) { F::check_shapes(x...); }, e.operands);
-}
-template <class F, class... Operands>
-  requires((reductions_in<Operands> + ... + 0) > 0)
-void check_shapes(const expression<F, Operands...>& e) {
-  std::apply([](const auto&... x) { (check_shapes(x), ...); }, e.operands);
-}
-
-/// Expressions and their targets as a pass: its operands, before they are laid out.
-template <bool Share, class TargetTuple, class... E> class assigned;
-template <bool Share, class... Targets, class... E>
-class assigned<Share, std::tuple<Targets&...>, E...> {
-  static_assert((is_pass<E> && ...), "this takes more than one kernel: evaluate the reductions in it first, with dsl::eval");
-  using compiled = compiled_for<Share, target_types<type_of_target<std::remove_const_t<Targets>>...>, E...>;
-  static_assert(!compiled::mixes, "a formula cannot use its reductions for its elements: apply it to dsl::sum(x) and the like");
-  static_assert(!compiled::folds_folds, "a reduction of a reduction: it is one value, not many");
-
-  static constexpr int leaves = Share ? leaf_count<std::tuple_element_t<0, std::tuple<E...>>> : (0 + ... + leaf_count<E>), targets = sizeof...(Targets), expressions = sizeof...(E);
-
- public:
-  using types = target_types<type_of_target<std::remove_const_t<Targets>>...>;
-  using pass = typename compiled::spelled;
-  static constexpr int inputs = inputs_of_kernel<leaves + (counts_positions(pass::elements::view(), leaves) ? 1 : 0)>();
-
- private:
-  using bound = std::tuple<bound_target<Targets>&...>;
-  using target_numbers = std::index_sequence_for<Targets...>;
-  static constexpr int expression_of(int target) { return detail::expression_of<E...>(target); }
-
- public:
-  assigned(const bound& to, const E&... e) : folds_{fold_axes_of(e)...} {
-    operand* at = all_;
-    ((at = Share ? all_ : at, add_leaves(e, at)), ...);
-    (check_shapes(e), ...);
-    if (inputs > leaves) all_[leaves] = position_operand();
-    if constexpr (narrows_scalars(types{}, std::type_identity<outputs_of<E...>>{})) {
-      constexpr leaf_ranges<assignment<Share, types, E...>, leaves> ranges;
-      for (int i = 0; i < leaves; ++i) require_range(all_[i], ranges.at[i]);
-    }
-    give_memory_to(to, target_numbers{});
-    at = all_ + inputs;
-    add_targets(to, at, target_numbers{});
-  }
-
-  static const program_code& code(const E&... e) { return code_for<inputs>(kernel_name(e...), pass{}); }
-  /// Inputs, then targets.
-  const operand* operands() const { return all_; }
-
- private:
-  template <std::size_t... I>
-  void give_memory_to(const bound& to, std::index_sequence<I...>) {
-    if (!(std::get<I>(to).needs_memory() || ...)) return;
-    const device_guard of_targets(home_of(as_operand(std::get<I>(to).target)...)), of_operands(home_of_operands(all_, leaves));
-    geometry g;
-    lay_out(g, all_, leaves, 0, 1, pass::view());
-    (std::get<I>(to).give_memory(g, pass::is_result(static_cast<int>(I)) ? folds_[expression_of(static_cast<int>(I))].axes : 0, pass::view(), all_), ...);
-  }
-  template <std::size_t... I>
-  void add_targets(const bound& to, operand*& at, std::index_sequence<I...>) {
-    (add_target<static_cast<int>(I), Targets>(std::get<I>(to), at), ...);
-  }
-  template <int I, class Target>
-  void add_target(bound_target<Target>& target, operand*& at) {
-    using E_ = std::tuple_element_t<static_cast<std::size_t>(expression_of(I)), std::tuple<E...>>;
-    static_assert(!pass::is_result(I) || Target::rank == result_rank<E_>, "a reduction is one value: assign it to a dsl::scalar; along axes, to an array of as many dimensions as are left");
-    static_assert(pass::is_result(I) || Target::rank >= E_::rank, "the expression has more dimensions than its target");
-    operand* const mine = at;
-    add_leaves(as_operand(target.elements()), at);
-    if constexpr (pass::is_result(I)) lie_along(*mine, folds_[expression_of(I)]);
-    else mine->kind = operand_kind::array;  // a scalar target of an elementwise expression is an array of rank 0
-  }
-
-  operand all_[inputs + targets];
-  fold_axes folds_[expressions];
-};
-
 /// Whether several expressions give single values, or values along axes, and no elements: each may have an index space of its own.
-template <class Targets, class... E>
-constexpr bool are_reductions() {
-  if constexpr (sizeof...(E) == 1) return false;
+template <class... E, target_type... Targets>
+constexpr bool are_reductions(target_types<Targets...>) {
+  if constexpr (sizeof...(E) == 1 || sizeof...(Targets) != std::tuple_size_v<outputs_of<E...>>) return false;
   else if constexpr (((reductions_in<E> > 0) && ...)) return true;
   else {
-    using together = typename compiled_for<false, Targets, E...>::spelled;
+    using together = typename compiled_for<false, target_types<Targets...>, E...>::spelled;
     bool all = together::folds::count > 0;
     for (int i = 0; i < together::targets; ++i) all = all && together::is_result(i);
     return all;
@@ -327,7 +48,7 @@ constexpr std::size_t count_alike() {
 template <class Bound, class... E>
 class reductions_apart {
  public:
-  reductions_apart(const launch& fixed, Bound& to, const E&... e) : fixed_(fixed), to_(to), from_(e...) {}
+  reductions_apart(const launch& fixed, Bound& to, const E&... e) : fixed_(fixed), to_(to), from_(e...), all_(sizeof...(E)) {}
   void assign() { add_all(std::index_sequence_for<E...>{}), all_.assign(); }
 
  private:
@@ -359,11 +80,11 @@ class reductions_apart {
   statement all_;
 };
 
-/// Evaluates expressions that are passes.
+/// Evaluates expressions that are passes. What is thrown before they are queued leaves all targets as they were.
 template <class... Targets, class... E>
 void assign_passes(const launch& fixed, const std::tuple<Targets&...>& targets, const E&... e) {
   auto to = bind_targets(targets);
-  if constexpr (are_reductions<target_types<type_of_target<std::remove_const_t<Targets>>...>, E...>()) {
+  if constexpr (are_reductions<E...>(target_types<type_of_target<std::remove_const_t<Targets>>...>{})) {
     reductions_apart<decltype(to), E...>(fixed, to, e...).assign();
   } else {
     using together = assigned<false, std::tuple<Targets&...>, E...>;
@@ -379,7 +100,7 @@ void assign_passes(const launch& fixed, const std::tuple<Targets&...>& targets, 
 template <class... Targets, class Values, class... E, std::size_t... I>
 void assign_substituted(const launch&, const std::tuple<Targets&...>&, const Values&, const std::tuple<const E&...>&, std::index_sequence<I...>);
 
-/// Evaluates expressions into targets. Reductions inside them are evaluated first, all of one depth in one pass.
+/// Evaluates expressions into targets. Reductions inside them are evaluated first, all of one depth together.
 template <class... Targets, class... E>
 void assign_all(const launch& fixed, const std::tuple<Targets&...>& targets, const E&... expressions) {
   static_assert((!counts_steps_in<E> && ...), "dsl::step is the number of a loop's step: it stands among the parameters of dsl::iterate alone");
@@ -403,11 +124,18 @@ void assign_substituted(const launch& fixed, const std::tuple<Targets&...>& targ
 }  // namespace detail
 
 /// Evaluates an expression into an array, a view or a scalar, as if it were complete before the first element is written: one
-/// kernel, and one more for each depth of reductions inside it, without waiting. Throws shape_error, device_error, memory_error or
-/// cuda_error, the first three before anything is written. `fixed` overrides the plan.
+/// kernel, and for each depth of reductions inside it one for those that read the same operands, without waiting. Throws shape_error,
+/// device_error, memory_error or cuda_error, the first three before anything is written or the target has got memory. `fixed` overrides
+/// the plan.
 template <class Target, detail::lazy E>
 void assign(Target&& target, const E& expression, const launch& fixed = {}) {
   detail::assign_all(fixed, std::tuple<std::remove_reference_t<Target>&>(target), expression);
+}
+
+/// The same for an array, a scalar or an element.
+template <class Target, detail::viewable A>
+void assign(Target&& target, const A& source, const launch& fixed = {}) {
+  assign(target, detail::as_operand(source), fixed);
 }
 
 /// Sets every element of a view to a C++ scalar. Throws overflow_error where the dtype does not hold it.
@@ -423,14 +151,16 @@ template <class... Targets>
 struct tied {
   std::tuple<Targets&...> targets;
 
-  template <detail::lazy E>
+  template <class E>
+    requires(detail::lazy<E> || detail::viewable<E>)
   const tied& operator=(const E& expression) const {
-    detail::assign_all({}, targets, expression);
+    detail::assign_all({}, targets, detail::as_operand(expression));
     return *this;
   }
-  template <detail::lazy... E>
+  template <class... E>
+    requires((detail::lazy<E> || detail::viewable<E>) && ...)
   const tied& operator=(const std::tuple<E...>& expressions) const {
-    std::apply([this](const auto&... e) { detail::assign_all({}, targets, e...); }, expressions);
+    std::apply([this](const auto&... e) { detail::assign_all({}, targets, detail::as_operand(e)...); }, expressions);
     return *this;
   }
 };
@@ -445,7 +175,8 @@ tied<Targets...> tied_to(const std::tuple<Targets&...>& targets) { return {targe
 }  // namespace detail
 
 /// Targets for a formula with several outputs, or for as many expressions in a std::tuple: arrays for elements, scalars for
-/// reductions; of a struct its members. One kernel. All right sides are complete before the first element is written.
+/// reductions; of a struct its members. One kernel, but for reductions that do not read the same operands. All right sides are complete
+/// before the first element is written. Throws as `assign` does, and shape_error where an element would be written twice.
 template <class... Targets>
 auto tie(Targets&... targets) {
   static_assert(detail::are_targets(std::type_identity<detail::flat_t<Targets...>>{}), "a target is an array, a view or a scalar in device memory, not a C++ scalar");
@@ -463,9 +194,10 @@ plan plan_of(const tied<Targets...>& targets, const E& expression, const launch&
     return {};
   }
 }
-template <class Target, detail::lazy E>
+template <class Target, class E>
+  requires(detail::lazy<E> || detail::viewable<E>)
 plan plan_of(Target& target, const E& expression, const launch& fixed = {}) {
-  return plan_of(dsl::tie(target), expression, fixed);
+  return plan_of(dsl::tie(target), detail::as_operand(expression), fixed);
 }
 
 /// Evaluates now: an array for elements, a scalar for a reduction or an expression without dimensions.

@@ -2,13 +2,9 @@
 #pragma once
 
 #include <dsl/lang/lower.hpp>
+#include <dsl/lang/targets.hpp>
 
 namespace dsl::detail {
-
-// A view writes whether it is const itself or not, as a pointer does.
-template <class Target> inline constexpr bool is_writable = !std::is_const_v<Target>;
-template <class T, int R> inline constexpr bool is_writable<view<T, R>> = !std::is_const_v<T>;
-template <class T, int R> inline constexpr bool is_writable<const view<T, R>> = !std::is_const_v<T>;
 
 /// A pass's operands, as many as a kernel takes.
 template <int Inputs>

@@ -7,9 +7,7 @@
 #include <dsl/ir/complex_number.hpp>
 #include <dsl/ir/symbol.hpp>
 
-namespace dsl {
-
-namespace detail {
+namespace dsl::detail {
 
 /// Whether F, made anew, can be called so; std::is_invocable_v takes five lines more in each error of what is called.
 template <class F, class... T>
@@ -19,36 +17,42 @@ inline constexpr bool is_callable = requires(F f, T... x) { f(x...); };
 template <class F>
 constexpr const char* spelled() { return __PRETTY_FUNCTION__; }
 
-/// The position after the first occurrence of `part`, or null.
+/// Where `text` goes on after `part`, if it begins with it; else null.
+constexpr const char* after(const char* text, const char* part) {
+  for (; *part != 0; ++text, ++part)
+    if (*text != *part) return nullptr;
+  return text;
+}
+/// The same of the first place that has `part`.
 constexpr const char* find_after(const char* text, const char* part) {
-  for (; *text != 0; ++text) {
-    const char *t = text, *p = part;
-    while (*p != 0 && *t == *p) ++t, ++p;
-    if (*p == 0) return t;
-  }
+  for (; *text != 0; ++text)
+    if (const char* const rest = after(text, part)) return rest;
   return nullptr;
 }
 
-/// Where the parameters of a closure type begin: GCC spells it `f()::<lambda(auto:1, int)>`, nvcc `lambda [](auto, int)->auto`.
+/// What a type's name says. GCC spells closures `f()::<lambda(auto:1, int)>`, those inside others after these, and nvcc
+/// `lambda [](auto, int)->auto`. GCC spells the function before a class that is local to it; nvcc does not, and has a sentence of its own.
+struct kind_of_class {
+  const char* parameters = nullptr;  // of a closure
+  bool local = false;
+};
 template <class F>
-constexpr const char* closure_parameters() {
-  const char* const gcc = find_after(spelled<F>(), "<lambda(");
-  return gcc != nullptr ? gcc : find_after(spelled<F>(), "lambda [](");
-}
-template <class F> inline constexpr bool is_closure = closure_parameters<F>() != nullptr;
-
-/// Whether a class is local to a function. GCC spells that function before it, nvcc does not and has a sentence of its own.
-template <class F>
-constexpr bool is_local() {
-  int depth = 0;
-  const char* name = find_after(spelled<F>(), "F = ");
-  for (; name != nullptr && *name != 0 && *name != ';'; ++name) {
-    if (*name == '<') ++depth;
-    if (*name == '>') --depth;
-    if (*name == '(' && depth == 0 && find_after(name, "(anonymous") != name + 10) return true;
+inline constexpr kind_of_class class_kind = [] {
+  kind_of_class found;
+  int depth = 0;  // in template arguments
+  for (const char* p = find_after(spelled<F>(), "F = "); p != nullptr && *p != 0; ++p) {
+    if (depth == 0) {
+      const char *const gcc = after(p, "<lambda("), *const nvcc = after(p, "lambda [](");
+      if (gcc != nullptr || nvcc != nullptr) found.parameters = gcc != nullptr ? gcc : nvcc;
+      found.local = found.local || (*p == '(' && after(p, "(anonymous") == nullptr);
+    }
+    if (*p == '<') ++depth;
+    if (*p == '>' && p[-1] != '-') --depth;
   }
-  return false;
-}
+  return found;
+}();
+template <class F> inline constexpr bool is_closure = class_kind<F>.parameters != nullptr;
+template <class F> inline constexpr bool is_local = class_kind<F>.local;
 
 template <class T> inline constexpr bool is_std_complex = false;
 template <class T> inline constexpr bool is_std_complex<std::complex<T>> = true;
@@ -74,7 +78,7 @@ template <class F>
 constexpr parameter_counts count_parameters() {
   if constexpr (!is_closure<F>) return {parameters<F>::count, -1};
   parameter_counts n{0, 0};
-  const char* from = closure_parameters<F>();
+  const char* from = class_kind<F>.parameters;
   int depth = 0;
   for (const char* p = from; *p != 0; ++p) {
     const bool end = depth == 0 && (*p == ')' || *p == ',');
@@ -101,23 +105,28 @@ constexpr void require_arguments() {
 template <class T> inline constexpr bool has_std_complex = is_std_complex<T>;
 template <class... T> inline constexpr bool has_std_complex<std::tuple<T...>> = (is_std_complex<T> || ...);
 
+/// Whether F, as far as that is known, takes so many arguments; says so where it does not.
+template <class F, int Given>
+constexpr bool require_number() {
+  constexpr int takes = count_parameters<F>().all;
+  if constexpr (takes >= 0) require_arguments<takes, Given>();
+  return takes < 0 || takes == Given;
+}
+
 /// Whether F can be called for elements of dtypes D, with DSL_FN or without; says what is wrong where it cannot.
 template <class F, dtype... D>
 constexpr bool require_functor() {
-  constexpr parameter_counts takes = count_parameters<F>();
-  constexpr int given = sizeof...(D);
-  if constexpr (takes.all >= 0 && takes.all != given) {
-    require_arguments<takes.all, given>();
+  if constexpr (!require_number<F, sizeof...(D)>()) {
     return false;
-  } else if constexpr (is_closure<F> && takes.typed == 0) {
-    static_assert(takes.typed != 0, "the function cannot be called with symbols");
+  } else if constexpr (is_closure<F> && count_parameters<F>().typed == 0) {
+    static_assert(!is_closure<F>, "the function cannot be called with symbols");
     return false;
   } else if constexpr (is_closure<F>) {
     static_assert(!is_closure<F>, "a lambda is traced and takes auto parameters: what has typed ones, or branches on data, is a functor, a "
                                   "class at namespace scope with DSL_FN operator()");
     return false;
-  } else if constexpr (is_local<F>()) {
-    static_assert(!is_local<F>(), "a functor is a class at namespace scope: nvcc takes none that is local to a function");
+  } else if constexpr (is_local<F>) {
+    static_assert(!is_local<F>, "a functor is a class at namespace scope: nvcc takes none that is local to a function");
     return false;
   } else if constexpr (parameters<F>::std_complex) {
     static_assert(!parameters<F>::std_complex, "a functor takes dsl::complex<T>, not std::complex<T>, whose arithmetic nvcc compiles to nothing");
@@ -133,23 +142,11 @@ constexpr bool require_functor() {
   }
 }
 
-template <class S>
-constexpr void refuse_symbol() {
-  static_assert(!is_symbol<S>, "a C++ variable cannot take a symbol's value: begin with a symbol, auto sum = v * 0 or the first term");
+/// Whether F joins two values of dtype D: is traced, or is a functor; says what is wrong where it does not.
+template <class F, dtype D>
+constexpr bool require_operator() {
+  if constexpr (is_callable<F, symbol<D>, symbol<D>>) return true;
+  else return require_functor<F, D, D>();
 }
 
-}  // namespace detail
-
-// A C++ variable has a value while compiling, a symbol has none.
-#define DSL_COMPOUND(token)                       \
-  template <element T, class S>                   \
-    requires is_symbol<S>                         \
-  constexpr T& operator token##=(T& x, const S&) { \
-    detail::refuse_symbol<S>();                   \
-    return x;                                     \
-  }
-DSL_COMPOUND(+) DSL_COMPOUND(-) DSL_COMPOUND(*) DSL_COMPOUND(/) DSL_COMPOUND(%)
-DSL_COMPOUND(<<) DSL_COMPOUND(>>) DSL_COMPOUND(&) DSL_COMPOUND(|) DSL_COMPOUND(^)
-#undef DSL_COMPOUND
-
-}  // namespace dsl
+}  // namespace dsl::detail

@@ -281,7 +281,10 @@ constexpr void require_scalars_fit(const E& operand, const integer_range*& range
   if constexpr (is_struct_of_operands<E>) {
     std::apply([&range](const auto&... m) { (require_scalars_fit(m, range), ...); }, operand.operands);
   } else {
-    if constexpr (has_integer_leaf<E>) require_range(operand_of(operand), *range);
+    if constexpr (has_integer_leaf<E>) {
+      const bool is_outside = range->outside(to_literal(to_value(operand.value)).bits, std::is_signed_v<decltype(operand.value)>) != nullptr;
+      if (is_outside) require_range(operand_of(operand), *range);  // which no constant expression may call
+    }
     ++range;
   }
 }

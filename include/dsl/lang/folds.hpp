@@ -350,8 +350,6 @@ struct user_reduction {
     const auto result = [&] {
       if constexpr (is_callable<F, symbol<D>, symbol<D>>) {
         return F{}(a, b);
-      } else if constexpr (!require_functor<F, D, D>()) {
-        return a;
       } else {
         tracer mine{a.owner, t.operands, t.calls};
         const auto r = functor<unnamed, F>::trace_where(mine, exist, a, b);

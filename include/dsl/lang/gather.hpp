@@ -136,6 +136,7 @@ auto take_flat(const view<const T, R>& x, const Index& index) {
 }
 template <class T, int R, class Index>
 auto take_along(const view<const T, R>& x, const Index& index, int axis) {
+  require_memory(x.owner(), "take");
   constexpr int rank = R - 1 + Index::rank;
   const int along = axis_of(to_mapping(x.extents(), x.strides()), axis, "take");
   // The index's axes stand where the one that it chooses from stood.

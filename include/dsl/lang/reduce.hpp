@@ -178,6 +178,16 @@ constexpr auto vdot(const A& a, const B& b) {
   return detail::reduce_by<detail::dot_function<true>>(std::tuple<>{}, a, b);
 }
 
+namespace detail {
+
+template <class A>
+constexpr weak_dtype traced_type() {
+  if constexpr (is_symbol<A>) return A::type;
+  else return trace_t<operand_t<A>>::type;
+}
+
+}  // namespace detail
+
 /// A reduction made of an operator; what `reduce` returns.
 template <class F, class... Init>
 struct reducer {
@@ -186,6 +196,20 @@ struct reducer {
   template <class A, detail::reduction_option... Options>
     requires detail::operands<A>
   constexpr auto operator()(const A& a, const Options&... options) const {
+    if constexpr (std::same_as<A, refused>) return refused{};
+    else if constexpr (!detail::is_stateless<F>) return dsl::max(a, options...);  // of the same shape and dtype: what was wrong has been said
+    else if constexpr (!detail::require_operator<F, dtype_with_init<A>()>()) return dsl::max(a, options...);
+    else return reduce(a, options...);
+  }
+
+ private:
+  template <class A>
+  static constexpr dtype dtype_with_init() {
+    constexpr weak_dtype given[] = {detail::traced_type<A>(), {dtype_v<Init>, true}...};
+    return promote(given, sizeof...(Init) + 1).type;
+  }
+  template <class A, class... Options>
+  constexpr auto reduce(const A& a, const Options&... options) const {
     return std::apply(
         [&](const auto&... first) { return detail::reduce_by<detail::user_reduction<F>>(std::tuple<Options...>(options...), a, first...); }, init);
   }
@@ -197,12 +221,12 @@ struct reducer {
 /// docs/reductions.md for what an operator that does not commute would give.
 template <class F, element T>
 constexpr reducer<F, T> reduce(F, T init) {
-  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>, "reduce takes an operator without captures or members");
+  static_assert(detail::is_stateless<F>, "reduce takes an operator without captures or members");
   return {std::tuple<T>(init)};
 }
 template <class F>
 constexpr reducer<F> reduce(F) {
-  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>, "reduce takes an operator without captures or members");
+  static_assert(detail::is_stateless<F>, "reduce takes an operator without captures or members");
   return {};
 }
 

@@ -63,8 +63,7 @@ struct operator_trace {
       if constexpr (is_traceable<F, D>) {
         return lift(&g, F{}(first, second));
       } else {
-        if constexpr (require_functor<F, D, D>()) return functor<unnamed, F>::trace(t, first, second);
-        else return first;
+        return functor<unnamed, F>::trace(t, first, second);
       }
     }();
     static_assert(assignable(D, decltype(joined)::type), "the operator's result is of a wider dtype than what it joins: use dsl::cast");
@@ -164,7 +163,11 @@ struct scanner {
   auto operator()(const X& x, const Options&... options) const {
     constexpr weak_dtype given[] = {{dtype_of_elements<X>()}, {dtype_v<Init>, true}...};
     constexpr dtype R = promote(given, sizeof...(Init) + 1).type;
-    if constexpr (sizeof...(Init) == 0) {
+    if constexpr (!is_stateless<F>) {
+      return refused{};  // scan has said why
+    } else if constexpr (!require_operator<F, accumulated(R)>()) {
+      return refused{};
+    } else if constexpr (sizeof...(Init) == 0) {
       static_assert(!(is_exclusive<Options> || ...), "an exclusive scan needs a first value: dsl::scan(op, init)");
       return make_scan<F, R>(x, scan_request{}, options...);
     } else {
@@ -201,12 +204,12 @@ auto cumprod(const X& x, const Options&... options) {
 /// are to be had.
 template <class F, element T>
 constexpr auto scan(F, const T& init) {
-  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>, "a scan's operator is a function without captures or members");
+  static_assert(detail::is_stateless<F>, "a scan's operator is a function without captures or members");
   return detail::scanner<F, T>{{init}};
 }
 template <class F>
 constexpr auto scan(F) {
-  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>, "a scan's operator is a function without captures or members");
+  static_assert(detail::is_stateless<F>, "a scan's operator is a function without captures or members");
   return detail::scanner<F>{};
 }
 
@@ -228,16 +231,22 @@ void assign_scan(Target& target, const scan_expression<Operator, A, R, Rank, Ope
   add_leaves(e.operand, at);
   geometry g;
   lay_out(g, all, inputs, 0, 1, code.view);
+  const auto run_into = [&](const auto& to) {
+    add_leaves(as_operand(to), at);
+    fit_scan_target(all[inputs], g.shape, g.shape_rank, flat);
+    run_scan(code, all, e.request);
+  };
   if constexpr (is_array<std::remove_cvref_t<Target>>) {
     if (!target.has_memory()) {
       dsl::extents<Rank> sizes{g.elements};
       if constexpr (!flat) sizes = first_of<Rank>(g.shape);
-      target = array<T, Rank>(sizes, g.where);
+      array<T, Rank> made(sizes, g.where);
+      run_into(made);
+      target = std::move(made);
+      return;
     }
   }
-  add_leaves(as_operand(target), at);
-  fit_scan_target(all[inputs], g.shape, g.shape_rank, flat);
-  run_scan(code, all, e.request);
+  run_into(target);
 }
 
 }  // namespace detail

@@ -58,6 +58,15 @@ struct functor {
 template <class T> inline constexpr bool is_symbolic = is_symbol<T>;
 template <structured S> inline constexpr bool is_symbolic<S> = []<class... M>(std::type_identity<std::tuple<M...>>) { return (is_symbolic<M> && ...); }(std::type_identity<member_types_t<S>>{});
 
+template <class R> inline constexpr bool is_result = lazy_operand<R> || element<R> || is_symbolic<R>;
+template <class... R> inline constexpr bool is_result<std::tuple<R...>> = (is_result<R> && ...);
+template <class R>
+constexpr bool require_results() {
+  constexpr bool was_refused = std::same_as<R, refused>;
+  static_assert(was_refused || is_result<R>, "a formula returns a value that it has computed, or a std::tuple of them");
+  return is_result<R>;
+}
+
 }  // namespace detail
 
 /// A function made ready to be applied element by element; what `vectorize` returns.
@@ -71,13 +80,13 @@ struct vectorized {
     if constexpr (!detail::is_stateless<F> || (std::same_as<T, refused> || ...)) {
       return refused{};  // what was wrong has been said
     } else if constexpr ((detail::is_symbolic<T> || ...)) {
-      constexpr bool is_traced = detail::is_callable<F, T...>;
-      static_assert(is_traced, "a functor that is called for each element cannot be called inside a traced lambda: apply it to the arrays "
-                               "outside and pass its result as an argument");
-      if constexpr (is_traced) return F{}(x...);
-      else return refused{};
+      if constexpr (detail::is_callable<F, T...>) return F{}(x...);
+      else if constexpr (!detail::require_number<F, sizeof...(T)>()) return refused{};
+      else return refuse_inside<T...>();
     } else if constexpr (detail::is_callable<F, detail::trace_t<detail::operand_t<T>>...>) {
-      return detail::make_expression<detail::formula<Name, F>>(x...);
+      if constexpr (detail::require_results<decltype(F{}(std::declval<detail::trace_t<detail::operand_t<T>>>()...))>())
+        return detail::make_expression<detail::formula<Name, F>>(x...);
+      else return refused{};
     } else if constexpr ((detail::structured<T> || ...)) {
       constexpr bool takes_elements = !(detail::structured<T> || ...);
       static_assert(takes_elements, "a struct is an argument of a formula, a lambda with auto parameters for all of them");
@@ -88,12 +97,22 @@ struct vectorized {
       return refused{};
     }
   }
+
+ private:
+  template <class... T>
+  static constexpr refused refuse_inside() {
+    static_assert(!(is_symbol<T> || ...),
+                  "a functor that is called for each element cannot be called inside a traced lambda: apply it to the arrays "
+                  "outside and pass its result as an argument");
+    return refused{};
+  }
 };
 
 /// Makes a function of elements one of arrays; its arguments broadcast. A lambda with `auto` parameters is traced: called once,
 /// while compiling, with symbols, and becomes one fused kernel. A functor, a class at namespace scope with typed parameters and DSL_FN
-/// operator(), is called for each element as it is, loops and branches included, with dsl::complex for complex ones. A std::tuple as its result makes several outputs. `Name`, a type declared at
-/// namespace scope, names the kernel in profilers. The function must have no state: pass values as arguments.
+/// operator(), is called for each element as it is, loops and branches included, with dsl::complex for complex ones. A std::tuple as its
+/// result makes several outputs. `Name`, a type declared at namespace scope, names the kernel in profilers. The function must have no
+/// state: pass values as arguments.
 template <class Name = detail::unnamed, class F>
 constexpr vectorized<Name, F> vectorize(F) {
   static_assert(detail::is_stateless<F>, "vectorize takes a function without captures or members: pass values as arguments");

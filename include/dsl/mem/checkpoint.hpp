@@ -31,10 +31,19 @@ void read_into(npy_file& file, const view<T, R>& v) {
   file.read(whole.view().owner(), whole.data());
   v = whole;
 }
+template <class A>
+void give_memory(const A&, const npy_file&) {}
+template <class T, int R>
+void give_memory(array<T, R>& a, const npy_file& file) {
+  if (!a.has_memory()) a = array<T, R>(file.extents<R>());
+}
+template <class T>
+void give_memory(scalar<T>& s, const npy_file&) {
+  if (!s.has_memory()) s = T{};
+}
 template <viewable A>
 void read_into(npy_file& file, A& a) {
-  if constexpr (A::rank > 0)
-    if (!a.view().has_memory()) a = array<typename A::value_type, A::rank>(file.extents<A::rank>());
+  give_memory(a, file);
   read_into(file, a.view());
 }
 
@@ -51,7 +60,7 @@ void save_checkpoint(file_path folder, std::int64_t steps_done, const V&... vari
   detail::save_checkpoint(folder, steps_done, all, sizeof...(V));
 }
 
-/// Reads variables that `save_checkpoint` wrote, and returns the number of steps. Arrays without memory get theirs on the current
+/// Reads variables that `save_checkpoint` wrote, and returns the number of steps. Arrays and scalars without memory get theirs on the current
 /// device. Throws file_error that names file and variable where a dtype or a shape differs, before anything is written, and where
 /// there is no checkpoint.
 template <class... V>

@@ -1,0 +1,86 @@
+// What a statement writes to.
+#pragma once
+
+#include <optional>
+
+#include <dsl/exec/run.hpp>
+#include <dsl/lang/expression.hpp>
+
+namespace dsl::detail {
+
+// A view writes whether it is const itself or not, as a pointer does.
+template <class Target> inline constexpr bool is_writable = !std::is_const_v<Target>;
+template <class T, int R> inline constexpr bool is_writable<view<T, R>> = !std::is_const_v<T>;
+template <class T, int R> inline constexpr bool is_writable<const view<T, R>> = !std::is_const_v<T>;
+
+/// A target while its statement is checked and queued.
+template <class Target>
+struct bound_target {
+  Target& target;
+  bool imagined = false;
+  static constexpr bool needs_memory() { return false; }
+  static void give_memory(const geometry&, std::uint32_t, const pass_view&, const operand*) {}
+  const Target& elements() const { return target; }
+  static void adopt() {}
+};
+/// An array without memory gets it aside, and takes it over when the statement is queued. Of one that is imagined, for a plan, there
+/// is a first byte alone.
+template <class T, int R>
+struct bound_target<array<T, R>> {
+  array<T, R>& target;
+  bool imagined = false;
+  array<T, R> made{};
+  buffer_ref byte{};
+  dsl::extents<R> sizes{};
+
+  bool needs_memory() const { return !target.has_memory(); }
+  void give_memory(const geometry& g, std::uint32_t folded, const pass_view& pass, const operand* all) {
+    if (!needs_memory()) return;
+    shape_target(sizes.data(), R, g, folded, pass, all);
+    element_count(sizes.data(), R, sizeof(T));  // throws
+    if (imagined) byte = buffer_ref::allocate(1, g.where);
+    else made = array<T, R>(sizes, g.where);
+  }
+  view<T, R> elements() {
+    if (imagined && needs_memory()) return {byte, static_cast<T*>(byte.data()), sizes, row_major(sizes)};
+    return needs_memory() ? made.view() : target.view();
+  }
+  void adopt() {
+    if (made.has_memory()) target = std::move(made);
+  }
+};
+
+/// A scalar that was moved from gets memory in the same way.
+template <class T>
+struct bound_target<scalar<T>> {
+  scalar<T>& target;
+  bool imagined = false;
+  std::optional<scalar<T>> made{};
+
+  bool needs_memory() const { return !target.has_memory(); }
+  void give_memory(const geometry& g, std::uint32_t, const pass_view&, const operand*) {
+    if (needs_memory()) made.emplace(T{}, g.where);
+  }
+  view<T, 0> elements() { return made ? made->view() : target.view(); }
+  void adopt() {
+    if (made) target = std::move(*made);
+  }
+};
+
+/// Throws shape_error where an object stands among the targets twice.
+template <class... Targets>
+std::tuple<bound_target<Targets>...> bind_targets(const std::tuple<Targets&...>& targets, bool imagined = false) {
+  return std::apply([&](auto&... target) {
+    if constexpr (sizeof...(Targets) > 1) {
+      const void* const all[] = {&target...};
+      require_distinct(all, sizeof...(Targets));
+    }
+    return std::tuple<bound_target<Targets>...>{bound_target<Targets>{target, imagined}...};
+  }, targets);
+}
+template <std::size_t First, class... Targets, std::size_t... I>
+auto some_targets(std::tuple<bound_target<Targets>...>& all, std::index_sequence<I...>) { return std::tie(std::get<First + I>(all)...); }
+template <class... Targets>
+auto all_targets(std::tuple<bound_target<Targets>...>& all) { return some_targets<0>(all, std::index_sequence_for<Targets...>{}); }
+
+}  // namespace dsl::detail
