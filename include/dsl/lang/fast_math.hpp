@@ -2,7 +2,7 @@
 #pragma once
 
 #include <dsl/ir/fast.hpp>
-#include <dsl/lang/expression.hpp>
+#include <dsl/lang/leaves.hpp>
 
 namespace dsl {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <dsl/lang/callable.hpp>
-#include <dsl/lang/expression.hpp>
+#include <dsl/lang/leaves.hpp>
 
 namespace dsl {
 

@@ -1,7 +1,7 @@
 // Expressions with reductions inside: which parts are a pass of their own, and what is left when their values are known.
 #pragma once
 
-#include <dsl/lang/expression.hpp>
+#include <dsl/lang/leaves.hpp>
 
 namespace dsl::detail {
 

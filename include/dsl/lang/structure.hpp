@@ -1,7 +1,7 @@
 // Structs as operands: an expression of their members, whose value is a struct of symbols.
 #pragma once
 
-#include <dsl/lang/expression.hpp>
+#include <dsl/lang/leaves.hpp>
 
 namespace dsl::detail {
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include <dsl/exec/run.hpp>
-#include <dsl/lang/expression.hpp>
+#include <dsl/lang/leaves.hpp>
 
 namespace dsl::detail {
 

@@ -1,0 +1,81 @@
+// The leaves of an expression as the back ends see them.
+#pragma once
+
+#include <dsl/lang/expression.hpp>
+
+namespace dsl {
+
+namespace detail {
+
+template <std::size_t R>
+void copy_shape(const std::array<std::int64_t, R>& extents, const std::array<std::int64_t, R>& strides, operand& to) {
+  for (std::size_t d = 0; d != R; ++d) to.extents[d] = extents[d], to.strides[d] = strides[d];
+}
+
+// Leaves as the back ends see them, in the tracer's order.
+template <class T, int R>
+void add_leaves(const view<T, R>& v, operand*& at) {
+  operand& o = *at++;
+  o.kind = R == 0 ? operand_kind::fetched : operand_kind::array;
+  o.type = dtype_v<T>, o.rank = R, o.memory = v.owner().get();
+  o.word[0] = reinterpret_cast<std::uintptr_t>(v.data());
+  copy_shape(v.extents(), v.strides(), o);
+}
+template <class T>
+void add_leaves(const value_leaf<T>& v, operand*& at) { *at++ = operand_of(v); }
+template <int R>
+void add_leaves(const index_leaf<R>& v, operand*& at) {
+  operand& o = *at++;
+  o.kind = operand_kind::index, o.type = dtype::int64, o.rank = R;
+  o.word[0] = static_cast<std::uint64_t>(v.first);
+  copy_shape(v.extents, v.strides, o);
+}
+template <class F, class... Operands>
+void add_leaves(const expression<F, Operands...>& e, operand*& at) {
+  std::apply([&at](const auto&... x) { (add_leaves(x, at), ...); }, e.operands);
+}
+
+template <class F, int R, class... Operands>
+void add_leaves(const reduction<F, R, Operands...>& e, operand*& at) {
+  std::apply([&at](const auto&... x) { (add_leaves(x, at), ...); }, e.operands);
+}
+
+template <class E> inline constexpr int leaf_count = 1;
+template <class F, class... Operands>
+inline constexpr int leaf_count<expression<F, Operands...>> = (0 + ... + leaf_count<Operands>);
+template <class F, int R, class... Operands>
+inline constexpr int leaf_count<reduction<F, R, Operands...>> = (0 + ... + leaf_count<Operands>);
+
+template <lazy E>
+struct leaves_of {
+  explicit leaves_of(const E& e) {
+    operand* to = at;
+    add_leaves(e, to);
+  }
+  operand at[leaf_count<E>];
+};
+
+// The shape of an expression of elements that is not assigned yet.
+template <lazy E>
+dsl::extents<E::rank> shape_of(const E& e) {
+  const leaves_of<E> leaves(e);
+  common_device(leaves.at, leaf_count<E>, pass_view{});  // throws
+  std::int64_t shape[max_rank];
+  int rank;
+  broadcast_shape(shape, rank, leaves.at, leaf_count<E>, pass_view{});
+  return first_of<E::rank>(shape);
+}
+
+}  // namespace detail
+
+/// The device of an expression's first operand in memory; the current one where it has none.
+template <detail::lazy E>
+device device_of(const E& e) {
+  return detail::common_device(detail::leaves_of<E>(e).at, detail::leaf_count<E>, detail::pass_view{});
+}
+
+/// The dtype of an expression's elements.
+template <detail::lazy E>
+inline constexpr dtype dtype_of_expression = detail::trace_t<E>::type.type;
+
+}  // namespace dsl
