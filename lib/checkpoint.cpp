@@ -32,11 +32,14 @@ struct places {
   }
 };
 
-fs::path variable_file(int number) { return std::to_string(number) + ".npy"; }
+// "0.npy", of a struct's member "0.position.npy".
+fs::path variable_file(int number, const char* member) { return std::to_string(number) + (member != nullptr ? std::string(".") + member : "") + ".npy"; }
 
-bool is_checkpoint_file(const std::string& file) {
-  return file == steps_file || (file.size() > 4 && file.find_first_not_of("0123456789") == file.size() - 4 && file.ends_with(".npy"));
+bool is_variable_file(const std::string& file) {
+  const std::size_t number = file.find_first_not_of("0123456789");
+  return number != 0 && number != file.npos && file[number] == '.' && file.size() >= number + 4 && file.ends_with(".npy");
 }
+bool is_checkpoint_file(const std::string& file) { return file == steps_file || is_variable_file(file); }
 
 // A folder that is to be replaced or removed has nothing in it that someone else may have put there.
 void require_checkpoint(const fs::path& folder) {
@@ -70,11 +73,11 @@ void make_unfinished(const places& at, const fs::path& replaced) {
   }
 }
 
-void write_checkpoint(const places& at, std::int64_t steps_done, const stored* variables, int count) {
+void write_checkpoint(const places& at, std::int64_t steps_done, const stored* variables, const char* const* members, int count) {
   const fs::path replaced = replaced_by(at);
   make_unfinished(at, replaced);
   const auto write = [&](const fs::path& file, const auto&... what) { write_npy(at.unfinished / file, replaced / file, what...); };
-  for (int k = 0; k < count; ++k) write(variable_file(k), variables[k]);
+  for (int k = 0; k < count; ++k) write(variable_file(k, members[k]), variables[k]);
   write(steps_file, dtype::int64, mapping{}, &steps_done);
   sync_folder(at.unfinished);
 }
@@ -93,13 +96,13 @@ void put_in_place(const places& at) {
 
 }  // namespace
 
-void save_checkpoint(file_path folder, std::int64_t steps_done, const stored* variables, int count) {
+void save_checkpoint(file_path folder, std::int64_t steps_done, const stored* variables, const char* const* members, int count) {
   for (int k = 0; k < count; ++k) require_memory(variables[k].owner, "save_checkpoint");
   const places at(folder);
   try {
     require_checkpoint(at.folder);
     try {
-      write_checkpoint(at, steps_done, variables, count);
+      write_checkpoint(at, steps_done, variables, members, count);
     } catch (const error&) {
       remove_checkpoint(at.unfinished);
       throw;
@@ -110,16 +113,16 @@ void save_checkpoint(file_path folder, std::int64_t steps_done, const stored* va
   }
 }
 
-std::vector<npy_file> open_checkpoint(file_path folder, int variables) {
+std::vector<npy_file> open_checkpoint(file_path folder, const char* const* members, int variables) {
   const places at(folder);
   std::error_code ignored;
   const fs::path from = fs::exists(at.folder / steps_file, ignored) ? at.folder : at.previous;
   if (!fs::exists(from / steps_file, ignored)) throw_file_error(at.folder, "there is no checkpoint");
   int there = 0;
-  while (fs::exists(from / variable_file(there), ignored)) ++there;
+  for (const auto& entry : fs::directory_iterator(from, ignored)) there += is_variable_file(entry.path().filename()) ? 1 : 0;
   if (there != variables) throw_file_error(from, "holds " + std::to_string(there) + " variables; asked for: " + std::to_string(variables));
   std::vector<npy_file> files;
-  for (int k = 0; k < variables; ++k) files.emplace_back((from / variable_file(k)).c_str());
+  for (int k = 0; k < variables; ++k) files.emplace_back((from / variable_file(k, members[k])).c_str());
   files.emplace_back((from / steps_file).c_str());
   files.back().require(dtype::int64, 0);
   return files;

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <complex>
+#include <filesystem>
 
 #include "on_device.hpp"
 
@@ -59,6 +60,13 @@ TEST_P(structure, takes_memory_and_other_targets) {
   EXPECT_EQ(total.value(), 1100);
 }
 
+TEST_P(structure, integers_in_it_fit_what_they_meet) {
+  const auto small = dsl::ones<std::uint8_t>(3);
+  const auto f = dsl::vectorize([](auto x, auto c) { return x * c.strength + c.drag; });
+  EXPECT_EQ(dsl::eval(f(small, field<int>{100, 5})).copy_to_host()[2], 105);
+  EXPECT_THROW(f(small, field<int>{2, 300}), dsl::overflow_error);
+}
+
 TEST_P(structure, inside_another_and_inside_another_formula) {
   cloud<particles, dsl::scalar<double>> c{some_particles(10), {}, {}};
   dsl::tie(c.energy) = dsl::vectorize([](auto c) { return dsl::sum(climbed(c.particles) + 0 * c.steps); })(c);
@@ -108,6 +116,28 @@ TEST_P(structure, has_histories_by_name) {
   }
   EXPECT_EQ(counts.copy_to_host()[5], 12);
   EXPECT_EQ(count.value(), 12);
+}
+
+TEST_P(structure, is_in_a_checkpoint_by_name) {
+  const std::string folder = testing::TempDir() + "dsl_structure_test";
+  std::filesystem::remove_all(folder);
+  const cloud<particles, dsl::scalar<double>> c{some_particles(10), 3.0, 4.0};
+  dsl::save_checkpoint(folder, 7, c, c.energy);
+  for (const char* file : {"0.particles.position.npy", "3.particles.climb.npy", "4.energy.npy", "5.steps.npy", "6.npy", "steps.npy"})
+    EXPECT_TRUE(std::filesystem::exists(folder + "/" + file)) << file;
+  cloud<particles, dsl::scalar<double>> d;
+  dsl::scalar<double> energy;
+  EXPECT_EQ(dsl::load_checkpoint(folder, d, energy), 7);
+  EXPECT_EQ(d.particles.position.copy_to_host(), c.particles.position.copy_to_host());
+  EXPECT_EQ(d.steps.value(), 4);
+  EXPECT_EQ(energy.value(), 3);
+  particles p;
+  EXPECT_THROW(dsl::load_checkpoint(folder, p), dsl::file_error);  // fewer variables
+  EXPECT_FALSE(p.position.has_memory());
+  field<dsl::array<double>> one;
+  particles other;
+  EXPECT_THROW(dsl::load_checkpoint(folder, other, one, energy), dsl::file_error);  // others
+  std::filesystem::remove_all(folder);
 }
 
 TEST_P(structure, arrays_of_structs_give_their_members) {

@@ -2,15 +2,17 @@
 #pragma once
 
 #include <dsl/mem/npy.hpp>
+#include <dsl/mem/structure.hpp>
 
 namespace dsl {
 
 namespace detail {
 
-void save_checkpoint(file_path folder, std::int64_t steps_done, const stored* variables, int count);
+/// `members` are the names of those that are members of structs, else null.
+void save_checkpoint(file_path folder, std::int64_t steps_done, const stored* variables, const char* const* members, int count);
 
 /// A file for each variable, and after them the one with the number of steps. Throws file_error.
-std::vector<npy_file> open_checkpoint(file_path folder, int variables);
+std::vector<npy_file> open_checkpoint(file_path folder, const char* const* members, int variables);
 std::int64_t steps_in(npy_file& file);
 
 template <class T, int R>
@@ -49,15 +51,17 @@ void read_into(npy_file& file, A& a) {
 
 }  // namespace detail
 
-/// Writes variables of a loop (arrays, views, scalars), each as `0.npy`, `1.npy`, ... in a folder, and how many steps it has done as
-/// `steps.npy`. What was in the folder before is replaced as a whole when all of it is on the disk: whenever the program or the
-/// machine stops, there is a checkpoint to load, the old one or the new one. Beside the folder stand, while it is written,
-/// `folder.new` and `folder.previous`. Waits. Throws file_error, for a folder with other files in it too, and memory_error for a
-/// variable without memory.
+/// Writes variables of a loop (arrays, views, scalars, structs of them), each as `0.npy`, `1.npy`, ... in a folder, members of structs as
+/// `0.position.npy`, and how many steps it has done as `steps.npy`. What was in the folder before is replaced as a whole when all of it is
+/// on the disk: whenever the program or the machine stops, there is a checkpoint to load, the old one or the new one. Beside the folder
+/// stand, while it is written, `folder.new` and `folder.previous`. Waits. Throws file_error, for a folder with other files in it too, and
+/// memory_error for a variable without memory.
 template <class... V>
 void save_checkpoint(file_path folder, std::int64_t steps_done, const V&... variables) {
-  const detail::stored all[] = {detail::to_store(variables)..., {}};
-  detail::save_checkpoint(folder, steps_done, all, sizeof...(V));
+  std::apply([&](const auto&... leaf) {
+    const detail::stored all[] = {detail::to_store(leaf)..., {}};
+    detail::save_checkpoint(folder, steps_done, all, detail::members_of<V...>.data(), sizeof...(leaf));
+  }, std::tuple_cat(detail::flat(variables)...));
 }
 
 /// Reads variables that `save_checkpoint` wrote, and returns the number of steps. Arrays and scalars without memory get theirs on the current
@@ -65,11 +69,15 @@ void save_checkpoint(file_path folder, std::int64_t steps_done, const V&... vari
 /// there is no checkpoint.
 template <class... V>
 std::int64_t load_checkpoint(file_path folder, V&&... variables) {
-  std::vector<detail::npy_file> files = detail::open_checkpoint(folder, sizeof...(V));
-  std::size_t k = 0;
-  ((detail::require_fit(files[k], static_cast<int>(k), variables), ++k), ...);
-  k = 0;
-  (detail::read_into(files[k++], variables), ...);
+  const auto all = std::tuple_cat(detail::flat(variables)...);
+  constexpr auto& members = detail::members_of<std::remove_reference_t<V>...>;
+  std::vector<detail::npy_file> files = detail::open_checkpoint(folder, members.data(), static_cast<int>(std::tuple_size_v<decltype(all)>));
+  std::apply([&files](auto&... leaf) {
+    std::size_t k = 0;
+    ((detail::require_fit(files[k], static_cast<int>(k), leaf), ++k), ...);
+    k = 0;
+    (detail::read_into(files[k++], leaf), ...);
+  }, all);
   return detail::steps_in(files.back());
 }
 

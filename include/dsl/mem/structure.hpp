@@ -78,4 +78,21 @@ inline constexpr auto leaf_names = []<std::size_t... I>(std::index_sequence<I...
   return std::array<const char*, sizeof...(I)>{leaf_name<T, I>::value...};
 }(std::make_index_sequence<flat_size<T>>{});
 
+/// The names of those among the operands of some variables that are members of structs; of the others null.
+template <class T>
+constexpr auto members_of_variable() {
+  if constexpr (structured<T>) return leaf_names<std::remove_const_t<T>>;
+  else return std::array<const char*, 1>{};
+}
+template <class... V>
+inline constexpr auto members_of = [] {
+  std::array<const char*, (0 + ... + flat_size<V>) + 1> all{};
+  std::size_t n = 0;
+  const auto add = [&](const auto& names) {
+    for (const char* name : names) all[n++] = name;
+  };
+  (add(members_of_variable<V>()), ...);
+  return all;
+}();
+
 }  // namespace dsl::detail
