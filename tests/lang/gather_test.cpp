@@ -137,7 +137,7 @@ TEST_P(gathering, take_beyond_the_ends_and_of_several_axes) {
   EXPECT_THROW(dsl::shift(x, 1, dsl::boundary::zero, 1), dsl::shape_error);
 }
 
-TEST_P(gather, from_what_has_no_memory) {
+TEST_P(gathering, from_what_has_no_memory) {
   const dsl::array<float> x;
   const auto i = dsl::arange<int>(3);
   EXPECT_THROW(dsl::take(x, i), dsl::memory_error);
