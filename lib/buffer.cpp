@@ -170,7 +170,8 @@ void copy(const buffer_ref& to, void* at, const buffer_ref& from, const void* so
       [&] { std::memmove(at, source, bytes); });
 }
 
-void copy(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from, const void* source, const mapping& elements, std::size_t size) {
+void copy(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from, const void* source, const mapping& elements,
+          std::size_t size) {
   const program_code& code = copy_code(static_cast<int>(size));
   const auto in = [&](const buffer_ref& memory, const void* data, const mapping& m) {
     operand o;

@@ -17,7 +17,8 @@ constexpr const char* steps_file = "steps.npy";
 
 // "run" for "run/" and "run/."
 fs::path trimmed(fs::path folder) {
-  while (folder.has_parent_path() && folder.has_relative_path() && (!folder.has_filename() || folder.filename() == ".")) folder = folder.parent_path();
+  while (folder.has_parent_path() && folder.has_relative_path() && (!folder.has_filename() || folder.filename() == "."))
+    folder = folder.parent_path();
   return folder == "." ? "" : folder;
 }
 

@@ -116,7 +116,8 @@ class block_runner {
     void* out[max_operands];
     for (int i = 0; i < job_.code.outputs(); ++i) {
       out[i] = nullptr;
-      if (valid == padded && target(i).kind == operand_kind::array) out[i] = direct_[i] ? direct_address(target(i), first) : lies_at(target(i), job_.space, walk_of(i), inputs_.place(), valid);
+      if (valid == padded && direct_[i]) out[i] = direct_address(target(i), first);
+      else if (valid == padded && target(i).kind == operand_kind::array) out[i] = lies_at(target(i), job_.space, walk_of(i), inputs_.place(), valid);
       if (out[i] == nullptr) out[i] = column(i);
     }
     void* const* const columns = sums.columns_from(lane);
@@ -223,7 +224,8 @@ void map_tiles_on_host(const host_job& job, std::optional<std::int64_t> first_st
   const geometry& g = job.space;
   const std::int64_t inner = g.extents[g.rank - 1], second = g.extents[g.rank - 2], across = pieces(inner, host_block), down = pieces(second, blocks_per_chunk);
   for_each_task(job, host_block, g.elements / inner / second * across * down, [&](std::int64_t task, block_runner& runner, lane_sums& sums) {
-    const std::int64_t column = task % across * host_block, row = task / across % down * blocks_per_chunk, rows = std::min<std::int64_t>(second - row, blocks_per_chunk);
+    const std::int64_t column = task % across * host_block, row = task / across % down * blocks_per_chunk;
+    const std::int64_t rows = std::min<std::int64_t>(second - row, blocks_per_chunk);
     const std::int64_t first = (task / across / down * second + row) * inner + column;
     for (std::int64_t k = 0; k < steps; ++k) {
       if (first_step) runner.count_step(*first_step + k);
@@ -235,7 +237,8 @@ void map_tiles_on_host(const host_job& job, std::optional<std::int64_t> first_st
 void map_on_host(const host_job& job, std::optional<std::int64_t> first_step = {}, std::int64_t steps = 1) {
   const std::int64_t elements = job.space.elements;
   for (int k = 0; k < job.code.inputs; ++k)
-    if (elements > 0 && job.space.walks[k].how == access::tiled && job.space.extents[job.space.rank - 1] > host_block) return map_tiles_on_host(job, first_step, steps);
+    if (elements > 0 && job.space.walks[k].how == access::tiled && job.space.extents[job.space.rank - 1] > host_block)
+      return map_tiles_on_host(job, first_step, steps);
   for_each_task(job, host_block, std::max<std::int64_t>(1, pieces(elements, chunk_elements)), [&](std::int64_t task, block_runner& runner, lane_sums& sums) {
     const std::int64_t first = task * chunk_elements, count = std::min(elements - first, chunk_elements), whole = count / host_block;
     for (std::int64_t k = 0; k < steps; ++k) {

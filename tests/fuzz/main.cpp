@@ -24,7 +24,8 @@ using bytes = std::vector<std::uint8_t>;
 bytes input;  // the one that is being tried
 
 void keep_input(int) {
-  std::ofstream("failing_input", std::ios::binary).write(reinterpret_cast<const char*>(input.data()), static_cast<std::streamsize>(input.size()));
+  std::ofstream("failing_input", std::ios::binary)
+      .write(reinterpret_cast<const char*>(input.data()), static_cast<std::streamsize>(input.size()));
   std::fprintf(stderr, "left the %zu bytes that failed in failing_input\n", input.size());
 }
 
@@ -53,7 +54,12 @@ class mutator {
   }
   // What a header may hold.
   bytes word() {
-    static const char* const words[] = {"0", "-1", "9223372036854775807", "4294967296", "(", ")", ",", "'shape': ", "'descr': ", "True", "'|b1'", "'>c16'", "}", " ", "\n", "L"};
+    static const char* const words[] = {"0",          "-1",        "9223372036854775807",
+                                        "4294967296", "(",         ")",
+                                        ",",          "'shape': ", "'descr': ",
+                                        "True",       "'|b1'",     "'>c16'",
+                                        "}",          " ",         "\n",
+                                        "L"};
     const std::string chosen = words[below(std::size(words))];
     return {chosen.begin(), chosen.end()};
   }

@@ -20,7 +20,8 @@ class memory_file {
  public:
   memory_file() : handle_(memfd_create("npy", MFD_CLOEXEC)), name_("/proc/self/fd/" + std::to_string(handle_)) {}
   const std::string& holding(const std::uint8_t* bytes, std::size_t size) {
-    if (ftruncate(handle_, 0) != 0 || pwrite(handle_, bytes, size, 0) != static_cast<ssize_t>(size)) std::perror("memfd"), std::exit(2);
+    if (ftruncate(handle_, 0) != 0 || pwrite(handle_, bytes, size, 0) != static_cast<ssize_t>(size))
+      std::perror("memfd"), std::exit(2);
     return name_;
   }
 
@@ -69,8 +70,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     if (wanted > size) std::abort();  // more elements than the file has
     std::vector<std::uint8_t> elements(wanted);
     in.read(elements.data());
-    if (found.type == dtype::boolean && std::any_of(elements.begin(), elements.end(), [](std::uint8_t b) { return b > 1; })) std::abort();
-  } catch (const dsl::file_error&) {
-  }
+    if (found.type == dtype::boolean && std::any_of(elements.begin(), elements.end(), [](std::uint8_t b) { return b > 1; }))
+      std::abort();
+  } catch (const dsl::file_error&) {}
   return 0;
 }

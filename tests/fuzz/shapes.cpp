@@ -56,7 +56,9 @@ mapping any_array(numbers& in, int element_size) {
 mapping changed(const mapping& m, numbers& in) {
   int axes[dsl::max_rank];
   std::int64_t sizes[dsl::max_rank];
-  const auto some_axes = [&] { for (int& a : axes) a = in.below(10) - 4; };
+  const auto some_axes = [&] {
+    for (int& a : axes) a = in.below(10) - 4;
+  };
   switch (in.below(10)) {
     case 0: {
       subscript chosen[dsl::max_rank] = {0, 0, 0, 0, 0, 0, 0, 0};
@@ -150,7 +152,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
       if ((folded >> d & 1) != 0) result.strides[d] = 0;
     lay_out(g, all, count, 1, 4, pass_view{});
     overlaps(all, count, 1, g);
-  } catch (const dsl::error&) {
-  }
+  } catch (const dsl::error&) {}
   return 0;
 }

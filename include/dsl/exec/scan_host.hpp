@@ -58,7 +58,8 @@ struct scan_host_loop {
     *static_cast<segment<V>*>(segment_total) = {whole, head ? segment_state::headed : segment_state::open};
   }
 
-  static void columns(const scan_parameters& scan, const void* from, std::int64_t n, bool head, const void* values_before, bool is_new, void* values_run, void* to) {
+  static void columns(const scan_parameters& scan, const void* from, std::int64_t n, bool head, const void* values_before, bool is_new, void* values_run,
+                      void* to) {
     const V* const x = static_cast<const V*>(from);
     const V* const before = static_cast<const V*>(values_before);
     V* const run = static_cast<V*>(values_run);

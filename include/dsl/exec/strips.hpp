@@ -218,7 +218,8 @@ class strips {
       fold_segment(in, first, static_cast<int>(count), left, mine);
       parts[held++] = mine;
       const bool last = left <= count * strip_lanes;
-      for (std::int64_t pairs = segments; held > 1 && (pairs % 2 == 0 || last || held == most_parts); pairs /= 2, --held) folds::visit(add_strip{parts[held - 2], parts[held - 1]});
+      for (std::int64_t pairs = segments; held > 1 && (pairs % 2 == 0 || last || held == most_parts); pairs /= 2, --held)
+        folds::visit(add_strip{parts[held - 2], parts[held - 1]});
     }
     folds::visit(join_strip{parts[0], joined});
     return joined;

@@ -182,8 +182,9 @@ using mean_function = mean_of<false>;
 using nanmean_function = mean_of<true>;
 
 /// Elements are taken relative to one of them, an origin: d = x - origin, and n, sum(d) and sum(d^2) are added up, without rounding a
-/// mean at each element. A few elements (a thread's lanes) move to the others' origin. Where more are joined the origin becomes the mean of
-/// both, so that what sum(d)^2 / n takes off is never large (Chan, Golub and LeVeque, Algorithms for computing the sample variance, 1983).
+/// mean at each element. What is joined to others, as a rule the smaller part, moves to their origin. Where it is more than a few
+/// elements (a thread's lanes) the origin then becomes the mean of both, so that what sum(d)^2 / n takes off is never large (Chan, Golub
+/// and LeVeque, Algorithms for computing the sample variance, 1983).
 template <bool IgnoreNan, bool Root>
 struct variance : without_calls {
   template <class S, class N> static constexpr auto trace(tracer&, S s, N ddof) {
@@ -202,11 +203,11 @@ struct variance : without_calls {
       const auto origin = choose(apply<op::equal>(na, nothing), origin_b, origin_a);
       const auto moved = moved_to(origin, nb, origin_b, sum_b, squares_b);
       const auto sum = as<C>(apply<op::add>(sum_a, moved.first));
+      const auto squares = apply<op::add>(squares_a, moved.second);
       const auto shift = choose(apply<op::greater>(count, nothing), as<C>(apply<op::divide>(sum, count)), constant<C>(na.owner, value_t<C>{}));
       const auto mean = as<C>(apply<op::add>(origin, shift));
-      const auto from_a = moved_to(mean, na, origin_a, sum_a, squares_a), from_b = moved_to(mean, nb, origin_b, sum_b, squares_b);
-      return std::tuple{count, choose(few, origin, mean), choose(few, sum, as<C>(apply<op::add>(from_a.first, from_b.first))),
-                        choose(few, apply<op::add>(squares_a, moved.second), apply<op::add>(from_a.second, from_b.second))};
+      const auto about_mean = moved_to(mean, count, origin, sum, squares);
+      return std::tuple{count, choose(few, origin, mean), choose(few, sum, about_mean.first), choose(few, squares, about_mean.second)};
     };
     // Added to -0 every number stays what it is, so that what is known of an element takes no instructions.
     constexpr value_t<R> none = -value_t<R>(0);
@@ -214,8 +215,8 @@ struct variance : without_calls {
       if constexpr (is_complex<value_t<C>>) return value_t<C>{-value_t<R>(0), -value_t<R>(0)};
       else return -value_t<C>(0);
     }();
-    const auto [counted, origin, sum, squares] = fold_together(false, combine, std::tuple{value_t<R>(0), value_t<C>{}, no_sum, none}, n, x, constant<C>(s.owner, no_sum),
-                                                               constant<R>(s.owner, none));
+    const auto [counted, origin, sum, squares] =
+        fold_together(false, combine, std::tuple{value_t<R>(0), value_t<C>{}, no_sum, none}, n, x, constant<C>(s.owner, no_sum), constant<R>(s.owner, none));
     (void)origin;
     const auto taken_off = choose(apply<op::greater>(counted, zero), apply<op::divide>(inner_product(sum, sum), counted), zero);
     const auto about_mean = apply<op::add>(apply<op::max>(apply<op::subtract>(squares, taken_off), zero), zero);  // 0, not -0

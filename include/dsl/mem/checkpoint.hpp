@@ -64,7 +64,7 @@ void save_checkpoint(file_path folder, std::int64_t steps_done, const V&... vari
   }, std::tuple_cat(detail::flat(variables)...));
 }
 
-/// Reads variables that `save_checkpoint` wrote, and returns the number of steps. Arrays and scalars without memory get theirs on the current
+/// Reads variables that `save_checkpoint` wrote, and returns the number of steps. Those without memory get theirs on the current
 /// device. Throws file_error that names file and variable where a dtype or a shape differs, before anything is written, and where
 /// there is no checkpoint.
 template <class... V>

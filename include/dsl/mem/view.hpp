@@ -145,7 +145,8 @@ class view {
     detail::require_memory(owner_, function);
     const detail::mapping to = change(mapping());
     // Where there are no elements there is no address to go to.
-    return {owner_, detail::element_count(to) > 0 ? data_ + to.offset : data_, detail::first_of<NewRank>(to.extents), detail::first_of<NewRank>(to.strides)};
+    T* const first = detail::element_count(to) > 0 ? data_ + to.offset : data_;
+    return {owner_, first, detail::first_of<NewRank>(to.extents), detail::first_of<NewRank>(to.strides)};
   }
 
  private:
