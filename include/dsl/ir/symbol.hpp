@@ -28,6 +28,11 @@ struct symbol {
     return false;
   }
 
+  /// Becomes another value, which its dtype holds as an array's would: a number, or a symbol of another dtype.
+  template <class T>
+    requires(!std::same_as<T, symbol>)
+  constexpr symbol& operator=(const T& x);
+
   template <class I>
   constexpr symbol operator[](const I&) const {
     static_assert(sizeof(I) == 0, "inside a formula there is one element: apply dsl::shift, dsl::take or a slice to the array and pass the result as an argument");
@@ -290,5 +295,24 @@ constexpr auto apply(S... s) {
   else return apply_to_symbols<Code>(std::make_index_sequence<sizeof...(S)>{}, s...);
 }
 
+/// What is assigned to a symbol, as a value of its dtype.
+template <class S, class T>
+constexpr S same_symbol(graph* g, const T& x) {
+  const auto made = lift(g, x);
+  constexpr weak_dtype from = decltype(made)::type;
+  constexpr bool fits = assignable(S::type.type, from) && (from.weak || !S::type.weak);
+  static_assert(fits, "a symbol keeps its dtype: write auto sum = v + x, or dsl::cast, where += and the like would change it");
+  if constexpr (fits) return convert_operand<S::type.type, S::type.weak>(made);
+  else return {g, 0};
+}
+
 }  // namespace detail
+
+template <dtype D, bool Weak>
+template <class T>
+  requires(!std::same_as<T, symbol<D, Weak>>)
+constexpr symbol<D, Weak>& symbol<D, Weak>::operator=(const T& x) {
+  return *this = detail::same_symbol<symbol>(owner, x);
+}
+
 }  // namespace dsl

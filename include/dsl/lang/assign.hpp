@@ -179,8 +179,10 @@ tied<Targets...> tied_to(const std::tuple<Targets&...>& targets) { return {targe
 /// before the first element is written. Throws as `assign` does, and shape_error where an element would be written twice.
 template <class... Targets>
 auto tie(Targets&... targets) {
-  static_assert(detail::are_targets(std::type_identity<detail::flat_t<Targets...>>{}), "a target is an array, a view or a scalar in device memory, not a C++ scalar");
-  return detail::tied_to(std::tuple_cat(detail::flat(targets)...));
+  constexpr bool are_targets = detail::are_targets(std::type_identity<detail::flat_t<Targets...>>{});
+  static_assert(are_targets, "a target is an array, a view or a scalar in device memory, not a C++ scalar");
+  if constexpr (are_targets) return detail::tied_to(std::tuple_cat(detail::flat(targets)...));
+  else return refused{};
 }
 
 /// How an assignment would run: grid, block, path, registers, cost. Runs nothing. Throws as the assignment would.

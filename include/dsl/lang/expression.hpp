@@ -14,6 +14,7 @@ namespace dsl {
 /// What a call that does not compile is worth, so that the compiler says no more than why.
 struct refused {
   template <class T> operator T() const;
+  template <class T> refused& operator=(const T&);
 };
 
 namespace detail {

@@ -33,12 +33,6 @@ template <class S>
 constexpr auto hold_symbol() {
   static_assert(!is_symbol<S>, "a C++ variable holds no symbol: begin with one, auto sum = 0 * v");
 }
-template <class S, class Result>
-constexpr S same_symbol(const Result& result) {
-  constexpr bool is_same = std::same_as<S, Result>;
-  static_assert(is_same, "a symbol keeps its dtype: write auto sum = v + x, or dsl::cast, where += and the like would change it");
-  return {result.owner, result.id};
-}
 
 }  // namespace detail
 
@@ -100,7 +94,7 @@ constexpr S same_symbol(const Result& result) {
   template <class S, class B>                                                            \
     requires(is_symbol<S> && detail::operands<S, B>)                                     \
   constexpr auto& operator token##=(S& s, const B& b) {                                   \
-    return s = detail::same_symbol<S>(s token b);                                        \
+    return s = s token b;                                      \
   }                                                                                      \
   template <element T, class S>                                                          \
     requires is_symbol<S>                                                                \

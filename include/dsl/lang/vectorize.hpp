@@ -54,6 +54,9 @@ struct functor {
   }
 };
 
+/// Whether it is an operand, or a struct of nothing else.
+template <class T> inline constexpr bool has_operands = any_operand<T>;
+template <structured S> inline constexpr bool has_operands<S> = []<class... M>(std::type_identity<std::tuple<M...>>) { return (has_operands<M> && ...); }(std::type_identity<member_types_t<S>>{});
 /// Whether it is a symbol, or a struct of symbols.
 template <class T> inline constexpr bool is_symbolic = is_symbol<T>;
 template <structured S> inline constexpr bool is_symbolic<S> = []<class... M>(std::type_identity<std::tuple<M...>>) { return (is_symbolic<M> && ...); }(std::type_identity<member_types_t<S>>{});
@@ -79,6 +82,10 @@ struct vectorized {
   constexpr auto operator()(const T&... x) const {
     if constexpr (!detail::is_stateless<F> || (std::same_as<T, refused> || ...)) {
       return refused{};  // what was wrong has been said
+    } else if constexpr (!(detail::has_operands<T> && ...)) {
+      constexpr bool are_operands = (detail::has_operands<T> && ...);
+      static_assert(are_operands, "the members of a struct that is an operand are arrays, views, scalars, C++ scalars or structs of them");
+      return refused{};
     } else if constexpr ((detail::is_symbolic<T> || ...)) {
       if constexpr (detail::is_callable<F, T...>) return F{}(x...);
       else if constexpr (!detail::require_number<F, sizeof...(T)>()) return refused{};
