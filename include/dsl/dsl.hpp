@@ -6,6 +6,7 @@
 #include <dsl/ir/symbol.hpp>
 #include <dsl/mem/array.hpp>
 #include <dsl/lang/expression.hpp>
+#include <dsl/lang/assigned.hpp>
 #include <dsl/lang/assign.hpp>
 
 #include <dsl/lang/fast_math.hpp>
