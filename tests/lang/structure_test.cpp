@@ -5,7 +5,7 @@
 #include <complex>
 #include <filesystem>
 
-#include "on_device.hpp"
+#include "../on_device.hpp"
 
 namespace {
 
