@@ -101,7 +101,7 @@ void on_stream(const buffer_ref& written, Cuda&& cuda_way, Host&& host_way) {
   if (where.kind != backend::cuda) return host_way();
   const stream on = stream::current(where);
   use(written.get(), on, true);
-  cuda_way(where.index, on.native());
+  cuda_way(where.index, native_of(on));
 }
 
 }  // namespace
@@ -124,7 +124,7 @@ void download(const buffer_ref& from, const void* at, void* to, std::size_t byte
   }
   const stream on = stream::current(where);
   use(from.get(), on, false);
-  cuda::copy(to, at, bytes, cuda::direction::to_host, where.index, on.native());
+  cuda::copy(to, at, bytes, cuda::direction::to_host, where.index, native_of(on));
   on.synchronize();
 }
 

@@ -392,9 +392,9 @@ void launch_kernel(const kernel_launch& k, const stream& on) {
   if (recorded != nullptr) return recorded->add(k);
   const dim3 grid(static_cast<unsigned>(k.grid)), block(static_cast<unsigned>(k.block));
   const auto shared = static_cast<std::size_t>(k.shared_bytes);
-  queue_kernel(as_queued(k), k.operands, k.architectures, index, on.native(), [&] {
-    return k.cooperative ? cudaLaunchCooperativeKernel(k.function, grid, block, k.parameters, shared, native(on.native()))
-                         : cudaLaunchKernel(k.function, grid, block, k.parameters, shared, native(on.native()));
+  queue_kernel(as_queued(k), k.operands, k.architectures, index, native_of(on), [&] {
+    return k.cooperative ? cudaLaunchCooperativeKernel(k.function, grid, block, k.parameters, shared, native(native_of(on)))
+                         : cudaLaunchKernel(k.function, grid, block, k.parameters, shared, native(native_of(on)));
   });
 }
 
@@ -436,7 +436,7 @@ void kernel_graph::add(const kernel_launch& k) {
     status = cudaGraphExecKernelNodeSetParams(static_cast<cudaGraphExec_t>(executable_), static_cast<cudaGraphNode_t>(nodes_.at(next_++)), &p);
   }
   last_ = as_queued(k);
-  if (status != cudaSuccess) raise_failure(status, "launching " + spell_launch(last_, k.operands), on_.native());
+  if (status != cudaSuccess) raise_failure(status, "launching " + spell_launch(last_, k.operands), native_of(on_));
 }
 void kernel_graph::launch() {
   const current_device current(on_.where().index);
@@ -445,8 +445,8 @@ void kernel_graph::launch() {
     DSL_CHECK(cudaGraphInstantiate(&made, static_cast<cudaGraph_t>(graph_), 0));
     executable_ = made;
   }
-  check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(executable_), native(on_.native())), "launching a graph of kernels", on_.native());
-  launches().note(on_.where().index, on_.native(), last_);
+  check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(executable_), native(native_of(on_))), "launching a graph of kernels", native_of(on_));
+  launches().note(on_.where().index, native_of(on_), last_);
 }
 
 marker::marker(const stream& on) : event_(nullptr) {
@@ -454,7 +454,7 @@ marker::marker(const stream& on) : event_(nullptr) {
   cudaEvent_t made{};
   DSL_CHECK(cudaEventCreateWithFlags(&made, cudaEventDisableTiming));
   event_ = made;
-  DSL_CHECK(cudaEventRecord(made, native(on.native())));
+  DSL_CHECK(cudaEventRecord(made, native(native_of(on))));
 }
 marker::~marker() {
   if (event_ != nullptr) cudaEventDestroy(static_cast<cudaEvent_t>(event_));
@@ -462,8 +462,10 @@ marker::~marker() {
 void marker::wait() const { check(cudaEventSynchronize(static_cast<cudaEvent_t>(event_)), "waiting for a stream"); }
 
 bool is_captured(const stream& on) {
-  const current_device current(on.where().index);
-  return is_capturing(on.native());
+  const stream_state& s = stream_state::of(on);
+  if (s.native == nullptr || !s.is_handed_out) return false;  // CUDA's legacy stream cannot be captured
+  const current_device current(s.where.index);
+  return is_capturing(s.native);
 }
 
 // A graph of the program's may run on any stream, beside this one and after its end: what its kernels need is the graph's own.

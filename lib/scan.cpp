@@ -10,6 +10,7 @@
 #include "layout.hpp"
 #include "parameters.hpp"
 #include "scan.hpp"
+#include "stream.hpp"
 #include "text.hpp"
 
 namespace dsl::detail {
@@ -133,7 +134,7 @@ class kernel_scan {
     parameters_.ticket = reinterpret_cast<unsigned*>(at);
     parameters_.tiles = at + 16, parameters_.groups = at + 16 + slot * tiles, parameters_.prefixes = at + 16 + slot * (tiles + groups);
     if (simulated()) std::memset(at, 0, bytes);
-    else cuda::set_zero(at, bytes, space_.space.where.index, on_.native());
+    else cuda::set_zero(at, bytes, space_.space.where.index, native_of(on_));
     parameters given = arguments();
     const int path = !space_.space.linear ? 2 : space_.row < space_.space.elements ? 1 : 0;
     if (!simulated()) {

@@ -22,10 +22,7 @@ stream_state& stream_state::default_of(device where) {
     for (int i = 0; i < cuda::device_count(); ++i) all.push_back(new stream_state{{backend::cuda, i}, nullptr, true});
     return all;
   }());
-  if (where.kind == backend::cuda) {
-    properties(where);  // throws where there is no such device
-    return *gpus[static_cast<std::size_t>(where.index)];
-  }
+  if (where.kind == backend::cuda) return *gpus[static_cast<std::size_t>(where.index)];
   return where.kind == backend::host ? host : sim;
 }
 
@@ -64,7 +61,10 @@ stream stream::current(device where) {
   return stream(&s);
 }
 device stream::where() const noexcept { return state_->where; }
-void* stream::native() const noexcept { return state_->native; }
+void* stream::native() const noexcept {
+  state_->is_handed_out = true;
+  return state_->native;
+}
 void stream::synchronize() const {
   if (state_->where.kind == backend::cuda) detail::cuda::synchronize_stream(state_->where.index, state_->native);
 }

@@ -13,6 +13,7 @@ struct stream_state {
   device where;
   void* native = nullptr;       // cudaStream_t
   bool permanent = false;       // a device's default stream
+  std::atomic<bool> is_handed_out{false};  // the program has the handle, with which it may capture the stream into a graph
   std::atomic<int> owners{1};
   std::mutex mutex{};           // of what follows: kernels' scratch memory
   void* scratch = nullptr;
@@ -27,5 +28,7 @@ struct stream_state {
   void retain() noexcept { owners.fetch_add(1, std::memory_order_relaxed); }
   void release() noexcept;
 };
+
+inline void* native_of(const stream& s) { return stream_state::of(s).native; }
 
 }  // namespace dsl::detail

@@ -137,7 +137,7 @@ TEST_P(print, expressions) {
   EXPECT_EQ(printed(dsl::index(0, 2, 2)), "[[0 0]\n [1 1]]");
   EXPECT_EQ(printed(dsl::arange<int>(0) + 1), "[]");
   EXPECT_THROW(printed(dsl::array<float>() + 1), dsl::memory_error);
-  EXPECT_EQ(printed(dsl::device::current().name()), GetParam());
+  EXPECT_EQ(printed(dsl::device::current().name()).find(GetParam()), 0);
 }
 
 TEST_P(print, single_values) {

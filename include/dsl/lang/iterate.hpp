@@ -143,7 +143,7 @@ auto run_loop(const loop_schedule& plan, const std::tuple<S&...>& variables, con
   constexpr std::size_t scalars = std::tuple_size_v<of_state>, records = std::tuple_size_v<of_records>;
   auto histories = std::tuple_cat(new_histories(std::type_identity<of_state>{}, plan.records()), new_histories(std::type_identity<of_records>{}, plan.records()),
                                   std::apply([&](const auto&... x) { return std::tuple<decltype(history_of_sample(x))...>{new_history(x, plan.records())...}; }, samples));
-  operand recorded[max_operands];
+  operand recorded[states + std::tuple_size_v<decltype(beside)>];
   [&]<std::size_t... H>(std::index_sequence<H...>) {
     [[maybe_unused]] const auto add = [&](auto& history, std::size_t number) {
       operand* at = recorded + output_of_history<S...>(number);
