@@ -42,13 +42,25 @@ inline constexpr bool is_pass<expression<F, Operands...>> =
 template <class F, int R, class... Operands>
 inline constexpr bool is_pass<reduction<F, R, Operands...>> = (0 + ... + reductions_in<Operands>) == 0;
 
-/// Whether a formula, without the reductions among its operands, gives reductions.
+// No constant expression where a formula calls what the compiler does not evaluate.
 template <class E>
-inline constexpr bool has_folds = [] {
+constexpr bool traces_folds() {
   graph g;
   tracer t{&g};
   traced<E>::run(t);
   return g.fold_count() > 0;
+}
+template <class E, bool Folds = traces_folds<E>()> constexpr std::bool_constant<Folds> folding_of(int);
+template <class E> constexpr void folding_of(...);
+
+/// Whether a formula can be traced: std::sqrt(2.0) is a constant expression for GCC and none for nvcc.
+template <class E> inline constexpr bool is_traceable = !std::is_void_v<decltype(folding_of<E>(0))>;
+
+/// Whether a formula, without the reductions among its operands, gives reductions.
+template <class E>
+inline constexpr bool has_folds = [] {
+  if constexpr (is_traceable<E>) return decltype(folding_of<E>(0))::value;
+  else return false;
 }();
 
 /// The rank of an expression's one value: of a formula that folds its arguments, 0.
