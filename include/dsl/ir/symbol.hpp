@@ -7,6 +7,11 @@
 
 namespace dsl {
 
+namespace detail {
+template <class S, class T>
+constexpr S same_symbol(graph* g, const T& x);
+}  // namespace detail
+
 /// A node of a graph, of known dtype. `Weak` marks what was made of C++ scalars alone (NEP 50).
 template <dtype D, bool Weak = false>
 struct symbol {
@@ -31,7 +36,9 @@ struct symbol {
   /// Becomes another value, which its dtype holds as an array's would: a number, or a symbol of another dtype.
   template <class T>
     requires(!std::same_as<T, symbol>)
-  constexpr symbol& operator=(const T& x);
+  constexpr symbol& operator=(const T& x) {
+    return *this = detail::same_symbol<symbol>(owner, x);
+  }
 
   template <class I>
   constexpr symbol operator[](const I&) const {
@@ -307,12 +314,4 @@ constexpr S same_symbol(graph* g, const T& x) {
 }
 
 }  // namespace detail
-
-template <dtype D, bool Weak>
-template <class T>
-  requires(!std::same_as<T, symbol<D, Weak>>)
-constexpr symbol<D, Weak>& symbol<D, Weak>::operator=(const T& x) {
-  return *this = detail::same_symbol<symbol>(owner, x);
-}
-
 }  // namespace dsl

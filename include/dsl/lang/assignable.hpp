@@ -49,7 +49,7 @@ constexpr bool may_assign(std::type_identity<std::tuple<Targets&...>>) {
   constexpr bool writable = (is_writable<Targets> && ...), as_many = sizeof...(Targets) == std::tuple_size_v<outputs_of<E...>>;
   static_assert(writable, "the target is const: an array that is, or a view that only reads");
   static_assert(as_many, "as many targets as the right side has values");
-  constexpr bool traceable = ((!is_pass<E> || is_traceable<E>) && ...);
+  constexpr bool traceable = ((!is_pass<E> || can_be_traced<E>) && ...);
   static_assert(traceable, "a formula calls what the compiler does not evaluate: in place of std::sqrt(2.0) write sqrt(dsl::constant(2.0)), or pass the value as an argument");
   if constexpr (as_many && traceable) {
     constexpr fit fits = fit_of<E...>(std::type_identity<std::tuple<Targets&...>>{}, std::index_sequence_for<Targets...>{});

@@ -22,7 +22,7 @@ namespace dsl {
 namespace detail {
 
 // Of errors of the compiler: apart from the macros, which it would show as well.
-template <int Arity>
+template <int Arity, class... Given>
 constexpr refused want_operands() {
   static_assert(Arity != 1, "this function takes one operand");
   static_assert(Arity != 2, "this function takes two operands");
@@ -41,7 +41,7 @@ constexpr auto hold_symbol() {
   template <class... X>                                       \
     requires(sizeof...(X) != arity && detail::operands<X...>) \
   constexpr auto name(const X&...) {                          \
-    return detail::want_operands<arity>();                    \
+    return detail::want_operands<arity, X...>();                    \
   }
 #define DSL_FUNCTION_1(name)                        \
   template <class A>                                \

@@ -54,12 +54,12 @@ template <class E, bool Folds = traces_folds<E>()> constexpr std::bool_constant<
 template <class E> constexpr void folding_of(...);
 
 /// Whether a formula can be traced: std::sqrt(2.0) is a constant expression for GCC and none for nvcc.
-template <class E> inline constexpr bool is_traceable = !std::is_void_v<decltype(folding_of<E>(0))>;
+template <class E> inline constexpr bool can_be_traced = !std::is_void_v<decltype(folding_of<E>(0))>;
 
 /// Whether a formula, without the reductions among its operands, gives reductions.
 template <class E>
 inline constexpr bool has_folds = [] {
-  if constexpr (is_traceable<E>) return decltype(folding_of<E>(0))::value;
+  if constexpr (can_be_traced<E>) return decltype(folding_of<E>(0))::value;
   else return false;
 }();
 

@@ -1,8 +1,6 @@
 // What a statement writes to.
 #pragma once
 
-#include <optional>
-
 #include <dsl/exec/run.hpp>
 #include <dsl/lang/leaves.hpp>
 
@@ -55,15 +53,18 @@ template <class T>
 struct bound_target<scalar<T>> {
   scalar<T>& target;
   bool imagined = false;
-  std::optional<scalar<T>> made{};
+  buffer_ref made{};
 
   bool needs_memory() const { return !target.has_memory(); }
   void give_memory(const geometry& g, std::uint32_t, const pass_view&, const operand*) {
-    if (needs_memory()) made.emplace(T{}, g.where);
+    if (needs_memory()) made = buffer_ref::allocate(sizeof(T), g.where);
   }
-  view<T, 0> elements() { return made ? made->view() : target.view(); }
+  view<T, 0> elements() {
+    if (made) return {made, static_cast<T*>(made.data()), {}, {}};
+    return target.view();
+  }
   void adopt() {
-    if (made) target = std::move(*made);
+    if (made) target = scalar<T>(made);
   }
 };
 

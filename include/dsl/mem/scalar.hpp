@@ -25,6 +25,8 @@ class scalar {
   /// Throws memory_error where `other` was moved from.
   scalar(const scalar& other) : owner_(other.new_memory()) { *this = other; }
   scalar(scalar&&) noexcept = default;
+  /// In memory that is there already, of one element.
+  explicit scalar(detail::buffer_ref owner) noexcept : owner_(std::move(owner)) {}
 
   // One that was moved from is given memory when it is assigned to, as an array is.
   scalar& operator=(const scalar& other) {
