@@ -36,11 +36,14 @@ auto linspace(T first, T last, std::integral auto n) {
   using wide = element_t<is_complex ? dtype::complex128 : dtype::float64>;
   const auto count = static_cast<std::int64_t>(n), steps = count > 1 ? count - 1 : 1;
   const wide from(first), step = count > 1 ? (wide(last) - from) / static_cast<double>(steps) : wide(0);
-  const auto i = detail::positions(count);
-  // The choice keeps the compiler from fusing product and sum, whose two roundings are NumPy's: fused, -3 + 10 * 0.3 is below 0.
-  const auto value = where(i < steps, cast<double>(i) * step, wide(0)) + from;
-  if constexpr (is_integer) return where(i < steps, cast<T>(floor(value)), last);
-  else return where(i < steps, cast<T>(value), last);
+  // A function, for what does not depend on a template's arguments is compiled wherever this header is.
+  const auto values_at = [&](const auto& i) {
+    // The choice keeps the compiler from fusing product and sum, whose two roundings are NumPy's: fused, -3 + 10 * 0.3 is below 0.
+    const auto value = where(i < steps, cast<double>(i) * step, wide(0)) + from;
+    if constexpr (is_integer) return where(i < steps, cast<T>(floor(value)), last);
+    else return where(i < steps, cast<T>(value), last);
+  };
+  return values_at(detail::positions(count));
 }
 
 /// The position along `axis` in an array of the given extents, int64: one of NumPy's indices(extents). Takes no memory. Throws
