@@ -67,8 +67,14 @@ class graph {
   sequence<int> outputs;     // nodes
   std::uint32_t single = 0;  // a bit for each output that is one value, not one for each element
   int operands = 0;          // that `position` follows
+  bool notes_literals = false, literal_outside = false;
   sequence<integer_range> scalars;  // what each operand that is a C++ integer has to lie in
 
+  /// A literal that the dtype beside it does not hold: an error of the compiler, or noted where the graph is made to look for it.
+  constexpr void refuse_literal() {
+    if (!notes_literals) throw "an integer literal is outside the dtype of the array beside it (as NumPy's OverflowError): dsl::cast the array to a wider one";
+    literal_outside = true;
+  }
   constexpr void restrict_scalar(int operand, integer_range to) {
     while (scalars.size() <= operand) scalars.push_back(integer_range{});
     scalars[operand].narrow(to);

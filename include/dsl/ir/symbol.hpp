@@ -126,8 +126,7 @@ constexpr symbol<To, Weak> convert_symbol(symbol<From, W> s) {
 constexpr void require_range(graph& g, int id, integer_range range) {
   const node& n = g[id];
   if (kind_of(n.type) != kind::integer) return;
-  if (n.code == op::constant && range.outside(n.word.bits, info(n.type).is_signed) != nullptr)
-    throw "an integer literal is outside the dtype of the array beside it (as NumPy's OverflowError): dsl::cast the array to a wider one";
+  if (n.code == op::constant && range.outside(n.word.bits, info(n.type).is_signed) != nullptr) g.refuse_literal();
   if (n.code == op::value) g.restrict_scalar(static_cast<int>(n.word.bits), range);
   if (n.code == op::convert) require_range(g, n.field(0), range);
   if (n.code == op::where) require_range(g, n.field(1), range), require_range(g, n.field(2), range);

@@ -51,7 +51,9 @@ constexpr bool may_assign(std::type_identity<std::tuple<Targets&...>>) {
   static_assert(as_many, "as many targets as the right side has values");
   constexpr bool traceable = ((!is_pass<E> || can_be_traced<E>) && ...);
   static_assert(traceable, "a formula calls what the compiler does not evaluate: in place of std::sqrt(2.0) write sqrt(dsl::constant(2.0)), or pass the value as an argument");
-  if constexpr (as_many && traceable) {
+  constexpr bool literals = ((!is_pass<E> || literals_fit<E>) && ...);
+  static_assert(literals, "an integer literal is outside the dtype of the array beside it (as NumPy's OverflowError): dsl::cast the array to a wider one");
+  if constexpr (as_many && traceable && literals) {
     constexpr fit fits = fit_of<E...>(std::type_identity<std::tuple<Targets&...>>{}, std::index_sequence_for<Targets...>{});
     static_assert(fits.reductions, "a reduction is one value: assign it to a dsl::scalar; along axes, to an array of as many dimensions as are left");
     static_assert(fits.elements, "the expression has more dimensions than its target");

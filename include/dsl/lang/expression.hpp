@@ -289,10 +289,10 @@ constexpr void require_scalars_fit(const E& operand, const integer_range*& range
     ++range;
   }
 }
-// A row of the table narrows a C++ integer beside an integer alone, which saves tracing it beside a float.
+// A row of the table narrows a C++ integer beside integers and bools alone, which saves tracing it beside a float.
 template <class Function, class... Operands> inline constexpr bool may_narrow = true;
 template <op Code, class... Operands>
-inline constexpr bool may_narrow<table_function<Code>, Operands...> = ((kind_of(trace_t<Operands>::type.type) == kind::integer && !trace_t<Operands>::type.weak) || ...);
+inline constexpr bool may_narrow<table_function<Code>, Operands...> = ((kind_of(trace_t<Operands>::type.type) <= kind::integer && !trace_t<Operands>::type.weak) || ...);
 
 /// Throws overflow_error where one of the C++ integers among a function's operands is converted to a dtype that does not hold it.
 template <class Function, class... Operands>

@@ -42,26 +42,31 @@ inline constexpr bool is_pass<expression<F, Operands...>> =
 template <class F, int R, class... Operands>
 inline constexpr bool is_pass<reduction<F, R, Operands...>> = (0 + ... + reductions_in<Operands>) == 0;
 
+/// What tracing a formula shows: whether it gives reductions, without those among its operands, and a literal outside its dtype.
+struct trace_of_formula { bool folds, literal_outside; };
 // No constant expression where a formula calls what the compiler does not evaluate.
 template <class E>
-constexpr bool traces_folds() {
+constexpr trace_of_formula look_at_formula() {
   graph g;
+  g.notes_literals = true;
   tracer t{&g};
   traced<E>::run(t);
-  return g.fold_count() > 0;
+  return {g.fold_count() > 0, g.literal_outside};
 }
-template <class E, bool Folds = traces_folds<E>()> constexpr std::bool_constant<Folds> folding_of(int);
-template <class E> constexpr void folding_of(...);
+template <trace_of_formula Seen> struct seen_formula { static constexpr trace_of_formula value = Seen; };
+template <class E, trace_of_formula Seen = look_at_formula<E>()> constexpr seen_formula<Seen> seen(int);
+template <class E> constexpr void seen(...);
 
 /// Whether a formula can be traced: std::sqrt(2.0) is a constant expression for GCC and none for nvcc.
-template <class E> inline constexpr bool can_be_traced = !std::is_void_v<decltype(folding_of<E>(0))>;
+template <class E> inline constexpr bool can_be_traced = !std::is_void_v<decltype(seen<E>(0))>;
 
-/// Whether a formula, without the reductions among its operands, gives reductions.
 template <class E>
-inline constexpr bool has_folds = [] {
-  if constexpr (can_be_traced<E>) return decltype(folding_of<E>(0))::value;
-  else return false;
-}();
+constexpr trace_of_formula trace_shows() {
+  if constexpr (can_be_traced<E>) return decltype(seen<E>(0))::value;
+  else return {};
+}
+template <class E> inline constexpr bool has_folds = trace_shows<E>().folds;
+template <class E> inline constexpr bool literals_fit = !trace_shows<E>().literal_outside;
 
 /// The rank of an expression's one value: of a formula that folds its arguments, 0.
 template <class E>
