@@ -38,11 +38,6 @@ bool is_one_kernel(strategy s) { return s >= strategy::elementwise; }
 
 loop::loop(const loop_code& code, const operand* operands, const launch& fixed, strategy wanted)
     : prepared(*code.step, operands, fixed), code_(&code), wanted_(wanted) {
-  const operand* const outputs = operands_.data() + code.step->inputs;
-  for (int j = 0; j < code.states; ++j)
-    for (int i = 0; i < j; ++i)
-      if (outputs[i].word[0] == outputs[j].word[0] && (space_.elements > 0 || outputs[j].rank == 0))
-        raise<shape_error>("variables " + std::to_string(i) + " and " + std::to_string(j) + " of a loop's state are in the same memory: " + spell_pass(code.step->pass.view, operands_.data()));
   require_in_place();
 }
 
