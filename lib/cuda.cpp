@@ -372,7 +372,7 @@ kernel_attributes attributes(const program_code& code, const void* function, int
   const current_device on(index);
   cudaFuncAttributes a{};
   const cudaError_t status = cudaFuncGetAttributes(&a, function);
-  if (status != cudaSuccess) check_code(status, spell_kernel(code.name) + " (" + spell_pass(code.pass.view) + ")", code.architectures, index);
+  if (status != cudaSuccess) check_code(status, spell_kernel(code.name) + " (" + spell_pass(code.pass.view) + ")", code.cuda->architectures, index);
   check(status, "reading a kernel's attributes");
   int blocks = 0;
   if (block <= a.maxThreadsPerBlock)

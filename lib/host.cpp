@@ -57,7 +57,7 @@ class lane_sums {
     for (std::size_t s = 0; s < types_.size(); ++s) from_[s] = static_cast<unsigned char*>(at_[s]) + bytes_of_value(types_[s]) * static_cast<std::size_t>(lane);
     return from_.data();
   }
-  void clear(int lanes) const { job_.code.host.clear(at_.data(), lanes); }
+  void clear(int lanes) const { job_.compiled.clear(at_.data(), lanes); }
   // Keeps lanes from `valid` on as they are while `run` computes them.
   template <class Run>
   void run_tail(void* const* columns, int valid, int padded, const Run& run) const {
@@ -121,7 +121,7 @@ class block_runner {
       if (out[i] == nullptr) out[i] = column(i);
     }
     void* const* const columns = sums.columns_from(lane);
-    sums.run_tail(columns, keep ? valid : padded, padded, [&] { job_.code.host.block[simd_level()](padded, 1, 0, inputs_.at(), out, columns); });
+    sums.run_tail(columns, keep ? valid : padded, padded, [&] { job_.compiled.block[simd_level()](padded, 1, 0, inputs_.at(), out, columns); });
     for (int i = 0; i < job_.code.outputs(); ++i)
       if (target(i).kind == operand_kind::array && out[i] == column(i) && valid > 0) scatter(column(i), target(i), job_.space, walk_of(i), inputs_.place(), valid);
   }
@@ -141,13 +141,13 @@ class block_runner {
     inputs_.read_directly(first);
     void* out[max_operands];
     for (int i = 0; i < job_.code.outputs(); ++i) out[i] = target(i).kind == operand_kind::result ? column(i) : direct_address(target(i), first);
-    job_.code.host.block[simd_level()](padded, static_cast<int>(rows), stride, inputs_.at(), out, sums.columns());
+    job_.compiled.block[simd_level()](padded, static_cast<int>(rows), stride, inputs_.at(), out, sums.columns());
   }
 
   /// Folds `rows` rows of `length` elements one behind the other, into a lane each.
   void run_strips(std::int64_t first, int rows, std::int64_t length, const lane_sums& sums) {
     const auto run = [&](int row, int count, std::int64_t elements) {
-      job_.code.host.strip[simd_level()](row, count, elements, length, inputs_.at(), sums.columns());
+      job_.compiled.strip[simd_level()](row, count, elements, length, inputs_.at(), sums.columns());
     };
     const std::int64_t rest = length % strip_lanes, whole = length - rest;
     // Rows whose last strip is within the operands.
@@ -186,7 +186,7 @@ class block_runner {
         step[i] = last >= 0 ? w.strides[last] : 0;
         again[i] = job_.recorded != nullptr ? reinterpret_cast<void*>(job_.recorded[i]) : nullptr;
       }
-      job_.code.host.finish(sums, done * lane_step, lane_step, count, g.count, inputs_.at(), to, step, again);
+      job_.compiled.finish(sums, done * lane_step, lane_step, count, g.count, inputs_.at(), to, step, again);
     }
   }
 
@@ -270,7 +270,7 @@ struct fold_runs {
 
 // Whether the elements of a result can be folded where they lie, strip by strip.
 bool takes_strips(const host_job& job) {
-  return job.code.host.strip[0] != nullptr && job.space.elements > 0 && input_columns(job.operands, job.code.inputs, job.space).is_in_a_row();
+  return job.compiled.strip[0] != nullptr && job.space.elements > 0 && input_columns(job.operands, job.code.inputs, job.space).is_in_a_row();
 }
 
 // Columns that are folded at a time: as long a piece of each row as 16 KiB of sums allow, since the processor fetches ahead along rows.
@@ -307,7 +307,7 @@ fold_runs runs_of(const host_job& job) {
 
 void fold_on_host(const host_job& job) {
   const geometry& g = job.space;
-  const host_code& code = job.code.host;
+  const host_code& code = job.compiled;
   const fold_runs runs = runs_of(job);
   const fold_order& order = runs.order;
   // Whole blocks, so that the pieces of a run depend on nothing but its length.

@@ -7,6 +7,7 @@ namespace dsl::detail {
 
 struct host_job {
   const program_code& code;
+  const host_code& compiled;
   const operand* operands;
   const geometry& space;
   const std::uint64_t* recorded;  // for each output a second address for a reduction's result, or 0; or null

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "compiled_for.hpp"
 #include "copy.hpp"
 #include "cuda.hpp"
 #include "host.hpp"
@@ -47,7 +48,7 @@ bool loop::is_closed() const {
     for (int k = code_->states; k < code_->arguments; ++k)
       if (operands_[static_cast<std::size_t>(k)].memory != nullptr && operands_[static_cast<std::size_t>(k)].memory == operands_[static_cast<std::size_t>(i)].memory) return false;
   if (where().kind == backend::host) return space_.linear && code_->stop < 0 && space_.elements > 1;
-  return space_.linear && (where().kind == backend::sim || code_->kernel != nullptr);
+  return space_.linear && (where().kind == backend::sim ? code_->sim != nullptr : code_->kernel != nullptr);
 }
 
 // Whether whole vectors of the variables can be moved.
@@ -223,7 +224,8 @@ void loop::run_graph(const loop_schedule& all, std::int64_t done, std::int64_t c
 
 // On the host, without reductions: all steps of a block of elements while it is in the cache.
 void loop::run_blocks(const loop_schedule& all, std::int64_t done, std::int64_t count) {
-  run_on_host({*code_->step, operands_.data(), space_, nullptr}, all.first + done, count);
+  const program_code& step = *code_->step;
+  run_on_host({step, compiled_for(where(), step.host, step.name, step.pass.view, operands_.data()), operands_.data(), space_, nullptr}, all.first + done, count);
 }
 
 // A kernel a step.
@@ -281,10 +283,10 @@ void loop::run_kernel(const plan& p, const loop_schedule& all, std::int64_t done
     checked_ranges allowed = ranges_of(operands_.data(), operands, *code_->step);
     for (int i = 0; i < outputs; ++i)
       if (const operand& h = histories[i]; h.memory != nullptr) allowed.add(h.word[0], static_cast<std::size_t>(h.extents[0] * size_of(h.type)));
-    return simulate_loop(code_->simulated, code_->step->pass.accumulator_bytes, given.data(), p, walk, allowed);
+    return simulate_loop(*code_->sim, code_->step->pass.accumulator_bytes, given.data(), p, walk, allowed);
   }
   void* parameters[] = {given.data()};
-  cuda::launch_kernel({code_->kernel, p.grid, p.block, p.shared_bytes, parameters, code_->step->name, code_->step->architectures, code_->step->pass.view, operands_.data(), p.elements, walk.slots != nullptr}, on);
+  cuda::launch_kernel({code_->kernel, p.grid, p.block, p.shared_bytes, parameters, code_->step->name, code_->step->cuda->architectures, code_->step->pass.view, operands_.data(), p.elements, walk.slots != nullptr}, on);
 }
 
 loop_schedule loop_schedule::of(std::int64_t steps, std::int64_t first, std::int64_t every) {

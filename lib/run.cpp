@@ -5,6 +5,7 @@
 #include <span>
 
 #include "buffer.hpp"
+#include "compiled_for.hpp"
 #include "copy.hpp"
 #include "cuda.hpp"
 #include "host.hpp"
@@ -43,11 +44,8 @@ plan prepared::make_plan() const {
 plan prepared::plan_launch() const {
   kernel_attributes attributes{};
   if (space_.where.kind == backend::cuda) {
-    const void* const function = code_->kernel[space_.linear ? 0 : 1];
-    if (function == nullptr)
-      raise<device_error>(spell_kernel(code_->name) + " (" + spell_pass(code_->pass.view, operands_.data()) +
-                          ") cannot run on a GPU: its file was not compiled by nvcc. Compile it as CUDA, or set DSL_DEVICE=host");
-    attributes = cuda::attributes(*code_, function, fixed_.block > 0 ? fixed_.block : default_block, space_.where.index);
+    const cuda_code& compiled = compiled_for(space_.where, code_->cuda, code_->name, code_->pass.view, operands_.data());
+    attributes = cuda::attributes(*code_, compiled.kernel[space_.linear ? 0 : 1], fixed_.block > 0 ? fixed_.block : default_block, space_.where.index);
   }
   return detail::make_plan(space_, operands_.data(), code_->inputs, code_->pass, attributes, fixed_);
 }
@@ -136,7 +134,8 @@ void prepared::run(const std::uint64_t* recorded, const bool* stop) {
   if (code_->folds() ? space_.results == 0 : space_.elements == 0) return;
   const stream on = stream::current(space_.where);
   use_operands(operands_.data(), code_->inputs, code_->outputs(), on);
-  if (space_.where.kind == backend::host) return run_on_host({*code_, operands_.data(), space_, recorded});
+  if (space_.where.kind == backend::host)
+    return run_on_host({*code_, compiled_for(space_.where, code_->host, code_->name, code_->pass.view, operands_.data()), operands_.data(), space_, recorded});
   run_kernel(recorded, stop, on);
 }
 
@@ -190,7 +189,8 @@ void prepared::run_kernel(const std::uint64_t* recorded, const bool* stop, const
     checked_ranges allowed = ranges_of(operands_.data(), count, *code_);
     for (int i = 0; recorded != nullptr && i < code_->outputs(); ++i)
       allowed.add(recorded[i], static_cast<std::size_t>(size_of(code_->pass.view.type(i))));
-    return simulate(code_->simulated[path], code_->pass.accumulator_bytes, given.data(), p, given.header().folds, allowed);
+    const sim_code& compiled = compiled_for(space_.where, code_->sim, code_->name, code_->pass.view, operands_.data());
+    return simulate(compiled.kernel[path], code_->pass.accumulator_bytes, given.data(), p, given.header().folds, allowed);
   }
   cuda::workspace scratch{};
   if (code_->folds() && p.splits > 1) {
@@ -198,7 +198,7 @@ void prepared::run_kernel(const std::uint64_t* recorded, const bool* stop, const
     given.header().folds.partials = scratch.partials, given.header().folds.tickets = scratch.tickets;
   }
   void* all[] = {given.data()};
-  cuda::launch_kernel({code_->kernel[path], p.grid, p.block, p.shared_bytes, all, code_->name, code_->architectures, code_->pass.view, operands_.data(), p.elements}, on);
+  cuda::launch_kernel({code_->cuda->kernel[path], p.grid, p.block, p.shared_bytes, all, code_->name, code_->cuda->architectures, code_->pass.view, operands_.data(), p.elements}, on);
 }
 
 void require_one_space(const operand* all, const part* parts, int count, const pass_view& pass) {

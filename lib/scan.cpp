@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "buffer.hpp"
+#include "compiled_for.hpp"
 #include "copy.hpp"
 #include "cuda.hpp"
 #include "layout.hpp"
@@ -126,7 +127,7 @@ class kernel_scan {
   bool simulated() const { return space_.space.where.kind == backend::sim; }
 
   void run_rows() {
-    const std::size_t slot = tagged_bytes(static_cast<std::size_t>(code_.host.value_bytes));
+    const std::size_t slot = tagged_bytes(static_cast<std::size_t>(code_.value_bytes));
     const auto tiles = static_cast<std::size_t>(plan_.grid), groups = tiles / scan_groups + 1, prefixes = groups / scan_groups + 2;
     const std::size_t bytes = 16 + slot * (tiles + groups + prefixes);
     const buffer_ref scratch = buffer_ref::allocate(bytes, space_.space.where);  // goes back to the pool behind the kernel
@@ -139,10 +140,10 @@ class kernel_scan {
     const int path = !space_.space.linear ? 2 : space_.row < space_.space.elements ? 1 : 0;
     if (!simulated()) {
       void* all[] = {given.data()};
-      return launch(code_.rows[path], plan_.grid, all);
+      return launch(code_.cuda->rows[path], plan_.grid, all);
     }
     checked_ranges allowed = ranges();
-    for (allowed.block = 0; allowed.block < plan_.grid; ++allowed.block) code_.simulated[path].rows(given.data(), allowed, allowed.block);
+    for (allowed.block = 0; allowed.block < plan_.grid; ++allowed.block) code_.sim->kernel[path].rows(given.data(), allowed, allowed.block);
   }
 
   void run_columns() {
@@ -150,7 +151,7 @@ class kernel_scan {
     buffer_ref totals;
     parameters_.columns = columns, parameters_.chunks = plan_.chunks, parameters_.across = across;
     if (plan_.chunks > 1) {
-      totals = buffer_ref::allocate(static_cast<std::size_t>(columns * plan_.chunks * code_.host.value_bytes), space_.space.where);
+      totals = buffer_ref::allocate(static_cast<std::size_t>(columns * plan_.chunks * code_.value_bytes), space_.space.where);
       parameters_.totals = totals.data();
     }
     parameters given = arguments();
@@ -158,19 +159,19 @@ class kernel_scan {
     if (totals) allowed.add(reinterpret_cast<std::uintptr_t>(totals.data()), totals.get()->bytes);
     const auto pass = [&](bool last) {
       if (simulated()) {
-        for (allowed.block = 0; allowed.block < plan_.grid; ++allowed.block) code_.simulated[2].columns(given.data(), allowed, allowed.block, last);
+        for (allowed.block = 0; allowed.block < plan_.grid; ++allowed.block) code_.sim->kernel[2].columns(given.data(), allowed, allowed.block, last);
       } else {
         void* all[] = {given.data(), &last};
-        launch(code_.columns, plan_.grid, all);
+        launch(code_.cuda->columns, plan_.grid, all);
       }
     };
     if (plan_.chunks > 1) {
       pass(false);
       if (simulated()) {
-        for (std::int64_t c = 0; c < columns; ++c) code_.simulated[2].column_totals(parameters_, c);
+        for (std::int64_t c = 0; c < columns; ++c) code_.sim->kernel[2].column_totals(parameters_, c);
       } else {
         void* all[] = {&parameters_};
-        launch(code_.column_totals, plan_.chunks <= scan_block_threads ? pieces(columns, scan_block_threads) : columns, all);
+        launch(code_.cuda->column_totals, plan_.chunks <= scan_block_threads ? pieces(columns, scan_block_threads) : columns, all);
       }
     }
     pass(true);
@@ -197,10 +198,7 @@ class kernel_scan {
   }
 
   void launch(const void* kernel, std::int64_t grid, void** parameters) const {
-    if (kernel == nullptr)
-      raise<device_error>("a scan of " + spell_pass(code_.view, operands_) +
-                          " cannot run on a GPU: its file was not compiled by nvcc. Compile it as CUDA, or set DSL_DEVICE=host");
-    cuda::launch_kernel({kernel, grid, scan_block_threads, 0, parameters, nullptr, code_.architectures, code_.view, operands_, space_.space.elements}, on_);
+    cuda::launch_kernel({kernel, grid, scan_block_threads, 0, parameters, nullptr, code_.cuda->architectures, code_.view, operands_, space_.space.elements}, on_);
   }
 
   const scan_code& code_;
@@ -216,8 +214,13 @@ void run_in_place(const scan_code& code, const operand* operands, const scan_spa
   use_operands(operands, code.inputs, 1, on);
   scan_parameters parameters{};
   parameters.row = s.row, parameters.init = request.init, parameters.has_init = request.has_init, parameters.exclusive = request.exclusive;
-  if (s.space.where.kind == backend::host) scan_on_host(code, operands, s, parameters);
-  else kernel_scan(code, operands, s, parameters, on).run();
+  const auto require = [&](const auto* compiled) { compiled_for(s.space.where, compiled, nullptr, code.view, operands); };
+  switch (s.space.where.kind) {
+    case backend::host: return require(code.host), scan_on_host(code, operands, s, parameters);
+    case backend::sim: require(code.sim); break;
+    case backend::cuda: require(code.cuda); break;
+  }
+  kernel_scan(code, operands, s, parameters, on).run();
 }
 
 }  // namespace

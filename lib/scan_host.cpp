@@ -28,7 +28,7 @@ class block_of_elements {
   const unsigned char* evaluate(std::int64_t first, std::int64_t count) {
     inputs_.read(first, static_cast<int>(count));
     void* const out[] = {columns_.get()};
-    code_.host.elements[simd_level()](padded_block(static_cast<int>(count)), 1, 0, inputs_.at(), out, nullptr);
+    code_.host->elements[simd_level()](padded_block(static_cast<int>(count)), 1, 0, inputs_.at(), out, nullptr);
     return columns_.get();
   }
 
@@ -106,8 +106,8 @@ static_assert(scan_run == 1 << 4);
 // Rows follow each other, and chunks of elements may begin anywhere in them.
 void scan_rows_on_host(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters) {
   const std::int64_t elements = s.space.elements, chunks = (elements + chunk_elements - 1) / chunk_elements;
-  const auto value_size = static_cast<std::size_t>(code.host.value_bytes), target_size = static_cast<std::size_t>(size_of(code.target));
-  const auto segment_size = static_cast<std::size_t>(code.host.segment_bytes);
+  const auto value_size = static_cast<std::size_t>(code.value_bytes), target_size = static_cast<std::size_t>(size_of(code.target));
+  const auto segment_size = static_cast<std::size_t>(code.host->segment_bytes);
   const host_memory segments = zeros(segment_size * static_cast<std::size_t>(chunks)), none = zeros(segment_size);
   const auto before = [&](std::int64_t chunk) { return segments.get() + segment_size * static_cast<std::size_t>(chunk); };
   const auto scan_chunk = [&](block_of_elements& block, std::int64_t chunk, bool last) {
@@ -117,17 +117,17 @@ void scan_rows_on_host(const scan_code& code, const operand* operands, const sca
     for (std::int64_t first = chunk * chunk_elements; first < end; first += host_block) {
       const std::int64_t count = std::min<std::int64_t>(host_block, end - first);
       const unsigned char *const x = block.evaluate(first, count), *earlier = none.get();
-      if (last && first % s.row != 0) earlier = blocks.all(before(chunk), code.host.join);
+      if (last && first % s.row != 0) earlier = blocks.all(before(chunk), code.host->join);
       for (std::int64_t done = 0; done < count;) {
         const std::int64_t at = (first + done) % s.row, run = std::min(count - done, s.row - at);
         unsigned char* const y = last ? block.results() + static_cast<std::size_t>(done) * target_size : nullptr;
-        code.host.row(parameters, x + static_cast<std::size_t>(done) * value_size, run, at == 0, earlier, total.get(), y);
+        code.host->row(parameters, x + static_cast<std::size_t>(done) * value_size, run, at == 0, earlier, total.get(), y);
         done += run;
       }
-      blocks.add(total.get(), code.host.join);
+      blocks.add(total.get(), code.host->join);
       if (last) block.write(count);
     }
-    if (!last) std::memcpy(before(chunk), blocks.all(nullptr, code.host.join), segment_size);
+    if (!last) std::memcpy(before(chunk), blocks.all(nullptr, code.host->join), segment_size);
   };
   const auto pass = [&](std::int64_t count, bool last) {
     for_each(count, [&](const tbb::blocked_range<std::int64_t>& range) {
@@ -142,9 +142,9 @@ void scan_rows_on_host(const scan_code& code, const operand* operands, const sca
     const host_memory total = zeros(segment_size);
     for (std::int64_t c = 0; c < chunks; ++c) {
       std::memcpy(total.get(), before(c), segment_size);
-      const unsigned char* const earlier = all.all(nullptr, code.host.join);
+      const unsigned char* const earlier = all.all(nullptr, code.host->join);
       std::memcpy(before(c), c == 0 ? none.get() : earlier, segment_size);
-      all.add(total.get(), code.host.join);
+      all.add(total.get(), code.host->join);
     }
   }
   pass(chunks, true);
@@ -158,14 +158,14 @@ void scan_columns_on_host(const scan_code& code, const operand* operands, const 
   constexpr std::int64_t enough = 64;  // strips, for any number of threads
   const std::int64_t chunk_rows = outer * strips >= enough ? rows : std::max(at_once, chunk_elements / width);
   const std::int64_t chunks = (rows + chunk_rows - 1) / chunk_rows;
-  const auto value_size = static_cast<std::size_t>(code.host.value_bytes), target_size = static_cast<std::size_t>(size_of(code.target));
+  const auto value_size = static_cast<std::size_t>(code.value_bytes), target_size = static_cast<std::size_t>(size_of(code.target));
   const std::size_t strip_bytes = value_size * static_cast<std::size_t>(width);
   const host_memory values = zeros(strip_bytes * static_cast<std::size_t>(outer * strips * chunks));
   const auto before = [&](std::int64_t part, std::int64_t chunk) { return values.get() + strip_bytes * static_cast<std::size_t>(part * chunks + chunk); };
 
   const auto columns_of = [&](std::int64_t part) { return std::min<std::int64_t>(host_block, across - part % strips * host_block); };
   const auto joining = [&](std::int64_t part) {
-    return [&code, count = columns_of(part)](void* to, const void* from) { code.host.join_values(to, from, count); };
+    return [&code, count = columns_of(part)](void* to, const void* from) { code.host->join_values(to, from, count); };
   };
   const auto pass = [&](bool last) {
     for_each(outer * strips * chunks, [&](const tbb::blocked_range<std::int64_t>& range) {
@@ -183,7 +183,7 @@ void scan_columns_on_host(const scan_code& code, const operand* operands, const 
             const auto done = static_cast<std::size_t>(k * count);
             unsigned char* const y = last ? block.results() + done * target_size : nullptr;
             if (last && values.is_new()) earlier = values.all(before_chunk, join, 1);
-            code.host.columns(parameters, x + done * value_size, count, row + k == 0, earlier, values.is_new(), values.latest(), y);
+            code.host->columns(parameters, x + done * value_size, count, row + k == 0, earlier, values.is_new(), values.latest(), y);
             values.added(join);
           }
           if (last) block.write(together * count);

@@ -20,14 +20,16 @@ struct on_device : testing::TestWithParam<const char*> {
   std::optional<dsl::device_guard> guard;
 };
 
-// A file that nvcc did not compile has no kernels for a GPU.
-#if defined(__CUDACC__)
-#define DEVICES "host", "sim", "cuda"
-#else
-#define DEVICES "host", "sim"
-#endif
-#define ON_EVERY_DEVICE(suite)                                              \
-  INSTANTIATE_TEST_SUITE_P(devices, suite, testing::Values(DEVICES),        \
+// The devices that a test's file is compiled for.
+inline std::vector<const char*> compiled_devices() {
+  std::vector<const char*> names;
+  if (dsl::detail::compiles_host) names.push_back("host");
+  if (dsl::detail::compiles_sim) names.push_back("sim");
+  if (dsl::detail::compiles_cuda) names.push_back("cuda");
+  return names;
+}
+#define ON_EVERY_DEVICE(suite)                                                         \
+  INSTANTIATE_TEST_SUITE_P(devices, suite, testing::ValuesIn(compiled_devices()),      \
                            [](const auto& each) { return std::string(each.param); })
 
 // Around every boundary that a kernel or a host block has.

@@ -16,24 +16,44 @@ struct loop_code {
   int states, arguments;
   int stop;          // the output that ends the loop once it is true, or -1
   loop_traits traits;
-  const void* kernel;  // null in a file that nvcc did not compile
-  simulated_loop simulated;
+  // Null where no file compiled it for that back end.
+  const void* kernel;
+  const simulated_loop* sim;
 };
 
 template <class Name, class Pass, int Inputs, int Arguments, int States, int Stop>
-const loop_code& loop_code_of() {
-  static const loop_code code{&code_of<Name, Pass, Inputs>(),
-                              States,
-                              Arguments,
-                              Stop,
-                              {groups_held(Pass::view(), States), rows_on_their_way(state_bytes(Pass::view(), States)), state_bytes(Pass::view(), States), loop_block(Pass::view())},
+struct compiled_loop {
+  static inline constinit loop_code code{
+      &compiled_program<Name, Pass, Inputs>::code,
+      States,
+      Arguments,
+      Stop,
+      {groups_held(Pass::view(), States), rows_on_their_way(state_bytes(Pass::view(), States)), state_bytes(Pass::view(), States), loop_block(Pass::view())},
+      nullptr,
+      nullptr};
+
+  static void add_sim() {
+    static constexpr simulated_loop compiled = simulated_loop_of<Pass, Inputs, States, Stop>::code();
+    code.sim = &compiled;
+  }
+};
+
 #if defined(__CUDACC__)
-                              reinterpret_cast<const void*>(&loop_kernel<Name, Pass, Inputs, States, Stop>),
-#else
-                              nullptr,
+template <class Name, class Pass, int Inputs, int Arguments, int States, int Stop>
+void add_loop_kernel() {
+  compiled_loop<Name, Pass, Inputs, Arguments, States, Stop>::code.kernel = reinterpret_cast<const void*>(&loop_kernel<Name, Pass, Inputs, States, Stop>);
+}
 #endif
-                              simulated_loop_of<Pass, Inputs, States, Stop>::code()};
-  return code;
+
+template <class Name, class Pass, int Inputs, int Arguments, int States, int Stop>
+const loop_code& loop_code_of() {
+  using compiled = compiled_loop<Name, Pass, Inputs, Arguments, States, Stop>;
+  code_of<Name, Pass, Inputs>();
+#if defined(__CUDACC__)
+  if constexpr (compiles_cuda) add_to_program<&add_loop_kernel<Name, Pass, Inputs, Arguments, States, Stop>>();
+#endif
+  if constexpr (compiles_sim) add_to_program<&compiled::add_sim>();
+  return compiled::code;
 }
 
 /// The steps of a call of `iterate`, and which of them are recorded.

@@ -1,6 +1,7 @@
 // Runs a pass on operands: lays out, plans, and hands over to the back end of the operands' device.
 #pragma once
 
+#include <dsl/exec/back_ends.hpp>
 #include <dsl/exec/cuda.hpp>
 #include <dsl/exec/host.hpp>
 #include <dsl/exec/sim.hpp>
@@ -9,15 +10,23 @@ namespace dsl::detail {
 
 struct unnamed;
 
+/// The kernels that nvcc made of a pass.
+struct cuda_code {
+  const char* architectures;  // that its file was compiled for, "800,900"
+  const void* kernel[2];      // linear, strided
+};
+/// The same for the simulator.
+struct sim_code { simulated_kernel kernel[2]; };
+
 /// What a pass was compiled to. All that runs it works on this, so it is compiled once, in the library.
 struct program_code {
   pass_traits pass;
   int inputs;
-  const char* name;        // contains the kernel's name (`spell_kernel`), or null
-  const char* architectures;  // that nvcc compiled its file for, "800,900"; or null
-  const void* kernel[2];   // linear, strided; null in a file that nvcc did not compile
-  simulated_kernel simulated[2];
-  host_code host;
+  const char* name;  // contains the kernel's name (`spell_kernel`), or null
+  // Null where no file compiled it for that back end.
+  const cuda_code* cuda;
+  const host_code* host;
+  const sim_code* sim;
 
   bool folds() const { return pass.view.folds > 0; }
   int outputs() const { return pass.view.target_count; }
@@ -38,24 +47,49 @@ constexpr int largest_state(foldings<F...>) {
 }
 
 template <class Name, class Pass, int Inputs>
-const program_code& code_of() {
-  constexpr int operands = Inputs + Pass::targets;
-  using linear = linear_arguments<operands>;
-  using strided = strided_arguments<operands>;
+struct compiled_program {
+  using linear = linear_arguments<Inputs + Pass::targets>;
+  using strided = strided_arguments<Inputs + Pass::targets>;
   using folds = typename Pass::folds;
-  static const program_code code{
+
+  static inline constinit program_code code{
       {Pass::view(), lanes_for(Pass::view()), {groups_ahead(Pass::view(), false), groups_ahead(Pass::view(), true)}, sizeof(typename folds_of<folds>::accumulators), largest_state(folds{})},
       Inputs,
       spelled_name<Name>(),
-      DSL_DETAIL_ARCHITECTURES,
+      nullptr,
+      nullptr,
+      nullptr};
+
+  static void add_host() {
+    static constexpr host_code compiled = host_loop<Pass>::code();
+    code.host = &compiled;
+  }
+  static void add_sim() {
+    static constexpr sim_code compiled{{simulated<Pass, Inputs, linear>::kernel(), simulated<Pass, Inputs, strided>::kernel()}};
+    code.sim = &compiled;
+  }
+};
+
 #if defined(__CUDACC__)
-      {reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, linear>), reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, strided>)},
-#else
-      {},
+template <class Name, class Pass, int Inputs>
+void add_kernels() {
+  using compiled = compiled_program<Name, Pass, Inputs>;
+  static const cuda_code made{DSL_DETAIL_ARCHITECTURES,
+                              {reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, typename compiled::linear>),
+                               reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, typename compiled::strided>)}};
+  compiled::code.cuda = &made;
+}
 #endif
-      {simulated<Pass, Inputs, linear>::kernel(), simulated<Pass, Inputs, strided>::kernel()},
-      host_loop<Pass>::code()};
-  return code;
+
+template <class Name, class Pass, int Inputs>
+const program_code& code_of() {
+  using compiled = compiled_program<Name, Pass, Inputs>;
+#if defined(__CUDACC__)
+  if constexpr (compiles_cuda) add_to_program<&add_kernels<Name, Pass, Inputs>>();
+#endif
+  if constexpr (compiles_host) add_to_program<&compiled::add_host>();
+  if constexpr (compiles_sim) add_to_program<&compiled::add_sim>();
+  return compiled::code;
 }
 
 /// A pass bound to its operands: laid out once, run as often as wanted.

@@ -1,23 +1,32 @@
 // Runs a scan on operands: lays out, chooses how, and hands over to the back end of the operands' device.
 #pragma once
 
+#include <dsl/exec/back_ends.hpp>
 #include <dsl/exec/scan_cuda.hpp>
 #include <dsl/exec/scan_host.hpp>
 #include <dsl/exec/scan_sim.hpp>
 
 namespace dsl::detail {
 
+/// The kernels that nvcc made of a scan.
+struct scan_cuda_code {
+  const char* architectures;  // as cuda_code's
+  const void* rows[3];        // linear and one row, linear, strided
+  const void *columns, *column_totals;
+};
+/// The same for the simulator.
+struct scan_sim_code { simulated_scan kernel[3]; };
+
 /// What a scan was compiled to.
 struct scan_code {
   pass_view view;  // of the elements
   int inputs, lanes, rounds;
   dtype target;
-  const char* architectures;  // as program_code's
-  // Null in a file that nvcc did not compile.
-  const void* rows[3];  // linear and one row, linear, strided
-  const void *columns, *column_totals;
-  simulated_scan simulated[3];
-  scan_host_code host;
+  int value_bytes;  // of what is combined
+  // Null where no file compiled it for that back end.
+  const scan_cuda_code* cuda;
+  const scan_host_code* host;
+  const scan_sim_code* sim;
 };
 
 /// What is scanned: along one axis (from 0 on), or all elements in row-major order (-1).
@@ -36,33 +45,51 @@ void run_scan(const scan_code& code, const operand* operands, const scan_request
 void fit_scan_target(operand& target, const std::int64_t* shape, int rank, bool flat);
 
 template <class Scan>
-const scan_code& scan_code_of() {
-  constexpr int operands = Scan::inputs + 1;
-  using linear = linear_arguments<operands>;
-  using strided = strided_arguments<operands>;
+struct compiled_scan {
+  using linear = linear_arguments<Scan::inputs + 1>;
+  using strided = strided_arguments<Scan::inputs + 1>;
   using thread = scan_thread<Scan, true, strided, checked_memory>;
-  static const scan_code code{
-      Scan::pass::view(),
-      Scan::inputs,
-      thread::lanes,
-      thread::rounds,
-      Scan::target,
-      DSL_DETAIL_ARCHITECTURES,
+
+  static inline constinit scan_code code{Scan::pass::view(), Scan::inputs, thread::lanes, thread::rounds, Scan::target, sizeof(typename Scan::value), nullptr, nullptr, nullptr};
+
+  static void add_host() {
+    static constexpr scan_host_code compiled = scan_host_loop<Scan>::code();
+    code.host = &compiled;
+  }
+  static void add_sim() {
+    using columns = simulated_scan_columns<Scan, strided>;
+    static constexpr scan_sim_code compiled{{{&simulated_scan_rows<Scan, false, linear>::run, nullptr, nullptr},
+                                             {&simulated_scan_rows<Scan, true, linear>::run, nullptr, nullptr},
+                                             {&simulated_scan_rows<Scan, true, strided>::run, &columns::run, &columns::totals}}};
+    code.sim = &compiled;
+  }
+};
+
 #if defined(__CUDACC__)
+template <class Scan>
+void add_scan_kernels() {
+  using compiled = compiled_scan<Scan>;
+  using linear = typename compiled::linear;
+  using strided = typename compiled::strided;
+  static const scan_cuda_code made{
+      DSL_DETAIL_ARCHITECTURES,
       {reinterpret_cast<const void*>(&scan_rows<Scan, false, linear>), reinterpret_cast<const void*>(&scan_rows<Scan, true, linear>),
        reinterpret_cast<const void*>(&scan_rows<Scan, true, strided>)},
       reinterpret_cast<const void*>(&scan_columns<Scan, strided>),
-      reinterpret_cast<const void*>(&scan_column_totals<typename Scan::combine, typename Scan::value>),
-#else
-      {},
-      nullptr,
-      nullptr,
+      reinterpret_cast<const void*>(&scan_column_totals<typename Scan::combine, typename Scan::value>)};
+  compiled::code.cuda = &made;
+}
 #endif
-      {{&simulated_scan_rows<Scan, false, linear>::run, nullptr, nullptr},
-       {&simulated_scan_rows<Scan, true, linear>::run, nullptr, nullptr},
-       {&simulated_scan_rows<Scan, true, strided>::run, &simulated_scan_columns<Scan, strided>::run, &simulated_scan_columns<Scan, strided>::totals}},
-      scan_host_loop<Scan>::code()};
-  return code;
+
+template <class Scan>
+const scan_code& scan_code_of() {
+  using compiled = compiled_scan<Scan>;
+#if defined(__CUDACC__)
+  if constexpr (compiles_cuda) add_to_program<&add_scan_kernels<Scan>>();
+#endif
+  if constexpr (compiles_host) add_to_program<&compiled::add_host>();
+  if constexpr (compiles_sim) add_to_program<&compiled::add_sim>();
+  return compiled::code;
 }
 
 }  // namespace dsl::detail

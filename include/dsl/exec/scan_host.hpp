@@ -11,7 +11,7 @@ namespace dsl::detail {
 /// a run has come to, so that no rounding is carried from element to element.
 struct scan_host_code {
   block_function elements[3];
-  int value_bytes, segment_bytes;
+  int segment_bytes;
   /// n elements of one row, of which the first may be its head, on from `before` (a segment). `total` becomes what they come to.
   void (*row)(const scan_parameters&, const void* x, std::int64_t n, bool head, const void* before, void* total, void* y);
   /// An element each of n columns, which `run` goes on with; a null `before` or a run that is new: there is nothing. `head`: they are the
@@ -91,7 +91,7 @@ struct scan_host_loop {
 
   static constexpr scan_host_code code() {
     const host_code elements = host_loop<typename Scan::pass>::code();
-    return {{elements.block[0], elements.block[1], elements.block[2]}, sizeof(V), sizeof(segment<V>), &row, &columns, &join, &join_values};
+    return {{elements.block[0], elements.block[1], elements.block[2]}, sizeof(segment<V>), &row, &columns, &join, &join_values};
   }
 };
 

@@ -14,6 +14,13 @@
 #define DSL_DETAIL_ARCHITECTURES nullptr
 #endif
 
+// Whether this file's compiler makes kernels.
+#if defined(__CUDACC__)
+#define DSL_DETAIL_COMPILES_CUDA 1
+#else
+#define DSL_DETAIL_COMPILES_CUDA 0
+#endif
+
 // Of a function without DSL_FN that device code calls nvcc makes nothing, and only warns: a kernel that stores nothing. It is an error
 // in all that follows.
 #if defined(__CUDACC__)

@@ -10,7 +10,7 @@ namespace dsl {
 namespace detail {
 
 #if defined(__CUDACC__)
-inline const bool kernels_registered = register_kernels();  // in the user's files; the library's own kernels do not count
+inline const bool kernels_registered = compiles_cuda && register_kernels();  // in the user's files; the library's own kernels do not count
 #endif
 
 /// What an output is assigned to: elements, or one value in device memory.

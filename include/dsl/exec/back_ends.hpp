@@ -1,0 +1,45 @@
+// Which back ends a file is compiled for, and how what several files compiled comes together in one program.
+//
+// DSL_BACK_ENDS names them before the first header, or on the command line: -DDSL_BACK_ENDS=cuda, -DDSL_BACK_ENDS='host|sim'. By default
+// they are all that the compiler can: host and sim, and with nvcc cuda. A formula runs on every back end that one of the program's files
+// compiled it for, and throws device_error on the others.
+#pragma once
+
+#include <dsl/ir/config.hpp>
+
+#if !defined(DSL_BACK_ENDS)
+#define DSL_BACK_ENDS cuda | host | sim
+#endif
+
+namespace dsl::detail {
+
+namespace back_end_bits {
+
+enum bits : unsigned { cuda = 1, host = 2, sim = 4 };
+constexpr unsigned chosen = DSL_BACK_ENDS;
+
+}  // namespace back_end_bits
+
+constexpr bool compiles_cuda = DSL_DETAIL_COMPILES_CUDA && (back_end_bits::chosen & back_end_bits::cuda) != 0;
+constexpr bool compiles_host = (back_end_bits::chosen & back_end_bits::host) != 0;
+constexpr bool compiles_sim = (back_end_bits::chosen & back_end_bits::sim) != 0;
+
+/// Calls Add, once.
+template <void (*Add)()>
+bool add_once() {
+  static const bool done = (Add(), true);
+  return done;
+}
+
+/// Calls Add before `main`. Of an inline function that two files compiled for different back ends the linker keeps one: what the other
+/// one adds is in the program by this alone.
+template <void (*Add)()> inline const bool added_at_start = add_once<Add>();
+
+/// Has what this file compiles added to the program, at the latest now: another file's initializers may run before this one's.
+template <void (*Add)()>
+void add_to_program() {
+  static_cast<void>(&added_at_start<Add>);
+  add_once<Add>();
+}
+
+}  // namespace dsl::detail

@@ -1,0 +1,45 @@
+// A formula runs on every back end that one of the program's files compiled it for, whichever file calls it.
+#include <gtest/gtest.h>
+
+#include <dsl/mem/device.hpp>
+
+#include <string>
+
+#include "parts.hpp"
+
+namespace {
+
+void expect_right(const results& r) {
+  ASSERT_EQ(r.map.size(), 100u);
+  ASSERT_EQ(r.scan.size(), 100u);
+  float sum = 0;
+  for (std::size_t i = 0; i < 100; ++i) {
+    sum += static_cast<float>(i);
+    EXPECT_EQ(r.map[i], 3 * static_cast<float>(i) + 1);
+    EXPECT_EQ(r.scan[i], sum);
+  }
+  EXPECT_EQ(r.sum, 4950);
+  EXPECT_EQ(r.loop, 400);  // the sum of the state before the third step
+}
+
+TEST(back_ends, come_together_from_all_files) {
+  for (const char* where : {"host", "sim"}) {
+    const dsl::device_guard guard{dsl::device(where)};
+    SCOPED_TRACE(where);
+    expect_right(of_host_file());
+    expect_right(of_sim_file());
+  }
+}
+
+TEST(back_ends, that_no_file_was_compiled_for_are_an_error) {
+  EXPECT_EQ((dsl::device_guard{"host"}, of_host_file_alone()), 1024);
+  const dsl::device_guard guard{"sim"};
+  try {
+    of_host_file_alone();
+    FAIL() << "nothing was thrown";
+  } catch (const dsl::device_error& e) {
+    EXPECT_NE(std::string(e.what()).find("cannot run on sim: its file was compiled with DSL_BACK_ENDS, which leaves sim out"), std::string::npos) << e.what();
+  }
+}
+
+}  // namespace

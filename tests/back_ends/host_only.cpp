@@ -1,0 +1,7 @@
+// Compiled with DSL_BACK_ENDS=host.
+#include "formulas.hpp"
+#include "parts.hpp"
+
+results of_host_file() { return {formulas::map(), formulas::sum(), formulas::scan(), formulas::loop()}; }
+
+float of_host_file_alone() { return dsl::eval(dsl::prod(dsl::full<float>(2.0f, 10))).value(); }
