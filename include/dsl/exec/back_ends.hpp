@@ -25,8 +25,7 @@ constexpr bool compiles_host = (back_end_bits::chosen & back_end_bits::host) != 
 constexpr bool compiles_sim = (back_end_bits::chosen & back_end_bits::sim) != 0;
 
 /// Calls Add, once.
-template <void (*Add)()>
-bool add_once() {
+template <void (*Add)()> bool add_once() {
   static const bool done = (Add(), true);
   return done;
 }
@@ -36,8 +35,7 @@ bool add_once() {
 template <void (*Add)()> inline const bool added_at_start = add_once<Add>();
 
 /// Has what this file compiles added to the program, at the latest now: another file's initializers may run before this one's.
-template <void (*Add)()>
-void add_to_program() {
+template <void (*Add)()> void add_to_program() {
   static_cast<void>(&added_at_start<Add>);
   add_once<Add>();
 }
