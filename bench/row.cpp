@@ -89,6 +89,7 @@ double difference(const job& first, const job& peer) {
     if (j.start) j.start();
     else machine::erase(j.out.data, bytes);  // what neither writes is NaN in both
     j.run();
+    if (j.collect) j.collect();
   };
   run(first);
   machine::copy(reference.data(), first.out.data, bytes);
@@ -189,13 +190,37 @@ void add_copy(const char* group, std::string size, std::int64_t floats) {
 
 namespace {
 
-/// A reporter of names without what Google Benchmark appends to them, "/iterations:1/manual_time".
-template <class Reporter>
-struct with_plain_names : Reporter {
-  void ReportRuns(const std::vector<benchmark::BenchmarkReporter::Run>& runs) override {
+/// The context, and a line for each row.
+class table : public benchmark::BenchmarkReporter {
+ public:
+  explicit table(std::map<std::string, std::string> context) : context_(std::move(context)) {}
+  bool ReportContext(const Context&) override {
+    for (const auto& [name, value] : context_) std::printf("%s: %s\n", name.c_str(), value.c_str());
+    return true;
+  }
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs) {
+      std::printf("%-72s", run.run_name.function_name.c_str());
+      if (run.error_occurred) std::printf(" %s", run.error_message.c_str());
+      else std::printf("%11.5f ms", run.GetAdjustedRealTime());
+      for (const auto& [name, format] : {std::pair{"GB/s", " %8.0f GB/s"}, {"percent of copy", " %6.1f %%"}, {"TFLOP/s", " %6.1f TFLOP/s"}, {"difference", "   differs by %.1e"}})
+        if (const auto at = run.counters.find(name); at != run.counters.end()) std::printf(format, static_cast<double>(at->second));
+      std::printf("\n");
+    }
+    std::fflush(stdout);
+  }
+
+ private:
+  std::map<std::string, std::string> context_;
+};
+
+/// Names without what Google Benchmark appends to them, "/iterations:1/manual_time".
+class file : public benchmark::JSONReporter {
+ public:
+  void ReportRuns(const std::vector<Run>& runs) override {
     auto named = runs;
-    for (auto& run : named) run.run_name.iterations.clear(), run.run_name.time_type.clear();
-    Reporter::ReportRuns(named);
+    for (Run& run : named) run.run_name.iterations.clear(), run.run_name.time_type.clear();
+    JSONReporter::ReportRuns(named);
   }
 };
 
@@ -208,11 +233,12 @@ int run(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   if (lists) return benchmark::RunSpecifiedBenchmarks(), 0;
-  for (const auto& [name, value] : machine::open()) benchmark::AddCustomContext(name, value);
-  with_plain_names<benchmark::ConsoleReporter> table;
-  with_plain_names<benchmark::JSONReporter> file;
-  if (writes) benchmark::RunSpecifiedBenchmarks(&table, &file);
-  else benchmark::RunSpecifiedBenchmarks(&table);
+  const auto context = machine::open();
+  for (const auto& [name, value] : context) benchmark::AddCustomContext(name, value);
+  table shown(context);
+  file written;
+  if (writes) benchmark::RunSpecifiedBenchmarks(&shown, &written);
+  else benchmark::RunSpecifiedBenchmarks(&shown);
   return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 
 #include <dsl/dsl.hpp>
 
@@ -25,9 +26,10 @@ struct result {
 
 /// A row that is ready to be timed. It is made when its turn comes, and holds its arrays.
 struct job {
-  std::function<void()> run;         ///< one call, queued
-  result out;                        ///< what the call has written
-  std::function<void()> start = {};  ///< what comes before a call and is not timed: values that calls change
+  std::function<void()> run;           ///< one call, queued
+  result out;                          ///< what the call has written
+  std::function<void()> start = {};    ///< what comes before a call and is not timed: values that calls change
+  std::function<void()> collect = {};  ///< what brings results to `out`, where a call leaves them elsewhere; not timed
 };
 
 enum class timing {
@@ -92,6 +94,13 @@ struct arrays {
 };
 template <class T, class R = T> using folded = arrays<T, dsl::view<R, 0>>;
 
+/// What a row does each time: `call(x)`, or, where that gives a function, as after having prepared something, that function.
+template <class X, class Call>
+std::function<void()> bound(const X& x, const Call& call) {
+  if constexpr (std::is_void_v<std::invoke_result_t<const Call&, const X&>>) return [x, call] { call(x); };
+  else return call(x);
+}
+
 /// A work on such arrays: a row is a function of them that writes `out`.
 template <class Arrays>
 class work_on {
@@ -103,7 +112,7 @@ class work_on {
   work_on& by(const char* who, Call call) {
     work_.by(who, [n = n_, call] {
       const Arrays x(n);
-      return job{[x, call] { call(x); }, x.out};
+      return job{bound(x, call), x.out};
     });
     return *this;
   }

@@ -93,7 +93,7 @@ class work_on_matrix {
   work_on_matrix& by(const char* who, Call call, result (*out)(const matrix&)) {
     work_.by(who, [rows = rows_, columns = columns_, call, out] {
       const matrix x(rows, columns);
-      return job{[x, call] { call(x); }, out(x)};
+      return job{bound(x, call), out(x)};
     });
     return *this;
   }
@@ -148,7 +148,7 @@ class work_on_square {
   work_on_square& by(const char* who, Call call) {
     work_.by(who, [side = side_, call] {
       const square<T> x(side);
-      return job{[x, call] { call(x); }, x.out};
+      return job{bound(x, call), x.out};
     });
     return *this;
   }
