@@ -124,7 +124,7 @@ const rows along_axes([] {
       .by("dsl", [] {
         const arrays<float> x(points);
         const auto xi = dsl::reshape(x.a, points, 1), yi = dsl::reshape(x.b, points, 1);
-        return job{[=] { x.out = dsl::sum(1 / (1 + square(xi - x.a) + square(yi - x.b)), dsl::axis(1)); }, x.out};
+        return job{[=] { x.out = dsl::sum(1 / (1 + dsl::square(xi - x.a) + dsl::square(yi - x.b)), dsl::axis(1)); }, x.out};
       })
       .by("hand", [] {
         const arrays<float> x(points);

@@ -44,7 +44,7 @@ const rows maps([] {
 });
 
 const rows squares([] {
-  constexpr std::int64_t n = 1024;
+  static constexpr std::int64_t n = 1024;
   const auto row = [](const char* name, double bytes, auto call) { work_on_square<float>(name, n, bytes).by("dsl", call); };
   row("m + m", 8, [](const square<float>& x) { x.out = x.m + x.m; });
   row("m + row", 8, [](const square<float>& x) { x.out = x.m + x.row; });

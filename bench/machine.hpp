@@ -22,7 +22,7 @@ extern const char* const copied_by;
 /// Sets all bits: NaN, and of integers -1.
 void erase(void* data, std::int64_t bytes);
 
-/// The largest of |x - y| / max(1, |y|), and infinity where one of them alone is NaN.
+/// The largest of |x - y| in relation to the largest |y|; infinity where one of x and y alone is NaN.
 double difference(const void* x, const void* y, dsl::dtype type, std::int64_t count);
 
 /// Waits for all that is queued.

@@ -19,11 +19,14 @@ __global__ void fill_all(T* data, std::int64_t n, std::uint32_t seed) {
 }
 
 // Numbers that are not negative are in the order of their bits.
+__device__ void at_least(double* most, double here) { atomicMax(reinterpret_cast<unsigned long long*>(most), static_cast<unsigned long long>(__double_as_longlong(here))); }
+
+/// The largest difference, and the largest magnitude of y.
 template <class T>
-__global__ void differ(const T* x, const T* y, std::int64_t n, unsigned long long* most) {
-  double here = 0;
-  for (std::int64_t i = first(); i < n; i += stride()) here = fmax(here, relative_difference(x[i], y[i]));
-  if (here > 0) atomicMax(most, static_cast<unsigned long long>(__double_as_longlong(here)));
+__global__ void differ(const T* x, const T* y, std::int64_t n, double* most) {
+  double off = 0, magnitude = 0;
+  for (std::int64_t i = first(); i < n; i += stride()) off = fmax(off, difference_of(x[i], y[i])), magnitude = fmax(magnitude, magnitude_of(y[i]));
+  at_least(most, off), at_least(most + 1, magnitude);
 }
 
 cudaEvent_t event(int k) {
@@ -63,14 +66,14 @@ void copy(void* to, const void* from, std::int64_t bytes) {
 void erase(void* data, std::int64_t bytes) { bench::check(cudaMemsetAsync(data, 0xff, static_cast<std::size_t>(bytes), stream())); }
 
 double difference(const void* x, const void* y, dsl::dtype type, std::int64_t count) {
-  dsl::scalar<double> most = 0.0;
-  auto* const bits = reinterpret_cast<unsigned long long*>(most.data());
+  auto most = dsl::zeros<double>(2);
   with_type_of(type, [&]<class T>(std::type_identity<T>) {
     using part = typename parts<T>::type;
-    differ<<<grid, block, 0, stream()>>>(static_cast<const part*>(x), static_cast<const part*>(y), count * parts<T>::count, bits);
+    differ<<<grid, block, 0, stream()>>>(static_cast<const part*>(x), static_cast<const part*>(y), count * parts<T>::count, most.data());
   });
   check();
-  return most.value();
+  const auto both = most.copy_to_host();
+  return relative_difference(both[0], both[1]);
 }
 
 void wait() { bench::check(cudaDeviceSynchronize()); }

@@ -1,7 +1,6 @@
 #include "machine.hpp"
 
 #include <tbb/parallel_for.h>
-#include <tbb/parallel_reduce.h>
 
 #include <algorithm>
 #include <chrono>
@@ -56,13 +55,13 @@ void copy(void* to, const void* from, std::int64_t bytes) {
 void erase(void* data, std::int64_t bytes) { std::memset(data, 0xff, static_cast<std::size_t>(bytes)); }
 
 double difference(const void* x, const void* y, dsl::dtype type, std::int64_t count) {
-  double most = 0;
+  double most = 0, magnitude = 0;
   with_type_of(type, [&]<class T>(std::type_identity<T>) {
     using part = typename parts<T>::type;
     const part *a = static_cast<const part*>(x), *b = static_cast<const part*>(y);
-    for (std::int64_t i = 0; i < count * parts<T>::count; ++i) most = std::max(most, relative_difference(a[i], b[i]));
+    for (std::int64_t i = 0; i < count * parts<T>::count; ++i) most = std::max(most, difference_of(a[i], b[i])), magnitude = std::max(magnitude, magnitude_of(b[i]));
   });
-  return most;
+  return relative_difference(most, magnitude);
 }
 
 void wait() {}

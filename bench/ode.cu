@@ -77,8 +77,8 @@ const rows steps([] {
     }));
   }
 
-  constexpr std::int64_t members = 10'000'000;
-  constexpr int count = 1000;
+  static constexpr std::int64_t members = 10'000'000;
+  static constexpr int count = 1000;
   const auto of_lorenz = [](auto run) {
     return [=] {
       const auto p = std::make_shared<lorenz_state>(members);

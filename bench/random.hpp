@@ -30,15 +30,28 @@ DSL_FN inline T random_element(std::uint64_t i, std::uint32_t seed) {
   else return static_cast<T>(0.5f + static_cast<float>(h >> 8) * 0x1p-24f);
 }
 
-/// |x - y| / max(1, |y|), or infinity where one of them alone is NaN.
+/// An element as a double, and its magnitude, where it is a number.
 template <class T>
-DSL_FN inline double relative_difference(T x, T y) {
-  using number = std::conditional_t<sizeof(T) == 2 && !std::is_integral_v<T>, float, T>;
-  const double a = static_cast<double>(static_cast<number>(x)), b = static_cast<double>(static_cast<number>(y));
-  const double off = a < b ? b - a : a - b, magnitude = b < 0 ? -b : b;
-  if (a == b || (a != a && b != b)) return 0;
-  return off >= 0 ? off / (magnitude > 1 ? magnitude : 1) : __builtin_huge_val();
+DSL_FN inline double as_double(T x) {
+  if constexpr (sizeof(T) == 2 && !std::is_integral_v<T>) return static_cast<double>(static_cast<float>(x));
+  else return static_cast<double>(x);
 }
+template <class T>
+DSL_FN inline double magnitude_of(T x) {
+  const double a = as_double(x);
+  return a > 0 ? a : a < 0 ? -a : 0;
+}
+
+/// |x - y|, or infinity where one of them alone is NaN.
+template <class T>
+DSL_FN inline double difference_of(T x, T y) {
+  const double a = as_double(x), b = as_double(y), off = a < b ? b - a : a - b;
+  if (a == b || (a != a && b != b)) return 0;
+  return off >= 0 ? off : __builtin_huge_val();
+}
+
+/// The largest difference in relation to the largest magnitude.
+inline double relative_difference(double difference, double magnitude) { return difference > 0 ? difference / magnitude : 0; }
 
 /// Calls f with the std::type_identity of a dtype's elements.
 template <class F>

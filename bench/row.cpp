@@ -201,6 +201,7 @@ class table : public benchmark::BenchmarkReporter {
   void ReportRuns(const std::vector<Run>& runs) override {
     for (const Run& run : runs) {
       std::printf("%-72s", run.run_name.function_name.c_str());
+      failed = failed || run.error_occurred;
       if (run.error_occurred) std::printf(" %s", run.error_message.c_str());
       else std::printf("%11.5f ms", run.GetAdjustedRealTime());
       for (const auto& [name, format] : {std::pair{"GB/s", " %8.0f GB/s"}, {"percent of copy", " %6.1f %%"}, {"TFLOP/s", " %6.1f TFLOP/s"}, {"difference", "   differs by %.1e"}})
@@ -209,6 +210,8 @@ class table : public benchmark::BenchmarkReporter {
     }
     std::fflush(stdout);
   }
+
+  bool failed = false;
 
  private:
   std::map<std::string, std::string> context_;
@@ -239,7 +242,7 @@ int run(int argc, char** argv) {
   file written;
   if (writes) benchmark::RunSpecifiedBenchmarks(&shown, &written);
   else benchmark::RunSpecifiedBenchmarks(&shown);
-  return 0;
+  return shown.failed ? 1 : 0;
 }
 
 }  // namespace

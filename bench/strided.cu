@@ -24,7 +24,7 @@ __global__ void transposed(float* out, const float* m, int side) {
   for (int k = threadIdx.y; k < tile; k += tile_rows) out[static_cast<std::int64_t>(x + k) * side + y + threadIdx.x] = part[threadIdx.x][k];
 }
 
-__device__ float heat(const float* m, int i, int j, int up, int down, int left, int right, std::int64_t side) {
+__device__ float heat(const float* m, int i, int j, int up, int down, int left, int right, int side) {
   const float here = m[i * side + j];
   return here + 0.1f * (m[up * side + j] + m[down * side + j] + m[i * side + left] + m[i * side + right] - 4 * here);
 }
