@@ -9,13 +9,16 @@ constexpr std::int64_t n = 1 << 27;
 /// Operands whose elements begin so many places further on.
 struct shifted {
   shifted(std::int64_t of_a, std::int64_t of_b, std::int64_t of_out)
-      : a(operand<float>(slot::a, n + 4)(dsl::slice(of_a, of_a + n))), b(operand<float>(slot::b, n + 4)(dsl::slice(of_b, of_b + n))),
+      : a(operand<float>(slot::a, n + 4)(dsl::slice(of_a, of_a + n))),
+        b(operand<float>(slot::b, n + 4)(dsl::slice(of_b, of_b + n))),
         out(target<float>(slot::out, n + 4)(dsl::slice(of_out, of_out + n))) {}
   dsl::view<const float> a, b;
   dsl::view<float> out;
 };
 
-work aligned_so(std::string name, int moved) { return work("alignment", dsl::dtype::float32, std::to_string(n), std::move(name), 4.0 * moved * n); }
+work aligned_so(std::string name, int moved) {
+  return work("alignment", dsl::dtype::float32, std::to_string(n), std::move(name), 4.0 * moved * n);
+}
 
 void add_row(std::string name, std::int64_t of_a, std::int64_t of_b, std::int64_t of_out) {
   aligned_so(std::move(name), 3).by("dsl", [=] {

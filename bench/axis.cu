@@ -1,11 +1,11 @@
 // Reductions along axes, and formulas that use them, beside CUB's DeviceSegmentedReduce and kernels that keep a row in registers.
-#include <cub/block/block_reduce.cuh>
-#include <cub/device/device_segmented_reduce.cuh>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
+#include <cub/block/block_reduce.cuh>
+#include <cub/device/device_segmented_reduce.cuh>
 
-#include "workspace.cuh"
 #include "works.hpp"
+#include "workspace.cuh"
 
 namespace bench {
 namespace {
@@ -18,8 +18,7 @@ struct times {
 constexpr int row_block = 1024, row_width = 8192;
 
 /// Combines a value of each thread of a block, for all threads.
-template <class F>
-__device__ float of_block(float value, F f) {
+template <class F> __device__ float of_block(float value, F f) {
   using reduction = cub::BlockReduce<float, row_block>;
   __shared__ typename reduction::TempStorage memory;
   __shared__ float all;
@@ -30,8 +29,12 @@ __device__ float of_block(float value, F f) {
   __syncthreads();
   return result;
 }
-struct add { __device__ float operator()(float x, float y) const { return x + y; } };
-struct larger { __device__ float operator()(float x, float y) const { return fmaxf(x, y); } };
+struct add {
+  __device__ float operator()(float x, float y) const { return x + y; }
+};
+struct larger {
+  __device__ float operator()(float x, float y) const { return fmaxf(x, y); }
+};
 
 /// A block a row of 8192 floats, of which each thread keeps two vectors.
 struct row_of_block {
@@ -39,7 +42,9 @@ struct row_of_block {
   __device__ explicit row_of_block(const float* m) {
     for (int k = 0; k < 2; ++k) v[k] = reinterpret_cast<const float4*>(m)[at(k)];
   }
-  __device__ static std::int64_t at(int k) { return static_cast<std::int64_t>(blockIdx.x) * (row_width / 4) + k * row_block + threadIdx.x; }
+  __device__ static std::int64_t at(int k) {
+    return static_cast<std::int64_t>(blockIdx.x) * (row_width / 4) + k * row_block + threadIdx.x;
+  }
   template <class F> __device__ void each(F f) {
 #pragma unroll
     for (float4& x : v) f(x.x), f(x.y), f(x.z), f(x.w);
@@ -90,42 +95,71 @@ __global__ void pairs_by_hand(float* out, const float* x, const float* y, int n)
 }
 
 const rows along_axes([] {
-  struct shape { std::int64_t rows, columns; };
+  struct shape {
+    std::int64_t rows, columns;
+  };
   add_copy("axis", shape_of(8192, 8192), 8192 * 8192);
   add_copy("axis", shape_of(4096, 4096), 4096 * 4096);
-  for (const auto [rows, columns] : {shape{8192, 8192}, {4096, 4096}, {10'000'000, 8}, {8, 10'000'000}, {1'000'000, 100}, {10'000'000, 3}, {100, 1'000'000}, {1000, 3}}) {
-    sum_of_rows(rows, columns).within(1e-4).by("CUB", [](const matrix& x) {
-      const auto begins = thrust::make_transform_iterator(thrust::make_counting_iterator(std::int64_t{0}), times{x.width});
-      return with_workspace([=](void* memory, std::size_t& size) {
-        return cub::DeviceSegmentedReduce::Sum(memory, size, x.m.data(), x.of_rows.data(), x.height, begins, begins + 1, stream());
-      });
-    }, of_rows);
+  for (const auto [rows, columns] : {shape{8192, 8192},
+                                     {4096, 4096},
+                                     {10'000'000, 8},
+                                     {8, 10'000'000},
+                                     {1'000'000, 100},
+                                     {10'000'000, 3},
+                                     {100, 1'000'000},
+                                     {1000, 3}}) {
+    sum_of_rows(rows, columns)
+        .within(1e-4)
+        .by(
+            "CUB",
+            [](const matrix& x) {
+              const auto begins =
+                  thrust::make_transform_iterator(thrust::make_counting_iterator(std::int64_t{0}), times{x.width});
+              return with_workspace([=](void* memory, std::size_t& size) {
+                return cub::DeviceSegmentedReduce::Sum(memory, size, x.m.data(), x.of_rows.data(), x.height, begins, begins + 1,
+                                                       stream());
+              });
+            },
+            of_rows);
     sum_of_columns(rows, columns);
     largest_of_rows(rows, columns);
     work_on_matrix("axis", "m - mean of rows", rows, columns, 2 * bytes_of_matrix(rows, columns))
-        .by("dsl", [](const matrix& x) { x.out = x.m - dsl::mean(x.m, dsl::axis(1), dsl::keep_dims); }, whole);
+        .by(
+            "dsl", [](const matrix& x) { x.out = x.m - dsl::mean(x.m, dsl::axis(1), dsl::keep_dims); }, whole);
   }
-  const auto row = [](const char* name, auto call) { return work_on_matrix("axis", name, row_width, row_width, 2 * bytes_of_matrix(row_width, row_width)).by("dsl", call, whole); };
-  row("softmax of rows", [](const matrix& x) {
-    const auto most = dsl::max(x.m, dsl::axis(1), dsl::keep_dims);
-    x.out = exp(x.m - most) / dsl::sum(exp(x.m - most), dsl::axis(1), dsl::keep_dims);
-  }).by("hand", [](const matrix& x) { softmax_by_hand<<<row_width, row_block, 0, stream()>>>(x.out.data(), x.m.data()); }, whole);
+  const auto row = [](const char* name, auto call) {
+    return work_on_matrix("axis", name, row_width, row_width, 2 * bytes_of_matrix(row_width, row_width)).by("dsl", call, whole);
+  };
+  row("softmax of rows",
+      [](const matrix& x) {
+        const auto most = dsl::max(x.m, dsl::axis(1), dsl::keep_dims);
+        x.out = exp(x.m - most) / dsl::sum(exp(x.m - most), dsl::axis(1), dsl::keep_dims);
+      })
+      .by(
+          "hand", [](const matrix& x) { softmax_by_hand<<<row_width, row_block, 0, stream()>>>(x.out.data(), x.m.data()); },
+          whole);
   const auto layer_norm = [](int axis) {
     return [axis](const matrix& x) {
-      x.out = (x.m - dsl::mean(x.m, dsl::axis(axis), dsl::keep_dims)) / sqrt(dsl::var(x.m, dsl::axis(axis), dsl::keep_dims) + 1e-5f);
+      x.out =
+          (x.m - dsl::mean(x.m, dsl::axis(axis), dsl::keep_dims)) / sqrt(dsl::var(x.m, dsl::axis(axis), dsl::keep_dims) + 1e-5f);
     };
   };
-  row("layer norm of rows", layer_norm(1)).within(1e-4).by("hand", [](const matrix& x) { layer_norm_by_hand<<<row_width, row_block, 0, stream()>>>(x.out.data(), x.m.data()); }, whole);
+  row("layer norm of rows", layer_norm(1))
+      .within(1e-4)
+      .by(
+          "hand", [](const matrix& x) { layer_norm_by_hand<<<row_width, row_block, 0, stream()>>>(x.out.data(), x.m.data()); },
+          whole);
   row("layer norm of columns", layer_norm(0));
 
   static constexpr std::int64_t points = 8192;
   work("axis", dsl::dtype::float32, shape_of(points, points), "sum over j of 1 / (1 + (xi - xj)^2 + (yi - yj)^2)", 12.0 * points)
       .within(1e-4)
-      .by("dsl", [] {
-        const arrays<float> x(points);
-        const auto xi = dsl::reshape(x.a, points, 1), yi = dsl::reshape(x.b, points, 1);
-        return job{[=] { x.out = dsl::sum(1 / (1 + dsl::square(xi - x.a) + dsl::square(yi - x.b)), dsl::axis(1)); }, x.out};
-      })
+      .by("dsl",
+          [] {
+            const arrays<float> x(points);
+            const auto xi = dsl::reshape(x.a, points, 1), yi = dsl::reshape(x.b, points, 1);
+            return job{[=] { x.out = dsl::sum(1 / (1 + dsl::square(xi - x.a) + dsl::square(yi - x.b)), dsl::axis(1)); }, x.out};
+          })
       .by("hand", [] {
         const arrays<float> x(points);
         return job{[=] { pairs_by_hand<<<points / 8, 256, 0, stream()>>>(x.out.data(), x.a.data(), x.b.data(), points); }, x.out};

@@ -11,18 +11,17 @@ struct sum_of_two {
 
 template <class T> constexpr std::int64_t count = (std::int64_t{1} << 29) / static_cast<std::int64_t>(sizeof(T));
 
-template <class T>
-void sums() {
+template <class T> void sums() {
   add<T>(count<T>).by("hand", by_sixteen_bytes<sum_of_two, 2>{}).by("CUB", by_cub<sum_of_two, 2>{});
 }
 
-template <class T, class F>
-void exponentials() {
+template <class T, class F> void exponentials() {
   exponential<T>(count<T>).by("hand", by_sixteen_bytes<F, 1>{}).by("CUB", by_cub<F, 1>{});
 }
-template <class T>
-struct exponential_of {
-  __device__ T operator()(T a) const { return static_cast<T>(::exp(static_cast<std::conditional_t<sizeof(T) == 8, double, float>>(a))); }
+template <class T> struct exponential_of {
+  __device__ T operator()(T a) const {
+    return static_cast<T>(::exp(static_cast<std::conditional_t<sizeof(T) == 8, double, float>>(a)));
+  }
 };
 
 const rows all([] {

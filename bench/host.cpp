@@ -5,8 +5,7 @@
 namespace bench {
 namespace {
 
-template <class T>
-void functions(std::int64_t n) {
+template <class T> void functions(std::int64_t n) {
   using x_t = arrays<T>;
   exponential<T>(n).by("hand", [](const x_t& x) { by_hand::exp(x.out.data(), x.a.data(), x.n); });
   sine<T>(n).by("hand", [](const x_t& x) { by_hand::sin(x.out.data(), x.a.data(), x.n); });
@@ -16,8 +15,7 @@ void functions(std::int64_t n) {
   });
 }
 
-template <class T>
-void shapes(std::int64_t n) {
+template <class T> void shapes(std::int64_t n) {
   heat_by_slices<T>(n).by("hand", [](const square<T>& x) { by_hand::heat(x.out.data(), x.m.data(), x.side); });
   heat_by_shift<T>(n);
   work_on_square<T>("neighbours by shift", n, 2 * sizeof(T)).by("dsl", [](const square<T>& x) {
@@ -28,11 +26,14 @@ void shapes(std::int64_t n) {
 const rows maps([] {
   for (const std::int64_t n : {1'000, 100'000, 10'000'000}) {
     three_operands(n)
-        .by("hand", [](const arrays<float>& x) { by_hand::three_operands(x.out.data(), x.a.data(), x.b.data(), x.c.data(), x.n); })
-        .by("par_unseq", [](const arrays<float>& x) { par_unseq::three_operands(x.out.data(), x.a.data(), x.b.data(), x.c.data(), x.n); });
+        .by("hand",
+            [](const arrays<float>& x) { by_hand::three_operands(x.out.data(), x.a.data(), x.b.data(), x.c.data(), x.n); })
+        .by("par_unseq",
+            [](const arrays<float>& x) { par_unseq::three_operands(x.out.data(), x.a.data(), x.b.data(), x.c.data(), x.n); });
     power<float>(n).by("hand", [](const arrays<float>& x) { by_hand::pow(x.out.data(), x.a.data(), x.b.data(), x.n); });
     black_scholes(n).within(1e-5).by("hand", [](const arrays<float>& x) {
-      by_hand::black_scholes(x.out.data(), target<float>(slot::second_out, x.n).data(), x.a.data(), x.b.data(), x.c.data(), rate, volatility, x.n);
+      by_hand::black_scholes(x.out.data(), target<float>(slot::second_out, x.n).data(), x.a.data(), x.b.data(), x.c.data(), rate,
+                             volatility, x.n);
     });
     dot(n)
         .within(1e-3)
@@ -63,7 +64,8 @@ const rows loops([] {
   for (const std::int64_t side : {64, 512, 3162}) {
     loop_of(steps, side).by("dsl", iterated(steps, side)).by("hand", [side] {
       const auto x = std::make_shared<fields>(side);
-      return job{[=] { by_hand::rk4_steps(x->F.data(), x->G.data(), x->delta.data(), step_size, side * side, steps); }, x->F, [=] { x->start(); }};
+      return job{[=] { by_hand::rk4_steps(x->F.data(), x->G.data(), x->delta.data(), step_size, side * side, steps); }, x->F,
+                 [=] { x->start(); }};
     });
   }
 });

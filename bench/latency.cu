@@ -8,16 +8,18 @@
 namespace bench {
 namespace {
 
-struct sum_of_two { __device__ float operator()(float a, float b) const { return a + b; } };
-struct next_of { __device__ float operator()(float a) const { return a + 1; } };
+struct sum_of_two {
+  __device__ float operator()(float a, float b) const { return a + b; }
+};
+struct next_of {
+  __device__ float operator()(float a) const { return a + 1; }
+};
 
-template <class Arrays>
-work_on<Arrays> call_of(const char* name, std::int64_t n, int moved) {
+template <class Arrays> work_on<Arrays> call_of(const char* name, std::int64_t n, int moved) {
   return {"latency", dsl::dtype::float32, name, n, 4.0 * moved, timing::calls};
 }
 
-template <class F, int N, class Work>
-void with_peers(Work work) {
+template <class F, int N, class Work> void with_peers(Work work) {
   work.by("hand", by_sixteen_bytes<F, N>{}).by("CUB", by_cub<F, N>{}).by("Thrust", by_thrust<F, N>{});
 }
 
@@ -29,7 +31,9 @@ const rows calls([] {
       .within(1e-4)
       .by("dsl", [](const folded<float>& x) { x.out = dsl::sum(x.a); })
       .by("CUB", [](const folded<float>& x) {
-        return with_workspace([=](void* memory, std::size_t& size) { return cub::DeviceReduce::Sum(memory, size, x.a.data(), x.out.data(), x.n, stream()); });
+        return with_workspace([=](void* memory, std::size_t& size) {
+          return cub::DeviceReduce::Sum(memory, size, x.a.data(), x.out.data(), x.n, stream());
+        });
       });
 });
 

@@ -16,6 +16,15 @@ const rows loops([] {
     if (side <= 64) w.by("dsl one block", iterated(steps, side, strategy::one_block));
     if (side >= 64 && side <= 1024) w.by("dsl cooperative", iterated(steps, side, strategy::cooperative));
     if (side >= 512) w.by("dsl streamed", iterated(steps, side, strategy::streamed));
+    if (side * side <= most_in_registers) {
+      w.by("hand, cooperative", [side] {
+        const auto x = std::make_shared<fields>(side);
+        const auto sums = dsl::array<c32>(sums_in_registers).view();
+        const int n = static_cast<int>(side * side);
+        return job{[=] { launch_rk4_loop_by_hand(x->F.data(), x->G.data(), x->delta.data(), sums.data(), step_size, n, steps); },
+                   x->F, [=] { x->start(); }};
+      });
+    }
     w.by("hand", [side] {
       const auto x = std::make_shared<fields>(side);
       const auto sum = std::make_shared<rk4_by_hand_sum>(side * side);
@@ -30,7 +39,10 @@ const rows loops([] {
   }
   for (const std::int64_t side : {4, 512, 1024}) {
     for (const int steps : {1, 64, 256, 1000, 4000}) {
-      loop_of(steps, side).by("dsl", iterated(steps, side)).by("dsl launches", iterated(steps, side, strategy::launches)).by("dsl graph", iterated(steps, side, strategy::graph));
+      loop_of(steps, side)
+          .by("dsl", iterated(steps, side))
+          .by("dsl launches", iterated(steps, side, strategy::launches))
+          .by("dsl graph", iterated(steps, side, strategy::graph));
     }
   }
 });

@@ -4,13 +4,21 @@
 namespace bench {
 namespace {
 
-struct sum_of_two { __device__ float operator()(float a, float b) const { return a + b; } };
-struct exponential_of { __device__ float operator()(float a) const { return expf(a); } };
-struct of_three { __device__ float operator()(float a, float b, float c) const { return a * expf(-b * b) + sqrtf(fabsf(c)); } };
+struct sum_of_two {
+  __device__ float operator()(float a, float b) const { return a + b; }
+};
+struct exponential_of {
+  __device__ float operator()(float a) const { return expf(a); }
+};
+struct of_three {
+  __device__ float operator()(float a, float b, float c) const { return a * expf(-b * b) + sqrtf(fabsf(c)); }
+};
 
-template <class F, int N, class Work>
-void with_all_peers(Work work) {
-  work.by("hand", by_sixteen_bytes<F, N>{}).by("hand, one element a thread", by_element<F, N>{}).by("CUB", by_cub<F, N>{}).by("Thrust", by_thrust<F, N>{});
+template <class F, int N, class Work> void with_all_peers(Work work) {
+  work.by("hand", by_sixteen_bytes<F, N>{})
+      .by("hand, one element a thread", by_element<F, N>{})
+      .by("CUB", by_cub<F, N>{})
+      .by("Thrust", by_thrust<F, N>{});
 }
 
 const rows sizes([] {

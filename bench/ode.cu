@@ -17,8 +17,7 @@ constexpr auto rk4_step_and_sum = dsl::vectorize<rk4_map_and_sum>([](auto F, aut
 });
 
 /// A step of the coupled fields, in place.
-template <class Step>
-std::function<job()> of_fields(std::int64_t side, Step step) {
+template <class Step> std::function<job()> of_fields(std::int64_t side, Step step) {
   return [=] {
     const auto x = std::make_shared<fields>(side);
     return job{[=] { step(*x); }, x->F, [=] { x->start(); }};
@@ -27,7 +26,9 @@ std::function<job()> of_fields(std::int64_t side, Step step) {
 
 struct lorenz_rk4;
 constexpr float sigma = 10, rho = 28, beta = 8.0f / 3;
-constexpr auto lorenz = dsl::ode::rk4<lorenz_rk4>([](auto x, auto y, auto z) { return std::tuple{sigma * (y - x), x * (rho - z) - y, x * y - beta * z}; });
+constexpr auto lorenz = dsl::ode::rk4<lorenz_rk4>([](auto x, auto y, auto z) {
+  return std::tuple{sigma * (y - x), x * (rho - z) - y, x * y - beta * z};
+});
 
 struct lorenz_state {
   explicit lorenz_state(std::int64_t n) : x(n), y(n), z(n) {}
@@ -43,7 +44,8 @@ __global__ void lorenz_by_hand(float* x, float* y, float* z, float h, int steps,
   float3 p{x[i], y[i], z[i]};
   for (int s = 0; s < steps; ++s) {
     const float3 k1 = slope(p), k2 = slope(ahead(p, h / 2, k1)), k3 = slope(ahead(p, h / 2, k2)), k4 = slope(ahead(p, h, k3));
-    p = ahead(p, h / 6, {k1.x + 2 * k2.x + 2 * k3.x + k4.x, k1.y + 2 * k2.y + 2 * k3.y + k4.y, k1.z + 2 * k2.z + 2 * k3.z + k4.z});
+    p = ahead(p, h / 6,
+              {k1.x + 2 * k2.x + 2 * k3.x + k4.x, k1.y + 2 * k2.y + 2 * k3.y + k4.y, k1.z + 2 * k2.z + 2 * k3.z + k4.z});
   }
   x[i] = p.x, y[i] = p.y, z[i] = p.z;
 }
@@ -70,11 +72,14 @@ const rows steps([] {
     const double bytes = 32.0 * static_cast<double>(side * side);
     work("ode", dsl::dtype::complex64, shape_of(side, side), "RK4 step", bytes)
         .by("dsl", of_fields(side, [](fields& x) { dsl::tie(x.F, x.G) = rk4_step(x.F, x.G, x.delta, step_size); }))
-        .by("hand", of_fields(side, [](fields& x) { launch_rk4_by_hand(x.F.data(), x.G.data(), x.delta.data(), step_size, x.F.size()); }));
-    work("ode", dsl::dtype::complex64, shape_of(side, side), "RK4 step with sum(F)", bytes).by("dsl", of_fields(side, [](fields& x) {
-      const auto total = target<c32, 0>(slot::out, 1);
-      dsl::tie(x.F, x.G, total) = rk4_step_and_sum(x.F, x.G, x.delta, step_size);
-    }));
+        .by("hand", of_fields(side, [](fields& x) {
+              launch_rk4_by_hand(x.F.data(), x.G.data(), x.delta.data(), step_size, x.F.size());
+            }));
+    work("ode", dsl::dtype::complex64, shape_of(side, side), "RK4 step with sum(F)", bytes)
+        .by("dsl", of_fields(side, [](fields& x) {
+              const auto total = target<c32, 0>(slot::out, 1);
+              dsl::tie(x.F, x.G, total) = rk4_step_and_sum(x.F, x.G, x.delta, step_size);
+            }));
   }
 
   static constexpr std::int64_t members = 10'000'000;
@@ -91,8 +96,9 @@ const rows steps([] {
       .flops(71.0 * count * members)
       .by("dsl", of_lorenz([](lorenz_state& p) { dsl::iterate(count, lorenz, dsl::state(p.x, p.y, p.z), step_size); }))
       .by("hand", of_lorenz([](lorenz_state& p) {
-        lorenz_by_hand<<<static_cast<unsigned>((members + 255) / 256), 256, 0, stream()>>>(p.x.data(), p.y.data(), p.z.data(), step_size, count, members);
-      }));
+            lorenz_by_hand<<<static_cast<unsigned>((members + 255) / 256), 256, 0, stream()>>>(p.x.data(), p.y.data(), p.z.data(),
+                                                                                               step_size, count, members);
+          }));
   work("ode", dsl::dtype::float32, std::to_string(chain_threads), "multiply-adds", 0)
       .flops(2.0 * chain_threads * chain_steps * unrolled * chains)
       .by("hand", [] {

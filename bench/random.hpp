@@ -9,9 +9,18 @@
 namespace bench {
 
 /// Parts of a complex number are elements of their own.
-template <class T> struct parts { using type = T; static constexpr int count = 1; };
-template <> struct parts<std::complex<float>> { using type = float; static constexpr int count = 2; };
-template <> struct parts<std::complex<double>> { using type = double; static constexpr int count = 2; };
+template <class T> struct parts {
+  using type = T;
+  static constexpr int count = 1;
+};
+template <> struct parts<std::complex<float>> {
+  using type = float;
+  static constexpr int count = 2;
+};
+template <> struct parts<std::complex<double>> {
+  using type = double;
+  static constexpr int count = 2;
+};
 
 /// 32 random bits of a number (the finalizer of MurmurHash3, by Austin Appleby).
 DSL_FN inline std::uint32_t hash(std::uint64_t i, std::uint32_t seed) {
@@ -22,8 +31,7 @@ DSL_FN inline std::uint32_t hash(std::uint64_t i, std::uint32_t seed) {
 }
 
 /// Element number i: uniform in [0.5, 1.5), or a whole number in 0 to 7, or a bool.
-template <class T>
-DSL_FN inline T random_element(std::uint64_t i, std::uint32_t seed) {
+template <class T> DSL_FN inline T random_element(std::uint64_t i, std::uint32_t seed) {
   const std::uint32_t h = hash(i, seed);
   if constexpr (std::is_same_v<T, bool>) return (h & 1u) != 0;
   else if constexpr (std::is_integral_v<T>) return static_cast<T>(h & 7u);
@@ -31,20 +39,17 @@ DSL_FN inline T random_element(std::uint64_t i, std::uint32_t seed) {
 }
 
 /// An element as a double, and its magnitude, where it is a number.
-template <class T>
-DSL_FN inline double as_double(T x) {
+template <class T> DSL_FN inline double as_double(T x) {
   if constexpr (sizeof(T) == 2 && !std::is_integral_v<T>) return static_cast<double>(static_cast<float>(x));
   else return static_cast<double>(x);
 }
-template <class T>
-DSL_FN inline double magnitude_of(T x) {
+template <class T> DSL_FN inline double magnitude_of(T x) {
   const double a = as_double(x);
   return a > 0 ? a : a < 0 ? -a : 0;
 }
 
 /// |x - y|, or infinity where one of them alone is NaN.
-template <class T>
-DSL_FN inline double difference_of(T x, T y) {
+template <class T> DSL_FN inline double difference_of(T x, T y) {
   const double a = as_double(x), b = as_double(y), off = a < b ? b - a : a - b;
   if (a == b || (a != a && b != b)) return 0;
   return off >= 0 ? off : __builtin_huge_val();
@@ -54,8 +59,7 @@ DSL_FN inline double difference_of(T x, T y) {
 inline double relative_difference(double difference, double magnitude) { return difference > 0 ? difference / magnitude : 0; }
 
 /// Calls f with the std::type_identity of a dtype's elements.
-template <class F>
-void with_type_of(dsl::dtype type, F&& f) {
+template <class F> void with_type_of(dsl::dtype type, F&& f) {
   using dsl::dtype;
   switch (type) {
     case dtype::boolean: return f(std::type_identity<bool>{});

@@ -54,7 +54,9 @@ std::vector<double> measure(const job& j, timing how) {
   const int batches = std::clamp(static_cast<int>(seconds_for_a_row / (about * calls)), 5, 20);
   std::vector<double> seconds;
   for (int k = -1; k < batches; ++k) {
-    const double one = how == timing::call ? wall_time(j) : how == timing::calls ? time_of_calls(j, calls) : time_on_device(j, calls);
+    const double one = how == timing::call    ? wall_time(j)
+                       : how == timing::calls ? time_of_calls(j, calls)
+                                              : time_on_device(j, calls);
     if (k >= 0) seconds.push_back(one);
   }
   machine::check();
@@ -82,7 +84,8 @@ double rounding_of(dsl::dtype type) {
 
 /// How far a peer's results are from the first row's.
 double difference(const job& first, const job& peer) {
-  if (first.out.count != peer.out.count || first.out.type != peer.out.type) throw std::logic_error("a peer's results are of another size or dtype");
+  if (first.out.count != peer.out.count || first.out.type != peer.out.type)
+    throw std::logic_error("a peer's results are of another size or dtype");
   const std::int64_t bytes = first.out.count * dsl::size_of(first.out.type);
   const auto reference = bytes_of(slot::reference, bytes);
   const auto run = [&](const job& j) {
@@ -112,7 +115,8 @@ struct work::shared {
     if (is_peer) {
       const double off = difference(first(), j);
       state.counters["difference"] = off;
-      if (!(off <= (tolerance >= 0 ? tolerance : rounding_of(j.out.type)))) return state.SkipWithError("its results differ from the first row's");
+      if (!(off <= (tolerance >= 0 ? tolerance : rounding_of(j.out.type))))
+        return state.SkipWithError("its results differ from the first row's");
     }
     const std::vector<double> seconds = measure(j, how);
     const double median = seconds[seconds.size() / 2];
@@ -126,7 +130,8 @@ struct work::shared {
   }
 };
 
-work::work(const char* group, dsl::dtype type, std::string size, std::string name, double bytes, timing how) : it_(std::make_shared<shared>()) {
+work::work(const char* group, dsl::dtype type, std::string size, std::string name, double bytes, timing how)
+    : it_(std::make_shared<shared>()) {
   it_->bytes = bytes;
   it_->how = how;
   it_->prefix = std::string(group) + '/' + dsl::name(type) + '/' + size + '/';
@@ -137,13 +142,17 @@ work& work::by(const char* who, std::function<job()> make) {
   const bool is_peer = static_cast<bool>(it_->first);
   if (!is_peer) it_->first = make;
   // The median is measured here, so that Google Benchmark sees one iteration.
-  benchmark::RegisterBenchmark((it_->prefix + who + '/' + it_->name).c_str(), [it = it_, make = std::move(make), is_peer](benchmark::State& state) {
-    try {
-      it->time(state, make, is_peer);
-    } catch (const std::exception& e) {
-      state.SkipWithError(e.what());
-    }
-  })->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
+  benchmark::RegisterBenchmark((it_->prefix + who + '/' + it_->name).c_str(),
+                               [it = it_, make = std::move(make), is_peer](benchmark::State& state) {
+                                 try {
+                                   it->time(state, make, is_peer);
+                                 } catch (const std::exception& e) {
+                                   state.SkipWithError(e.what());
+                                 }
+                               })
+      ->Iterations(1)
+      ->UseManualTime()
+      ->Unit(benchmark::kMillisecond);
   return *this;
 }
 
@@ -204,8 +213,12 @@ class table : public benchmark::BenchmarkReporter {
       failed = failed || run.error_occurred;
       if (run.error_occurred) std::printf(" %s", run.error_message.c_str());
       else std::printf("%11.5f ms", run.GetAdjustedRealTime());
-      for (const auto& [name, format] : {std::pair{"GB/s", " %8.0f GB/s"}, {"percent of copy", " %6.1f %%"}, {"TFLOP/s", " %6.1f TFLOP/s"}, {"difference", "   differs by %.1e"}})
-        if (const auto at = run.counters.find(name); at != run.counters.end()) std::printf(format, static_cast<double>(at->second));
+      for (const auto& [name, format] : {std::pair{"GB/s", " %8.0f GB/s"},
+                                         {"percent of copy", " %6.1f %%"},
+                                         {"TFLOP/s", " %6.1f TFLOP/s"},
+                                         {"difference", "   differs by %.1e"}})
+        if (const auto at = run.counters.find(name); at != run.counters.end())
+          std::printf(format, static_cast<double>(at->second));
       std::printf("\n");
     }
     std::fflush(stdout);

@@ -14,10 +14,8 @@ namespace bench {
 /// What a row has computed: contiguous elements, which the peers' are compared with.
 struct result {
   result() = default;
-  template <class T, int R>
-  result(const dsl::view<T, R>& v) : data(v.data()), type(dsl::dtype_v<T>), count(v.size()) {}
-  template <class T, int R>
-  result(dsl::array<T, R>& a) : result(a.view()) {}
+  template <class T, int R> result(const dsl::view<T, R>& v) : data(v.data()), type(dsl::dtype_v<T>), count(v.size()) {}
+  template <class T, int R> result(dsl::array<T, R>& a) : result(a.view()) {}
 
   void* data = nullptr;
   dsl::dtype type = dsl::dtype::float32;
@@ -66,28 +64,28 @@ dsl::view<unsigned char> random_bytes(slot where, dsl::dtype type, std::int64_t 
 /// Memory to be written to.
 dsl::view<unsigned char> bytes_of(slot where, std::int64_t count);
 
-template <class T>
-dsl::view<T> view_as(const dsl::view<unsigned char>& bytes, std::int64_t count) {
+template <class T> dsl::view<T> view_as(const dsl::view<unsigned char>& bytes, std::int64_t count) {
   return {bytes.owner(), reinterpret_cast<T*>(bytes.data()), {count}, {1}};
 }
 /// n random elements, uniform in [0.5, 1.5), or whole numbers in 0 to 7; complex numbers have both parts so.
-template <class T>
-dsl::view<const T> operand(slot where, std::int64_t n) {
+template <class T> dsl::view<const T> operand(slot where, std::int64_t n) {
   return view_as<const T>(random_bytes(where, dsl::dtype_v<T>, n), n);
 }
 /// n elements to be written. A rank of 0 is one element.
-template <class T, int Rank = 1>
-dsl::view<T, Rank> target(slot where, std::int64_t n) {
+template <class T, int Rank = 1> dsl::view<T, Rank> target(slot where, std::int64_t n) {
   const auto line = view_as<T>(bytes_of(where, n * static_cast<std::int64_t>(sizeof(T))), n);
   if constexpr (Rank == 0) return {line.owner(), line.data(), {}, {}};
   else return line;
 }
 
 /// Operands of one dtype in one dimension, and what is made of them: `Out` is an array or one value, of any dtype.
-template <class T, class Out = dsl::view<T>>
-struct arrays {
+template <class T, class Out = dsl::view<T>> struct arrays {
   explicit arrays(std::int64_t count)
-      : n(count), a(operand<T>(slot::a, n)), b(operand<T>(slot::b, n)), c(operand<T>(slot::c, n)), out(target<typename Out::value_type, Out::rank>(slot::out, Out::rank == 0 ? 1 : n)) {}
+      : n(count),
+        a(operand<T>(slot::a, n)),
+        b(operand<T>(slot::b, n)),
+        c(operand<T>(slot::c, n)),
+        out(target<typename Out::value_type, Out::rank>(slot::out, Out::rank == 0 ? 1 : n)) {}
   std::int64_t n;
   dsl::view<const T> a, b, c;
   Out out;
@@ -95,21 +93,19 @@ struct arrays {
 template <class T, class R = T> using folded = arrays<T, dsl::view<R, 0>>;
 
 /// What a row does each time: `call(x)`, or, where that gives a function, as after having prepared something, that function.
-template <class X, class Call>
-std::function<void()> bound(const X& x, const Call& call) {
+template <class X, class Call> std::function<void()> bound(const X& x, const Call& call) {
   if constexpr (std::is_void_v<std::invoke_result_t<const Call&, const X&>>) return [x, call] { call(x); };
   else return call(x);
 }
 
 /// A work on such arrays: a row is a function of them that writes `out`.
-template <class Arrays>
-class work_on {
+template <class Arrays> class work_on {
  public:
-  work_on(const char* group, dsl::dtype type, const char* name, std::int64_t n, double bytes_per_element, timing how = timing::device)
+  work_on(const char* group, dsl::dtype type, const char* name, std::int64_t n, double bytes_per_element,
+          timing how = timing::device)
       : n_(n), work_(group, type, std::to_string(n), name, bytes_per_element * static_cast<double>(n), how) {}
 
-  template <class Call>
-  work_on& by(const char* who, Call call) {
+  template <class Call> work_on& by(const char* who, Call call) {
     work_.by(who, [n = n_, call] {
       const Arrays x(n);
       return job{bound(x, call), x.out};

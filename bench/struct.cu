@@ -38,8 +38,7 @@ struct places {
   void start() const { x = x0, v = v0; }
 };
 
-template <class Step>
-std::function<job()> in_place(Step step) {
+template <class Step> std::function<job()> in_place(Step step) {
   return [step] {
     const places p;
     return job{[=] { step(p); }, p.x, [=] { p.start(); }};
@@ -49,13 +48,14 @@ std::function<job()> in_place(Step step) {
 const rows structs([] {
   work("struct", dsl::dtype::float32, std::to_string(n), "v -= h * x, x += h * v", 16.0 * n)
       .by("dsl", in_place([](const places& p) {
-        oscillator<dsl::view<float>, dsl::view<float>> all{p.x, p.v};
-        dsl::tie(all) = step_of_struct(all, h);
-      }))
+            oscillator<dsl::view<float>, dsl::view<float>> all{p.x, p.v};
+            dsl::tie(all) = step_of_struct(all, h);
+          }))
       .by("dsl tie", in_place([](const places& p) { dsl::tie(p.x, p.v) = step_of_arrays(p.x, p.v, h); }))
       .by("hand", in_place([](const places& p) {
-        step_by_hand<<<n / 4 / 256, 256, 0, stream()>>>(reinterpret_cast<float4*>(p.x.data()), reinterpret_cast<float4*>(p.v.data()), h, n / 4);
-      }))
+            step_by_hand<<<n / 4 / 256, 256, 0, stream()>>>(reinterpret_cast<float4*>(p.x.data()),
+                                                            reinterpret_cast<float4*>(p.v.data()), h, n / 4);
+          }))
       .by("dsl array of structs", [] {
         dsl::structured_array<oscillator<float, float>> all(n);
         const places p;
