@@ -108,47 +108,34 @@ const rows along_axes([] {
                                      {10'000'000, 3},
                                      {100, 1'000'000},
                                      {1000, 3}}) {
-    sum_of_rows(rows, columns)
-        .within(1e-4)
-        .by(
-            "CUB",
-            [](const matrix& x) {
-              const auto begins =
-                  thrust::make_transform_iterator(thrust::make_counting_iterator(std::int64_t{0}), times{x.width});
-              return with_workspace([=](void* memory, std::size_t& size) {
-                return cub::DeviceSegmentedReduce::Sum(memory, size, x.m.data(), x.of_rows.data(), x.height, begins, begins + 1,
-                                                       stream());
-              });
-            },
-            of_rows);
+    sum_of_rows(rows, columns).within(1e-4).by("CUB", [](const matrix& x) {
+      const auto begins = thrust::make_transform_iterator(thrust::make_counting_iterator(std::int64_t{0}), times{x.width});
+      return with_workspace([=](void* memory, std::size_t& size) {
+        return cub::DeviceSegmentedReduce::Sum(memory, size, x.m.data(), x.of_rows.data(), x.height, begins, begins + 1,
+                                               stream());
+      });
+    });
     sum_of_columns(rows, columns);
     largest_of_rows(rows, columns);
-    work_on_matrix("axis", "m - mean of rows", rows, columns, 2 * bytes_of_matrix(rows, columns))
-        .by(
-            "dsl", [](const matrix& x) { x.out = x.m - dsl::mean(x.m, dsl::axis(1), dsl::keep_dims); }, whole);
+    work_on_matrix("axis", "m - mean of rows", rows, columns, 2 * bytes_of_matrix(rows, columns), whole)
+        .by("dsl", [](const matrix& x) { x.out = x.m - dsl::mean(x.m, dsl::axis(1), dsl::keep_dims); });
   }
   const auto row = [](const char* name, auto call) {
-    return work_on_matrix("axis", name, row_width, row_width, 2 * bytes_of_matrix(row_width, row_width)).by("dsl", call, whole);
+    return work_on_matrix("axis", name, row_width, row_width, 2 * bytes_of_matrix(row_width, row_width), whole).by("dsl", call);
   };
-  row("softmax of rows",
-      [](const matrix& x) {
-        const auto most = dsl::max(x.m, dsl::axis(1), dsl::keep_dims);
-        x.out = exp(x.m - most) / dsl::sum(exp(x.m - most), dsl::axis(1), dsl::keep_dims);
-      })
-      .by(
-          "hand", [](const matrix& x) { softmax_by_hand<<<row_width, row_block, 0, stream()>>>(x.out.data(), x.m.data()); },
-          whole);
+  row("softmax of rows", [](const matrix& x) {
+    const auto most = dsl::max(x.m, dsl::axis(1), dsl::keep_dims);
+    x.out = exp(x.m - most) / dsl::sum(exp(x.m - most), dsl::axis(1), dsl::keep_dims);
+  }).by("hand", [](const matrix& x) { softmax_by_hand<<<row_width, row_block, 0, stream()>>>(x.out.data(), x.m.data()); });
   const auto layer_norm = [](int axis) {
     return [axis](const matrix& x) {
       x.out =
           (x.m - dsl::mean(x.m, dsl::axis(axis), dsl::keep_dims)) / sqrt(dsl::var(x.m, dsl::axis(axis), dsl::keep_dims) + 1e-5f);
     };
   };
-  row("layer norm of rows", layer_norm(1))
-      .within(1e-4)
-      .by(
-          "hand", [](const matrix& x) { layer_norm_by_hand<<<row_width, row_block, 0, stream()>>>(x.out.data(), x.m.data()); },
-          whole);
+  row("layer norm of rows", layer_norm(1)).within(1e-4).by("hand", [](const matrix& x) {
+    layer_norm_by_hand<<<row_width, row_block, 0, stream()>>>(x.out.data(), x.m.data());
+  });
   row("layer norm of columns", layer_norm(0));
 
   static constexpr std::int64_t points = 8192;

@@ -27,21 +27,17 @@ const rows axes([] {
   };
   constexpr std::int64_t n = 1 << 24;
   for (const auto [rows, columns] : {shape{4096, 4096}, {n / 8, 8}, {8, n / 8}, {n / 100, 100}, {n / 1000, 1000}}) {
-    sum_of_rows(rows, columns)
-        .within(1e-3)
-        .by(
-            "hand", [](const matrix& x) { by_hand::sum_of_rows(x.of_rows.data(), x.m.data(), x.height, x.width); }, of_rows);
-    sum_of_columns(rows, columns)
-        .within(1e-3)
-        .by(
-            "hand", [](const matrix& x) { by_hand::sum_of_columns(x.of_columns.data(), x.m.data(), x.height, x.width); },
-            of_columns);
+    sum_of_rows(rows, columns).within(1e-3).by("hand", [](const matrix& x) {
+      by_hand::sum_of_rows(x.of_rows.data(), x.m.data(), x.height, x.width);
+    });
+    sum_of_columns(rows, columns).within(1e-3).by("hand", [](const matrix& x) {
+      by_hand::sum_of_columns(x.of_columns.data(), x.m.data(), x.height, x.width);
+    });
   }
   for (const auto [rows, columns] : {shape{4096, 4096}, {n / 100, 100}}) {
     largest_of_rows(rows, columns);
-    work_on_matrix("axis", "var of columns", rows, columns, bytes_of_matrix(rows, columns, columns))
-        .by(
-            "dsl", [](const matrix& x) { x.of_columns = dsl::var(x.m, dsl::axis(0)); }, of_columns);
+    work_on_matrix("axis", "var of columns", rows, columns, bytes_of_matrix(rows, columns, columns), of_columns)
+        .by("dsl", [](const matrix& x) { x.of_columns = dsl::var(x.m, dsl::axis(0)); });
   }
 });
 

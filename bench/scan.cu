@@ -59,9 +59,9 @@ const rows scans([] {
   };
   for (const auto [rows, columns] : {shape{n / 8, 8}, {8, n / 8}, {4096, 4096}}) {
     const auto along = [rows, columns](const char* name, int axis) {
-      work_on_matrix("scan", name, rows, columns, 2 * bytes_of_matrix(rows, columns))
-          .by(
-              "dsl", [axis](const matrix& x) { x.out = dsl::cumsum(x.m, dsl::axis(axis)); }, whole);
+      work_on_matrix("scan", name, rows, columns, 2 * bytes_of_matrix(rows, columns), whole).by("dsl", [axis](const matrix& x) {
+        x.out = dsl::cumsum(x.m, dsl::axis(axis));
+      });
     };
     along("cumsum along rows", 1);
     along("cumsum down columns", 0);

@@ -84,14 +84,15 @@ struct matrix {
   dsl::view<std::int64_t> at;
 };
 
-/// A work on such a matrix: `call` gives what it has written.
+/// A work on such a matrix; `out` is what its calls write.
 class work_on_matrix {
  public:
-  work_on_matrix(const char* group, const char* name, std::int64_t rows, std::int64_t columns, double bytes)
-      : rows_(rows), columns_(columns), work_(group, dsl::dtype::float32, shape_of(rows, columns), name, bytes) {}
+  work_on_matrix(const char* group, const char* name, std::int64_t rows, std::int64_t columns, double bytes,
+                 result (*out)(const matrix&))
+      : rows_(rows), columns_(columns), out_(out), work_(group, dsl::dtype::float32, shape_of(rows, columns), name, bytes) {}
 
-  template <class Call> work_on_matrix& by(const char* who, Call call, result (*out)(const matrix&)) {
-    work_.by(who, [rows = rows_, columns = columns_, call, out] {
+  template <class Call> work_on_matrix& by(const char* who, Call call) {
+    work_.by(who, [rows = rows_, columns = columns_, out = out_, call] {
       const matrix x(rows, columns);
       return job{bound(x, call), out(x)};
     });
@@ -101,6 +102,7 @@ class work_on_matrix {
 
  private:
   std::int64_t rows_, columns_;
+  result (*out_)(const matrix&);
   work work_;
 };
 
@@ -115,19 +117,16 @@ inline double bytes_of_matrix(std::int64_t rows, std::int64_t columns, std::int6
 }
 
 inline auto sum_of_rows(std::int64_t rows, std::int64_t columns) {
-  return work_on_matrix("axis", "sum of rows", rows, columns, bytes_of_matrix(rows, columns, rows))
-      .by(
-          "dsl", [](const matrix& x) { x.of_rows = dsl::sum(x.m, dsl::axis(1)); }, of_rows);
+  return work_on_matrix("axis", "sum of rows", rows, columns, bytes_of_matrix(rows, columns, rows), of_rows)
+      .by("dsl", [](const matrix& x) { x.of_rows = dsl::sum(x.m, dsl::axis(1)); });
 }
 inline auto sum_of_columns(std::int64_t rows, std::int64_t columns) {
-  return work_on_matrix("axis", "sum of columns", rows, columns, bytes_of_matrix(rows, columns, columns))
-      .by(
-          "dsl", [](const matrix& x) { x.of_columns = dsl::sum(x.m, dsl::axis(0)); }, of_columns);
+  return work_on_matrix("axis", "sum of columns", rows, columns, bytes_of_matrix(rows, columns, columns), of_columns)
+      .by("dsl", [](const matrix& x) { x.of_columns = dsl::sum(x.m, dsl::axis(0)); });
 }
 inline auto largest_of_rows(std::int64_t rows, std::int64_t columns) {
-  return work_on_matrix("axis", "argmax of rows", rows, columns, bytes_of_matrix(rows, columns, 2 * rows))
-      .by(
-          "dsl", [](const matrix& x) { x.at = dsl::argmax(x.m, dsl::axis(1)); }, places);
+  return work_on_matrix("axis", "argmax of rows", rows, columns, bytes_of_matrix(rows, columns, 2 * rows), places)
+      .by("dsl", [](const matrix& x) { x.at = dsl::argmax(x.m, dsl::axis(1)); });
 }
 
 /// A square of T beside its row, column and neighbours.
