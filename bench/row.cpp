@@ -102,6 +102,12 @@ double difference(const job& first, const job& peer) {
   return machine::difference(peer.out.data, reference.data(), peer.out.type, peer.out.count);
 }
 
+std::runtime_error wrong_results(double off) {
+  char text[80];
+  std::snprintf(text, sizeof(text), "its results differ from the first row's by %.1e", off);
+  return std::runtime_error(text);
+}
+
 }  // namespace
 
 struct work::shared {
@@ -115,8 +121,7 @@ struct work::shared {
     if (is_peer) {
       const double off = difference(first(), j);
       state.counters["difference"] = off;
-      if (!(off <= (tolerance >= 0 ? tolerance : rounding_of(j.out.type))))
-        return state.SkipWithError("its results differ from the first row's");
+      if (!(off <= (tolerance >= 0 ? tolerance : rounding_of(j.out.type)))) throw wrong_results(off);
     }
     const std::vector<double> seconds = measure(j, how);
     const double median = seconds[seconds.size() / 2];
