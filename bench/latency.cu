@@ -1,0 +1,41 @@
+// What a call costs the program: wall time of one of many in a row, of few elements.
+#include "by_hand.cuh"
+
+#include <cub/device/device_reduce.cuh>
+
+#include "workspace.cuh"
+
+namespace bench {
+namespace {
+
+struct sum_of_two {
+  __device__ float operator()(float a, float b) const { return a + b; }
+};
+struct next_of {
+  __device__ float operator()(float a) const { return a + 1; }
+};
+
+template <class Arrays> work_on<Arrays> call_of(const char* name, std::int64_t n, int moved) {
+  return {"latency", dsl::dtype::float32, name, n, 4.0 * moved, timing::calls};
+}
+
+template <class F, int N, class Work> void with_peers(Work work) {
+  work.by("hand", by_sixteen_bytes<F, N>{}).by("CUB", by_cub<F, N>{}).by("Thrust", by_thrust<F, N>{});
+}
+
+const rows calls([] {
+  using x_t = arrays<float>;
+  with_peers<sum_of_two, 2>(call_of<x_t>("a + b", 1000, 3).by("dsl", [](const x_t& x) { x.out = x.a + x.b; }));
+  with_peers<next_of, 1>(call_of<x_t>("a + 1", 1 << 20, 2).by("dsl", [](const x_t& x) { x.out = x.a + 1; }));
+  call_of<folded<float>>("sum(a)", 1000, 1)
+      .within(1e-4)
+      .by("dsl", [](const folded<float>& x) { x.out = dsl::sum(x.a); })
+      .by("CUB", [](const folded<float>& x) {
+        return with_workspace([=](void* memory, std::size_t& size) {
+          return cub::DeviceReduce::Sum(memory, size, x.a.data(), x.out.data(), x.n, stream());
+        });
+      });
+});
+
+}  // namespace
+}  // namespace bench

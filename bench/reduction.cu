@@ -1,0 +1,113 @@
+// Reductions of all elements beside CUB's DeviceReduce.
+#include <thrust/iterator/zip_iterator.h>
+#include <thrust/zip_function.h>
+#include <cub/device/device_reduce.cuh>
+
+#include "works.hpp"
+#include "workspace.cuh"
+
+namespace bench {
+namespace {
+
+struct plus {
+  __device__ float operator()(float x, float y) const { return x + y; }
+};
+struct product_with_exponential {
+  __device__ float operator()(float a, float b) const { return a * expf(b); }
+};
+struct product {
+  __device__ float operator()(float a, float b) const { return a * b; }
+};
+struct larger {
+  __device__ float operator()(float x, float y) const { return fabsf(x) > fabsf(y) ? x : y; }
+};
+
+/// Each thread adds vectors that lie a grid apart, then each warp, then each block what its warps have; blocks add to the result in any order.
+__global__ void sum_by_hand(float* out, const float* a, std::int64_t n) {
+  __shared__ float warps[32];
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x,
+                     first = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  float sum = 0;
+#pragma unroll 4
+  for (std::int64_t i = first; i < n / 4; i += stride) {
+    const float4 v = reinterpret_cast<const float4*>(a)[i];
+    sum += (v.x + v.y) + (v.z + v.w);
+  }
+  for (std::int64_t i = n / 4 * 4 + first; i < n; i += stride) sum += a[i];
+  for (int k = 16; k > 0; k /= 2) sum += __shfl_down_sync(~0u, sum, k);
+  if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    sum = threadIdx.x < blockDim.x / 32 ? warps[threadIdx.x] : 0;
+    for (int k = 16; k > 0; k /= 2) sum += __shfl_down_sync(~0u, sum, k);
+    if (threadIdx.x == 0) atomicAdd(out, sum);
+  }
+}
+
+/// CUB's sum of two operands' formula.
+template <class F> auto cub_sum_of_two(F f) {
+  return [f](const folded<float>& x) {
+    const auto both = thrust::make_zip_iterator(x.a.data(), x.b.data());
+    return with_workspace([=](void* memory, std::size_t& size) {
+      return cub::DeviceReduce::TransformReduce(memory, size, both, x.out.data(), x.n, plus{}, thrust::make_zip_function(f), 0.0f,
+                                                stream());
+    });
+  };
+}
+
+const rows whole_arrays([] {
+  constexpr std::int64_t n = 1 << 27;
+  using x_t = folded<float>;
+  using place = folded<float, std::int64_t>;
+  for (const int log2n : {10, 12, 14, 16, 18, 20, 22, 24, 26, 27, 28}) {
+    sum<float>(std::int64_t{1} << log2n)
+        .within(1e-4)
+        .by("CUB",
+            [](const x_t& x) {
+              return with_workspace([=](void* memory, std::size_t& size) {
+                return cub::DeviceReduce::Sum(memory, size, x.a.data(), x.out.data(), x.n, stream());
+              });
+            })
+        .by("hand", [](const x_t& x) {
+          check(cudaMemsetAsync(x.out.data(), 0, sizeof(float), stream()));
+          const int blocks = 4 * dsl::properties(dsl::device::current()).multiprocessors;
+          sum_by_hand<<<static_cast<unsigned>(std::min<std::int64_t>(blocks, x.n / 4 / 512 + 1)), 512, 0, stream()>>>(
+              x.out.data(), x.a.data(), x.n);
+        });
+  }
+  fold<float>("sum(a * exp(b))", n, 2)
+      .within(1e-4)
+      .by("dsl", [](const x_t& x) { x.out = dsl::sum(x.a * exp(x.b)); })
+      .by("CUB", cub_sum_of_two(product_with_exponential{}));
+  dot(n).within(1e-4).by("CUB", cub_sum_of_two(product{}));
+  fold<float>("norm(a)", n, 1).by("dsl", [](const x_t& x) { x.out = dsl::norm(x.a); });
+  variance(n);
+  largest_at(n).by("CUB", [](const place& x) {
+    const auto most = target<float, 0>(slot::second_out, 1);
+    return with_workspace([=](void* memory, std::size_t& size) {
+      return cub::DeviceReduce::ArgMax(memory, size, x.a.data(), most.data(), x.out.data(), x.n, stream());
+    });
+  });
+  fold<float>("min(a), max(a), mean(a)", n, 1).by("dsl", [](const x_t& x) {
+    const auto more = target<float>(slot::second_out, 2);
+    auto most = more(0), mean = more(1);
+    dsl::tie(x.out, most, mean) = std::tuple{dsl::min(x.a), dsl::max(x.a), dsl::mean(x.a)};
+  });
+  fold<float>("larger magnitude", n, 1)
+      .by("dsl",
+          [](const x_t& x) {
+            constexpr auto larger_magnitude = dsl::reduce([](auto x, auto y) { return where(abs(x) > abs(y), x, y); }, 0.0f);
+            x.out = larger_magnitude(x.a);
+          })
+      .by("CUB", [](const x_t& x) {
+        return with_workspace([=](void* memory, std::size_t& size) {
+          return cub::DeviceReduce::Reduce(memory, size, x.a.data(), x.out.data(), x.n, larger{}, 0.0f, stream());
+        });
+      });
+  const auto inside = [](const char* name, auto call) { map<float>(name, n, 2, "reduction").by("dsl", call); };
+  inside("a / norm(a)", [](const arrays<float>& x) { x.out = x.a / dsl::norm(x.a); });
+  inside("softmax(a)", [](const arrays<float>& x) { x.out = exp(x.a - dsl::max(x.a)) / dsl::sum(exp(x.a - dsl::max(x.a))); });
+});
+
+}  // namespace
+}  // namespace bench

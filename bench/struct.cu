@@ -1,0 +1,72 @@
+// A step of a struct's members: a struct of arrays, the same by tie, an array of structs, and by hand.
+#include <dsl/hana.hpp>
+
+#include "check.cuh"
+#include "row.hpp"
+
+namespace bench {
+namespace {
+
+template <class X, class V> struct oscillator { BOOST_HANA_DEFINE_STRUCT(oscillator, (X, x), (V, v)); };
+
+constexpr std::int64_t n = 1 << 26;
+constexpr float h = 1e-3f;
+
+constexpr auto step_of_struct = dsl::vectorize([](auto p, auto h) {
+  p.v = p.v - h * p.x;
+  p.x = p.x + h * p.v;
+  return p;
+});
+constexpr auto step_of_arrays = dsl::vectorize([](auto x, auto v, auto h) {
+  auto faster = v - h * x;
+  return std::tuple{x + h * faster, faster};
+});
+
+__global__ void step_by_hand(float4* x, float4* v, float h, std::int64_t vectors) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= vectors) return;
+  float4 p = x[i], q = v[i];
+  q = {q.x - h * p.x, q.y - h * p.y, q.z - h * p.z, q.w - h * p.w};
+  p = {p.x + h * q.x, p.y + h * q.y, p.z + h * q.z, p.w + h * q.w};
+  x[i] = p, v[i] = q;
+}
+
+/// Places and velocities that a step changes, beside those that each row starts from.
+struct places {
+  dsl::view<const float> x0 = operand<float>(slot::a, n), v0 = operand<float>(slot::b, n);
+  dsl::view<float> x = target<float>(slot::out, n), v = target<float>(slot::second_out, n);
+  void start() const { x = x0, v = v0; }
+};
+
+template <class Step> std::function<job()> in_place(Step step) {
+  return [step] {
+    const places p;
+    return job{[=] { step(p); }, p.x, [=] { p.start(); }};
+  };
+}
+
+const rows structs([] {
+  work("struct", dsl::dtype::float32, std::to_string(n), "v -= h * x, x += h * v", 16.0 * n)
+      .by("dsl", in_place([](const places& p) {
+            oscillator<dsl::view<float>, dsl::view<float>> all{p.x, p.v};
+            dsl::tie(all) = step_of_struct(all, h);
+          }))
+      .by("dsl tie", in_place([](const places& p) { dsl::tie(p.x, p.v) = step_of_arrays(p.x, p.v, h); }))
+      .by("hand", in_place([](const places& p) {
+            step_by_hand<<<n / 4 / 256, 256, 0, stream()>>>(reinterpret_cast<float4*>(p.x.data()),
+                                                            reinterpret_cast<float4*>(p.v.data()), h, n / 4);
+          }))
+      .by("dsl array of structs", [] {
+        dsl::structured_array<oscillator<float, float>> all(n);
+        const places p;
+        const auto members = dsl::members(all);  // views, which keep the memory
+        const auto step = [=] {
+          auto both = members;
+          dsl::tie(both) = step_of_struct(both, h);
+        };
+        return job{step, p.x, [=] { members.x = p.x0, members.v = p.v0; }, [=] { p.x = members.x; }};
+      });
+});
+
+}  // namespace
+}  // namespace bench
