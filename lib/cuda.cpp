@@ -507,15 +507,15 @@ exchange exchange_of(const stream& on, std::size_t bytes, std::int64_t steps) {
     while (size < bytes) size *= 2;
     void* const larger = allocate(size, s.where.index, s.native);
     if (s.slots != nullptr) s.outgrown.push_back(s.slots);
-    s.slots = larger, s.slot_bytes = size, s.epoch = UINT32_MAX;  // so that they are cleared
+    s.slots = larger, s.slot_bytes = size;
+    s.numbers.use_up();  // so that they are cleared
   }
   const auto numbers = static_cast<unsigned>(steps);
-  if (s.epoch > UINT32_MAX - numbers) {
+  if (s.numbers.are_used_up(numbers)) {
     set_zero(s.slots, s.slot_bytes, s.where.index, s.native);
-    s.epoch = 0;
+    s.numbers.begin();
   }
-  s.epoch += numbers;
-  return {s.slots, s.epoch - numbers + 1, {}};
+  return {s.slots, s.numbers.take(numbers), {}};
 }
 
 }  // namespace cuda
