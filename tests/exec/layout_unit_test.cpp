@@ -28,7 +28,8 @@ offsets walked(const geometry& g, int operands) {
 // Groups of `each` offsets in order of their values.
 std::vector<offsets> sorted(const offsets& all, std::size_t each) {
   std::vector<offsets> groups;
-  for (std::size_t i = 0; i < all.size(); i += each) groups.emplace_back(all.begin() + static_cast<std::ptrdiff_t>(i), all.begin() + static_cast<std::ptrdiff_t>(i + each));
+  for (std::size_t i = 0; i < all.size(); i += each)
+    groups.emplace_back(all.begin() + static_cast<std::ptrdiff_t>(i), all.begin() + static_cast<std::ptrdiff_t>(i + each));
   std::sort(groups.begin(), groups.end());
   return groups;
 }
@@ -95,7 +96,8 @@ TEST(layout, merged_dimensions_walk_the_same_addresses) {
       // What all operands walk as one has become one.
       if (d == 0 || ((alone >> order[d] | alone >> order[d - 1]) & 1) != 0 || place[at] == place[at - 1]) continue;
       bool as_one = true;
-      for (int k = 0; k < count; ++k) as_one = as_one && before.walks[k].strides[d - 1] == before.walks[k].strides[d] * before.extents[d];
+      for (int k = 0; k < count; ++k)
+        as_one = as_one && before.walks[k].strides[d - 1] == before.walks[k].strides[d] * before.extents[d];
       ASSERT_FALSE(as_one) << "round " << round << ", dimension " << d;
     }
   }
@@ -117,7 +119,10 @@ TEST(layout, a_moved_dimension_takes_its_strides_axes_and_marks_along) {
   for (int round = 0; round < 2000; ++round) {
     geometry g;
     g.rank = 1 + draw_below(engine, dsl::max_rank);
-    struct dimension { std::int64_t extent, stride; bool is_kept, has_axis; };
+    struct dimension {
+      std::int64_t extent, stride;
+      bool is_kept, has_axis;
+    };
     std::vector<dimension> want;
     const int axis = draw_below(engine, g.rank + 1) - 1;
     g.walks[0].axis = axis;
@@ -155,7 +160,8 @@ bool has_whole_vectors(const geometry& g, const operand& o, const walk& w, int l
   return whole;
 }
 
-constexpr dsl::dtype types[] = {dsl::dtype::uint8, dsl::dtype::int16, dsl::dtype::float32, dsl::dtype::int64, dsl::dtype::complex128};
+constexpr dsl::dtype types[] = {dsl::dtype::uint8, dsl::dtype::int16, dsl::dtype::float32, dsl::dtype::int64,
+                                dsl::dtype::complex128};
 
 TEST(layout, of_an_expression_has_each_element_once) {
   std::mt19937 engine(3);
@@ -235,7 +241,8 @@ TEST(layout, of_a_reduction_has_each_element_with_its_result) {
     for (int d = 0; d < rank; ++d)
       if ((axes >> d & 1) == 0) kept.push_back(shape[static_cast<std::size_t>(d)]);
     const dsl::device where = draw_below(engine, 2) == 0 ? dsl::backend::host : dsl::backend::sim;
-    const random_operand in = make_random_operand(shape, dsl::dtype::int32, where, false, engine), out = make_random_operand(kept, dsl::dtype::int32, where, false, engine);
+    const random_operand in = make_random_operand(shape, dsl::dtype::int32, where, false, engine),
+                         out = make_random_operand(kept, dsl::dtype::int32, where, false, engine);
     operand all[] = {in.is, out.is};
     lie_along(all[1], {rank, axes});
     geometry g;

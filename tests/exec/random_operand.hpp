@@ -33,7 +33,8 @@ struct random_operand {
 
 /// Dimensions in any order, reversed, with gaps; what is read may be stretched too, from a dimension of extent 1 or by a stride of 0, or
 /// have fewer dimensions. A quarter lie in row-major order, aligned.
-inline random_operand make_random_operand(const shape_of_test& shape, dsl::dtype type, dsl::device where, bool is_read, std::mt19937& engine) {
+inline random_operand make_random_operand(const shape_of_test& shape, dsl::dtype type, dsl::device where, bool is_read,
+                                          std::mt19937& engine) {
   const bool plain = draw_below(engine, 4) == 0;
   const auto happens = [&](int one_in) { return !plain && draw_below(engine, one_in) == 0; };
   random_operand made;
@@ -65,8 +66,7 @@ inline random_operand make_random_operand(const shape_of_test& shape, dsl::dtype
 }
 
 /// Calls visit(place) for each place of a shape, in row-major order.
-template <class Visit>
-void for_each_place(const shape_of_test& shape, const Visit& visit) {
+template <class Visit> void for_each_place(const shape_of_test& shape, const Visit& visit) {
   if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return;
   shape_of_test at(shape.size(), 0);
   for (;;) {

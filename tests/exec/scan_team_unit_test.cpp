@@ -56,7 +56,8 @@ struct team {
   static lanes from_lane(const lanes& v, int lane) { return lanes(32, v.at(static_cast<std::size_t>(lane))); }
 
   void leave_warp_total(int round, const lanes& scanned) {
-    for (int w = 0; w < warps; ++w) of_warp.at(static_cast<std::size_t>(round * warps + w)) = scanned[static_cast<std::size_t>(32 * w + 31)];
+    for (int w = 0; w < warps; ++w)
+      of_warp.at(static_cast<std::size_t>(round * warps + w)) = scanned[static_cast<std::size_t>(32 * w + 31)];
   }
   template <int Rounds> lanes warp_totals() const {
     lanes v = of_warp;
@@ -97,7 +98,8 @@ struct rows {
 };
 rows rows_of(std::int64_t elements, std::int64_t longest, std::mt19937& engine) {
   rows r;
-  for (std::int64_t at = 0; at < elements; at += 1 + static_cast<std::int64_t>(engine() % static_cast<unsigned long>(longest))) r.begins.push_back(at);
+  for (std::int64_t at = 0; at < elements; at += 1 + static_cast<std::int64_t>(engine() % static_cast<unsigned long>(longest)))
+    r.begins.push_back(at);
   return r;
 }
 
@@ -108,8 +110,7 @@ stretch_of_elements total_of(const rows& r, std::int64_t first, std::int64_t las
   return {std::max(first, begin), last, true, begin >= first};
 }
 
-template <int Rounds>
-void a_block_knows_what_comes_before_each_thread(std::mt19937& engine) {
+template <int Rounds> void a_block_knows_what_comes_before_each_thread(std::mt19937& engine) {
   constexpr std::int64_t threads = Rounds * scan_block_threads, before = 1000;
   for (const std::int64_t longest : {1, 3, 40, 700, 5000})
     for (const std::int64_t elements : {threads, threads - 1, std::int64_t{33}, std::int64_t{1}}) {

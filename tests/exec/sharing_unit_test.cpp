@@ -17,7 +17,8 @@ parts combined(parts of, const sharing& threads) {
   for (int step = 16; step > 0; step /= 2) {
     if (!halves_at(step, threads)) continue;
     const parts before = of;
-    for (int t = 0; t < block; ++t) of[static_cast<std::size_t>(t)] += before[static_cast<std::size_t>(t % 32 + step < 32 ? t + step : t)];
+    for (int t = 0; t < block; ++t)
+      of[static_cast<std::size_t>(t)] += before[static_cast<std::size_t>(t % 32 + step < 32 ? t + step : t)];
   }
   if (!goes_across_warps(threads)) return of;
   parts all = of;
@@ -36,11 +37,11 @@ int result_of(int thread, const sharing& threads) {
   return thread / threads.span() * threads.distance() + thread % threads.distance();
 }
 
-template <class Visit>
-void for_each_sharing(const Visit& visit) {
+template <class Visit> void for_each_sharing(const Visit& visit) {
   for (int block = 32; block <= 1024; block *= 2)
     for (int log2_distance = 0; 1 << log2_distance <= block; ++log2_distance)
-      for (int log2_parts = 0; 1 << (log2_distance + log2_parts) <= block; ++log2_parts) visit(block, sharing{log2_distance, log2_parts});
+      for (int log2_parts = 0; 1 << (log2_distance + log2_parts) <= block; ++log2_parts)
+        visit(block, sharing{log2_distance, log2_parts});
 }
 
 std::string name_of(int block, const sharing& s) {
@@ -72,7 +73,8 @@ TEST(sharing, owners_get_every_part_once) {
     const parts got = combined(of, s);
     for (int t = 0; t < block; ++t)
       if (const int owned = s.owned_by(t, block); owned >= 0) {
-        ASSERT_EQ(got[static_cast<std::size_t>(t)], want[static_cast<std::size_t>(owned)]) << name_of(block, s) << ", thread " << t;
+        ASSERT_EQ(got[static_cast<std::size_t>(t)], want[static_cast<std::size_t>(owned)])
+            << name_of(block, s) << ", thread " << t;
       }
   });
 }

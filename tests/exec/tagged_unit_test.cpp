@@ -19,8 +19,7 @@ using dsl::detail::tagged_bytes;
 
 template <int Bytes> struct bytes_of { unsigned char at[Bytes]; };
 
-template <int Bytes>
-bytes_of<Bytes> random_bytes(std::mt19937& engine) {
+template <int Bytes> bytes_of<Bytes> random_bytes(std::mt19937& engine) {
   bytes_of<Bytes> value;
   for (unsigned char& b : value.at) b = static_cast<unsigned char>(engine());
   return value;
@@ -28,10 +27,10 @@ bytes_of<Bytes> random_bytes(std::mt19937& engine) {
 
 unsigned& part_of(quad& word, int i) { return i == 0 ? word.x : i == 1 ? word.y : i == 2 ? word.z : word.w; }
 
-template <int Bytes>
-void a_value_comes_back() {
+template <int Bytes> void a_value_comes_back() {
   using slot = tagged<bytes_of<Bytes>>;
-  static_assert(sizeof(slot) == tagged_bytes(Bytes) && sizeof(slot) % 16 == 0 && Bytes <= slot::words * 12 && Bytes > slot::words * 12 - 12);
+  static_assert(sizeof(slot) == tagged_bytes(Bytes) && sizeof(slot) % 16 == 0 && Bytes <= slot::words * 12 &&
+                Bytes > slot::words * 12 - 12);
   std::mt19937 engine(Bytes);
   for (const unsigned tag : {1u, 2u, 0x7fffffffu, 0x80000000u, 0xffffffffu}) {
     const auto value = random_bytes<Bytes>(engine);
@@ -46,8 +45,7 @@ void a_value_comes_back() {
 }
 
 // Words come one by one: none, some or all of them are the new value's.
-template <int Bytes>
-void a_value_is_there_when_all_words_are() {
+template <int Bytes> void a_value_is_there_when_all_words_are() {
   using slot = tagged<bytes_of<Bytes>>;
   std::mt19937 engine(Bytes);
   const slot before(random_bytes<Bytes>(engine), 7), after(random_bytes<Bytes>(engine), 9);
@@ -59,8 +57,7 @@ void a_value_is_there_when_all_words_are() {
 }
 
 // What the value leaves of a word holds the number too, and is compared: a part of a word that was read before the others shows.
-template <int Bytes>
-void a_part_that_the_value_leaves_is_compared() {
+template <int Bytes> void a_part_that_the_value_leaves_is_compared() {
   using slot = tagged<bytes_of<Bytes>>;
   std::mt19937 engine(Bytes);
   const slot before(random_bytes<Bytes>(engine), 7), after(random_bytes<Bytes>(engine), 9);
@@ -73,8 +70,7 @@ void a_part_that_the_value_leaves_is_compared() {
     }
 }
 
-template <int... Bytes>
-void for_sizes(std::integer_sequence<int, Bytes...>) {
+template <int... Bytes> void for_sizes(std::integer_sequence<int, Bytes...>) {
   (a_value_comes_back<Bytes>(), ...);
   (a_value_is_there_when_all_words_are<Bytes>(), ...);
   (a_part_that_the_value_leaves_is_compared<Bytes>(), ...);
@@ -125,7 +121,9 @@ class exchanging_blocks {
   step_numbers numbers;
 
  private:
-  struct sum { std::uint64_t launch, step, block; };
+  struct sum {
+    std::uint64_t launch, step, block;
+  };
   using slot = tagged<sum>;
   struct block {
     std::size_t step = 0, reads = 0;  // how many blocks' sums of the step it has

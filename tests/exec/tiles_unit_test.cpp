@@ -28,7 +28,10 @@ shape_of_test draw_shape(std::mt19937& engine) {
 
 dsl::launch draw_launch(std::mt19937& engine, bool folds) {
   const int block = 32 << draw_below(engine, 6);
-  return {draw_below(engine, 2) == 0 ? 0 : folds ? block : block * (1 + draw_below(engine, 2)) / 2 / 32 * 32, folds ? draw_below(engine, 2) * (1 + draw_below(engine, 20)) : 0};
+  return {draw_below(engine, 2) == 0 ? 0
+          : folds                    ? block
+                                     : block * (1 + draw_below(engine, 2)) / 2 / 32 * 32,
+          folds ? draw_below(engine, 2) * (1 + draw_below(engine, 20)) : 0};
 }
 
 // What kernels are told, without kernels: a copy, or a reduction to what is kept.
@@ -57,7 +60,8 @@ std::vector<std::pair<std::int64_t, std::int64_t>> places_of_tiles(const void* p
       EXPECT_LE(place.height, args.tiles_of.height);
       for (int y = 0; y < place.height; ++y)
         for (int x = 0; x < place.width; ++x)
-          all.emplace_back(place.offset[0] + x * args.strides[0][0] + y * args.strides[0][1], place.offset[1] + x * args.strides[1][0] + y * args.strides[1][1]);
+          all.emplace_back(place.offset[0] + x * args.strides[0][0] + y * args.strides[0][1],
+                           place.offset[1] + x * args.strides[1][0] + y * args.strides[1][1]);
     }
   std::sort(all.begin(), all.end());
   return all;
@@ -133,14 +137,13 @@ struct counting_memory {
   static constexpr bool apart = true;
   unsigned char* shared;
   tally* seen;
-  template <class T>
-  T load(const void* address) const {
-    const bool right = (seen->in.has(address, sizeof(T)) || seen->shared.has(address, sizeof(T))) && reinterpret_cast<std::uintptr_t>(address) % alignof(T) == 0;
+  template <class T> T load(const void* address) const {
+    const bool right = (seen->in.has(address, sizeof(T)) || seen->shared.has(address, sizeof(T))) &&
+                       reinterpret_cast<std::uintptr_t>(address) % alignof(T) == 0;
     if (!right) return ++seen->mistakes, T{};
     return *static_cast<const T*>(address);
   }
-  template <class T>
-  void store(T* address, const T& value) const {
+  template <class T> void store(T* address, const T& value) const {
     if (!seen->out.has(address, sizeof(T)) || reinterpret_cast<std::uintptr_t>(address) % alignof(T) != 0) {
       ++seen->mistakes;
       return;
@@ -149,18 +152,17 @@ struct counting_memory {
     const auto first = reinterpret_cast<const unsigned char*>(address) - seen->out.begin;
     for (std::size_t i = 0; i < sizeof(T); ++i) ++seen->written[static_cast<std::size_t>(first) + i];
   }
-  template <class T>
-  void fetch(T* to, const T* from) const {
+  template <class T> void fetch(T* to, const T* from) const {
     if (seen->shared.has(to, sizeof(T))) *to = load<T>(from);
     else ++seen->mistakes;
   }
 };
 
-using load_byte = program<heads<head::make(op::load, dsl::dtype::uint8, 0).word>, words<0>, words<reference::make(dsl::dtype::uint8, 0).word>>;
+using load_byte =
+    program<heads<head::make(op::load, dsl::dtype::uint8, 0).word>, words<0>, words<reference::make(dsl::dtype::uint8, 0).word>>;
 using copy_bytes = pass<load_byte, nothing, words<target_word::make(false, 0).word>, foldings<>>;
 
-template <class Arguments>
-void copy_by_threads(const void* parameters, const dsl::plan& p, const counting_memory& memory) {
+template <class Arguments> void copy_by_threads(const void* parameters, const dsl::plan& p, const counting_memory& memory) {
   kernel_body<copy_bytes, 1, Arguments, counting_memory> thread(*static_cast<const Arguments*>(parameters), memory);
   for (std::int64_t tile = 0; tile < p.grid; ++tile) {
     if constexpr (Arguments::strided)
@@ -185,7 +187,10 @@ TEST(tiles, threads_write_each_element_once) {
     const std::vector<unsigned char> before(out.data(), out.data() + out.size);
     std::vector<unsigned char> shared(static_cast<std::size_t>(p.tile_bytes) + 16);
     auto* const aligned = shared.data() + (16 - reinterpret_cast<std::uintptr_t>(shared.data()) % 16) % 16;
-    tally seen{{in.data(), static_cast<std::size_t>(in.size)}, {out.data(), before.size()}, {aligned, static_cast<std::size_t>(p.tile_bytes)}, std::vector<int>(before.size(), 0)};
+    tally seen{{in.data(), static_cast<std::size_t>(in.size)},
+               {out.data(), before.size()},
+               {aligned, static_cast<std::size_t>(p.tile_bytes)},
+               std::vector<int>(before.size(), 0)};
     const counting_memory memory{aligned, &seen};
     parameters given = pass_parameters(code, all, g, p);
     if (g.linear) copy_by_threads<linear_arguments<2>>(given.data(), p, memory);
@@ -198,7 +203,8 @@ TEST(tiles, threads_write_each_element_once) {
     });
     ASSERT_EQ(seen.mistakes, 0) << "round " << round << ": " << p.describe().c_str();
     ASSERT_EQ(seen.written, times) << "round " << round << ": " << p.describe().c_str();
-    ASSERT_EQ(std::vector<unsigned char>(out.data(), out.data() + out.size), want) << "round " << round << ": " << p.describe().c_str();
+    ASSERT_EQ(std::vector<unsigned char>(out.data(), out.data() + out.size), want)
+        << "round " << round << ": " << p.describe().c_str();
   }
   EXPECT_GT(linear, 40);
   EXPECT_GT(transposing, 5);
@@ -207,30 +213,40 @@ TEST(tiles, threads_write_each_element_once) {
 // Elements of every size, by the kernels of the library's own copies, in the simulator and on the host.
 TEST(tiles, copies_of_elements_of_any_size) {
   std::mt19937 engine(3);
-  constexpr dsl::dtype types[] = {dsl::dtype::uint8, dsl::dtype::uint16, dsl::dtype::uint32, dsl::dtype::uint64, dsl::dtype::complex128};
+  constexpr dsl::dtype types[] = {dsl::dtype::uint8, dsl::dtype::uint16, dsl::dtype::uint32, dsl::dtype::uint64,
+                                  dsl::dtype::complex128};
   for (int round = 0; round < 600; ++round) {
     const shape_of_test shape = draw_shape(engine);
     const dsl::dtype type = types[round % 5];
     const dsl::device where = round % 2 == 0 ? dsl::backend::host : dsl::backend::sim;
-    const random_operand in = make_random_operand(shape, type, where, true, engine), out = make_random_operand(shape, type, where, false, engine);
+    const random_operand in = make_random_operand(shape, type, where, true, engine),
+                         out = make_random_operand(shape, type, where, false, engine);
     const auto size = static_cast<std::int64_t>(size_of(type));
     std::vector<unsigned char> want(out.data(), out.data() + out.size * size);
     for_each_place(shape, [&](const shape_of_test& at) {
       std::copy_n(in.data() + (in.first + in.offset(at)) * size, size, want.begin() + (out.first + out.offset(at)) * size);
     });
     const operand all[] = {in.is, out.is};
-    prepared copy(copy_code(static_cast<int>(size)), all, where.kind == dsl::backend::sim ? draw_launch(engine, false) : dsl::launch{});
+    prepared copy(copy_code(static_cast<int>(size)), all,
+                  where.kind == dsl::backend::sim ? draw_launch(engine, false) : dsl::launch{});
     copy.run();
-    ASSERT_EQ(std::vector<unsigned char>(out.data(), out.data() + out.size * size), want) << "round " << round << ": " << copy.make_plan().describe().c_str();
+    ASSERT_EQ(std::vector<unsigned char>(out.data(), out.data() + out.size * size), want)
+        << "round " << round << ": " << copy.make_plan().describe().c_str();
   }
 }
 
 // Sums of random numbers of 64 bits, which an element that is missing, taken twice or taken by another result changes.
-using load_number = program<heads<head::make(op::load, dsl::dtype::int64, 0).word>, words<0>, words<reference::make(dsl::dtype::int64, 0).word>>;
-using total = program<heads<head::make(op::folded, dsl::dtype::int64, 0).word>, words<0>, words<reference::make(dsl::dtype::int64, 0).word>>;
-using addition = program<heads<head::make(op::value, dsl::dtype::int64, 0).word, head::make(op::value, dsl::dtype::int64, 1).word, head::make(op::add, dsl::dtype::int64, 2).word>,
-                         words<0, 1, reference::make(dsl::dtype::int64, 0).word | reference::make(dsl::dtype::int64, 1).word << 16>, words<reference::make(dsl::dtype::int64, 2).word>>;
-using sum_numbers = pass<load_number, total, words<target_word::make(true, 0).word>, foldings<folding<addition, words<0, 0>, 0, false>>>;
+using load_number =
+    program<heads<head::make(op::load, dsl::dtype::int64, 0).word>, words<0>, words<reference::make(dsl::dtype::int64, 0).word>>;
+using total = program<heads<head::make(op::folded, dsl::dtype::int64, 0).word>, words<0>,
+                      words<reference::make(dsl::dtype::int64, 0).word>>;
+using addition =
+    program<heads<head::make(op::value, dsl::dtype::int64, 0).word, head::make(op::value, dsl::dtype::int64, 1).word,
+                  head::make(op::add, dsl::dtype::int64, 2).word>,
+            words<0, 1, reference::make(dsl::dtype::int64, 0).word | reference::make(dsl::dtype::int64, 1).word << 16>,
+            words<reference::make(dsl::dtype::int64, 2).word>>;
+using sum_numbers =
+    pass<load_number, total, words<target_word::make(true, 0).word>, foldings<folding<addition, words<0, 0>, 0, false>>>;
 
 TEST(tiles, sums_have_each_element_once) {
   std::mt19937 engine(4);
@@ -243,7 +259,8 @@ TEST(tiles, sums_have_each_element_once) {
     for (int d = 0; d < rank; ++d)
       if ((axes >> d & 1) == 0) kept.push_back(shape[static_cast<std::size_t>(d)]);
     const dsl::device where = round % 2 == 0 ? dsl::backend::host : dsl::backend::sim;
-    const random_operand in = make_random_operand(shape, dsl::dtype::int64, where, false, engine), out = make_random_operand(kept, dsl::dtype::int64, where, false, engine);
+    const random_operand in = make_random_operand(shape, dsl::dtype::int64, where, false, engine),
+                         out = make_random_operand(kept, dsl::dtype::int64, where, false, engine);
     const auto* const from = reinterpret_cast<const std::uint64_t*>(in.data());
     auto* const to = reinterpret_cast<std::uint64_t*>(out.data());
     std::vector<std::uint64_t> want(to, to + out.size);
@@ -259,7 +276,8 @@ TEST(tiles, sums_have_each_element_once) {
     lie_along(all[1], {rank, axes});
     prepared sum(code, all, where.kind == dsl::backend::sim ? draw_launch(engine, true) : dsl::launch{});
     sum.run();
-    ASSERT_EQ(std::vector<std::uint64_t>(to, to + out.size), want) << "round " << round << ", axes " << axes << ": " << sum.make_plan().describe().c_str();
+    ASSERT_EQ(std::vector<std::uint64_t>(to, to + out.size), want)
+        << "round " << round << ", axes " << axes << ": " << sum.make_plan().describe().c_str();
   }
 }
 
@@ -272,11 +290,14 @@ TEST(tiles, a_plan_follows_from_what_it_is_asked_for) {
   };
   const auto make = [&](dsl::dtype type, dsl::device where, std::int64_t n, std::int64_t first) {
     random_operand o = make_random_operand({n + first}, type, where, false, engine);
-    o.is.extents[0] = n, o.is.strides[0] = 1, o.is.word[0] = reinterpret_cast<std::uintptr_t>(o.data()) + static_cast<std::uint64_t>(first * size_of(type));
+    o.is.extents[0] = n, o.is.strides[0] = 1,
+    o.is.word[0] = reinterpret_cast<std::uintptr_t>(o.data()) + static_cast<std::uint64_t>(first * size_of(type));
     return o;
   };
   const dsl::device host = dsl::backend::host, sim = dsl::backend::sim;
-  const auto words = [&](dsl::device where, std::int64_t n, std::int64_t first) { return make(dsl::dtype::uint32, where, n, first); };
+  const auto words = [&](dsl::device where, std::int64_t n, std::int64_t first) {
+    return make(dsl::dtype::uint32, where, n, first);
+  };
   const std::string plain = plan_of(words(sim, 5000, 0), words(sim, 5000, 0), 4, {});
   EXPECT_EQ(plain, plan_of(words(sim, 5000, 0), words(sim, 5000, 0), 4, {}));
   EXPECT_NE(plain, plan_of(words(sim, 5001, 0), words(sim, 5001, 0), 4, {}));
