@@ -14,20 +14,9 @@ import statistics
 import sys
 from dataclasses import dataclass, field
 
-# The columns beside dsl's: a heading, and the names of what runs ("by") that it shows. The best of several is shown.
-PEERS = {
-    "by hand": ("hand",),
-    "CUB": ("CUB",),
-    "Thrust": ("Thrust",),
-    "CuPy": ("CuPy",),
-    "CuPy fuse": ("CuPy fuse",),
-    "PyTorch": ("PyTorch",),
-    "torch.compile": ("torch.compile",),
-    "JAX": ("JAX",),
-    "Numba": ("Numba", "Numba parallel"),
-    "NumPy": ("NumPy",),
-    "std": ("std",),
-}
+# The columns beside dsl's. A column shows the best of what runs under its name ("by") or under its name and more, as "hand, cooperative".
+PEERS = ["hand", "copy", "CUB", "Thrust", "std", "CuPy", "CuPy fuse", "PyTorch", "torch.compile", "JAX", "Numba", "NumPy"]
+SHOWN_AS = {"cudaMemcpy": "copy", "memcpy": "copy", "par_unseq": "std", "Numba parallel": "Numba", "Numba vectorize": "Numba"}
 BEGIN, END = "<!-- What the last run printed: from here -->", "<!-- What the last run printed: to here -->"
 TO_MS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
 # What Google Benchmark appends to a name.
@@ -53,7 +42,7 @@ class Table:
 
 def device_of(context):
     """Where a file's rows ran: "cuda" or "host"."""
-    return context.get("device") or ("cuda" if "cuda" in os.path.basename(context.get("executable", "")) else "host")
+    return context.get("backend") or ("cuda" if "cuda" in os.path.basename(context.get("executable", "")) else "host")
 
 
 def read(paths):
@@ -88,25 +77,24 @@ def read(paths):
     return table
 
 
-def peer_of(by):
-    """The heading of the column that shows `by`, or None for dsl itself."""
-    if by == "dsl" or by.startswith("dsl "):
-        return None
-    for heading, names in PEERS.items():
-        if by in names or (heading == "by hand" and "hand" in by):
-            return heading
-    return by
+def heading_of(by):
+    """The column of `by`. dsl's own is "dsl"; what it does in a way that was asked for, as "dsl graph", is no column."""
+    return SHOWN_AS.get(by, by.split(",")[0])
+
+
+def is_variant(by):
+    return by.startswith("dsl ")
 
 
 def columns_of(cell_rows):
-    """The columns that these rows need, in the order of PEERS, others after them."""
-    seen = {peer_of(by) for row in cell_rows for by in row} - {None}
+    """The columns beside dsl's that these rows need, in the order of PEERS, others after them."""
+    seen = {heading_of(by) for row in cell_rows for by in row if by != "dsl" and not is_variant(by)}
     return [heading for heading in PEERS if heading in seen] + sorted(seen - set(PEERS))
 
 
 def best(row, heading):
-    """The fastest Row of a column; one with an error if there is no other; None if there is none. The heading None is dsl's."""
-    found = [measured for by, measured in row.items() if peer_of(by) == heading]
+    """The fastest Row of a column; one with an error if there is no other; None if there is none."""
+    found = [measured for by, measured in row.items() if heading_of(by) == heading]
     return min(found, key=lambda measured: math.inf if measured.error else measured.ms, default=None)
 
 
@@ -133,10 +121,14 @@ def size_text(size):
 def line_of(key, row, columns, mark):
     """The cells of one line; mark(text) marks the fastest."""
     _, _, dtype, size, work = key
-    mine = best(row, None)
+    mine = row.get("dsl")
     times = {heading: best(row, heading) for heading in columns}
     everyone = [measured.ms for measured in [mine, *times.values()] if measured and not measured.error]
     fastest = min(everyone, default=math.nan)
+    # A work that dsl has no row for, as the copy, shows another's bandwidth.
+    shown = next((measured for measured in [mine, *row.values()] if measured and not measured.error), Row()).counters
+    if "TFLOP/s" in shown:
+        work += f", {shown['TFLOP/s']:.1f} TFLOP/s"
 
     def cell(measured):
         if measured is None:
@@ -146,14 +138,19 @@ def line_of(key, row, columns, mark):
         text = milliseconds(measured.ms)
         return mark(text) if measured.ms == fastest and len(everyone) > 1 else text
 
-    def counter(name, digits="{:.0f}"):
-        # A row that dsl lacks, as the copy, shows its only measurement's counters.
-        shown = mine or (next(iter(row.values())) if len(row) == 1 else None)
-        return digits.format(shown.counters[name]) if shown and not shown.error and name in shown.counters else ""
-
+    counter = lambda name: f"{shown[name]:.0f}" if name in shown else ""
     peers = [measured.ms for measured in times.values() if measured and not measured.error]
     ratio = f"{mine.ms / min(peers):.2f}" if mine and not mine.error and peers else ""
     return [work, dtype, size_text(size), cell(mine), counter("GB/s"), counter("percent of copy"), *(cell(times[heading]) for heading in columns), ratio]
+
+
+def lines_of(key, row, columns, mark):
+    """line_of, and a line for each variant of dsl's."""
+    yield line_of(key, row, columns, mark)
+    for by, measured in row.items():
+        if is_variant(by):
+            cells = line_of(key, {"dsl": measured}, [], str)
+            yield [f"{key[4]}: {by[4:]}", *cells[1:-1], *[""] * len(columns), ""]
 
 
 HEAD = ["work", "dtype", "size", "dsl, ms", "GB/s", "% of copy"]
@@ -167,7 +164,7 @@ def print_table(table, out=sys.stdout):
     titles = {}
     for (device, group), keys in groups_of(table).items():
         titles[len(lines)] = f"{device}: {group}"
-        lines += [line_of(key, table.rows[key], columns, "*{}".format) for key in keys]
+        lines += [line for key in keys for line in lines_of(key, table.rows[key], columns, "*{}".format)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     for i, line in enumerate(lines):
         if i in titles:
@@ -188,12 +185,22 @@ def groups_of(table, device=None):
     return dict(sorted(groups.items(), key=lambda item: item[0][0] != "cuda"))
 
 
-def is_sweep(table, keys):
-    """Whether a work is there at so many sizes that a page shows it as a line for each work and a column for each size."""
+def split(keys):
+    """The keys that a page shows a line each, and those of works that run over many sizes, which it shows a column for each size."""
     sizes = {}
-    for _, _, dtype, size, work in keys:
-        sizes.setdefault((dtype, work), set()).add(size)
-    return max(map(len, sizes.values()), default=0) > 4
+    for key in keys:
+        if key[1] == "loop" or key[3].isdigit() and int(key[3]) & (int(key[3]) - 1) == 0:
+            sizes.setdefault((key[2], key[4]), set()).add(key[3])
+    is_swept = lambda key: key[3] in sizes.get((key[2], key[4]), ()) and (key[1] == "loop" or len(sizes[key[2], key[4]]) >= 6)
+    swept = [key for key in keys if is_swept(key)]
+    single = [key for key in keys if not is_swept(key)]
+    # One of the sizes stands in the first table as well: the one that most others there have, else the largest.
+    count = lambda size: sum(key[3] == size for key in single)
+    for dtype, work in dict.fromkeys((key[2], key[4]) for key in swept if key[1] != "loop"):
+        size = max(sizes[dtype, work], key=lambda size: (count(size), elements(size)))
+        single.append(next(key for key in swept if key[2:] == (dtype, size, work)))
+    order = {key: k for k, key in enumerate(keys)}
+    return sorted(single, key=order.get), swept
 
 
 def markdown_row(cells):
@@ -218,32 +225,31 @@ def plain_table(table, keys):
     head = keep([*HEAD, *columns, LAST])
     lines += [markdown_row(head), "|" + " --- |" * len(head)]
     for key in keys:
-        cells = line_of(key, table.rows[key], columns, "**{}**".format)
-        lines.append(markdown_row(keep([code(cells[0]), *cells[1:]])))
+        for cells in lines_of(key, table.rows[key], columns, "**{}**".format):
+            lines.append(markdown_row(keep([code(cells[0]), *cells[1:]])))
     return lines
 
 
 def sweep_table(table, keys):
-    """Microseconds over sizes, a line for each work and library."""
+    """Times over sizes, a line for each work and library."""
     sizes = sorted({key[3] for key in keys}, key=elements)
-    if len(sizes) > 10:
-        step = math.ceil(len(sizes) / 10)
-        sizes = sizes[::-1][::step][::-1]
-    lines = ["Microseconds a call:", "", markdown_row(["work", "dtype", "by", *map(size_text, sizes)]), "|" + " --- |" * (3 + len(sizes))]
+    unit, factor = ("Milliseconds", 1) if keys[0][1] == "loop" else ("Microseconds", 1e3)
+    lines = [f"{unit} over sizes:", "", markdown_row(["work", "dtype", "by", *map(size_text, sizes)]), "|" + " --- |" * (3 + len(sizes))]
     works = {}
     for key in keys:
         works.setdefault((key[4], key[2]), {})[key[3]] = table.rows[key]
     for (work, dtype), by_size in works.items():
-        for heading in [None, *columns_of(by_size.values())]:
+        variants = dict.fromkeys(by for row in by_size.values() for by in row if is_variant(by))
+        for k, heading in enumerate(["dsl", *variants, *columns_of(by_size.values())]):
             cells = []
             for size in sizes:
                 row = by_size.get(size, {})
                 measured = best(row, heading)
-                fastest = min((m.ms for m in row.values() if not m.error), default=math.nan)
-                text = "" if measured is None else "failed" if measured.error else milliseconds(1e3 * measured.ms)
+                fastest = min((m.ms for by, m in row.items() if not m.error), default=math.nan)
+                text = "" if measured is None else "failed" if measured.error else milliseconds(factor * measured.ms)
                 cells.append(f"**{text}**" if measured and measured.ms == fastest and len(row) > 1 else text)
             if any(cells):
-                lines.append(markdown_row([code(work), dtype, heading or "dsl", *cells]))
+                lines.append(markdown_row([code(work), dtype, heading, *cells]))
     return lines
 
 
@@ -262,7 +268,7 @@ def context_lines(table):
             name, value = {"library_version": "Google Benchmark", "num_cpus": "cores"}.get(name, name), str(value)
             if name == "date":
                 value = value[:10]
-            if name == "device" or (name, value) in seen:
+            if name == "backend" or (name, value) in seen:
                 continue
             seen.add((name, value))
             lines.append(markdown_row([name, value]))
@@ -276,7 +282,9 @@ def page_part(table, pictures):
         lines += [f"![{caption}]({path})", "", f"{caption}.", ""]
     for (device, group), keys in groups_of(table).items():
         lines += [f"### {'GPU' if device == 'cuda' else 'Host'}: {group}", ""]
-        lines += [*(sweep_table if is_sweep(table, keys) else plain_table)(table, keys), ""]
+        single, swept = split(keys)
+        lines += [*plain_table(table, single), ""] if single else []
+        lines += [*sweep_table(table, swept), ""] if swept else []
     return "\n".join(lines)
 
 
