@@ -52,18 +52,20 @@ def results_of(library, call):
     return [library.to_numpy(x) for x in (result if isinstance(result, tuple) else (result,))]
 
 
-def rows_of(library, device, seconds, pattern):
+def rows_of(library, device, seconds, only):
     """A JSON row for each work that the library does."""
     from peer import works
 
     end = time.monotonic() + seconds
     checked, of_last, held = set(), None, None
     for work in works.cuda_works() if device == "cuda" else works.host_works():
-        if pattern not in f"{work.group}/{work.dtype}/{work.size}/{work.name}" or not library.fits(work):
+        if not library.fits(work):
             continue
         for by, prepare in library.ways(work).items():
             row = {"name": f"{work.group}/{work.dtype}/{work.size}/{by}/{work.name}", "run_type": "iteration", "repetitions": 1, "iterations": 1, "threads": 1}
             row["run_name"] = row["name"]
+            if only and not any(text in row["name"] for text in only):
+                continue
             if time.monotonic() > end:
                 print(f"{by}: the time is up before {row['name']}", file=sys.stderr)
                 return
@@ -91,7 +93,7 @@ def rows_of(library, device, seconds, pattern):
             yield row
 
 
-def run_library(name, device, seconds, pattern, out):
+def run_library(name, device, seconds, only, out):
     """What the process of one library does: a line of JSON for the versions, and one for each row."""
     module, kind = name.split(".")
     begin = time.monotonic()
@@ -101,7 +103,7 @@ def run_library(name, device, seconds, pattern, out):
         print(f"{kind}: {first_line(missing)}", file=sys.stderr)
         return
     print(json.dumps({"versions": library.versions}), file=out, flush=True)
-    for row in rows_of(library, device, seconds - (time.monotonic() - begin), pattern):
+    for row in rows_of(library, device, seconds - (time.monotonic() - begin), only):
         print(json.dumps(row), file=out, flush=True)
 
 
@@ -121,7 +123,7 @@ def main():
     parser.add_argument("--device", choices=LIBRARIES, required=True)
     parser.add_argument("--out", help="the JSON file; standard output without it")
     parser.add_argument("--seconds", type=float, help="for all libraries together; 250 on the GPU, 100 on the host")
-    parser.add_argument("--only", default="", metavar="TEXT", help="only works whose 'group/dtype/size/work' has TEXT in it")
+    parser.add_argument("--only", action="append", default=[], metavar="TEXT", help="only rows whose names have one of these texts in them")
     parser.add_argument("--libraries", default="", metavar="TEXT,...", help="only libraries with one of these in their names, as CuPy,Numba")
     parser.add_argument("--library", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -139,7 +141,8 @@ def main():
     for k, name in enumerate(wanted):
         # What a library leaves of its share goes to those after it.
         share = max(5, (end - time.monotonic()) * SHARES[name] / sum(SHARES[other] for other in wanted[k:]))
-        command = [sys.executable, os.path.abspath(__file__), "--device", device, "--library", name, "--seconds", str(share), "--only", arguments.only]
+        command = [sys.executable, os.path.abspath(__file__), "--device", device, "--library", name, "--seconds", str(share)]
+        command += [word for text in arguments.only for word in ("--only", text)]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True)
         try:
             # A single row may take long to compile; one that never ends is given up.

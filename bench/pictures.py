@@ -110,10 +110,8 @@ def powers(axis, sizes):
 
 
 def size_name(n):
-    text = size_text(str(n))
-    if text.startswith("2^"):
-        return f"$2^{{{text[2:]}}}$"
-    return f"$10^{{{len(text) - 1}}}$" if text.strip("0") == "1" else text
+    text = f"10^{len(str(n)) - 1}" if str(n).strip("0") == "1" else size_text(str(n))
+    return re.sub(r"(\d+)\^(\d+)", r"$\1^{\2}$", text)
 
 
 def moved(row):
@@ -193,7 +191,8 @@ def bars(table, device, folder):
             text = milliseconds(times[name]) + ("" if ratio <= most else f"  ({ratio:.0f} times)")
             inside = ratio > 0.6 * most
             colour = "white" if inside and style(name)[0] in DARK else "black"
-            panel.text(min(ratio, most) + (-0.06 if inside else 0.06), k, text, va="center", ha="right" if inside else "left", fontsize=7, color=colour)
+            beside = 1 if 0.35 < ratio < 1 else ratio  # not across the line at 1
+            panel.text(most - 0.06 if ratio > most else ratio - 0.06 if inside else beside + 0.06, k, text, va="center", ha="right" if inside else "left", fontsize=7, color=colour)
         panel.axvline(1, color="black", linewidth=0.7)
         panel.set_yticks(range(len(names)), [NAMES.get(name, name) for name in names], fontsize=7)
         panel.invert_yaxis()

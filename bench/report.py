@@ -49,6 +49,8 @@ def read(paths):
     """The join of Google Benchmark's JSON files by device, group, dtype, size and work. Of repetitions the median counts."""
     table = Table()
     for path in paths:
+        if os.path.getsize(path) == 0:
+            continue  # what Google Benchmark leaves where no row is asked for
         with open(path) as file:
             content = json.load(file)
         table.contexts[os.path.basename(path)] = context = content["context"]
@@ -111,11 +113,13 @@ def elements(size):
 
 
 def size_text(size):
-    """2^27 for a power of two from 2^10 on, 8192 x 8192 for 8192x8192."""
-    if size.isdigit():
-        n = int(size)
-        return f"2^{n.bit_length() - 1}" if n >= 1024 and n & (n - 1) == 0 else size
-    return size.replace("x", " x ")
+    """2^27 and 10^7 for such powers; 8192 x 8192 and 8 x 10^7 for shapes."""
+    if "x" in size:
+        return " x ".join(size_text(part) if len(part) > 5 else part for part in size.split("x"))
+    if re.fullmatch("10{5,}", size):
+        return f"10^{len(size) - 1}"
+    n = int(size) if size.isdigit() else 0
+    return f"2^{n.bit_length() - 1}" if n >= 1024 and n & (n - 1) == 0 else size
 
 
 def line_of(key, row, columns, mark):
