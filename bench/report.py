@@ -104,7 +104,7 @@ def milliseconds(ms):
     """Four digits, and never an exponent."""
     if ms <= 0 or math.isnan(ms):
         return ""
-    return f"{ms:.{min(6, max(0, 3 - math.floor(math.log10(ms))))}f}"
+    return f"{ms:.{min(7, max(0, 3 - math.floor(math.log10(ms))))}f}"
 
 
 def elements(size):
@@ -199,9 +199,9 @@ def split(keys):
     swept = [key for key in keys if is_swept(key)]
     single = [key for key in keys if not is_swept(key)]
     # One of the sizes stands in the first table as well: the one that most others there have, else the largest.
-    count = lambda size: sum(key[3] == size for key in single)
+    others = [key[2:4] for key in single]
     for dtype, work in dict.fromkeys((key[2], key[4]) for key in swept if key[1] != "loop"):
-        size = max(sizes[dtype, work], key=lambda size: (count(size), elements(size)))
+        size = max(sizes[dtype, work], key=lambda size: (others.count((dtype, size)), elements(size)))
         single.append(next(key for key in swept if key[2:] == (dtype, size, work)))
     order = {key: k for k, key in enumerate(keys)}
     return sorted(single, key=order.get), swept
@@ -258,30 +258,30 @@ def sweep_table(table, keys):
 
 
 # Of a file's context, what names the machine or says nothing about the measurement.
-NOT_SHOWN = re.compile(r"host_name|executable|mhz_per_cpu|cpu_scaling_enabled|aslr_enabled|caches|load_avg|json_schema_version|command|library_build_type")
+NOT_SHOWN = re.compile(r"host_name|executable|mhz_per_cpu|cpu_scaling_enabled|aslr_enabled|caches|load_avg|json_schema_version|library_build_type")
 
 
 def context_lines(table):
-    """What was measured with what: the contexts of all files, each value once."""
-    lines, seen = ["| | |", "| --- | --- |"], set()
-    commands = dict.fromkeys(context["command"] for context in table.contexts.values() if "command" in context)
+    """What was measured with what: a line for each device, of the contexts of all its files, each value once."""
+    said = {}
     for context in table.contexts.values():
+        values = said.setdefault(device_of(context), {})
         for name, value in context.items():
-            if NOT_SHOWN.fullmatch(name) or isinstance(value, (dict, list)):
+            if name == "backend" or NOT_SHOWN.fullmatch(name) or isinstance(value, (dict, list)):
                 continue
-            name, value = {"library_version": "Google Benchmark", "num_cpus": "cores"}.get(name, name), str(value)
-            if name == "date":
-                value = value[:10]
-            if name == "backend" or (name, value) in seen:
-                continue
-            seen.add((name, value))
-            lines.append(markdown_row([name, value]))
-    return lines + [markdown_row(["command", f"`{command}`"]) for command in commands]
+            name = {"library_version": "Google Benchmark", "num_cpus": "cores"}.get(name, name)
+            values.setdefault(name, str(value)[:10] if name == "date" else str(value))
+    lines = []
+    for device in sorted(said):
+        values = said[device]
+        first = [values.pop("date", ""), values.pop("device", "")]
+        lines += [f"{'GPU' if device == 'cuda' else 'Host'}: " + ", ".join([*filter(None, first), *(f"{name} {value}" for name, value in values.items())]) + ".", ""]
+    return lines
 
 
 def page_part(table, pictures):
     """What stands between the page's markers; pictures are (path, what it shows)."""
-    lines = [*context_lines(table), ""]
+    lines = context_lines(table)
     for path, caption in pictures:
         lines += [f"![{caption}]({path})", "", f"{caption}.", ""]
     for (device, group), keys in groups_of(table).items():
