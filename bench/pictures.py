@@ -191,7 +191,7 @@ def bars(table, device, folder):
             text = milliseconds(times[name]) + ("" if ratio <= most else f"  ({ratio:.0f} times)")
             inside = ratio > 0.6 * most
             colour = "white" if inside and style(name)[0] in DARK else "black"
-            beside = 1 if 0.35 < ratio < 1 else ratio  # not across the line at 1
+            beside = 1 if 0.22 < ratio < 1 else ratio  # not across the line at 1
             panel.text(most - 0.06 if ratio > most else ratio - 0.06 if inside else beside + 0.06, k, text, va="center", ha="right" if inside else "left", fontsize=7, color=colour)
         panel.axvline(1, color="black", linewidth=0.7)
         panel.set_yticks(range(len(names)), [NAMES.get(name, name) for name in names], fontsize=7)

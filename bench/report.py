@@ -162,18 +162,15 @@ LAST = "dsl / best peer"
 
 
 def print_table(table, out=sys.stdout):
-    """One table for the terminal: a line a work, * at the fastest."""
-    columns = columns_of(table.rows.values())
-    lines = [[*HEAD, *columns, LAST]]
-    titles = {}
+    """The table for the terminal: a line a work, each group with the columns that it needs, * at the fastest."""
     for (device, group), keys in groups_of(table).items():
-        titles[len(lines)] = f"{device}: {group}"
+        columns = columns_of(table.rows[key] for key in keys)
+        lines = [[f"{device}: {group}", *HEAD[1:], *columns, LAST]]
         lines += [line for key in keys for line in lines_of(key, table.rows[key], columns, "*{}".format)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    for i, line in enumerate(lines):
-        if i in titles:
-            print(f"\n{titles[i]}", file=out)
-        print("  ".join(text.ljust(width) if k < 3 else text.rjust(width) for k, (text, width) in enumerate(zip(line, widths))).rstrip(), file=out)
+        widths = [max(map(len, column)) for column in zip(*lines)]
+        for line in lines:
+            print("  ".join(text.ljust(width) if k < 3 else text.rjust(width) for k, (text, width) in enumerate(zip(line, widths))).rstrip(), file=out)
+        print(file=out)
     for key, row in table.rows.items():
         for by, measured in row.items():
             if measured.error:
@@ -212,8 +209,9 @@ def markdown_row(cells):
 
 
 def code(work):
-    """A formula in code font; words as they are."""
-    return f"`{work}`" if re.search(r"[()*+\[\]=]", work) else work
+    """A formula in code font; words, and what is said after it, as they are."""
+    formula, said = re.fullmatch(r"(.*?)((?:: [a-z ]+|, [\d.]+ TFLOP/s)?)", work).groups()
+    return (f"`{formula}`" if re.search(r"[()*+\[\]=]|^x1$", formula) else formula) + said
 
 
 def plain_table(table, keys):
