@@ -7,6 +7,7 @@
 A library that is not installed is left out. Each runs in a process of its own, with a share of the time: when that is up, it starts no
 further row. Every formula's result is compared with NumPy's, and a row that fails says why.
 """
+
 import argparse
 import datetime
 import importlib
@@ -23,13 +24,21 @@ LIBRARIES = {
     "host": ["libraries.NumPy", "libraries.PyTorch", "libraries.JAX", "numba_host.NumbaHost", "libraries.Compiled"],
 }
 # Seconds for all libraries of a device, and the parts of it that go to each.
-SECONDS = {"cuda": 250, "host": 100}
-SHARES = {"libraries.CuPy": 2, "libraries.NumPy": 1, "libraries.PyTorch": 1.5, "libraries.JAX": 3, "numba_cuda.NumbaCuda": 2, "numba_host.NumbaHost": 2, "libraries.Compiled": 4}
+SECONDS = {"cuda": 250, "host": 110}
+SHARES = {
+    "libraries.CuPy": 2,
+    "libraries.NumPy": 2,
+    "libraries.PyTorch": 1.5,
+    "libraries.JAX": 3,
+    "numba_cuda.NumbaCuda": 2,
+    "numba_host.NumbaHost": 2,
+    "libraries.Compiled": 4,
+}
 
 
 def measure(library, call, work):
     """Milliseconds of a call: the median of up to 20 measurements, as bench/row.cpp makes them."""
-    seconds_for_a_row, ms_of_a_batch = 0.2, 0.2
+    seconds_for_a_row, ms_of_a_batch = 0.1, 0.2
     if library.elapsed(call, 1, True) > 1000:
         return library.elapsed(call, 1, True)
     about = max(1e-4, min(library.elapsed(call, 1, True) for _ in range(2)))
@@ -55,14 +64,28 @@ def results_of(library, call):
 def rows_of(library, device, seconds, only):
     """A JSON row for each work that the library does."""
     from peer import works
+    from peer.operands import Operands
 
     end = time.monotonic() + seconds
-    checked, of_last, held = set(), None, None
-    for work in works.cuda_works() if device == "cuda" else works.host_works():
-        if not library.fits(work):
-            continue
+    checked, of_last, held, call = set(), None, None, None
+    todo = [
+        work
+        for work in (works.cuda_works() if device == "cuda" else works.host_works())
+        if library.fits(work) and library.ways(work)
+    ]
+    if only:
+        asked = lambda work, by: any(text in f"{work.group}/{work.dtype}/{work.size}/{by}/{work.name}" for text in only)
+        todo = [work for work in todo if any(asked(work, by) for by in library.ways(work))]
+    operands_of = Operands(library, todo)
+    for work in todo:
         for by, prepare in library.ways(work).items():
-            row = {"name": f"{work.group}/{work.dtype}/{work.size}/{by}/{work.name}", "run_type": "iteration", "repetitions": 1, "iterations": 1, "threads": 1}
+            row = {
+                "name": f"{work.group}/{work.dtype}/{work.size}/{by}/{work.name}",
+                "run_type": "iteration",
+                "repetitions": 1,
+                "iterations": 1,
+                "threads": 1,
+            }
             row["run_name"] = row["name"]
             if only and not any(text in row["name"] for text in only):
                 continue
@@ -70,20 +93,23 @@ def rows_of(library, device, seconds, only):
                 print(f"{by}: the time is up before {row['name']}", file=sys.stderr)
                 return
             try:
-                # A formula is compared once for each dtype, on small operands, the loop at every size.
-                small, what = works.small_shape(work), (by, work.name, work.dtype, work.group == "loop" and work.size)
-                operands_of = lambda shape: [works.operand(letter, work, shape) for letter in work.operands]
-                if what not in checked:
-                    operands = operands_of(small)
-                    works.check(work, results_of(library, prepare([library.to_library(x) for x in operands])), operands)
-                    checked.add(what)
                 key = work.operands, work.dtype, work.shape, work.steps
                 if key != of_last:
-                    of_last = held = None
+                    of_last = held = call = None
                     library.free()
-                    held, of_last = [library.to_library(x) for x in operands_of(work.shape)], key
+                    held, of_last = operands_of.of(work), key
+                # A formula is compared once for each dtype, on small operands; the loop at every size, on its own.
+                small, what = works.small_shape(work), (by, work.name, work.dtype, work.group == "loop" and work.size)
+                if what not in checked and small != work.shape:
+                    operands = works.operands(work, small)
+                    works.check(work, results_of(library, prepare([library.to_library(x) for x in operands])), operands)
+                    checked.add(what)
                 call = prepare(held)
-                row["real_time"] = row["cpu_time"] = ms = measure(library, call, work)
+                if what not in checked:
+                    works.check(work, results_of(library, call), works.operands(work, small))
+                    checked.add(what)
+                ms = measure(library, call, work)
+                row["real_time"] = row["cpu_time"] = ms
                 row["time_unit"] = "ms"
                 row["bytes"] = moved = works.bytes_of(work)
                 row["GB/s"] = 1e-6 * moved / ms
@@ -122,9 +148,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", choices=LIBRARIES, required=True)
     parser.add_argument("--out", help="the JSON file; standard output without it")
-    parser.add_argument("--seconds", type=float, help="for all libraries together; 250 on the GPU, 100 on the host")
-    parser.add_argument("--only", action="append", default=[], metavar="TEXT", help="only rows whose names have one of these texts in them")
-    parser.add_argument("--libraries", default="", metavar="TEXT,...", help="only libraries with one of these in their names, as CuPy,Numba")
+    parser.add_argument("--seconds", type=float, help="for all libraries together; 250 on the GPU, 110 on the host")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="TEXT", help="only rows whose names have one of these texts in them"
+    )
+    parser.add_argument(
+        "--libraries", default="", metavar="TEXT,...", help="only libraries with one of these in their names, as CuPy,Numba"
+    )
     parser.add_argument("--library", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     device = arguments.device
@@ -135,7 +165,13 @@ def main():
             run_library(arguments.library, device, seconds, arguments.only, out)
         return
 
-    environment = {**os.environ, "XLA_PYTHON_CLIENT_PREALLOCATE": "false", "PYTHONDONTWRITEBYTECODE": "1", "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS": "0", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    environment = {
+        **os.environ,
+        "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS": "0",
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+    }
     context, rows, end = context_of(device), [], time.monotonic() + seconds
     wanted = [name for name in LIBRARIES[device] if any(part.lower() in name.lower() for part in arguments.libraries.split(","))]
     for k, name in enumerate(wanted):

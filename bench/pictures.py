@@ -1,4 +1,5 @@
 """The pictures of docs/performance.md, from report.py's table."""
+
 import io
 import math
 import os
@@ -82,7 +83,17 @@ def legend_below(figure, headings, **more):
     for heading in headings:
         colour, mark = style(heading)
         dashed = heading == "copy"
-        handles.append(Line2D([], [], color=colour, marker=mark, linestyle="--" if dashed else "-", markersize=5, label=NAMES.get(heading, heading)))
+        handles.append(
+            Line2D(
+                [],
+                [],
+                color=colour,
+                marker=mark,
+                linestyle="--" if dashed else "-",
+                markersize=5,
+                label=NAMES.get(heading, heading),
+            )
+        )
     figure.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0), ncols=min(7, len(handles)), frameon=False, **more)
 
 
@@ -98,7 +109,11 @@ def swept(table, device, least):
 
 def series(by_size, heading, value):
     """Sizes and values of a column, where it has some."""
-    points = [(size, value(best(row, heading), row)) for size, row in by_size.items() if best(row, heading) and not best(row, heading).error]
+    points = [
+        (size, value(best(row, heading), row))
+        for size, row in by_size.items()
+        if best(row, heading) and not best(row, heading).error
+    ]
     return [size for size, _ in points], [y for _, y in points]
 
 
@@ -192,7 +207,15 @@ def bars(table, device, folder):
             inside = ratio > 0.6 * most
             colour = "white" if inside and style(name)[0] in DARK else "black"
             beside = 1 if 0.22 < ratio < 1 else ratio  # not across the line at 1
-            panel.text(most - 0.06 if ratio > most else ratio - 0.06 if inside else beside + 0.06, k, text, va="center", ha="right" if inside else "left", fontsize=7, color=colour)
+            panel.text(
+                most - 0.06 if ratio > most else ratio - 0.06 if inside else beside + 0.06,
+                k,
+                text,
+                va="center",
+                ha="right" if inside else "left",
+                fontsize=7,
+                color=colour,
+            )
         panel.axvline(1, color="black", linewidth=0.7)
         panel.set_yticks(range(len(names)), [NAMES.get(name, name) for name in names], fontsize=7)
         panel.invert_yaxis()
@@ -215,7 +238,16 @@ def bars(table, device, folder):
 def roofline(table, folder):
     """Operations a second over operations a byte, below what a copy and what multiply-adds reach in the same run."""
     rows = {key: row for key, row in table.rows.items() if key[0] == "cuda"}
-    peak = max((m.counters["TFLOP/s"] for key, row in rows.items() if key[4] == "multiply-adds" for m in row.values() if "TFLOP/s" in m.counters), default=0)
+    peak = max(
+        (
+            m.counters["TFLOP/s"]
+            for key, row in rows.items()
+            if key[4] == "multiply-adds"
+            for m in row.values()
+            if "TFLOP/s" in m.counters
+        ),
+        default=0,
+    )
     copies = {elements(key[3]): row for key, row in rows.items() if key[4] == "copy" and key[1] == "map"}
     if not peak or not copies:
         return []
@@ -224,7 +256,13 @@ def roofline(table, folder):
     points = {}
     for key, row in rows.items():
         mine, (_, group, dtype, size, work) = row.get("dsl"), key
-        if not mine or mine.error or "bytes" not in mine.counters or dtype not in ("float32", "complex64") or group in ("latency", "loop"):
+        if (
+            not mine
+            or mine.error
+            or "bytes" not in mine.counters
+            or dtype not in ("float32", "complex64")
+            or group in ("latency", "loop")
+        ):
             continue
         if "TFLOP/s" in mine.counters:
             operations = mine.counters["TFLOP/s"] * mine.ms * 1e9
@@ -254,7 +292,14 @@ def roofline(table, folder):
         further[side] = further[side] + 1 if x < 1.4 * last[side] else 0
         last[side] = x
         off = 9 + 10 * further[side]
-        axes.annotate(str(k), (x, y), xytext=(off, -off - 2) if side else (-off, off - 3), textcoords="offset points", ha="center", fontsize=8)
+        axes.annotate(
+            str(k),
+            (x, y),
+            xytext=(off, -off - 2) if side else (-off, off - 3),
+            textcoords="offset points",
+            ha="center",
+            fontsize=8,
+        )
         handles.append(Line2D([], [], linestyle="", label=f"{k}  {work if len(work) < 40 else work[:37] + '...'}"))
     axes.set_xscale("log")
     axes.set_yscale("log")
@@ -264,16 +309,27 @@ def roofline(table, folder):
     axes.grid(color="#dddddd", linewidth=0.6)
     figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=8, handlelength=1.5)
     save(figure, folder, "roofline.svg")
-    return [("roofline.svg", "Operations a second over operations a byte, by dsl; the ceilings are a copy and multiply-adds of the same run")]
+    return [
+        (
+            "roofline.svg",
+            "Operations a second over operations a byte, by dsl; the ceilings are a copy and multiply-adds of the same run",
+        )
+    ]
 
 
 def latency(table, folder):
     """Microseconds a call of few elements."""
-    works = {key: {n: row for n, row in by_size.items() if n <= 1 << 22} for key, by_size in swept(table, "cuda", 6).items() if key[0] in ("a + b", "sum(a)")}
+    works = {
+        key: {n: row for n, row in by_size.items() if n <= 1 << 22}
+        for key, by_size in swept(table, "cuda", 6).items()
+        if key[0] in ("a + b", "sum(a)")
+    }
     calls = {key: row for key, row in table.rows.items() if key[:2] == ("cuda", "latency")}
     if not works and not calls:
         return []
-    figure, panels = plt.subplots(1, len(works) + bool(calls), figsize=(4.2 * (len(works) + bool(calls)), 4.8), squeeze=False, layout="constrained")
+    figure, panels = plt.subplots(
+        1, len(works) + bool(calls), figsize=(4.2 * (len(works) + bool(calls)), 4.8), squeeze=False, layout="constrained"
+    )
     panels = list(panels.flat)
     used = ["dsl", *columns_of(row for by_size in works.values() for row in by_size.values())]
     for panel, ((work, dtype), by_size) in zip(panels, works.items()):
@@ -284,7 +340,14 @@ def latency(table, folder):
     if calls:
         panel, place, ticks = panels[-1], 0, []
         for (_, _, _, size, work), row in calls.items():
-            panel.text(0.01, place - 0.1, f"{work}, {size_text(size)} elements", va="center", fontsize=8, transform=panel.get_yaxis_transform())
+            panel.text(
+                0.01,
+                place - 0.1,
+                f"{work}, {size_text(size)} elements",
+                va="center",
+                fontsize=8,
+                transform=panel.get_yaxis_transform(),
+            )
             place += 1
             for heading in ["dsl", *columns_of([row])]:
                 measured = best(row, heading)
@@ -310,7 +373,16 @@ def latency(table, folder):
 
 def draw(table, folder):
     """All that the table has data for: (file name, what it shows)."""
-    plt.rcParams.update({"svg.hashsalt": "dsl", "svg.fonttype": "none", "font.size": 9, "font.family": "DejaVu Sans", "figure.facecolor": "white", "savefig.facecolor": "white"})
+    plt.rcParams.update(
+        {
+            "svg.hashsalt": "dsl",
+            "svg.fonttype": "none",
+            "font.size": 9,
+            "font.family": "DejaVu Sans",
+            "figure.facecolor": "white",
+            "savefig.facecolor": "white",
+        }
+    )
     pictures = []
     for device in ("cuda", "host"):
         pictures += bandwidth(table, device, folder) + bars(table, device, folder)

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Joins the JSON files of bench_cuda, bench_host and peers.py into one table, and writes docs/performance.md and its pictures.
 
-    report.py FILE...                                   prints the table
-    report.py FILE... --pictures DIR                    draws the pictures as well
-    report.py FILE... --page docs/performance.md        rewrites the page between its two markers, and docs/performance/*.svg
+report.py FILE...                                   prints the table
+report.py FILE... --pictures DIR                    draws the pictures as well
+report.py FILE... --page docs/performance.md        rewrites the page between its two markers, and docs/performance/*.svg
 """
+
 import argparse
 import json
 import math
@@ -68,7 +69,10 @@ def read(paths):
             if entry.get("error_occurred"):
                 row = Row(error=entry.get("error_message") or "error")
             else:
-                row = Row(entry["real_time"] * TO_MS[entry.get("time_unit", "ns")], {k: v for k, v in entry.items() if isinstance(v, (int, float))})
+                row = Row(
+                    entry["real_time"] * TO_MS[entry.get("time_unit", "ns")],
+                    {k: v for k, v in entry.items() if isinstance(v, (int, float))},
+                )
             repeated.setdefault(((device_of(context), group, dtype, size, work), by), []).append((aggregate, row))
         for (key, by), measured in repeated.items():
             of_median = [row for aggregate, row in measured if aggregate] or [row for _, row in measured]
@@ -145,7 +149,16 @@ def line_of(key, row, columns, mark):
     counter = lambda name: f"{shown[name]:.0f}" if name in shown else ""
     peers = [measured.ms for measured in times.values() if measured and not measured.error]
     ratio = f"{mine.ms / min(peers):.2f}" if mine and not mine.error and peers else ""
-    return [work, dtype, size_text(size), cell(mine), counter("GB/s"), counter("percent of copy"), *(cell(times[heading]) for heading in columns), ratio]
+    return [
+        work,
+        dtype,
+        size_text(size),
+        cell(mine),
+        counter("GB/s"),
+        counter("percent of copy"),
+        *(cell(times[heading]) for heading in columns),
+        ratio,
+    ]
 
 
 def lines_of(key, row, columns, mark):
@@ -169,7 +182,12 @@ def print_table(table, out=sys.stdout):
         lines += [line for key in keys for line in lines_of(key, table.rows[key], columns, "*{}".format)]
         widths = [max(map(len, column)) for column in zip(*lines)]
         for line in lines:
-            print("  ".join(text.ljust(width) if k < 3 else text.rjust(width) for k, (text, width) in enumerate(zip(line, widths))).rstrip(), file=out)
+            print(
+                "  ".join(
+                    text.ljust(width) if k < 3 else text.rjust(width) for k, (text, width) in enumerate(zip(line, widths))
+                ).rstrip(),
+                file=out,
+            )
         print(file=out)
     for key, row in table.rows.items():
         for by, measured in row.items():
@@ -236,7 +254,12 @@ def sweep_table(table, keys):
     """Times over sizes, a line for each work and library."""
     sizes = sorted({key[3] for key in keys}, key=elements)
     unit, factor = ("Milliseconds", 1) if keys[0][1] == "loop" else ("Microseconds", 1e3)
-    lines = [f"{unit} over sizes:", "", markdown_row(["work", "dtype", "by", *map(size_text, sizes)]), "|" + " --- |" * (3 + len(sizes))]
+    lines = [
+        f"{unit} over sizes:",
+        "",
+        markdown_row(["work", "dtype", "by", *map(size_text, sizes)]),
+        "|" + " --- |" * (3 + len(sizes)),
+    ]
     works = {}
     for key in keys:
         works.setdefault((key[4], key[2]), {})[key[3]] = table.rows[key]
@@ -256,7 +279,9 @@ def sweep_table(table, keys):
 
 
 # Of a file's context, what names the machine or says nothing about the measurement.
-NOT_SHOWN = re.compile(r"host_name|executable|mhz_per_cpu|cpu_scaling_enabled|aslr_enabled|caches|load_avg|json_schema_version|library_build_type")
+NOT_SHOWN = re.compile(
+    r"host_name|executable|mhz_per_cpu|cpu_scaling_enabled|aslr_enabled|caches|load_avg|json_schema_version|library_build_type"
+)
 
 
 def context_lines(table):
@@ -273,7 +298,12 @@ def context_lines(table):
     for device in sorted(said):
         values = said[device]
         first = [values.pop("date", ""), values.pop("device", "")]
-        lines += [f"{'GPU' if device == 'cuda' else 'Host'}: " + ", ".join([*filter(None, first), *(f"{name} {value}" for name, value in values.items())]) + ".", ""]
+        lines += [
+            f"{'GPU' if device == 'cuda' else 'Host'}: "
+            + ", ".join([*filter(None, first), *(f"{name} {value}" for name, value in values.items())])
+            + ".",
+            "",
+        ]
     return lines
 
 

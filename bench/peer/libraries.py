@@ -1,5 +1,6 @@
 """CuPy, PyTorch, JAX and NumPy: how each takes operands, runs a work, and is timed. ways(work) gives, for each name under which the
 library appears in the table ("by"), a function from operands to a call that runs the work once and returns its result."""
+
 import math
 import os
 import time
@@ -23,6 +24,10 @@ class Library:
             result = call()
         self.wait(result)
         return 1e3 * (time.perf_counter() - begin)
+
+    def part(self, array, shape, count):
+        """The first elements of a long array."""
+        return array[:count].reshape(shape)
 
     def fits(self, work):
         return work.dtype != "bfloat16"
@@ -54,7 +59,12 @@ class CuPy(OnGpu):
         self.cp = cp
         self.event, self.milliseconds = cp.cuda.Event, cp.cuda.get_elapsed_time
         self.xp = functions(
-            cp, norm=cp.linalg.norm, erfc=erfc, contiguous=cp.ascontiguousarray, flip_rows=lambda m: m[:, ::-1], copy_to=lambda out, a: cp.copyto(out, a)
+            cp,
+            norm=cp.linalg.norm,
+            erfc=erfc,
+            contiguous=cp.ascontiguousarray,
+            flip_rows=lambda m: m[:, ::-1],
+            copy_to=lambda out, a: cp.copyto(out, a),
         )
         self.versions = {"CuPy": cp.__version__}
 
@@ -186,7 +196,14 @@ class JAX(Library):
             raise ImportError(f"JAX runs on {jax.default_backend()} alone")
         jax.config.update("jax_enable_x64", True)
         self.jax, self.jnp = jax, jnp
-        self.xp = functions(jnp, norm=jnp.linalg.norm, erfc=erfc, contiguous=lambda x: x, flip_rows=lambda m: m[:, ::-1], softmax_rows=lambda m: jax.nn.softmax(m, axis=1))
+        self.xp = functions(
+            jnp,
+            norm=jnp.linalg.norm,
+            erfc=erfc,
+            contiguous=lambda x: x,
+            flip_rows=lambda m: m[:, ::-1],
+            softmax_rows=lambda m: jax.nn.softmax(m, axis=1),
+        )
         self.versions = {"JAX": jax.__version__}
 
     def to_library(self, x):

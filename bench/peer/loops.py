@@ -1,4 +1,5 @@
 """The steps and loops of bench/README.md by CuPy, PyTorch and JAX, each as a user who wants speed writes it there."""
+
 import math
 
 import numpy as np
@@ -22,7 +23,9 @@ CUPY_STEP = """
 def cupy_ways(work, cp):
     if work.operands != "FGd":
         return {}
-    step = cp.ElementwiseKernel("complex64 F, complex64 G, raw complex64 D, float32 h", "complex64 Fn, complex64 Gn", CUPY_STEP, "rk4")
+    step = cp.ElementwiseKernel(
+        "complex64 F, complex64 G, raw complex64 D, float32 h", "complex64 Fn, complex64 Gn", CUPY_STEP, "rk4"
+    )
     h = np.float32(H)
 
     def prepare(operands):

@@ -1,5 +1,6 @@
 """What numba_cuda.py and numba_host.py compile: formulas as functions of numbers. Constants are float32, since Python's own would make
 everything double."""
+
 import math
 
 import numpy as np

@@ -1,4 +1,5 @@
 """Numba on the host: njit(parallel=True)."""
+
 import functools
 
 import numpy as np

@@ -1,5 +1,6 @@
 """The works of bench/README.md that the Python libraries do too. A formula is written once, for every library whose functions have
 NumPy's names; `xp` stands for the library."""
+
 import math
 import types
 import zlib
@@ -50,7 +51,11 @@ def functions(library, **more):
     for name in names.split():
         if hasattr(library, name):
             setattr(module, name, getattr(library, name))
-    for name, function in {"softmax_rows": softmax_rows(module), "layer_norm_rows": lambda m: layer_norm(module, m, 1), **more}.items():
+    for name, function in {
+        "softmax_rows": softmax_rows(module),
+        "layer_norm_rows": lambda m: layer_norm(module, m, 1),
+        **more,
+    }.items():
         setattr(module, name, function)
     return module
 
@@ -225,7 +230,9 @@ def loop_works(steps, sides):
     name = f"{steps} RK4 steps, sum(F) fed back"
     for n in sides:
         formula = lambda xp, F, G, d: rk4_loop(xp, F, G, d, steps)
-        yield Work("loop", name, "complex64", (n, n), "FGd", formula, compiled=True, wall=True, steps=steps, bytes_an_element=32 * steps)
+        yield Work(
+            "loop", name, "complex64", (n, n), "FGd", formula, compiled=True, wall=True, steps=steps, bytes_an_element=32 * steps
+        )
 
 
 def cuda_works():
@@ -238,7 +245,9 @@ def cuda_works():
     yield from loop_works(STEPS, (4, 512, 3162))
     yield from works("ode", ["RK4 step", "RK4 step with sum(F)"], "complex64", [big], [4096])
     yield from works("axis", ["softmax of rows", "layer norm of rows", "layer norm of columns"], "float32", SQUARE, [8192])
-    yield from works("strided", ["five-point heat by slices", "five-point heat by shift", "m * row + col"], "float32", SQUARE, [8192])
+    yield from works(
+        "strided", ["five-point heat by slices", "five-point heat by shift", "m * row + col"], "float32", SQUARE, [8192]
+    )
     yield from works("axis", ["sum over j of 1 / (1 + (xi - xj)^2 + (yi - yj)^2)"], "float32", [8192], [8192])
     yield from works("latency", ["a + b", "sum(a)"], "float32", [1000], [1000], wall=True)
     yield from works("latency", ["a + 1"], "float32", [1 << 20], [1 << 20], wall=True)
@@ -249,15 +258,33 @@ def cuda_works():
     yield from works("map", ["exp(a)", "sin(a)", "pow(a, b)"], "float64", [n // 2], [n // 2])
     yield from works("map", ["exp(a)"], "float16", [2 * n], [2 * n])
     yield from works("map", ["a * a + 1i * a"], "complex64", [n // 2])
-    yield from works("reduction", ["min(a), max(a), mean(a)", "var(a)", "argmax(a)", "dot(a, b)", "a / norm(a)", "softmax(a)"], "float32", [n], ["softmax(a)"])
+    yield from works(
+        "reduction",
+        ["min(a), max(a), mean(a)", "var(a)", "argmax(a)", "dot(a, b)", "a / norm(a)", "softmax(a)"],
+        "float32",
+        [n],
+        ["softmax(a)"],
+    )
     yield from works("ode", ["RK4 step", "RK4 step with sum(F)"], "complex64", [(1024, 1024)])
-    yield Work("ode", "1000 RK4 steps of Lorenz", "float32", (10_000_000,), "xyz", lambda xp, x, y, z: lorenz_loop(x, y, z, 1000), wall=True, steps=1000, bytes_an_element=24)
+    yield Work(
+        "ode",
+        "1000 RK4 steps of Lorenz",
+        "float32",
+        (10_000_000,),
+        "xyz",
+        lambda xp, x, y, z: lorenz_loop(x, y, z, 1000),
+        wall=True,
+        steps=1000,
+        bytes_an_element=24,
+    )
     yield from works("scan", ["cumsum(a)"], "float32 float64 int32", [80_000_000])
     yield from works("scan", ["cumsum(a * b)"], "float32", [80_000_000])
     shapes = (4096, 4096), (10_000_000, 8), (8, 10_000_000), (1_000_000, 100), (10_000_000, 3), (100, 1_000_000), (1000, 3)
     yield from works("axis", ["sum of rows", "sum of columns"], "float32", shapes)
     yield from works("axis", ["argmax of rows", "m - mean of rows"], "float32", (*SQUARE, *shapes))
-    yield from works("scan", ["cumsum along rows", "cumsum down columns"], "float32", [(10_000_000, 8), (8, 10_000_000), (4096, 4096)])
+    yield from works(
+        "scan", ["cumsum along rows", "cumsum down columns"], "float32", [(10_000_000, 8), (8, 10_000_000), (4096, 4096)]
+    )
     sweep, compiled = [size for size in SWEEP if size != n], [size for size in SWEEP_COMPILED if size != n]
     yield from works("map", ["a + b", "exp(a)"], "float32", sweep, compiled)
     yield from works("reduction", ["sum(a)"], "float32", sweep, compiled)
@@ -267,7 +294,9 @@ def cuda_works():
     yield from works("map", ["a + b"], "float64", [n // 2])
     yield from works("map", ["a + b"], "float16", [2 * n])
     yield from works("map", ["exp(a) + 2 * b"], "float32", [n], ["exp(a) + 2 * b"])
-    yield from works("strided", ["m * row", "m * col", "m * scalar", "row * col", "transpose(m)", "m + transpose(m)"], "float32", SQUARE)
+    yield from works(
+        "strided", ["m * row", "m * col", "m * scalar", "row * col", "transpose(m)", "m + transpose(m)"], "float32", SQUARE
+    )
     yield from works("strided", ["take(a, index)"], "float32", [1 << 26])
     yield from works("alignment", ["a[1:] + b[:-1]", "exp(a[1:])"], "float32", [n])
 
@@ -279,11 +308,27 @@ def host_works():
     yield from loop_works(10, (64, 512, 3162))
     yield from works("map", ["Black-Scholes"], "float32", sizes, ["Black-Scholes"])
     yield from works("reduction", ["sum(a)", "min(a)", "var(a)", "argmax(a)"], "float32", [1 << 24])
-    yield from works("axis", ["sum of rows", "sum of columns"], "float32", [(4096, 4096), (2097152, 8), (8, 2097152), (167772, 100), (16777, 1000)])
+    yield from works(
+        "axis",
+        ["sum of rows", "sum of columns"],
+        "float32",
+        [(4096, 4096), (2097152, 8), (8, 2097152), (167772, 100), (16777, 1000)],
+    )
     yield from works("axis", ["argmax of rows", "var of columns"], "float32", [(4096, 4096), (167772, 100)])
     yield from works("scan", ["cumsum(a)"], "float32", [1 << 24])
-    yield from works("strided", ["m + m", "m + row", "m + col", "m + transpose(m)", "m + flip(m, 1)", "a + b[:, ::2]"], "float32", [(1024, 1024)])
-    yield from works("strided", ["five-point heat by slices", "five-point heat by shift", "neighbours by shift"], "float32 float64", [(1024, 1024)], ["five-point heat by slices"])
+    yield from works(
+        "strided",
+        ["m + m", "m + row", "m + col", "m + transpose(m)", "m + flip(m, 1)", "a + b[:, ::2]"],
+        "float32",
+        [(1024, 1024)],
+    )
+    yield from works(
+        "strided",
+        ["five-point heat by slices", "five-point heat by shift", "neighbours by shift"],
+        "float32 float64",
+        [(1024, 1024)],
+        ["five-point heat by slices"],
+    )
     yield from works("map", ["exp(a)", "sin(a)", "pow(a, b)", "a * a + a"], "float32 float64", [65536])
     yield from works("map", ["copy"], "float32", sizes)
 
@@ -311,6 +356,10 @@ def bytes_of(work):
 PERIOD = 65521
 
 
+# Operands of the work's size, and those whose elements they begin with.
+LONG = {"a": "a", "b": "b", "c": "c", "m": "a", "w": "b", "x": "a", "y": "b"}
+
+
 def operand(letter, work, shape):
     """The operand of this name as a NumPy array, the same in every run."""
     dtype = np.dtype(work.dtype)
@@ -323,20 +372,27 @@ def operand(letter, work, shape):
     if work.steps:  # Lorenz
         return np.full(shape, {"x": 1, "y": 1, "z": 20}[letter], dtype)
     shape = {"r": shape[1:], "k": (shape[0], 1), "s": (), "w": (shape[0], 2 * shape[-1])}.get(letter, shape)
-    rng = np.random.default_rng(zlib.crc32(letter.encode()))
-    count = min(math.prod(shape), PERIOD)
+    rng = np.random.default_rng(zlib.crc32(LONG.get(letter, letter).encode()))
     if dtype.kind in "iu":
-        values = rng.integers(0, 8, count).astype(dtype)
+        values = rng.integers(0, 8, PERIOD).astype(dtype)
     else:
-        values = (rng.random(count) + 0.5 + (1j * (rng.random(count) + 0.5) if dtype.kind == "c" else 0)).astype(dtype)
+        values = (rng.random(PERIOD) + 0.5 + (1j * (rng.random(PERIOD) + 0.5) if dtype.kind == "c" else 0)).astype(dtype)
     return np.resize(values, shape)
+
+
+def operands(work, shape):
+    return [operand(letter, work, shape) for letter in work.operands]
 
 
 def small_shape(work):
     """A shape at which the result can be compared with NumPy's, of the same rank; the work's own where that is small."""
     if work.elements <= PERIOD or (work.steps and work.group == "loop"):
         return work.shape
-    return (1000,) if len(work.shape) == 1 else (min(work.shape[0], 48),) * 2 if work.shape[0] == work.shape[1] else tuple(min(n, 40) for n in work.shape)
+    return (
+        (1000,)
+        if len(work.shape) == 1
+        else (min(work.shape[0], 48),) * 2 if work.shape[0] == work.shape[1] else tuple(min(n, 40) for n in work.shape)
+    )
 
 
 def reference(work, operands):
@@ -348,7 +404,14 @@ def reference(work, operands):
 
 
 def numpy_functions():
-    return functions(np, norm=np.linalg.norm, erfc=np.vectorize(math.erfc, otypes=[float]), contiguous=np.ascontiguousarray, flip_rows=lambda m: m[:, ::-1], copy_to=np.copyto)
+    return functions(
+        np,
+        norm=np.linalg.norm,
+        erfc=np.vectorize(math.erfc, otypes=[float]),
+        contiguous=np.ascontiguousarray,
+        flip_rows=lambda m: m[:, ::-1],
+        copy_to=np.copyto,
+    )
 
 
 TOLERANCE = {"float16": 5e-3, "float32": 2e-4, "float64": 1e-10, "complex64": 2e-4, "int32": 0}
