@@ -4,8 +4,8 @@
     peers.py --device cuda --out peers_cuda.json      CuPy, PyTorch, torch.compile, JAX, Numba
     peers.py --device host --out peers_host.json      NumPy, PyTorch, torch.compile, JAX, Numba
 
-A library that is not installed is left out. Each runs in a process of its own, with a share of the time: when that is up, it starts no
-further row. Every formula's result is compared with NumPy's, and a row that fails says why.
+A library that is not installed is left out. Each runs in a process of its own, with a share of the time: when that is up, it starts
+no further row. Every formula's result is compared with NumPy's, and a row that fails says why.
 """
 
 import argparse
@@ -61,6 +61,19 @@ def results_of(library, call):
     return [library.to_numpy(x) for x in (result if isinstance(result, tuple) else (result,))]
 
 
+def ways_of(library, work):
+    """library.ways(work); where that fails, one way that fails the same when its turn comes."""
+    try:
+        return library.ways(work)
+    except Exception as error:
+        failed = error
+
+        def fails(operands):
+            raise failed
+
+        return {type(library).__name__: fails}
+
+
 def rows_of(library, device, seconds, only):
     """A JSON row for each work that the library does."""
     from peer import works
@@ -71,14 +84,14 @@ def rows_of(library, device, seconds, only):
     todo = [
         work
         for work in (works.cuda_works() if device == "cuda" else works.host_works())
-        if library.fits(work) and library.ways(work)
+        if library.fits(work) and ways_of(library, work)
     ]
     if only:
         asked = lambda work, by: any(text in f"{work.group}/{work.dtype}/{work.size}/{by}/{work.name}" for text in only)
-        todo = [work for work in todo if any(asked(work, by) for by in library.ways(work))]
+        todo = [work for work in todo if any(asked(work, by) for by in ways_of(library, work))]
     operands_of = Operands(library, todo)
     for work in todo:
-        for by, prepare in library.ways(work).items():
+        for by, prepare in ways_of(library, work).items():
             row = {
                 "name": f"{work.group}/{work.dtype}/{work.size}/{by}/{work.name}",
                 "run_type": "iteration",

@@ -98,7 +98,7 @@ def legend_below(figure, headings, **more):
 
 
 def swept(table, device, least):
-    """(work, dtype) -> size -> row, of the works with at least so many sizes that are powers of two on the GPU, of ten on the host."""
+    """(work, dtype) -> size -> row, of the works with at least so many sizes: powers of two on the GPU, of ten on the host."""
     works = {}
     regular = (lambda n: n & (n - 1) == 0) if device == "cuda" else (lambda n: str(n).strip("0") == "1")
     for (where, group, dtype, size, work), row in table.rows.items():

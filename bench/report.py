@@ -15,7 +15,7 @@ import statistics
 import sys
 from dataclasses import dataclass, field
 
-# The columns beside dsl's. A column shows the best of what runs under its name ("by") or under its name and more, as "hand, cooperative".
+# The columns beside dsl's. It shows the best of what runs under its name or under that and more, as "hand, cooperative".
 PEERS = ["hand", "copy", "CUB", "Thrust", "std", "CuPy", "CuPy fuse", "PyTorch", "torch.compile", "JAX", "Numba", "NumPy"]
 SHOWN_AS = {"cudaMemcpy": "copy", "memcpy": "copy", "par_unseq": "std", "Numba parallel": "Numba", "Numba vectorize": "Numba"}
 BEGIN, END = "<!-- What the last run printed: from here -->", "<!-- What the last run printed: to here -->"
@@ -195,17 +195,16 @@ def print_table(table, out=sys.stdout):
                 print(f"failed: {by}, {' '.join(key)}: {measured.error}", file=out)
 
 
-def groups_of(table, device=None):
+def groups_of(table):
     """(device, group) -> keys, cuda first, groups and rows in the order in which they came."""
     groups = {}
     for key in table.rows:
-        if device in (None, key[0]):
-            groups.setdefault(key[:2], []).append(key)
+        groups.setdefault(key[:2], []).append(key)
     return dict(sorted(groups.items(), key=lambda item: item[0][0] != "cuda"))
 
 
 def split(keys):
-    """The keys that a page shows a line each, and those of works that run over many sizes, which it shows a column for each size."""
+    """The keys that a page shows a line each, and those of works that run over many sizes, with a column for each size."""
     sizes = {}
     for key in keys:
         if key[1] == "loop" or key[3].isdigit() and int(key[3]) & (int(key[3]) - 1) == 0:

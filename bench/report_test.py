@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What report.py makes of small files: the join, what is missing, errors, the page between its markers, the pictures where matplotlib is."""
+"""What report.py makes of small files: the join, what is missing, errors, the page between its markers, the pictures."""
 
 import contextlib
 import io

@@ -113,6 +113,8 @@ class PyTorch(OnGpu):
     def __init__(self, device):
         import torch
 
+        if device == "cuda":
+            torch.cuda.init()
         self.torch, self.device = torch, device
         torch.set_grad_enabled(False)
         shaped = lambda axis, keepdims: {} if axis is None else {"dim": axis, "keepdim": keepdims}

@@ -46,7 +46,7 @@ class Work:
 
 def functions(library, **more):
     """A module of a library's functions that the formulas use; torch.compile looks into modules, not into objects."""
-    names = "abs add amax amin arange argmax concatenate conj cumsum dot exp log matmul mean minimum maximum multiply pi power roll sin sqrt sum take var where"
+    names = "abs add amax amin argmax concatenate conj cumsum dot exp log mean multiply power sin sqrt sum var"
     module = types.ModuleType("functions")
     for name in names.split():
         if hasattr(library, name):
