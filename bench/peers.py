@@ -77,7 +77,8 @@ def ways_of(library, work):
 def rows_of(library, device, seconds, only):
     """A JSON row for each work that the library does."""
     from peer import works
-    from peer.operands import Operands
+    from peer.check import check, small_shape
+    from peer.operands import Operands, operands as arrays_of
 
     end = time.monotonic() + seconds
     checked, of_last, held, call = set(), None, None, None
@@ -112,14 +113,14 @@ def rows_of(library, device, seconds, only):
                     library.free()
                     held, of_last = operands_of.of(work), key
                 # A formula is compared once for each dtype, on small operands; the loop at every size, on its own.
-                small, what = works.small_shape(work), (by, work.name, work.dtype, work.group == "loop" and work.size)
+                small, what = small_shape(work), (by, work.name, work.dtype, work.group == "loop" and work.size)
                 if what not in checked and small != work.shape:
-                    operands = works.operands(work, small)
-                    works.check(work, results_of(library, prepare([library.to_library(x) for x in operands])), operands)
+                    operands = arrays_of(work, small)
+                    check(work, results_of(library, prepare([library.to_library(x) for x in operands])), operands)
                     checked.add(what)
                 call = prepare(held)
                 if what not in checked:
-                    works.check(work, results_of(library, call), works.operands(work, small))
+                    check(work, results_of(library, call), arrays_of(work, small))
                     checked.add(what)
                 ms = measure(library, call, work)
                 row["real_time"] = row["cpu_time"] = ms

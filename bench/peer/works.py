@@ -3,7 +3,6 @@ NumPy's names; `xp` stands for the library."""
 
 import math
 import types
-import zlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -352,57 +351,6 @@ def bytes_of(work):
     return item * n * (operands + results) + (4 * n if work.dtype == "int32" and work.group == "scan" else 0)
 
 
-# Operands repeat after so many elements; a prime, so that rows differ.
-PERIOD = 65521
-
-
-# Operands of the work's size, and those whose elements they begin with.
-LONG = {"a": "a", "b": "b", "c": "c", "m": "a", "w": "b", "x": "a", "y": "b"}
-
-
-def operand(letter, work, shape):
-    """The operand of this name as a NumPy array, the same in every run."""
-    dtype = np.dtype(work.dtype)
-    if letter in "FG":
-        return np.full(shape, START_F if letter == "F" else START_G, dtype)
-    if letter == "d":
-        return np.full((), START_D, dtype)
-    if letter == "i":
-        return np.arange(shape[0] - 1, -1, -1, np.int32)
-    if work.steps:  # Lorenz
-        return np.full(shape, {"x": 1, "y": 1, "z": 20}[letter], dtype)
-    shape = {"r": shape[1:], "k": (shape[0], 1), "s": (), "w": (shape[0], 2 * shape[-1])}.get(letter, shape)
-    rng = np.random.default_rng(zlib.crc32(LONG.get(letter, letter).encode()))
-    if dtype.kind in "iu":
-        values = rng.integers(0, 8, PERIOD).astype(dtype)
-    else:
-        values = (rng.random(PERIOD) + 0.5 + (1j * (rng.random(PERIOD) + 0.5) if dtype.kind == "c" else 0)).astype(dtype)
-    return np.resize(values, shape)
-
-
-def operands(work, shape):
-    return [operand(letter, work, shape) for letter in work.operands]
-
-
-def small_shape(work):
-    """A shape at which the result can be compared with NumPy's, of the same rank; the work's own where that is small."""
-    if work.elements <= PERIOD or (work.steps and work.group == "loop"):
-        return work.shape
-    return (
-        (1000,)
-        if len(work.shape) == 1
-        else (min(work.shape[0], 48),) * 2 if work.shape[0] == work.shape[1] else tuple(min(n, 40) for n in work.shape)
-    )
-
-
-def reference(work, operands):
-    """The result in double precision, by NumPy. The loop's result is the same for every size, as all its elements are equal."""
-    if work.group == "loop":
-        operands = [x if x.ndim == 0 else x[:4, :4] for x in operands]
-    wide = [x if x.dtype.kind in "iub" else x.astype(np.complex128 if x.dtype.kind == "c" else np.float64) for x in operands]
-    return work.formula(numpy_functions(), *wide)
-
-
 def numpy_functions():
     return functions(
         np,
@@ -412,21 +360,3 @@ def numpy_functions():
         flip_rows=lambda m: m[:, ::-1],
         copy_to=np.copyto,
     )
-
-
-TOLERANCE = {"float16": 5e-3, "float32": 2e-4, "float64": 1e-10, "complex64": 2e-4, "int32": 0}
-
-
-def check(work, got, operands):
-    """Throws unless `got`, NumPy arrays, is the reference's result."""
-    expected = reference(work, operands)
-    expected = expected if isinstance(expected, tuple) else (expected,)
-    if len(got) != len(expected):
-        raise ValueError(f"{len(got)} results instead of {len(expected)}")
-    for x, right in zip(got, expected):
-        right = np.asarray(right)
-        x = np.asarray(x).reshape(right.shape) if np.size(x) == right.size else np.asarray(x)
-        tolerance = TOLERANCE[work.dtype]
-        scale = float(np.max(np.abs(right))) if right.size else 1
-        if x.shape != right.shape or not np.allclose(x, right, rtol=tolerance, atol=tolerance * scale):
-            raise ValueError("the result differs from NumPy's")
