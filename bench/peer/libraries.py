@@ -1,0 +1,251 @@
+"""CuPy, PyTorch, JAX and NumPy: how each takes operands, runs a work, and is timed. ways(work) gives, for each name under which the
+library appears in the table ("by"), a function from operands to a call that runs the work once and returns its result."""
+
+import math
+import os
+import time
+
+import numpy as np
+
+from . import loops
+from .works import functions, numpy_functions
+
+
+class Library:
+    """What a library need not say itself: time on the processor's clock."""
+
+    def wait(self, result):
+        pass
+
+    def elapsed(self, call, n, wall):
+        """Milliseconds of n calls."""
+        begin = time.perf_counter()
+        for _ in range(n):
+            result = call()
+        self.wait(result)
+        return 1e3 * (time.perf_counter() - begin)
+
+    def part(self, array, shape, count):
+        """The first elements of a long array."""
+        return array[:count].reshape(shape)
+
+    def fits(self, work):
+        return work.dtype != "bfloat16"
+
+    def free(self):
+        """Gives unused memory back."""
+
+
+class OnGpu(Library):
+    """A library whose launches can be timed by events: event() gives one, milliseconds(begin, end) the time between two."""
+
+    def elapsed(self, call, n, wall):
+        if wall:
+            return super().elapsed(call, n, wall)
+        begin, end = self.event(), self.event()
+        begin.record()
+        for _ in range(n):
+            call()
+        end.record()
+        end.synchronize()
+        return self.milliseconds(begin, end)
+
+
+class CuPy(OnGpu):
+    def __init__(self, device):
+        import cupy as cp
+        from cupyx.scipy.special import erfc
+
+        self.cp = cp
+        self.event, self.milliseconds = cp.cuda.Event, cp.cuda.get_elapsed_time
+        self.xp = functions(
+            cp,
+            norm=cp.linalg.norm,
+            erfc=erfc,
+            contiguous=cp.ascontiguousarray,
+            flip_rows=lambda m: m[:, ::-1],
+            copy_to=lambda out, a: cp.copyto(out, a),
+        )
+        self.versions = {"CuPy": cp.__version__}
+
+    def to_library(self, x):
+        return self.cp.asarray(x)
+
+    def to_numpy(self, x):
+        return self.cp.asnumpy(x)
+
+    def wait(self, result):
+        self.cp.cuda.get_current_stream().synchronize()
+
+    def free(self):
+        self.cp.get_default_memory_pool().free_all_blocks()
+
+    def ways(self, work):
+        if work.steps or work.operands == "FGd":
+            return loops.cupy_ways(work, self.cp)
+        ways = {"CuPy": lambda operands: plain_call(self.xp, work, operands)}
+        if work.fuse:
+            ways["CuPy fuse"] = lambda operands: fused_call(self.cp, self.xp, work, operands)
+        return ways
+
+
+def plain_call(xp, work, operands):
+    """A call of the formula, or of its form that writes into memory that is there."""
+    if not work.into:
+        return lambda: work.formula(xp, *operands)
+    out = work.formula(xp, *operands)
+
+    def call():
+        work.into(xp, out, *operands)
+        return out
+
+    return call
+
+
+def fused_call(cp, xp, work, operands):
+    fused = cp.fuse(kernel_name="fused")(lambda *x: work.formula(xp, *x))
+    return lambda: fused(*operands)
+
+
+class PyTorch(OnGpu):
+    """Eager; `Compiled` is the same with torch.compile."""
+
+    def __init__(self, device):
+        import torch
+
+        if device == "cuda":
+            torch.cuda.init()
+        self.torch, self.device = torch, device
+        torch.set_grad_enabled(False)
+        shaped = lambda axis, keepdims: {} if axis is None else {"dim": axis, "keepdim": keepdims}
+        self.xp = functions(
+            torch,
+            sum=lambda x, axis=None, keepdims=False: torch.sum(x, **shaped(axis, keepdims)),
+            mean=lambda x, axis=None, keepdims=False: torch.mean(x, **shaped(axis, keepdims)),
+            amax=lambda x, axis=None, keepdims=False: torch.amax(x, **shaped(axis, keepdims)),
+            amin=lambda x, axis=None, keepdims=False: torch.amin(x, **shaped(axis, keepdims)),
+            var=lambda x, axis=None, keepdims=False: torch.var(x, correction=0, **shaped(axis, keepdims)),
+            argmax=lambda x, axis=None: torch.argmax(x, dim=axis),
+            cumsum=lambda x, axis: torch.cumsum(x, dim=axis),
+            concatenate=lambda parts, axis=0: torch.cat(parts, dim=axis),
+            power=torch.pow,
+            multiply=torch.mul,
+            norm=torch.linalg.vector_norm,
+            erfc=torch.erfc,
+            contiguous=lambda x: x.contiguous(),
+            flip_rows=lambda m: torch.flip(m, (1,)),
+            copy_to=lambda out, a: out.copy_(a),
+            softmax_rows=lambda m: torch.softmax(m, dim=1),
+            layer_norm_rows=lambda m: torch.nn.functional.layer_norm(m, m.shape[1:]),
+        )
+        self.versions = {"PyTorch": torch.__version__}
+
+    def event(self):
+        return self.torch.cuda.Event(enable_timing=True)
+
+    def milliseconds(self, begin, end):
+        return begin.elapsed_time(end)
+
+    def elapsed(self, call, n, wall):
+        return super().elapsed(call, n, wall or self.device == "host")
+
+    def to_library(self, x):
+        return self.torch.from_numpy(np.array(x)).to("cuda" if self.device == "cuda" else "cpu")
+
+    def to_numpy(self, x):
+        return x.cpu().numpy()
+
+    def wait(self, result):
+        if self.device == "cuda":
+            self.torch.cuda.synchronize()
+
+    def free(self):
+        if self.device == "cuda":
+            self.torch.cuda.empty_cache()
+
+    def ways(self, work):
+        if work.steps or work.operands == "FGd":
+            return {}
+        return {"PyTorch": lambda operands: plain_call(self.xp, work, operands)}
+
+
+class Compiled(PyTorch):
+    def ways(self, work):
+        if not work.compiled:
+            return {}
+        if work.operands == "FGd":
+            return loops.torch_ways(work, self.torch, self.device)
+
+        def prepare(operands):
+            # Each work is compiled as if it were the only one; what was compiled before is not counted against it.
+            self.torch._dynamo.reset()
+            formula, xp = work.formula, self.xp
+            compiled = self.torch.compile(lambda *x: formula(xp, *x), dynamic=False)
+            return lambda: compiled(*operands)
+
+        return {"torch.compile": prepare}
+
+
+class JAX(Library):
+    def __init__(self, device):
+        if device == "host":
+            os.environ["JAX_PLATFORMS"] = "cpu"
+        import jax
+        import jax.numpy as jnp
+        from jax.scipy.special import erfc
+
+        if device == "cuda" and jax.default_backend() != "gpu":
+            raise ImportError(f"JAX runs on {jax.default_backend()} alone")
+        jax.config.update("jax_enable_x64", True)
+        self.jax, self.jnp = jax, jnp
+        self.xp = functions(
+            jnp,
+            norm=jnp.linalg.norm,
+            erfc=erfc,
+            contiguous=lambda x: x,
+            flip_rows=lambda m: m[:, ::-1],
+            softmax_rows=lambda m: jax.nn.softmax(m, axis=1),
+        )
+        self.versions = {"JAX": jax.__version__}
+
+    def to_library(self, x):
+        return self.jnp.asarray(x)
+
+    def to_numpy(self, x):
+        return np.asarray(x)
+
+    def wait(self, result):
+        self.jax.block_until_ready(result)
+
+    def elapsed(self, call, n, wall):
+        # It has no events; many calls hide the wait for the last.
+        return super().elapsed(call, max(n, 1 if wall else 20), wall) * n / max(n, 1 if wall else 20)
+
+    def ways(self, work):
+        if work.operands == "FGd" or work.steps:
+            return loops.jax_ways(work, self.jax, self.jnp)
+        if work.name == "copy":
+            return {}
+
+        def prepare(operands):
+            jitted = self.jax.jit(lambda *x: work.formula(self.xp, *x))
+            return lambda: jitted(*operands)
+
+        return {"JAX": prepare}
+
+
+class NumPy(Library):
+    def __init__(self, device):
+        self.xp = numpy_functions()
+        self.versions = {"NumPy": np.__version__}
+
+    def to_library(self, x):
+        return x
+
+    def to_numpy(self, x):
+        return np.asarray(x)
+
+    def ways(self, work):
+        if work.name == "Black-Scholes" or (work.group == "loop" and math.prod(work.shape) > 1_000_000):
+            return {}  # it has no erfc; a step takes a second
+        return {"NumPy": lambda operands: plain_call(self.xp, work, operands)}

@@ -1,0 +1,69 @@
+"""A library's operands. Making and copying gigabytes for each work would take longer than measuring it, so each letter and dtype has
+one long array, of which a work takes the first elements."""
+
+import math
+import zlib
+
+import numpy as np
+
+from .works import START_D, START_F, START_G
+
+# Operands repeat after so many elements; a prime, so that rows differ.
+PERIOD = 65521
+
+
+# Operands of the work's size, and those whose elements they begin with.
+LONG = {"a": "a", "b": "b", "c": "c", "m": "a", "w": "b", "x": "a", "y": "b"}
+
+
+def operand(letter, work, shape):
+    """The operand of this name as a NumPy array, the same in every run."""
+    dtype = np.dtype(work.dtype)
+    if letter in "FG":
+        return np.full(shape, START_F if letter == "F" else START_G, dtype)
+    if letter == "d":
+        return np.full((), START_D, dtype)
+    if letter == "i":
+        return np.arange(shape[0] - 1, -1, -1, np.int32)
+    if work.steps:  # Lorenz
+        return np.full(shape, {"x": 1, "y": 1, "z": 20}[letter], dtype)
+    shape = {"r": shape[1:], "k": (shape[0], 1), "s": (), "w": (shape[0], 2 * shape[-1])}.get(letter, shape)
+    rng = np.random.default_rng(zlib.crc32(LONG.get(letter, letter).encode()))
+    if dtype.kind in "iu":
+        values = rng.integers(0, 8, PERIOD).astype(dtype)
+    else:
+        values = (rng.random(PERIOD) + 0.5 + (1j * (rng.random(PERIOD) + 0.5) if dtype.kind == "c" else 0)).astype(dtype)
+    return np.resize(values, shape)
+
+
+def operands(work, shape):
+    return [operand(letter, work, shape) for letter in work.operands]
+
+
+class Operands:
+    def __init__(self, library, works):
+        self.library, self.works, self.arrays = library, works, {}
+
+    def of(self, work):
+        return [self.part(letter, work) if self.is_long(letter, work) else self.whole(letter, work) for letter in work.operands]
+
+    @staticmethod
+    def is_long(letter, work):
+        return letter in LONG and not work.steps
+
+    def whole(self, letter, work):
+        return self.library.to_library(operand(letter, work, work.shape))
+
+    def part(self, letter, work):
+        base, dtype = LONG[letter], work.dtype
+        if (base, dtype) not in self.arrays:
+            # As long as any work with this dtype needs it.
+            counts = [
+                other.elements * (2 if name == "w" else 1)
+                for other in self.works
+                for name in other.operands
+                if other.dtype == dtype and self.is_long(name, other) and LONG[name] == base
+            ]
+            self.arrays[base, dtype] = self.library.to_library(operand(base, work, (max(counts),)))
+        shape = (work.shape[0], 2 * work.shape[1]) if letter == "w" else work.shape
+        return self.library.part(self.arrays[base, dtype], shape, math.prod(shape))

@@ -1,0 +1,362 @@
+"""The works of bench/README.md that the Python libraries do too. A formula is written once, for every library whose functions have
+NumPy's names; `xp` stands for the library."""
+
+import math
+import types
+from dataclasses import dataclass
+
+import numpy as np
+
+SWEEP = tuple(1 << k for k in (10, 12, 14, 16, 18, 20, 22, 24, 26, 27, 28))
+# torch.compile takes a second for each size.
+SWEEP_COMPILED = tuple(1 << k for k in (10, 14, 18, 22, 26, 27))
+SQUARE = ((8192, 8192),)
+H, STEPS = 1e-3, 100
+START_F, START_G, START_D = 0.01 + 0.02j, 0.9, 0.01
+
+
+@dataclass(frozen=True)
+class Work:
+    """formula(xp, *operands) computes the result, a tuple if there are several. Operands are letters: a, b, c, m, x, y of the work's
+    shape; r a row, k a column, s a scalar, i a backward index, w a matrix of twice as many columns, F, G, d the coupled fields.
+    into(xp, out, *operands) does the same into memory that is there, and returns what it wrote."""
+
+    group: str
+    name: str
+    dtype: str
+    shape: tuple
+    operands: str
+    formula: object
+    into: object = None
+    fuse: bool = False  # CuPy's fuse and torch.compile can make one kernel of it
+    compiled: bool = False  # torch.compile does it at this size
+    wall: bool = False  # wall time of calls in a row, instead of events
+    steps: int = 0  # of a loop
+    bytes_an_element: float = 0  # where it is not all operands and the result, each once
+
+    @property
+    def size(self):
+        return "x".join(map(str, self.shape))
+
+    @property
+    def elements(self):
+        return math.prod(self.shape)
+
+
+def functions(library, **more):
+    """A module of a library's functions that the formulas use; torch.compile looks into modules, not into objects."""
+    names = "abs add amax amin argmax concatenate conj cumsum dot exp log mean multiply power sin sqrt sum var"
+    module = types.ModuleType("functions")
+    for name in names.split():
+        if hasattr(library, name):
+            setattr(module, name, getattr(library, name))
+    for name, function in {
+        "softmax_rows": softmax_rows(module),
+        "layer_norm_rows": lambda m: layer_norm(module, m, 1),
+        **more,
+    }.items():
+        setattr(module, name, function)
+    return module
+
+
+def softmax_rows(xp):
+    def softmax(m):
+        e = xp.exp(m - xp.amax(m, axis=1, keepdims=True))
+        return e / xp.sum(e, axis=1, keepdims=True)
+
+    return softmax
+
+
+def layer_norm(xp, m, axis):
+    return (m - xp.mean(m, axis=axis, keepdims=True)) / xp.sqrt(xp.var(m, axis=axis, keepdims=True) + 1e-5)
+
+
+def black_scholes(xp, a, b, c):
+    spread = 0.3 * xp.sqrt(c)
+    d1 = (xp.log(a / b) + (0.02 + 0.3 * 0.3 / 2) * c) / spread
+    d2 = d1 - spread
+    below = lambda d: 0.5 * xp.erfc(d * -(0.5**0.5))
+    later = b * xp.exp(-0.02 * c)
+    return a * below(d1) - later * below(d2), later * below(-d2) - a * below(-d1)
+
+
+def heat(m, up, down, left, right):
+    return m + 0.1 * (up + down + left + right - 4 * m)
+
+
+def heat_by_slices(xp, m):
+    return heat(m[1:-1, 1:-1], m[:-2, 1:-1], m[2:, 1:-1], m[1:-1, :-2], m[1:-1, 2:])
+
+
+def heat_by_shift(xp, m):
+    up, down = xp.concatenate([m[:1], m[:-1]]), xp.concatenate([m[1:], m[-1:]])
+    left, right = xp.concatenate([m[:, :1], m[:, :-1]], axis=1), xp.concatenate([m[:, 1:], m[:, -1:]], axis=1)
+    return heat(m, up, down, left, right)
+
+
+def neighbours(xp, m):
+    zero = 0 * m[:, :1]
+    return xp.concatenate([zero, m[:, :-1]], axis=1) + xp.concatenate([m[:, 1:], zero], axis=1)
+
+
+def pairs(xp, x, y):
+    return xp.sum(1 / (1 + (x[:, None] - x[None, :]) ** 2 + (y[:, None] - y[None, :]) ** 2), axis=1)
+
+
+def softmax(xp, a):
+    e = xp.exp(a - xp.amax(a))
+    return e / xp.sum(e)
+
+
+def rk4(xp, F, G, d, h=H):
+    """A step of the coupled fields in array operations."""
+    dF = lambda F, G: -2j * F - 1j * d * (2 * G - 1)
+    dG = lambda F: -1j * (xp.conj(d) * F - d * xp.conj(F))
+    F1, G1 = dF(F, G), dG(F)
+    F2, G2 = dF(F + h / 2 * F1, G + h / 2 * G1), dG(F + h / 2 * F1)
+    F3, G3 = dF(F + h / 2 * F2, G + h / 2 * G2), dG(F + h / 2 * F2)
+    F4, G4 = dF(F + h * F3, G + h * G3), dG(F + h * F3)
+    return F + h / 6 * (F1 + 2 * F2 + 2 * F3 + F4), G + h / 6 * (G1 + 2 * G2 + 2 * G3 + G4)
+
+
+def rk4_summed(xp, F, G, d, h=H):
+    F, G = rk4(xp, F, G, d, h)
+    return F, G, xp.sum(F)
+
+
+def rk4_loop(xp, F, G, d, steps, h=H):
+    """The last d, which is the mean of F after each step."""
+    scale = 1 / math.prod(F.shape)
+    for _ in range(steps):
+        F, G = rk4(xp, F, G, d, h)
+        d = xp.sum(F) * scale
+    return d
+
+
+def lorenz(x, y, z):
+    return 10 * (y - x), x * (28 - z) - y, x * y - (8 / 3) * z
+
+
+def lorenz_step(x, y, z, h=H):
+    """A step of the Lorenz systems, classical RK4."""
+    s = x, y, z
+    ahead = lambda h, k: tuple(v + h * dv for v, dv in zip(s, k))
+    k1 = lorenz(*s)
+    k2 = lorenz(*ahead(h / 2, k1))
+    k3 = lorenz(*ahead(h / 2, k2))
+    k4 = lorenz(*ahead(h, k3))
+    return tuple(v + h / 6 * (a + 2 * b + 2 * c + d) for v, a, b, c, d in zip(s, k1, k2, k3, k4))
+
+
+def lorenz_loop(x, y, z, steps):
+    for _ in range(steps):
+        x, y, z = lorenz_step(x, y, z)
+    return x, y, z
+
+
+FORMULAS = {
+    "copy": ("a", lambda xp, a: a + 0, lambda xp, out, a: xp.copy_to(out, a)),
+    "a + b": ("ab", lambda xp, a, b: a + b, lambda xp, out, a, b: xp.add(a, b, out=out)),
+    "a + 1": ("a", lambda xp, a: a + 1, lambda xp, out, a: xp.add(a, 1, out=out)),
+    "exp(a)": ("a", lambda xp, a: xp.exp(a), lambda xp, out, a: xp.exp(a, out=out)),
+    "sin(a)": ("a", lambda xp, a: xp.sin(a), lambda xp, out, a: xp.sin(a, out=out)),
+    "pow(a, b)": ("ab", lambda xp, a, b: a**b, lambda xp, out, a, b: xp.power(a, b, out=out)),
+    "a * exp(-b * b) + sqrt(abs(c))": ("abc", lambda xp, a, b, c: a * xp.exp(-b * b) + xp.sqrt(xp.abs(c)), None),
+    "exp(a) + 2 * b": ("ab", lambda xp, a, b: xp.exp(a) + 2 * b, None),
+    "a * a + a": ("a", lambda xp, a: a * a + a, None),
+    "a * a + 1i * a": ("a", lambda xp, a: a * a + 1j * a, None),
+    "Black-Scholes": ("abc", black_scholes, None),
+    "a[1:] + b[:-1]": ("ab", lambda xp, a, b: a[1:] + b[:-1], None),
+    "exp(a[1:])": ("a", lambda xp, a: xp.exp(a[1:]), None),
+    "m * row": ("mr", lambda xp, m, r: m * r, lambda xp, out, m, r: xp.multiply(m, r, out=out)),
+    "m * col": ("mk", lambda xp, m, k: m * k, lambda xp, out, m, k: xp.multiply(m, k, out=out)),
+    "m * row + col": ("mrk", lambda xp, m, r, k: m * r + k, None),
+    "m * scalar": ("ms", lambda xp, m, s: m * s, lambda xp, out, m, s: xp.multiply(m, s, out=out)),
+    "row * col": ("rk", lambda xp, r, k: r * k, lambda xp, out, r, k: xp.multiply(r, k, out=out)),
+    "transpose(m)": ("m", lambda xp, m: xp.contiguous(m.T), lambda xp, out, m: xp.copy_to(out, m.T)),
+    "m + transpose(m)": ("m", lambda xp, m: m + m.T, lambda xp, out, m: xp.add(m, m.T, out=out)),
+    "m + m": ("m", lambda xp, m: m + m, lambda xp, out, m: xp.add(m, m, out=out)),
+    "m + row": ("mr", lambda xp, m, r: m + r, lambda xp, out, m, r: xp.add(m, r, out=out)),
+    "m + col": ("mk", lambda xp, m, k: m + k, lambda xp, out, m, k: xp.add(m, k, out=out)),
+    "m + flip(m, 1)": ("m", lambda xp, m: m + xp.flip_rows(m), None),
+    "a + b[:, ::2]": ("aw", lambda xp, a, b: a + b[:, ::2], lambda xp, out, a, b: xp.add(a, b[:, ::2], out=out)),
+    "five-point heat by slices": ("m", heat_by_slices, None),
+    "five-point heat by shift": ("m", heat_by_shift, None),
+    "neighbours by shift": ("m", neighbours, None),
+    "take(a, index)": ("ai", lambda xp, a, i: a[i], None),
+    "sum(a)": ("a", lambda xp, a: xp.sum(a), None),
+    "sum(a * exp(b))": ("ab", lambda xp, a, b: xp.sum(a * xp.exp(b)), None),
+    "norm(a)": ("a", lambda xp, a: xp.norm(a), None),
+    "var(a)": ("a", lambda xp, a: xp.var(a), None),
+    "min(a)": ("a", lambda xp, a: xp.amin(a), None),
+    "argmax(a)": ("a", lambda xp, a: xp.argmax(a), None),
+    "min(a), max(a), mean(a)": ("a", lambda xp, a: (xp.amin(a), xp.amax(a), xp.mean(a)), None),
+    "dot(a, b)": ("ab", lambda xp, a, b: xp.dot(a, b), None),
+    "a / norm(a)": ("a", lambda xp, a: a / xp.norm(a), None),
+    "softmax(a)": ("a", softmax, None),
+    "sum of rows": ("m", lambda xp, m: xp.sum(m, axis=1), None),
+    "sum of columns": ("m", lambda xp, m: xp.sum(m, axis=0), None),
+    "argmax of rows": ("m", lambda xp, m: xp.argmax(m, axis=1), None),
+    "var of columns": ("m", lambda xp, m: xp.var(m, axis=0), None),
+    "m - mean of rows": ("m", lambda xp, m: m - xp.mean(m, axis=1, keepdims=True), None),
+    "softmax of rows": ("m", lambda xp, m: xp.softmax_rows(m), None),
+    "layer norm of rows": ("m", lambda xp, m: xp.layer_norm_rows(m), None),
+    "layer norm of columns": ("m", lambda xp, m: layer_norm(xp, m, 0), None),
+    "sum over j of 1 / (1 + (xi - xj)^2 + (yi - yj)^2)": ("xy", pairs, None),
+    "cumsum(a)": ("a", lambda xp, a: xp.cumsum(a, axis=0), None),
+    "cumsum(a * b)": ("ab", lambda xp, a, b: xp.cumsum(a * b, axis=0), None),
+    "cumsum along rows": ("m", lambda xp, m: xp.cumsum(m, axis=1), None),
+    "cumsum down columns": ("m", lambda xp, m: xp.cumsum(m, axis=0), None),
+    "RK4 step": ("FGd", rk4, None),
+    "RK4 step with sum(F)": ("FGd", rk4_summed, None),
+}
+# What is more than one operation, and one kernel if the library can.
+FUSED = {"a * exp(-b * b) + sqrt(abs(c))", "exp(a) + 2 * b", "a * a + a", "a * a + 1i * a", "Black-Scholes", "m * row + col"}
+
+
+def works(group, names, dtypes, shapes, compiled=(), **more):
+    """One Work for each name, dtype and shape; `compiled` names those that torch.compile does, or the shapes that it does."""
+    for name in names:
+        operands, formula, into = FORMULAS[name]
+        for dtype in dtypes.split():
+            for shape in shapes:
+                shape = shape if isinstance(shape, tuple) else (shape,)
+                by_compiler = name in compiled or shape[0] in compiled
+                yield Work(group, name, dtype, shape, operands, formula, into, name in FUSED, by_compiler, **more)
+
+
+def loop_works(steps, sides):
+    name = f"{steps} RK4 steps, sum(F) fed back"
+    for n in sides:
+        formula = lambda xp, F, G, d: rk4_loop(xp, F, G, d, steps)
+        yield Work(
+            "loop", name, "complex64", (n, n), "FGd", formula, compiled=True, wall=True, steps=steps, bytes_an_element=32 * steps
+        )
+
+
+def cuda_works():
+    """The most important first: what is left when the time is up is left out."""
+    n, big = 1 << 27, (4096, 4096)
+    formula = ["a * exp(-b * b) + sqrt(abs(c))"]
+    yield from works("map", ["a + b", "exp(a)"], "float32", [n], [n])
+    yield from works("map", formula, "float32", [n], formula)
+    yield from works("reduction", ["sum(a)"], "float32", [n], [n])
+    yield from loop_works(STEPS, (4, 512, 3162))
+    yield from works("ode", ["RK4 step", "RK4 step with sum(F)"], "complex64", [big], [4096])
+    yield from works("axis", ["softmax of rows", "layer norm of rows", "layer norm of columns"], "float32", SQUARE, [8192])
+    yield from works(
+        "strided", ["five-point heat by slices", "five-point heat by shift", "m * row + col"], "float32", SQUARE, [8192]
+    )
+    yield from works("axis", ["sum over j of 1 / (1 + (xi - xj)^2 + (yi - yj)^2)"], "float32", [8192], [8192])
+    yield from works("latency", ["a + b", "sum(a)"], "float32", [1000], [1000], wall=True)
+    yield from works("latency", ["a + 1"], "float32", [1 << 20], [1 << 20], wall=True)
+    yield from works("map", ["Black-Scholes"], "float32", [n], ["Black-Scholes"])
+    yield from works("reduction", ["sum(a * exp(b))", "norm(a)"], "float32", [n], [n])
+    yield from works("axis", ["sum of rows", "sum of columns"], "float32", SQUARE, [8192])
+    yield from works("map", ["sin(a)", "pow(a, b)"], "float32", [n], [n])
+    yield from works("map", ["exp(a)", "sin(a)", "pow(a, b)"], "float64", [n // 2], [n // 2])
+    yield from works("map", ["exp(a)"], "float16", [2 * n], [2 * n])
+    yield from works("map", ["a * a + 1i * a"], "complex64", [n // 2])
+    yield from works(
+        "reduction",
+        ["min(a), max(a), mean(a)", "var(a)", "argmax(a)", "dot(a, b)", "a / norm(a)", "softmax(a)"],
+        "float32",
+        [n],
+        ["softmax(a)"],
+    )
+    yield from works("ode", ["RK4 step", "RK4 step with sum(F)"], "complex64", [(1024, 1024)])
+    yield Work(
+        "ode",
+        "1000 RK4 steps of Lorenz",
+        "float32",
+        (10_000_000,),
+        "xyz",
+        lambda xp, x, y, z: lorenz_loop(x, y, z, 1000),
+        wall=True,
+        steps=1000,
+        bytes_an_element=24,
+    )
+    yield from works("scan", ["cumsum(a)"], "float32 float64 int32", [80_000_000])
+    yield from works("scan", ["cumsum(a * b)"], "float32", [80_000_000])
+    shapes = (4096, 4096), (10_000_000, 8), (8, 10_000_000), (1_000_000, 100), (10_000_000, 3), (100, 1_000_000), (1000, 3)
+    yield from works("axis", ["sum of rows", "sum of columns"], "float32", shapes)
+    yield from works("axis", ["argmax of rows", "m - mean of rows"], "float32", (*SQUARE, *shapes))
+    yield from works(
+        "scan", ["cumsum along rows", "cumsum down columns"], "float32", [(10_000_000, 8), (8, 10_000_000), (4096, 4096)]
+    )
+    sweep, compiled = [size for size in SWEEP if size != n], [size for size in SWEEP_COMPILED if size != n]
+    yield from works("map", ["a + b", "exp(a)"], "float32", sweep, compiled)
+    yield from works("reduction", ["sum(a)"], "float32", sweep, compiled)
+    yield from works("map", formula, "float32", sweep)
+    yield from works("map", ["exp(a)"], "float32", [10_000_000])
+    yield from works("map", ["a + b"], "int32", [20_000_000])
+    yield from works("map", ["a + b"], "float64", [n // 2])
+    yield from works("map", ["a + b"], "float16", [2 * n])
+    yield from works("map", ["exp(a) + 2 * b"], "float32", [n], ["exp(a) + 2 * b"])
+    yield from works(
+        "strided", ["m * row", "m * col", "m * scalar", "row * col", "transpose(m)", "m + transpose(m)"], "float32", SQUARE
+    )
+    yield from works("strided", ["take(a, index)"], "float32", [1 << 26])
+    yield from works("alignment", ["a[1:] + b[:-1]", "exp(a[1:])"], "float32", [n])
+
+
+def host_works():
+    sizes, formula = (1000, 100_000, 10_000_000), "a * exp(-b * b) + sqrt(abs(c))"
+    yield from works("map", ["a + b", "exp(a)", formula, "pow(a, b)"], "float32", sizes, [formula])
+    yield from works("reduction", ["sum(a)", "dot(a, b)"], "float32", sizes)
+    yield from loop_works(10, (64, 512, 3162))
+    yield from works("map", ["Black-Scholes"], "float32", sizes, ["Black-Scholes"])
+    yield from works("reduction", ["sum(a)", "min(a)", "var(a)", "argmax(a)"], "float32", [1 << 24])
+    yield from works(
+        "axis",
+        ["sum of rows", "sum of columns"],
+        "float32",
+        [(4096, 4096), (2097152, 8), (8, 2097152), (167772, 100), (16777, 1000)],
+    )
+    yield from works("axis", ["argmax of rows", "var of columns"], "float32", [(4096, 4096), (167772, 100)])
+    yield from works("scan", ["cumsum(a)"], "float32", [1 << 24])
+    yield from works(
+        "strided",
+        ["m + m", "m + row", "m + col", "m + transpose(m)", "m + flip(m, 1)", "a + b[:, ::2]"],
+        "float32",
+        [(1024, 1024)],
+    )
+    yield from works(
+        "strided",
+        ["five-point heat by slices", "five-point heat by shift", "neighbours by shift"],
+        "float32 float64",
+        [(1024, 1024)],
+        ["five-point heat by slices"],
+    )
+    yield from works("map", ["exp(a)", "sin(a)", "pow(a, b)", "a * a + a"], "float32 float64", [65536])
+    yield from works("map", ["copy"], "float32", sizes)
+
+
+def bytes_of(work):
+    """The bytes of a call: operands and results, each once, as bench/README.md counts them."""
+    item, n = np.dtype(work.dtype).itemsize, work.elements
+    if work.bytes_an_element:
+        return work.bytes_an_element * n
+    if work.group == "axis" and " of " in work.name and work.name.split()[0] in ("sum", "var", "argmax"):
+        results = work.shape[1] if "columns" in work.name else work.shape[0]
+        return item * n + (8 if "argmax" in work.name else item) * results
+    operands = sum({"r": 0, "k": 0, "s": 0, "d": 0, "i": 4 / item}.get(letter, 1) for letter in work.operands)
+    results = 0 if work.group == "reduction" and "/" not in work.name and "softmax" not in work.name else 1
+    if "over j" in work.name:
+        return 12 * n
+    if work.name.startswith("RK4") or work.name == "Black-Scholes":
+        results = 2
+    elif work.group == "latency":
+        results = 0 if "sum" in work.name else 1
+    return item * n * (operands + results) + (4 * n if work.dtype == "int32" and work.group == "scan" else 0)
+
+
+def numpy_functions():
+    return functions(
+        np,
+        norm=np.linalg.norm,
+        erfc=np.vectorize(math.erfc, otypes=[float]),
+        contiguous=np.ascontiguousarray,
+        flip_rows=lambda m: m[:, ::-1],
+        copy_to=np.copyto,
+    )

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Runs the works of bench/README.md by Python libraries, and writes Google Benchmark's JSON.
+
+    peers.py --device cuda --out peers_cuda.json      CuPy, PyTorch, torch.compile, JAX, Numba
+    peers.py --device host --out peers_host.json      NumPy, PyTorch, torch.compile, JAX, Numba
+
+A library that is not installed is left out. Each runs in a process of its own, with a share of the time: when that is up, it starts
+no further row. Every formula's result is compared with NumPy's, and a row that fails says why.
+"""
+
+import argparse
+import datetime
+import importlib
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+
+LIBRARIES = {
+    "cuda": ["libraries.CuPy", "libraries.PyTorch", "libraries.JAX", "numba_cuda.NumbaCuda", "libraries.Compiled"],
+    "host": ["libraries.NumPy", "libraries.PyTorch", "libraries.JAX", "numba_host.NumbaHost", "libraries.Compiled"],
+}
+# Seconds for all libraries of a device, and the parts of it that go to each.
+SECONDS = {"cuda": 250, "host": 110}
+SHARES = {
+    "libraries.CuPy": 2,
+    "libraries.NumPy": 2,
+    "libraries.PyTorch": 1.5,
+    "libraries.JAX": 3,
+    "numba_cuda.NumbaCuda": 2,
+    "numba_host.NumbaHost": 2,
+    "libraries.Compiled": 4,
+}
+
+
+def measure(library, call, work):
+    """Milliseconds of a call: the median of up to 20 measurements, as bench/row.cpp makes them."""
+    seconds_for_a_row, ms_of_a_batch = 0.1, 0.2
+    if library.elapsed(call, 1, True) > 1000:
+        return library.elapsed(call, 1, True)
+    about = max(1e-4, min(library.elapsed(call, 1, True) for _ in range(2)))
+    if work.wall:
+        calls = 500 if work.group == "latency" else 1
+    else:
+        calls = min(100, max(5, int(ms_of_a_batch / about)))
+    batches = min(20, max(2 if about > 200 else 5, int(1e3 * seconds_for_a_row / (about * calls))))
+    times = [library.elapsed(call, calls, work.wall) / calls for _ in range(batches + 1)]
+    return statistics.median(times[1:])
+
+
+def first_line(error):
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) < 200 else text[:197] + "..."
+
+
+def results_of(library, call):
+    result = getattr(call, "join", lambda x: x)(call())
+    return [library.to_numpy(x) for x in (result if isinstance(result, tuple) else (result,))]
+
+
+def ways_of(library, work):
+    """library.ways(work); where that fails, one way that fails the same when its turn comes."""
+    try:
+        return library.ways(work)
+    except Exception as error:
+        failed = error
+
+        def fails(operands):
+            raise failed
+
+        return {type(library).__name__: fails}
+
+
+def rows_of(library, device, seconds, only):
+    """A JSON row for each work that the library does."""
+    from peer import works
+    from peer.check import check, small_shape
+    from peer.operands import Operands, operands as arrays_of
+
+    end = time.monotonic() + seconds
+    checked, of_last, held, call = set(), None, None, None
+    todo = [
+        work
+        for work in (works.cuda_works() if device == "cuda" else works.host_works())
+        if library.fits(work) and ways_of(library, work)
+    ]
+    if only:
+        asked = lambda work, by: any(text in f"{work.group}/{work.dtype}/{work.size}/{by}/{work.name}" for text in only)
+        todo = [work for work in todo if any(asked(work, by) for by in ways_of(library, work))]
+    operands_of = Operands(library, todo)
+    for work in todo:
+        for by, prepare in ways_of(library, work).items():
+            row = {
+                "name": f"{work.group}/{work.dtype}/{work.size}/{by}/{work.name}",
+                "run_type": "iteration",
+                "repetitions": 1,
+                "iterations": 1,
+                "threads": 1,
+            }
+            row["run_name"] = row["name"]
+            if only and not any(text in row["name"] for text in only):
+                continue
+            if time.monotonic() > end:
+                print(f"{by}: the time is up before {row['name']}", file=sys.stderr)
+                return
+            try:
+                key = work.operands, work.dtype, work.shape, work.steps
+                if key != of_last:
+                    of_last = held = call = None
+                    library.free()
+                    held, of_last = operands_of.of(work), key
+                # A formula is compared once for each dtype, on small operands; the loop at every size, on its own.
+                small, what = small_shape(work), (by, work.name, work.dtype, work.group == "loop" and work.size)
+                if what not in checked and small != work.shape:
+                    operands = arrays_of(work, small)
+                    check(work, results_of(library, prepare([library.to_library(x) for x in operands])), operands)
+                    checked.add(what)
+                call = prepare(held)
+                if what not in checked:
+                    check(work, results_of(library, call), arrays_of(work, small))
+                    checked.add(what)
+                ms = measure(library, call, work)
+                row["real_time"] = row["cpu_time"] = ms
+                row["time_unit"] = "ms"
+                row["bytes"] = moved = works.bytes_of(work)
+                row["GB/s"] = 1e-6 * moved / ms
+                call = None
+            except Exception as error:  # a row that fails never stops the others
+                row.update(error_occurred=True, error_message=first_line(error), real_time=0, cpu_time=0, time_unit="ms")
+            yield row
+
+
+def run_library(name, device, seconds, only, out):
+    """What the process of one library does: a line of JSON for the versions, and one for each row."""
+    module, kind = name.split(".")
+    begin = time.monotonic()
+    try:
+        library = getattr(importlib.import_module("peer." + module), kind)(device)
+    except Exception as missing:  # not installed, or without this device
+        print(f"{kind}: {first_line(missing)}", file=sys.stderr)
+        return
+    print(json.dumps({"versions": library.versions}), file=out, flush=True)
+    for row in rows_of(library, device, seconds - (time.monotonic() - begin), only):
+        print(json.dumps(row), file=out, flush=True)
+
+
+def context_of(device):
+    context = {
+        "date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
+        "executable": "peers.py",
+        "num_cpus": len(os.sched_getaffinity(0)),
+        "backend": device,
+        "Python": platform.python_version(),
+    }
+    return context
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", choices=LIBRARIES, required=True)
+    parser.add_argument("--out", help="the JSON file; standard output without it")
+    parser.add_argument("--seconds", type=float, help="for all libraries together; 250 on the GPU, 110 on the host")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="TEXT", help="only rows whose names have one of these texts in them"
+    )
+    parser.add_argument(
+        "--libraries", default="", metavar="TEXT,...", help="only libraries with one of these in their names, as CuPy,Numba"
+    )
+    parser.add_argument("--library", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    device = arguments.device
+    seconds = SECONDS[device] if arguments.seconds is None else arguments.seconds
+    if arguments.library:
+        with os.fdopen(os.dup(1), "w") as out:
+            os.dup2(2, 1)  # what libraries print is no JSON
+            run_library(arguments.library, device, seconds, arguments.only, out)
+        return
+
+    environment = {
+        **os.environ,
+        "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS": "0",
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+    }
+    context, rows, end = context_of(device), [], time.monotonic() + seconds
+    wanted = [name for name in LIBRARIES[device] if any(part.lower() in name.lower() for part in arguments.libraries.split(","))]
+    for k, name in enumerate(wanted):
+        # What a library leaves of its share goes to those after it.
+        share = max(5, (end - time.monotonic()) * SHARES[name] / sum(SHARES[other] for other in wanted[k:]))
+        command = [sys.executable, os.path.abspath(__file__), "--device", device, "--library", name, "--seconds", str(share)]
+        command += [word for text in arguments.only for word in ("--only", text)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True)
+        try:
+            # A single row may take long to compile; one that never ends is given up.
+            lines, _ = process.communicate(timeout=share + 60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            lines, _ = process.communicate()
+            print(f"{name}: stopped, its last row took too long", file=sys.stderr)
+        if process.returncode:
+            print(f"{name}: ended with {process.returncode}", file=sys.stderr)
+        for line in lines.splitlines():
+            try:
+                row = json.loads(line)
+            except ValueError:
+                continue  # half a line, of a process that was stopped
+            if "versions" in row:
+                context.update(row["versions"])
+            else:
+                rows.append(row)
+    text = json.dumps({"context": context, "benchmarks": rows}, indent=1)
+    if arguments.out:
+        with open(arguments.out, "w") as file:
+            file.write(text + "\n")
+    else:
+        print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,391 @@
+"""The pictures of docs/performance.md, from report.py's table."""
+
+import io
+import math
+import os
+import re
+
+import matplotlib
+
+matplotlib.use("svg")
+import matplotlib.pyplot as plt
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from report import best, columns_of, elements, milliseconds, size_text
+
+# Colours that colour-blind readers tell apart, and a mark for each, so that colour is not all.
+STYLE = {
+    "dsl": ("#000000", "o"),
+    "hand": ("#7f7f7f", "s"),
+    "CUB": ("#0072b2", "^"),
+    "Thrust": ("#56b4e9", "v"),
+    "std": ("#56b4e9", "v"),
+    "CuPy": ("#009e73", "D"),
+    "CuPy fuse": ("#7fcfb5", "d"),
+    "PyTorch": ("#d55e00", "P"),
+    "torch.compile": ("#e69f00", "X"),
+    "JAX": ("#cc79a7", "*"),
+    "Numba": ("#a68a00", "<"),
+    "NumPy": ("#8c5a2b", ">"),
+    "copy": ("#7f7f7f", ""),
+}
+DARK = ("#000000", "#0072b2", "#7f7f7f", "#8c5a2b")
+NAMES = {"hand": "by hand", "std": "std::par_unseq", "Numba": "Numba"}
+# Arithmetic operations an element, as the formula is written; a function counts as one, a complex multiplication as six.
+OPERATIONS = {
+    "a + b": 1,
+    "exp(a)": 1,
+    "a * exp(-b * b) + sqrt(abs(c))": 7,
+    "exp(a) + 2 * b": 3,
+    "a * a + 1i * a": 10,
+    "Black-Scholes": 31,
+    "sum(a)": 1,
+    "sum(a * exp(b))": 3,
+    "var(a)": 4,
+    "five-point heat by slices": 6,
+    "softmax of rows": 5,
+    "layer norm of rows": 8,
+    "RK4 step": 160,
+    "RK4 step with sum(F)": 162,
+    "sum over j of 1 / (1 + (xi - xj)^2 + (yi - yj)^2)": 9 * 8192,
+}
+
+
+def style(heading):
+    return STYLE.get(heading, ("#bbbbbb", "."))
+
+
+def shorter(svg):
+    """The same picture with coordinates in tenths of a point and without what only an editor needs: a quarter of the bytes."""
+    tenths = lambda number: f"{float(number[0]):.1f}".removesuffix(".0")
+    svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.S)
+    svg = re.sub(r"<[^>]*>", lambda tag: re.sub(r"-?\d+\.\d{2,}", tenths, tag[0]), svg)
+    svg = re.sub(r' transform="rotate\(-0 [^)]*\)"| id="[a-z]\w*\.?\w*_\d+"|; font-family: [^;"]*|; text-anchor: start', "", svg)
+    svg = svg.replace("*{stroke-linejoin", "*{font-family: 'DejaVu Sans', Verdana, sans-serif; stroke-linejoin")
+    for _ in range(4):  # groups of nothing, and of one thing, within each other
+        svg = re.sub(r"<g>\s*</g>|<g/>|<defs/>", "", re.sub(r"<g>\s*(<(\w+)[^>]*/>|<(\w+)[^>]*>[^<]*</\3>)\s*</g>", r"\1", svg))
+    return re.sub(r"\s*\n\s*", "\n", svg)
+
+
+def save(figure, folder, name):
+    """Neither a date nor random names in the file, so the same numbers make the same file."""
+    svg = io.StringIO()
+    figure.savefig(svg, format="svg", metadata={"Date": None}, bbox_inches="tight")
+    plt.close(figure)
+    with open(os.path.join(folder, name), "w") as file:
+        file.write(shorter(svg.getvalue()))
+
+
+def legend_below(figure, headings, **more):
+    """One legend for all panels, below them, where no data is."""
+    handles = []
+    for heading in headings:
+        colour, mark = style(heading)
+        dashed = heading == "copy"
+        handles.append(
+            Line2D(
+                [],
+                [],
+                color=colour,
+                marker=mark,
+                linestyle="--" if dashed else "-",
+                markersize=5,
+                label=NAMES.get(heading, heading),
+            )
+        )
+    figure.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0), ncols=min(7, len(handles)), frameon=False, **more)
+
+
+def swept(table, device, least):
+    """(work, dtype) -> size -> row, of the works with at least so many sizes: powers of two on the GPU, of ten on the host."""
+    works = {}
+    regular = (lambda n: n & (n - 1) == 0) if device == "cuda" else (lambda n: str(n).strip("0") == "1")
+    for (where, group, dtype, size, work), row in table.rows.items():
+        if where == device and group in ("map", "reduction") and size.isdigit() and regular(int(size)):
+            works.setdefault((work, dtype), {})[int(size)] = row
+    return {key: dict(sorted(by_size.items())) for key, by_size in works.items() if len(by_size) >= least}
+
+
+def series(by_size, heading, value):
+    """Sizes and values of a column, where it has some."""
+    points = [
+        (size, value(best(row, heading), row))
+        for size, row in by_size.items()
+        if best(row, heading) and not best(row, heading).error
+    ]
+    return [size for size, _ in points], [y for _, y in points]
+
+
+def powers(axis, sizes):
+    ticks = sizes if len(sizes) <= 5 else [n for n in sizes if n.bit_length() % 4 == 3]
+    axis.set_major_locator(FixedLocator(ticks))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda n, _: size_name(int(n))))
+
+
+def size_name(n):
+    text = f"10^{len(str(n)) - 1}" if str(n).strip("0") == "1" else size_text(str(n))
+    return re.sub(r"(\d+)\^(\d+)", r"$\1^{\2}$", text)
+
+
+def moved(row):
+    """The bytes of a call, as dsl's row states them, or any other's."""
+    return next((m.counters["bytes"] for m in [row.get("dsl"), *row.values()] if m and "bytes" in m.counters), math.nan)
+
+
+def lines_over_sizes(axes, by_size, value, headings):
+    for heading in headings:
+        sizes, values = series(by_size, heading, value)
+        colour, mark = style(heading)
+        mine = heading == "dsl"
+        axes.plot(sizes, values, color=colour, marker=mark, markersize=4, linewidth=2 if mine else 1, zorder=5 if mine else 3)
+    axes.set_xscale("log")
+    powers(axes.xaxis, sorted(by_size))
+    axes.set_xlabel("elements")
+    axes.grid(color="#dddddd", linewidth=0.6)
+
+
+def bandwidth(table, device, folder):
+    """GB/s over the number of elements."""
+    works = swept(table, device, 6 if device == "cuda" else 3)
+    copies = works.pop(("copy", "float32"), {})
+    works = dict(list(works.items())[:6])
+    if not works:
+        return []
+    columns = 2 if len(works) < 5 else 3
+    lines = math.ceil(len(works) / columns)
+    figure, panels = plt.subplots(lines, columns, figsize=(4.6 * columns, 3.2 * lines), squeeze=False, layout="constrained")
+    gb_a_second = lambda measured, row: moved(row) / measured.ms * 1e-6
+    used = ["dsl", *columns_of(row for by_size in works.values() for row in by_size.values())]
+    for panel, ((work, dtype), by_size) in zip(panels.flat, works.items()):
+        sizes, values = series(copies, "copy", gb_a_second)
+        panel.plot(sizes, values, color=style("copy")[0], linestyle="--", linewidth=1.2)
+        lines_over_sizes(panel, by_size, gb_a_second, used)
+        panel.set_title(f"{work}, {dtype}", fontsize=10)
+        panel.set_ylabel("GB/s")
+        panel.set_ylim(bottom=0)
+    for panel in list(panels.flat)[len(works) :]:
+        panel.set_axis_off()
+    legend_below(figure, [*used, "copy"] if copies else used)
+    save(figure, folder, f"bandwidth-{device}.svg")
+    where = "the GPU" if device == "cuda" else "the host"
+    return [(f"bandwidth-{device}.svg", f"Bandwidth over the number of elements on {where}; dashed, a copy")]
+
+
+def compared(table, device):
+    """The works with dsl and at least two peers, each at its largest size: key -> column -> milliseconds."""
+    largest = {}
+    for key, row in table.rows.items():
+        where, group, dtype, size, work = key
+        mine = row.get("dsl")
+        if where != device or group in ("latency", "loop") or not mine or mine.error:
+            continue
+        times = {"dsl": mine.ms, **{h: best(row, h).ms for h in columns_of([row]) if not best(row, h).error}}
+        known = largest.get((group, dtype, work))
+        if len(times) >= 3 and (not known or (len(times), elements(size)) > (len(known[1]), elements(known[0][3]))):
+            largest[group, dtype, work] = key, times
+    return dict(largest.values())
+
+
+def bars(table, device, folder):
+    """A panel for each work: times relative to dsl's. Those works that most libraries do."""
+    works = dict(sorted(compared(table, device).items(), key=lambda item: -len(item[1]))[:16])
+    works = {key: times for key, times in compared(table, device).items() if key in works}
+    if not works:
+        return []
+    columns, most = 4, 4.0
+    lines = math.ceil(len(works) / columns)
+    height = 0.55 + 0.16 * max(len(times) for times in works.values())
+    figure, panels = plt.subplots(lines, columns, figsize=(12, height * lines), squeeze=False, layout="constrained")
+    for panel, ((_, _, dtype, size, work), times) in zip(panels.flat, works.items()):
+        names = list(times)
+        ratios = [times[name] / times["dsl"] for name in names]
+        panel.barh(range(len(names)), [min(r, most) for r in ratios], color=[style(name)[0] for name in names], height=0.72)
+        for k, (name, ratio) in enumerate(zip(names, ratios)):
+            text = milliseconds(times[name]) + ("" if ratio <= most else f"  ({ratio:.0f} times)")
+            inside = ratio > 0.6 * most
+            colour = "white" if inside and style(name)[0] in DARK else "black"
+            beside = 1 if 0.22 < ratio < 1 else ratio  # not across the line at 1
+            panel.text(
+                most - 0.06 if ratio > most else ratio - 0.06 if inside else beside + 0.06,
+                k,
+                text,
+                va="center",
+                ha="right" if inside else "left",
+                fontsize=7,
+                color=colour,
+            )
+        panel.axvline(1, color="black", linewidth=0.7)
+        panel.set_yticks(range(len(names)), [NAMES.get(name, name) for name in names], fontsize=7)
+        panel.invert_yaxis()
+        panel.set_xlim(0, most)
+        panel.tick_params(axis="x", labelsize=7)
+        panel.tick_params(axis="y", length=0)
+        panel.set_xticks(range(5))
+        title = work if len(work) < 34 else work[:31] + "..."
+        panel.set_title(f"{title}\n{dtype}, {size_text(size)}", fontsize=8)
+        for side in ("top", "right"):
+            panel.spines[side].set_visible(False)
+    for panel in list(panels.flat)[len(works) :]:
+        panel.set_axis_off()
+    figure.supxlabel("time relative to dsl (at the bars: milliseconds)", fontsize=9)
+    save(figure, folder, f"bars-{device}.svg")
+    where = "the GPU" if device == "cuda" else "the host"
+    return [(f"bars-{device}.svg", f"Times relative to dsl's on {where}, shorter is faster; at the bars milliseconds")]
+
+
+def roofline(table, folder):
+    """Operations a second over operations a byte, below what a copy and what multiply-adds reach in the same run."""
+    rows = {key: row for key, row in table.rows.items() if key[0] == "cuda"}
+    peak = max(
+        (
+            m.counters["TFLOP/s"]
+            for key, row in rows.items()
+            if key[4] == "multiply-adds"
+            for m in row.values()
+            if "TFLOP/s" in m.counters
+        ),
+        default=0,
+    )
+    copies = {elements(key[3]): row for key, row in rows.items() if key[4] == "copy" and key[1] == "map"}
+    if not peak or not copies:
+        return []
+    copied = min((m for m in copies[max(copies)].values() if not m.error), key=lambda m: m.ms, default=None)
+    bandwidth_tb = copied.counters["GB/s"] * 1e-3
+    points = {}
+    for key, row in rows.items():
+        mine, (_, group, dtype, size, work) = row.get("dsl"), key
+        if (
+            not mine
+            or mine.error
+            or "bytes" not in mine.counters
+            or dtype not in ("float32", "complex64")
+            or group in ("latency", "loop")
+        ):
+            continue
+        if "TFLOP/s" in mine.counters:
+            operations = mine.counters["TFLOP/s"] * mine.ms * 1e9
+        elif work in OPERATIONS:
+            operations = OPERATIONS[work] * elements(size)
+        else:
+            continue
+        if work not in points or elements(size) > points[work][0]:
+            points[work] = elements(size), operations / mine.counters["bytes"], operations / mine.ms * 1e-9
+    if not points:
+        return []
+    figure, axes = plt.subplots(figsize=(8, 4.8), layout="constrained")
+    ridge = peak / bandwidth_tb
+    ordered = sorted(points.items(), key=lambda item: item[1][1])
+    left, right = min(0.05, ordered[0][1][1] / 2), max(4 * ridge, 2 * ordered[-1][1][1])
+    axes.plot([left, ridge], [left * bandwidth_tb, peak], color="#7f7f7f", linestyle="--")
+    axes.plot([ridge, right], [peak, peak], color="#7f7f7f", linestyle="-")
+    handles = [
+        Line2D([], [], color="#7f7f7f", linestyle="--", label=f"copy, {1e3 * bandwidth_tb:.0f} GB/s"),
+        Line2D([], [], color="#7f7f7f", linestyle="-", label=f"multiply-adds, {peak:.1f} TFLOP/s"),
+    ]
+    last, further = [0, 0], [0, 0]
+    for k, (work, (_, x, y)) in enumerate(ordered, 1):
+        axes.plot(x, y, color="black", marker="o", markersize=4, linestyle="")
+        # Numbers stand in turn above and below; further off where the one before on that side is near.
+        side = k % 2
+        further[side] = further[side] + 1 if x < 1.4 * last[side] else 0
+        last[side] = x
+        off = 9 + 10 * further[side]
+        axes.annotate(
+            str(k),
+            (x, y),
+            xytext=(off, -off - 2) if side else (-off, off - 3),
+            textcoords="offset points",
+            ha="center",
+            fontsize=8,
+        )
+        handles.append(Line2D([], [], linestyle="", label=f"{k}  {work if len(work) < 40 else work[:37] + '...'}"))
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlim(left, right)
+    axes.set_xlabel("operations a byte that must be moved")
+    axes.set_ylabel("TFLOP/s")
+    axes.grid(color="#dddddd", linewidth=0.6)
+    figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=8, handlelength=1.5)
+    save(figure, folder, "roofline.svg")
+    return [
+        (
+            "roofline.svg",
+            "Operations a second over operations a byte, by dsl; the ceilings are a copy and multiply-adds of the same run",
+        )
+    ]
+
+
+def latency(table, folder):
+    """Microseconds a call of few elements."""
+    works = {
+        key: {n: row for n, row in by_size.items() if n <= 1 << 22}
+        for key, by_size in swept(table, "cuda", 6).items()
+        if key[0] in ("a + b", "sum(a)")
+    }
+    calls = {key: row for key, row in table.rows.items() if key[:2] == ("cuda", "latency")}
+    if not works and not calls:
+        return []
+    figure, panels = plt.subplots(
+        1, len(works) + bool(calls), figsize=(4.2 * (len(works) + bool(calls)), 4.8), squeeze=False, layout="constrained"
+    )
+    panels = list(panels.flat)
+    used = ["dsl", *columns_of(row for by_size in works.values() for row in by_size.values())]
+    for panel, ((work, dtype), by_size) in zip(panels, works.items()):
+        lines_over_sizes(panel, by_size, lambda measured, row: 1e3 * measured.ms, used)
+        panel.set_yscale("log")
+        panel.set_ylabel("microseconds a call")
+        panel.set_title(f"{work}, {dtype}", fontsize=10)
+    if calls:
+        panel, place, ticks = panels[-1], 0, []
+        for (_, _, _, size, work), row in calls.items():
+            panel.text(
+                0.01,
+                place - 0.1,
+                f"{work}, {size_text(size)} elements",
+                va="center",
+                fontsize=8,
+                transform=panel.get_yaxis_transform(),
+            )
+            place += 1
+            for heading in ["dsl", *columns_of([row])]:
+                measured = best(row, heading)
+                if measured and not measured.error:
+                    panel.barh(place, 1e3 * measured.ms, color=style(heading)[0], height=0.75)
+                    panel.text(1e3 * measured.ms, place, f" {1e3 * measured.ms:.1f}", va="center", fontsize=7)
+                    ticks.append((place, NAMES.get(heading, heading)))
+                    place += 1
+            place += 0.6
+        panel.set_yticks([at for at, _ in ticks], [name for _, name in ticks], fontsize=7)
+        panel.set_xscale("log")
+        panel.set_ylim(place - 0.5, -0.7)
+        panel.tick_params(axis="y", length=0)
+        panel.set_xlabel("microseconds a call, wall time of many in a row")
+        panel.margins(x=0.2)
+        for side in ("top", "right"):
+            panel.spines[side].set_visible(False)
+    if works:
+        legend_below(figure, used)
+    save(figure, folder, "latency.svg")
+    return [("latency.svg", "Microseconds a call on the GPU over the number of elements, and wall time of calls in a row")]
+
+
+def draw(table, folder):
+    """All that the table has data for: (file name, what it shows)."""
+    plt.rcParams.update(
+        {
+            "svg.hashsalt": "dsl",
+            "svg.fonttype": "none",
+            "font.size": 9,
+            "font.family": "DejaVu Sans",
+            "figure.facecolor": "white",
+            "savefig.facecolor": "white",
+        }
+    )
+    pictures = []
+    for device in ("cuda", "host"):
+        pictures += bandwidth(table, device, folder) + bars(table, device, folder)
+        if device == "cuda":
+            pictures += roofline(table, folder) + latency(table, folder)
+    return pictures

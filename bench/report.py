@@ -1,0 +1,362 @@
+#!/usr/bin/env python3
+"""Joins the JSON files of bench_cuda, bench_host and peers.py into one table, and writes docs/performance.md and its pictures.
+
+report.py FILE...                                   prints the table
+report.py FILE... --pictures DIR                    draws the pictures as well
+report.py FILE... --page docs/performance.md        rewrites the page between its two markers, and docs/performance/*.svg
+"""
+
+import argparse
+import json
+import math
+import os
+import re
+import statistics
+import sys
+from dataclasses import dataclass, field
+
+# The columns beside dsl's. It shows the best of what runs under its name or under that and more, as "hand, cooperative".
+PEERS = ["hand", "copy", "CUB", "Thrust", "std", "CuPy", "CuPy fuse", "PyTorch", "torch.compile", "JAX", "Numba", "NumPy"]
+SHOWN_AS = {"cudaMemcpy": "copy", "memcpy": "copy", "par_unseq": "std", "Numba parallel": "Numba", "Numba vectorize": "Numba"}
+BEGIN, END = "<!-- What the last run printed: from here -->", "<!-- What the last run printed: to here -->"
+TO_MS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
+# What Google Benchmark appends to a name.
+APPENDED = re.compile(r"(/((iterations|repeats|min_time|min_warmup_time|threads):[^/]*|manual_time|real_time|process_time))+$")
+
+
+@dataclass
+class Row:
+    """One measurement: of a work by a library."""
+
+    ms: float = math.nan
+    counters: dict = field(default_factory=dict)
+    error: str = ""
+
+
+@dataclass
+class Table:
+    """rows[device, group, dtype, size, work][by] is a Row, in the order of the files; contexts[file name] is a file's context."""
+
+    rows: dict = field(default_factory=dict)
+    contexts: dict = field(default_factory=dict)
+
+
+def device_of(context):
+    """Where a file's rows ran: "cuda" or "host"."""
+    return context.get("backend") or ("cuda" if "cuda" in os.path.basename(context.get("executable", "")) else "host")
+
+
+def read(paths):
+    """The join of Google Benchmark's JSON files by device, group, dtype, size and work. Of repetitions the median counts."""
+    table = Table()
+    for path in paths:
+        if os.path.getsize(path) == 0:
+            continue  # what Google Benchmark leaves where no row is asked for
+        with open(path) as file:
+            content = json.load(file)
+        table.contexts[os.path.basename(path)] = context = content["context"]
+        repeated = {}
+        for entry in content["benchmarks"]:
+            aggregate = entry.get("run_type") == "aggregate"
+            if aggregate and entry.get("aggregate_name") != "median":
+                continue
+            name = APPENDED.sub("", entry.get("run_name") or entry["name"])
+            parts = name.split("/", 4)
+            if len(parts) != 5:
+                print(f"{path}: '{name}' is not group/dtype/size/by/work", file=sys.stderr)
+                continue
+            group, dtype, size, by, work = parts
+            if entry.get("error_occurred"):
+                row = Row(error=entry.get("error_message") or "error")
+            else:
+                row = Row(
+                    entry["real_time"] * TO_MS[entry.get("time_unit", "ns")],
+                    {k: v for k, v in entry.items() if isinstance(v, (int, float))},
+                )
+            repeated.setdefault(((device_of(context), group, dtype, size, work), by), []).append((aggregate, row))
+        for (key, by), measured in repeated.items():
+            of_median = [row for aggregate, row in measured if aggregate] or [row for _, row in measured]
+            row = next((row for row in of_median if row.error), of_median[0])
+            if not row.error:
+                row.ms = statistics.median(row.ms for row in of_median)
+            table.rows.setdefault(key, {})[by] = row
+    return table
+
+
+def heading_of(by):
+    """The column of `by`. dsl's own is "dsl"; what it does in a way that was asked for, as "dsl graph", is no column."""
+    return SHOWN_AS.get(by, by.split(",")[0])
+
+
+def is_variant(by):
+    return by.startswith("dsl ")
+
+
+def columns_of(cell_rows):
+    """The columns beside dsl's that these rows need, in the order of PEERS, others after them."""
+    seen = {heading_of(by) for row in cell_rows for by in row if by != "dsl" and not is_variant(by)}
+    return [heading for heading in PEERS if heading in seen] + sorted(seen - set(PEERS))
+
+
+def best(row, heading):
+    """The fastest Row of a column; one with an error if there is no other; None if there is none."""
+    found = [measured for by, measured in row.items() if heading_of(by) == heading]
+    return min(found, key=lambda measured: math.inf if measured.error else measured.ms, default=None)
+
+
+def milliseconds(ms):
+    """Four digits, and never an exponent."""
+    if ms <= 0 or math.isnan(ms):
+        return ""
+    return f"{ms:.{min(7, max(0, 3 - math.floor(math.log10(ms))))}f}"
+
+
+def elements(size):
+    """The number of elements of "1024" or "32x32"."""
+    return math.prod(int(part) for part in re.findall(r"\d+", size)) if re.search(r"\d", size) else 0
+
+
+def size_text(size):
+    """2^27 and 10^7 for such powers; 8192 x 8192 and 8 x 10^7 for shapes."""
+    if "x" in size:
+        return " x ".join(size_text(part) if len(part) > 5 else part for part in size.split("x"))
+    if re.fullmatch("10{5,}", size):
+        return f"10^{len(size) - 1}"
+    n = int(size) if size.isdigit() else 0
+    return f"2^{n.bit_length() - 1}" if n >= 1024 and n & (n - 1) == 0 else size
+
+
+def line_of(key, row, columns, mark):
+    """The cells of one line; mark(text) marks the fastest."""
+    _, _, dtype, size, work = key
+    mine = row.get("dsl")
+    times = {heading: best(row, heading) for heading in columns}
+    everyone = [measured.ms for measured in [mine, *times.values()] if measured and not measured.error]
+    fastest = min(everyone, default=math.nan)
+    # A work that dsl has no row for, as the copy, shows another's bandwidth.
+    shown = next((measured for measured in [mine, *row.values()] if measured and not measured.error), Row()).counters
+    if "TFLOP/s" in shown:
+        work += f", {shown['TFLOP/s']:.1f} TFLOP/s"
+
+    def cell(measured):
+        if measured is None:
+            return ""
+        if measured.error:
+            return "failed"
+        text = milliseconds(measured.ms)
+        return mark(text) if measured.ms == fastest and len(everyone) > 1 else text
+
+    counter = lambda name: f"{shown[name]:.0f}" if name in shown else ""
+    peers = [measured.ms for measured in times.values() if measured and not measured.error]
+    ratio = f"{mine.ms / min(peers):.2f}" if mine and not mine.error and peers else ""
+    return [
+        work,
+        dtype,
+        size_text(size),
+        cell(mine),
+        counter("GB/s"),
+        counter("percent of copy"),
+        *(cell(times[heading]) for heading in columns),
+        ratio,
+    ]
+
+
+def lines_of(key, row, columns, mark):
+    """line_of, and a line for each variant of dsl's."""
+    yield line_of(key, row, columns, mark)
+    for by, measured in row.items():
+        if is_variant(by):
+            cells = line_of(key, {"dsl": measured}, [], str)
+            yield [f"{key[4]}: {by[4:]}", *cells[1:-1], *[""] * len(columns), ""]
+
+
+HEAD = ["work", "dtype", "size", "dsl, ms", "GB/s", "% of copy"]
+LAST = "dsl / best peer"
+
+
+def print_table(table, out=sys.stdout):
+    """The table for the terminal: a line a work, each group with the columns that it needs, * at the fastest."""
+    for (device, group), keys in groups_of(table).items():
+        columns = columns_of(table.rows[key] for key in keys)
+        lines = [[f"{device}: {group}", *HEAD[1:], *columns, LAST]]
+        lines += [line for key in keys for line in lines_of(key, table.rows[key], columns, "*{}".format)]
+        widths = [max(map(len, column)) for column in zip(*lines)]
+        for line in lines:
+            print(
+                "  ".join(
+                    text.ljust(width) if k < 3 else text.rjust(width) for k, (text, width) in enumerate(zip(line, widths))
+                ).rstrip(),
+                file=out,
+            )
+        print(file=out)
+    for key, row in table.rows.items():
+        for by, measured in row.items():
+            if measured.error:
+                print(f"failed: {by}, {' '.join(key)}: {measured.error}", file=out)
+
+
+def groups_of(table):
+    """(device, group) -> keys, cuda first, groups and rows in the order in which they came."""
+    groups = {}
+    for key in table.rows:
+        groups.setdefault(key[:2], []).append(key)
+    return dict(sorted(groups.items(), key=lambda item: item[0][0] != "cuda"))
+
+
+def split(keys):
+    """The keys that a page shows a line each, and those of works that run over many sizes, with a column for each size."""
+    sizes = {}
+    for key in keys:
+        if key[1] == "loop" or key[3].isdigit() and int(key[3]) & (int(key[3]) - 1) == 0:
+            sizes.setdefault((key[2], key[4]), set()).add(key[3])
+    is_swept = lambda key: key[3] in sizes.get((key[2], key[4]), ()) and (key[1] == "loop" or len(sizes[key[2], key[4]]) >= 6)
+    swept = [key for key in keys if is_swept(key)]
+    single = [key for key in keys if not is_swept(key)]
+    # One of the sizes stands in the first table as well: the one that most others there have, else the largest.
+    others = [key[2:4] for key in single]
+    for dtype, work in dict.fromkeys((key[2], key[4]) for key in swept if key[1] != "loop"):
+        size = max(sizes[dtype, work], key=lambda size: (others.count((dtype, size)), elements(size)))
+        single.append(next(key for key in swept if key[2:] == (dtype, size, work)))
+    order = {key: k for k, key in enumerate(keys)}
+    return sorted(single, key=order.get), swept
+
+
+def markdown_row(cells):
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def code(work):
+    """A formula in code font; words, and what is said after it, as they are."""
+    formula, said = re.fullmatch(r"(.*?)((?:: [a-z ]+|, [\d.]+ TFLOP/s)?)", work).groups()
+    return (f"`{formula}`" if re.search(r"[()*+\[\]=]|^x1$", formula) else formula) + said
+
+
+def plain_table(table, keys):
+    """A line a work: dsl's time, GB/s and part of the copy, then the peers' times."""
+    columns = columns_of(table.rows[key] for key in keys)
+    dtypes = {key[2] for key in keys}
+    sizes = {key[3] for key in keys}
+    # A column that says the same in every line is said once, above the table.
+    hidden = [1] * (len(dtypes) == 1) + [2] * (len(sizes) == 1)
+    said = ", ".join([*dtypes] * (len(dtypes) == 1) + [size_text(size) for size in sizes] * (len(sizes) == 1))
+    keep = lambda cells: [cell for i, cell in enumerate(cells) if i not in hidden]
+    lines = [f"{said}, milliseconds:" if said else "Milliseconds:", ""]
+    head = keep([*HEAD, *columns, LAST])
+    lines += [markdown_row(head), "|" + " --- |" * len(head)]
+    for key in keys:
+        for cells in lines_of(key, table.rows[key], columns, "**{}**".format):
+            lines.append(markdown_row(keep([code(cells[0]), *cells[1:]])))
+    return lines
+
+
+def sweep_table(table, keys):
+    """Times over sizes, a line for each work and library."""
+    sizes = sorted({key[3] for key in keys}, key=elements)
+    unit, factor = ("Milliseconds", 1) if keys[0][1] == "loop" else ("Microseconds", 1e3)
+    lines = [
+        f"{unit} over sizes:",
+        "",
+        markdown_row(["work", "dtype", "by", *map(size_text, sizes)]),
+        "|" + " --- |" * (3 + len(sizes)),
+    ]
+    works = {}
+    for key in keys:
+        works.setdefault((key[4], key[2]), {})[key[3]] = table.rows[key]
+    for (work, dtype), by_size in works.items():
+        variants = dict.fromkeys(by for row in by_size.values() for by in row if is_variant(by))
+        for k, heading in enumerate(["dsl", *variants, *columns_of(by_size.values())]):
+            cells = []
+            for size in sizes:
+                row = by_size.get(size, {})
+                measured = best(row, heading)
+                fastest = min((m.ms for by, m in row.items() if not m.error), default=math.nan)
+                text = "" if measured is None else "failed" if measured.error else milliseconds(factor * measured.ms)
+                cells.append(f"**{text}**" if measured and measured.ms == fastest and len(row) > 1 else text)
+            if any(cells):
+                lines.append(markdown_row([code(work), dtype, heading, *cells]))
+    return lines
+
+
+# Of a file's context, what names the machine or says nothing about the measurement.
+NOT_SHOWN = re.compile(
+    r"host_name|executable|mhz_per_cpu|cpu_scaling_enabled|aslr_enabled|caches|load_avg|json_schema_version|library_build_type"
+)
+
+
+def context_lines(table):
+    """What was measured with what: a line for each device, of the contexts of all its files, each value once."""
+    said = {}
+    for context in table.contexts.values():
+        values = said.setdefault(device_of(context), {})
+        for name, value in context.items():
+            if name == "backend" or NOT_SHOWN.fullmatch(name) or isinstance(value, (dict, list)):
+                continue
+            name = {"library_version": "Google Benchmark", "num_cpus": "cores"}.get(name, name)
+            values.setdefault(name, str(value)[:10] if name == "date" else str(value))
+    lines = []
+    for device in sorted(said):
+        values = said[device]
+        first = [values.pop("date", ""), values.pop("device", "")]
+        lines += [
+            f"{'GPU' if device == 'cuda' else 'Host'}: "
+            + ", ".join([*filter(None, first), *(f"{name} {value}" for name, value in values.items())])
+            + ".",
+            "",
+        ]
+    return lines
+
+
+def page_part(table, pictures):
+    """What stands between the page's markers; pictures are (path, what it shows)."""
+    lines = context_lines(table)
+    for path, caption in pictures:
+        lines += [f"![{caption}]({path})", "", f"{caption}.", ""]
+    for (device, group), keys in groups_of(table).items():
+        lines += [f"### {'GPU' if device == 'cuda' else 'Host'}: {group}", ""]
+        single, swept = split(keys)
+        lines += [*plain_table(table, single), ""] if single else []
+        lines += [*sweep_table(table, swept), ""] if swept else []
+    return "\n".join(lines)
+
+
+def between_markers(page, part):
+    """The page with `part` between its markers. ValueError if they are not there once each, in order."""
+    if page.count(BEGIN) != 1 or page.count(END) != 1 or page.index(BEGIN) > page.index(END):
+        raise ValueError(f"the page needs one line '{BEGIN}' and after it one line '{END}'")
+    return page[: page.index(BEGIN) + len(BEGIN)] + "\n\n" + part.strip() + "\n\n" + page[page.index(END) :]
+
+
+def draw(table, folder):
+    """The pictures as (file name, what it shows); none where matplotlib is missing."""
+    try:
+        import pictures
+    except ImportError as missing:
+        print(f"No pictures: {missing} (Debian and Ubuntu: python3-matplotlib).", file=sys.stderr)
+        return []
+    os.makedirs(folder, exist_ok=True)
+    return pictures.draw(table, folder)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+")
+    parser.add_argument("--pictures", metavar="DIR", help="draw the pictures there")
+    parser.add_argument("--page", help="rewrite this page between its markers, its pictures in a folder of its name")
+    arguments = parser.parse_args()
+    table = read(arguments.files)
+    if not table.rows:
+        sys.exit("report.py: no rows in " + ", ".join(arguments.files))
+    print_table(table)
+    if arguments.pictures:
+        draw(table, arguments.pictures)
+    if arguments.page:
+        folder = os.path.splitext(arguments.page)[0]
+        drawn = [(f"{os.path.basename(folder)}/{name}", caption) for name, caption in draw(table, folder)]
+        with open(arguments.page) as file:
+            page = between_markers(file.read(), page_part(table, drawn))
+        with open(arguments.page, "w") as file:
+            file.write(page)
+
+
+if __name__ == "__main__":
+    main()

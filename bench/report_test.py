@@ -1,0 +1,286 @@
+#!/usr/bin/env python3
+"""What report.py makes of small files: the join, what is missing, errors, the page between its markers, the pictures."""
+
+import contextlib
+import io
+import json
+import os
+import re
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+import report
+
+
+def row(name, ms, **more):
+    return {"name": name, "run_type": "iteration", "real_time": ms, "time_unit": "ms", **more}
+
+
+def measured(name, ms, moved):
+    """A row with the counters that bench_cuda's have."""
+    return row(name, ms, **{"bytes": moved, "GB/s": 1e-6 * moved / ms, "percent of copy": 100.4})
+
+
+CUDA = {
+    "context": {
+        "date": "2026-01-02T03:04:05+00:00",
+        "host_name": "secret",
+        "executable": "/home/me/bench_cuda",
+        "num_cpus": 8,
+        "backend": "cuda",
+        "device": "Some GPU",
+        "driver": "13.0",
+    },
+    "benchmarks": [
+        row("map/float32/64/cudaMemcpy/copy", 0.5, **{"GB/s": 1000.0}),
+        measured("map/float32/64/dsl/a + b", 0.25, 768),
+        measured("map/float32/64/hand/a + b", 0.26, 768),
+        measured("map/float32/64/hand, one element a thread/a + b", 0.3, 768),
+        row("map/float32/64/CUB/a + b", 200, time_unit="us"),
+        row("map/float32/64/Thrust/a + b", 0, error_occurred=True, error_message="differs"),
+        measured("map/float32/64/dsl/sum of 1 / x / y/iterations:1/manual_time", 0.125, 256),
+        row("loop/complex64/4x4/dsl/100 steps", 0.0612345),
+        row("loop/complex64/4x4/dsl graph/100 steps", 0.9),
+    ],
+}
+PEERS = {
+    "context": {"date": "2026-01-02T03:05:00+00:00", "executable": "peers.py", "num_cpus": 8, "backend": "cuda", "CuPy": "14.0"},
+    "benchmarks": [
+        row("map/float32/64/CuPy/a + b", 0.5),
+        row("map/float32/64/Numba/a + b", 0.75),
+        row("map/float32/64/Numba vectorize/a + b", 0.7),
+        row("map/float64/64/CuPy/a + b", 1.0),
+        row("loop/complex64/4x4/JAX/100 steps", 0.83),
+    ],
+}
+HOST = {
+    "context": {
+        "date": "2026-01-02T03:06:00+00:00",
+        "executable": "bench_host",
+        "num_cpus": 8,
+        "backend": "host",
+        "device": "Some CPU",
+    },
+    "benchmarks": [measured("map/float32/64/dsl/a + b", 2.0, 768), row("map/float32/64/NumPy/a + b", 1.0)],
+}
+# A work over many sizes, and repetitions of which the median is given.
+SWEEP = {
+    "context": {"date": "2026-01-02", "executable": "bench_cuda", "backend": "cuda"},
+    "benchmarks": [
+        measured(f"map/float32/{1 << k}/{by}/exp(a)", 1e-3 * (k + extra), 8 << k)
+        for k in range(10, 18)
+        for by, extra in (("dsl", 0), ("JAX", 5), ("CuPy", 9))
+    ]
+    + [measured(f"map/float32/{1 << k}/cudaMemcpy/copy", 1e-3 * k, 8 << k) for k in range(10, 18)]
+    + [
+        row("map/float32/7/dsl/x", 9.0, run_name="map/float32/7/dsl/x"),
+        row("map/float32/7/dsl/x_median", 3.0, run_name="map/float32/7/dsl/x", run_type="aggregate", aggregate_name="median"),
+        row("map/float32/7/dsl/x_mean", 4.0, run_name="map/float32/7/dsl/x", run_type="aggregate", aggregate_name="mean"),
+    ],
+}
+
+
+def table_of(*contents):
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for k, content in enumerate(contents):
+            paths.append(os.path.join(folder, f"{k}.json"))
+            with open(paths[-1], "w") as file:
+                file.write(json.dumps(content) if content else "")
+        return report.read(paths)
+
+
+def printed(table):
+    out = io.StringIO()
+    report.print_table(table, out)
+    return out.getvalue()
+
+
+class Join(unittest.TestCase):
+    def test_rows_of_all_files_meet_by_device_group_dtype_size_and_work(self):
+        table = table_of(CUDA, PEERS, HOST)
+        rows = table.rows["cuda", "map", "float32", "64", "a + b"]
+        self.assertEqual(
+            {by: measured.ms for by, measured in rows.items() if not measured.error},
+            {
+                "dsl": 0.25,
+                "hand": 0.26,
+                "hand, one element a thread": 0.3,
+                "CUB": 0.2,
+                "CuPy": 0.5,
+                "Numba": 0.75,
+                "Numba vectorize": 0.7,
+            },
+        )
+        self.assertEqual(set(table.rows["host", "map", "float32", "64", "a + b"]), {"dsl", "NumPy"})
+        self.assertEqual(set(table.rows["cuda", "map", "float64", "64", "a + b"]), {"CuPy"})
+
+    def test_a_work_may_hold_slashes_and_names_lose_what_google_benchmark_appends(self):
+        self.assertIn(("cuda", "map", "float32", "64", "sum of 1 / x / y"), table_of(CUDA).rows)
+
+    def test_of_repetitions_the_median_counts(self):
+        self.assertEqual(table_of(SWEEP).rows["cuda", "map", "float32", "7", "x"]["dsl"].ms, 3.0)
+
+    def test_an_empty_file_and_a_name_of_another_form_are_left_out(self):
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            table = table_of(None, {"context": {}, "benchmarks": [row("BM_other", 1.0)]})
+        self.assertEqual(table.rows, {})
+        self.assertIn("'BM_other' is not group/dtype/size/by/work", said.getvalue())
+
+
+class Lines(unittest.TestCase):
+    def line(self, table, *key):
+        rows = table.rows[key]
+        columns = report.columns_of([rows])
+        return dict(zip([*report.HEAD, *columns, report.LAST], report.line_of(key, rows, columns, "*{}".format)))
+
+    def test_the_fastest_is_marked_and_dsl_is_divided_by_the_best_peer(self):
+        line = self.line(table_of(CUDA, PEERS), "cuda", "map", "float32", "64", "a + b")
+        self.assertEqual(
+            line,
+            {
+                "work": "a + b",
+                "dtype": "float32",
+                "size": "64",
+                "dsl, ms": "0.2500",
+                "GB/s": "0",
+                "% of copy": "100",
+                "hand": "0.2600",
+                "CUB": "*0.2000",
+                "Thrust": "failed",
+                "CuPy": "0.5000",
+                "Numba": "0.7000",
+                "dsl / best peer": "1.25",
+            },
+        )
+
+    def test_what_is_missing_is_left_blank(self):
+        table = table_of(CUDA, PEERS)
+        self.assertEqual(
+            self.line(table, "cuda", "map", "float64", "64", "a + b"),
+            {
+                "work": "a + b",
+                "dtype": "float64",
+                "size": "64",
+                "dsl, ms": "",
+                "GB/s": "",
+                "% of copy": "",
+                "CuPy": "1.000",
+                "dsl / best peer": "",
+            },
+        )
+        self.assertEqual(self.line(table, "cuda", "map", "float32", "64", "copy")["GB/s"], "1000")
+
+    def test_dsl_in_a_way_that_was_asked_for_is_a_line_of_its_own_and_no_peer(self):
+        table = table_of(CUDA, PEERS)
+        key = "cuda", "loop", "complex64", "4x4", "100 steps"
+        self.assertEqual(
+            self.line(table, *key),
+            {
+                "work": "100 steps",
+                "dtype": "complex64",
+                "size": "4 x 4",
+                "dsl, ms": "*0.06123",
+                "GB/s": "",
+                "% of copy": "",
+                "JAX": "0.8300",
+                "dsl / best peer": "0.07",
+            },
+        )
+        self.assertRegex(printed(table), r"100 steps: graph +complex64 +4 x 4 +0\.9000")
+
+    def test_the_terminal_shows_a_line_for_each_work_and_why_a_row_failed(self):
+        text = printed(table_of(CUDA, PEERS, HOST))
+        self.assertEqual(len(re.findall(r"^a \+ b ", text, flags=re.M)), 3)
+        self.assertIn("failed: Thrust, cuda map float32 64 a + b: differs", text)
+        self.assertLess(text.index("cuda: map"), text.index("host: map"))
+
+    def test_numbers(self):
+        self.assertEqual(
+            [report.milliseconds(ms) for ms in (123.456, 12.3456, 0.123456, 0.00123456, 0.0000123, 0)],
+            ["123.5", "12.35", "0.1235", "0.001235", "0.0000123", ""],
+        )
+        self.assertEqual(
+            [report.size_text(size) for size in ("1000", "134217728", "10000000", "8192x8192", "8x10000000")],
+            ["1000", "2^27", "10^7", "8192 x 8192", "8 x 10^7"],
+        )
+
+
+class Page(unittest.TestCase):
+    def test_only_what_is_between_the_markers_is_replaced(self):
+        page = f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n"
+        once = report.between_markers(page, "new")
+        self.assertEqual(once, f"before\n{report.BEGIN}\n\nnew\n\n{report.END}\nafter\n")
+        self.assertEqual(report.between_markers(once, "new"), once)
+
+    def test_a_page_without_both_markers_in_order_is_refused(self):
+        for page in ("", report.BEGIN, f"{report.END}\n{report.BEGIN}", f"{report.BEGIN}{report.BEGIN}{report.END}"):
+            with self.assertRaises(ValueError):
+                report.between_markers(page, "new")
+
+    def test_the_page_of_this_repository_has_them(self):
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs", "performance.md")) as file:
+            self.assertIn("new", report.between_markers(file.read(), "new"))
+
+    def test_it_says_what_was_measured_with_but_not_where(self):
+        part = report.page_part(table_of(CUDA, PEERS, HOST), [("performance/bars.svg", "Bars")])
+        for text in (
+            "GPU: 2026-01-02, Some GPU, cores 8, driver 13.0, CuPy 14.0.",
+            "Host: 2026-01-02, Some CPU, cores 8.",
+            "![Bars](performance/bars.svg)",
+            "### GPU: map",
+            "### Host: map",
+            "| `a + b` | float32 | 0.2500 |",
+        ):
+            self.assertIn(text, part)
+        self.assertNotIn("secret", part)
+        self.assertNotIn("/home", part)
+
+    def test_many_sizes_are_columns_and_one_of_them_stands_with_the_others(self):
+        part = report.page_part(table_of(SWEEP), [])
+        self.assertRegex(part, r"\| work \| dtype \| by \| 2\^10 \| .*\| 2\^17 \|")
+        self.assertIn("| `exp(a)` | float32 | dsl | **10.00** | **11.00** |", part)
+        self.assertIn("| `exp(a)` | float32 | JAX | 15.00 | 16.00 |", part)
+        self.assertEqual(part.count("| `exp(a)` | 2^17 |"), 1)
+
+
+class Pictures(unittest.TestCase):
+    def test_the_same_numbers_make_the_same_files(self):
+        try:
+            import pictures
+        except ImportError as missing:
+            self.skipTest(str(missing))
+        small = {
+            "context": {"executable": "bench_cuda", "backend": "cuda"},
+            "benchmarks": [
+                measured("latency/float32/1000/dsl/a + b", 0.0032, 12000),
+                measured("latency/float32/1000/CuPy/a + b", 0.01, 12000),
+                row("ode/float32/9/hand/multiply-adds", 1.0, **{"TFLOP/s": 65.0}),
+            ],
+        }
+        table = table_of(SWEEP, CUDA, PEERS, HOST, small)
+        contents = []
+        for _ in range(2):
+            with tempfile.TemporaryDirectory() as folder:
+                contents.append({})
+                for name, _ in pictures.draw(table, folder):
+                    with open(os.path.join(folder, name)) as file:
+                        contents[-1][name] = file.read()
+        self.assertEqual(contents[0], contents[1])
+        labels = {
+            "bandwidth-cuda.svg": ["GB/s", "elements", "exp(a), float32"],
+            "bars-cuda.svg": ["time relative to dsl", "0.2500"],
+            "roofline.svg": ["TFLOP/s", "operations a byte", "multiply-adds, 65.0"],
+            "latency.svg": ["microseconds a call", "a + b, 1000 elements"],
+        }
+        self.assertEqual(set(contents[0]), set(labels))
+        for name, texts in labels.items():
+            self.assertLess(len(contents[0][name]), 100_000)
+            for text in texts:
+                self.assertIn(text, contents[0][name])
+
+
+if __name__ == "__main__":
+    unittest.main()
