@@ -299,6 +299,7 @@ def roofline(table, folder):
             textcoords="offset points",
             ha="center",
             fontsize=8,
+            arrowprops={"arrowstyle": "-", "color": "#999999", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2},
         )
         handles.append(Line2D([], [], linestyle="", label=f"{k}  {work if len(work) < 40 else work[:37] + '...'}"))
     axes.set_xscale("log")
