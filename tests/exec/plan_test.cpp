@@ -28,6 +28,11 @@ TEST_P(plan, can_be_overridden) {
   EXPECT_EQ(out.copy_to_host(), std::vector<float>(1000, 2.0f));
   EXPECT_THROW(dsl::assign(out, a + 2, {.block = 100}), dsl::device_error);
   EXPECT_EQ(out.copy_to_host(), std::vector<float>(1000, 2.0f));
+  // Threads that fold are halved, and so a power of two.
+  dsl::scalar<float> total = 0.0f;
+  EXPECT_THROW(dsl::assign(total, dsl::sum(a), {.block = 96}), dsl::device_error);
+  dsl::assign(total, dsl::sum(a), {.block = 64});
+  EXPECT_EQ(total.value(), 1000);
 }
 
 TEST_P(plan, prints) {
@@ -94,6 +99,14 @@ TEST(simulator, finds_an_access_outside_the_memory) {
     EXPECT_NE(what.find("thread"), std::string::npos) << what;
     EXPECT_NE(what.find("a + 1"), std::string::npos) << what;
   }
+}
+
+// The last vector of four floats begins inside the memory and ends behind it.
+TEST(simulator, finds_an_access_that_begins_inside_the_memory) {
+  const dsl::device_guard sim("sim");
+  const auto a = dsl::ones<float>(98);
+  dsl::array<float> out(100);
+  EXPECT_THROW((out = dsl::view<const float, 1>(a.view().owner(), a.data(), {100}, {1}) + 1), dsl::memory_error);
 }
 
 TEST(simulator, shows_what_was_never_written) {
