@@ -57,7 +57,8 @@ void buffer_ref::release() noexcept {
     if (s != b->home && b->where.kind == backend::cuda) {
       try {
         cuda::wait_for(b->where.index, b->home->native, s->native);
-      } catch (const cuda_error&) {  // the context is lost, and with it the memory
+      } catch (const cuda_error&) {
+        cuda::wait_quietly(b->where.index, s->native);
       }
     }
     s->release();

@@ -192,6 +192,10 @@ void synchronize_stream(int index, void* stream) {
   check(cudaStreamSynchronize(native(stream)), "waiting for a stream", stream);
   launches().forget(index, stream);
 }
+void wait_quietly(int index, void* stream) noexcept {
+  const current_device_quietly on(index);
+  cudaStreamSynchronize(native(stream));
+}
 void synchronize_device(int index) {
   const current_device on(index);
   check(cudaDeviceSynchronize(), "waiting for a device");
@@ -453,8 +457,11 @@ marker::marker(const stream& on) : event_(nullptr) {
   const current_device current(on.where().index);
   cudaEvent_t made{};
   DSL_CHECK(cudaEventCreateWithFlags(&made, cudaEventDisableTiming));
+  if (const cudaError_t recorded = cudaEventRecord(made, native(native_of(on))); recorded != cudaSuccess) {
+    cudaEventDestroy(made);
+    check(recorded, "recording an event", native_of(on));
+  }
   event_ = made;
-  DSL_CHECK(cudaEventRecord(made, native(native_of(on))));
 }
 marker::~marker() {
   if (event_ != nullptr) cudaEventDestroy(static_cast<cudaEvent_t>(event_));
@@ -486,7 +493,12 @@ workspace scratch_of(const stream& on, std::size_t bytes) {
     std::size_t size = 1 << 16;
     while (size < bytes) size *= 2;
     void* const larger = allocate(ticket_bytes + size, s.where.index, s.native);
-    set_zero(larger, ticket_bytes, s.where.index, s.native);
+    try {
+      set_zero(larger, ticket_bytes, s.where.index, s.native);
+    } catch (...) {
+      release(larger, s.where.index, s.native);
+      throw;
+    }
     if (s.scratch != nullptr) s.outgrown.push_back(s.scratch);
     s.scratch = larger, s.scratch_bytes = size;
   }
@@ -507,15 +519,15 @@ exchange exchange_of(const stream& on, std::size_t bytes, std::int64_t steps) {
     while (size < bytes) size *= 2;
     void* const larger = allocate(size, s.where.index, s.native);
     if (s.slots != nullptr) s.outgrown.push_back(s.slots);
-    s.slots = larger, s.slot_bytes = size, s.epoch = UINT32_MAX;  // so that they are cleared
+    s.slots = larger, s.slot_bytes = size;
+    s.numbers.use_up();  // so that they are cleared
   }
   const auto numbers = static_cast<unsigned>(steps);
-  if (s.epoch > UINT32_MAX - numbers) {
+  if (s.numbers.are_used_up(numbers)) {
     set_zero(s.slots, s.slot_bytes, s.where.index, s.native);
-    s.epoch = 0;
+    s.numbers.begin();
   }
-  s.epoch += numbers;
-  return {s.slots, s.epoch - numbers + 1, {}};
+  return {s.slots, s.numbers.take(numbers), {}};
 }
 
 }  // namespace cuda

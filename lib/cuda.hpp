@@ -23,6 +23,8 @@ device_properties properties(int index);
 void* create_stream(int index);
 void destroy_stream(int index, void* stream) noexcept;
 void synchronize_stream(int index, void* stream);
+/// Where nothing may be thrown. An error is passed over: the context is lost, and with it the memory.
+void wait_quietly(int index, void* stream) noexcept;
 void synchronize_device(int index);
 /// Orders `stream`'s next work behind all that `other` has queued by now.
 void wait_for(int index, void* stream, void* other);

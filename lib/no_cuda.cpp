@@ -16,6 +16,7 @@ device_properties properties(int) { missing(); }
 void* create_stream(int) { missing(); }
 void destroy_stream(int, void*) noexcept {}
 void synchronize_stream(int, void*) { missing(); }
+void wait_quietly(int, void*) noexcept {}
 void synchronize_device(int) { missing(); }
 void wait_for(int, void*, void*) { missing(); }
 void* allocate(std::size_t, int, void*) { missing(); }

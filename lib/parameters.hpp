@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include <dsl/exec/arguments.hpp>
+#include <dsl/exec/run.hpp>
 
 namespace dsl::detail {
 
@@ -36,5 +36,9 @@ class parameters {
   alignas(16) unsigned char bytes_[sizeof(argument_header) + sizeof(tiling) + max_operands * (sizeof(argument) + max_rank * sizeof(std::int64_t)) + beside];
   std::size_t used_ = 0;
 };
+
+/// Those of a pass's kernel for a plan; `recorded` and `stop` as `prepared::run`'s.
+parameters pass_parameters(const program_code& code, const operand* operands, const geometry& g, const plan& p,
+                           const std::uint64_t* recorded = nullptr, const bool* stop = nullptr);
 
 }  // namespace dsl::detail

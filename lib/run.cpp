@@ -165,17 +165,19 @@ tiling tiling_of(const geometry& g, const plan& p) {
 
 }  // namespace
 
-void prepared::run_kernel(const std::uint64_t* recorded, const bool* stop, const stream& on) {
-  const plan p = plan_launch();
-  const int inputs = code_->inputs, count = static_cast<int>(operands_.size());
-  const kept_along kept = space_.kept == 0 ? kept_along::none : (space_.kept >> (space_.rank - 1) & 1) != 0 ? kept_along::columns : kept_along::rows;
-  parameters given({space_.elements, p.tiles, {space_.count, p.splits, p.slots, {log2_of(p.distance), log2_of(p.parts)}, kept, nullptr, nullptr, stop}});
-  if (!space_.linear) given.put(tiling_of(space_, p));
+parameters pass_parameters(const program_code& code, const operand* operands, const geometry& g, const plan& p,
+                           const std::uint64_t* recorded, const bool* stop) {
+  const int inputs = code.inputs, count = inputs + code.outputs();
+  const bool columns_kept = g.kept != 0 && (g.kept >> (g.rank - 1) & 1) != 0;
+  const kept_along kept = g.kept == 0 ? kept_along::none : columns_kept ? kept_along::columns : kept_along::rows;
+  const sharing threads{log2_of(p.distance), log2_of(p.parts)};
+  parameters given({g.elements, p.tiles, {g.count, p.splits, p.slots, threads, kept, nullptr, nullptr, stop}});
+  if (!g.linear) given.put(tiling_of(g, p));
   int shared = 0;
   for (int k = 0; k < count; ++k) {
-    const operand& o = operands_[static_cast<std::size_t>(k)];
-    const walk& w = space_.walks[k];
-    std::uint64_t extra = extra_of(o, w, space_.rank);
+    const operand& o = operands[k];
+    const walk& w = g.walks[k];
+    std::uint64_t extra = extra_of(o, w, g.rank);
     if (o.kind == operand_kind::result) extra = recorded != nullptr ? recorded[k - inputs] : 0;
     if (o.kind == operand_kind::array && w.how == access::tiled) {
       const int tile = tile_bytes(p.width, p.height, size_of(o.type));
@@ -183,7 +185,14 @@ void prepared::run_kernel(const std::uint64_t* recorded, const bool* stop, const
     }
     given.put(argument{o.word[0], extra});
   }
-  if (!space_.linear) given.put_strides(space_, count);
+  if (!g.linear) given.put_strides(g, count);
+  return given;
+}
+
+void prepared::run_kernel(const std::uint64_t* recorded, const bool* stop, const stream& on) {
+  const plan p = plan_launch();
+  const int count = static_cast<int>(operands_.size());
+  parameters given = pass_parameters(*code_, operands_.data(), space_, p, recorded, stop);
 
   const int path = space_.linear ? 0 : 1;
   if (space_.where.kind == backend::sim) {

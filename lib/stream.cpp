@@ -1,5 +1,6 @@
 #include "stream.hpp"
 
+#include <memory>
 #include <vector>
 
 #include "cuda.hpp"
@@ -41,8 +42,9 @@ void stream_state::release() noexcept {
 
 stream::stream(device where) : state_(nullptr) {
   properties(where);  // throws where there is no such device
-  state_ = new detail::stream_state{where};
-  if (where.kind == backend::cuda) state_->native = detail::cuda::create_stream(where.index);
+  std::unique_ptr<detail::stream_state> made(new detail::stream_state{where});
+  if (where.kind == backend::cuda) made->native = detail::cuda::create_stream(where.index);
+  state_ = made.release();
 }
 stream::stream(const stream& other) noexcept : state_(other.state_) { state_->retain(); }
 stream& stream::operator=(const stream& other) noexcept {

@@ -7,6 +7,8 @@
 
 #include <dsl/mem/stream.hpp>
 
+#include "step_numbers.hpp"
+
 namespace dsl::detail {
 
 struct stream_state {
@@ -20,7 +22,7 @@ struct stream_state {
   std::size_t scratch_bytes = 0;
   void* slots = nullptr;        // where blocks of a kernel tell each other sums
   std::size_t slot_bytes = 0;
-  unsigned epoch = 0;           // the last number that is there
+  step_numbers numbers{};       // of the sums that are there
   std::vector<void*> outgrown{};  // another thread may be about to launch with it; each is half of the next
 
   static stream_state& of(const stream& s) { return *s.state_; }

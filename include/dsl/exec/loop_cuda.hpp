@@ -40,7 +40,7 @@ __device__ typename Folds::accumulators exchange(void* slots, const typename Fol
   using accumulators = typename Folds::accumulators;
   using slot = tagged<accumulators>;
   const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x), blocks = static_cast<int>(gridDim.x);
-  slot* const all = static_cast<slot*>(slots) + (epoch & 1) * static_cast<unsigned>(blocks);  // a block may be one step ahead of another
+  slot* const all = slots_of_step<accumulators>(slots, epoch, static_cast<unsigned>(blocks));
   if (thread == 0) slot(sums, epoch).publish(all + blockIdx.x);
   __nanosleep(static_cast<unsigned>(3 * blocks / 2));
   accumulators combined = Folds::identities();

@@ -75,4 +75,10 @@ struct tagged {
   }
 };
 
+/// Where each of so many blocks leaves its value of a step: even and odd steps apart, for a block may be one step ahead of another.
+template <class T>
+DSL_DETAIL_FN tagged<T>* slots_of_step(void* slots, unsigned step, unsigned blocks) {
+  return static_cast<tagged<T>*>(slots) + (step & 1) * blocks;
+}
+
 }  // namespace dsl::detail

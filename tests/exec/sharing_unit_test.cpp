@@ -1,0 +1,100 @@
+// Which threads' parts make a result, and which thread has it: rows shorter than a warp, as long, and of many warps.
+#include <gtest/gtest.h>
+
+#include <dsl/exec/fold.hpp>
+
+#include <random>
+#include <vector>
+
+namespace {
+
+using namespace dsl::detail;
+using parts = std::vector<std::uint64_t>;
+
+// A block combines as kernels do: lanes by halves, then the values of warps. Lanes that have no partner get their own value again.
+parts combined(parts of, const sharing& threads) {
+  const auto block = static_cast<int>(of.size());
+  for (int step = 16; step > 0; step /= 2) {
+    if (!halves_at(step, threads)) continue;
+    const parts before = of;
+    for (int t = 0; t < block; ++t)
+      of[static_cast<std::size_t>(t)] += before[static_cast<std::size_t>(t % 32 + step < 32 ? t + step : t)];
+  }
+  if (!goes_across_warps(threads)) return of;
+  parts all = of;
+  for (int t = 0; t < block; ++t) {
+    if (threads.owned_by(t, block) < 0) continue;
+    const warp_leaders from = leaders_of(t, threads);
+    std::uint64_t sum = 0;
+    for (int i = 0; i < from.count; ++i) sum += of.at(static_cast<std::size_t>(from.first + i * from.step));
+    all[static_cast<std::size_t>(t)] = sum;
+  }
+  return all;
+}
+
+// Threads `distance` apart share a result, `parts` of them; results are numbered as their first threads are.
+int result_of(int thread, const sharing& threads) {
+  return thread / threads.span() * threads.distance() + thread % threads.distance();
+}
+
+template <class Visit> void for_each_sharing(const Visit& visit) {
+  for (int block = 32; block <= 1024; block *= 2)
+    for (int log2_distance = 0; 1 << log2_distance <= block; ++log2_distance)
+      for (int log2_parts = 0; 1 << (log2_distance + log2_parts) <= block; ++log2_parts)
+        visit(block, sharing{log2_distance, log2_parts});
+}
+
+std::string name_of(int block, const sharing& s) {
+  return std::to_string(s.parts()) + " parts " + std::to_string(s.distance()) + " apart in a block of " + std::to_string(block);
+}
+
+TEST(sharing, has_one_owner_for_each_result) {
+  for_each_sharing([](int block, const sharing& s) {
+    std::vector<int> owners(static_cast<std::size_t>(s.owners(block)), 0);
+    ASSERT_EQ(s.owners(block) * s.parts(), block);
+    for (int t = 0; t < block; ++t) {
+      const int owned = s.owned_by(t, block);
+      ASSERT_LT(owned, s.owners(block)) << name_of(block, s);
+      if (owned >= 0) ++owners[static_cast<std::size_t>(owned)];
+    }
+    for (const int count : owners) ASSERT_EQ(count, 1) << name_of(block, s);
+  });
+}
+
+// Random numbers of 64 bits: a part that is missing, taken twice or taken from another result changes the sum.
+TEST(sharing, owners_get_every_part_once) {
+  std::mt19937_64 engine(5);
+  for_each_sharing([&](int block, const sharing& s) {
+    parts of(static_cast<std::size_t>(block)), want(static_cast<std::size_t>(s.owners(block)), 0);
+    for (int t = 0; t < block; ++t) {
+      of[static_cast<std::size_t>(t)] = engine();
+      want[static_cast<std::size_t>(result_of(t, s))] += of[static_cast<std::size_t>(t)];
+    }
+    const parts got = combined(of, s);
+    for (int t = 0; t < block; ++t)
+      if (const int owned = s.owned_by(t, block); owned >= 0) {
+        ASSERT_EQ(got[static_cast<std::size_t>(t)], want[static_cast<std::size_t>(owned)])
+            << name_of(block, s) << ", thread " << t;
+      }
+  });
+}
+
+// The values of the warps' leaders alone are read, and no thread beyond the block's.
+TEST(sharing, leaders_are_the_first_of_their_warps) {
+  for_each_sharing([](int block, const sharing& s) {
+    if (!goes_across_warps(s)) return;
+    for (int t = 0; t < block; ++t) {
+      if (s.owned_by(t, block) < 0) continue;
+      const warp_leaders from = leaders_of(t, s);
+      ASSERT_EQ(from.count * from.step, s.span()) << name_of(block, s);
+      for (int i = 0; i < from.count; ++i) {
+        const int leader = from.first + i * from.step;
+        ASSERT_LT(leader, block);
+        ASSERT_LT(leader % 32, std::min(32, s.distance())) << name_of(block, s);
+        ASSERT_EQ(result_of(leader, s), result_of(from.first, s)) << name_of(block, s);
+      }
+    }
+  });
+}
+
+}  // namespace

@@ -1,0 +1,317 @@
+// Which elements are whose: each belongs to one tile of one group, and to one thread there, whatever the shape, the layout and the plan.
+#include <gtest/gtest.h>
+
+#include <dsl/exec/run.hpp>
+
+#include "../../lib/copy.hpp"
+#include "../../lib/layout.hpp"
+#include "../../lib/parameters.hpp"
+#include "random_operand.hpp"
+
+namespace {
+
+using namespace dsl::detail;
+using dsl::op;
+using nothing = program<heads<>, words<>, words<>>;
+
+shape_of_test draw_shape(std::mt19937& engine, std::int64_t room = 5000) {
+  shape_of_test shape(static_cast<std::size_t>(draw_below(engine, 6)));
+  for (auto& n : shape) {
+    const int kind = draw_below(engine, 4);
+    n = kind == 0 ? 1 + draw_below(engine, 400) : kind == 1 ? 31 + draw_below(engine, 3) : 1 + draw_below(engine, 5);
+    n = std::min(n, std::max<std::int64_t>(room, 1));
+    room /= n;
+  }
+  return shape;
+}
+
+dsl::launch draw_launch(std::mt19937& engine, bool folds) {
+  const int block = 32 << draw_below(engine, 6);
+  return {draw_below(engine, 2) == 0 ? 0
+          : folds                    ? block
+                                     : block * (1 + draw_below(engine, 2)) / 2 / 32 * 32,
+          folds ? draw_below(engine, 2) * (1 + draw_below(engine, 20)) : 0};
+}
+
+// What kernels are told, without kernels: a copy, or a reduction to what is kept.
+constexpr std::uint64_t copied[] = {target_word::make(false, 0).word}, reduced[] = {target_word::make(true, 0).word};
+program_code code_without_kernels(bool folds, int lanes, std::mt19937& engine) {
+  program_code code{};
+  code.inputs = 1;
+  code.pass.view.folds = folds ? 1 : 0, code.pass.view.targets = folds ? reduced : copied, code.pass.view.target_count = 1;
+  code.pass.lanes = lanes;
+  code.pass.ahead[0] = folds ? 1 << draw_below(engine, 4) : 1, code.pass.ahead[1] = folds ? 1 << draw_below(engine, 3) : 1;
+  code.pass.accumulator_bytes = code.pass.state_bytes = 8;
+  return code;
+}
+
+// Where the elements of all tiles lie, and where their results do, as blocks find them.
+template <bool Folds>
+std::vector<std::pair<std::int64_t, std::int64_t>> places_of_tiles(const void* parameters, const dsl::plan& p, bool groups) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> all;
+  using arguments = strided_arguments<2>;
+  const auto& args = *static_cast<const arguments*>(parameters);
+  tile_place<arguments, 2, 0, Folds> place(args);
+  for (std::int64_t group = 0; group < (groups ? p.groups : 1); ++group)
+    for (std::int64_t tile = 0; tile < p.tiles; ++tile) {
+      place.enter(static_cast<std::uint32_t>(group), static_cast<std::uint32_t>(tile));
+      EXPECT_LE(place.width, args.tiles_of.width);
+      EXPECT_LE(place.height, args.tiles_of.height);
+      for (int y = 0; y < place.height; ++y)
+        for (int x = 0; x < place.width; ++x)
+          all.emplace_back(place.offset[0] + x * args.strides[0][0] + y * args.strides[0][1],
+                           place.offset[1] + x * args.strides[1][0] + y * args.strides[1][1]);
+    }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+TEST(tiles, have_each_element_once) {
+  std::mt19937 engine(1);
+  int strided = 0, kept = 0;
+  for (int round = 0; round < 1500; ++round) {
+    const shape_of_test shape = draw_shape(engine);
+    const bool folds = round % 3 != 0;
+    const auto rank = static_cast<int>(shape.size());
+    const std::uint32_t axes = folds ? engine() & ((1u << rank) - 1) : 0;
+    shape_of_test kept_shape;
+    for (int d = 0; d < rank; ++d)
+      if ((axes >> d & 1) == 0) kept_shape.push_back(shape[static_cast<std::size_t>(d)]);
+    const random_operand in = make_random_operand(shape, dsl::dtype::float32, dsl::backend::sim, true, engine);
+    random_operand out = make_random_operand(kept_shape, dsl::dtype::float32, dsl::backend::sim, false, engine);
+    operand all[] = {in.is, out.is};
+    if (folds) lie_along(all[1], {rank, axes});
+    geometry g;
+    const program_code code = code_without_kernels(folds, 1 << draw_below(engine, 5), engine);
+    // A reduction's index space is that of what it reads.
+    if (folds) all[0].rank = rank;
+    if (folds && in.is.rank != rank) continue;
+    if (folds && !std::equal(shape.begin(), shape.end(), in.is.extents)) continue;
+    lay_out(g, all, 1, 1, code.pass.lanes, code.pass.view);
+    const dsl::plan p = make_plan(g, all, 1, code.pass, {}, draw_launch(engine, folds));
+    ASSERT_EQ(p.grid, folds ? p.groups * p.splits : p.tiles) << p.describe().c_str();
+    ASSERT_EQ(p.block % 32, 0);
+    if (g.linear) {
+      ASSERT_GE(p.tiles * p.block * p.lanes * code.pass.ahead[0], g.elements) << p.describe().c_str();
+      continue;
+    }
+    ++strided, kept += g.kept != 0 ? 1 : 0;
+    parameters given = pass_parameters(code, all, g, p);
+    const auto got = folds ? places_of_tiles<true>(given.data(), p, g.kept != 0) : places_of_tiles<false>(given.data(), p, false);
+    std::vector<std::pair<std::int64_t, std::int64_t>> want;
+    for_each_place(shape, [&](const shape_of_test& at) {
+      shape_of_test result;
+      for (int d = 0; d < rank; ++d)
+        if ((axes >> d & 1) == 0) result.push_back(at[static_cast<std::size_t>(d)]);
+      want.emplace_back(in.offset(at), out.offset(result));
+    });
+    std::sort(want.begin(), want.end());
+    if (folds && g.kept == 0) {  // one result, which has no place
+      for (auto& each : want) each.second = 0;
+    }
+    ASSERT_EQ(got.size(), want.size()) << "round " << round << ": " << p.describe().c_str();
+    ASSERT_EQ(got, want) << "round " << round << ": " << p.describe().c_str();
+  }
+  EXPECT_GT(strided, 500);
+  EXPECT_GT(kept, 200);
+}
+
+// A block and its threads as a kernel has them: threads in rows and columns, each with a place in a tile.
+struct memory_range {
+  const unsigned char* begin;
+  std::size_t bytes;
+  bool has(const void* at, std::size_t count) const {
+    const auto* const first = static_cast<const unsigned char*>(at);
+    return first >= begin && first + count <= begin + bytes;
+  }
+};
+struct tally {
+  memory_range in, out, shared;
+  std::vector<int> written;  // how often, of each byte of the target
+  int mistakes = 0;
+};
+
+// Counts what is written, and what is not where it may be.
+struct counting_memory {
+  static constexpr bool apart = true;
+  unsigned char* shared;
+  tally* seen;
+  template <class T> T load(const void* address) const {
+    const bool right = (seen->in.has(address, sizeof(T)) || seen->shared.has(address, sizeof(T))) &&
+                       reinterpret_cast<std::uintptr_t>(address) % alignof(T) == 0;
+    if (!right) return ++seen->mistakes, T{};
+    return *static_cast<const T*>(address);
+  }
+  template <class T> void store(T* address, const T& value) const {
+    if (!seen->out.has(address, sizeof(T)) || reinterpret_cast<std::uintptr_t>(address) % alignof(T) != 0) {
+      ++seen->mistakes;
+      return;
+    }
+    *address = value;
+    const auto first = reinterpret_cast<const unsigned char*>(address) - seen->out.begin;
+    for (std::size_t i = 0; i < sizeof(T); ++i) ++seen->written[static_cast<std::size_t>(first) + i];
+  }
+  template <class T> void fetch(T* to, const T* from) const {
+    if (seen->shared.has(to, sizeof(T))) *to = load<T>(from);
+    else ++seen->mistakes;
+  }
+};
+
+using load_byte =
+    program<heads<head::make(op::load, dsl::dtype::uint8, 0).word>, words<0>, words<reference::make(dsl::dtype::uint8, 0).word>>;
+using copy_bytes = pass<load_byte, nothing, words<target_word::make(false, 0).word>, foldings<>>;
+
+template <class Arguments> void copy_by_threads(const void* parameters, const dsl::plan& p, const counting_memory& memory) {
+  kernel_body<copy_bytes, 1, Arguments, counting_memory> thread(*static_cast<const Arguments*>(parameters), memory);
+  for (std::int64_t tile = 0; tile < p.grid; ++tile) {
+    if constexpr (Arguments::strided)
+      for (int t = 0; p.tile_bytes > 0 && t < p.block; ++t) thread.load_tile(static_cast<std::uint32_t>(tile), t, p.block);
+    for (int t = 0; t < p.block; ++t) thread.map(tile, t, p.block);
+  }
+}
+
+TEST(tiles, threads_write_each_element_once) {
+  std::mt19937 engine(2);
+  const program_code& code = copy_code(1);
+  int linear = 0, transposing = 0;
+  for (int round = 0; round < 400; ++round) {
+    const shape_of_test shape = draw_shape(engine);
+    const random_operand in = make_random_operand(shape, dsl::dtype::uint8, dsl::backend::sim, true, engine);
+    const random_operand out = make_random_operand(shape, dsl::dtype::uint8, dsl::backend::sim, false, engine);
+    const operand all[] = {in.is, out.is};
+    geometry g;
+    lay_out(g, all, 1, 1, code.pass.lanes, code.pass.view);
+    const dsl::plan p = make_plan(g, all, 1, code.pass, {}, draw_launch(engine, false));
+    linear += g.linear ? 1 : 0, transposing += p.tile_bytes > 0 ? 1 : 0;
+    const std::vector<unsigned char> before(out.data(), out.data() + out.size);
+    std::vector<unsigned char> shared(static_cast<std::size_t>(p.tile_bytes) + 16);
+    auto* const aligned = shared.data() + (16 - reinterpret_cast<std::uintptr_t>(shared.data()) % 16) % 16;
+    tally seen{{in.data(), static_cast<std::size_t>(in.size)},
+               {out.data(), before.size()},
+               {aligned, static_cast<std::size_t>(p.tile_bytes)},
+               std::vector<int>(before.size(), 0)};
+    const counting_memory memory{aligned, &seen};
+    parameters given = pass_parameters(code, all, g, p);
+    if (g.linear) copy_by_threads<linear_arguments<2>>(given.data(), p, memory);
+    else copy_by_threads<strided_arguments<2>>(given.data(), p, memory);
+    std::vector<int> times(before.size(), 0);
+    auto want = before;
+    for_each_place(shape, [&](const shape_of_test& at) {
+      const auto to = static_cast<std::size_t>(out.first + out.offset(at));
+      ++times[to], want[to] = in.data()[in.first + in.offset(at)];
+    });
+    ASSERT_EQ(seen.mistakes, 0) << "round " << round << ": " << p.describe().c_str();
+    ASSERT_EQ(seen.written, times) << "round " << round << ": " << p.describe().c_str();
+    ASSERT_EQ(std::vector<unsigned char>(out.data(), out.data() + out.size), want)
+        << "round " << round << ": " << p.describe().c_str();
+  }
+  EXPECT_GT(linear, 40);
+  EXPECT_GT(transposing, 5);
+}
+
+// Elements of every size, by the kernels of the library's own copies, in the simulator and on the host.
+TEST(tiles, copies_of_elements_of_any_size) {
+  std::mt19937 engine(3);
+  constexpr dsl::dtype types[] = {dsl::dtype::uint8, dsl::dtype::uint16, dsl::dtype::uint32, dsl::dtype::uint64,
+                                  dsl::dtype::complex128};
+  for (int round = 0; round < 600; ++round) {
+    const shape_of_test shape = draw_shape(engine);
+    const dsl::dtype type = types[round % 5];
+    const dsl::device where = round % 2 == 0 ? dsl::backend::host : dsl::backend::sim;
+    const random_operand in = make_random_operand(shape, type, where, true, engine),
+                         out = make_random_operand(shape, type, where, false, engine);
+    const auto size = static_cast<std::int64_t>(size_of(type));
+    std::vector<unsigned char> want(out.data(), out.data() + out.size * size);
+    for_each_place(shape, [&](const shape_of_test& at) {
+      std::copy_n(in.data() + (in.first + in.offset(at)) * size, size, want.begin() + (out.first + out.offset(at)) * size);
+    });
+    const operand all[] = {in.is, out.is};
+    prepared copy(copy_code(static_cast<int>(size)), all,
+                  where.kind == dsl::backend::sim ? draw_launch(engine, false) : dsl::launch{});
+    copy.run();
+    ASSERT_EQ(std::vector<unsigned char>(out.data(), out.data() + out.size * size), want)
+        << "round " << round << ": " << copy.make_plan().describe().c_str();
+  }
+}
+
+// Sums of random numbers of 64 bits, which an element that is missing, taken twice or taken by another result changes.
+using load_number =
+    program<heads<head::make(op::load, dsl::dtype::int64, 0).word>, words<0>, words<reference::make(dsl::dtype::int64, 0).word>>;
+using total = program<heads<head::make(op::folded, dsl::dtype::int64, 0).word>, words<0>,
+                      words<reference::make(dsl::dtype::int64, 0).word>>;
+using addition =
+    program<heads<head::make(op::value, dsl::dtype::int64, 0).word, head::make(op::value, dsl::dtype::int64, 1).word,
+                  head::make(op::add, dsl::dtype::int64, 2).word>,
+            words<0, 1, reference::make(dsl::dtype::int64, 0).word | reference::make(dsl::dtype::int64, 1).word << 16>,
+            words<reference::make(dsl::dtype::int64, 2).word>>;
+using sum_numbers =
+    pass<load_number, total, words<target_word::make(true, 0).word>, foldings<folding<addition, words<0, 0>, 0, false>>>;
+
+TEST(tiles, sums_have_each_element_once) {
+  std::mt19937 engine(4);
+  const program_code& code = code_of<unnamed, sum_numbers, 1>();
+  for (int round = 0; round < 1200; ++round) {
+    const shape_of_test shape = draw_shape(engine, round % 20 == 0 ? 100'000 : 5000);
+    const auto rank = static_cast<int>(shape.size());
+    const std::uint32_t axes = engine() & ((1u << rank) - 1);
+    shape_of_test kept;
+    for (int d = 0; d < rank; ++d)
+      if ((axes >> d & 1) == 0) kept.push_back(shape[static_cast<std::size_t>(d)]);
+    const dsl::device where = round % 2 == 0 ? dsl::backend::host : dsl::backend::sim;
+    const random_operand in = make_random_operand(shape, dsl::dtype::int64, where, false, engine),
+                         out = make_random_operand(kept, dsl::dtype::int64, where, false, engine);
+    const auto* const from = reinterpret_cast<const std::uint64_t*>(in.data());
+    auto* const to = reinterpret_cast<std::uint64_t*>(out.data());
+    std::vector<std::uint64_t> want(to, to + out.size);
+    const auto result_of = [&](const shape_of_test& at) {
+      shape_of_test result;
+      for (int d = 0; d < rank; ++d)
+        if ((axes >> d & 1) == 0) result.push_back(at[static_cast<std::size_t>(d)]);
+      return static_cast<std::size_t>(out.first + out.offset(result));
+    };
+    for_each_place(shape, [&](const shape_of_test& at) { want[result_of(at)] = 0; });
+    for_each_place(shape, [&](const shape_of_test& at) { want[result_of(at)] += from[in.first + in.offset(at)]; });
+    operand all[] = {in.is, out.is};
+    lie_along(all[1], {rank, axes});
+    prepared sum(code, all, where.kind == dsl::backend::sim ? draw_launch(engine, true) : dsl::launch{});
+    sum.run();
+    ASSERT_EQ(std::vector<std::uint64_t>(to, to + out.size), want)
+        << "round " << round << ", axes " << axes << ": " << sum.make_plan().describe().c_str();
+  }
+}
+
+// A plan depends on the operands, the device and what is fixed for the call, and on nothing else.
+TEST(tiles, a_plan_follows_from_what_it_is_asked_for) {
+  std::mt19937 engine(5);
+  const auto plan_of = [](const random_operand& in, const random_operand& out, int size, const dsl::launch& fixed) {
+    const operand all[] = {in.is, out.is};
+    return std::string(prepared(copy_code(size), all, fixed).make_plan().describe().c_str());
+  };
+  const auto make = [&](dsl::dtype type, dsl::device where, std::int64_t n, std::int64_t first) {
+    random_operand o = make_random_operand({n + first}, type, where, false, engine);
+    o.is.extents[0] = n, o.is.strides[0] = 1,
+    o.is.word[0] = reinterpret_cast<std::uintptr_t>(o.data()) + static_cast<std::uint64_t>(first * size_of(type));
+    return o;
+  };
+  const dsl::device host = dsl::backend::host, sim = dsl::backend::sim;
+  const auto words = [&](dsl::device where, std::int64_t n, std::int64_t first) {
+    return make(dsl::dtype::uint32, where, n, first);
+  };
+  const std::string plain = plan_of(words(sim, 5000, 0), words(sim, 5000, 0), 4, {});
+  EXPECT_EQ(plain, plan_of(words(sim, 5000, 0), words(sim, 5000, 0), 4, {}));
+  EXPECT_NE(plain, plan_of(words(sim, 5001, 0), words(sim, 5001, 0), 4, {}));
+  EXPECT_NE(plain, plan_of(words(host, 5000, 0), words(host, 5000, 0), 4, {}));
+  EXPECT_NE(plain, plan_of(words(sim, 5000, 0), words(sim, 5000, 0), 4, {.block = 64}));
+  EXPECT_NE(plain, plan_of(make(dsl::dtype::uint8, sim, 5000, 0), make(dsl::dtype::uint8, sim, 5000, 0), 1, {}));
+  // Which operands are read and written in vectors is laid out, not planned.
+  for (const std::int64_t first : {0, 1, 2, 3, 4, 8}) {
+    const random_operand in = words(sim, 5000, first), out = words(sim, 5000, 0);
+    const operand all[] = {in.is, out.is};
+    geometry g;
+    lay_out(g, all, 1, 1, 4, pass_view{});
+    EXPECT_EQ(g.walks[0].how == access::wide, first % 4 == 0) << first;
+    EXPECT_EQ(g.walks[1].how, access::wide);
+  }
+}
+
+}  // namespace

@@ -1,0 +1,176 @@
+// Every CUDA call of much work made to fail, one at a time: an error of the library's comes of it or no harm, targets are as they were,
+// nothing is lost, and the same work then succeeds. `--without-kernels`: without a GPU, and then without results.
+#include <dsl/dsl.hpp>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime.hpp"
+#include "work.hpp"
+
+namespace {
+
+using faults::work;
+
+int mistakes = 0;
+void report(const work& w, const std::string& where, const std::string& what) {
+  if (++mistakes <= 40) std::printf("WRONG: %s, %s: %s\n", w.name, where.c_str(), what.c_str());
+}
+
+// What came of a piece of work: nothing (it went well), an error of the library's, or what must not be.
+struct outcome {
+  bool is_error = false;
+  std::string error, wrong;
+};
+outcome attempt(const work& w) {
+  try {
+    w.run();
+    return {};
+  } catch (const faults::wrong_result& e) {
+    return {false, "", std::string("a wrong result: ") + e.what()};
+  } catch (const dsl::error& e) {
+    return {true, e.what(), ""};
+  } catch (const std::exception& e) {
+    return {false, "", std::string("not a dsl::error: ") + e.what()};
+  } catch (...) {
+    return {false, "", "not an exception"};
+  }
+}
+
+void must_succeed(const work& w, const std::string& where) {
+  const outcome o = attempt(w);
+  if (o.is_error) report(w, where, o.error);
+  if (!o.wrong.empty()) report(w, where, o.wrong);
+}
+
+// What is alive, and what the pool has in use, when all that is queued is done.
+struct in_use {
+  faults::living alive;
+  std::size_t pool;
+  friend bool operator==(const in_use&, const in_use&) = default;
+  std::string describe() const { return alive.describe() + ", " + std::to_string(pool) + " bytes of the pool"; }
+};
+in_use used_now() {
+  const faults::pause unseen;
+  dsl::device::current().synchronize();
+  return {faults::alive(), dsl::memory_usage_of().used};
+}
+
+// How calls of a function fail.
+std::vector<faults::failure> failures_of(std::string_view function) {
+  if (function == "cudaMallocAsync") return {{cudaErrorMemoryAllocation}, {cudaErrorMemoryAllocation, true}, {cudaErrorUnknown}};
+  if (function.ends_with("Synchronize")) return {{cudaErrorLaunchFailure}};
+  return {{cudaErrorUnknown}};
+}
+
+struct counts { long calls = 0, errors = 0, harmless = 0; };
+
+// Fails the number-th call of a piece of work. Returns false where there are fewer.
+bool fail_at(const work& w, long number, in_use& before, counts& all) {
+  const auto fail = [&](const faults::failure& how) -> const char* {
+    faults::begin(number, how);
+    const outcome o = attempt(w);
+    const char* const function = faults::failed();
+    faults::end();
+    if (function == nullptr) return nullptr;
+    ++all.calls, ++(o.is_error ? all.errors : all.harmless);
+    const std::string where = "call " + std::to_string(number) + " (" + function + (how.stays ? ", and all later ones" : "") + ": " + cudaGetErrorName(how.status) + ")";
+    if (!o.wrong.empty()) report(w, where, o.wrong);
+    must_succeed(w, "after " + where);
+    if (const in_use after = used_now(); after != before) {
+      report(w, where, "in use are " + after.describe() + "; before " + before.describe());
+      before = after;
+    }
+    return function;
+  };
+  const char* const function = fail({cudaErrorUnknown});
+  if (function == nullptr) return false;
+  for (const faults::failure& how : failures_of(function))
+    if (how.status != cudaErrorUnknown) fail(how);
+  return true;
+}
+
+// All calls of all work, in a process that has done it before.
+counts fail_each_call() {
+  counts all;
+  for (const work& w : faults::all_work()) {
+    must_succeed(w, "at first");
+    must_succeed(w, "the second time");
+    in_use before = used_now();
+    must_succeed(w, "the third time");
+    if (const in_use after = used_now(); after != before) report(w, "without a failure", "in use are " + after.describe() + "; before " + before.describe());
+    faults::begin();
+    must_succeed(w, "counted");
+    const long calls = faults::calls();
+    const counts so_far = all;
+    long number = 1;
+    while (fail_at(w, number, before, all)) ++number;
+    // Threads take turns, so that there may be some calls more or less.
+    if (number <= calls / 2 || number == 1) report(w, "at last", "only " + std::to_string(number - 1) + " of " + std::to_string(calls) + " calls were made to fail");
+    std::printf("%-26s %4ld calls; %4ld failures: %4ld errors, %3ld harmless\n", w.name, calls, all.calls - so_far.calls, all.errors - so_far.errors,
+                all.harmless - so_far.harmless);
+    std::fflush(stdout);
+  }
+  if (faults::strangers() > 0) report(faults::all_work()[0], "at last", std::to_string(faults::strangers()) + " things were given back that were not alive");
+  return all;
+}
+
+// Runs `body` in a process of its own, before this one has touched the GPU. Returns its exit code.
+template <class Body>
+int in_child(const Body& body) {
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    const int code = body();
+    std::fflush(stdout);
+    std::_Exit(code);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
+}
+
+// What is asked once in a process: a call of the first work in a new one.
+constexpr int enough = 100;  // exit code: there are fewer calls
+int fail_in_a_new_process(const work& w, long number) {
+  faults::begin(number);
+  const outcome o = attempt(w);
+  const char* const function = faults::failed();
+  faults::end();
+  if (function == nullptr) return enough;
+  const std::string where = "call " + std::to_string(number) + " of a process (" + function + ")";
+  if (!o.wrong.empty()) report(w, where, o.wrong);
+  must_succeed(w, "after " + where);
+  return mistakes;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool emulated = argc > 1 && std::strcmp(argv[1], "--without-kernels") == 0;
+  constexpr long first_calls = 24;
+  if (emulated) faults::emulate();
+  const bool has_gpu = emulated || in_child([] {
+    int count = 0;
+    return cudaGetDeviceCount(&count) == cudaSuccess && count > 0 ? 0 : 1;
+  }) == 0;
+  if (!has_gpu) return std::printf("skipped: no GPU\n"), 77;
+  long failed_processes = 0;
+  for (long number = 1; number <= first_calls; ++number) {
+    const int code = in_child([&] { return fail_in_a_new_process(faults::first_work(), number); });
+    if (code == enough) break;
+    if (code != 0) ++mistakes;
+    ++failed_processes;
+  }
+  const counts all = fail_each_call();
+  if (failed_processes < 8) ++mistakes, std::printf("WRONG: only %ld calls of a new process were made to fail\n", failed_processes);
+  std::printf("%ld calls in new processes and %ld after that were made to fail, of which %ld ended in an error%s; %d mistakes\n", failed_processes, all.calls,
+              all.errors, emulated ? ", without kernels: no result was compared" : "", mistakes);
+  return mistakes == 0 ? 0 : 1;
+}

@@ -1,0 +1,305 @@
+// What the library keeps of the CUDA runtime's answers, what it asks when, and what it gives back when a call fails. The answers are
+// made up (`faults::emulate`), so no GPU is needed.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "../../lib/buffer.hpp"
+#include "../../lib/cuda.hpp"
+#include "../../lib/stream.hpp"
+#include "runtime.hpp"
+
+namespace {
+
+using namespace dsl::detail;
+using faults::calls_of;
+
+const dsl::device gpu = dsl::backend::cuda;
+
+// Counts from here on; what a test took it gives back.
+struct runtime_calls : testing::Test {
+  static void SetUpTestSuite() { faults::emulate(); }
+  void SetUp() override {
+    dsl::properties(gpu);
+    faults::begin();
+    before = faults::alive();
+  }
+  void TearDown() override {
+    faults::end();
+    EXPECT_EQ(faults::alive(), before) << faults::alive().describe() << " instead of " << before.describe();
+    EXPECT_EQ(faults::strangers(), 0);
+  }
+  // The first call of a function that `work` makes fails, and `work` throws.
+  template <class Work>
+  static void fails_at(const char* function, const Work& work, faults::failure how = {}) {
+    faults::begin_at(function, 1, how);
+    EXPECT_THROW(work(), dsl::error) << function;
+    EXPECT_NE(faults::failed(), nullptr) << function << " was not called";
+    faults::end();
+  }
+  faults::living before;
+};
+
+// A function's address is all that the library knows of a kernel.
+constexpr char functions[8] = {};
+program_code code{};
+
+TEST(device_properties, are_asked_for_until_there_is_an_answer_and_no_more) {
+  faults::emulate();
+  for (const char* const function : {"cudaGetDeviceCount", "cudaGetDeviceProperties", "cudaDriverGetVersion", "cudaRuntimeGetVersion",
+                                     "cudaDeviceGetDefaultMemPool", "cudaMemPoolSetAttribute"}) {
+    faults::begin_at(function);
+    EXPECT_THROW(dsl::properties(gpu), dsl::error) << function;
+    EXPECT_NE(faults::failed(), nullptr) << function;
+  }
+  faults::begin();
+  EXPECT_EQ(dsl::properties(gpu).multiprocessors, 16);
+  EXPECT_EQ(calls_of("cudaGetDeviceProperties"), 1);
+  faults::begin();
+  EXPECT_EQ(dsl::properties(gpu).compute_capability, 90);
+  EXPECT_EQ(dsl::devices().size(), 3u);
+  EXPECT_EQ(faults::calls(), 0);
+}
+
+TEST_F(runtime_calls, a_kernels_attributes_are_read_once_for_each_block_and_device) {
+  const auto read = [](int function, int block, int device) {
+    faults::begin();
+    const kernel_attributes a = cuda::attributes(code, &functions[function], block, device);
+    EXPECT_EQ(a.blocks_per_multiprocessor, block <= 1024 ? 2048 / block : 0);
+    EXPECT_EQ(a.registers, 32);
+    return calls_of("cudaFuncGetAttributes");
+  };
+  EXPECT_EQ(read(0, 256, 0), 1);
+  EXPECT_EQ(read(0, 256, 0), 0);
+  EXPECT_EQ(read(0, 128, 0), 1);
+  EXPECT_EQ(read(0, 256, 1), 1);
+  EXPECT_EQ(read(1, 256, 0), 1);
+  EXPECT_EQ(read(1, 2048, 0), 1);  // more threads than the kernel takes
+  EXPECT_EQ(calls_of("cudaOccupancyMaxActiveBlocksPerMultiprocessor"), 0);
+  for (const int function : {0, 1})
+    for (const int block : {256, 256}) EXPECT_EQ(read(function, block, 0), 0);
+  EXPECT_EQ(read(0, 128, 0), 0);
+  EXPECT_EQ(read(0, 256, 1), 0);
+}
+
+TEST_F(runtime_calls, a_failure_to_read_attributes_is_not_kept) {
+  for (const char* const function : {"cudaFuncGetAttributes", "cudaOccupancyMaxActiveBlocksPerMultiprocessor"})
+    fails_at(function, [] { cuda::attributes(code, &functions[2], 256, 0); });
+  faults::begin();
+  EXPECT_EQ(cuda::attributes(code, &functions[2], 256, 0).registers, 32);
+  EXPECT_EQ(calls_of("cudaFuncGetAttributes"), 1);
+}
+
+TEST_F(runtime_calls, threads_share_what_is_kept) {
+  std::vector<std::thread> threads;
+  std::atomic<int> right{0};
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&right] {
+      for (int i = 0; i < 200; ++i) right += cuda::attributes(code, &functions[3], 32 << i % 5, 0).blocks_per_multiprocessor == 64 >> i % 5;
+    });
+  for (auto& each : threads) each.join();
+  EXPECT_EQ(right, 8 * 200);
+  EXPECT_EQ(calls_of("cudaFuncGetAttributes"), 5);
+}
+
+// The limit of a block's shared memory is a function's: raised once, to the most, and only for blocks that need it.
+TEST_F(runtime_calls, a_kernels_shared_memory_is_raised_once) {
+  const dsl::stream on(gpu);
+  const auto launch = [&](int function, int shared) {
+    faults::begin();
+    void* none = nullptr;
+    cuda::launch_kernel({&functions[function], 1, 32, shared, &none, nullptr, nullptr, code.pass.view, nullptr, 1}, on);
+    EXPECT_EQ(calls_of("cudaLaunchKernel"), 1);
+    return calls_of("cudaFuncSetAttribute");
+  };
+  EXPECT_EQ(launch(4, 0), 0);
+  EXPECT_EQ(launch(4, 47 << 10), 0);  // with the function's own 1,024 bytes as much as it has without asking
+  EXPECT_EQ(launch(4, (47 << 10) + 16), 1);
+  EXPECT_EQ(launch(4, 200 << 10), 0);
+  EXPECT_EQ(launch(5, 200 << 10), 1);
+  EXPECT_EQ(launch(4, 60 << 10), 0);
+}
+
+TEST_F(runtime_calls, sums_are_exchanged_in_memory_that_is_cleared_when_its_numbers_end) {
+  const dsl::stream on(gpu);
+  const auto next = [&](std::size_t bytes, std::int64_t steps) {
+    faults::begin();
+    return cuda::exchange_of(on, bytes, steps);
+  };
+  const auto cleared = [] { return calls_of("cudaMemsetAsync"); };
+  const cuda::exchange first = next(1000, 10);
+  EXPECT_EQ(first.epoch, 1u);
+  EXPECT_EQ(cleared(), 1);
+  EXPECT_EQ(next(1000, 5).epoch, 11u);
+  EXPECT_EQ(cleared(), 0);
+  const cuda::exchange same = next(16'000, 1);  // there is room for it
+  EXPECT_EQ(same.epoch, 16u);
+  EXPECT_EQ(same.slots, first.slots);
+  const cuda::exchange larger = next(100'000, 7);
+  EXPECT_EQ(larger.epoch, 1u);
+  EXPECT_NE(larger.slots, first.slots);
+  EXPECT_EQ(cleared(), 1);
+  EXPECT_EQ(next(100, 1).epoch, 8u);
+  stream_state::of(on).numbers.take(UINT32_MAX - 8 - 3);
+  EXPECT_EQ(next(100, 3).epoch, UINT32_MAX - 2);  // the last three
+  EXPECT_EQ(cleared(), 0);
+  std::memset(larger.slots, 0xff, 100'000);
+  EXPECT_EQ(next(100, 1).epoch, 1u);
+  EXPECT_EQ(cleared(), 1);
+  EXPECT_EQ(static_cast<const unsigned char*>(larger.slots)[99'999], 0);
+  const dsl::stream other(gpu);
+  faults::begin();
+  EXPECT_NE(cuda::exchange_of(other, 100, 1).slots, larger.slots);  // each stream has its own
+}
+
+TEST_F(runtime_calls, memory_for_exchanged_sums_that_was_not_cleared_is_cleared_later) {
+  const dsl::stream on(gpu);
+  fails_at("cudaMemsetAsync", [&] { cuda::exchange_of(on, 1000, 10); });
+  faults::begin();
+  EXPECT_EQ(cuda::exchange_of(on, 1000, 10).epoch, 1u);
+  EXPECT_EQ(calls_of("cudaMemsetAsync"), 1);
+  EXPECT_EQ(calls_of("cudaMallocAsync"), 0);
+}
+
+TEST_F(runtime_calls, partial_results_have_a_streams_own_memory) {
+  const dsl::stream on(gpu);
+  const cuda::workspace first = cuda::scratch_of(on, 1000);
+  for (std::size_t i = 0; i < cuda::max_tickets; ++i) ASSERT_EQ(first.tickets[i], 0u);
+  faults::begin();
+  EXPECT_EQ(cuda::scratch_of(on, 60'000).partials, first.partials);
+  EXPECT_EQ(calls_of("cudaMallocAsync"), 0);
+  const cuda::workspace larger = cuda::scratch_of(on, 70'000);
+  EXPECT_NE(larger.partials, first.partials);
+  EXPECT_EQ(cuda::scratch_of(on, 1).partials, larger.partials);
+  EXPECT_EQ(calls_of("cudaMallocAsync"), 1);
+  EXPECT_EQ(calls_of("cudaFreeAsync"), 0);  // another thread may be about to launch with the smaller one
+}
+
+TEST_F(runtime_calls, partial_results_memory_whose_tickets_were_not_cleared_is_given_back) {
+  const dsl::stream on(gpu);
+  const faults::living with_stream = faults::alive();
+  fails_at("cudaMemsetAsync", [&] { cuda::scratch_of(on, 1000); });
+  EXPECT_EQ(faults::alive(), with_stream) << faults::alive().describe();
+  EXPECT_NE(cuda::scratch_of(on, 1000).partials, nullptr);
+}
+
+// An allocation that finds too little waits, has the pool give back what it keeps, and tries again.
+TEST_F(runtime_calls, an_allocation_is_tried_twice) {
+  faults::begin_at("cudaMallocAsync", 1, {cudaErrorMemoryAllocation});
+  void* const memory = cuda::allocate(1000, 0, nullptr);
+  EXPECT_EQ(calls_of("cudaMallocAsync"), 2);
+  EXPECT_EQ(calls_of("cudaMemPoolTrimTo"), 1);
+  EXPECT_EQ(calls_of("cudaDeviceSynchronize"), 1);
+  cuda::release(memory, 0, nullptr);
+  faults::begin_at("cudaMallocAsync", 1, {cudaErrorMemoryAllocation, true});
+  EXPECT_THROW(cuda::allocate(1000, 0, nullptr), dsl::memory_error);
+  EXPECT_EQ(calls_of("cudaMallocAsync"), 2);
+  faults::begin_at("cudaMallocAsync");
+  EXPECT_THROW(cuda::allocate(1000, 0, nullptr), dsl::cuda_error);
+  EXPECT_EQ(calls_of("cudaMallocAsync"), 1);
+}
+
+TEST_F(runtime_calls, events_are_given_back_where_a_call_fails) {
+  const dsl::stream one(gpu), other(gpu);
+  for (const char* const function : {"cudaEventCreateWithFlags", "cudaEventRecord", "cudaStreamWaitEvent"})
+    fails_at(function, [&] { cuda::wait_for(0, native_of(one), native_of(other)); });
+  for (const char* const function : {"cudaEventCreateWithFlags", "cudaEventRecord", "cudaEventSynchronize"})
+    fails_at(function, [&] { cuda::marker(one).wait(); }, {cudaErrorLaunchFailure});
+  EXPECT_EQ(faults::alive().events, before.events);
+}
+
+TEST_F(runtime_calls, a_stream_that_cannot_be_made_leaves_nothing) {
+  fails_at("cudaStreamCreateWithFlags", [] { dsl::stream s(gpu); });
+  const dsl::stream s(gpu);
+  EXPECT_EQ(faults::alive().streams, before.streams + 1);
+}
+
+// Kernels recorded into a graph: made once, and given other parameters afterwards.
+TEST_F(runtime_calls, a_graph_of_kernels_is_made_once_and_given_back) {
+  const dsl::stream on(gpu);
+  void* none = nullptr;
+  const cuda::kernel_launch k{&functions[6], 1, 32, 0, &none, nullptr, nullptr, code.pass.view, nullptr, 1};
+  const auto run = [&](int times) {
+    cuda::kernel_graph graph(on);
+    for (int i = 0; i < times; ++i)
+      graph.run([&] {
+        for (int launch = 0; launch < 3; ++launch) cuda::launch_kernel(k, on);
+      });
+  };
+  faults::begin();
+  run(4);
+  EXPECT_EQ(calls_of("cudaGraphAddKernelNode"), 3);
+  EXPECT_EQ(calls_of("cudaGraphInstantiate"), 1);
+  EXPECT_EQ(calls_of("cudaGraphExecKernelNodeSetParams"), 9);
+  EXPECT_EQ(calls_of("cudaGraphLaunch"), 4);
+  EXPECT_EQ(calls_of("cudaLaunchKernel"), 0);
+  for (const char* const function : {"cudaGraphCreate", "cudaGraphAddKernelNode", "cudaGraphInstantiate", "cudaGraphExecKernelNodeSetParams", "cudaGraphLaunch"}) {
+    fails_at(function, [&] { run(2); });
+    EXPECT_EQ(faults::alive().graphs, before.graphs) << function;
+    EXPECT_EQ(faults::alive().executables, before.executables) << function;
+    faults::begin();
+    cuda::launch_kernel(k, on);  // nothing is recorded any more
+    EXPECT_EQ(calls_of("cudaLaunchKernel"), 1) << function;
+  }
+}
+
+// A stream waits for those that wrote what it reads and for those that read what it writes, once each, and for itself never.
+TEST_F(runtime_calls, streams_wait_for_each_other_where_they_share_memory) {
+  const dsl::stream one(gpu), two(gpu), three(gpu);
+  std::optional<buffer_ref> memory;
+  {
+    const dsl::stream_guard on(one);
+    memory = buffer_ref::allocate(1000, gpu);
+  }
+  const auto waits = [&](const dsl::stream& on, bool writes) {
+    faults::begin();
+    use(memory->get(), on, writes);
+    return calls_of("cudaStreamWaitEvent");
+  };
+  EXPECT_EQ(waits(one, true), 0);
+  EXPECT_EQ(waits(one, false), 0);
+  EXPECT_EQ(waits(two, false), 1);
+  EXPECT_EQ(waits(two, false), 0);
+  EXPECT_EQ(waits(three, false), 1);
+  EXPECT_EQ(waits(one, true), 2);  // behind both readers
+  EXPECT_EQ(waits(two, true), 1);
+  EXPECT_EQ(waits(three, false), 1);
+  // Freed behind the writer and the reader, on the stream that it was taken on.
+  faults::begin();
+  memory.reset();
+  EXPECT_EQ(calls_of("cudaStreamWaitEvent"), 2);
+  EXPECT_EQ(calls_of("cudaFreeAsync"), 1);
+}
+
+TEST_F(runtime_calls, a_wait_that_fails_leaves_who_uses_memory_as_it_was) {
+  const dsl::stream one(gpu), two(gpu);
+  const dsl::stream_guard on(one);
+  const buffer_ref memory = buffer_ref::allocate(1000, gpu);
+  for (const bool writes : {false, true}) fails_at("cudaStreamWaitEvent", [&] { use(memory.get(), two, writes); });
+  faults::begin();
+  use(memory.get(), two, true);
+  EXPECT_EQ(calls_of("cudaStreamWaitEvent"), 1);
+}
+
+// Memory is never given back beside work that uses it: where one stream cannot be ordered behind another, the host waits.
+TEST_F(runtime_calls, memory_is_freed_behind_all_streams_even_where_a_call_fails) {
+  const dsl::stream one(gpu), two(gpu);
+  for (const char* const function : {"cudaEventCreateWithFlags", "cudaEventRecord", "cudaStreamWaitEvent"}) {
+    std::optional<buffer_ref> memory;
+    {
+      const dsl::stream_guard on(one);
+      memory = buffer_ref::allocate(1000, gpu);
+    }
+    use(memory->get(), two, false);
+    faults::begin_at(function);
+    memory.reset();
+    EXPECT_NE(faults::failed(), nullptr) << function;
+    EXPECT_EQ(calls_of("cudaStreamSynchronize"), 1) << function;
+    EXPECT_EQ(calls_of("cudaFreeAsync"), 1);
+  }
+}
+
+}  // namespace
