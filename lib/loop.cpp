@@ -263,8 +263,8 @@ void loop::run_kernel(const plan& p, const loop_schedule& all, std::int64_t done
   const int inputs = code_->step->inputs, outputs = code_->step->outputs(), operands = inputs + outputs;
   use_operands(operands_.data(), inputs, outputs, on);
   parameters given({space_.elements, 1, {space_.count, 1, 1, {0, 0}, kept_along::none, nullptr, nullptr, nullptr}});
-  const std::int64_t groups = pieces(space_.elements, p.lanes) - p.grid * (p.in_shared + p.streamed) * p.block;
-  loop_walk walk{count, all.every, done / all.every, all.every - done % all.every, groups / p.grid, p.grid - groups % p.grid, p.in_shared, p.streamed, p.near, nullptr, 0};
+  loop_walk walk{count, all.every, done / all.every, all.every - done % all.every, 0, 0, p.in_shared, p.streamed, p.near, nullptr, 0};
+  walk.divide(pieces(space_.elements, p.lanes), p.grid, p.block);
   cuda::exchange e{};
   if (where().kind == backend::cuda && p.grid > 1 && p.loop != strategy::elementwise) {
     e = cuda::exchange_of(on, 2 * static_cast<std::size_t>(p.grid) * tagged_bytes(static_cast<std::size_t>(code_->step->pass.accumulator_bytes)), count);

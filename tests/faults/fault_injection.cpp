@@ -69,7 +69,9 @@ std::vector<faults::failure> failures_of(std::string_view function) {
   return {{cudaErrorUnknown}};
 }
 
-struct counts { long calls = 0, errors = 0, harmless = 0; };
+struct counts {
+  long calls = 0, errors = 0, harmless = 0;
+};
 
 // Fails the number-th call of a piece of work. Returns false where there are fewer.
 bool fail_at(const work& w, long number, in_use& before, counts& all) {
@@ -80,7 +82,8 @@ bool fail_at(const work& w, long number, in_use& before, counts& all) {
     faults::end();
     if (function == nullptr) return nullptr;
     ++all.calls, ++(o.is_error ? all.errors : all.harmless);
-    const std::string where = "call " + std::to_string(number) + " (" + function + (how.stays ? ", and all later ones" : "") + ": " + cudaGetErrorName(how.status) + ")";
+    const std::string where = "call " + std::to_string(number) + " (" + function + (how.stays ? ", and all later ones" : "") +
+                              ": " + cudaGetErrorName(how.status) + ")";
     if (!o.wrong.empty()) report(w, where, o.wrong);
     must_succeed(w, "after " + where);
     if (const in_use after = used_now(); after != before) {
@@ -104,7 +107,8 @@ counts fail_each_call() {
     must_succeed(w, "the second time");
     in_use before = used_now();
     must_succeed(w, "the third time");
-    if (const in_use after = used_now(); after != before) report(w, "without a failure", "in use are " + after.describe() + "; before " + before.describe());
+    if (const in_use after = used_now(); after != before)
+      report(w, "without a failure", "in use are " + after.describe() + "; before " + before.describe());
     faults::begin();
     must_succeed(w, "counted");
     const long calls = faults::calls();
@@ -112,18 +116,19 @@ counts fail_each_call() {
     long number = 1;
     while (fail_at(w, number, before, all)) ++number;
     // Threads take turns, so that there may be some calls more or less.
-    if (number <= calls / 2 || number == 1) report(w, "at last", "only " + std::to_string(number - 1) + " of " + std::to_string(calls) + " calls were made to fail");
-    std::printf("%-26s %4ld calls; %4ld failures: %4ld errors, %3ld harmless\n", w.name, calls, all.calls - so_far.calls, all.errors - so_far.errors,
-                all.harmless - so_far.harmless);
+    if (number <= calls / 2 || number == 1)
+      report(w, "at last", "only " + std::to_string(number - 1) + " of " + std::to_string(calls) + " calls were made to fail");
+    std::printf("%-26s %4ld calls; %4ld failures: %4ld errors, %3ld harmless\n", w.name, calls, all.calls - so_far.calls,
+                all.errors - so_far.errors, all.harmless - so_far.harmless);
     std::fflush(stdout);
   }
-  if (faults::strangers() > 0) report(faults::all_work()[0], "at last", std::to_string(faults::strangers()) + " things were given back that were not alive");
+  if (faults::strangers() > 0)
+    report(faults::all_work()[0], "at last", std::to_string(faults::strangers()) + " things were given back that were not alive");
   return all;
 }
 
 // Runs `body` in a process of its own, before this one has touched the GPU. Returns its exit code.
-template <class Body>
-int in_child(const Body& body) {
+template <class Body> int in_child(const Body& body) {
   std::fflush(stdout);
   const pid_t child = fork();
   if (child == 0) {
@@ -157,9 +162,9 @@ int main(int argc, char** argv) {
   constexpr long first_calls = 24;
   if (emulated) faults::emulate();
   const bool has_gpu = emulated || in_child([] {
-    int count = 0;
-    return cudaGetDeviceCount(&count) == cudaSuccess && count > 0 ? 0 : 1;
-  }) == 0;
+                                     int count = 0;
+                                     return cudaGetDeviceCount(&count) == cudaSuccess && count > 0 ? 0 : 1;
+                                   }) == 0;
   if (!has_gpu) return std::printf("skipped: no GPU\n"), 77;
   long failed_processes = 0;
   for (long number = 1; number <= first_calls; ++number) {
@@ -169,8 +174,9 @@ int main(int argc, char** argv) {
     ++failed_processes;
   }
   const counts all = fail_each_call();
-  if (failed_processes < 8) ++mistakes, std::printf("WRONG: only %ld calls of a new process were made to fail\n", failed_processes);
-  std::printf("%ld calls in new processes and %ld after that were made to fail, of which %ld ended in an error%s; %d mistakes\n", failed_processes, all.calls,
-              all.errors, emulated ? ", without kernels: no result was compared" : "", mistakes);
+  if (failed_processes < 8)
+    ++mistakes, std::printf("WRONG: only %ld calls of a new process were made to fail\n", failed_processes);
+  std::printf("%ld calls in new processes and %ld after that were made to fail, of which %ld ended in an error%s; %d mistakes\n",
+              failed_processes, all.calls, all.errors, emulated ? ", without kernels: no result was compared" : "", mistakes);
   return mistakes == 0 ? 0 : 1;
 }

@@ -23,7 +23,7 @@ struct state {
   std::string function;  // the one that is to fail; empty: any
   failure how;
   const char* failed = nullptr;
-  bool emulated = false;
+  bool emulated = false, captures = false;  // captures: an emulated stream
 };
 state& now() {
   static state& s = *new state;  // never freed: calls are made until the very end
@@ -201,7 +201,8 @@ CALL(cudaMemcpyAsync, (void* to, const void* from, std::size_t bytes, cudaMemcpy
      std::memmove(to, from, bytes))
 CALL(cudaMemsetAsync, (void* at, int value, std::size_t bytes, cudaStream_t stream), (at, value, bytes, stream), std::memset(at, value, bytes))
 WAIT(cudaStreamSynchronize, (cudaStream_t stream), (stream))
-CALL(cudaStreamIsCapturing, (cudaStream_t stream, cudaStreamCaptureStatus* captured), (stream, captured), *captured = cudaStreamCaptureStatusNone)
+CALL(cudaStreamIsCapturing, (cudaStream_t stream, cudaStreamCaptureStatus* captured), (stream, captured), *captured = now().captures ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone)
+CALL(cudaStreamBeginCapture, (cudaStream_t stream, cudaStreamCaptureMode mode), (stream, mode), now().captures = true)
 CALL(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned flags), (stream, event, flags))
 CALL(cudaEventRecord, (cudaEvent_t event, cudaStream_t stream), (event, stream))
 WAIT(cudaEventSynchronize, (cudaEvent_t event), (event))
@@ -225,6 +226,7 @@ TAKE(cudaStreamCreateWithFlags, (cudaStream_t * stream, unsigned flags), (stream
 TAKE(cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned flags), (event, flags), event, *event, 0, make(event))
 TAKE(cudaGraphCreate, (cudaGraph_t * graph, unsigned flags), (graph, flags), graph, *graph, 0, make(graph))
 TAKE(cudaGraphInstantiate, (cudaGraphExec_t * made, cudaGraph_t graph, unsigned long long flags), (made, graph, flags), executable, *made, 0, make(made))
+TAKE(cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t* graph), (stream, graph), graph, *graph, 0, make(graph), now().captures = false)
 GIVE_BACK(cudaFreeAsync, (void* memory, cudaStream_t stream), (memory, stream), allocation, memory)
 GIVE_BACK(cudaStreamDestroy, (cudaStream_t stream), (stream), stream, stream)
 GIVE_BACK(cudaEventDestroy, (cudaEvent_t event), (event), event, event)

@@ -33,8 +33,7 @@ struct runtime_calls : testing::Test {
     EXPECT_EQ(faults::strangers(), 0);
   }
   // The first call of a function that `work` makes fails, and `work` throws.
-  template <class Work>
-  static void fails_at(const char* function, const Work& work, faults::failure how = {}) {
+  template <class Work> static void fails_at(const char* function, const Work& work, faults::failure how = {}) {
     faults::begin_at(function, 1, how);
     EXPECT_THROW(work(), dsl::error) << function;
     EXPECT_NE(faults::failed(), nullptr) << function << " was not called";
@@ -49,8 +48,8 @@ program_code code{};
 
 TEST(device_properties, are_asked_for_until_there_is_an_answer_and_no_more) {
   faults::emulate();
-  for (const char* const function : {"cudaGetDeviceCount", "cudaGetDeviceProperties", "cudaDriverGetVersion", "cudaRuntimeGetVersion",
-                                     "cudaDeviceGetDefaultMemPool", "cudaMemPoolSetAttribute"}) {
+  for (const char* const function : {"cudaGetDeviceCount", "cudaGetDeviceProperties", "cudaDriverGetVersion",
+                                     "cudaRuntimeGetVersion", "cudaDeviceGetDefaultMemPool", "cudaMemPoolSetAttribute"}) {
     faults::begin_at(function);
     EXPECT_THROW(dsl::properties(gpu), dsl::error) << function;
     EXPECT_NE(faults::failed(), nullptr) << function;
@@ -98,7 +97,8 @@ TEST_F(runtime_calls, threads_share_what_is_kept) {
   std::atomic<int> right{0};
   for (int t = 0; t < 8; ++t)
     threads.emplace_back([&right] {
-      for (int i = 0; i < 200; ++i) right += cuda::attributes(code, &functions[3], 32 << i % 5, 0).blocks_per_multiprocessor == 64 >> i % 5;
+      for (int i = 0; i < 200; ++i)
+        right += cuda::attributes(code, &functions[3], 32 << i % 5, 0).blocks_per_multiprocessor == 64 >> i % 5;
     });
   for (auto& each : threads) each.join();
   EXPECT_EQ(right, 8 * 200);
@@ -236,7 +236,8 @@ TEST_F(runtime_calls, a_graph_of_kernels_is_made_once_and_given_back) {
   EXPECT_EQ(calls_of("cudaGraphExecKernelNodeSetParams"), 9);
   EXPECT_EQ(calls_of("cudaGraphLaunch"), 4);
   EXPECT_EQ(calls_of("cudaLaunchKernel"), 0);
-  for (const char* const function : {"cudaGraphCreate", "cudaGraphAddKernelNode", "cudaGraphInstantiate", "cudaGraphExecKernelNodeSetParams", "cudaGraphLaunch"}) {
+  for (const char* const function : {"cudaGraphCreate", "cudaGraphAddKernelNode", "cudaGraphInstantiate",
+                                     "cudaGraphExecKernelNodeSetParams", "cudaGraphLaunch"}) {
     fails_at(function, [&] { run(2); });
     EXPECT_EQ(faults::alive().graphs, before.graphs) << function;
     EXPECT_EQ(faults::alive().executables, before.executables) << function;

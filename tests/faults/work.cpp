@@ -1,5 +1,6 @@
 #include "work.hpp"
 
+#include <cuda_runtime_api.h>
 #include <dsl/dsl.hpp>
 #include <dsl/scan.hpp>
 
@@ -27,16 +28,14 @@ void want(bool right, const char* what) {
   if (!right && !is_emulated()) throw wrong_result(what);
 }
 
-template <class Of>
-numbers numbers_of(integer count, const Of& of) {
+template <class Of> numbers numbers_of(integer count, const Of& of) {
   numbers all;
   for (integer i = 0; i < count; ++i) all.push_back(of(i));
   return all;
 }
 
 // What a target holds; nothing where it has no memory.
-template <int Rank>
-numbers held_by(const dsl::array<integer, Rank>& x) { return x.copy_to_host(); }
+template <int Rank> numbers held_by(const dsl::array<integer, Rank>& x) { return x.copy_to_host(); }
 numbers held_by(const dsl::scalar<integer>& x) { return {x.value()}; }
 
 // Runs a statement that makes a target hold `after`. Where it fails the target is as it was, or complete.
@@ -68,7 +67,8 @@ void transfers() {
   changes("a copy to a target without memory", none, counted, [&] { none = x; });
   changes("a fill", sevens, numbers(n, 9), [&] { sevens = 9; });
   changes("a fill with zeros", sevens, numbers(n, 0), [&] { sevens = 0; });
-  want(x(dsl::slice(0, dsl::end, 3)).copy_to_host() == numbers_of(n / 3, [](integer i) { return 3 * i % 1000; }), "elements apart from each other");
+  want(x(dsl::slice(0, dsl::end, 3)).copy_to_host() == numbers_of(n / 3, [](integer i) { return 3 * i % 1000; }),
+       "elements apart from each other");
   dsl::scalar<integer> one = 5;
   changes("a scalar", one, {8}, [&] { one = 8; });
   x(17) = 4;
@@ -83,13 +83,16 @@ void maps() {
   changes("a formula without memory for its target", fresh, line, [&] { fresh = 2 * x + 1; });
   changes("in place", fresh, numbers_of(n, [](integer i) { return 2 * (i % 1000) + 4; }), [&] { fresh += 3; });
   const auto both = dsl::vectorize([](auto v) { return std::tuple{2 * v, v * v}; });
-  changes("two targets", twice, numbers_of(n, [](integer i) { return 2 * (i % 1000); }), [&] { dsl::tie(twice, square) = both(x); });
+  changes("two targets", twice, numbers_of(n, [](integer i) { return 2 * (i % 1000); }),
+          [&] { dsl::tie(twice, square) = both(x); });
   want(held_by(square)[30] == 900, "the second target");
   dsl::array<integer> turned = dsl::to_device(counted);
-  changes("a target over its operand", turned, numbers_of(n, [](integer i) { return (n - 1 - i) % 1000; }), [&] { turned = turned(dsl::slice(dsl::end, dsl::end, -1)); });
+  changes("a target over its operand", turned, numbers_of(n, [](integer i) { return (n - 1 - i) % 1000; }),
+          [&] { turned = turned(dsl::slice(dsl::end, dsl::end, -1)); });
   const dsl::array<integer, 2> m = dsl::reshape(x, 60, 50);
   dsl::array<integer, 2> t = dsl::zeros<integer>(50, 60);
-  changes("a transposed operand", t, numbers_of(n, [](integer i) { return (i % 60 * 50 + i / 60) % 1000; }), [&] { t = dsl::transpose(m); });
+  changes("a transposed operand", t, numbers_of(n, [](integer i) { return (i % 60 * 50 + i / 60) % 1000; }),
+          [&] { t = dsl::transpose(m); });
   const dsl::array<integer> index = dsl::to_device(numbers_of(n, [](integer i) { return n - 1 - i; }));
   changes("a gather", y, numbers_of(n, [](integer i) { return (n - 1 - i) % 1000; }), [&] { y = dsl::take(x, index); });
 }
@@ -107,21 +110,26 @@ void reductions() {
   const dsl::array<integer, 2> m = dsl::reshape(x, 60, 50);
   dsl::array<integer> rows = dsl::zeros<integer>(60), columns;
   const auto element = [](integer r, integer c) { return (50 * r + c) % 1000; };
-  changes("rows", rows, numbers_of(60, [&](integer r) {
-            integer all = 0;
-            for (integer c = 0; c < 50; ++c) all += element(r, c);
-            return all;
-          }),
+  changes("rows", rows,
+          numbers_of(60,
+                     [&](integer r) {
+                       integer all = 0;
+                       for (integer c = 0; c < 50; ++c) all += element(r, c);
+                       return all;
+                     }),
           [&] { rows = dsl::sum(m, dsl::axis(1)); });
-  changes("columns", columns, numbers_of(50, [&](integer c) {
-            integer all = 0;
-            for (integer r = 0; r < 60; ++r) all += element(r, c);
-            return all;
-          }),
+  changes("columns", columns,
+          numbers_of(50,
+                     [&](integer c) {
+                       integer all = 0;
+                       for (integer r = 0; r < 60; ++r) all += element(r, c);
+                       return all;
+                     }),
           [&] { columns = dsl::sum(m, dsl::axis(0)); });
   // Two passes, one after another.
   dsl::array<integer> apart = dsl::to_device(counted);
-  changes("a reduction in an expression", apart, numbers_of(n, [](integer i) { return i % 1000 - 999; }), [&] { apart = apart - dsl::max(apart); });
+  changes("a reduction in an expression", apart, numbers_of(n, [](integer i) { return i % 1000 - 999; }),
+          [&] { apart = apart - dsl::max(apart); });
 }
 
 void scans() {
@@ -133,10 +141,12 @@ void scans() {
   changes("a scan over its operand", over, sums, [&] { over = dsl::cumsum(over); });
   const dsl::array<integer, 2> m = dsl::reshape(dsl::arange<integer>(2 * n), 2000, 3);
   dsl::array<integer, 2> down = dsl::zeros<integer>(2000, 3);
-  changes("a scan of columns", down, numbers_of(2 * n, [](integer i) {
-            const integer r = i / 3, column = i % 3;
-            return 3 * r * (r + 1) / 2 + (r + 1) * column;
-          }),
+  changes("a scan of columns", down,
+          numbers_of(2 * n,
+                     [](integer i) {
+                       const integer r = i / 3, column = i % 3;
+                       return 3 * r * (r + 1) / 2 + (r + 1) * column;
+                     }),
           [&] { down = dsl::cumsum(m, dsl::axis(0)); });
 }
 
@@ -146,7 +156,9 @@ constexpr auto mix = dsl::vectorize([](auto x, auto total, auto k) {
 });
 
 // The steps on this side: the totals after each, and the elements at the end.
-struct mixed { numbers totals, elements; };
+struct mixed {
+  numbers totals, elements;
+};
 mixed mix_here(integer count, integer steps) {
   mixed m{{}, numbers_of(count, [](integer i) { return i; })};
   for (integer k = 0, total = 1; k < steps; ++k) {
@@ -157,8 +169,7 @@ mixed mix_here(integer count, integer steps) {
   return m;
 }
 
-template <class... Options>
-void loop(integer count, integer steps, const Options&... options) {
+template <class... Options> void loop(integer count, integer steps, const Options&... options) {
   const mixed right = mix_here(count, steps);
   dsl::array<integer> x = dsl::arange<integer>(count);
   dsl::scalar<integer> total = integer{1};
@@ -180,10 +191,11 @@ void loop_of_elements() {
   const auto next = dsl::vectorize([](auto v, auto k) { return (v * 5 + k) & 255; });
   dsl::array<integer> x = dsl::arange<integer>(n);
   dsl::iterate(4, next, dsl::state(x), dsl::step, strategy::elementwise);
-  want(held_by(x) == numbers_of(n, [](integer i) {
-         for (integer k = 0; k < 4; ++k) i = (i * 5 + k) & 255;
-         return i;
-       }),
+  want(held_by(x) == numbers_of(n,
+                                [](integer i) {
+                                  for (integer k = 0; k < 4; ++k) i = (i * 5 + k) & 255;
+                                  return i;
+                                }),
        "elements by themselves");
 }
 void loop_until() {
@@ -214,6 +226,59 @@ void streams() {
   want(held_by(y) == numbers_of(n, [](integer i) { return 4 * (i % 1000); }), "what streams gave each other");
   want(sum.value() == std::accumulate(counted.begin(), counted.end(), integer{0}), "another stream's sum");
   loop(n, 2, strategy::cooperative);
+}
+
+// What the program captures of a stream into a graph of its own, and runs. The program's calls are not the library's.
+class captured_graph {
+ public:
+  explicit captured_graph(const dsl::stream& from) : stream_(static_cast<cudaStream_t>(from.native())) {
+    const pause unseen;
+    check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
+  }
+  ~captured_graph() {
+    const pause unseen;
+    if (!is_complete_) cudaStreamEndCapture(stream_, &graph_);
+    if (ready_ != nullptr) cudaGraphExecDestroy(ready_);
+    if (graph_ != nullptr) cudaGraphDestroy(graph_);
+    cudaGetLastError();
+  }
+  captured_graph(const captured_graph&) = delete;
+  captured_graph& operator=(const captured_graph&) = delete;
+  void launch() {
+    const pause unseen;
+    is_complete_ = true;
+    check(cudaStreamEndCapture(stream_, &graph_));
+    check(cudaGraphInstantiate(&ready_, graph_, 0));
+    check(cudaGraphLaunch(ready_, stream_));
+  }
+
+ private:
+  // A call that failed may have ended the capture as well.
+  static void check(cudaError_t status) {
+    if (status == cudaSuccess) return;
+    if (failed() != nullptr) throw dsl::cuda_error(dsl::text("the capture came to nothing"));
+    throw wrong_result(std::string("a capture: ") + cudaGetErrorString(status));
+  }
+  cudaStream_t stream_;
+  cudaGraph_t graph_ = nullptr;
+  cudaGraphExec_t ready_ = nullptr;
+  bool is_complete_ = false;
+};
+
+void captured() {
+  const dsl::stream stream;
+  const dsl::stream_guard on(stream);
+  const dsl::array<integer> x = dsl::to_device(counted);
+  dsl::array<integer> y = dsl::zeros<integer>(n);
+  dsl::scalar<integer> sum = integer{0};
+  stream.synchronize();
+  captured_graph graph(stream);
+  y = 2 * x + 1;
+  sum = dsl::sum(y);
+  y = dsl::cumsum(x);
+  graph.launch();
+  const integer all = std::accumulate(counted.begin(), counted.end(), integer{0});
+  want(sum.value() == 2 * all + n && held_by(y).back() == all, "what a graph of the program's computed");
 }
 
 void threads() {
@@ -252,7 +317,8 @@ void files() {
   dsl::save_checkpoint(checkpoint, 12, x, s);
   dsl::array<integer> loaded;
   s = 6;
-  changes("a checkpoint", loaded, counted, [&] { want(dsl::load_checkpoint(checkpoint, loaded, s) == 12, "a checkpoint's steps"); });
+  changes("a checkpoint", loaded, counted,
+          [&] { want(dsl::load_checkpoint(checkpoint, loaded, s) == 12, "a checkpoint's steps"); });
   want(s.value() == 5, "a checkpoint's scalar");
 }
 
@@ -316,6 +382,7 @@ const std::vector<work>& all_work() {
       {"a loop of elements", loop_of_elements},
       {"a loop until a condition", loop_until},
       {"streams", streams},
+      {"a stream that is captured", captured},
       {"threads", threads},
       {"files", files},
       {"mistakes", mistakes},

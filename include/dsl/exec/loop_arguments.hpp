@@ -17,6 +17,25 @@ struct loop_walk {
   std::int32_t near;                        // of eight rows that are streamed, how many are to stay in the L2 cache
   void* slots;                              // blocks' sums (`tagged`), twice, or null
   unsigned epoch;                           // what blocks say the first step's number is to each other
+
+  /// Divides so many groups among blocks.
+  void divide(std::int64_t all_groups, std::int64_t blocks, int threads) {
+    const std::int64_t held = all_groups - blocks * (in_shared + streamed) * threads;
+    groups = held / blocks, more_from = blocks - held % blocks;
+  }
+};
+
+/// Which elements are a thread's.
+struct loop_rows {
+  std::int64_t first, row;   // element of its first row; from one to the next
+  std::int64_t first_held;   // element of its first group in registers
+  std::int64_t held_groups;  // of its block's registers: threads take them in turn
+
+  DSL_DETAIL_FN static loop_rows of(const loop_walk& w, std::int64_t block, std::int64_t blocks, int thread, int threads, int lanes) {
+    const std::int64_t row = blocks * (threads * lanes), more = block > w.more_from ? block - w.more_from : 0;
+    return {(block * threads + thread) * lanes, row, (w.in_shared + w.streamed) * row + (block * w.groups + more + thread) * lanes,
+            w.groups + (block >= w.more_from ? 1 : 0)};
+  }
 };
 
 /// Counts steps to those that are recorded.

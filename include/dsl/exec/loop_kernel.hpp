@@ -58,16 +58,13 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
 
   DSL_DETAIL_KERNEL_FN void begin(thread_state& t, std::int64_t block, std::int64_t blocks, int thread, int threads) const {
     const loop_walk& w = args.loop;
-    t.first = (block * threads + thread) * lanes;
-    t.row = blocks * (threads * lanes);
-    t.slot = 0;
-    const std::int64_t more = block > w.more_from ? block - w.more_from : 0, groups = w.groups + (block >= w.more_from ? 1 : 0);
-    t.first_held = (w.in_shared + w.streamed) * t.row + (block * w.groups + more + thread) * lanes;
+    const loop_rows mine = loop_rows::of(w, block, blocks, thread, threads, lanes);
+    t.first = mine.first, t.row = mine.row, t.first_held = mine.first_held, t.slot = 0;
     DSL_DETAIL_UNROLL
     for (int r = 0; r < in_registers; ++r) {
       group g = held_row(t, r, threads);
       const std::int64_t left = args.elements - g.first;
-      g.count = t.count[r] = r * threads + thread >= groups ? 0 : left < lanes ? static_cast<int>(left) : lanes;
+      g.count = t.count[r] = r * threads + thread >= mine.held_groups ? 0 : left < lanes ? static_cast<int>(left) : lanes;
       keep_in_register(t.count[r]);
       if (g.count > 0) load(g, t.mine[r], states{});
     }
