@@ -94,9 +94,13 @@ bool complex_agrees(const bytes& got, const bytes& want, std::size_t i, dsl::dty
 
 }  // namespace
 
-section section_of(const std::vector<dsl::dtype>& types) {
+const std::vector<section>& all_sections() {
   static const std::vector<section> all = read_file();
-  for (const section& s : all)
+  return all;
+}
+
+section section_of(const std::vector<dsl::dtype>& types) {
+  for (const section& s : all_sections())
     if (s.types == types) return s;
   throw std::runtime_error("functions.txt has no such operands");
 }

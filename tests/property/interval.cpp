@@ -212,6 +212,7 @@ interval remainder(dtype format, const interval& a, const interval& b) {
   }
   const interval times = step(divide(format, a, b), [](real x) { return std::floor(x); });
   if (!times.is_point() || unbounded(times) || unbounded(b)) return interval::anything();
+  if (a.is_point() && a.low == 0) return b.contains(0) ? interval::anything() : interval::point(std::copysign(real(0), b.low));
   return subtract(format, a, multiply(dtype::float64, times, b));
 }
 
