@@ -407,8 +407,10 @@ void apply_complex(dtype format, complex_function f, const interval (&z)[2], int
   const real tiny = std::ldexp(real(1), info(g).lowest_exponent),
              scale = f == complex_function::log ? std::max(real(1), std::abs(value)) : std::abs(value);
   const real error = moves + 8 * epsilon(g) * scale + tiny;
-  result[0] = interval::of(value.real() - error, value.real() + error),
-  result[1] = interval::of(value.imag() - error, value.imag() + error);
+  // On an axis a part may be zero, and then it is to the bit: of the sign that C99 gives it.
+  const bool points = z[0].is_point() && z[1].is_point();
+  const auto around = [&](real part) { return points && part == 0 ? interval::point(part) : interval::of(part - error, part + error); };
+  result[0] = around(value.real()), result[1] = around(value.imag());
 }
 
 bool is_decided(dtype format, const interval& a) {
