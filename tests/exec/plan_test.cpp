@@ -63,16 +63,16 @@ TEST_P(plan, reads_equal_views_once) {
 
 #if !defined(__CUDACC__)  // nvcc takes minutes for it
 // The most that an expression takes.
-template <std::size_t... I>
-auto sum_of(const std::vector<dsl::view<const int, 0>>& values, std::index_sequence<I...>) { return (values[I] + ...); }
 TEST_P(plan, takes_64_operands) {
   constexpr std::size_t count = 61;
   const dsl::array<int, 2> m = dsl::reshape(dsl::arange<int>(70 * 80), 70, 80);
-  std::vector<dsl::view<const int, 0>> values;
-  for (std::size_t i = 0; i < count; ++i) values.push_back(m(i, 5).view());
+  const auto element = [&m](std::size_t i) { return m(static_cast<int>(i), 5).view(); };
   const auto part = [&m](int row, int column) { return m(dsl::slice(row, row + 60), dsl::slice(column, column + 60)); };
-  const auto sum = sum_of(values, std::make_index_sequence<count>{}) + part(3, 1);
-  const auto got = dsl::array<int, 2>(sum + part(9, 20) + dsl::shift(part(1, 2), 2, dsl::boundary::zero, 0)).copy_to_host();
+  const auto total = dsl::vectorize([](auto... x) { return (x + ...); });
+  const auto sum = [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return total(element(I)..., part(3, 1), part(9, 20), dsl::shift(part(1, 2), 2, dsl::boundary::zero, 0));
+  }(std::make_index_sequence<count>{});
+  const auto got = dsl::array<int, 2>(sum).copy_to_host();
   int constant = 0;
   for (int i = 0; i < static_cast<int>(count); ++i) constant += i * 80 + 5;
   for (int r = 0; r < 60; ++r)

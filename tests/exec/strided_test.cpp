@@ -77,8 +77,8 @@ TEST_P(strided, rank_2) {
 TEST_P(strided, rank_2_of_bytes_and_doubles) { random_layouts<std::int8_t, double, double, 2>({{3, 5}, {129, 131}, {64, 40}}, 8); }
 TEST_P(strided, rank_3_of_mixed_sizes) { random_layouts<std::int16_t, std::int64_t, std::int64_t, 3>({{2, 3, 4}, {5, 33, 34}, {40, 3, 37}, {300, 2, 3}}, 6); }
 TEST_P(strided, long_rows) { random_layouts<float, float, float, 2>({{3, 1030}, {70, 600}, {600, 70}, {20, 513}, {300, 256}}, 4); }
-TEST_P(strided, rank_8) { random_layouts<std::int16_t, std::int16_t, std::int16_t, 8>({{2, 3, 1, 2, 3, 2, 3, 2}, {2, 1, 5, 2, 2, 3, 1, 7}}, 6); }
-TEST_P(strided, rank_5) { random_layouts<std::int32_t, std::int32_t, std::int32_t, 5>({{2, 3, 4, 5, 6}, {17, 2, 3, 16, 5}}, 4); }
+TEST_P(strided, rank_8) { random_layouts<float, float, float, 8>({{2, 3, 1, 2, 3, 2, 3, 2}, {2, 1, 5, 2, 2, 3, 1, 7}}, 6); }
+TEST_P(strided, rank_5) { random_layouts<float, float, float, 5>({{2, 3, 4, 5, 6}, {17, 2, 3, 16, 5}}, 4); }
 
 // The target among its operand's elements: in place, between them, or over them, and then by way of a temporary.
 TEST_P(strided, target_and_operand_in_one_memory) {

@@ -1,33 +1,11 @@
-// Structs as operands, targets, variables of loops, and arrays of them.
-#include <dsl/hana.hpp>
+// Structs as operands and targets, in errors and files, and arrays of them.
+#include "../on_device.hpp"
+#include "particles.hpp"
 
-#include <cmath>
 #include <complex>
 #include <filesystem>
 
-#include "../on_device.hpp"
-
 namespace {
-
-template <class X, class V> struct particle { BOOST_HANA_DEFINE_STRUCT(particle, (X, position), (X, height), (V, velocity), (V, climb)); };
-template <class P, class E> struct cloud { BOOST_HANA_DEFINE_STRUCT(cloud, (P, particles), (E, energy), (E, steps)); };
-template <class M, class Q> struct body { BOOST_HANA_DEFINE_STRUCT(body, (M, mass), (Q, charge)); };
-template <class B, class I> struct tagged_body { BOOST_HANA_DEFINE_STRUCT(tagged_body, (I, number), (B, it)); };
-template <class T> struct field { BOOST_HANA_DEFINE_STRUCT(field, (T, strength), (T, drag)); };
-
-using column = dsl::array<double>;
-using particles = particle<column, column>;
-
-particles some_particles(std::int64_t n) { return {dsl::linspace(0.0, 1.0, n), dsl::zeros<double>(n), dsl::ones<double>(n), dsl::full<double>(2.0, n)}; }
-
-constexpr auto fly = [](auto p, auto h) {
-  p.position = p.position + h * p.velocity;
-  p.height = p.height + h * p.climb;
-  p.climb = p.climb - 9.75 * h;
-  return p;
-};
-
-constexpr auto climbed = dsl::vectorize([](auto p) { return p.climb * p.climb; });
 
 struct structure : on_device {};
 ON_EVERY_DEVICE(structure);
@@ -47,30 +25,11 @@ TEST_P(structure, is_updated_by_one_kernel) {
   }
 }
 
-TEST_P(structure, takes_memory_and_other_targets) {
-  const particles p = some_particles(100);
-  particle<dsl::array<double>, dsl::array<double>> q;
-  dsl::scalar<double> total;
-  dsl::tie(q, total) = dsl::vectorize([](auto p, auto b) {
-    p.climb = 3 * p.climb * b.drag;
-    return std::tuple{p, dsl::sum(p.climb - b.strength)};
-  })(p, field<double>{1, 2});  // C++ values in a struct are parameters
-  EXPECT_EQ(q.climb(99).value(), 12);
-  EXPECT_EQ(q.position(99).value(), 1);
-  EXPECT_EQ(total.value(), 1100);
-}
-
 TEST_P(structure, integers_in_it_fit_what_they_meet) {
   const auto small = dsl::ones<std::uint8_t>(3);
   const auto f = dsl::vectorize([](auto x, auto c) { return x * c.strength + c.drag; });
   EXPECT_EQ(dsl::eval(f(small, field<int>{100, 5})).copy_to_host()[2], 105);
   EXPECT_THROW(f(small, field<int>{2, 300}), dsl::overflow_error);
-}
-
-TEST_P(structure, inside_another_and_inside_another_formula) {
-  cloud<particles, dsl::scalar<double>> c{some_particles(10), {}, {}};
-  dsl::tie(c.energy) = dsl::vectorize([](auto c) { return dsl::sum(climbed(c.particles) + 0 * c.steps); })(c);
-  EXPECT_EQ(c.energy.value(), 40);
 }
 
 TEST_P(structure, names_its_members_in_errors) {
@@ -83,39 +42,6 @@ TEST_P(structure, names_its_members_in_errors) {
   } catch (const dsl::shape_error& e) {
     EXPECT_NE(std::string(e.what()).find("a + b.particles.climb * b.energy - c"), std::string::npos) << e.what();
   }
-}
-
-TEST_P(structure, is_a_loops_variable) {
-  for (const dsl::strategy how : {dsl::strategy::automatic, dsl::strategy::launches}) {
-    particles p = some_particles(1000);
-    dsl::iterate(50, dsl::vectorize(fly), dsl::state(p), 0.25, how);
-    double h = 0, c = 2;
-    for (int k = 0; k < 50; ++k) h += 0.25 * c, c -= 9.75 * 0.25;
-    EXPECT_EQ(p.height(999).value(), h);
-    EXPECT_EQ(p.climb(0).value(), c);
-  }
-}
-
-TEST_P(structure, has_histories_by_name) {
-  cloud<particles, dsl::scalar<double>> c{some_particles(100), 0.0, 0.0};
-  dsl::scalar<std::int64_t> count = 0;
-  const auto step = dsl::vectorize([](auto c, auto count, auto h) {
-    c.particles = fly(c.particles, h);
-    c.energy = dsl::sum(c.particles.climb);
-    c.steps = c.steps + 1;
-    return std::tuple{c, count + 2};
-  });
-  const auto [of_cloud, counts, recorded] =
-      dsl::iterate(8, step, dsl::state(c, count), 0.5, dsl::until(c.steps >= 6.0), dsl::record([](auto c, auto count) { return c.energy * 2 + count; }));
-  const std::vector<double> energy = of_cloud.energy.copy_to_host(), steps = of_cloud.steps.copy_to_host(), twice = recorded.copy_to_host();
-  for (std::size_t k = 0; k < 8; ++k) {
-    const double e = 100 * (2 - 9.75 * 0.5 * static_cast<double>(k + 1));
-    EXPECT_EQ(energy[k], k < 6 ? e : 0);
-    EXPECT_EQ(steps[k], k < 6 ? static_cast<double>(k + 1) : 0);
-    EXPECT_EQ(twice[k], k < 6 ? 2 * e + 2 * static_cast<double>(k + 1) : 0);
-  }
-  EXPECT_EQ(counts.copy_to_host()[5], 12);
-  EXPECT_EQ(count.value(), 12);
 }
 
 TEST_P(structure, is_in_a_checkpoint_by_name) {
@@ -158,14 +84,6 @@ TEST_P(structure, arrays_of_structs_give_their_members) {
     EXPECT_EQ(back[i].mass, host[i].mass + 1);
     EXPECT_EQ(back[i].charge, -host[i].charge);
   }
-}
-
-TEST_P(structure, arrays_of_structs_in_structs) {
-  std::vector<tagged_body<body<float, double>, std::int32_t>> host(33);
-  for (std::size_t i = 0; i < host.size(); ++i) host[i] = {static_cast<std::int32_t>(i), {0.5f, 1.5}};
-  const auto bodies = dsl::to_device(host);
-  const auto all = dsl::members(bodies);
-  EXPECT_EQ(dsl::sum(all.number * all.it.mass + all.it.charge).value(), 0.5 * 32 * 33 / 2 + 1.5 * 33);
 }
 
 struct plain { std::int16_t x; std::int32_t k; double d; std::complex<float> z; };

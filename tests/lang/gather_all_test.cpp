@@ -1,0 +1,109 @@
+// Neighbours and gathers of every size of element, every boundary along every axis, and in place of a view.
+#include "../on_device.hpp"
+#include "boundary_reference.hpp"
+
+#include <algorithm>
+
+namespace {
+
+struct all_gathering : on_device {};
+ON_EVERY_DEVICE(all_gathering);
+
+TEST_P(all_gathering, shift_along_one_axis) {
+  for (const std::int64_t n : {1, 2, 3, 5, 64, 257, 1030}) {
+    const auto host = random_floats(n);
+    const auto a = dsl::to_device(host);
+    for (const auto beyond : boundaries)
+      for (const std::int64_t k : {0, 1, -1, 2, -3, 5, 1000, -2500}) {
+        dsl::array<float> out = dsl::shift(a, k, beyond) + 1;
+        const auto got = out.copy_to_host();
+        for (std::int64_t i = 0; i < n; ++i) {
+          const std::int64_t from = walk(beyond, i - k, n);
+          ASSERT_EQ(got[static_cast<std::size_t>(i)], (from < 0 ? 0 : host[static_cast<std::size_t>(from)]) + 1) << n << ' ' << k << ' ' << int(beyond) << ' ' << i;
+        }
+      }
+  }
+}
+
+TEST_P(all_gathering, shift_along_any_axis_of_any_layout) {
+  const std::int64_t sizes[] = {7, 18, 33};
+  const auto host = random_floats(7 * 18 * 33);
+  const auto a = dsl::to_device(host);
+  const auto u = dsl::reshape(a, 7, 18, 33);
+  const auto at = [&](std::int64_t i, std::int64_t j, std::int64_t k) { return host[static_cast<std::size_t>((i * 18 + j) * 33 + k)]; };
+  for (int axis = 0; axis < 3; ++axis)
+    for (const auto beyond : boundaries)
+      for (const std::int64_t k : {1, -2, 40}) {
+        dsl::array<float, 3> plain = dsl::shift(u, k, beyond, axis) - u;
+        dsl::array<float, 3> turned = dsl::shift(dsl::transpose(u), k, beyond, 2 - axis) - dsl::transpose(u);
+        const auto got = plain.copy_to_host(), other = turned.copy_to_host();
+        for (std::int64_t i = 0; i < 7; ++i)
+          for (std::int64_t j = 0; j < 18; ++j)
+            for (std::int64_t l = 0; l < 33; ++l) {
+              std::int64_t from[] = {i, j, l};
+              from[axis] = walk(beyond, from[axis] - k, sizes[axis]);
+              const float want = (from[axis] < 0 ? 0 : at(from[0], from[1], from[2])) - at(i, j, l);
+              ASSERT_EQ(got[static_cast<std::size_t>((i * 18 + j) * 33 + l)], want) << axis << ' ' << k << ' ' << int(beyond);
+              ASSERT_EQ(other[static_cast<std::size_t>((l * 18 + j) * 7 + i)], want) << axis << ' ' << k << ' ' << int(beyond);
+            }
+      }
+}
+
+TEST_P(all_gathering, heat_step_is_one_expression) {
+  const std::int64_t rows = 70, columns = 131;
+  const auto host = random_floats(rows * columns);
+  const auto a = dsl::to_device(host);
+  const auto u = dsl::reshape(a, rows, columns);
+  using dsl::boundary;
+  dsl::array<float, 2> next(rows, columns);
+  next = u + 0.1 * (dsl::shift(u, 1, boundary::clamp, 0) + dsl::shift(u, -1, boundary::clamp, 0) + dsl::shift(u, 1, boundary::clamp, 1) +
+                    dsl::shift(u, -1, boundary::clamp, 1) - 4 * u);
+  const auto got = next.copy_to_host();
+  const auto at = [&](std::int64_t i, std::int64_t j) {
+    return double(host[static_cast<std::size_t>(std::clamp<std::int64_t>(i, 0, rows - 1) * columns + std::clamp<std::int64_t>(j, 0, columns - 1))]);
+  };
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j)
+      ASSERT_NEAR(got[static_cast<std::size_t>(i * columns + j)], at(i, j) + 0.1 * (at(i - 1, j) + at(i + 1, j) + at(i, j - 1) + at(i, j + 1) - 4 * at(i, j)), 2e-6);
+}
+
+template <class T>
+void takes() {
+  std::vector<T> host;
+  for (int i = 0; i < 100; ++i) host.push_back(static_cast<T>(i % 50));
+  const auto x = dsl::to_device(host);
+  std::vector<std::int32_t> where;
+  for (int i = 0; i < 1000; ++i) where.push_back((i * 37) % 200 - 100);
+  const auto index = dsl::to_device(where);
+  dsl::array<T> got = dsl::take(x, index), every_second = dsl::take(x(dsl::slice(1, dsl::end, 2)), abs(index) / 2);
+  const auto a = got.copy_to_host(), b = every_second.copy_to_host();
+  for (std::size_t i = 0; i < where.size(); ++i) {
+    const int k = where[i];
+    ASSERT_EQ(static_cast<double>(a[i]), static_cast<double>(host[static_cast<std::size_t>(k < 0 ? k + 100 : k)])) << k;
+    ASSERT_EQ(static_cast<double>(b[i]), static_cast<double>(host[static_cast<std::size_t>(2 * std::min(std::abs(k) / 2, 49) + 1)])) << k;
+  }
+}
+TEST_P(all_gathering, take_of_every_size) { takes<std::int8_t>(), takes<dsl::half>(), takes<float>(), takes<double>(); }
+
+TEST_P(all_gathering, rearranged_where_it_stands) {
+  const auto x = dsl::to_device(std::vector<float>{0, 1, 2, 3, 4, 5});
+  const auto m = dsl::reshape(x, 2, 3);
+  dsl::array<float, 2> turned = dsl::transpose(dsl::shift(m, 1)), rows = dsl::transpose(dsl::take(m, dsl::to_device(std::vector<int>{1, -2, 1}), 0));
+  EXPECT_EQ(turned.copy_to_host(), (std::vector<float>{0, 0, 0, 3, 1, 4}));
+  EXPECT_EQ(rows.copy_to_host(), (std::vector<float>{3, 0, 3, 4, 1, 4, 5, 2, 5}));
+  dsl::array<float> part = (dsl::shift(x, 1) + x)(dsl::slice(1, 3)), back = dsl::flip(dsl::shift(x, -2, dsl::boundary::reflect));
+  EXPECT_EQ(part.copy_to_host(), (std::vector<float>{1, 3}));
+  EXPECT_EQ(back.copy_to_host(), (std::vector<float>{3, 4, 5, 4, 3, 2}));
+  // An element, and one that stands everywhere.
+  EXPECT_EQ(dsl::shift(x, 1, dsl::boundary::wrap)(0).value(), 5);
+  dsl::array<float, 2> corner = dsl::broadcast_to(dsl::shift(m, 1, dsl::boundary::clamp, 0)(1, 2), 2, 2);
+  EXPECT_EQ(corner.copy_to_host(), std::vector<float>(4, 2));
+  EXPECT_EQ(dsl::sum(dsl::flip(dsl::shift(x, 1))(dsl::slice(0, 3))).value(), 2 + 3 + 4);
+  EXPECT_THROW(dsl::reshape(dsl::shift(dsl::transpose(m), 1), 6), dsl::shape_error);
+  // A position that is one value.
+  dsl::array<float> last = dsl::take(m, -1, 0), first = dsl::take(m, dsl::to_device(std::vector<int>{4, 0})(1), 0) + dsl::take(x, dsl::scalar<int>(5));
+  EXPECT_EQ(last.copy_to_host(), (std::vector<float>{3, 4, 5}));
+  EXPECT_EQ(first.copy_to_host(), (std::vector<float>{5, 6, 7}));
+}
+
+}  // namespace
