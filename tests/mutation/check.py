@@ -28,7 +28,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 COPIED = ["CMakeLists.txt", "README.md", "cmake", "docs", "include", "lib", "tests"]
 MEMORY = 8 << 30  # of a test, in bytes: a fault may ask for anything
-LINKED = {"numpy": "numpy_reference", "reductions": "reduction_reference"}  # what the test files of a folder need
+LINKED = {"numpy": "numpy_reference", "reductions": "reduction_reference", "interpreter": "interpreter"}  # what the test files of a folder need
 
 # The library of the copy, and a GoogleTest binary for each set of test files that faults name. In a tree for GPUs nvcc compiles them.
 PROJECT = """cmake_minimum_required(VERSION 3.25)
@@ -187,7 +187,8 @@ class Tree:
             for folder in sorted({Path(f).parts[0] for f in files} & LINKED.keys()):
                 lines += f"target_link_libraries({binary} PRIVATE {LINKED[folder]})\n"
         (self.folder / "CMakeLists.txt").write_text(lines)
-        options = ["-GNinja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1", f"-DDSL_CUDA={'ON' if self.cuda else 'OFF'}"]
+        options = ["-GNinja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1", "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON",
+                   f"-DDSL_CUDA={'ON' if self.cuda else 'OFF'}"]
         self.must(["cmake", "-S", self.folder, "-B", self.build, *options], 600)
         self.must(self.ninja(sorted({target for t in tests for target in t.targets()})), None)
         for test in tests:
