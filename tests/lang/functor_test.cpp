@@ -37,24 +37,6 @@ struct joined {  // adds up modulo 256
     return static_cast<marked>(mark | ((a + b) & 0xff));
   }
 };
-struct least_common_multiple {
-  DSL_FN std::int64_t operator()(std::int64_t a, std::int64_t b) const {
-    std::int64_t x = a, y = b;
-    while (y != 0) {
-      const std::int64_t rest = x % y;
-      x = y, y = rest;
-    }
-    return a / x * b;
-  }
-};
-struct halvings {  // does not end for 0 and below
-  DSL_FN std::int64_t operator()(std::int64_t a, std::int64_t b) const {
-    std::int64_t n = 1;
-    for (; a != 1; ++n) a = (a + 1) / 2;
-    for (; b != 1; ++n) b = (b + 1) / 2;
-    return n;
-  }
-};
 
 namespace {
 
@@ -83,15 +65,6 @@ std::vector<marked> elements(std::int64_t n) {
 template <class Range>
 marked total(const Range& x, marked init = mark) {
   return std::accumulate(x.begin(), x.end(), init, joined{});
-}
-
-TEST_P(functors, reductions_combine_elements_alone) {
-  const auto x = dsl::to_device(std::vector<std::int64_t>{4, 6, 10, 15, 21});
-  EXPECT_EQ(dsl::reduce(least_common_multiple{})(x).value(), 420);
-  EXPECT_EQ(dsl::reduce(least_common_multiple{}, std::int64_t{11})(x).value(), 4620);
-  EXPECT_EQ(dsl::reduce(least_common_multiple{}, std::int64_t{11})(x(dsl::slice(0, 0))).value(), 11);
-  EXPECT_GT(dsl::reduce(halvings{})(x).value(), 0);
-  EXPECT_THROW(dsl::reduce(halvings{})(x(dsl::slice(0, 0))).value(), dsl::shape_error);
 }
 
 TEST_P(functors, one_dimension) {
