@@ -301,8 +301,16 @@ void threads() {
       }
     });
   for (std::thread& each : all) each.join();
-  for (const std::exception_ptr& each : failures)
-    if (each) std::rethrow_exception(each);
+  // What must not be goes before a failure.
+  std::exception_ptr failure;
+  for (const std::exception_ptr& each : failures) {
+    try {
+      if (each) std::rethrow_exception(each);
+    } catch (const dsl::error&) {
+      failure = each;
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
 }
 
 void files() {
