@@ -350,6 +350,7 @@ TEST(functions, are_spelled_with_the_precedence_of_operators) {
   EXPECT_EQ(spelled([](auto a, auto b) { return (a ^ (b & 1)) | (a >> (b + 1)); }), "a ^ b & 1 | a >> b + 1");
   EXPECT_EQ(spelled([](auto a, auto b) { return ((a | b) == 1) & (a < b); }), "(a | b) == 1 & a < b");
   EXPECT_EQ(spelled([](auto a, auto b) { return floor_divide(a, b << 1) % 7; }), "floor_divide(a, b << 1) % 7");
+  EXPECT_EQ(spelled([](auto a, auto b) { return a - (b - a) + b - a * (b * 2); }), "a - (b - a) + b - a * (b * 2)");
 }
 // Shifting is no output: a plan still prints.
 TEST_P(function, a_plan_of_a_shift_prints) {

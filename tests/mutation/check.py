@@ -28,7 +28,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 COPIED = ["CMakeLists.txt", "README.md", "cmake", "docs", "include", "lib", "tests"]
 MEMORY = 8 << 30  # of a test, in bytes: a fault may ask for anything
-LINKED = {"numpy": "numpy_reference", "reductions": "reduction_reference", "interpreter": "interpreter"}  # what the test files of a folder need
+LINKED = {"numpy": "numpy_reference", "reductions": "reduction_reference", "interpreter": "interpreter"}  # what tests of, or with, a folder need
 
 # The library of the copy, and a GoogleTest binary for each set of test files that faults name. In a tree for GPUs nvcc compiles them.
 PROJECT = """cmake_minimum_required(VERSION 3.25)
@@ -184,8 +184,9 @@ class Tree:
         lines = PROJECT.format(source=self.source)
         for binary, files in sorted({(t.binary(), t.what) for t in tests if t.kind == "files"}):
             lines += f"binary({binary} {' '.join(files)})\n"
-            for folder in sorted({Path(f).parts[0] for f in files} & LINKED.keys()):
-                lines += f"target_link_libraries({binary} PRIVATE {LINKED[folder]})\n"
+            for folder, library in LINKED.items():
+                if any(f.startswith(folder) or f'"../{folder}/' in (ROOT / "tests" / f).read_text() for f in files):
+                    lines += f"target_link_libraries({binary} PRIVATE {library})\n"
         (self.folder / "CMakeLists.txt").write_text(lines)
         options = ["-GNinja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1", "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON",
                    f"-DDSL_CUDA={'ON' if self.cuda else 'OFF'}"]
@@ -282,8 +283,8 @@ class Tree:
             path.write_text(original.decode().replace(fault.before, fault.after))
             if fault.keeps_library:  # only what is missing is compiled
                 os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-                for test in fault.tests:
-                    for made in self.build.rglob(f"{test.binary()}.dir/**/*.o"):
+                for made in self.build.rglob("*.o"):
+                    if "dsl.dir" not in made.parts:
                         made.unlink()
             began = time.monotonic()
             result = Result(fault, "not caught")
