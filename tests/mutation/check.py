@@ -86,7 +86,7 @@ class Fault:
     after: str = ""
     needs: str = ""              # "gpu", "toolkit" or nothing
     compiles: bool = True        # where not, the tests' build is what is to find it
-    keeps_library: bool = False  # a header's fault that the library's own sources have nothing to do with
+    keeps_library: bool = False  # a header's fault that nothing but the tests' own files has to do with
     missed: str = ""             # why no quick test finds it, and what does
     tests: list = field(default_factory=list)
 
@@ -283,8 +283,8 @@ class Tree:
             path.write_text(original.decode().replace(fault.before, fault.after))
             if fault.keeps_library:  # only what is missing is compiled
                 os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-                for made in self.build.rglob("*.o"):
-                    if "dsl.dir" not in made.parts:
+                for test in fault.tests:
+                    for made in self.build.rglob(f"{test.binary()}.dir/**/*.o"):
                         made.unlink()
             began = time.monotonic()
             result = Result(fault, "not caught")
