@@ -189,6 +189,7 @@ int main(int argc, char** argv) {
   if (failed_processes < 8)
     ++mistakes, std::printf("WRONG: only %ld calls of a new process were made to fail\n", failed_processes);
   std::printf("%ld calls in new processes and %ld after that were made to fail, of which %ld ended in an error%s; %d mistakes\n",
-              failed_processes, all.calls, all.errors, emulated ? ", without kernels: no result was compared" : "", mistakes);
+              failed_processes, all.calls, all.errors, emulated ? ", without kernels, whose results were not compared" : "",
+              mistakes);
   return mistakes == 0 ? 0 : 1;
 }

@@ -17,6 +17,7 @@ struct work {
   void (*run)();  // throws dsl::error where a call fails, and wrong_result
 };
 const std::vector<work>& all_work();
+std::vector<work> loop_work();  // a part of it
 /// A little, for a process that does nothing else.
 const work& first_work();
 

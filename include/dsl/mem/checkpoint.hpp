@@ -33,20 +33,20 @@ void read_into(npy_file& file, const view<T, R>& v) {
   file.read(whole.view().owner(), whole.data());
   v = whole;
 }
-template <class A>
-void give_memory(const A&, const npy_file&) {}
+// A variable without memory gets it when all has been read.
 template <class T, int R>
-void give_memory(array<T, R>& a, const npy_file& file) {
-  if (!a.has_memory()) a = array<T, R>(file.extents<R>());
+void read_into(npy_file& file, array<T, R>& a) {
+  if (a.has_memory()) return read_into(file, a.view());
+  array<T, R> whole(file.extents<R>());
+  read_into(file, whole.view());
+  a = std::move(whole);
 }
 template <class T>
-void give_memory(scalar<T>& s, const npy_file&) {
-  if (!s.has_memory()) s = T{};
-}
-template <viewable A>
-void read_into(npy_file& file, A& a) {
-  give_memory(a, file);
-  read_into(file, a.view());
+void read_into(npy_file& file, scalar<T>& s) {
+  if (s.has_memory()) return read_into(file, s.view());
+  scalar<T> whole;
+  read_into(file, whole.view());
+  s = std::move(whole);
 }
 
 }  // namespace detail

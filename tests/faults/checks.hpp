@@ -1,0 +1,56 @@
+// What a piece of work must come to, whether a call in it fails or not.
+#pragma once
+
+#include <dsl/dsl.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "runtime.hpp"
+#include "work.hpp"
+
+namespace faults {
+
+using integer = std::int64_t;
+using numbers = std::vector<integer>;
+
+// What makes a result: without kernels there are those of transfers alone.
+enum class made_by { kernels, transfers };
+inline void want(bool right, const char* what, made_by by = made_by::kernels) {
+  if (!right && (by == made_by::transfers || !is_emulated())) throw wrong_result(what);
+}
+
+template <class Of> numbers numbers_of(integer count, const Of& of) {
+  numbers all;
+  for (integer i = 0; i < count; ++i) all.push_back(of(i));
+  return all;
+}
+
+// What a target holds; nothing where it has no memory.
+template <int Rank> numbers held_by(const dsl::array<integer, Rank>& x) { return x.copy_to_host(); }
+inline numbers held_by(const dsl::scalar<integer>& x) { return {x.value()}; }
+
+// Runs a statement that makes a target hold `after`. Where it fails the target is as it was, or complete.
+template <class Target, class Statement>
+void changes(const char* what, Target& target, const numbers& after, const Statement& statement, made_by by = made_by::kernels) {
+  std::optional<numbers> before;
+  {
+    const pause unseen;
+    before = held_by(target);
+  }
+  try {
+    statement();
+  } catch (const dsl::error&) {
+    const pause unseen;
+    const numbers now = held_by(target);
+    want(now == *before || now == after, what, by);
+    throw;
+  }
+  want(held_by(target) == after, what, by);
+}
+
+inline constexpr integer n = 3000;
+inline const numbers counted = numbers_of(n, [](integer i) { return i % 1000; });
+
+}  // namespace faults
