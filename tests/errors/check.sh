@@ -4,11 +4,18 @@
 # at most n lines for each sentence, and of GCC's errors each is one of the sentences.
 # Usage: check.sh COMPILER INCLUDE_DIRECTORY
 here=$(dirname "$0") failures=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 newline='
 '
 case $(basename "$1") in
   nvcc*) by='by \(both\|nvcc\)' place= options="-x cu --expt-relaxed-constexpr -ptx -o /dev/null" ;;
-  *) by='\(by both\)\{0,1\}' place='error: .*' options=-fsyntax-only ;;
+  *)
+    by='\(by both\)\{0,1\}' place='error: .*' options="-fsyntax-only -include $work/dsl.hpp"
+    # The library's headers are parsed once for all programs.
+    printf '#include <dsl/%s.hpp>\n' dsl ode scan >"$work/dsl.hpp"
+    "$1" -std=c++20 -I"$2" -x c++-header "$work/dsl.hpp" -o "$work/dsl.hpp.gch" || exit 1
+    ;;
 esac
 for file in "$here"/*.cpp; do
   all=$(sed -n "s#^// wanted *$by: ##p" "$file") lines=$(sed -n 's|^// lines: ||p' "$file") sentences=0 failed=0
