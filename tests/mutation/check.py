@@ -27,6 +27,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 COPIED = ["CMakeLists.txt", "README.md", "cmake", "docs", "include", "lib", "tests"]
+RUNNING = set()   # compilers and tests, which end with the check
 MEMORY = 8 << 30  # of a test, in bytes: a fault may ask for anything
 LINKED = {"numpy": "numpy_reference", "reductions": "reduction_reference", "interpreter": "interpreter"}  # what tests of, or with, a folder need
 
@@ -235,14 +236,14 @@ class Tree:
         """Runs a command, its output into the log. Gives its status, None where it took too long, and the output."""
         with subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
                               stdin=subprocess.DEVNULL, start_new_session=True, **options) as process:
+            RUNNING.add(process.pid)
             try:
                 output, status = process.communicate(timeout=limit)[0], process.returncode
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
                 output, status = process.communicate()[0], None
-            except BaseException:
-                os.killpg(process.pid, signal.SIGKILL)
-                raise
+            finally:
+                RUNNING.discard(process.pid)
         with open(self.log, "a") as log:
             log.write(f"\n$ {' '.join(str(c) for c in command)}\n{output}\n")
         return status, output
@@ -421,9 +422,12 @@ def main():
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         sys.exit(int(main()))
     except Stop as why:
         sys.exit(str(why))
     except KeyboardInterrupt:
+        for process in list(RUNNING):
+            os.killpg(process, signal.SIGKILL)
         sys.exit(130)
