@@ -86,6 +86,20 @@ TEST_P(function, constants_that_do_not_fold) {
         {{"-0.25 / 0", {-inf}}, {"0 / 0", {nan}}, {"overflow", {inf}}, {"NaN is true", {2}}}, std::vector<double>{2});
 }
 
+// A known condition takes one side, as a complex number where the other side is one.
+TEST_P(function, where_of_a_known_condition) {
+  check<c128>([](auto x, auto z) { return std::tuple{where(true, x, z), where(false, x, z), sqrt(where(true, x, z))}; },
+              {{"yes", {{-4, 0}, {9, 0}}}, {"no", {{1, 2}, {3, 4}}}, {"sqrt", {{0, 2}, {3, 0}}}}, std::vector<double>{-4, 9}, std::vector<c128>{{1, 2}, {3, 4}});
+}
+
+// Two scalars and an array of integers are of the array's dtype, whichever is clipped.
+TEST_P(function, clip_of_a_scalar) {
+  const auto clipped = [](auto x) { return std::tuple{clip(dsl::constant(5), dsl::constant(3ll), x)}; };
+  using clipped_symbol = std::tuple_element_t<0, decltype(clipped(dsl::symbol<dsl::dtype::uint64>{}))>;
+  static_assert(clipped_symbol::type.type == dsl::dtype::uint64);
+  check(clipped, {{"clip", {5, 4, 3}}}, std::vector<std::uint64_t>{9, 4, 3});
+}
+
 TEST_P(function, beyond_the_vector_functions) {
   const std::vector<double> x{709.5, 710.2, -710.2, 1e160, -1e300, 1.7e308, inf, -inf, -0.0, nan};
   check([](auto v) { return std::tuple{sinh(v), cosh(v), asinh(v), acosh(v), log1p(v)}; },
