@@ -1,13 +1,10 @@
 // Every function of the table at a few values, special ones among them: NumPy's results, or the C library's. All dtypes against NumPy,
-// and errors in units in the last place, are other tests' work. With COMPILED_FORMULAS each formula is a kernel.
+// and errors in units in the last place, are other tests' work.
+#include "../evaluated.hpp"
 #include "../on_device.hpp"
-#if !defined(COMPILED_FORMULAS)
-#include "../interpreter/formula.hpp"
-#endif
 
 #include "../../lib/text.hpp"
 
-#include <array>
 #include <cmath>
 #include <complex>
 #include <limits>
@@ -35,30 +32,20 @@ template <class T> struct expected {
 };
 
 template <class T, class E>
-void compare(const char* name, const std::vector<E>& got, const std::vector<T>& want, const char* how) {
-  ASSERT_EQ(got.size(), want.size()) << name;
+void compare(const expected<T>& want, const std::vector<E>& got) {
+  ASSERT_EQ(got.size(), want.values.size()) << want.name;
   for (std::size_t i = 0; i < got.size(); ++i)
-    EXPECT_PRED2([](T a, T b) { return close(a, b); }, static_cast<T>(got[i]), want[i]) << name << ", value " << i << how;
+    EXPECT_PRED2([](T a, T b) { return close(a, b); }, static_cast<T>(got[i]), want.values[i]) << want.name << ", value " << i;
 }
 
-// The outputs of a formula, which returns a std::tuple of N symbols, against what is expected of each: of one kernel for all of them, or, as
-// compiling those is what this test costs, interpreted in every form of the device's.
-template <class T, std::size_t N, class F, class... X, std::size_t... I>
-void check_outputs(F f, const expected<T> (&want)[N], std::index_sequence<I...>, const std::vector<X>&... x) {
-#if defined(COMPILED_FORMULAS)
-  std::array<dsl::array<T>, N> out;
-  dsl::tie(out[I]...) = dsl::vectorize(f)(dsl::to_device(x)...);
-  (compare(want[I].name, out[I].copy_to_host(), want[I].values, ""), ...);
-#else
-  for (const interpreter::form how : interpreter::forms_on(dsl::device::current())) {
-    const auto out = interpreter::evaluate(how, f, x...);
-    (compare(want[I].name, std::get<I>(out).elements, want[I].values, name(how)), ...);
-  }
-#endif
-}
+// The outputs of a formula, which returns a std::tuple of N symbols, against what is expected of each.
 template <class T = double, std::size_t N, class F, class... X>
 void check(F f, const expected<T> (&want)[N], const std::vector<X>&... x) {
-  check_outputs<T>(f, want, std::make_index_sequence<N>{}, x...);
+  evaluated(f, x...).check([&](const auto&... got) {
+    static_assert(sizeof...(got) == N);
+    const expected<T>* next = want;
+    (compare(*next++, got), ...);
+  });
 }
 // f of every value.
 template <class F, class X>
@@ -97,6 +84,20 @@ TEST_P(function, signed_zeros) {
 TEST_P(function, constants_that_do_not_fold) {
   check([](auto v) { return std::tuple{v + (-0.25 / imag(v)), v + imag(v) / imag(v), v + (imag(v) + 1e308) * 10, where(imag(v) / imag(v), v, 1)}; },
         {{"-0.25 / 0", {-inf}}, {"0 / 0", {nan}}, {"overflow", {inf}}, {"NaN is true", {2}}}, std::vector<double>{2});
+}
+
+// A known condition takes one side, as a complex number where the other side is one.
+TEST_P(function, where_of_a_known_condition) {
+  check<c128>([](auto x, auto z) { return std::tuple{where(true, x, z), where(false, x, z), sqrt(where(true, x, z))}; },
+              {{"yes", {{-4, 0}, {9, 0}}}, {"no", {{1, 2}, {3, 4}}}, {"sqrt", {{0, 2}, {3, 0}}}}, std::vector<double>{-4, 9}, std::vector<c128>{{1, 2}, {3, 4}});
+}
+
+// Two scalars and an array of integers are of the array's dtype, whichever is clipped.
+TEST_P(function, clip_of_a_scalar) {
+  const auto clipped = [](auto x) { return std::tuple{clip(dsl::constant(5), dsl::constant(3ll), x)}; };
+  using clipped_symbol = std::tuple_element_t<0, decltype(clipped(dsl::symbol<dsl::dtype::uint64>{}))>;
+  static_assert(clipped_symbol::type.type == dsl::dtype::uint64);
+  check(clipped, {{"clip", {5, 4, 3}}}, std::vector<std::uint64_t>{9, 4, 3});
 }
 
 TEST_P(function, beyond_the_vector_functions) {

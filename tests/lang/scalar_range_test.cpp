@@ -1,5 +1,6 @@
 // C++ integers that the dtype beside them does not hold: comparisons are exact, bounds of clip clip nothing, anything else is an
 // overflow_error where the expression is made. NumPy 2's rules.
+#include "../evaluated.hpp"
 #include "../on_device.hpp"
 
 #include <dsl/scan.hpp>
@@ -81,15 +82,11 @@ void compare_with() {
   const std::tuple<std::vector<T>...> given{around_the_ends<T>(random)...};
   const std::tuple<dsl::array<T>...> arrays = std::apply([](const auto&... v) { return std::tuple{dsl::to_device(v)...}; }, given);
   for (const S s : scalars<S>(random)) {
-    std::array<dsl::array<int>, sizeof...(T)> results;
-    std::apply([&](const auto&... x) { std::apply([&](auto&... r) { dsl::tie(r...) = dsl::vectorize(all_comparisons{})(s, x...); }, results); }, arrays);
-    std::size_t k = 0;
-    const auto check = [&](const auto& values) {
-      const auto got = results[k++].copy_to_host();
+    const auto check = [s](const auto& values, const std::vector<int>& got) {
       for (std::size_t i = 0; i < values.size(); ++i)
         ASSERT_EQ(got[i], expected_bits(values[i], s)) << name(dsl::dtype_v<std::remove_cvref_t<decltype(values[0])>>) << ' ' << +values[i] << " and " << +s;
     };
-    std::apply([&](const auto&... v) { (check(v), ...); }, given);
+    std::apply([&](const auto&... v) { evaluated(all_comparisons{}, s, v...).check([&](const auto&... got) { (check(v, got), ...); }); }, given);
     std::apply([&](const auto&... x) { (expect_overflow(x, s), ...); }, arrays);
   }
 }
@@ -170,10 +167,9 @@ TEST_P(scalar_range, arrays_of_both_signs_compare_exactly) {
   std::vector<std::uint64_t> b;
   for (const std::int64_t p : around_the_ends<std::int64_t>(random))
     for (const std::uint64_t q : around_the_ends<std::uint64_t>(random)) a.push_back(p), b.push_back(q);
-  dsl::array<int> bits;
-  dsl::tie(bits) = dsl::vectorize(all_comparisons{})(dsl::to_device(b), dsl::to_device(a));
-  const auto got = bits.copy_to_host();
-  for (std::size_t i = 0; i < a.size(); ++i) ASSERT_EQ(got[i], expected_bits(a[i], b[i])) << a[i] << ' ' << b[i];
+  evaluated(all_comparisons{}, b, a).check([&](const std::vector<int>& got) {
+    for (std::size_t i = 0; i < a.size(); ++i) ASSERT_EQ(got[i], expected_bits(a[i], b[i])) << a[i] << ' ' << b[i];
+  });
 }
 
 TEST_P(scalar_range, infinity_is_a_number) {
