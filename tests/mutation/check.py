@@ -189,7 +189,7 @@ class Tree:
                 if any(f.startswith(folder) or f'"../{folder}/' in (ROOT / "tests" / f).read_text() for f in files):
                     lines += f"target_link_libraries({binary} PRIVATE {library})\n"
         (self.folder / "CMakeLists.txt").write_text(lines)
-        options = ["-GNinja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1", "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON",
+        options = ["-GNinja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1", "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON", "-DDSL_CCACHE=none",
                    f"-DDSL_CUDA={'ON' if self.cuda else 'OFF'}"]
         self.must(["cmake", "-S", self.folder, "-B", self.build, *options], 600)
         self.must(self.ninja(sorted({target for t in tests for target in t.targets()})), None)
