@@ -5,7 +5,7 @@ Applies the faults of faults.txt, one at a time, to a copy of the sources, build
 A fault is caught where one of them fails that passes without it. The checkout itself is never changed.
 
   tests/mutation/check.py                      all faults but those that need a GPU or a CUDA toolkit that is not there
-  tests/mutation/check.py scan-tail 'npy-*'    some, by their names
+  tests/mutation/check.py last-tile 'npy-*'    some, by their names
   tests/mutation/check.py 1-10 --file lib/     the first ten of the list, of these those in files whose path has "lib/" in it
   tests/mutation/check.py --list               what there is
 """
