@@ -57,7 +57,7 @@ struct one_node {
     for (int i = 0; i < count; ++i) {
       source from{in, i, {}};
       eval::read(from);
-      static_cast<T*>(out)[i] = static_cast<T>(dsl::detail::nth<0>(eval::compute_apart(from.element)));
+      static_cast<T*>(out)[i] = static_cast<T>(dsl::detail::nth<0>(eval::compute(from.element)));
     }
   }
 

@@ -170,6 +170,17 @@ class Result:
     ran: float = 0
 
 
+def included_by(path):
+    """A test file and the files beside it that it includes, and those that they do."""
+    found, left = set(), [path]
+    while left:
+        path = left.pop().resolve()
+        if path not in found and path.is_file():
+            found.add(path)
+            left += [path.parent / name for name in re.findall(r'^ *#include "(.+)"', path.read_text(), re.M)]
+    return found
+
+
 class Tree:
     """A copy of the sources with a build of it, in which one fault at a time is tried."""
 
@@ -186,7 +197,7 @@ class Tree:
         for binary, files in sorted({(t.binary(), t.what) for t in tests if t.kind == "files"}):
             lines += f"binary({binary} {' '.join(files)})\n"
             for folder, library in LINKED.items():
-                if any(f.startswith(folder) or f'"../{folder}/' in (ROOT / "tests" / f).read_text() for f in files):
+                if any(folder in path.parts for f in files for path in included_by(ROOT / "tests" / f)):
                     lines += f"target_link_libraries({binary} PRIVATE {library})\n"
         (self.folder / "CMakeLists.txt").write_text(lines)
         options = ["-GNinja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1", "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON", "-DDSL_CCACHE=none",
