@@ -4,21 +4,8 @@
 #include "rows.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 namespace reduction {
-
-/// Every row, in two formulas: those that no elements have a value for, and those that need elements.
-template <dsl::dtype D, bool NeedsElements>
-struct rows_in_one_pass {
-  static constexpr bool contain(row r) { return needs_elements(r) == NeedsElements && is_defined(r, D); }
-  static constexpr auto all = [] {
-    std::array<row, static_cast<std::size_t>(std::count_if(std::begin(all_rows), std::end(all_rows), contain))> rows{};
-    std::copy_if(std::begin(all_rows), std::end(all_rows), rows.begin(), contain);
-    return rows;
-  }();
-  using numbers = std::make_index_sequence<all.size()>;
-};
 
 template <class Rows, class Numbers = typename Rows::numbers> struct formula_of;
 template <class Rows, std::size_t... N>

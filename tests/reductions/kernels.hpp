@@ -4,10 +4,6 @@
 
 #include "rows.hpp"
 
-#include <algorithm>
-#include <array>
-#include <iterator>
-
 namespace reduction {
 
 /// Where an operand's elements lie in memory: element (i, j, ...) at first + i * strides[0] + ...
@@ -25,7 +21,7 @@ std::vector<outcome> run(const dsl::detail::program_code& kernel, const operand&
 /// Rows of one operand of dtype D.
 template <dsl::dtype D, row... R>
 struct rows_of {
-  static constexpr row all[] = {R...};
+  static constexpr row all[sizeof...(R)] = {R...};
 
   static constexpr dsl::detail::graph run() {
     dsl::detail::graph g;
@@ -48,18 +44,18 @@ struct compiled_rows {
   const dsl::detail::program_code* kernel;
 };
 template <dsl::dtype D, row... R>
-compiled_rows compiled() { return {D, {R...}, &rows_of<D, R...>::kernel()}; }
+compiled_rows compiled() {
+  using rows = rows_of<D, R...>;
+  return {D, {rows::all, rows::all + sizeof...(R)}, &rows::kernel()};
+}
 
+template <class Rows, std::size_t... N>
+compiled_rows compiled(std::index_sequence<N...>) { return compiled<Rows::type, Rows::all[N]...>(); }
 /// All rows of one operand, those that no elements have a value for or those that need elements.
 template <dsl::dtype D, bool NeedsElements>
 compiled_rows every_row() {
-  constexpr auto contain = [](row r) { return takes_axes(r) && is_defined(r, D) && needs_elements(r) == NeedsElements; };
-  constexpr auto all = [contain] {
-    std::array<row, static_cast<std::size_t>(std::count_if(std::begin(all_rows), std::end(all_rows), contain))> rows{};
-    std::copy_if(std::begin(all_rows), std::end(all_rows), rows.begin(), contain);
-    return rows;
-  }();
-  return [all]<std::size_t... I>(std::index_sequence<I...>) { return compiled<D, all[I]...>(); }(std::make_index_sequence<all.size()>{});
+  using rows = rows_in_one_pass<D, NeedsElements, true>;
+  return compiled<rows>(typename rows::numbers{});
 }
 
 /// Expects every row of an operand along all sets of axes.

@@ -3,7 +3,10 @@
 
 #include "reference.hpp"
 
+#include <algorithm>
+#include <array>
 #include <complex>
+#include <iterator>
 
 namespace reduction {
 
@@ -77,6 +80,19 @@ constexpr bool is_compared(row r, dsl::dtype type) { return is_stored(r, type) &
 constexpr bool has_two_axes(dsl::dtype type) {
   return type == dsl::dtype::int32 || type == dsl::dtype::float32 || type == dsl::dtype::complex64;
 }
+
+/// All rows for one formula: those that no elements have a value for, or those that need elements; of one operand, or of any number.
+template <dsl::dtype D, bool NeedsElements, bool OfOne = false>
+struct rows_in_one_pass {
+  static constexpr dsl::dtype type = D;
+  static constexpr bool contain(row r) { return needs_elements(r) == NeedsElements && is_defined(r, D) && (takes_axes(r) || !OfOne); }
+  static constexpr auto all = [] {
+    std::array<row, static_cast<std::size_t>(std::count_if(std::begin(all_rows), std::end(all_rows), contain))> rows{};
+    std::copy_if(std::begin(all_rows), std::end(all_rows), rows.begin(), contain);
+    return rows;
+  }();
+  using numbers = std::make_index_sequence<all.size()>;
+};
 
 template <class T, int R> outcome outcome_of(const dsl::array<T, R>& result) {
   return {false, dsl::dtype_v<T>, shape(result.extents().begin(), result.extents().end()), stored::bytes_of(result.copy_to_host())};
