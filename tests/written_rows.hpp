@@ -3,6 +3,8 @@
 
 #include <dsl/dsl.hpp>
 
+#include "table_rows.hpp"
+
 /// written_row<op::add>::of(a, b) is a + b, written_row<op::exp>::of(a) is dsl::exp(a).
 template <dsl::op Code> struct written_row;
 
@@ -23,9 +25,3 @@ template <dsl::op Code> struct written_row;
 #undef WRITTEN_2_PARAMETERS
 #undef WRITTEN_1
 #undef WRITTEN_2
-
-inline constexpr dsl::op all_rows[] = {
-#define DSL_OPERATOR(name, ...) dsl::op::name,
-#define DSL_FUNCTION(name, ...) dsl::op::name,
-#include <dsl/ir/ops.inc>
-};

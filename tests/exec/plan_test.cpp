@@ -1,5 +1,6 @@
 // Plans, and what the simulator finds.
 #include "../on_device.hpp"
+#include "many_operands.hpp"
 
 namespace {
 
@@ -28,6 +29,11 @@ TEST_P(plan, can_be_overridden) {
   EXPECT_EQ(out.copy_to_host(), std::vector<float>(1000, 2.0f));
   EXPECT_THROW(dsl::assign(out, a + 2, {.block = 100}), dsl::device_error);
   EXPECT_EQ(out.copy_to_host(), std::vector<float>(1000, 2.0f));
+  // Threads that fold are halved, and so a power of two.
+  dsl::scalar<float> total = 0.0f;
+  EXPECT_THROW(dsl::assign(total, dsl::sum(a), {.block = 96}), dsl::device_error);
+  dsl::assign(total, dsl::sum(a), {.block = 64});
+  EXPECT_EQ(total.value(), 1000);
 }
 
 TEST_P(plan, prints) {
@@ -57,27 +63,7 @@ TEST_P(plan, reads_equal_views_once) {
 }
 
 #if !defined(__CUDACC__)  // nvcc takes minutes for it
-// The most that an expression takes.
-TEST_P(plan, takes_64_operands) {
-  constexpr std::size_t count = 61;
-  const dsl::array<int, 2> m = dsl::reshape(dsl::arange<int>(70 * 80), 70, 80);
-  const auto element = [&m](std::size_t i) { return m(static_cast<int>(i), 5).view(); };
-  const auto part = [&m](int row, int column) { return m(dsl::slice(row, row + 60), dsl::slice(column, column + 60)); };
-  const auto total = dsl::vectorize([](auto... x) { return (x + ...); });
-  const auto sum = [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return total(element(I)..., part(3, 1), part(9, 20), dsl::shift(part(1, 2), 2, dsl::boundary::zero, 0));
-  }(std::make_index_sequence<count>{});
-  const auto got = dsl::array<int, 2>(sum).copy_to_host();
-  int constant = 0;
-  for (int i = 0; i < static_cast<int>(count); ++i) constant += i * 80 + 5;
-  for (int r = 0; r < 60; ++r)
-    for (int c = 0; c < 60; ++c) {
-      const int shifted = r >= 2 ? (r - 1) * 80 + c + 2 : 0;
-      ASSERT_EQ(got[static_cast<std::size_t>(r * 60 + c)], constant + (r + 3) * 80 + c + 1 + (r + 9) * 80 + c + 20 + shifted) << r << ' ' << c;
-    }
-  // A shape is found for as many as one likes.
-  EXPECT_EQ(dsl::detail::shape_of((sum + sum)(dsl::slice(1, 3))), (dsl::extents<2>{2, 60}));
-}
+TEST_P(plan, takes_more_operands_than_a_word_has_bits) { sum_of_operands<34>(); }
 #endif
 
 TEST(simulator, finds_an_access_outside_the_memory) {
@@ -94,6 +80,14 @@ TEST(simulator, finds_an_access_outside_the_memory) {
     EXPECT_NE(what.find("thread"), std::string::npos) << what;
     EXPECT_NE(what.find("a + 1"), std::string::npos) << what;
   }
+}
+
+// The last vector of four floats begins inside the memory and ends behind it.
+TEST(simulator, finds_an_access_that_begins_inside_the_memory) {
+  const dsl::device_guard sim("sim");
+  const auto a = dsl::ones<float>(98);
+  dsl::array<float> out(100);
+  EXPECT_THROW((out = dsl::view<const float, 1>(a.view().owner(), a.data(), {100}, {1}) + 1), dsl::memory_error);
 }
 
 TEST(simulator, shows_what_was_never_written) {

@@ -57,4 +57,17 @@ TEST(bfloat16, rounds_to_nearest_even) {
   }
 }
 
+// Also one whose payload is in the bits that are cut off.
+TEST(half_and_bfloat16, nan_stays_nan) {
+  for (const std::uint32_t bits : {0x7f800001u, 0x7f80ffffu, 0x7f9fffffu, 0x7fc00000u, 0xff800001u, 0xffffffffu}) {
+    float nan;
+    std::memcpy(&nan, &bits, 4);
+    const std::uint16_t half = dsl::half(nan).bits, bfloat16 = dsl::bfloat16(nan).bits;
+    EXPECT_GT(half & 0x7fff, 0x7c00) << std::hex << bits;
+    EXPECT_GT(bfloat16 & 0x7fff, 0x7f80) << std::hex << bits;
+    EXPECT_EQ(half >> 15, bits >> 31);
+    EXPECT_EQ(bfloat16 >> 15, bits >> 31);
+  }
+}
+
 }  // namespace

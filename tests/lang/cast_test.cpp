@@ -1,4 +1,5 @@
 // Casts from floating point numbers and integers to every real dtype: the same on every device.
+#include "../evaluated.hpp"
 #include "../on_device.hpp"
 
 #include <cmath>
@@ -40,24 +41,26 @@ To expected(From from) {
   }
 }
 
-template <class To, class From>
-void compare(const dsl::array<To>& made, const std::vector<From>& given) {
-  const auto got = made.copy_to_host();
+template <class To, class From, class Got>
+void compare(const std::vector<Got>& got, const std::vector<From>& given) {
   for (std::size_t i = 0; i < given.size(); ++i) {
-    const To want = expected<To>(given[i]);
-    const bool both_nan = !std::is_integral_v<To> && std::isnan(static_cast<double>(got[i])) && std::isnan(static_cast<double>(want));
-    ASSERT_TRUE(both_nan || got[i] == want) << name(dsl::dtype_v<From>) << " to " << name(dsl::dtype_v<To>) << ": " << static_cast<double>(given[i]) << " gives " << static_cast<double>(got[i]);
+    const To want = expected<To>(given[i]), have = static_cast<To>(got[i]);
+    const bool both_nan = !std::is_integral_v<To> && std::isnan(static_cast<double>(have)) && std::isnan(static_cast<double>(want));
+    ASSERT_TRUE(both_nan || have == want) << name(dsl::dtype_v<From>) << " to " << name(dsl::dtype_v<To>) << ": " << static_cast<double>(given[i]) << " gives " << static_cast<double>(have);
   }
+}
+
+template <class... To> struct types {};
+using all_types = types<bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, dsl::half, dsl::bfloat16,
+                        float, double>;
+template <class From, class... To, class... Got>
+void compare_all(types<To...>, const std::vector<From>& given, const std::vector<Got>&... got) {
+  (compare<To>(got, given), ...);
 }
 
 template <class From>
 void from_all(const std::vector<From>& given) {
-  const auto x = dsl::to_device(given);
-  std::tuple<dsl::array<bool>, dsl::array<std::int8_t>, dsl::array<std::int16_t>, dsl::array<std::int32_t>, dsl::array<std::int64_t>, dsl::array<std::uint8_t>,
-             dsl::array<std::uint16_t>, dsl::array<std::uint32_t>, dsl::array<std::uint64_t>, dsl::array<dsl::half>, dsl::array<dsl::bfloat16>, dsl::array<float>,
-             dsl::array<double>> made;
-  std::apply([&](auto&... m) { dsl::tie(m...) = dsl::vectorize(to_all{})(x); }, made);
-  std::apply([&](const auto&... m) { (compare(m, given), ...); }, made);
+  evaluated(to_all{}, given).check([&](const auto&... got) { compare_all(all_types{}, given, got...); });
 }
 
 // Ends of every dtype and their neighbours, halves, what is neither, and any bits at all.

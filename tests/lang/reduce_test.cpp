@@ -1,15 +1,13 @@
 // Sums, alone and beside arrays.
-#include "../on_device.hpp"
+#include "variance_reference.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <numeric>
 #include <tuple>
 
 namespace {
 
-struct reduce : on_device {};
 ON_EVERY_DEVICE(reduce);
 
 TEST_P(reduce, every_size) {
@@ -46,7 +44,7 @@ TEST_P(reduce, beside_arrays_in_one_kernel) {
     ASSERT_EQ(got[i], 2 * h[i]);
     sum += 2 * h[i], above += h[i] > 0;
   }
-  EXPECT_NEAR(d.value(), sum, 1e-2);
+  EXPECT_NEAR(d.value(), sum, 1e-4);  // measured: 3e-5
   EXPECT_EQ(count.value(), above);
 }
 
@@ -118,28 +116,6 @@ TEST_P(reduce, error_of_rows_of_equal_numbers) {
   }
 }
 
-// The variance in long double, of all and of each row or column.
-template <class T>
-double variance(const std::vector<T>& x, std::size_t first, std::size_t n, std::size_t step) {
-  using wide = std::conditional_t<std::is_same_v<T, float>, long double, std::complex<long double>>;
-  wide mean{};
-  long double squares = 0;
-  for (std::size_t i = 0; i < n; ++i) mean += wide(x[first + i * step]);
-  mean /= static_cast<long double>(n);
-  for (std::size_t i = 0; i < n; ++i) squares += std::norm(wide(x[first + i * step]) - mean);
-  return static_cast<double>(squares / static_cast<long double>(n));
-}
-template <class T>
-void check_variances(const std::vector<T>& h, std::size_t rows, double bound, const std::string& what) {
-  const std::size_t columns = h.size() / rows;
-  const auto m = dsl::reshape(dsl::to_device(h), static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns));
-  const auto close = [&](double got, double want, const char* axes) { EXPECT_NEAR(got, want, bound * want) << what << ' ' << axes << ' ' << rows << " x " << columns; };
-  close(dsl::var(m).value(), variance(h, 0, h.size(), 1), "all");
-  const auto of_rows = dsl::eval(dsl::var(m, dsl::axis(1))).copy_to_host(), of_columns = dsl::eval(dsl::var(m, dsl::axis(0))).copy_to_host();
-  for (std::size_t i = 0; i < rows; ++i) close(of_rows[i], variance(h, i * columns, columns, 1), "row");
-  for (std::size_t j = 0; j < columns; ++j) close(of_columns[j], variance(h, j, rows, columns), "column");
-}
-
 TEST_P(reduce, variances_of_numbers_far_from_zero) {
   std::mt19937 engine(7);
   struct shape { std::size_t rows, columns; };
@@ -164,23 +140,6 @@ TEST_P(reduce, variances_of_numbers_far_from_zero) {
     check_variances(fill([&](std::size_t i) { return i + 1 == n ? 1e6 : normal(engine); }), rows, 2e-5, "last is far");
     check_variances(fill([&](std::size_t i) { return i % 2 == 0 ? 1e-3 : normal(engine); }), rows, 2e-5, "every second");
   }
-  std::vector<std::complex<float>> z(4096);
-  std::normal_distribution<float> normal(0, 0.29f);
-  for (auto& v : z) v = {1000 + normal(engine), normal(engine) - 3000};
-  check_variances(z, 4, 3e-6, "complex");
-}
-
-TEST_P(reduce, deviations_where_some_are_nan) {
-  auto h = random_floats(5000, 4999, 5001);
-  std::vector<float> numbers;
-  for (std::size_t i = 0; i < h.size(); ++i) {
-    if (i % 3 == 0 || i < 700) h[i] = std::nanf("");
-    else numbers.push_back(h[i]);
-  }
-  const auto a = dsl::to_device(h);
-  EXPECT_NEAR(dsl::nanstd(a).value(), std::sqrt(variance(numbers, 0, numbers.size(), 1)), 1e-6);
-  EXPECT_TRUE(std::isnan(dsl::std(a).value()));
-  EXPECT_TRUE(std::isnan(dsl::nanstd(a(dsl::slice(0, 700))).value()));
 }
 
 TEST_P(reduce, errors_name_shapes_and_axes) {

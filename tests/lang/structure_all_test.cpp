@@ -67,4 +67,24 @@ TEST_P(all_structure, arrays_of_structs_in_structs) {
   EXPECT_EQ(dsl::sum(all.number * all.it.mass + all.it.charge).value(), 0.5 * 32 * 33 / 2 + 1.5 * 33);
 }
 
+TEST_P(all_structure, arrays_of_structs_give_their_members) {
+  std::vector<body<float, double>> host(1001);
+  for (std::size_t i = 0; i < host.size(); ++i) host[i] = {static_cast<float>(i), 2.0 * static_cast<double>(i)};
+  auto bodies = dsl::to_device(host);
+  static_assert(std::is_same_v<decltype(dsl::members(std::as_const(bodies))), body<dsl::view<const float>, dsl::view<const double>>>);
+  const auto all = dsl::members(std::as_const(bodies));
+  EXPECT_EQ(dsl::sum(all.charge * all.mass).value(), 2.0 * 1000 * 1001 * 2001 / 6);
+  auto target = dsl::members(bodies);
+  dsl::tie(target) = dsl::vectorize([](auto b) {
+    b.mass = b.mass + 1;
+    b.charge = -b.charge;
+    return b;
+  })(all);
+  const auto back = bodies.copy_to_host();
+  for (std::size_t i = 0; i < back.size(); ++i) {
+    EXPECT_EQ(back[i].mass, host[i].mass + 1);
+    EXPECT_EQ(back[i].charge, -host[i].charge);
+  }
+}
+
 }  // namespace

@@ -66,26 +66,6 @@ TEST_P(structure, is_in_a_checkpoint_by_name) {
   std::filesystem::remove_all(folder);
 }
 
-TEST_P(structure, arrays_of_structs_give_their_members) {
-  std::vector<body<float, double>> host(1001);
-  for (std::size_t i = 0; i < host.size(); ++i) host[i] = {static_cast<float>(i), 2.0 * static_cast<double>(i)};
-  auto bodies = dsl::to_device(host);
-  static_assert(std::is_same_v<decltype(dsl::members(std::as_const(bodies))), body<dsl::view<const float>, dsl::view<const double>>>);
-  const auto all = dsl::members(std::as_const(bodies));
-  EXPECT_EQ(dsl::sum(all.charge * all.mass).value(), 2.0 * 1000 * 1001 * 2001 / 6);
-  auto target = dsl::members(bodies);
-  dsl::tie(target) = dsl::vectorize([](auto b) {
-    b.mass = b.mass + 1;
-    b.charge = -b.charge;
-    return b;
-  })(all);
-  const auto back = bodies.copy_to_host();
-  for (std::size_t i = 0; i < back.size(); ++i) {
-    EXPECT_EQ(back[i].mass, host[i].mass + 1);
-    EXPECT_EQ(back[i].charge, -host[i].charge);
-  }
-}
-
 struct plain { std::int16_t x; std::int32_t k; double d; std::complex<float> z; };
 
 TEST_P(structure, members_of_structs_that_are_no_templates) {

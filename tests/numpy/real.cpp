@@ -1,7 +1,5 @@
 // NumPy's values for float32 and float64.
 #include "every_function.hpp"
 
-ON_EVERY_DEVICE(numpy);  // which they are depends on the compiler, so not in reference.cpp
-
 TEST_P(numpy, float32) { numpy_values::compare_every_function<dsl::dtype::float32>(); }
 TEST_P(numpy, float64) { numpy_values::compare_every_function<dsl::dtype::float64>(); }

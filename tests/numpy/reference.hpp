@@ -25,6 +25,24 @@ struct section {
   std::vector<function_values> functions;
 };
 
+/// Whether functions.txt has a row for operands of these dtypes.
+constexpr bool takes(dsl::op code, const dsl::dtype* types, std::size_t count) {
+  const dsl::op_info& row = dsl::info(code);
+  const auto type_of = [&](std::size_t i) { return i < count ? dsl::weak_dtype{types[i]} : dsl::weak_dtype{}; };
+  if (row.arity != count || !dsl::resolve(code, type_of(0), type_of(1), type_of(2)).valid) return false;
+  switch (row.operands) {
+    case dsl::op_operands::selection: return types[0] == dsl::dtype::boolean && types[1] == types[2];
+    case dsl::op_operands::scaled: return types[1] == dsl::dtype::int32;
+    default: {
+      bool same = true;
+      for (std::size_t i = 1; i < count; ++i) same = same && types[i] == types[0];
+      return same;
+    }
+  }
+}
+
+/// All of the file's, none of their functions compared yet.
+const std::vector<section>& all_sections();
 /// The section of operands of these dtypes, none of its functions compared yet. Throws std::runtime_error where there is none.
 section section_of(const std::vector<dsl::dtype>& types);
 

@@ -212,6 +212,7 @@ interval remainder(dtype format, const interval& a, const interval& b) {
   }
   const interval times = step(divide(format, a, b), [](real x) { return std::floor(x); });
   if (!times.is_point() || unbounded(times) || unbounded(b)) return interval::anything();
+  if (a.is_point() && a.low == 0) return b.contains(0) ? interval::anything() : interval::point(std::copysign(real(0), b.low));
   return subtract(format, a, multiply(dtype::float64, times, b));
 }
 
@@ -406,8 +407,10 @@ void apply_complex(dtype format, complex_function f, const interval (&z)[2], int
   const real tiny = std::ldexp(real(1), info(g).lowest_exponent),
              scale = f == complex_function::log ? std::max(real(1), std::abs(value)) : std::abs(value);
   const real error = moves + 8 * epsilon(g) * scale + tiny;
-  result[0] = interval::of(value.real() - error, value.real() + error),
-  result[1] = interval::of(value.imag() - error, value.imag() + error);
+  // On an axis a part may be zero, and then it is to the bit: of the sign that C99 gives it.
+  const bool points = z[0].is_point() && z[1].is_point();
+  const auto around = [&](real part) { return points && part == 0 ? interval::point(part) : interval::of(part - error, part + error); };
+  result[0] = around(value.real()), result[1] = around(value.imag());
 }
 
 bool is_decided(dtype format, const interval& a) {

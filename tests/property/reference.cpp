@@ -35,7 +35,8 @@ real read_real(dtype type, const void* at) {
 
 value make(dtype type, const interval& a, const interval& b = interval::point(0)) {
   value v{type};
-  v.part[0] = a, v.part[1] = b;
+  v.part[0] = a;
+  if (kind_of(type) == kind::complex) v.part[1] = b;  // a real number's stays 0, also where it is infinite
   return v;
 }
 

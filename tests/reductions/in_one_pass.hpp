@@ -1,26 +1,11 @@
-// Every reduction of one dtype at once, of as many elements as one likes: two formulas, of the rows that no elements have a value for and
-// of those that need elements. A row costs the compilers a third of what it costs alone.
+// Many reductions of one dtype at once, of as many elements as one likes. A row costs the compilers a third of what it costs alone.
 #pragma once
 
 #include "rows.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 namespace reduction {
-
-template <dsl::dtype D, bool NeedsElements>
-struct rows_in_one_pass {
-  static constexpr bool contain(row r) {
-    return needs_elements(r) == NeedsElements && !(r == row::ptp && D == dsl::dtype::boolean);  // an error in NumPy
-  }
-  static constexpr auto all = [] {
-    std::array<row, static_cast<std::size_t>(std::count_if(std::begin(all_rows), std::end(all_rows), contain))> rows{};
-    std::copy_if(std::begin(all_rows), std::end(all_rows), rows.begin(), contain);
-    return rows;
-  }();
-  using numbers = std::make_index_sequence<all.size()>;
-};
 
 template <class Rows, class Numbers = typename Rows::numbers> struct formula_of;
 template <class Rows, std::size_t... N>
@@ -56,18 +41,6 @@ dsl::array<T> to_array(const pattern& p) {
   }
   for (const auto& [at, value] : p.others) dsl::detail::upload(owner, x.data() + at, value.data(), sizeof(T));
   return x;
-}
-
-/// What a row is compared for. Zeros and ones with an exception are something for all of them, where many factors may be beyond the dtype.
-constexpr bool is_operand_of(row r, operand_kind kind) {
-  if (kind == operand_kind::few || kind == operand_kind::most) return true;
-  switch (r) {
-#define ROW(level, name, ...) \
-  case row::name: return kind == written<row::name>::operand;
-#include "rows.inc"
-#undef ROW
-  }
-  return false;
 }
 
 template <class Rows, class X, class Y>

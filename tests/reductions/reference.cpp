@@ -22,7 +22,11 @@ using number = std::complex<long double>;
 struct term { number value; std::int64_t count, first; };
 using terms = std::vector<term>;
 
-struct bounded { number value; long double allowed; };
+struct bounded {
+  number value;
+  long double allowed;
+  bool signs_zeros = false;  // whether a zero's sign is known
+};
 
 number number_at(const bytes& from, std::size_t i, dsl::dtype type) {
   switch (dsl::kind_of(type)) {
@@ -233,41 +237,41 @@ bounded reduced(row r, const terms& x, dsl::dtype type) {
   }
   return {nan, 0};
 }
+/// Whether the zeros that come out have the sign that they have in any order: in sums one of either sign wins over all of the other, and of
+/// elements that are all -0 it is 0 here; in products of real numbers signs multiply.
+bool signs_zeros(row r, dsl::dtype type) {
+  switch (r) {
+    case row::sum: case row::sum_as_double: case row::nansum: case row::mean: case row::nanmean: return true;
+    case row::prod: case row::nanprod: return dsl::kind_of(type) == dsl::kind::real;
+    default: return false;
+  }
+}
 /// With the result's own rounding, where it is not the accumulator's.
 bounded result(row r, const terms& x, dsl::dtype type) {
   bounded b = reduced(r, x, type);
+  b.signs_zeros = signs_zeros(r, type);
   if (is_half(type) || b.allowed > 0) b.allowed += std::max(unit(type) * std::abs(b.value), type == dsl::dtype::float16 ? 0x1p-25L : 0);
   if (type == dsl::dtype::float16 && std::abs(b.value) >= 65520) b.value = std::copysign(std::numeric_limits<long double>::infinity(), b.value.real());
   return b;
 }
 
-/// The elements that become one, for each element of the result; and its extents.
-std::vector<terms> groups_of(const operand& x, const axes& a, shape& extents) {
-  const std::size_t rank = x.extents.size();
-  std::vector<bool> gone(rank, a.along.empty());
-  for (const int axis : a.along) gone[static_cast<std::size_t>(axis < 0 ? axis + static_cast<int>(rank) : axis)] = true;
-  std::int64_t count = 1;
-  std::vector<std::int64_t> steps(rank);  // of the result, where it has the axis
-  for (std::size_t d = rank; d-- > 0;)
-    if (!gone[d]) steps[d] = count, count *= x.extents[d];
-  for (std::size_t d = 0; d < rank; ++d)
-    if (!gone[d]) extents.push_back(x.extents[d]);
-    else if (a.keep_dims) extents.push_back(1);
-  std::vector<terms> groups(static_cast<std::size_t>(count));
-  const std::size_t n = x.elements.size() / static_cast<std::size_t>(dsl::size_of(x.type));
-  for (terms& g : groups) g.reserve(n / groups.size());
-  for (std::size_t i = 0; i < n; ++i) {
-    std::int64_t rest = static_cast<std::int64_t>(i), to = 0;
-    for (std::size_t d = count == 1 ? 0 : rank; d-- > 0;) to += rest % x.extents[d] * steps[d], rest /= x.extents[d];
-    terms& group = groups[static_cast<std::size_t>(to)];
-    group.push_back({number_at(x.elements, i, x.type), 1, static_cast<std::int64_t>(group.size())});
+std::vector<terms> terms_of(const operand& x, const axes& a, shape& extents) {
+  std::vector<terms> all;
+  for (const std::vector<std::size_t>& places : groups_of(x.extents, a, extents)) {
+    terms& group = all.emplace_back();
+    group.reserve(places.size());
+    for (const std::size_t at : places) group.push_back({number_at(x.elements, at, x.type), 1, static_cast<std::int64_t>(group.size())});
   }
-  return groups;
+  return all;
 }
 
-// Zeros of either sign are one. A complex number with a NaN is a NaN: NumPy's division by a count spreads it over both parts.
-bool agrees(const number& got, const number& want, long double allowed) {
+bool differs_in_sign(long double got, long double want) { return got == 0 && want == 0 && std::signbit(got) != std::signbit(want); }
+
+// A complex number with a NaN is a NaN: NumPy's division by a count spreads it over both parts.
+bool agrees(const number& got, const bounded& wanted) {
+  const auto& [want, allowed, signs] = wanted;
   if (is_nan(want)) return is_nan(got);
+  if (signs && allowed == 0 && (differs_in_sign(got.real(), want.real()) || differs_in_sign(got.imag(), want.imag()))) return false;
   return got == want || (is_finite(got) && is_finite(want) && std::abs(got - want) <= allowed);
 }
 
@@ -277,7 +281,7 @@ void expect_values(const std::string& call, const outcome& got, const std::vecto
   ASSERT_EQ(got.values.size() / size, want.size()) << call;
   int wrong = 0;
   for (std::size_t i = 0; i < want.size(); ++i)
-    if (!agrees(number_at(got.values, i, got.type), want[i].value, want[i].allowed) && ++wrong <= 4)
+    if (!agrees(number_at(got.values, i, got.type), want[i]) && ++wrong <= 4)
       ADD_FAILURE() << call << ": element " << i << " is " << printed(got.values, i, got.type) << ", not " << want[i].value << " (within "
                     << want[i].allowed << ')';
 }
@@ -338,6 +342,28 @@ std::string axes::text() const {
   return keep_dims ? to + "kept" : to;
 }
 
+std::vector<std::vector<std::size_t>> groups_of(const shape& of, const axes& a, shape& extents) {
+  const std::size_t rank = of.size();
+  std::vector<bool> gone(rank, a.along.empty());
+  for (const int axis : a.along) gone[static_cast<std::size_t>(axis < 0 ? axis + static_cast<int>(rank) : axis)] = true;
+  std::int64_t count = 1, n = 1;
+  std::vector<std::int64_t> steps(rank);  // of the result, where it has the axis
+  for (std::size_t d = rank; d-- > 0;) {
+    n *= of[d];
+    if (!gone[d]) steps[d] = count, count *= of[d];
+  }
+  for (std::size_t d = 0; d < rank; ++d)
+    if (!gone[d]) extents.push_back(of[d]);
+    else if (a.keep_dims) extents.push_back(1);
+  std::vector<std::vector<std::size_t>> groups(static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < n; ++i) {
+    std::int64_t rest = i, to = 0;
+    for (std::size_t d = count == 1 ? 0 : rank; d-- > 0;) to += rest % of[d] * steps[d], rest /= of[d];
+    groups[static_cast<std::size_t>(to)].push_back(static_cast<std::size_t>(i));
+  }
+  return groups;
+}
+
 std::vector<std::vector<int>> axis_sets(int rank) {
   std::vector<std::vector<int>> all(std::size_t{1} << rank);
   for (std::size_t set = 0; set < all.size(); ++set)
@@ -374,7 +400,9 @@ std::vector<number> ordinary(operand_kind kind, dsl::dtype type, std::int64_t n,
         if (is_integer(type) && !is_bool) z *= static_cast<long double>(1 + 2 * pick(engine, 3));
         break;
       }
-      case operand_kind::few: break;
+      case operand_kind::few:
+        if (!is_integer(type)) z = number(pick(engine, 2) == 0 ? 0.0L : -0.0L, is_complex && pick(engine, 2) == 0 ? -0.0L : 0.0L);
+        break;
       case operand_kind::most: z = 1; break;
     }
   return x;
@@ -449,9 +477,18 @@ pattern backwards(const pattern& p) {
   return to;
 }
 
+bytes elements_of(const pattern& p) {
+  const auto size = static_cast<std::size_t>(dsl::size_of(p.type));
+  bytes all;
+  while (all.size() < static_cast<std::size_t>(p.n) * size) all.insert(all.end(), p.period.begin(), p.period.end());
+  all.resize(static_cast<std::size_t>(p.n) * size);
+  for (const auto& [at, value] : p.others) std::copy(value.begin(), value.end(), all.begin() + at * static_cast<std::int64_t>(size));
+  return all;
+}
+
 void expect_reduced(row r, const operand& x, const axes& a, const outcome& got) {
   shape extents;
-  const std::vector<terms> groups = groups_of(x, a, extents);
+  const std::vector<terms> groups = terms_of(x, a, extents);
   const std::string call = spelled(r, x.type, x.extents, a);
   const bool throws = needs_elements(r) && !groups.empty() && groups.front().empty();
   ASSERT_EQ(got.shape_error, throws) << call;
@@ -515,10 +552,10 @@ void expect_stored(const section& s, row r, const axes& a, const outcome& got) {
   if (got.shape_error) return;
   ASSERT_STREQ(dsl::name(got.type), dsl::name(want->values.type)) << call;
   shape extents;
-  groups_of({s.type, given, {}}, a, extents);
+  groups_of(given, a, extents);
   EXPECT_EQ(got.extents, extents) << call;
   std::vector<bounded> values;
-  for (std::size_t i = 0; i < want->allowed.size(); ++i) values.push_back({number_at(want->values.values, i, got.type), want->allowed[i]});
+  for (std::size_t i = 0; i < want->allowed.size(); ++i) values.push_back({number_at(want->values.values, i, got.type), want->allowed[i], signs_zeros(r, got.type) && r != row::prod && r != row::nanprod});
   expect_values(call, got, values);
 }
 

@@ -44,7 +44,7 @@ constexpr bool needs_elements(row r) {
 }
 
 /// Random operands. whole: small whole numbers, whose sums are exact, with an extreme at two places each; near_one: numbers of
-/// magnitude 1, of integers odd ones, and a few near 1; with_nan: whole, and NaNs; few: zeros but one; most: ones but one.
+/// magnitude 1, of integers odd ones, and a few near 1; with_nan: whole, and NaNs; few: zeros, of either sign, but one; most: ones but one.
 enum class operand_kind { whole, near_one, with_nan, few, most };
 inline constexpr int operand_kinds = 5;
 bytes draw(operand_kind kind, dsl::dtype type, std::int64_t n);
@@ -65,6 +65,7 @@ struct pattern {
 };
 pattern draw_pattern(operand_kind kind, dsl::dtype type, std::int64_t n);
 pattern backwards(const pattern& p);
+bytes elements_of(const pattern& p);
 
 /// Which of them become one.
 struct axes {
@@ -74,6 +75,9 @@ struct axes {
 };
 /// All sets of axes of an array of this rank, the empty one first.
 std::vector<std::vector<int>> axis_sets(int rank);
+
+/// The places of the elements that become one, for each element of the result; and its extents.
+std::vector<std::vector<std::size_t>> groups_of(const shape& extents, const axes& a, shape& result);
 
 /// What came of a reduction: an array or, without extents, a scalar; or shape_error.
 struct outcome {

@@ -3,7 +3,10 @@
 
 #include "reference.hpp"
 
+#include <algorithm>
+#include <array>
 #include <complex>
+#include <iterator>
 
 namespace reduction {
 
@@ -28,13 +31,34 @@ template <row R> struct written;
 #include "rows.inc"
 #undef ROW
 
+/// What a row is compared for. Zeros and ones with an exception are something for all of them, where many factors may be beyond the dtype.
+constexpr bool is_operand_of(row r, operand_kind kind) {
+  if (kind == operand_kind::few || kind == operand_kind::most) return true;
+  switch (r) {
+#define ROW(level, name, ...) \
+  case row::name: return kind == written<row::name>::operand;
+#include "rows.inc"
+#undef ROW
+  }
+  return false;
+}
+
 inline constexpr int levels[] = {
 #define ROW(level, ...) level,
 #include "rows.inc"
 #undef ROW
 };
 
-/// Up to which level rows are compared alone for a dtype; reductions.txt has them up to 2, and up to 3 for those that have 3 here. A row
+constexpr bool is_defined(row r, dsl::dtype type) { return r != row::ptp || type != dsl::dtype::boolean; }  // an error in NumPy
+
+/// Whether reductions.txt has it: all of some dtypes, which stand for the others in what is only another variant of something.
+constexpr bool is_stored(row r, dsl::dtype type) {
+  if (!is_defined(r, type)) return false;
+  if (type == dsl::dtype::int32 || type == dsl::dtype::float32 || type == dsl::dtype::complex64) return true;
+  return levels[static_cast<int>(r)] <= 2 && !(ignores_nan(r) && dsl::kind_of(type) <= dsl::kind::integer);
+}
+
+/// Up to which level rows are compared alone for a dtype. A row
 /// takes g++ 0.5 s and nvcc 1.5 s for each dtype, so some dtypes stand for others; in_one_pass.hpp has all rows of all dtypes.
 constexpr int level_of(dsl::dtype type) {
   using enum dsl::dtype;
@@ -50,16 +74,25 @@ constexpr int level_of(dsl::dtype type) {
     default: return most;
   }
 }
-constexpr bool is_compared(row r, dsl::dtype type) {
-  if (r == row::ptp && type == dsl::dtype::boolean) return false;  // an error in NumPy
-  if (ignores_nan(r) && dsl::kind_of(type) <= dsl::kind::integer && level_of(type) < 3) return false;
-  return levels[static_cast<int>(r)] <= level_of(type);
-}
+constexpr bool is_compared(row r, dsl::dtype type) { return is_stored(r, type) && levels[static_cast<int>(r)] <= level_of(type); }
 
 /// The dtypes that reductions.txt has two axes of.
 constexpr bool has_two_axes(dsl::dtype type) {
   return type == dsl::dtype::int32 || type == dsl::dtype::float32 || type == dsl::dtype::complex64;
 }
+
+/// All rows for one formula: those that no elements have a value for, or those that need elements; of one operand, or of any number.
+template <dsl::dtype D, bool NeedsElements, bool OfOne = false>
+struct rows_in_one_pass {
+  static constexpr dsl::dtype type = D;
+  static constexpr bool contain(row r) { return needs_elements(r) == NeedsElements && is_defined(r, D) && (takes_axes(r) || !OfOne); }
+  static constexpr auto all = [] {
+    std::array<row, static_cast<std::size_t>(std::count_if(std::begin(all_rows), std::end(all_rows), contain))> rows{};
+    std::copy_if(std::begin(all_rows), std::end(all_rows), rows.begin(), contain);
+    return rows;
+  }();
+  using numbers = std::make_index_sequence<all.size()>;
+};
 
 template <class T, int R> outcome outcome_of(const dsl::array<T, R>& result) {
   return {false, dsl::dtype_v<T>, shape(result.extents().begin(), result.extents().end()), stored::bytes_of(result.copy_to_host())};

@@ -113,10 +113,8 @@ constexpr pass_image<max_program_nodes, max_image_words> without_programs(bool m
   return none;
 }
 
-// Traces once: for a long formula that is a good part of the compilers' work.
-template <class Trace>
-constexpr pass_image<max_program_nodes, max_image_words> image() {
-  const graph g = Trace::run();
+/// Which outputs of a graph are computed for each element and which once all are folded, as programs.
+constexpr pass_image<max_program_nodes, max_image_words> image_of(const graph& g) {
   pass_image<max_program_nodes, max_image_words> to;
   sequence<int> elements, results;
   for (int i = 0; i < g.outputs.size(); ++i) {
@@ -171,9 +169,10 @@ constexpr pass_image<max_program_nodes, max_image_words> image() {
   return to;
 }
 
+// Traces once: for a long formula that is a good part of the compilers' work.
 template <class Trace, class... Calls>
 struct compile {
-  static constexpr auto roomy = image<Trace>();
+  static constexpr auto roomy = image_of(Trace::run());
   static constexpr auto exact = roomy.template exact<roomy.nodes, roomy.words()>();
   // Program P's nodes and outputs: counts, and where they begin.
   static constexpr std::size_t begin(std::size_t p, std::size_t what) { return static_cast<std::size_t>(exact.ends[2 * p + what]); }

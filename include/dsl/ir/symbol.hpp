@@ -221,6 +221,12 @@ constexpr int simplify(graph& g, int a, int b) {
   return -1;
 }
 
+// What `where` gives for a condition that is known: of complex numbers one side may be real.
+template <dtype R, bool Weak, class Condition, class Yes, class No>
+constexpr symbol<R, Weak> choose(bool condition, Condition, Yes yes, No no) {
+  return condition ? convert_symbol<R, Weak>(yes) : convert_symbol<R, Weak>(no);
+}
+
 template <op Code, dtype R, bool Weak, dtype... Operand, bool... W>
 constexpr symbol<R, Weak> emit(graph* g, symbol<Operand, W>... s) {
   constexpr int arity = sizeof...(Operand);
@@ -230,7 +236,7 @@ constexpr symbol<R, Weak> emit(graph* g, symbol<Operand, W>... s) {
       return constant<R, Weak>(g, scalar_code<Code>::template apply<value_t<R>, R>(from_literal<value_t<Operand>>((*g)[s.id].word)...));
   }
   if constexpr (Code == op::where) {
-    if ((*g)[id[0]].code == op::constant) return {g, (*g)[id[0]].word.bits != 0 ? id[1] : id[2]};
+    if ((*g)[id[0]].code == op::constant) return choose<R, Weak>((*g)[id[0]].word.bits != 0, s...);
     if (id[1] == id[2]) return {g, id[1]};
   } else {
     constexpr dtype types[] = {Operand...};
@@ -272,6 +278,12 @@ constexpr auto compare_with_scalar(symbol<A, WA> a, symbol<B, WB> b) {
   return apply_to_symbols<Code>(std::make_index_sequence<2>{}, a, b);
 }
 
+/// What is clipped, if it is a scalar beside an array as a bound, is of that array's dtype.
+template <dtype D, dtype From, bool W>
+constexpr auto clip_scalar(symbol<From, W> scalar) {
+  if constexpr (W && kind_of(D) == kind::integer && kind_of(From) == kind::integer) return convert_operand<D, true>(scalar);
+  else return scalar;
+}
 /// A bound is one of the dtype that is clipped, or beyond its end and then that end.
 template <dtype D, bool Upper, dtype From, bool W>
 constexpr auto clip_bound(symbol<From, W> bound) {
@@ -290,7 +302,7 @@ constexpr auto clip_bound(symbol<From, W> bound) {
 template <class A, class Low, class High>
 constexpr auto clip_symbols(A a, Low low, High high) {
   constexpr dtype common = resolve(op::clip, A::type, Low::type, High::type).operand[0];
-  return apply_to_symbols<op::clip>(std::make_index_sequence<3>{}, a, clip_bound<common, false>(low), clip_bound<common, true>(high));
+  return apply_to_symbols<op::clip>(std::make_index_sequence<3>{}, clip_scalar<common>(a), clip_bound<common, false>(low), clip_bound<common, true>(high));
 }
 
 /// Appends an operation to the graph of its operands and returns its node.

@@ -1,0 +1,14 @@
+// The most operands that an expression takes.
+#include "../on_device.hpp"
+#include "many_operands.hpp"
+
+namespace {
+
+struct operands : on_device {};
+ON_EVERY_DEVICE(operands);
+
+#if !defined(__CUDACC__)  // nvcc takes minutes for it
+TEST_P(operands, as_many_as_there_may_be) { sum_of_operands<64>(); }
+#endif
+
+}  // namespace

@@ -1,0 +1,8 @@
+// What the tests of integration share.
+#pragma once
+
+#include "../on_device.hpp"
+
+#include <dsl/ode.hpp>
+
+struct integrate : on_device {};

@@ -1,0 +1,36 @@
+// A reduction's programs, made when the test runs, and what they make of elements that are folded in some order: the compilers make
+// kernels of the same programs.
+#pragma once
+
+#include "reference.hpp"
+
+#include <memory>
+
+#include <dsl/ir/pass.hpp>
+
+namespace reduction {
+
+/// The order in which a fold's elements are combined.
+enum class order {
+  one_after_another,  // each into what there is
+  backwards,          // the last one first
+  in_lanes,           // as the host: every fourth element into a lane that begins with nothing, then the lanes by halves
+  by_halves,          // as a warp: each with the one half as many further, where there is none with nothing
+};
+inline constexpr order all_orders[] = {order::one_after_another, order::backwards, order::in_lanes, order::by_halves};
+
+/// The programs of a reduction of operand 0, or of operands 0 and 1, which is the same backwards.
+class programs {
+ public:
+  /// Of a graph whose one output it is.
+  explicit programs(const dsl::detail::graph& g);
+
+  /// What it makes of all elements, or of those along some axes.
+  outcome of(const operand& x, const axes& a, order how) const;
+
+ private:
+  struct code;
+  std::shared_ptr<const code> code_;
+};
+
+}  // namespace reduction
