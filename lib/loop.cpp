@@ -264,7 +264,7 @@ void loop::run_kernel(const plan& p, const loop_schedule& all, std::int64_t done
   const stream on = stream::current(where());
   const int inputs = code_->step->inputs, outputs = code_->step->outputs(), operands = inputs + outputs;
   use_operands(operands_.data(), inputs, outputs, on);
-  parameters given({space_.elements, 1, {space_.count, 1, 1, {0, 0}, kept_along::none, nullptr, nullptr, nullptr}});
+  kernel_parameters given({space_.elements, 1, {space_.count, 1, 1, {0, 0}, kept_along::none, nullptr, nullptr, nullptr}});
   loop_walk walk{count, all.every, done / all.every, all.every - done % all.every, 0, 0, p.in_shared, p.streamed, p.near, nullptr, 0};
   walk.divide(pieces(space_.elements, p.lanes), p.grid, p.block);
   cuda::exchange e{};

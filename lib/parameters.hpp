@@ -17,9 +17,9 @@ inline std::uint64_t extra_of(const operand& o, const walk& w, int rank) {
 }
 
 /// Filled from front to back, in the order of `linear_arguments` or `strided_arguments`.
-class parameters {
+class kernel_parameters {
  public:
-  explicit parameters(const argument_header& header) { put(header); }
+  explicit kernel_parameters(const argument_header& header) { put(header); }
   template <class T> void put(const T& value) {
     std::memcpy(bytes_ + used_, &value, sizeof(T));
     used_ += sizeof(T);
@@ -38,7 +38,7 @@ class parameters {
 };
 
 /// Those of a pass's kernel for a plan; `recorded` and `stop` as `prepared::run`'s.
-parameters pass_parameters(const program_code& code, const operand* operands, const geometry& g, const plan& p,
+kernel_parameters pass_parameters(const program_code& code, const operand* operands, const geometry& g, const plan& p,
                            const std::uint64_t* recorded = nullptr, const bool* stop = nullptr);
 
 }  // namespace dsl::detail

@@ -164,13 +164,13 @@ tiling tiling_of(const geometry& g, const plan& p) {
 
 }  // namespace
 
-parameters pass_parameters(const program_code& code, const operand* operands, const geometry& g, const plan& p,
+kernel_parameters pass_parameters(const program_code& code, const operand* operands, const geometry& g, const plan& p,
                            const std::uint64_t* recorded, const bool* stop) {
   const int inputs = code.inputs, count = inputs + code.outputs();
   const bool columns_kept = g.kept != 0 && (g.kept >> (g.rank - 1) & 1) != 0;
   const kept_along kept = g.kept == 0 ? kept_along::none : columns_kept ? kept_along::columns : kept_along::rows;
   const sharing threads{log2_of(p.distance), log2_of(p.parts)};
-  parameters given({g.elements, p.tiles, {g.count, p.splits, p.slots, threads, kept, nullptr, nullptr, stop}});
+  kernel_parameters given({g.elements, p.tiles, {g.count, p.splits, p.slots, threads, kept, nullptr, nullptr, stop}});
   if (!g.linear) given.put(tiling_of(g, p));
   int shared = 0;
   for (int k = 0; k < count; ++k) {
@@ -191,7 +191,7 @@ parameters pass_parameters(const program_code& code, const operand* operands, co
 void prepared::run_kernel(const std::uint64_t* recorded, const bool* stop, const stream& on) {
   const plan p = plan_launch();
   const int count = static_cast<int>(operands_.size());
-  parameters given = pass_parameters(*code_, operands_.data(), space_, p, recorded, stop);
+  kernel_parameters given = pass_parameters(*code_, operands_.data(), space_, p, recorded, stop);
 
   const int path = space_.linear ? 0 : 1;
   if (space_.where.kind == backend::sim) {

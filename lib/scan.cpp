@@ -136,7 +136,7 @@ class kernel_scan {
     parameters_.tiles = at + 16, parameters_.groups = at + 16 + slot * tiles, parameters_.prefixes = at + 16 + slot * (tiles + groups);
     if (simulated()) std::memset(at, 0, bytes);
     else cuda::set_zero(at, bytes, space_.space.where.index, native_of(on_));
-    parameters given = arguments();
+    kernel_parameters given = arguments();
     const int path = !space_.space.linear ? 2 : space_.row < space_.space.elements ? 1 : 0;
     if (!simulated()) {
       void* all[] = {given.data()};
@@ -154,7 +154,7 @@ class kernel_scan {
       totals = buffer_ref::allocate(static_cast<std::size_t>(columns * plan_.chunks * code_.value_bytes), space_.space.where);
       parameters_.totals = totals.data();
     }
-    parameters given = arguments();
+    kernel_parameters given = arguments();
     checked_ranges allowed = ranges();
     if (totals) allowed.add(reinterpret_cast<std::uintptr_t>(totals.data()), totals.get()->bytes);
     const auto pass = [&](bool last) {
@@ -177,11 +177,11 @@ class kernel_scan {
     pass(true);
   }
 
-  parameters arguments() const {
+  kernel_parameters arguments() const {
     const geometry& g = space_.space;
     argument_header header{};
     header.elements = g.elements, header.tiles = plan_.tiles;
-    parameters given(header);
+    kernel_parameters given(header);
     if (!g.linear) given.put(plan_.tiles_of);
     for (int k = 0; k <= code_.inputs; ++k) given.put(argument{operands_[k].word[0], extra_of(operands_[k], g.walks[k], g.rank)});
     if (!g.linear) given.put_strides(g, code_.inputs + 1);

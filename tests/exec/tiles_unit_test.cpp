@@ -96,7 +96,7 @@ TEST(tiles, have_each_element_once) {
       continue;
     }
     ++strided, kept += g.kept != 0 ? 1 : 0;
-    parameters given = pass_parameters(code, all, g, p);
+    kernel_parameters given = pass_parameters(code, all, g, p);
     const auto got = folds ? places_of_tiles<true>(given.data(), p, g.kept != 0) : places_of_tiles<false>(given.data(), p, false);
     std::vector<std::pair<std::int64_t, std::int64_t>> want;
     for_each_place(shape, [&](const shape_of_test& at) {
@@ -191,7 +191,7 @@ TEST(tiles, threads_write_each_element_once) {
                {aligned, static_cast<std::size_t>(p.tile_bytes)},
                std::vector<int>(before.size(), 0)};
     const counting_memory memory{aligned, &seen};
-    parameters given = pass_parameters(code, all, g, p);
+    kernel_parameters given = pass_parameters(code, all, g, p);
     if (g.linear) copy_by_threads<linear_arguments<2>>(given.data(), p, memory);
     else copy_by_threads<strided_arguments<2>>(given.data(), p, memory);
     std::vector<int> times(before.size(), 0);
