@@ -12,14 +12,12 @@
 #endif
 
 /// Of a lambda that returns a std::tuple of symbols, for arrays as std::vector and C++ scalars.
-template <class F, class... X>
-class evaluated {
+template <class F, class... X> class evaluated {
  public:
   explicit evaluated(F formula, const X&... x) : formula_(formula), operands_(x...) {}
 
   /// Calls check(elements...) with a vector for each output, once for each form.
-  template <class Check>
-  void check(Check check) const {
+  template <class Check> void check(Check check) const {
 #if defined(COMPILED_FORMULAS)
     std::apply(
         [&](const auto&... x) {

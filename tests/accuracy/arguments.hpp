@@ -14,8 +14,7 @@ namespace accuracy {
 
 /// Arguments for every function: a third over all bit patterns, which are all exponents, NaN and infinities among them; a third evenly
 /// in ranges around 0; a third beside whole and half numbers and multiples of pi / 4, where roots and poles are.
-template <class T>
-std::vector<T> arguments(std::size_t count, unsigned seed) {
+template <class T> std::vector<T> arguments(std::size_t count, unsigned seed) {
   std::mt19937_64 random(seed);
   using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
   const auto uniform = [&](double low, double high) { return std::uniform_real_distribution<double>(low, high)(random); };
@@ -39,8 +38,7 @@ std::vector<T> arguments(std::size_t count, unsigned seed) {
 }
 
 /// Second operands: as the first, or so near the first in size that neither is lost beside the other, or small.
-template <class T>
-std::vector<T> second_arguments(const std::vector<T>& x, unsigned seed) {
+template <class T> std::vector<T> second_arguments(const std::vector<T>& x, unsigned seed) {
   std::mt19937_64 random(seed);
   std::vector<T> y = arguments<T>(x.size(), seed + 1);
   std::uniform_real_distribution<double> factor(-2, 2);
@@ -50,8 +48,7 @@ std::vector<T> second_arguments(const std::vector<T>& x, unsigned seed) {
   return y;
 }
 
-template <class T>
-std::vector<std::complex<T>> complex_arguments(std::size_t count, unsigned seed) {
+template <class T> std::vector<std::complex<T>> complex_arguments(std::size_t count, unsigned seed) {
   std::mt19937_64 random(seed);
   const auto uniform = [&](double low, double high) { return std::uniform_real_distribution<double>(low, high)(random); };
   std::vector<std::complex<T>> z;

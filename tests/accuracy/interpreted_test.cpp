@@ -29,22 +29,25 @@ std::vector<T> evaluate(op code, form how, const std::vector<T>& x, const std::v
   return result;
 }
 
-std::string text(op code, form how, bool is_float) { return std::string(dsl::info(code).name) + (is_float ? " of floats, " : " of doubles, ") + name(how); }
+std::string text(op code, form how, bool is_float) {
+  return std::string(dsl::info(code).name) + (is_float ? " of floats, " : " of doubles, ") + name(how);
+}
 
-template <class T>
-void measure_real() {
-  const std::vector<T> x = accuracy::arguments<T>(count, 1), y = accuracy::second_arguments(x, 2), z = accuracy::second_arguments(x, 3);
+template <class T> void measure_real() {
+  const std::vector<T> x = accuracy::arguments<T>(count, 1), y = accuracy::second_arguments(x, 2),
+                       z = accuracy::second_arguments(x, 3);
   constexpr bool is_float = sizeof(T) == 4;
   for (const accuracy::function_bounds& row : accuracy::bounds_table)
     for (const form how : interpreter::forms()) {
       const std::vector<T> got = evaluate(row.code, how, x, y, z);
-      const worst found = accuracy::measure(row.code, count, x.data(), y.data(), z.data(), got.data(), row.host.absolute(is_float));
-      EXPECT_LE(found.error, row.host.ulps(is_float) + 0.5) << text(row.code, how, is_float) << ": " << x[found.at] << ' ' << y[found.at] << ' ' << z[found.at];
+      const worst found =
+          accuracy::measure(row.code, count, x.data(), y.data(), z.data(), got.data(), row.host.absolute(is_float));
+      EXPECT_LE(found.error, row.host.ulps(is_float) + 0.5)
+          << text(row.code, how, is_float) << ": " << x[found.at] << ' ' << y[found.at] << ' ' << z[found.at];
     }
 }
 
-template <class T>
-void measure_complex() {
+template <class T> void measure_complex() {
   const auto x = accuracy::complex_arguments<T>(complex_count, 1), y = accuracy::complex_arguments<T>(complex_count, 2);
   for (const accuracy::complex_bound& row : accuracy::complex_bounds_table)
     for (const form how : interpreter::forms()) {

@@ -3,8 +3,6 @@
 
 namespace interpreter {
 
-void add_code_of_double(std::vector<node_code>& to) {
-  add_code<dtype::float64>(to);
-}
+void add_code_of_double(std::vector<node_code>& to) { add_code<dtype::float64>(to); }
 
 }  // namespace interpreter

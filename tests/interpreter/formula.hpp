@@ -24,8 +24,7 @@ template <class T> struct column { std::vector<T> elements; };
 template <> struct column<bool> { std::vector<unsigned char> elements; };
 
 /// What a lambda gives for arrays (std::vector) and C++ scalars: a std::tuple of columns, of the dtypes of its outputs.
-template <class F, class... X>
-auto evaluate(form how, F f, const X&... operand) {
+template <class F, class... X> auto evaluate(form how, F f, const X&... operand) {
   using namespace dsl::detail;
   using dsl::op;
   graph g;

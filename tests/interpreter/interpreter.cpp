@@ -20,8 +20,8 @@ constexpr std::size_t column_bytes = block * sizeof(complex_value<double>);
 const node_code* code_of(const signature& s) {
   static const auto all = [] {
     std::vector<node_code> made;
-    for (const auto add : {add_code_of_8_bits, add_code_of_16_bits, add_code_of_32_bits, add_code_of_64_bits, add_code_of_float, add_code_of_double,
-                           add_code_of_complex})
+    for (const auto add : {add_code_of_8_bits, add_code_of_16_bits, add_code_of_32_bits, add_code_of_64_bits, add_code_of_float,
+                           add_code_of_double, add_code_of_complex})
       add(made);
     std::unordered_map<std::uint64_t, node_code> by_key;
     for (const node_code& c : made)
@@ -51,7 +51,8 @@ void run_code(const node_code& code, form how, int count, const void* const* in,
 }
 
 void fill(void* column, int count, const void* value, std::size_t size) {
-  for (int i = 0; i < padded(count); ++i) std::memcpy(static_cast<unsigned char*>(column) + static_cast<std::size_t>(i) * size, value, size);
+  for (int i = 0; i < padded(count); ++i)
+    std::memcpy(static_cast<unsigned char*>(column) + static_cast<std::size_t>(i) * size, value, size);
 }
 
 // Columns, reused from run to run.
@@ -95,7 +96,9 @@ executable::executable(executable&&) noexcept = default;
 
 executable::executable(const program_view& p) {
   std::vector<std::size_t> columns[dsl::dtype_count];  // of each dtype's slots
-  const auto column_of = [&columns](reference r) { return columns[static_cast<int>(r.type())].at(static_cast<std::size_t>(r.slot())); };
+  const auto column_of = [&columns](reference r) {
+    return columns[static_cast<int>(r.type())].at(static_cast<std::size_t>(r.slot()));
+  };
   for (int i = 0; i < p.nodes; ++i) {
     const head h{p.heads[i]};
     step s{h.code(), h.type(), p.payloads[i], columns_++, {}, nullptr};
@@ -105,8 +108,10 @@ executable::executable(const program_view& p) {
       s.operand[k] = column_of(r), of.operand[k] = r.type();
     }
     if (of.arity > 0) s.run = code_of(compiled_signature(of));
-    else if (s.code == op::load || s.code == op::fetch) s.run = value_dtype(s.type) == s.type ? nullptr : code_of({op::load, s.type, 0, {}});
-    else if (s.code != op::constant && s.code != op::value) throw std::runtime_error(std::string("cannot interpret ") + dsl::info(s.code).name);
+    else if (s.code == op::load || s.code == op::fetch)
+      s.run = value_dtype(s.type) == s.type ? nullptr : code_of({op::load, s.type, 0, {}});
+    else if (s.code != op::constant && s.code != op::value)
+      throw std::runtime_error(std::string("cannot interpret ") + dsl::info(s.code).name);
     auto& slots = columns[static_cast<int>(s.type)];
     if (slots.size() != static_cast<std::size_t>(h.slot())) throw std::runtime_error("slots are not numbered in order");
     slots.push_back(s.result);
@@ -133,7 +138,8 @@ void executable::run_block(form how, int first, int count, const void* const* op
     const auto size = static_cast<std::size_t>(dsl::size_of(s.type));
     if (s.code == op::load || s.code == op::fetch) {
       void* const column = s.run == nullptr ? to : elements;
-      const auto* const from = static_cast<const unsigned char*>(operands[number]) + (s.code == op::load ? static_cast<std::size_t>(first) * size : 0);
+      const auto* const from =
+          static_cast<const unsigned char*>(operands[number]) + (s.code == op::load ? static_cast<std::size_t>(first) * size : 0);
       fill(column, count, from, size);  // what follows the last element is one as well
       if (s.code == op::load) std::memcpy(column, from, static_cast<std::size_t>(count) * size);
       const void* const in[] = {column};
@@ -156,7 +162,8 @@ void executable::run_block(form how, int first, int count, const void* const* op
       run_code(*c.store, how, count, in, elements);
       from = elements;
     }
-    std::memcpy(static_cast<unsigned char*>(outputs[i]) + static_cast<std::size_t>(first) * size, from, static_cast<std::size_t>(count) * size);
+    std::memcpy(static_cast<unsigned char*>(outputs[i]) + static_cast<std::size_t>(first) * size, from,
+                static_cast<std::size_t>(count) * size);
   }
 }
 

@@ -11,7 +11,9 @@ namespace interpreter {
 
 /// Which code runs: an element at a time, as in the simulator and on a GPU, or the host's loop for an instruction set.
 enum class form { scalar, sse2, avx2, avx512 };
-constexpr const char* name(form f) { return f == form::scalar ? "scalar" : f == form::sse2 ? "sse2" : f == form::avx2 ? "avx2" : "avx512"; }
+constexpr const char* name(form f) {
+  return f == form::scalar ? "scalar" : f == form::sse2 ? "sse2" : f == form::avx2 ? "avx2" : "avx512";
+}
 /// Those that this machine can run.
 const std::vector<form>& forms();
 

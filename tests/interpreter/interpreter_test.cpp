@@ -47,8 +47,10 @@ TEST(interpreter, has_code_for_all_that_the_language_defines) {
         for (std::size_t k = 0; k < (arity > 2 ? types.size() : 1); ++k) {
           const dsl::weak_dtype given[] = {a, types[j], types[k]};
           if (arity == 3 && (a.weak || (j + k) % 3 != 0)) continue;  // a third of them
-          if (!dsl::resolve(code, a, arity > 1 ? given[1] : dsl::weak_dtype{}, arity > 2 ? given[2] : dsl::weak_dtype{}).valid) continue;
-          EXPECT_NO_THROW(trace(code, given)) << dsl::info(code).name << ' ' << dsl::name(a.type) << ' ' << dsl::name(given[1].type) << ' ' << dsl::name(given[2].type);
+          if (!dsl::resolve(code, a, arity > 1 ? given[1] : dsl::weak_dtype{}, arity > 2 ? given[2] : dsl::weak_dtype{}).valid)
+            continue;
+          EXPECT_NO_THROW(trace(code, given)) << dsl::info(code).name << ' ' << dsl::name(a.type) << ' '
+                                              << dsl::name(given[1].type) << ' ' << dsl::name(given[2].type);
           ++rows;
         }
   }
@@ -63,8 +65,8 @@ TEST(interpreter, runs_whole_blocks_and_tails_in_every_form) {
       std::vector<dsl::half> d(static_cast<std::size_t>(n) + 1);
       for (int i = 0; i < n; ++i) a.push_back(static_cast<float>(i)), b.push_back(static_cast<std::int16_t>(3 * i));
       interpreter::traced f;
-      const value x = f.operand(op::load, dtype::float32, 0), y = f.operand(op::load, dtype::int16, 1), s = f.operand(op::fetch, dtype::int16, 2),
-                  h = f.operand(op::value, dtype::float64, 3);
+      const value x = f.operand(op::load, dtype::float32, 0), y = f.operand(op::load, dtype::int16, 1),
+                  s = f.operand(op::fetch, dtype::int16, 2), h = f.operand(op::value, dtype::float64, 3);
       const value scaled[] = {y, s}, moved[] = {f.apply(op::multiply, scaled), x};
       const value difference = f.apply(op::subtract, moved), halved[] = {difference, h};
       const value quotient = f.apply(op::divide, halved);
@@ -75,7 +77,8 @@ TEST(interpreter, runs_whole_blocks_and_tails_in_every_form) {
       void* const out[] = {c.data(), d.data()};
       interpreter::executable(interpreter::view_of(program)).run(how, n, in, out);
       for (int i = 0; i < n; ++i) {
-        ASSERT_EQ(c[static_cast<std::size_t>(i)], static_cast<float>(static_cast<std::int16_t>(6 * i) - i) / 8) << name(how) << ' ' << n;
+        ASSERT_EQ(c[static_cast<std::size_t>(i)], static_cast<float>(static_cast<std::int16_t>(6 * i) - i) / 8)
+            << name(how) << ' ' << n;
         ASSERT_EQ(float(d[static_cast<std::size_t>(i)]), static_cast<float>(i)) << name(how) << ' ' << n;
       }
       ASSERT_EQ(c.back(), -7);  // what follows is left alone
@@ -85,9 +88,13 @@ TEST(interpreter, runs_whole_blocks_and_tails_in_every_form) {
 
 // Of every operation that takes two operands and does not commute, one value each.
 TEST(interpreter, keeps_the_order_of_operands) {
-  struct row { op code; double result; };
-  for (const row& r : {row{op::subtract, 4}, row{op::divide, 7.0 / 3}, row{op::fmod, 1}, row{op::floor_divide, 2}, row{op::less, 0}, row{op::greater, 1},
-                       row{op::pow, 343}, row{op::atan2, std::atan2(7.0, 3.0)}, row{op::heaviside, 1}, row{op::copysign, 7}})
+  struct row {
+    op code;
+    double result;
+  };
+  for (const row& r : {row{op::subtract, 4}, row{op::divide, 7.0 / 3}, row{op::fmod, 1}, row{op::floor_divide, 2},
+                       row{op::less, 0}, row{op::greater, 1}, row{op::pow, 343}, row{op::atan2, std::atan2(7.0, 3.0)},
+                       row{op::heaviside, 1}, row{op::copysign, 7}})
     for (const form how : interpreter::forms()) {
       interpreter::traced f;
       const value x[] = {f.operand(op::load, dtype::float64, 1), f.operand(op::load, dtype::float64, 0)};
@@ -101,7 +108,8 @@ TEST(interpreter, keeps_the_order_of_operands) {
     }
   for (const form how : interpreter::forms()) {
     interpreter::traced f;
-    const value x[] = {f.operand(op::load, dtype::boolean, 0), f.operand(op::load, dtype::int32, 1), f.operand(op::load, dtype::int32, 2)};
+    const value x[] = {f.operand(op::load, dtype::boolean, 0), f.operand(op::load, dtype::int32, 1),
+                       f.operand(op::load, dtype::int32, 2)};
     const auto program = f.program({f.apply(op::where, x)});
     const bool condition[] = {true, false};
     const int yes[] = {1, 2}, no[] = {-1, -2};

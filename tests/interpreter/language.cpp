@@ -26,13 +26,15 @@ int make(graph& g, const signature& s, const int* operands) {
     return by_key;
   }();
   const auto found = all.find(s.key());
-  if (found == all.end()) throw std::runtime_error(std::string("no maker of ") + dsl::info(s.code).name + " of " + dsl::name(s.operand[0]));
+  if (found == all.end())
+    throw std::runtime_error(std::string("no maker of ") + dsl::info(s.code).name + " of " + dsl::name(s.operand[0]));
   return found->second.make(g, operands);
 }
 
 dsl::signature resolved(op code, const value* x) {
   const int arity = dsl::info(code).arity;
-  const dsl::signature s = dsl::resolve(code, x[0].type, arity > 1 ? x[1].type : weak_dtype{}, arity > 2 ? x[2].type : weak_dtype{});
+  const dsl::signature s =
+      dsl::resolve(code, x[0].type, arity > 1 ? x[1].type : weak_dtype{}, arity > 2 ? x[2].type : weak_dtype{});
   if (!s.valid) throw std::runtime_error(std::string(dsl::info(code).name) + " is not defined for " + dsl::name(x[0].type.type));
   return s;
 }
@@ -42,8 +44,9 @@ bool is_integer(dtype type) { return kind_of(type) == kind::integer; }
 // An array of integers beside a scalar of another integer dtype.
 bool compares_with_scalar(op code, const value* x) {
   const dsl::op_info& row = dsl::info(code);
-  return row.arity == 2 && row.result == dsl::op_result::boolean && row.operands == dsl::op_operands::promoted && x[0].type.weak != x[1].type.weak &&
-         x[0].type.type != x[1].type.type && is_integer(x[0].type.type) && is_integer(x[1].type.type);
+  return row.arity == 2 && row.result == dsl::op_result::boolean && row.operands == dsl::op_operands::promoted &&
+         x[0].type.weak != x[1].type.weak && x[0].type.type != x[1].type.type && is_integer(x[0].type.type) &&
+         is_integer(x[1].type.type);
 }
 
 // A bound of clip that is a scalar of another integer dtype may lie beyond an end of the dtype that is clipped; it is that end then.
@@ -57,12 +60,15 @@ bool may_be_beyond(dtype bound, dtype clipped, bool upper) {
 literal end_of(dtype clipped, dtype bound, bool upper) {
   const std::uint64_t end = upper ? greatest_of(clipped) : static_cast<std::uint64_t>(least_of(clipped));
   const int unused = 8 * (8 - dsl::size_of(bound));
-  return {dsl::info(bound).is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(end << unused) >> unused) : end << unused >> unused};
+  return {dsl::info(bound).is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(end << unused) >> unused)
+                                     : end << unused >> unused};
 }
 
 }  // namespace
 
-value traced::operand(op how, dtype type, int number) { return {graph_.add(how, type, {static_cast<std::uint64_t>(number)}), {type, how == op::value}}; }
+value traced::operand(op how, dtype type, int number) {
+  return {graph_.add(how, type, {static_cast<std::uint64_t>(number)}), {type, how == op::value}};
+}
 value traced::literal(dtype type, dsl::detail::literal bits) { return {graph_.add(op::constant, type, bits), {type, true}}; }
 
 value traced::cast(dtype to, value a) {
@@ -107,7 +113,8 @@ value traced::apply(op code, const value* given) {
     const value &array = x[x[0].type.weak ? 1 : 0], &scalar = x[x[0].type.weak ? 0 : 1];
     const node n = graph_[scalar.node];
     const dtype narrow = array.type.type;
-    if (n.code == op::constant && integer_range{narrow, narrow}.outside(n.word.bits, dsl::info(scalar.type.type).is_signed) == nullptr) {
+    if (n.code == op::constant &&
+        integer_range{narrow, narrow}.outside(n.word.bits, dsl::info(scalar.type.type).is_signed) == nullptr) {
       s.operand[0] = s.operand[1] = narrow;
       for (int i = 0; i < 2; ++i) nodes[i] = cast(narrow, x[i]).node;
       return {emit(code, dtype::boolean, nodes, s.operand), {dtype::boolean}};
@@ -133,14 +140,18 @@ value written_out::put(op code, weak_dtype type, std::uint64_t payload) {
   return {static_cast<int>(places_.size()) - 1, type};
 }
 
-value written_out::operand(op how, dtype type, int number) { return put(how, {type, how == op::value}, static_cast<std::uint64_t>(number)); }
+value written_out::operand(op how, dtype type, int number) {
+  return put(how, {type, how == op::value}, static_cast<std::uint64_t>(number));
+}
 value written_out::literal(dtype type, dsl::detail::literal bits) {
   if (type != dtype::complex128) return put(op::constant, {type, true}, bits.bits);
   const value re = put(op::constant, {dtype::float64}, bits.bits), im = put(op::constant, {dtype::float64}, bits.second);
   return put(op::complex, {type, true}, place(re) | place(im) << 16);
 }
 
-value written_out::converted(dtype to, value a) { return to == a.type.type ? value{a.node, {to}} : put(op::convert, {to}, place(a)); }
+value written_out::converted(dtype to, value a) {
+  return to == a.type.type ? value{a.node, {to}} : put(op::convert, {to}, place(a));
+}
 
 value written_out::apply(op code, const value* given) {
   const int arity = dsl::info(code).arity;

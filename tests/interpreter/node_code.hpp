@@ -19,8 +19,7 @@ struct node_code {
 };
 
 /// Nodes that load the operands, the operation's node, and where `Stored` is another dtype the conversion to that.
-template <op Code, dtype Result, dtype Stored, dtype... Operand>
-struct one_node {
+template <op Code, dtype Result, dtype Stored, dtype... Operand> struct one_node {
   static constexpr dtype types[] = {Operand...};
   static constexpr int slot(dtype type, std::size_t before) {
     int n = 0;
@@ -29,28 +28,30 @@ struct one_node {
   }
   static constexpr int made = slot(Result, sizeof...(Operand)), stored = slot(Stored, sizeof...(Operand));
 
-  template <std::size_t... I>
-  static auto spell(std::index_sequence<I...>) {
+  template <std::size_t... I> static auto spell(std::index_sequence<I...>) {
     using namespace dsl::detail;
     constexpr std::uint64_t payload = (0 | ... | (reference::make(Operand, slot(Operand, I)).word << 16 * I));
     if constexpr (Stored == Result)
-      return program<heads<head::make(op::load, Operand, slot(Operand, I)).word..., head::make(Code, Result, made).word>, words<I..., payload>,
-                     words<reference::make(Result, made).word>>{};
+      return program<heads<head::make(op::load, Operand, slot(Operand, I)).word..., head::make(Code, Result, made).word>,
+                     words<I..., payload>, words<reference::make(Result, made).word>>{};
     else
-      return program<heads<head::make(op::load, Operand, slot(Operand, I)).word..., head::make(Code, Result, made).word, head::make(op::convert, Stored, stored).word>,
+      return program<heads<head::make(op::load, Operand, slot(Operand, I)).word..., head::make(Code, Result, made).word,
+                           head::make(op::convert, Stored, stored).word>,
                      words<I..., payload, reference::make(Result, made).word>, words<reference::make(Stored, stored).word>>{};
   }
   using one_program = decltype(spell(std::make_index_sequence<sizeof...(Operand)>{}));
-  using pass = dsl::detail::pass<one_program, dsl::detail::program<dsl::detail::heads<>, dsl::detail::words<>, dsl::detail::words<>>,
-                                 dsl::detail::words<dsl::detail::target_word::make(false, 0).word>, dsl::detail::foldings<>>;
+  using pass =
+      dsl::detail::pass<one_program, dsl::detail::program<dsl::detail::heads<>, dsl::detail::words<>, dsl::detail::words<>>,
+                        dsl::detail::words<dsl::detail::target_word::make(false, 0).word>, dsl::detail::foldings<>>;
   using eval = dsl::detail::evaluator<one_program>;
 
   struct source {
     const void* const* in;
     int at;
     typename eval::inputs element;
-    template <op, dtype D, int N, std::uint32_t Head>
-    void read() { dsl::detail::input_of<Head>(element) = static_cast<const dsl::detail::memory_t<D>*>(in[N])[at]; }
+    template <op, dtype D, int N, std::uint32_t Head> void read() {
+      dsl::detail::input_of<Head>(element) = static_cast<const dsl::detail::memory_t<D>*>(in[N])[at];
+    }
   };
   static void scalar(int count, const void* const* in, void* out) {
     using T = dsl::detail::memory_t<Stored>;
@@ -67,8 +68,7 @@ struct one_node {
   }
 };
 
-template <dtype Family, std::size_t... I>
-void add_code(std::vector<node_code>& to, std::index_sequence<I...>) {
+template <dtype Family, std::size_t... I> void add_code(std::vector<node_code>& to, std::index_sequence<I...>) {
   static constexpr signature_list list = compiled_signatures_of(Family);
   const auto add = [&to]<std::size_t N>() {
     constexpr signature s = list.of[N];
@@ -81,8 +81,7 @@ void add_code(std::vector<node_code>& to, std::index_sequence<I...>) {
 }
 
 /// Adds the code of a dtype's operations; of a 16-bit one also how its elements are read and stored.
-template <dtype Family>
-void add_code(std::vector<node_code>& to) {
+template <dtype Family> void add_code(std::vector<node_code>& to) {
   add_code<Family>(to, std::make_index_sequence<compiled_signatures_of(Family).count>{});
   if constexpr (constexpr dtype value = value_dtype(Family); value != Family) {
     to.push_back(one_node<op::convert, value, value, Family>::code(signature{op::load, Family, 0, {}}.key()));

@@ -14,16 +14,16 @@ struct node_maker {
   int (*make)(dsl::detail::graph& g, const int* operands);
 };
 
-template <op Code, dtype Result, dtype... Operand>
-int make_node(dsl::detail::graph& g, const int* operands) {
+template <op Code, dtype Result, dtype... Operand> int make_node(dsl::detail::graph& g, const int* operands) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    if constexpr (Code == op::convert) return (dsl::detail::convert_symbol<Result, false>(dsl::symbol<Operand>{&g, operands[I]}), ...).id;
+    if constexpr (Code == op::convert)
+      return (dsl::detail::convert_symbol<Result, false>(dsl::symbol<Operand>{&g, operands[I]}), ...).id;
     else return dsl::detail::emit<Code, Result, false>(&g, dsl::symbol<Operand>{&g, operands[I]}...).id;
-  }(std::make_index_sequence<sizeof...(Operand)>{});
+  }
+  (std::make_index_sequence<sizeof...(Operand)>{});
 }
 
-template <dtype Family, std::size_t... I>
-void add_makers(std::vector<node_maker>& to, std::index_sequence<I...>) {
+template <dtype Family, std::size_t... I> void add_makers(std::vector<node_maker>& to, std::index_sequence<I...>) {
   static constexpr signature_list list = signatures_of(Family);
   const auto add = [&to]<std::size_t N>() {
     constexpr signature s = list.of[N];
@@ -34,8 +34,7 @@ void add_makers(std::vector<node_maker>& to, std::index_sequence<I...>) {
   };
   (add.template operator()<I>(), ...);
 }
-template <dtype... Family>
-void add_makers(std::vector<node_maker>& to) {
+template <dtype... Family> void add_makers(std::vector<node_maker>& to) {
   (add_makers<Family>(to, std::make_index_sequence<signatures_of(Family).count>{}), ...);
 }
 

@@ -43,17 +43,21 @@ struct signature_list {
 /// which they are computed.
 constexpr bool uses_dtype(op code) {
   switch (code) {
-#define DSL_OPERATOR(name, token, numpy, arity, operands, result, domain, flops, complex_flops, code) \
-  case op::name: return std::string_view(#code).find("<D>") != std::string_view::npos;
-#define DSL_FUNCTION(name, numpy, arity, operands, result, domain, flops, complex_flops, code) \
-  case op::name: return std::string_view(#code).find("<D>") != std::string_view::npos;
+// clang-format off
+#define ROW_CODE(name, text) \
+  case op::name: return std::string_view(text).find("<D>") != std::string_view::npos;
+#define DSL_OPERATOR(name, token, numpy, arity, operands, result, domain, flops, complex_flops, code) ROW_CODE(name, #code)
+#define DSL_FUNCTION(name, numpy, arity, operands, result, domain, flops, complex_flops, code) ROW_CODE(name, #code)
 #include <dsl/ir/ops.inc>
+#undef ROW_CODE
+    // clang-format on
     default: return false;
   }
 }
 
 constexpr bool converts(dtype from, dtype to) {
-  return from != to && (dsl::kind_of(from) != dsl::kind::complex || dsl::kind_of(to) == dsl::kind::complex || to == dtype::boolean);
+  return from != to &&
+         (dsl::kind_of(from) != dsl::kind::complex || dsl::kind_of(to) == dsl::kind::complex || to == dtype::boolean);
 }
 
 /// What a row computes with operands of which the first is `a`, if they need no conversion before; else nothing.
@@ -81,7 +85,8 @@ constexpr signature_list signatures_of(dtype family) {
       for (const dtype b : {family, real})
         for (const dtype c : {family, real}) add_row(all, code, family, dtype::boolean, b, c);
     } else if (row.operands == dsl::op_operands::scaled) {
-      for (int b = 0; b <= static_cast<int>(dtype::uint32); ++b) add_row(all, code, family, family, static_cast<dtype>(b), family);
+      for (int b = 0; b <= static_cast<int>(dtype::uint32); ++b)
+        add_row(all, code, family, family, static_cast<dtype>(b), family);
     } else {
       for (const dtype a : {family, other})
         for (const dtype b : {family, other}) add_row(all, code, family, a, b, family);

@@ -93,28 +93,32 @@ TEST_P(expression, real_dtypes) {
   arithmetic<float>(0x1p-23, 1), arithmetic<double>(0x1p-52, 1), arithmetic<dsl::half>(0x1p-10, 0.5), arithmetic<dsl::bfloat16>(0x1p-7, 0.5);
 }
 TEST_P(expression, integers_wrap_and_divide_by_zero_quietly) {
-  const auto a = dsl::to_device(std::vector<std::int8_t>{127, -128, -128, 5});
-  const auto b = dsl::to_device(std::vector<std::int8_t>{1, -1, 1, 0});
-  dsl::array<std::int8_t> sum = a + b, quotient = a / b, rest = a % b;
-  EXPECT_EQ(sum.copy_to_host(), (std::vector<std::int8_t>{-128, 127, -127, 5}));
-  EXPECT_EQ(quotient.copy_to_host(), (std::vector<std::int8_t>{127, -128, -128, 0}));
-  EXPECT_EQ(rest.copy_to_host(), (std::vector<std::int8_t>{0, 0, 0, 0}));
+  const std::vector<std::int8_t> a{127, -128, -128, 5}, b{1, -1, 1, 0};
+  evaluated([](auto x, auto y) { return std::tuple{x + y, x / y, x % y}; }, a, b).check([](const auto& sum, const auto& quotient, const auto& rest) {
+    EXPECT_EQ(sum, (std::vector<std::int8_t>{-128, 127, -127, 5}));
+    EXPECT_EQ(quotient, (std::vector<std::int8_t>{127, -128, -128, 0}));
+    EXPECT_EQ(rest, (std::vector<std::int8_t>{0, 0, 0, 0}));
+  });
 }
 
 TEST_P(expression, mixed_dtypes_promote) {
-  const auto i = dsl::to_device(std::vector<int>{1, 2, 3});
-  const auto f = dsl::to_device(std::vector<float>{0.5f, 1.5f, 2.5f});
-  const auto byte = dsl::to_device(std::vector<std::uint8_t>{200, 100, 50});
+  const std::vector<int> hi{1, 2, 3};
+  const std::vector<float> hf{0.5f, 1.5f, 2.5f};
+  const std::vector<std::uint8_t> bytes{200, 100, 50};
+  const auto i = dsl::to_device(hi);
+  const auto f = dsl::to_device(hf);
   static_assert(dsl::dtype_of_expression<decltype(i * 2.5)> == dsl::dtype::float64);
   static_assert(dsl::dtype_of_expression<decltype(f * 2.5)> == dsl::dtype::float32);
   static_assert(dsl::dtype_of_expression<decltype(f * 1i)> == dsl::dtype::complex64);
   static_assert(dsl::dtype_of_expression<decltype(i + f)> == dsl::dtype::float64);
-  dsl::array<double> x = i + f;
-  dsl::array<std::uint8_t> y = byte + 100;
-  dsl::array<float> z = dsl::cast<float>(i) / 2;
-  EXPECT_EQ(x.copy_to_host(), (std::vector<double>{1.5, 3.5, 5.5}));
-  EXPECT_EQ(y.copy_to_host(), (std::vector<std::uint8_t>{44, 200, 150}));
-  EXPECT_EQ(z.copy_to_host(), (std::vector<float>{0.5f, 1, 1.5f}));
+  dsl::array<double> sum = i + f;
+  EXPECT_EQ(sum.copy_to_host(), (std::vector<double>{1.5, 3.5, 5.5}));
+  evaluated([](auto a, auto b, auto byte) { return std::tuple{a + b, byte + 100, dsl::cast<float>(a) / 2}; }, hi, hf, bytes)
+      .check([](const std::vector<double>& x, const std::vector<std::uint8_t>& y, const std::vector<float>& z) {
+        EXPECT_EQ(x, (std::vector<double>{1.5, 3.5, 5.5}));
+        EXPECT_EQ(y, (std::vector<std::uint8_t>{44, 200, 150}));
+        EXPECT_EQ(z, (std::vector<float>{0.5f, 1, 1.5f}));
+      });
 }
 
 TEST_P(expression, complex_numbers) {

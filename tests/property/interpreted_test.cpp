@@ -22,9 +22,10 @@ dsl::dtype dsl_type(dtype t) { return static_cast<dsl::dtype>(t); }
 
 dsl::op code_of(operation what) {
   switch (what) {
-#define OPERATION(name, ...) \
-  case operation::name: return dsl::op::name;
+// clang-format off
+#define OPERATION(name, ...) case operation::name: return dsl::op::name;
 #include "operations.inc"
+    // clang-format on
     default: throw "no row of the table";
   }
 }
@@ -36,21 +37,24 @@ struct dsl_literal {
 dsl_literal literal_of(int number) {
   static const auto all = std::apply(
       [](const auto&... l) {
-        return std::vector<dsl_literal>{{dsl::dtype_v<std::remove_cvref_t<decltype(l)>>, dsl::detail::to_literal(dsl::detail::to_value(l))}...};
+        return std::vector<dsl_literal>{
+            {dsl::dtype_v<std::remove_cvref_t<decltype(l)>>, dsl::detail::to_literal(dsl::detail::to_value(l))}...};
       },
       literals);
   return all[static_cast<std::size_t>(number)];
 }
 
 /// The nodes of a formula, as a language makes them.
-template <class Language>
-std::vector<interpreter::value> trace(Language& to, const bundle& b, const tree& formula) {
+template <class Language> std::vector<interpreter::value> trace(Language& to, const bundle& b, const tree& formula) {
   std::vector<interpreter::value> made;
   for (int i = 0; i < formula.size; ++i) {
     const node& n = formula.nodes[i];
     if (n.what == operation::leaf) {
       const leaf& l = b.leaves[n.number];
-      made.push_back(to.operand(l.from == source::array ? dsl::op::load : l.from == source::scalar ? dsl::op::fetch : dsl::op::value, dsl_type(l.type), n.number));
+      made.push_back(to.operand(l.from == source::array    ? dsl::op::load
+                                : l.from == source::scalar ? dsl::op::fetch
+                                                           : dsl::op::value,
+                                dsl_type(l.type), n.number));
     } else if (n.what == operation::literal) {
       made.push_back(to.literal(literal_of(n.number).type, literal_of(n.number).bits));
     } else {
@@ -79,10 +83,12 @@ class case_of {
     for (int i = 0; i < b.leaf_count; ++i) {
       const leaf& l = b.leaves[i];
       elements_.push_back(draw_elements(r, l.type, l.from == source::array ? element_count : 1));
-      if (l.from == source::value && kind_of(l.type) == kind::integer)  // a C++ integer that the dtype beside it does not hold is an error
+      if (l.from == source::value &&
+          kind_of(l.type) == kind::integer)  // a C++ integer that the dtype beside it does not hold is an error
         for (std::size_t k = 0; k < elements_.back().size(); ++k) elements_.back()[k] = k == 0 ? elements_.back()[k] & 0x7f : 0;
       values_.push_back(elements_.back());
-      if (l.from == source::value && bytes_of(l.type) == 2 && kind_of(l.type) == kind::real) {  // which the language holds as float
+      if (l.from == source::value && bytes_of(l.type) == 2 &&
+          kind_of(l.type) == kind::real) {  // which the language holds as float
         const auto x = static_cast<float>(read(l.type, elements_.back().data()).part[0].low);
         values_.back().resize(sizeof x);
         const float value = read(l.type, elements_.back().data()).part[0].is_nan() ? NAN : x;
@@ -104,7 +110,8 @@ class case_of {
       check_types(formula, made);
       formulas_.push_back(&formula);
       outputs.push_back(made.back()), written_outputs.push_back(trace(written, bundle_, formula).back());
-      for (int i = 0; i < formula.size; ++i) count.used.insert(formula.nodes[i].what), count.dtypes.insert(formula.nodes[i].type.type);
+      for (int i = 0; i < formula.size; ++i)
+        count.used.insert(formula.nodes[i].what), count.dtypes.insert(formula.nodes[i].type.type);
     }
     if (formulas_.empty()) return;
     count.formulas += static_cast<std::int64_t>(formulas_.size());
@@ -125,7 +132,8 @@ class case_of {
       const typed want = formula.nodes[i].type;
       const dsl::weak_dtype have = made[static_cast<std::size_t>(i)].type;
       EXPECT_TRUE(have.type == dsl_type(want.type) && have.weak == want.weak)
-          << "bundle " << number_ << ": " << spell(formula, bundle_, i) << " is " << dsl::name(have.type) << ", expected " << name(want.type);
+          << "bundle " << number_ << ": " << spell(formula, bundle_, i) << " is " << dsl::name(have.type) << ", expected "
+          << name(want.type);
     }
   }
 
@@ -151,7 +159,8 @@ class case_of {
     std::vector<void*> out;
     std::vector<bytes> results;
     for (const bytes& b : values_) in.push_back(b.data());
-    for (const tree* formula : formulas_) results.emplace_back(static_cast<std::size_t>(element_count * bytes_of(type_of(*formula))), 0xa5);
+    for (const tree* formula : formulas_)
+      results.emplace_back(static_cast<std::size_t>(element_count * bytes_of(type_of(*formula))), 0xa5);
     for (bytes& b : results) out.push_back(b.data());
     program.run(how, element_count, in.data(), out.data());
     return results;
@@ -164,7 +173,8 @@ class case_of {
       const std::size_t f = i % formulas_.size(), e = i / formulas_.size();
       const unsigned char* const at = got[f].data() + e * static_cast<std::size_t>(bytes_of(type_of(*formulas_[f])));
       if (agrees(expected_[i], at) || ++count.failures > 20) continue;
-      ADD_FAILURE() << describe(f, static_cast<int>(e)) << "\n  gave " << spell(read(type_of(*formulas_[f]), at)) << " (" << name(how) << "), expected " << spell(expected_[i]);
+      ADD_FAILURE() << describe(f, static_cast<int>(e)) << "\n  gave " << spell(read(type_of(*formulas_[f]), at)) << " ("
+                    << name(how) << "), expected " << spell(expected_[i]);
     }
   }
 
@@ -175,21 +185,25 @@ class case_of {
       const auto size = static_cast<std::size_t>(bytes_of(part_of(type)));
       for (std::size_t at = 0; at < got[f].size(); at += size) {
         if (std::memcmp(got[f].data() + at, written[f].data() + at, size) == 0) continue;
-        const auto is_nan = [&](const bytes& b) { return kind_of(type) >= kind::real && read(part_of(type), b.data() + at).part[0].is_nan(); };
+        const auto is_nan = [&](const bytes& b) {
+          return kind_of(type) >= kind::real && read(part_of(type), b.data() + at).part[0].is_nan();
+        };
         if ((is_nan(got[f]) && is_nan(written[f])) || ++count.failures > 20) continue;
         const int e = static_cast<int>(at) / bytes_of(type);
-        ADD_FAILURE() << describe(f, e) << "\n  gave " << spell(read(type, got[f].data() + e * bytes_of(type))) << ", and as it is written "
-                      << spell(read(type, written[f].data() + e * bytes_of(type)));
+        ADD_FAILURE() << describe(f, e) << "\n  gave " << spell(read(type, got[f].data() + e * bytes_of(type)))
+                      << ", and as it is written " << spell(read(type, written[f].data() + e * bytes_of(type)));
       }
     }
   }
 
   std::string describe(std::size_t f, int e) const {
     const tree& formula = *formulas_[f];
-    std::string text = "bundle " + std::to_string(number_) + " (" + ::property::name(type_of(formula)) + "): " + spell(formula, bundle_, formula.size - 1);
+    std::string text = "bundle " + std::to_string(number_) + " (" + ::property::name(type_of(formula)) +
+                       "): " + spell(formula, bundle_, formula.size - 1);
     for (int n = 0; n < formula.size; ++n)
       if (const node& leaf = formula.nodes[n]; leaf.what == operation::leaf)
-        text += "\n  " + spell(formula, bundle_, n) + ": " + ::property::name(leaf.type.type) + " " + spell(read(leaf.type.type, element(leaf.number, e)));
+        text += "\n  " + spell(formula, bundle_, n) + ": " + ::property::name(leaf.type.type) + " " +
+                spell(read(leaf.type.type, element(leaf.number, e)));
     return text;
   }
 
