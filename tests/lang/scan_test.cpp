@@ -154,44 +154,6 @@ TEST_P(scans, backwards) {
   EXPECT_EQ(c.copy_to_host(), (std::vector<std::int64_t>{10, 9, 7, 4}));
 }
 
-TEST_P(scans, neighbours_gathers_positions_and_scalars) {
-  const std::int64_t rows_ = 40, columns = 300;
-  const auto host = values_of<std::int32_t>(rows_ * columns);
-  const auto a = dsl::to_device(host);
-  const auto u = dsl::reshape(a, rows_, columns);
-  dsl::scalar<std::int32_t> two = 2;
-  for (int axis = 0; axis < 2; ++axis)
-    for (int shifted = 0; shifted < 2; ++shifted) {
-      dsl::array<std::int64_t, 2> got =
-          dsl::cumsum(dsl::shift(u, 1, dsl::boundary::wrap, shifted) * two + dsl::index(0, rows_, columns) - 3, dsl::axis(axis));
-      std::vector<std::int64_t> each;
-      for (std::int64_t i = 0; i < rows_; ++i)
-        for (std::int64_t j = 0; j < columns; ++j) {
-          const std::int64_t from = shifted == 0 ? (i + rows_ - 1) % rows_ * columns + j : i * columns + (j + columns - 1) % columns;
-          each.push_back(2 * host[static_cast<std::size_t>(from)] + i - 3);
-        }
-      ASSERT_EQ(got.copy_to_host(), sums<std::int64_t>(each, along({rows_, columns}, axis))) << axis << ' ' << shifted;
-    }
-  dsl::array<std::int64_t> taken = dsl::cumsum(dsl::take(a, rows_ * columns - 1 - dsl::arange<int>(rows_ * columns)));
-  EXPECT_EQ(taken.copy_to_host(), sums<std::int64_t>(std::vector<std::int32_t>(host.rbegin(), host.rend()), flat(host.size())));
-}
-
-TEST_P(scans, reductions_inside_come_first) {
-  const auto host = values_of<std::int32_t>(12 * 50);
-  const auto a = dsl::to_device(host);
-  const auto m = dsl::reshape(a, 12, 50);
-  std::int64_t sum = 0;
-  std::vector<std::int64_t> off, of_rows;
-  for (const auto x : host) sum += x;
-  for (const auto x : host) off.push_back(x - sum);
-  for (std::size_t i = 0; i < 12; ++i) of_rows.push_back(std::accumulate(host.begin() + static_cast<std::ptrdiff_t>(50 * i), host.begin() + static_cast<std::ptrdiff_t>(50 * i + 50), std::int64_t{0}));
-  EXPECT_EQ(dsl::eval(dsl::cumsum(a - dsl::sum(a))).copy_to_host(), sums<std::int64_t>(off, flat(off.size())));
-  EXPECT_EQ(dsl::eval(dsl::cumsum(dsl::sum(m, dsl::axis(1)))).copy_to_host(), sums<std::int64_t>(of_rows, flat(of_rows.size())));
-  dsl::array<std::int64_t, 2> got = dsl::cumsum(m - dsl::sum(m, dsl::axis(1), dsl::keep_dims), dsl::axis(0));
-  for (std::size_t i = 0; i < off.size(); ++i) off[i] = host[i] - of_rows[i / 50];
-  EXPECT_EQ(got.copy_to_host(), sums<std::int64_t>(off, along({12, 50}, 0)));
-}
-
 TEST_P(scans, a_scalar_is_one_element) {
   dsl::scalar<float> s = 3.0f;
   dsl::array<float> c = dsl::cumsum(s);

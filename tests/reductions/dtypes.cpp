@@ -2,6 +2,9 @@
 // a vector or a chunk has. All of all dtypes are in programs_test.cpp, without kernels.
 #include "kernels.hpp"
 
+#include <algorithm>
+#include <limits>
+
 using reduction::row;
 
 namespace {
@@ -55,7 +58,7 @@ std::vector<reduction::shape> random_shapes(std::size_t rank, int n, std::int64_
 TEST_P(reductions, shapes) {
   const auto few = four<dsl::dtype::int32>();
   const std::int64_t n = simulated() ? 20'011 : 100'003;
-  compare_shapes(few, {{5}, {1000}, {34567}, {3, n}, {n, 3}, {1, n}, {n, 1}});
+  compare_shapes(few, {{5}, {1000}, {34567}, {3, n}, {20'011, 3}, {1, n}, {20'011, 1}});
   compare_shapes(few, {{0}, {0, 3}, {3, 0}, {1, 9}, {9, 1}, {16, 16}, {2, 5000}, {5000, 2}, {257, 130}, {513, 257}, {8, 600}, {21, 2500}, {2, 3, 4}, {40, 3, 37}, {300, 2, 3}, {2, 600, 3}, {1, 5, 1}, {3, 13, 520}, {5, 7, 11, 13}});
   compare_shapes(few, random_shapes(3, 20, 20));
   compare_shapes(few, random_shapes(4, 5, 9));
@@ -76,5 +79,78 @@ TEST_P(reductions, every_one_of_float32) {
     compare_shapes(each, shapes());
     compare_sizes(each, {0});
     compare_shapes(each, {{3, 0}, {0, 3}, {2, 0, 4}});
+  }
+}
+
+template <class T>
+reduction::operand vector_of(const std::vector<T>& elements) {
+  return {dsl::dtype_v<T>, {static_cast<std::int64_t>(elements.size())}, stored::bytes_of(elements)};
+}
+
+// A NaN anywhere, and only there.
+TEST_P(reductions, nan_anywhere) {
+  const auto of_none_too = reduction::every_row<dsl::dtype::float32, false>(), of_some = reduction::every_row<dsl::dtype::float32, true>();
+  for (const std::size_t n : {1, 16, 17, 1000, 5000})
+    for (const std::size_t at : {std::size_t{0}, n / 2, n - 1}) {
+      std::vector<float> elements(n, 1);
+      elements[at] = std::numeric_limits<float>::quiet_NaN();
+      const reduction::operand x = vector_of(elements);
+      for (const auto& each : {of_none_too, of_some}) {
+        const auto got = run(*each.kernel, x, reduction::in_rows(x.extents), {});
+        for (std::size_t i = 0; i < got.size(); ++i) reduction::expect_reduced(each.rows[i], x, {}, got[i]);
+      }
+    }
+}
+
+// Mostly one value, that which a fold begins with among them, and others at random places.
+template <class T>
+void expect_first(const reduction::compiled_rows& kernel, T usual, const std::vector<T>& others, std::size_t n) {
+  std::vector<T> v(n);
+  for (unsigned draw = 0; draw < 12; ++draw) {
+    const unsigned rarity = draw % 3 == 0 ? 2 : draw % 3 == 1 ? 64 : 4096;
+    unsigned state = draw;
+    for (T& each : v) {
+      state = state * 1'664'525 + 1'013'904'223;
+      const unsigned random = state >> 8;
+      each = random % rarity != 0 ? usual : others[random / rarity % others.size()];
+    }
+    const reduction::operand x = vector_of(v);
+    const auto got = run(*kernel.kernel, x, reduction::in_rows(x.extents), {});
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      if (kernel.rows[i] == row::argmax) {
+        ASSERT_EQ(stored::element_at<std::int64_t>(got[i].values, 0), std::max_element(v.begin(), v.end()) - v.begin()) << n << ", draw " << draw;
+      } else if (kernel.rows[i] == row::argmin) {
+        ASSERT_EQ(stored::element_at<std::int64_t>(got[i].values, 0), std::min_element(v.begin(), v.end()) - v.begin()) << n << ", draw " << draw;
+      }
+    }
+  }
+}
+
+TEST_P(reductions, positions_of_the_first) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const auto of_float = reduction::every_row<dsl::dtype::float32, true>(), of_bytes = four<dsl::dtype::int8>();
+  for (const std::size_t n : {1, 31, 32, 33, 100, 2047, 2048, 2049, 5000, 40'000}) {
+    expect_first(of_float, -infinity, {infinity, 0.0f, -0.0f, 1.0f}, n);
+    expect_first(of_float, infinity, {-infinity, -1.0f}, n);
+    expect_first<std::int8_t>(of_bytes, -128, {127, 0}, n);
+    expect_first<std::int8_t>(of_bytes, 127, {-128, 1}, n);
+  }
+}
+
+// To the last bit: the order of the terms depends on the shape alone.
+TEST_P(reductions, same_every_time) {
+  const auto kernel = reduction::every_row<dsl::dtype::float32, false>();
+  const std::int64_t n = simulated() ? 30'030 : 204'204;
+  for (const reduction::shape& extents : {reduction::shape{n}, {30, n / 30}, {n / 30, 30}}) {
+    const reduction::operand x{dsl::dtype::float32, extents, stored::bytes_of(random_floats(n))};
+    for (const std::vector<int>& along : reduction::axis_sets(static_cast<int>(extents.size()))) {
+      const auto once = [&] {
+        std::vector<reduction::bytes> all;
+        for (const reduction::outcome& each : run(*kernel.kernel, x, reduction::in_rows(extents), {along})) all.push_back(each.values);
+        return all;
+      };
+      const auto first = once();
+      for (int k = 0; k < 3; ++k) EXPECT_EQ(once(), first);
+    }
   }
 }

@@ -3,6 +3,7 @@
 
 #include "../on_device.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 struct reduction_use : on_device {};
@@ -18,4 +19,24 @@ inline std::vector<std::int64_t> counting(std::int64_t n, std::int64_t first = 1
 /// m(i, j) = i * columns + j + first
 inline dsl::array<std::int64_t, 2> counting(std::int64_t rows, std::int64_t columns, std::int64_t first) {
   return dsl::reshape(dsl::to_device(counting(rows * columns, first)), rows, columns);
+}
+
+// Mostly one value, that which a fold begins with among them, and others at random places.
+template <class T>
+void expect_first(T usual, const std::vector<T>& others, std::int64_t n) {
+  std::vector<T> v(static_cast<std::size_t>(n));
+  for (unsigned draw = 0; draw < 12; ++draw) {
+    const unsigned rarity = draw % 3 == 0 ? 2 : draw % 3 == 1 ? 64 : 4096;
+    unsigned state = draw;
+    for (T& each : v) {
+      state = state * 1'664'525 + 1'013'904'223;
+      const unsigned random = state >> 8;
+      each = random % rarity != 0 ? usual : others[random / rarity % others.size()];
+    }
+    const auto x = dsl::to_device(v);
+    dsl::scalar<std::int64_t> most, least;
+    dsl::tie(most, least) = std::tuple{dsl::argmax(x), dsl::argmin(x)};
+    ASSERT_EQ(most.value(), std::max_element(v.begin(), v.end()) - v.begin()) << n << ", draw " << draw;
+    ASSERT_EQ(least.value(), std::min_element(v.begin(), v.end()) - v.begin()) << n << ", draw " << draw;
+  }
 }

@@ -2,7 +2,9 @@
 #include "use.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <limits>
 #include <tuple>
 
 namespace {
@@ -91,6 +93,82 @@ TEST_P(reduction_use, softmax_and_reductions_of_reductions) {
     least = std::min(least, sum);
   }
   EXPECT_NEAR(smallest_row.value(), least, 1e-4);
+}
+
+TEST_P(reduction_use, nothing_to_reduce_of_float) {
+  const dsl::array<float> none(0);
+  EXPECT_THROW(dsl::scalar<float>{dsl::reduce(larger)(none)}, dsl::shape_error);
+  EXPECT_THROW(dsl::scalar<float>{dsl::max(none)}, dsl::shape_error);
+  const dsl::array<float, 2> rows(3, 0);
+  EXPECT_THROW(dsl::array<float>{dsl::max(rows, dsl::axis(1))}, dsl::shape_error);
+  EXPECT_EQ(dsl::array<float>(dsl::max(rows, dsl::axis(0))).size(), 0);
+  EXPECT_EQ(dsl::array<float>(dsl::sum(rows, dsl::axis(1))).copy_to_host(), (std::vector<float>{0, 0, 0}));
+}
+
+TEST_P(reduction_use, positions_of_the_first_of_int8) {
+  for (const std::int64_t n : {1, 31, 32, 33, 100, 2047, 2048, 2049, 5000, 40'000}) {
+    expect_first<std::int8_t>(-128, {127, 0}, n);
+    expect_first<std::int8_t>(127, {-128, 1}, n);
+  }
+}
+
+// To the last bit: the order of the terms depends on the shape alone.
+TEST_P(reduction_use, same_every_time) {
+  const std::int64_t n = simulated() ? 30'030 : 1'021'020;
+  const auto x = dsl::to_device(random_floats(n));
+  const auto m = dsl::reshape(x, 30, -1);
+  const auto tall = dsl::reshape(x, -1, 30);
+  const auto bits = [](const auto& r) {
+    std::vector<std::uint32_t> all;
+    for (const float v : r.copy_to_host()) all.push_back(std::bit_cast<std::uint32_t>(v));
+    return all;
+  };
+  const auto along = [&](const auto& of, int axis) {
+    dsl::array<float> sum, variance;
+    dsl::tie(sum, variance) = std::tuple{dsl::sum(of, dsl::axis(axis)), dsl::var(of, dsl::axis(axis))};
+    return std::pair{bits(sum), bits(variance)};
+  };
+  const auto once = [&] {
+    dsl::scalar<float> sum, variance;
+    dsl::tie(sum, variance) = std::tuple{dsl::sum(x), dsl::var(x)};
+    return std::tuple{sum.value(), variance.value(), along(m, 0), along(m, 1), along(tall, 0), along(tall, 1)};
+  };
+  const auto first = once();
+  for (int k = 0; k < 3; ++k) EXPECT_EQ(once(), first);
+}
+
+// A NaN anywhere, and only there.
+TEST_P(reduction_use, nan_anywhere) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const std::int64_t n : {1, 16, 17, 1000, 5000})
+    for (const std::int64_t at : {std::int64_t{0}, n / 2, n - 1}) {
+      std::vector<float> host(static_cast<std::size_t>(n), 1);
+      host[static_cast<std::size_t>(at)] = nan;
+      const auto x = dsl::to_device(host);
+      dsl::scalar<float> most, sum, sum_of_others;
+      dsl::scalar<std::int64_t> least_at, most_of_others_at, count;
+      dsl::tie(most, sum, least_at, sum_of_others, most_of_others_at, count) =
+          std::tuple{dsl::max(x), dsl::sum(x), dsl::argmin(x), dsl::nansum(x), dsl::nanargmax(x), dsl::count_nonzero(dsl::isnan(x))};
+      EXPECT_TRUE(std::isnan(most.value())) << n << ", " << at;
+      EXPECT_TRUE(std::isnan(sum.value())) << n << ", " << at;
+      EXPECT_EQ(least_at.value(), at) << n;
+      EXPECT_EQ(sum_of_others.value(), static_cast<float>(n - 1)) << at;
+      EXPECT_EQ(most_of_others_at.value(), n == 1 ? -1 : at == 0 ? 1 : 0) << at;
+      EXPECT_EQ(count.value(), 1);
+    }
+}
+
+TEST_P(reduction_use, positions_of_the_first) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  for (const std::int64_t n : {1, 31, 32, 33, 100, 2047, 2048, 2049, 5000, 40'000}) {
+    expect_first(-infinity, {infinity, 0.0f, -0.0f, 1.0f}, n);
+    expect_first(infinity, {-infinity, -1.0f}, n);
+  }
+}
+
+TEST_P(reduction_use, position_of_one_value) {
+  const dsl::scalar<float> s = 2.5f;
+  EXPECT_EQ(dsl::argmin(s).value(), 0);
 }
 
 }  // namespace
