@@ -1,13 +1,13 @@
 // Checkpoints: what is read is what was written, whatever happened in between.
 #include "../error_of.hpp"
 #include "../on_device.hpp"
+#include "scratch_folder.hpp"
 
 #include <dsl/mem/checkpoint.hpp>
 
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <complex>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -16,35 +16,9 @@
 namespace {
 
 namespace fs = std::filesystem;
-using c32 = std::complex<float>;
 
-struct scratch_folder {
-  scratch_folder() { fs::create_directories(outer); }
-  ~scratch_folder() { fs::remove_all(outer); }
-  const fs::path outer = fs::temp_directory_path() / ("dsl_checkpoint_" + std::to_string(getpid())), folder = outer / "run" / "state";
-};
 struct checkpoint : on_device, scratch_folder {};
 ON_EVERY_DEVICE(checkpoint);
-
-TEST_P(checkpoint, a_loop_goes_on_as_if_it_had_not_stopped) {
-  const auto step = dsl::vectorize([](auto F, auto x, auto, auto h) { return std::tuple{F + h * c32(0, 1) * F * x, x - h * x, dsl::sum(x)}; });
-  const auto start = [] { return std::tuple{dsl::array<c32, 2>(dsl::full<c32>(c32(1, 2), 3, 5)), dsl::array<float, 2>(dsl::full<float>(0.5f, 3, 5)), dsl::scalar<float>()}; };
-  auto [F, x, total] = start();
-  dsl::iterate(7, step, dsl::state(F, x, total), 0.125f);
-
-  auto [F1, x1, total1] = start();
-  dsl::iterate(3, step, dsl::state(F1, x1, total1), 0.125f);
-  dsl::save_checkpoint(folder, 3, F1, x1, total1);
-  dsl::array<c32, 2> F2;  // takes the file's shape
-  auto x2 = dsl::zeros<float>(3, 5);
-  dsl::scalar<float> total2 = -1.0f;
-  const std::int64_t done = dsl::load_checkpoint(folder, F2, x2, total2);
-  ASSERT_EQ(done, 3);
-  dsl::iterate(7 - done, step, dsl::state(F2, x2, total2), 0.125f);
-  EXPECT_EQ(F2.copy_to_host(), F.copy_to_host());
-  EXPECT_EQ(x2.copy_to_host(), x.copy_to_host());
-  EXPECT_EQ(total2.value(), total.value());
-}
 
 TEST_P(checkpoint, views_are_read_in_place) {
   const dsl::array<float, 2> m = dsl::reshape(dsl::arange<float>(6), 2, 3);
