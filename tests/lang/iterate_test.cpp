@@ -261,6 +261,15 @@ TEST_P(iterate, records_and_ends) {
   }
 }
 
+// What is recorded of a variable of 16 bits is made of what it holds.
+TEST_P(iterate, records_of_16_bits_are_rounded) {
+  const auto shrink = dsl::vectorize([](auto h) { return h * 0.7001f; });
+  dsl::scalar<dsl::half> h = dsl::half(1.0f);
+  const auto [halves, as_float] = dsl::iterate(4, shrink, dsl::state(h), dsl::record([](auto h) { return dsl::cast<float>(h); }));
+  const auto held = halves.copy_to_host();
+  EXPECT_EQ(as_float.copy_to_host(), std::vector<float>(held.begin(), held.end()));
+}
+
 // Of a loop without reductions records are passes of their own.
 TEST_P(iterate, records_beside_loops_without_reductions) {
   const auto add = dsl::vectorize([](auto x, auto h) { return x + h; });
