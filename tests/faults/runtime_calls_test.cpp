@@ -44,7 +44,8 @@ struct runtime_calls : testing::Test {
 
 // A function's address is all that the library knows of a kernel.
 constexpr char functions[8] = {};
-program_code code{};
+const cuda_code kernels{};
+program_code code{.pass = {}, .inputs = 0, .name = nullptr, .cuda = &kernels, .host = nullptr, .sim = nullptr};
 
 TEST(device_properties, are_asked_for_until_there_is_an_answer_and_no_more) {
   faults::emulate();
