@@ -85,8 +85,12 @@ void sums_of_dtype(double tolerance) {
     static_assert(std::is_same_v<decltype(got), const dsl::array<Sum, 1>>);
     const std::string what = dsl::name(dsl::dtype_v<T>) + (" of " + std::to_string(n));
     const auto expect = [&](const auto& sums_got, bool exclusive) {
-      if constexpr (std::is_integral_v<Sum>) ASSERT_EQ(sums_got.copy_to_host(), sums<W>(host, flat(host.size()), exclusive)) << what;
-      else expect_near(sums_got.copy_to_host(), sums<W>(host, flat(host.size()), exclusive), tolerance, what);
+      const auto want = sums<W>(host, flat(host.size()), exclusive);
+      if constexpr (std::is_integral_v<Sum>) {
+        ASSERT_EQ(sums_got.copy_to_host(), want) << what;
+      } else {
+        expect_near(sums_got.copy_to_host(), want, tolerance, what);
+      }
     };
     expect(got, false);
     if constexpr (Exclusive) expect(dsl::eval(dsl::cumsum(a, dsl::exclusive)), true);
