@@ -82,10 +82,12 @@ plan loop::plan_kernel(strategy how) const {
   if (how == strategy::elementwise) {
     p.block = fixed_.block > 0 ? fixed_.block : std::min(default_block, warps_from(pieces(groups, device.multiprocessors)));
     p.grid = pieces(groups, p.block);
+    require_grid(fixed_, p.grid, code_->step->pass.view);
     return p;
   }
   const std::int64_t blocks = how == strategy::one_block ? 1 : fixed_.grid > 0 ? fixed_.grid : std::min<std::int64_t>(device.multiprocessors, pieces(groups, 32));
   p.grid = std::max<std::int64_t>(1, blocks);
+  require_grid(fixed_, p.grid, code_->step->pass.view);
   p.block_groups = pieces(groups, p.grid);
   p.block = fixed_.block > 0 ? fixed_.block : std::min(most, warps_from(p.block_groups));
   // Rows: as many as the registers hold, then shared memory, by way of which the others come and go.

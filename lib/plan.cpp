@@ -123,6 +123,11 @@ void plan_kept(plan& p, const geometry& g, const pass_traits& pass, std::int64_t
 
 }  // namespace
 
+void require_grid(const launch& fixed, std::int64_t grid, const pass_view& pass) {
+  if (fixed.grid < 0 || (fixed.grid > 0 && fixed.grid < grid))
+    raise<device_error>("at most " + std::to_string(fixed.grid) + " blocks were asked for; this kernel takes " + std::to_string(grid) + ": " + spell_pass(pass));
+}
+
 plan make_plan(const geometry& g, const operand* inputs, int input_count, const pass_traits& pass, const kernel_attributes& attributes,
                const launch& fixed) {
   plan p;
@@ -163,6 +168,7 @@ plan make_plan(const geometry& g, const operand* inputs, int input_count, const 
     if (folds) p.grid = std::max<std::int64_t>(1, std::min(p.tiles, resident())), p.splits = static_cast<int>(p.grid), p.parts = p.block;
   }
   p.shared_bytes = std::max(p.tile_bytes, p.parts > 1 && p.block > 32 ? p.block * pass.state_bytes : 0);
+  require_grid(fixed, p.grid, pass.view);
   if (std::max(p.tiles, p.grid) > 0x7fffffff)
     raise<shape_error>(std::to_string(g.elements) + " elements need more blocks than a grid has: " + spell_pass(pass.view));
   return p;

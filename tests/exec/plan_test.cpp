@@ -34,6 +34,18 @@ TEST_P(plan, can_be_overridden) {
   EXPECT_THROW(dsl::assign(total, dsl::sum(a), {.block = 96}), dsl::device_error);
   dsl::assign(total, dsl::sum(a), {.block = 64});
   EXPECT_EQ(total.value(), 1000);
+  // Blocks are kept to or refused.
+  EXPECT_EQ(dsl::plan_of(total, dsl::sum(a), {.block = 64, .grid = 2}).grid, 2);
+  dsl::assign(total, dsl::sum(a), {.block = 64, .grid = 2});
+  EXPECT_EQ(total.value(), 1000);
+  EXPECT_THROW(dsl::assign(out, a + 3, {.block = 64, .grid = 2}), dsl::device_error);
+  EXPECT_THROW(dsl::assign(total, dsl::sum(a), {.grid = -5}), dsl::device_error);
+  EXPECT_EQ(out.copy_to_host(), std::vector<float>(1000, 2.0f));
+  const dsl::array<float, 2> m = dsl::reshape(a, 10, 100);
+  dsl::array<float> sums(10);
+  EXPECT_LE(dsl::plan_of(sums, dsl::sum(m, dsl::axis(1)), {.grid = 10}).grid, 10);
+  dsl::assign(sums, dsl::sum(m, dsl::axis(1)), {.grid = 10});
+  EXPECT_EQ(sums.copy_to_host(), std::vector<float>(10, 100.0f));
 }
 
 TEST_P(plan, prints) {

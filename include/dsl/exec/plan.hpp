@@ -6,10 +6,10 @@
 
 namespace dsl {
 
-/// What a user may fix for a call; 0 leaves it to the plan.
+/// What a user may fix for a call; 0 leaves it to the plan. What a kernel cannot keep to is a device_error. The host has neither.
 struct launch {
   int block = 0;  ///< threads a block
-  int grid = 0;   ///< blocks; only kernels that reduce take fewer blocks than elements need
+  int grid = 0;   ///< blocks at most: kernels that reduce and loops on chip do with fewer than the elements would fill
 };
 
 /// How a loop runs. The plan chooses, unless a call of `iterate` names one.
@@ -60,6 +60,9 @@ Stream& operator<<(Stream& stream, const plan& p) {
 }
 
 namespace detail {
+
+/// Throws device_error where a call fixed fewer blocks than a kernel's `grid`, or less than none.
+void require_grid(const launch& fixed, std::int64_t grid, const pass_view& pass);
 
 /// What a pass needs of a plan.
 struct pass_traits {
