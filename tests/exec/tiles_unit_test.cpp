@@ -25,12 +25,14 @@ shape_of_test draw_shape(std::mt19937& engine, std::int64_t room = 5000) {
   return shape;
 }
 
-dsl::launch draw_launch(std::mt19937& engine, bool folds) {
+// For a kernel that reduces to so many results, which takes a block for each at most; 0 for one that does not reduce.
+dsl::launch draw_launch(std::mt19937& engine, std::int64_t results) {
+  const bool folds = results > 0;
   const int block = 32 << draw_below(engine, 6);
   return {draw_below(engine, 2) == 0 ? 0
           : folds                    ? block
                                      : block * (1 + draw_below(engine, 2)) / 2 / 32 * 32,
-          folds ? draw_below(engine, 2) * (1 + draw_below(engine, 20)) : 0};
+          folds ? draw_below(engine, 2) * (static_cast<int>(results) + draw_below(engine, 20)) : 0};
 }
 
 // What kernels are told, without kernels: a copy, or a reduction to what is kept.
@@ -88,7 +90,7 @@ TEST(tiles, have_each_element_once) {
     if (folds && in.is.rank != rank) continue;
     if (folds && !std::equal(shape.begin(), shape.end(), in.is.extents)) continue;
     lay_out(g, all, 1, 1, code.pass.lanes, code.pass.view);
-    const dsl::plan p = make_plan(g, all, 1, code.pass, {}, draw_launch(engine, folds));
+    const dsl::plan p = make_plan(g, all, 1, code.pass, {}, draw_launch(engine, folds ? std::max<std::int64_t>(1, g.results) : 0));
     ASSERT_EQ(p.grid, folds ? p.groups * p.splits : p.tiles) << p.describe().c_str();
     ASSERT_EQ(p.block % 32, 0);
     if (g.linear) {
@@ -181,7 +183,7 @@ TEST(tiles, threads_write_each_element_once) {
     const operand all[] = {in.is, out.is};
     geometry g;
     lay_out(g, all, 1, 1, code.pass.lanes, code.pass.view);
-    const dsl::plan p = make_plan(g, all, 1, code.pass, {}, draw_launch(engine, false));
+    const dsl::plan p = make_plan(g, all, 1, code.pass, {}, draw_launch(engine, 0));
     linear += g.linear ? 1 : 0, transposing += p.tile_bytes > 0 ? 1 : 0;
     const std::vector<unsigned char> before(out.data(), out.data() + out.size);
     std::vector<unsigned char> shared(static_cast<std::size_t>(p.tile_bytes) + 16);
@@ -227,7 +229,7 @@ TEST(tiles, copies_of_elements_of_any_size) {
     });
     const operand all[] = {in.is, out.is};
     prepared copy(copy_code(static_cast<int>(size)), all,
-                  where.kind == dsl::backend::sim ? draw_launch(engine, false) : dsl::launch{});
+                  where.kind == dsl::backend::sim ? draw_launch(engine, 0) : dsl::launch{});
     copy.run();
     ASSERT_EQ(std::vector<unsigned char>(out.data(), out.data() + out.size * size), want)
         << "round " << round << ": " << copy.make_plan().describe().c_str();
@@ -273,7 +275,7 @@ TEST(tiles, sums_have_each_element_once) {
     for_each_place(shape, [&](const shape_of_test& at) { want[result_of(at)] += from[in.first + in.offset(at)]; });
     operand all[] = {in.is, out.is};
     lie_along(all[1], {rank, axes});
-    prepared sum(code, all, where.kind == dsl::backend::sim ? draw_launch(engine, true) : dsl::launch{});
+    prepared sum(code, all, where.kind == dsl::backend::sim ? draw_launch(engine, std::max<std::int64_t>(1, out.size)) : dsl::launch{});
     sum.run();
     ASSERT_EQ(std::vector<std::uint64_t>(to, to + out.size), want)
         << "round " << round << ", axes " << axes << ": " << sum.make_plan().describe().c_str();
