@@ -43,9 +43,15 @@ plan prepared::make_plan() const {
 
 plan prepared::plan_launch() const {
   kernel_attributes attributes{};
-  if (space_.where.kind == backend::cuda) {
-    const cuda_code& compiled = compiled_for(space_.where, code_->cuda, code_->name, code_->pass.view, operands_.data());
-    attributes = cuda::attributes(*code_, compiled.kernel[space_.linear ? 0 : 1], fixed_.block > 0 ? fixed_.block : default_block, space_.where.index);
+  const auto compiled = [this](const auto* code) -> const auto& { return compiled_for(space_.where, code, code_->name, code_->pass.view, operands_.data()); };
+  switch (space_.where.kind) {
+    case backend::cuda: {
+      const void* const kernel = compiled(code_->cuda).kernel[space_.linear ? 0 : 1];
+      attributes = cuda::attributes(*code_, kernel, fixed_.block > 0 ? fixed_.block : default_block, space_.where.index);
+      break;
+    }
+    case backend::host: compiled(code_->host); break;
+    case backend::sim: compiled(code_->sim); break;
   }
   return detail::make_plan(space_, operands_.data(), code_->inputs, code_->pass, attributes, fixed_);
 }
@@ -165,7 +171,7 @@ tiling tiling_of(const geometry& g, const plan& p) {
 }  // namespace
 
 kernel_parameters pass_parameters(const program_code& code, const operand* operands, const geometry& g, const plan& p,
-                           const std::uint64_t* recorded, const bool* stop) {
+                                  const std::uint64_t* recorded, const bool* stop) {
   const int inputs = code.inputs, count = inputs + code.outputs();
   const bool columns_kept = g.kept != 0 && (g.kept >> (g.rank - 1) & 1) != 0;
   const kept_along kept = g.kept == 0 ? kept_along::none : columns_kept ? kept_along::columns : kept_along::rows;
@@ -198,8 +204,7 @@ void prepared::run_kernel(const std::uint64_t* recorded, const bool* stop, const
     checked_ranges allowed = ranges_of(operands_.data(), count, *code_);
     for (int i = 0; recorded != nullptr && i < code_->outputs(); ++i)
       allowed.add(recorded[i], static_cast<std::size_t>(size_of(code_->pass.view.type(i))));
-    const sim_code& compiled = compiled_for(space_.where, code_->sim, code_->name, code_->pass.view, operands_.data());
-    return simulate(compiled.kernel[path], code_->pass.accumulator_bytes, given.data(), p, given.header().folds, allowed);
+    return simulate(code_->sim->kernel[path], code_->pass.accumulator_bytes, given.data(), p, given.header().folds, allowed);
   }
   cuda::workspace scratch{};
   if (code_->folds() && p.splits > 1) {

@@ -64,22 +64,16 @@ void reductions() {
   const dsl::array<integer, 2> m = dsl::reshape(x, 60, 50);
   dsl::array<integer> rows = dsl::zeros<integer>(60), columns;
   const auto element = [](integer r, integer c) { return (50 * r + c) % 1000; };
-  changes("rows", rows,
-          numbers_of(60,
-                     [&](integer r) {
-                       integer all = 0;
-                       for (integer c = 0; c < 50; ++c) all += element(r, c);
-                       return all;
-                     }),
-          [&] { rows = dsl::sum(m, dsl::axis(1)); });
-  changes("columns", columns,
-          numbers_of(50,
-                     [&](integer c) {
-                       integer all = 0;
-                       for (integer r = 0; r < 60; ++r) all += element(r, c);
-                       return all;
-                     }),
-          [&] { columns = dsl::sum(m, dsl::axis(0)); });
+  const auto sum_of = [](integer count, const auto& value) {
+    return [count, value](integer k) {
+      integer all = 0;
+      for (integer i = 0; i < count; ++i) all += value(k, i);
+      return all;
+    };
+  };
+  const auto transposed = [element](integer c, integer r) { return element(r, c); };
+  changes("rows", rows, numbers_of(60, sum_of(50, element)), [&] { rows = dsl::sum(m, dsl::axis(1)); });
+  changes("columns", columns, numbers_of(50, sum_of(60, transposed)), [&] { columns = dsl::sum(m, dsl::axis(0)); });
   // Two passes, one after another.
   dsl::array<integer> apart = dsl::to_device(counted);
   changes("a reduction in an expression", apart, numbers_of(n, [](integer i) { return i % 1000 - 999; }),

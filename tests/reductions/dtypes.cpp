@@ -1,5 +1,6 @@
 // Reductions of every dtype, a few together; and every reduction of one: along all axes, in any layout, around every boundary that a block,
 // a vector or a chunk has. All of all dtypes are in programs_test.cpp, without kernels.
+#include "draw_mostly.hpp"
 #include "kernels.hpp"
 
 #include <algorithm>
@@ -102,18 +103,11 @@ TEST_P(reductions, nan_anywhere) {
     }
 }
 
-// Mostly one value, that which a fold begins with among them, and others at random places.
 template <class T>
 void expect_first(const reduction::compiled_rows& kernel, T usual, const std::vector<T>& others, std::size_t n) {
   std::vector<T> v(n);
   for (unsigned draw = 0; draw < 12; ++draw) {
-    const unsigned rarity = draw % 3 == 0 ? 2 : draw % 3 == 1 ? 64 : 4096;
-    unsigned state = draw;
-    for (T& each : v) {
-      state = state * 1'664'525 + 1'013'904'223;
-      const unsigned random = state >> 8;
-      each = random % rarity != 0 ? usual : others[random / rarity % others.size()];
-    }
+    reduction::draw_mostly(v, usual, others, draw);
     const reduction::operand x = vector_of(v);
     const auto got = run(*kernel.kernel, x, reduction::in_rows(x.extents), {});
     for (std::size_t i = 0; i < got.size(); ++i) {

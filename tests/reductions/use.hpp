@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../on_device.hpp"
+#include "draw_mostly.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -21,18 +22,11 @@ inline dsl::array<std::int64_t, 2> counting(std::int64_t rows, std::int64_t colu
   return dsl::reshape(dsl::to_device(counting(rows * columns, first)), rows, columns);
 }
 
-// Mostly one value, that which a fold begins with among them, and others at random places.
 template <class T>
 void expect_first(T usual, const std::vector<T>& others, std::int64_t n) {
   std::vector<T> v(static_cast<std::size_t>(n));
   for (unsigned draw = 0; draw < 12; ++draw) {
-    const unsigned rarity = draw % 3 == 0 ? 2 : draw % 3 == 1 ? 64 : 4096;
-    unsigned state = draw;
-    for (T& each : v) {
-      state = state * 1'664'525 + 1'013'904'223;
-      const unsigned random = state >> 8;
-      each = random % rarity != 0 ? usual : others[random / rarity % others.size()];
-    }
+    reduction::draw_mostly(v, usual, others, draw);
     const auto x = dsl::to_device(v);
     dsl::scalar<std::int64_t> most, least;
     dsl::tie(most, least) = std::tuple{dsl::argmax(x), dsl::argmin(x)};
