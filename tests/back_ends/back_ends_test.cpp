@@ -1,9 +1,10 @@
 // A formula runs on every back end that one of the program's files compiled it for, whichever file calls it.
 #include <gtest/gtest.h>
 
-#include <dsl/mem/device.hpp>
+#include <dsl/dsl.hpp>
 
 #include <string>
+#include <vector>
 
 #include "parts.hpp"
 
@@ -40,6 +41,17 @@ TEST(back_ends, that_no_file_was_compiled_for_are_an_error) {
   } catch (const dsl::device_error& e) {
     EXPECT_NE(std::string(e.what()).find("cannot run on sim: its file was compiled with DSL_BACK_ENDS, which leaves sim out"), std::string::npos) << e.what();
   }
+}
+
+TEST(back_ends, that_a_later_pass_lacks_leave_all_targets_as_they_were) {
+  const dsl::device_guard guard{"sim"};
+  const auto x = dsl::to_device(std::vector<float>{1, 2, 3}), y = dsl::to_device(std::vector<float>{4, 5});
+  dsl::scalar<float> sum = 10.0f, product = 20.0f;
+  EXPECT_THROW(sum_and_product(sum, product, x, y), dsl::device_error);
+  EXPECT_EQ(sum.value(), 10);
+  EXPECT_EQ(product.value(), 20);
+  sum_by_sim_file(sum, x);
+  EXPECT_EQ(sum.value(), 6);
 }
 
 }  // namespace

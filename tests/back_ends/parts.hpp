@@ -1,6 +1,9 @@
 // What the files of this test, each compiled for another back end, have for it.
 #pragma once
 
+#include <dsl/mem/array.hpp>
+#include <dsl/mem/scalar.hpp>
+
 #include <vector>
 
 struct results {
@@ -14,3 +17,7 @@ results of_host_file();
 results of_sim_file();
 /// A formula that no other file has.
 float of_host_file_alone();
+
+/// A statement of two passes, of which the simulator's file has the first.
+void sum_and_product(dsl::scalar<float>& sum, dsl::scalar<float>& product, const dsl::array<float>& x, const dsl::array<float>& y);
+void sum_by_sim_file(dsl::scalar<float>& sum, const dsl::array<float>& x);
