@@ -1,7 +1,7 @@
 // Operands as the host's loop takes them, block by block: where a block begins, which elements follow, and what is written back.
 #include <gtest/gtest.h>
 
-#include "../../lib/columns.hpp"
+#include "host/columns.hpp"
 #include "random_operand.hpp"
 
 namespace {

@@ -3,7 +3,7 @@
 
 #include <dsl/exec/run.hpp>
 
-#include "../../lib/layout.hpp"
+#include "exec/layout.hpp"
 #include "random_operand.hpp"
 
 namespace {

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "../../lib/buffer.hpp"
+#include "mem/buffer.hpp"
 
 using shape_of_test = std::vector<std::int64_t>;
 

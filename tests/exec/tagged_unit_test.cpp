@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "../../lib/step_numbers.hpp"
+#include "exec/step_numbers.hpp"
 
 namespace {
 

@@ -3,9 +3,9 @@
 
 #include <dsl/exec/run.hpp>
 
-#include "../../lib/copy.hpp"
-#include "../../lib/layout.hpp"
-#include "../../lib/parameters.hpp"
+#include "exec/copy.hpp"
+#include "exec/layout.hpp"
+#include "exec/parameters.hpp"
 #include "random_operand.hpp"
 
 namespace {

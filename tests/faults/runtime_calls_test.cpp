@@ -7,9 +7,9 @@
 #include <thread>
 #include <vector>
 
-#include "../../lib/buffer.hpp"
-#include "../../lib/cuda.hpp"
-#include "../../lib/stream.hpp"
+#include "mem/buffer.hpp"
+#include "cuda/cuda.hpp"
+#include "mem/stream.hpp"
 #include "runtime.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // Fuzz target: whatever a shape and what is done to it, sizes do not overflow, and every element that is left is one of the array's.
-#include "../../lib/buffer.hpp"
+#include "mem/buffer.hpp"
 
 #include <dsl/exec/operand.hpp>
 #include <dsl/mem/slice.hpp>

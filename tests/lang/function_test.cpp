@@ -3,7 +3,7 @@
 #include "../evaluated.hpp"
 #include "../on_device.hpp"
 
-#include "../../lib/text.hpp"
+#include "exec/text.hpp"
 
 #include <cmath>
 #include <complex>

@@ -15,7 +15,7 @@ namespace dsl::detail {
   binary(pow) binary(atan2) binary(hypot)
 // SLEEF 3.5.1 gives infinity before the result is too large: special.hpp goes round that.
 #define DSL_DETAIL_BOUNDED_FUNCTIONS(unary) unary(sinh) unary(cosh) unary(asinh) unary(acosh) unary(log1p)
-// These are lib/special.cpp's on the host, where GCC makes the vector variants, and CUDA's on the device.
+// These are lib/ir/special.cpp's on the host, where GCC makes the vector variants, and CUDA's on the device.
 #define DSL_DETAIL_OWN_FUNCTIONS(unary) unary(sinpi, sinpi) unary(cospi, cospi) unary(erfinv, erfinv) unary(i0, cyl_bessel_i0)
 
 #define DSL_DETAIL_UNARY(name)                                     \

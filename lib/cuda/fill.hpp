@@ -1,0 +1,17 @@
+// The library's own kernel.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "cuda/cuda.hpp"
+
+namespace dsl::detail::cuda {
+
+/// As program_code's.
+const char* fill_architectures();
+cudaError_t launch_fill(void* at, const void* value, std::size_t size, std::int64_t count, cudaStream_t stream);
+
+}  // namespace dsl::detail::cuda

@@ -1,0 +1,26 @@
+// Compiled as CUDA where there is a toolkit.
+#include "exec/copy.hpp"
+
+namespace dsl::detail {
+
+namespace {
+
+template <dtype D>
+const program_code& copy_of() {
+  using elements = program<heads<head::make(op::load, D, 0).word>, words<0>, words<reference::make(D, 0).word>>;
+  return code_of<unnamed, pass<elements, program<heads<>, words<>, words<>>, words<target_word::make(false, 0).word>, foldings<>>, 1>();
+}
+
+}  // namespace
+
+const program_code& copy_code(int size) {
+  switch (size) {
+    case 1: return copy_of<dtype::uint8>();
+    case 2: return copy_of<dtype::uint16>();
+    case 4: return copy_of<dtype::uint32>();
+    case 8: return copy_of<dtype::uint64>();
+    default: return copy_of<dtype::complex128>();
+  }
+}
+
+}  // namespace dsl::detail

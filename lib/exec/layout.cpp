@@ -1,0 +1,361 @@
+// The index space of an expression.
+#include <dsl/exec/operand.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "mem/buffer.hpp"
+#include "exec/layout.hpp"
+#include "exec/text.hpp"
+
+namespace dsl::detail {
+
+walk walk_of(const geometry& g, const operand& o) {
+  walk w{};
+  const int first = g.shape_rank - o.rank;
+  w.axis = o.kind == operand_kind::neighbour && o.extents[o.axis] != 1 ? first + o.axis : -1;
+  for (int d = 0; d < o.rank; ++d)
+    if (o.extents[d] != 1) w.strides[first + d] = o.strides[d];
+  return w;
+}
+
+std::array<int, max_rank> merge_dimensions(geometry& g, int count, const int (&order)[max_rank], int rank, std::uint32_t apart) {
+  std::array<int, max_rank> place{};
+  for (int k = 0; k < count; ++k) {
+    const walk from = g.walks[k];
+    if (from.axis >= 0) apart |= 1u << from.axis;
+    g.walks[k].axis = -1;
+    for (int d = 0; d < rank; ++d) {
+      g.walks[k].strides[d] = from.strides[order[d]];
+      if (order[d] == from.axis) g.walks[k].axis = d;
+    }
+  }
+  g.rank = 0;
+  for (int d = 0; d < rank; ++d) {
+    const std::int64_t extent = g.shape[order[d]];
+    bool merges = d > 0 && ((apart >> order[d - 1] | apart >> order[d]) & 1) == 0;
+    for (int k = 0; merges && k < count; ++k) merges = walks_on(g.walks[k].strides[g.rank - 1], g.walks[k].strides[d], extent);
+    const int to = merges ? g.rank - 1 : g.rank++;
+    g.extents[to] = merges ? g.extents[to] * extent : extent;
+    place[static_cast<std::size_t>(d)] = to;
+    for (int k = 0; k < count; ++k) {
+      g.walks[k].strides[to] = g.walks[k].strides[d];
+      if (g.walks[k].axis == d) g.walks[k].axis = to;
+    }
+  }
+  return place;
+}
+
+void move_dimension(geometry& g, int count, int from, int to) {
+  const auto move_inwards = [&](std::int64_t* values) { std::rotate(values + from, values + from + 1, values + to + 1); };
+  move_inwards(g.extents);
+  for (int k = 0; k < count; ++k) {
+    move_inwards(g.walks[k].strides);
+    int& axis = g.walks[k].axis;
+    if (axis == from) axis = to;
+    else if (axis > from && axis <= to) --axis;
+  }
+  const std::uint32_t bit = g.kept >> from & 1, below = (1u << from) - 1, between = ((2u << to) - 1) & ~below;
+  g.kept = (g.kept & ~between) | (((g.kept & between) >> 1) & between) | bit << to;
+}
+
+bool is_wide(const geometry& g, const operand& o, const walk& w, int lanes) {
+  const auto size = static_cast<std::int64_t>(size_of(o.type)), vector = std::min<std::int64_t>(16, size * lanes);
+  bool wide = (o.kind == operand_kind::array || o.kind == operand_kind::neighbour) && w.axis != g.rank - 1 && w.strides[g.rank - 1] == 1 && o.word[0] % static_cast<std::uint64_t>(vector) == 0;
+  for (int d = 0; d + 1 < g.rank; ++d) wide = wide && w.strides[d] * size % vector == 0;
+  return wide;
+}
+
+namespace {
+
+[[noreturn]] void throw_mismatch(const operand* inputs, int count, const pass_view& pass) {
+  std::string shapes;
+  for (int i = 0; i < count; ++i)
+    if (has_elements(inputs[i])) shapes += (shapes.empty() ? "" : ", ") + spell_shape(inputs[i].extents, inputs[i].rank);
+  raise<shape_error>("shapes do not broadcast: " + shapes + " in " + spell_pass(pass, inputs));
+}
+
+// The shape without the axes that are reduced.
+std::string spell_kept(const std::int64_t* sizes, int rank, std::uint32_t reduced) {
+  std::int64_t kept[max_rank];
+  int count = 0;
+  for (int d = 0; d < rank; ++d)
+    if ((reduced >> d & 1) == 0) kept[count++] = sizes[d];
+  return spell_shape(kept, count);
+}
+
+// An expression may be stretched to what it is assigned to, but not the other way round, and not where it is reduced as well.
+void fit_outputs(geometry& g, const operand* all, int inputs, int count, const pass_view& pass) {
+  const operand* const outputs = all + inputs;
+  const operand* target = nullptr;
+  bool reduced = false;
+  for (int i = 0; i < count; ++i) {
+    if (outputs[i].kind == operand_kind::result) reduced = true;
+    else if (target == nullptr) target = &outputs[i];
+  }
+  const auto fail = [&](const operand& o) {
+    raise<shape_error>("an expression of shape " + spell_shape(g.shape, g.shape_rank) + " cannot be assigned to shape " + spell_shape(o.extents, o.rank) + ": " +
+                       spell_pass(pass, all));
+  };
+  for (int i = 0; i < count; ++i) {
+    const operand& o = outputs[i];
+    if (o.kind != operand_kind::result || o.rank == 0) continue;
+    for (int d = 0; d < o.rank; ++d)
+      if ((o.reduced >> d & 1) == 0 && o.extents[d] != g.shape[d])
+        raise<shape_error>("a reduction's result of shape " + spell_kept(g.shape, g.shape_rank, o.reduced) + " cannot be assigned to shape " +
+                           spell_kept(o.extents, o.rank, o.reduced) + ": " + spell_pass(pass, all));
+  }
+  if (target == nullptr) return;
+  bool same = target->rank == g.shape_rank, fits = target->rank >= g.shape_rank;
+  for (int d = 0; fits && d < g.shape_rank; ++d) {
+    const std::int64_t have = g.shape[d], want = target->extents[target->rank - g.shape_rank + d];
+    same = same && have == want;
+    fits = have == want || have == 1;
+  }
+  if (!fits || (reduced && !same)) fail(*target);
+  for (int i = 0; i < count; ++i) {
+    const operand& o = outputs[i];
+    if (o.kind != operand_kind::array) continue;
+    if (o.rank != target->rank || !std::equal(o.extents, o.extents + o.rank, target->extents)) fail(o);
+    const bool empty = std::find(o.extents, o.extents + o.rank, 0) != o.extents + o.rank;
+    for (int d = 0; d < o.rank && !empty; ++d)
+      if (o.strides[d] == 0 && o.extents[d] > 1)
+        raise<shape_error>("shape " + spell_shape(o.extents, o.rank) + " is stretched from one element along axis " + std::to_string(d) +
+                           " and cannot be assigned to: " + spell_pass(pass, all));
+  }
+  g.shape_rank = target->rank;
+  std::copy_n(target->extents, target->rank, g.shape);
+}
+
+// The dimensions that are not of extent 1, in the order of the outputs' strides, largest first; where those say nothing, of the
+// inputs'. So what is written is contiguous, and a formula on transposed arrays is as linear as one on others.
+int order_dimensions(const geometry& g, const operand* all, int inputs, int outputs, int (&order)[max_rank]) {
+  const auto outer = [&](int a, int b) {
+    for (int i = 0; i < inputs + outputs; ++i) {
+      const int k = i < outputs ? inputs + i : i - outputs;
+      if (all[k].kind == operand_kind::result || all[k].kind == operand_kind::position) continue;
+      const std::int64_t* const strides = g.walks[k].strides;
+      const std::int64_t at_a = std::abs(strides[a]), at_b = std::abs(strides[b]);
+      if (at_a != at_b && at_a != 0 && at_b != 0) return at_a > at_b;
+    }
+    return true;
+  };
+  int rank = 0;
+  for (int d = 0; d < g.shape_rank; ++d) {
+    if (g.shape[d] == 1) continue;
+    int at = rank++;
+    for (; at > 0 && !outer(order[at - 1], d); --at) order[at] = order[at - 1];
+    order[at] = d;
+  }
+  return rank;
+}
+
+// Merges what can be, of the dimensions in their order.
+void simplify(geometry& g, const operand* all, int inputs, int outputs) {
+  const int count = inputs + outputs;
+  int order[max_rank];
+  const int rank = order_dimensions(g, all, inputs, outputs, order);
+  merge_dimensions(g, count, order, rank);
+  g.kept = 0;
+  for (int k = inputs; k < count; ++k)
+    for (int d = 0; d < g.rank; ++d)
+      if (all[k].kind == operand_kind::result && g.walks[k].strides[d] != 0) g.kept |= 1u << d;
+  if (g.kept != 0 || (g.rank > 0 && g.elements > 0)) return;
+  g.rank = 1, g.extents[0] = g.elements;
+  for (int k = 0; k < count; ++k) g.walks[k].strides[0] = 1;
+}
+
+constexpr std::int64_t short_extent = 16;
+
+// An input whose elements lie side by side along dimension d and not along the innermost.
+bool lies_along(const geometry& g, int d, const operand& o, const walk& w) {
+  const std::int64_t inner = std::abs(w.strides[g.rank - 1]);
+  return o.kind == operand_kind::array && inner > 1 && std::abs(w.strides[d]) == 1 && g.extents[d] >= short_extent &&
+         g.extents[g.rank - 1] >= short_extent;
+}
+
+bool is_kept(const geometry& g, int d) { return (g.kept >> d & 1) != 0; }
+
+// Where some dimensions are kept and others reduced, one of each kind is to be among the two last: that is how threads divide their
+// work. Of the reduced ones the longest, of the kept ones the last.
+void choose_second_to_reduce(geometry& g, int count) {
+  const bool inner_kept = is_kept(g, g.rank - 1);
+  int second = -1;
+  for (int d = g.rank - 2; d >= 0; --d)
+    if (is_kept(g, d) != inner_kept && (second < 0 || (inner_kept && g.extents[d] > g.extents[second]))) second = d;
+  if (second >= 0) return move_dimension(g, count, second, g.rank - 2);
+  // All are kept: the axes that are reduced have one element each.
+  const int at = g.rank++ - 1;
+  const auto insert = [&](std::int64_t* values, std::int64_t value) {
+    values[at + 1] = values[at];
+    values[at] = value;
+  };
+  insert(g.extents, 1);
+  for (int k = 0; k < count; ++k) {
+    insert(g.walks[k].strides, 0);
+    if (g.walks[k].axis == at) g.walks[k].axis = at + 1;
+  }
+  g.kept = (g.kept & ((1u << at) - 1)) | 2u << at;
+}
+
+// On the host the reduced dimensions stand behind the kept ones, but for a kept one that is the last: elements that are folded
+// together follow each other, or rows of them do.
+void order_for_host(geometry& g, int count) {
+  const int last = is_kept(g, g.rank - 1) ? g.rank - 2 : g.rank - 1;
+  int to = last;
+  for (int d = last; d >= 0; --d)
+    if (!is_kept(g, d)) move_dimension(g, count, d, to--);
+}
+
+// Blocks of threads cover the two last dimensions. The last but one is to be the one along which an input lies, or one that is long
+// enough for a block.
+void choose_second(geometry& g, const operand* all, int inputs, int count) {
+  if (g.rank < 2) return;
+  int second = -1;
+  for (int d = g.rank - 2; second < 0 && d >= 0; --d)
+    for (int k = 0; k < inputs; ++k)
+      if (lies_along(g, d, all[k], g.walks[k])) second = d;
+  if (second < 0) {
+    second = g.rank - 2;
+    for (int d = g.rank - 3; d >= 0 && g.extents[second] < short_extent; --d)
+      if (g.extents[d] > g.extents[second]) second = d;
+  }
+  move_dimension(g, count, second, g.rank - 2);
+}
+
+access access_of(const geometry& g, const operand& o, const walk& w, bool is_input, int lanes) {
+  if (is_input && g.kept == 0 && g.rank > 1 && lies_along(g, g.rank - 2, o, w)) return access::tiled;
+  return is_wide(g, o, w, lanes) ? access::wide : access::elements;
+}
+
+}  // namespace
+
+// NumPy's rule: extents are aligned on the right, and 1 stretches.
+void broadcast_shape(std::int64_t (&shape)[max_rank], int& rank, const operand* operands, int count, const pass_view& pass) {
+  rank = 0;
+  for (int i = 0; i < count; ++i)
+    if (has_elements(operands[i])) rank = std::max(rank, operands[i].rank);
+  std::fill_n(shape, rank, 1);
+  for (int i = 0; i < count; ++i) {
+    const operand& o = operands[i];
+    if (!has_elements(o)) continue;
+    for (int d = 0; d < o.rank; ++d) {
+      std::int64_t& extent = shape[rank - o.rank + d];
+      if (o.extents[d] == extent || o.extents[d] == 1) continue;
+      if (extent != 1) throw_mismatch(operands, count, pass);
+      extent = o.extents[d];
+    }
+  }
+}
+
+int first_of_array(const operand* all, int k) {
+  const auto kind = [](const operand& o) { return o.kind == operand_kind::neighbour ? operand_kind::array : o.kind; };
+  const operand& mine = all[k];
+  for (int i = 0; i < k && mine.memory != nullptr; ++i) {
+    const operand& o = all[i];
+    if (o.memory == mine.memory && o.word[0] == mine.word[0] && kind(o) == kind(mine) && o.type == mine.type && o.rank == mine.rank &&
+        std::equal(o.extents, o.extents + o.rank, mine.extents) && std::equal(o.strides, o.strides + o.rank, mine.strides))
+      return i;
+  }
+  return k;
+}
+
+device home_of_operands(const operand* all, int count) {
+  const auto there = std::find_if(all, all + count, [](const operand& o) { return o.memory != nullptr; });
+  return there != all + count ? there->memory->where : device::current();
+}
+
+device common_device(const operand* all, int count, const pass_view& pass) {
+  const operand* first = nullptr;
+  for (int i = 0; i < count; ++i) {
+    if (all[i].kind == operand_kind::value || all[i].kind == operand_kind::index || all[i].kind == operand_kind::position) continue;
+    if (all[i].memory == nullptr)
+      raise<memory_error>("an operand without memory, never assigned or moved from, in " + spell_pass(pass, all));
+    if (first == nullptr) first = &all[i];
+    if (all[i].memory->where != first->memory->where)
+      raise<device_error>("operands on different devices, " + std::string(first->memory->where.name()) + " and " +
+                          std::string(all[i].memory->where.name()) + ", in " + spell_pass(pass, all));
+  }
+  return first != nullptr ? first->memory->where : device::current();
+}
+
+void lay_out(geometry& g, const operand* all, int inputs, int outputs, int lanes, const pass_view& pass) {
+  const int count = inputs + outputs;
+  g.where = common_device(all, count, pass);
+  broadcast_shape(g.shape, g.shape_rank, all, inputs, pass);
+  fit_outputs(g, all, inputs, outputs, pass);
+  g.elements = element_count(g.shape, g.shape_rank, 1);
+  std::uint32_t reduced = ~0u;  // of the reductions, which are one value each where they have no dimensions
+  bool folds = false;
+  for (int k = inputs; k < count; ++k) {
+    folds = folds || all[k].kind == operand_kind::result;
+    if (all[k].kind == operand_kind::result && all[k].rank > 0) reduced = all[k].reduced;
+  }
+  g.results = g.count = 1;
+  for (int d = 0; d < g.shape_rank; ++d) ((reduced >> d & 1) != 0 ? g.count : g.results) *= g.shape[d];
+  if (folds && pass.needs_elements && g.count == 0 && g.results > 0) raise<shape_error>("a reduction of no elements, which has no value: " + spell_pass(pass, all));
+
+  for (int k = 0; k < count; ++k) {
+    g.walks[k] = {};
+    g.walks[k].axis = -1;
+    if (all[k].kind == operand_kind::position) {
+      std::int64_t step = 1;
+      for (int d = g.shape_rank - 1; d >= 0; --d)
+        if ((reduced >> d & 1) != 0) g.walks[k].strides[d] = g.shape[d] == 1 ? 0 : step, step *= g.shape[d];
+    }
+    if (all[k].kind == operand_kind::result && all[k].rank > 0)
+      for (int d = 0; d < all[k].rank; ++d)
+        if ((reduced >> d & 1) == 0 && g.shape[d] != 1) g.walks[k].strides[d] = all[k].strides[d];
+    if (has_elements(all[k])) g.walks[k] = walk_of(g, all[k]);
+  }
+  simplify(g, all, inputs, outputs);
+
+  g.linear = g.rank == 1 && g.kept == 0;
+  for (int k = 0; k < count; ++k)
+    if (has_elements(all[k]) || all[k].kind == operand_kind::position) g.linear = g.linear && g.walks[k].strides[0] == 1 && all[k].kind != operand_kind::neighbour;
+    else if (g.kept == 0) std::fill_n(g.walks[k].strides, max_rank, 0);
+  if (g.kept != 0) g.where.kind == backend::host ? order_for_host(g, count) : choose_second_to_reduce(g, count);
+  else if (!g.linear) choose_second(g, all, inputs, count);
+  for (int k = 0; k < count; ++k) g.walks[k].how = access_of(g, all[k], g.walks[k], k < inputs, lanes);
+}
+
+void use_operands(const operand* all, int inputs, int outputs, const stream& on) {
+  for (int i = 0; i < inputs + outputs; ++i)
+    if (all[i].memory != nullptr) use(all[i].memory, on, i >= inputs);
+}
+
+std::int64_t element_count(const std::int64_t* sizes, int rank, int element_size) {
+  // Extents of 0 are left out, so that strides and products of some of the extents are numbers too.
+  constexpr int largest_element = 16;
+  std::int64_t n = 1, bytes = 0;
+  bool fits = true, empty = false;
+  for (int d = 0; d < rank; ++d) {
+    if (sizes[d] < 0) raise<shape_error>("a negative extent in " + spell_shape(sizes, rank));
+    empty = empty || sizes[d] == 0;
+    fits = fits && (sizes[d] == 0 || !__builtin_mul_overflow(n, sizes[d], &n));
+  }
+  if (!fits || __builtin_mul_overflow(n, empty ? largest_element : element_size, &bytes))
+    raise<shape_error>("shape " + spell_shape(sizes, rank) + " is too large");
+  return empty ? 0 : n;
+}
+
+void require_range(const operand& o, integer_range range) {
+  if (o.kind != operand_kind::value || kind_of(o.type) != kind::integer) return;
+  const bool is_signed = info(o.type).is_signed;
+  const char* const outside = range.outside(o.word[0], is_signed);
+  if (outside == nullptr) return;
+  std::string text = "the integer ";
+  text += is_signed ? std::to_string(static_cast<std::int64_t>(o.word[0])) : std::to_string(o.word[0]);
+  text += std::string(" is out of bounds for ") + outside + ", the dtype that it is computed with";
+  raise<overflow_error>(text);
+}
+
+void throw_misplaced_member(std::size_t offset, std::size_t size) {
+  raise<shape_error>("a member of " + std::to_string(size) + " bytes stands " + std::to_string(offset) + " bytes into its struct, which is no multiple: its elements are not aligned");
+}
+
+void throw_size_mismatch(std::int64_t have, std::int64_t want, const char* what) {
+  raise<shape_error>(std::string(what) + ": " + std::to_string(have) + " elements were given for " + std::to_string(want));
+}
+
+}  // namespace dsl::detail

@@ -1,0 +1,111 @@
+// Which operands have memory in common.
+#include <dsl/exec/operand.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <numeric>
+
+#include "mem/buffer.hpp"
+#include "exec/layout.hpp"
+
+namespace dsl::detail {
+
+namespace {
+
+struct span { std::uint64_t begin, end; };
+
+span bytes_of(const operand& o, const walk& w, const geometry& g) {
+  std::int64_t low = 0, high = 0;
+  for (int d = 0; d < g.rank; ++d) (w.strides[d] < 0 ? low : high) += (g.extents[d] - 1) * w.strides[d];
+  const std::int64_t size = size_of(o.type);
+  return {o.word[0] + static_cast<std::uint64_t>(low * size), o.word[0] + static_cast<std::uint64_t>((high + 1) * size)};
+}
+
+// Whether the elements of two operands lie between each other: columns of a matrix, every second element. They are whole numbers of a
+// distance that all strides have in common away from the first ones.
+bool lie_between(const operand& a, const walk& of_a, const operand& b, const walk& of_b, const geometry& g) {
+  const auto size_a = static_cast<std::uint64_t>(size_of(a.type)), size_b = static_cast<std::uint64_t>(size_of(b.type));
+  std::uint64_t distance = 0;
+  for (int d = 0; d < g.rank; ++d)
+    if (g.extents[d] > 1)
+      distance = std::gcd(distance, std::gcd(static_cast<std::uint64_t>(std::abs(of_a.strides[d])) * size_a, static_cast<std::uint64_t>(std::abs(of_b.strides[d])) * size_b));
+  if (distance == 0) return false;
+  const std::uint64_t further = (b.word[0] % distance + distance - a.word[0] % distance) % distance;
+  return further >= size_a && further + size_b <= distance;
+}
+
+// Whatever may be taken from.
+span bytes_of(const buffer& b) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(b.data);
+  return {begin, begin + b.bytes};
+}
+
+}  // namespace
+
+// One result is written when all has been read.
+bool is_written_by_elements(const operand& o) { return o.kind == operand_kind::array || (o.kind == operand_kind::result && o.rank > 0); }
+
+bool overlaps(const operand* all, int inputs, int outputs, const geometry& g) {
+  if (g.elements == 0) return false;
+  const bool folds = std::any_of(all + inputs, all + inputs + outputs, [](const operand& o) { return o.kind == operand_kind::result; });
+  for (int i = inputs; i < inputs + outputs; ++i) {
+    if (!is_written_by_elements(all[i])) continue;
+    const span mine = bytes_of(all[i], g.walks[i], g);
+    for (int k = 0; k < i; ++k) {
+      if (all[k].memory == nullptr || (all[k].kind == operand_kind::result && all[k].rank == 0)) continue;
+      const span other = all[k].kind == operand_kind::address ? bytes_of(*all[k].memory) : bytes_of(all[k], g.walks[k], g);
+      if (mine.end <= other.begin || other.end <= mine.begin) continue;
+      if (all[k].kind != operand_kind::address && lie_between(all[i], g.walks[i], all[k], g.walks[k], g)) continue;
+      // Results, which come after the elements, may read a single value as well.
+      const bool in_place = k < inputs && all[i].kind == operand_kind::array && (all[k].kind == operand_kind::array || (all[k].kind == operand_kind::fetched && !folds));
+      bool same = in_place && all[i].word[0] == all[k].word[0] && size_of(all[i].type) == size_of(all[k].type);
+      for (int d = 0; d < g.rank; ++d) same = same && (g.extents[d] == 1 || g.walks[i].strides[d] == g.walks[k].strides[d]);
+      if (!same) return true;
+    }
+  }
+  return false;
+}
+
+namespace {
+
+struct term { std::int64_t step, most; };
+
+// Whether rest = sum of step[i] * x[i] with x[i] from 0 to most[i]. Steps descend.
+bool is_sum_of(const term* terms, std::size_t count, std::int64_t rest, int& steps_left) {
+  if (rest == 0) return true;
+  if (count == 0 || --steps_left < 0) return false;
+  std::int64_t reach = 0, common = 0;
+  for (std::size_t i = 1; i < count; ++i) reach += terms[i].step * terms[i].most, common = std::gcd(common, terms[i].step);
+  const auto [step, most] = terms[0];
+  if (rest % std::gcd(common, step) != 0) return false;
+  const std::int64_t least = rest > reach ? (rest - reach + step - 1) / step : 0;
+  for (std::int64_t x = std::min(most, rest / step); x >= least && steps_left >= 0; --x)
+    if (is_sum_of(terms + 1, count - 1, rest - x * step, steps_left)) return true;
+  return false;
+}
+
+}  // namespace
+
+// Elements i of a and j of b are one where first_a + sum of |stride_a| i = last_b - sum of |stride_b| j, both counted along positive strides.
+bool share_elements(const operand& a, const operand& b) {
+  const int size = size_of(a.type);
+  const auto apart = static_cast<std::int64_t>(b.word[0] - a.word[0]);
+  if (a.memory == nullptr || a.memory != b.memory || size_of(b.type) != size || apart % size != 0) return false;
+  std::int64_t rest = apart / size;
+  std::array<term, 2 * max_rank> terms;
+  std::size_t count = 0;
+  for (const operand* const o : {&a, &b})
+    for (int d = 0; d < o->rank; ++d) {
+      if (o->extents[d] == 0) return false;
+      const std::int64_t most = o->extents[d] - 1, stride = o->strides[d];
+      if (most == 0 || stride == 0) continue;
+      if (o == &a ? stride < 0 : stride > 0) rest += std::abs(stride) * most;
+      terms[count++] = {std::abs(stride), most};
+    }
+  std::sort(terms.begin(), terms.begin() + count, [](const term& x, const term& y) { return x.step > y.step; });
+  int steps = 10'000;
+  return rest >= 0 && is_sum_of(terms.data(), count, rest, steps);
+}
+
+}  // namespace dsl::detail

@@ -1,0 +1,126 @@
+// Operands as the host's loop takes them: columns of consecutive elements, for a block at a time.
+#pragma once
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include <dsl/exec/plan.hpp>
+
+#include "host/strided.hpp"
+
+namespace dsl::detail {
+
+struct free_memory { void operator()(unsigned char* p) const { std::free(p); } };
+using host_memory = std::unique_ptr<unsigned char, free_memory>;
+
+inline host_memory allocate_host_memory(std::size_t bytes) {
+  host_memory memory(static_cast<unsigned char*>(std::aligned_alloc(64, (std::max<std::size_t>(bytes, 1) + 63) / 64 * 64)));
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+inline constexpr std::size_t column_bytes = host_block * 16;  // of the widest values
+inline host_memory allocate_columns(std::size_t count) { return allocate_host_memory(column_bytes * count); }
+
+/// Elements to compute, of which `valid` exist: what the loop takes has no remainder.
+inline int padded_block(int valid) { return std::max(64, (valid + 63) / 64 * 64); }
+
+/// Whether an operand's elements lie one behind the other, so that the loop can work on them where they are.
+inline bool is_direct(const operand& o, const walk& w, const geometry& g) {
+  std::int64_t step = 1;
+  bool direct = o.kind == operand_kind::array;
+  for (int d = g.rank - 1; d >= 0; --d) direct = direct && (w.strides[d] == step || g.extents[d] == 1), step *= g.extents[d];
+  return direct;
+}
+inline unsigned char* direct_address(const operand& o, std::int64_t first) {
+  return reinterpret_cast<unsigned char*>(o.word[0]) + static_cast<std::size_t>(first) * static_cast<std::size_t>(size_of(o.type));
+}
+
+/// Whether positions among the elements of a result follow each other as those lie in the index space.
+inline bool counts_on(const walk& w, const geometry& g) {
+  std::int64_t step = 1;
+  bool counts = true;
+  for (int d = g.rank - 1; d >= 0; --d)
+    if ((g.kept >> d & 1) == 0) counts = counts && (w.strides[d] == step || g.extents[d] == 1), step *= g.extents[d];
+  return counts;
+}
+
+class input_columns {
+ public:
+  input_columns(const operand* operands, int count, const geometry& space)
+      : operands_(operands), count_(count), space_(space), place_(space), columns_(allocate_columns(static_cast<std::size_t>(count))) {
+    std::memset(columns_.get(), 0, column_bytes * static_cast<std::size_t>(count));
+    for (int k = 0; k < count; ++k) {
+      const operand& o = operands[k];
+      if (o.kind == operand_kind::value) std::memcpy(column(k), o.word, sizeof o.word);
+      at_[k] = o.kind == operand_kind::fetched ? reinterpret_cast<const void*>(o.word[0]) : column(k);
+      direct_[k] = is_direct(o, space.walks[k], space);
+      const bool same = o.kind == operand_kind::value || o.kind == operand_kind::fetched;
+      throughout_ = throughout_ && (direct_[k] || same);
+      counts_ = counts_ || o.kind == operand_kind::position;
+      in_a_row_ = in_a_row_ && (direct_[k] || same || (o.kind == operand_kind::position && counts_on(space.walks[k], space)));
+    }
+  }
+
+  const void* const* at() const { return at_; }
+
+  /// Of a loop: the number of the step.
+  void count_step(std::int64_t number) {
+    for (int k = 0; k < count_; ++k)
+      if (operands_[k].counts_steps) std::memcpy(column(k), &number, sizeof number);
+  }
+  /// Whether all operands can be worked on where they are, as many elements as one likes.
+  bool is_direct_throughout() const { return throughout_; }
+  void read_directly(std::int64_t first) {
+    for (int k = 0; k < count_; ++k)
+      if (direct_[k]) at_[k] = direct_address(operands_[k], first);
+  }
+  /// Whether the same holds for the elements of one result, with positions that count on from the first one's; and if there are any.
+  bool is_in_a_row() const { return in_a_row_; }
+  bool counts() const { return counts_; }
+  void read_in_a_row(std::int64_t first) {
+    read_directly(first);
+    if (!counts_) return;
+    place_.move_to(first);
+    for (int k = 0; k < count_; ++k)
+      if (operands_[k].kind == operand_kind::position) gather(column(k), operands_[k], space_, space_.walks[k], place_, 1), at_[k] = column(k);
+  }
+
+  /// Elements first .. first + valid of every operand.
+  void read(std::int64_t first, int valid) {
+    const int padded = padded_block(valid);
+    place_.move_to(first);
+    for (int k = 0; k < count_; ++k) {
+      const operand& o = operands_[k];
+      if (o.kind > operand_kind::position || valid == 0) continue;
+      const unsigned char* at = nullptr;
+      if (valid == padded) at = direct_[k] ? direct_address(o, first) : lies_at(o, space_, space_.walks[k], place_, valid);
+      if (at == nullptr) {
+        const auto size = static_cast<std::size_t>(size_of(o.type));
+        gather(column(k), o, space_, space_.walks[k], place_, valid);
+        // What follows the end repeats the last element, so that no function sees what the formula would not.
+        repeat_last(column(k) + size * static_cast<std::size_t>(valid), size, padded - valid);
+        at = column(k);
+      }
+      at_[k] = at;
+    }
+  }
+  /// Where the elements that were read last begin.
+  const block_place& place() const { return place_; }
+
+ private:
+  unsigned char* column(int k) const { return columns_.get() + column_bytes * static_cast<std::size_t>(k); }
+
+  const operand* operands_;
+  int count_;
+  const geometry& space_;
+  block_place place_;
+  host_memory columns_;
+  bool direct_[max_operands], throughout_ = true, in_a_row_ = true, counts_ = false;
+  const void* at_[max_operands];
+};
+
+}  // namespace dsl::detail

@@ -1,0 +1,221 @@
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "host/columns.hpp"
+#include "host/host.hpp"
+#include "exec/scan.hpp"
+
+namespace dsl::detail {
+
+namespace {
+
+constexpr std::int64_t chunk_elements = 1 << 16;
+
+host_memory zeros(std::size_t bytes) {
+  host_memory memory = allocate_host_memory(bytes);
+  std::memset(memory.get(), 0, bytes);
+  return memory;
+}
+
+// Up to host_block elements at a time: evaluates them, and takes what has become of them to the target.
+class block_of_elements {
+ public:
+  block_of_elements(const scan_code& code, const operand* operands, const geometry& g)
+      : code_(code), target_(operands[code.inputs]), space_(g), inputs_(operands, code.inputs, g), columns_(allocate_columns(2)) {}
+
+  const unsigned char* evaluate(std::int64_t first, std::int64_t count) {
+    inputs_.read(first, static_cast<int>(count));
+    void* const out[] = {columns_.get()};
+    code_.host->elements[simd_level()](padded_block(static_cast<int>(count)), 1, 0, inputs_.at(), out, nullptr);
+    return columns_.get();
+  }
+
+  unsigned char* results() const { return columns_.get() + column_bytes; }
+  /// To the elements that were evaluated last.
+  void write(std::int64_t count) const { scatter(results(), target_, space_, space_.walks[code_.inputs], inputs_.place(), count); }
+
+ private:
+  const scan_code& code_;
+  const operand& target_;
+  const geometry& space_;
+  input_columns inputs_;
+  host_memory columns_;
+};
+
+template <class Task>
+void for_each(std::int64_t count, const Task& task) {
+  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, count), task);
+}
+
+// What values that follow each other come to, each `bytes` long. They are joined one after another in groups of 16, these in groups of 16
+// again and so on: few are joined one after another, however many there are.
+class running_total {
+ public:
+  explicit running_total(std::size_t bytes) : bytes_(bytes), memory_(zeros(bytes * (levels + 1))) {}
+
+  /// The latest values, which the caller may change before it calls `added`; and whether there are none.
+  unsigned char* latest() const { return level(0); }
+  bool is_new() const { return count_ % scan_run == 0; }
+  template <class Join>
+  void added(const Join& join) {
+    ++count_;
+    std::int64_t groups = count_;
+    for (int k = 0; k + 1 < levels && groups % scan_run == 0; ++k) {
+      groups /= scan_run;
+      if (k + 2 == levels ? groups == 1 : groups % scan_run == 1) std::memcpy(level(k + 1), level(k), bytes_);
+      else join(level(k + 1), level(k));
+    }
+  }
+  template <class Join>
+  void add(const void* values, const Join& join) {
+    if (is_new()) std::memcpy(latest(), values, bytes_);
+    else join(latest(), values);
+    added(join);
+  }
+  /// All from level `first` on, after what is at `before` (or null); null if there are none. Until the next call.
+  template <class Join>
+  const unsigned char* all(const void* before, const Join& join, int first = 0) const {
+    unsigned char* const sum = memory_.get() + bytes_ * levels;
+    bool any = before != nullptr;
+    if (any) std::memcpy(sum, before, bytes_);
+    for (int k = levels - 1; k >= first; --k) {
+      if (!holds(k)) continue;
+      if (any) join(sum, level(k));
+      else std::memcpy(sum, level(k), bytes_);
+      any = true;
+    }
+    return any ? sum : nullptr;
+  }
+
+ private:
+  static constexpr int levels = 6;
+  unsigned char* level(int k) const { return memory_.get() + bytes_ * static_cast<std::size_t>(k); }
+  bool holds(int k) const {
+    const std::int64_t groups = count_ >> (4 * k);
+    return k + 1 == levels ? groups > 0 : groups % scan_run != 0;
+  }
+
+  std::size_t bytes_;
+  host_memory memory_;
+  std::int64_t count_ = 0;
+};
+static_assert(scan_run == 1 << 4);
+
+// Rows follow each other, and chunks of elements may begin anywhere in them.
+void scan_rows_on_host(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters) {
+  const std::int64_t elements = s.space.elements, chunks = (elements + chunk_elements - 1) / chunk_elements;
+  const auto value_size = static_cast<std::size_t>(code.value_bytes), target_size = static_cast<std::size_t>(size_of(code.target));
+  const auto segment_size = static_cast<std::size_t>(code.host->segment_bytes);
+  const host_memory segments = zeros(segment_size * static_cast<std::size_t>(chunks)), none = zeros(segment_size);
+  const auto before = [&](std::int64_t chunk) { return segments.get() + segment_size * static_cast<std::size_t>(chunk); };
+  const auto scan_chunk = [&](block_of_elements& block, std::int64_t chunk, bool last) {
+    const std::int64_t end = std::min(elements, (chunk + 1) * chunk_elements);
+    const host_memory total = zeros(segment_size);  // of a block: that of its last row
+    running_total blocks(segment_size);
+    for (std::int64_t first = chunk * chunk_elements; first < end; first += host_block) {
+      const std::int64_t count = std::min<std::int64_t>(host_block, end - first);
+      const unsigned char *const x = block.evaluate(first, count), *earlier = none.get();
+      if (last && first % s.row != 0) earlier = blocks.all(before(chunk), code.host->join);
+      for (std::int64_t done = 0; done < count;) {
+        const std::int64_t at = (first + done) % s.row, run = std::min(count - done, s.row - at);
+        unsigned char* const y = last ? block.results() + static_cast<std::size_t>(done) * target_size : nullptr;
+        code.host->row(parameters, x + static_cast<std::size_t>(done) * value_size, run, at == 0, earlier, total.get(), y);
+        done += run;
+      }
+      blocks.add(total.get(), code.host->join);
+      if (last) block.write(count);
+    }
+    if (!last) std::memcpy(before(chunk), blocks.all(nullptr, code.host->join), segment_size);
+  };
+  const auto pass = [&](std::int64_t count, bool last) {
+    for_each(count, [&](const tbb::blocked_range<std::int64_t>& range) {
+      block_of_elements block(code, operands, s.space);
+      for (std::int64_t c = range.begin(); c != range.end(); ++c) scan_chunk(block, c, last);
+    });
+  };
+  if (chunks > 1) {
+    pass(chunks - 1, false);
+    // Totals become what comes before.
+    running_total all(segment_size);
+    const host_memory total = zeros(segment_size);
+    for (std::int64_t c = 0; c < chunks; ++c) {
+      std::memcpy(total.get(), before(c), segment_size);
+      const unsigned char* const earlier = all.all(nullptr, code.host->join);
+      std::memcpy(before(c), c == 0 ? none.get() : earlier, segment_size);
+      all.add(total.get(), code.host->join);
+    }
+  }
+  pass(chunks, true);
+}
+
+// Columns side by side, up to host_block of them in a strip. Narrow ones are evaluated many rows at a time.
+void scan_columns_on_host(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters) {
+  const std::int64_t across = s.space.extents[s.space.rank - 1], rows = s.row, outer = s.space.elements / across / rows;
+  const std::int64_t strips = (across + host_block - 1) / host_block, width = std::min<std::int64_t>(across, host_block);
+  const std::int64_t at_once = strips == 1 ? host_block / width : 1;
+  constexpr std::int64_t enough = 64;  // strips, for any number of threads
+  const std::int64_t chunk_rows = outer * strips >= enough ? rows : std::max(at_once, chunk_elements / width);
+  const std::int64_t chunks = (rows + chunk_rows - 1) / chunk_rows;
+  const auto value_size = static_cast<std::size_t>(code.value_bytes), target_size = static_cast<std::size_t>(size_of(code.target));
+  const std::size_t strip_bytes = value_size * static_cast<std::size_t>(width);
+  const host_memory values = zeros(strip_bytes * static_cast<std::size_t>(outer * strips * chunks));
+  const auto before = [&](std::int64_t part, std::int64_t chunk) { return values.get() + strip_bytes * static_cast<std::size_t>(part * chunks + chunk); };
+
+  const auto columns_of = [&](std::int64_t part) { return std::min<std::int64_t>(host_block, across - part % strips * host_block); };
+  const auto joining = [&](std::int64_t part) {
+    return [&code, count = columns_of(part)](void* to, const void* from) { code.host->join_values(to, from, count); };
+  };
+  const auto pass = [&](bool last) {
+    for_each(outer * strips * chunks, [&](const tbb::blocked_range<std::int64_t>& range) {
+      block_of_elements block(code, operands, s.space);
+      for (std::int64_t task = range.begin(); task != range.end(); ++task) {
+        const std::int64_t part = task / chunks, chunk = task % chunks, column = part % strips * host_block;
+        const std::int64_t end = std::min(rows, (chunk + 1) * chunk_rows), count = columns_of(part);
+        const auto join = joining(part);
+        running_total values(strip_bytes);
+        const unsigned char *const before_chunk = last && chunk > 0 ? before(part, chunk) : nullptr, *earlier = nullptr;
+        for (std::int64_t row = chunk * chunk_rows; row < end; row += at_once) {
+          const std::int64_t together = std::min(at_once, end - row), at = (part / strips * rows + row) * across + column;
+          const unsigned char* const x = block.evaluate(at, together * count);
+          for (std::int64_t k = 0; k < together; ++k) {
+            const auto done = static_cast<std::size_t>(k * count);
+            unsigned char* const y = last ? block.results() + done * target_size : nullptr;
+            if (last && values.is_new()) earlier = values.all(before_chunk, join, 1);
+            code.host->columns(parameters, x + done * value_size, count, row + k == 0, earlier, values.is_new(), values.latest(), y);
+            values.added(join);
+          }
+          if (last) block.write(together * count);
+        }
+        if (!last) std::memcpy(before(part, chunk), values.all(nullptr, join), strip_bytes);
+      }
+    });
+  };
+  if (chunks > 1) {
+    pass(false);
+    // Totals become what comes before.
+    for_each(outer * strips, [&](const tbb::blocked_range<std::int64_t>& range) {
+      const host_memory total = zeros(strip_bytes);
+      for (std::int64_t part = range.begin(); part != range.end(); ++part) {
+        const auto join = joining(part);
+        running_total all(strip_bytes);
+        for (std::int64_t c = 0; c < chunks; ++c) {
+          std::memcpy(total.get(), before(part, c), strip_bytes);
+          if (c > 0) std::memcpy(before(part, c), all.all(nullptr, join), strip_bytes);
+          all.add(total.get(), join);
+        }
+      }
+    });
+  }
+  pass(true);
+}
+
+}  // namespace
+
+void scan_on_host(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters) {
+  if (s.columns) scan_columns_on_host(code, operands, s, parameters);
+  else scan_rows_on_host(code, operands, s, parameters);
+}
+
+}  // namespace dsl::detail

@@ -1,0 +1,43 @@
+// What a piece of device memory is inside the library.
+#pragma once
+
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <dsl/mem/buffer.hpp>
+
+#include "mem/stream.hpp"
+
+namespace dsl::detail {
+
+/// Memory of the host for `count` values of `size` bytes, not initialised. Throws memory_error.
+class host_bytes {
+ public:
+  host_bytes(std::size_t count, std::size_t size);
+
+  unsigned char* data() const noexcept { return data_.get(); }
+  std::size_t size() const noexcept { return size_; }
+
+ private:
+  struct free_memory {
+    void operator()(void* memory) const noexcept { std::free(memory); }
+  };
+  std::size_t size_ = 0;
+  std::unique_ptr<unsigned char, free_memory> data_;
+};
+
+struct buffer {
+  device where;
+  void* data;
+  std::size_t bytes;
+  stream_state* home;    // allocated and freed on this stream
+  stream_state* writer;  // the stream of the last write, or home
+  std::atomic<int> owners{1};
+  std::mutex mutex{};                    // of writer and readers
+  std::vector<stream_state*> readers{};  // other streams that read since
+};
+
+}  // namespace dsl::detail

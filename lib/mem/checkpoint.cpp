@@ -1,0 +1,138 @@
+#include <dsl/mem/checkpoint.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "mem/npy.hpp"
+#include "exec/text.hpp"
+
+namespace dsl::detail {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* steps_file = "steps.npy";
+
+// "run" for "run/" and "run/."
+fs::path trimmed(fs::path folder) {
+  while (folder.has_parent_path() && folder.has_relative_path() && (!folder.has_filename() || folder.filename() == "."))
+    folder = folder.parent_path();
+  return folder == "." ? "" : folder;
+}
+
+// A checkpoint is written beside its folder, and takes its place by two renames. Each folder that has its name is complete; between
+// the two it is the previous one alone that does.
+struct places {
+  fs::path folder, unfinished, previous;
+  explicit places(file_path name) : folder(trimmed(behind_links(trimmed(path_of(name))))) {
+    if (!folder.has_filename() || folder.filename() == "..")
+      raise<file_error>("\"" + std::string(name.name) + "\": a checkpoint needs the name of a folder of its own");
+    unfinished = folder.string() + ".new", previous = folder.string() + ".previous";
+  }
+};
+
+// "0.npy", of a struct's member "0.position.npy".
+fs::path variable_file(int number, const char* member) { return std::to_string(number) + (member != nullptr ? std::string(".") + member : "") + ".npy"; }
+
+bool is_variable_file(const std::string& file) {
+  const std::size_t number = file.find_first_not_of("0123456789");
+  return number != 0 && number != file.npos && file[number] == '.' && file.size() >= number + 4 && file.ends_with(".npy");
+}
+bool is_checkpoint_file(const std::string& file) { return file == steps_file || is_variable_file(file); }
+
+// A folder that is to be replaced or removed has nothing in it that someone else may have put there.
+void require_checkpoint(const fs::path& folder) {
+  const fs::file_status what = fs::symlink_status(folder);
+  if (!fs::exists(what)) return;
+  if (!fs::is_directory(what)) throw_file_error(folder, "is no folder");
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string file = entry.path().filename();
+    if (!is_checkpoint_file(file) || !fs::is_regular_file(entry.symlink_status())) throw_file_error(folder, "holds " + file + ", which is no checkpoint's: a checkpoint needs a folder of its own");
+  }
+}
+void remove_checkpoint(const fs::path& folder) {
+  require_checkpoint(folder);
+  if (!fs::exists(folder)) return;
+  for (const auto& entry : fs::directory_iterator(folder)) fs::remove(entry.path());
+  fs::remove(folder);
+}
+
+// The checkpoint that is there, or the folder for one: who may read it may read what takes its place.
+fs::path replaced_by(const places& at) { return fs::exists(at.folder) ? at.folder : at.previous; }
+
+void make_unfinished(const places& at, const fs::path& replaced) {
+  remove_checkpoint(at.unfinished);
+  if (at.unfinished.has_parent_path()) fs::create_directories(at.unfinished.parent_path());
+  if (!fs::exists(replaced)) {
+    fs::create_directory(at.unfinished);
+  } else {
+    std::error_code ignored;  // some file systems have no permissions
+    fs::create_directory(at.unfinished, replaced);
+    fs::permissions(at.unfinished, fs::status(replaced).permissions(), ignored);
+  }
+}
+
+void write_checkpoint(const places& at, std::int64_t steps_done, const stored* variables, const char* const* members, int count) {
+  const fs::path replaced = replaced_by(at);
+  make_unfinished(at, replaced);
+  const auto write = [&](const fs::path& file, const auto&... what) { write_npy(at.unfinished / file, replaced / file, what...); };
+  for (int k = 0; k < count; ++k) write(variable_file(k, members[k]), variables[k]);
+  write(steps_file, dtype::int64, mapping{}, &steps_done);
+  sync_folder(at.unfinished);
+}
+
+void put_in_place(const places& at) {
+  if (fs::exists(at.folder / steps_file)) {
+    remove_checkpoint(at.previous);
+    fs::rename(at.folder, at.previous);
+  } else {
+    remove_checkpoint(at.folder);  // an empty one
+  }
+  fs::rename(at.unfinished, at.folder);
+  sync_folder(at.folder.parent_path());
+  remove_checkpoint(at.previous);
+}
+
+}  // namespace
+
+void save_checkpoint(file_path folder, std::int64_t steps_done, const stored* variables, const char* const* members, int count) {
+  for (int k = 0; k < count; ++k) require_memory(variables[k].owner, "save_checkpoint");
+  const places at(folder);
+  try {
+    require_checkpoint(at.folder);
+    try {
+      write_checkpoint(at, steps_done, variables, members, count);
+    } catch (const error&) {
+      remove_checkpoint(at.unfinished);
+      throw;
+    }
+    put_in_place(at);
+  } catch (const fs::filesystem_error& e) {
+    throw_file_error(at.folder, std::string("cannot be written: ") + e.what());
+  }
+}
+
+std::vector<npy_file> open_checkpoint(file_path folder, const char* const* members, int variables) {
+  const places at(folder);
+  std::error_code ignored;
+  const fs::path from = fs::exists(at.folder / steps_file, ignored) ? at.folder : at.previous;
+  if (!fs::exists(from / steps_file, ignored)) throw_file_error(at.folder, "there is no checkpoint");
+  int there = 0;
+  for (const auto& entry : fs::directory_iterator(from, ignored)) there += is_variable_file(entry.path().filename()) ? 1 : 0;
+  if (there != variables) throw_file_error(from, "holds " + std::to_string(there) + " variables; asked for: " + std::to_string(variables));
+  std::vector<npy_file> files;
+  for (int k = 0; k < variables; ++k) files.emplace_back((from / variable_file(k, members[k])).c_str());
+  files.emplace_back((from / steps_file).c_str());
+  files.back().require(dtype::int64, 0);
+  return files;
+}
+
+std::int64_t steps_in(npy_file& file) {
+  std::int64_t steps = 0;
+  file.read(&steps);
+  return steps;
+}
+
+}  // namespace dsl::detail

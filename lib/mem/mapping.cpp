@@ -1,0 +1,276 @@
+#include <dsl/mem/mapping.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <dsl/mem/slice.hpp>
+
+#include "exec/layout.hpp"
+#include "exec/text.hpp"
+
+namespace dsl::detail {
+
+namespace {
+
+std::string spell(const mapping& m) { return spell_shape(m.extents, m.rank); }
+
+[[noreturn]] void fail(const mapping& m, const char* function, const std::string& why) {
+  raise<shape_error>(std::string(function) + " of shape " + spell(m) + ": " + why);
+}
+
+int axis_of(const mapping& m, int axis, int rank, const char* function) {
+  if (axis < -rank || axis >= rank)
+    fail(m, function, "there is no axis " + std::to_string(axis) + " among " + std::to_string(rank));
+  return axis < 0 ? axis + rank : axis;
+}
+
+// Whether each of `rank` axes is among the chosen ones.
+struct chosen_axes { bool is[max_rank] = {}; };
+chosen_axes choose(const mapping& m, const int* axes, int count, int rank, const char* function) {
+  chosen_axes chosen;
+  for (int i = 0; i < count; ++i) {
+    bool& mine = chosen.is[axis_of(m, axes[i], rank, function)];
+    if (mine) fail(m, function, "axis " + std::to_string(axes[i]) + " is given twice");
+    mine = true;
+  }
+  return chosen;
+}
+
+void append(mapping& m, std::int64_t extent, std::int64_t stride) {
+  m.extents[m.rank] = extent;
+  m.strides[m.rank++] = stride;
+}
+
+// A walk along an axis from `first`: an axis of at most one element keeps its stride, whose product with the step could overflow.
+void append_walk(mapping& m, std::int64_t extent, std::int64_t stride, std::int64_t first, std::int64_t step) {
+  if (extent > 0) m.offset += first * stride;
+  append(m, extent, extent > 1 ? stride * step : stride);
+}
+
+// Python's rule for a bound: from the end if negative, clipped to where a walk can start or stop.
+std::int64_t place(const bound& b, std::int64_t extent, bool backwards, std::int64_t omitted) {
+  if (b.omitted) return omitted;
+  const std::int64_t at = b.at < 0 ? b.at + extent : b.at;
+  return backwards ? std::clamp<std::int64_t>(at, -1, extent - 1) : std::clamp<std::int64_t>(at, 0, extent);
+}
+
+void append_slice(mapping& to, const slice& s, std::int64_t extent, std::int64_t stride) {
+  const bool backwards = s.step < 0;
+  const std::int64_t first = place(s.start, extent, backwards, backwards ? extent - 1 : 0);
+  const std::int64_t past = place(s.stop, extent, backwards, backwards ? -1 : extent);
+  // In unsigned arithmetic, where the least step of all has a magnitude.
+  const std::uint64_t step = backwards ? -static_cast<std::uint64_t>(s.step) : static_cast<std::uint64_t>(s.step);
+  const std::int64_t distance = backwards ? first - past : past - first;
+  const auto count = distance > 0 ? static_cast<std::int64_t>((static_cast<std::uint64_t>(distance) - 1) / step) + 1 : 0;
+  append_walk(to, count, stride, first, s.step);
+}
+
+}  // namespace
+
+bool is_contiguous(const mapping& m) {
+  std::int64_t packed = 1;
+  for (int d = m.rank - 1; d >= 0; --d) {
+    if (m.extents[d] == 0) return true;
+    packed *= m.extents[d];
+  }
+  for (int d = 0; d < m.rank; ++d) {
+    packed /= m.extents[d];
+    if (m.extents[d] != 1 && m.strides[d] != packed) return false;
+  }
+  return true;
+}
+
+mapping subscripted(const mapping& from, const subscript* chosen, int count) {
+  mapping to{0, {}, {}, from.offset};
+  for (int d = 0; d < from.rank; ++d) {
+    const std::int64_t extent = from.extents[d], stride = from.strides[d];
+    if (d >= count) {
+      append(to, extent, stride);
+    } else if (!chosen[d].drops) {
+      if (chosen[d].range.step == 0)
+        raise<index_error>("a slice's step is 0, along axis " + std::to_string(d) + " of extent " + std::to_string(extent));
+      append_slice(to, chosen[d].range, extent, stride);
+    } else {
+      const std::int64_t index = chosen[d].range.start.at;
+      if (index < -extent || index >= extent)
+        raise<index_error>("index " + std::to_string(index) + (index == furthest ? " or more" : "") + " is out of range for axis " + std::to_string(d) + " of extent " +
+                           std::to_string(extent));
+      to.offset += (index < 0 ? index + extent : index) * stride;
+    }
+  }
+  return to;
+}
+
+int axis_of(const mapping& m, int axis, const char* function) { return axis_of(m, axis, m.rank, function); }
+
+void throw_empty_take() { raise<index_error>("take from an array without elements"); }
+
+mapping permute(const mapping& from, const int* axes, int count) {
+  choose(from, axes, count, from.rank, "permute");
+  mapping to{0, {}, {}, from.offset};
+  for (int i = 0; i < count; ++i) {
+    const int d = axes[i] < 0 ? axes[i] + from.rank : axes[i];
+    append(to, from.extents[d], from.strides[d]);
+  }
+  return to;
+}
+
+mapping transpose(const mapping& from) {
+  mapping to{0, {}, {}, from.offset};
+  for (int d = from.rank - 1; d >= 0; --d) append(to, from.extents[d], from.strides[d]);
+  return to;
+}
+
+mapping reshape(const mapping& from, const std::int64_t* sizes, int rank) {
+  const auto fail = [&](const char* why) {
+    raise<shape_error>("cannot reshape " + spell(from) + " to " + spell_shape(sizes, rank) + ": " + why);
+  };
+  mapping to{rank, {}, {}, from.offset};
+  std::copy_n(sizes, rank, to.extents);
+  std::int64_t* const open = std::find(to.extents, to.extents + rank, -1);
+  const std::int64_t elements = element_count(from);
+  if (open != to.extents + rank) {
+    *open = 1;
+    const std::int64_t others = element_count(to.extents, rank, 1);
+    if (others == 0 || elements % others != 0) fail("no extent in the place of -1 gives as many elements");
+    *open = elements / others;
+  }
+  if (element_count(to.extents, rank, 1) != elements) fail("the numbers of elements differ");
+
+  // The axes that one stride walks, merged; a new axis lies within one of them or cannot be a view.
+  mapping runs;
+  for (int d = 0; d < from.rank; ++d) {
+    if (from.extents[d] == 1) continue;
+    const int last = runs.rank - 1;
+    if (last >= 0 && walks_on(runs.strides[last], from.strides[d], from.extents[d]))
+      runs.extents[last] *= from.extents[d], runs.strides[last] = from.strides[d];
+    else append(runs, from.extents[d], from.strides[d]);
+  }
+  std::int64_t left = 1, stride = 1;
+  for (int d = rank - 1; d >= 0; --d) {
+    if (elements != 0 && to.extents[d] != 1 && left == 1) left = runs.extents[--runs.rank], stride = runs.strides[runs.rank];
+    to.strides[d] = stride;
+    if (elements != 0 && left % to.extents[d] != 0) fail("its elements do not lie in an order that allows it without a copy (dsl::eval makes one)");
+    if (elements != 0) left /= to.extents[d];
+    if (elements == 0 || left > 1) stride *= to.extents[d];  // where a run ends, the product may be no number
+  }
+  return to;
+}
+
+mapping broadcast_to(const mapping& from, const std::int64_t* sizes, int rank) {
+  element_count(sizes, rank, 1);  // throws
+  const auto fail = [&] { raise<shape_error>("shape " + spell(from) + " does not broadcast to " + spell_shape(sizes, rank)); };
+  const int added = rank - from.rank;
+  if (added < 0) fail();
+  mapping to{0, {}, {}, from.offset};
+  for (int d = 0; d < rank; ++d) {
+    const int source = d - added;
+    const bool stretches = source < 0 || (from.extents[source] == 1 && sizes[d] != 1);
+    if (!stretches && from.extents[source] != sizes[d]) fail();
+    append(to, sizes[d], stretches ? 0 : from.strides[source]);
+  }
+  return to;
+}
+
+mapping flip(const mapping& from) {
+  mapping to = from;
+  for (int d = 0; d < from.rank; ++d) to = flip(to, d);
+  return to;
+}
+
+mapping flip(const mapping& from, int axis) {
+  const int flipped = axis_of(from, axis, from.rank, "flip");
+  mapping to{0, {}, {}, from.offset};
+  for (int d = 0; d < from.rank; ++d) {
+    if (d == flipped) append_walk(to, from.extents[d], from.strides[d], from.extents[d] - 1, -1);
+    else append(to, from.extents[d], from.strides[d]);
+  }
+  return to;
+}
+
+mapping diagonal(const mapping& from, std::int64_t offset) {
+  mapping to{0, {}, {}, from.offset};
+  for (int d = 2; d < from.rank; ++d) append(to, from.extents[d], from.strides[d]);
+  // An offset past the matrix gives an empty diagonal; clipped, so that nothing below overflows.
+  const std::int64_t down = std::clamp<std::int64_t>(offset, -from.extents[0], from.extents[1]);
+  const std::int64_t row = down < 0 ? -down : 0, column = down < 0 ? 0 : down;
+  const std::int64_t length = std::max<std::int64_t>(0, std::min(from.extents[0] - row, from.extents[1] - column));
+  if (length > 0) to.offset += row * from.strides[0] + column * from.strides[1];
+  append(to, length, length > 1 ? from.strides[0] + from.strides[1] : from.strides[1]);
+  return to;
+}
+
+mapping squeeze(const mapping& from, const int* axes, int count) {
+  const chosen_axes gone = choose(from, axes, count, from.rank, "squeeze");
+  mapping to{0, {}, {}, from.offset};
+  for (int d = 0; d < from.rank; ++d) {
+    if (!gone.is[d]) append(to, from.extents[d], from.strides[d]);
+    else if (from.extents[d] != 1) fail(from, "squeeze", "axis " + std::to_string(d) + " is not of extent 1");
+  }
+  return to;
+}
+
+mapping expand_dims(const mapping& from, const int* axes, int count) {
+  const int rank = from.rank + count;
+  const chosen_axes added = choose(from, axes, count, rank, "expand_dims");
+  mapping to{0, {}, {}, from.offset};
+  for (int d = 0, source = 0; d < rank; ++d) {
+    if (added.is[d]) append(to, 1, 0);
+    else append(to, from.extents[source], from.strides[source]), ++source;
+  }
+  return to;
+}
+
+mapping index_mapping(int axis, const std::int64_t* sizes, int rank) {
+  element_count(sizes, rank, 1);  // throws
+  mapping to;
+  for (int d = 0; d < rank; ++d) append(to, sizes[d], 0);
+  to.strides[axis_of(to, axis, rank, "index")] = 1;
+  return to;
+}
+
+namespace {
+
+// What lies between, and how far a step goes, without a sign.
+std::int64_t count_between(std::uint64_t distance, std::uint64_t step) {
+  if (distance == 0) return 0;
+  const std::uint64_t steps = (distance - 1) / step;
+  if (steps >= std::numeric_limits<std::int64_t>::max()) raise<shape_error>("arange: too many elements");
+  return static_cast<std::int64_t>(steps) + 1;
+}
+void require_step(bool is_zero) {
+  if (is_zero) raise<shape_error>("arange: the step is 0");
+}
+
+}  // namespace
+
+std::int64_t count_steps(double start, double stop, double step) {
+  require_step(step == 0);
+  const double steps = std::ceil((stop - start) / step);
+  if (!(steps < 0x1p63)) raise<shape_error>("arange: too many elements, or bounds that are not numbers");
+  return steps > 0 ? static_cast<std::int64_t>(steps) : 0;
+}
+std::int64_t count_steps(std::int64_t start, std::int64_t stop, std::int64_t step) {
+  require_step(step == 0);
+  const auto low = static_cast<std::uint64_t>(start), high = static_cast<std::uint64_t>(stop), by = static_cast<std::uint64_t>(step);
+  if (step > 0) return start < stop ? count_between(high - low, by) : 0;
+  return stop < start ? count_between(low - high, -by) : 0;
+}
+std::int64_t count_steps(std::uint64_t start, std::uint64_t stop, std::uint64_t step) {
+  require_step(step == 0);
+  return start < stop ? count_between(stop - start, step) : 0;
+}
+
+std::uint32_t bits_of_axes(const int* axes, int count, int rank) {
+  std::uint32_t bits = 0;
+  for (int i = 0; i < count; ++i) {
+    const int axis = axes[i] < 0 ? axes[i] + rank : axes[i];
+    if (axis < 0 || axis >= rank) raise<shape_error>("a reduction along axis " + std::to_string(axes[i]) + ": there are " + std::to_string(rank));
+    if ((bits >> axis & 1) != 0) raise<shape_error>("a reduction along axis " + std::to_string(axes[i]) + ", which is named twice");
+    bits |= 1u << axis;
+  }
+  return bits;
+}
+
+}  // namespace dsl::detail
