@@ -2,20 +2,16 @@
 #pragma once
 
 #include <dsl/exec/back_ends.hpp>
+#include <dsl/exec/entry_points.hpp>
 #include <dsl/exec/scan_cuda.hpp>
 #include <dsl/exec/scan_host.hpp>
 #include <dsl/exec/scan_sim.hpp>
 
 namespace dsl::detail {
 
-/// The kernels that nvcc made of a scan.
-struct scan_cuda_code {
-  const char* architectures;  // as cuda_code's
-  const void* rows[3];        // linear and one row, linear, strided
-  const void *columns, *column_totals;
-};
-/// The same for the simulator.
-struct scan_sim_code { simulated_scan kernel[3]; };
+/// The kernels of a scan: of rows (all elements one row, linear; linear; strided), of columns, and of the totals of columns' chunks.
+using scan_kernels = entry_points<5>;
+enum scan_kernel_number { scan_of_one_row, scan_of_linear_rows, scan_of_rows, scan_of_columns, scan_of_totals };
 
 /// What a scan was compiled to.
 struct scan_code {
@@ -23,10 +19,9 @@ struct scan_code {
   int inputs, lanes, rounds;
   dtype target;
   int value_bytes;  // of what is combined
-  // Null where no file compiled it for that back end.
-  const scan_cuda_code* cuda;
+  // Null where no file compiled it for that.
   const scan_host_code* host;
-  const scan_sim_code* sim;
+  const scan_kernels* kernels[kernel_targets];
 };
 
 /// What is scanned: along one axis (from 0 on), or all elements in row-major order (-1).
@@ -50,7 +45,7 @@ struct compiled_scan {
   using strided = strided_arguments<Scan::inputs + 1>;
   using thread = scan_thread<Scan, true, strided, checked_memory>;
 
-  static inline constinit scan_code code{Scan::pass::view(), Scan::inputs, thread::lanes, thread::rounds, Scan::target, sizeof(typename Scan::value), nullptr, nullptr, nullptr};
+  static inline constinit scan_code code{Scan::pass::view(), Scan::inputs, thread::lanes, thread::rounds, Scan::target, sizeof(typename Scan::value), nullptr, {}};
 
   static void add_host() {
     static constexpr scan_host_code compiled = scan_host_loop<Scan>::code();
@@ -58,10 +53,11 @@ struct compiled_scan {
   }
   static void add_sim() {
     using columns = simulated_scan_columns<Scan, strided>;
-    static constexpr scan_sim_code compiled{{{&simulated_scan_rows<Scan, false, linear>::run, nullptr, nullptr},
-                                             {&simulated_scan_rows<Scan, true, linear>::run, nullptr, nullptr},
-                                             {&simulated_scan_rows<Scan, true, strided>::run, &columns::run, &columns::totals}}};
-    code.sim = &compiled;
+    static constexpr simulated_scan compiled[] = {{&simulated_scan_rows<Scan, false, linear>::run, nullptr, nullptr},
+                                                  {&simulated_scan_rows<Scan, true, linear>::run, nullptr, nullptr},
+                                                  {&simulated_scan_rows<Scan, true, strided>::run, &columns::run, &columns::totals}};
+    static constexpr scan_kernels made{nullptr, {&compiled[0], &compiled[1], &compiled[2], &compiled[2], &compiled[2]}};
+    code.kernels[static_cast<int>(kernel_target::sim)] = &made;
   }
 };
 
@@ -71,13 +67,12 @@ void add_scan_kernels() {
   using compiled = compiled_scan<Scan>;
   using linear = typename compiled::linear;
   using strided = typename compiled::strided;
-  static const scan_cuda_code made{
+  static const scan_kernels made{
       DSL_DETAIL_ARCHITECTURES,
       {reinterpret_cast<const void*>(&scan_rows<Scan, false, linear>), reinterpret_cast<const void*>(&scan_rows<Scan, true, linear>),
-       reinterpret_cast<const void*>(&scan_rows<Scan, true, strided>)},
-      reinterpret_cast<const void*>(&scan_columns<Scan, strided>),
-      reinterpret_cast<const void*>(&scan_column_totals<typename Scan::combine, typename Scan::value>)};
-  compiled::code.cuda = &made;
+       reinterpret_cast<const void*>(&scan_rows<Scan, true, strided>), reinterpret_cast<const void*>(&scan_columns<Scan, strided>),
+       reinterpret_cast<const void*>(&scan_column_totals<typename Scan::combine, typename Scan::value>)}};
+  compiled::code.kernels[static_cast<int>(kernel_target::cuda)] = &made;
 }
 #endif
 
