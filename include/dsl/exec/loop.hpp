@@ -1,8 +1,8 @@
 // A pass whose outputs are its operands again, step after step.
 #pragma once
 
-#include <dsl/exec/loop_cuda.hpp>
-#include <dsl/exec/loop_sim.hpp>
+#include <dsl/exec/team.hpp>
+#include <dsl/exec/loop_kernel.hpp>
 #include <dsl/exec/run.hpp>
 
 namespace dsl {
@@ -18,7 +18,7 @@ struct loop_code {
   loop_traits traits;
   // Null where no file compiled it for that back end.
   const void* kernel;
-  const simulated_loop* sim;
+  const void* sim;
 };
 
 template <class Name, class Pass, int Inputs, int Arguments, int States, int Stop>
@@ -33,8 +33,6 @@ struct compiled_loop {
       nullptr};
 
   static void add_sim() {
-    static constexpr simulated_loop compiled = simulated_loop_of<Pass, Inputs, States, Stop>::code();
-    code.sim = &compiled;
   }
 };
 
