@@ -116,7 +116,7 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
     DSL_DETAIL_ROLLED
     for (int s = 0, m = 0, turn = 0; s < resident || m < streamed;) {
       const bool stays = s < resident && (m == streamed || turn >= streamed);
-      if (!stays) memory.template wait_for_fetches<rows_ahead - 1>();
+      if (!stays) memory.template wait_for_copies<rows_ahead - 1>();
       group g = row_of(t, stays ? s : resident + m);
       row_lanes h;
       load_shared(h, stays ? s : resident + t.next_buffer);
@@ -143,7 +143,7 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
 
   /// Writes the state.
   DSL_DETAIL_KERNEL_FN void end(const thread_state& t) const {
-    memory.template wait_for_fetches<0>();
+    memory.template wait_for_copies<0>();
     DSL_DETAIL_UNROLL
     for (int r = 0; r < in_registers; ++r) {
       group g = held_group(t, r);
@@ -321,12 +321,12 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
   DSL_DETAIL_KERNEL_FN void begin_copy(const thread_state& t, int row, int buffer) const {
     const group g = row_of(t, args.loop.in_shared + row);
     for_arrays([&]<int I, class T>() {
-      memory.stream_in(in_shared<I, T>(args.loop.in_shared + buffer), reinterpret_cast<const pack<T, lanes>*>(element<I, const T>(g)), is_l2_resident(row));
+      memory.copy_async(in_shared<I, T>(args.loop.in_shared + buffer), reinterpret_cast<const pack<T, lanes>*>(element<I, const T>(g)), is_l2_resident(row));
     }, states{});
-    memory.commit_fetches();
+    memory.commit_copies();
   }
   DSL_DETAIL_KERNEL_FN void stream_out(const group& g, int row, const row_lanes& h) const {
-    for_arrays([&]<int I, class T>() { memory.stream_out(reinterpret_cast<pack<T, lanes>*>(element<I, T>(g)), lanes_of<I>(h), is_l2_resident(row)); }, states{});
+    for_arrays([&]<int I, class T>() { memory.store_streaming(reinterpret_cast<pack<T, lanes>*>(element<I, T>(g)), lanes_of<I>(h), is_l2_resident(row)); }, states{});
   }
 
   // Rows in shared memory, where each array has its groups side by side; behind those that stay are the buffers of those that are streamed.
@@ -340,7 +340,7 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
   template <int I, class T>
   DSL_DETAIL_KERNEL_FN pack<T, lanes>* in_shared(int row) const {
     const int count = (args.loop.in_shared + (args.loop.streamed > 0 ? rows_ahead : 0)) * team.threads();
-    unsigned char* const array = memory.shared + static_cast<std::size_t>(bytes_before<I>()) * static_cast<std::size_t>(count);
+    unsigned char* const array = memory.shared() + static_cast<std::size_t>(bytes_before<I>()) * static_cast<std::size_t>(count);
     return reinterpret_cast<pack<T, lanes>*>(array) + row * team.threads() + team.thread();
   }
   DSL_DETAIL_KERNEL_FN void load_shared(row_lanes& h, int row) const {

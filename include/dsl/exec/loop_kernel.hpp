@@ -2,7 +2,7 @@
 #pragma once
 
 #include <dsl/exec/loop_body.hpp>
-#include <dsl/exec/tagged.hpp>
+#include <dsl/exec/team.hpp>
 
 namespace dsl::detail {
 
@@ -95,7 +95,7 @@ class step_reduction {
 
 /// As many steps as the arguments say. Where a step reduces, blocks wait for each other: all must be on the device at once.
 template <class Pass, int Inputs, int States, int Stop, class Memory, class Team>
-DSL_DETAIL_KERNEL_FN void run_loop(const loop_arguments<Inputs + Pass::targets>& args, const Memory& memory, const Team& team) {
+DSL_DETAIL_KERNEL_FN void run_loop(const loop_arguments<Inputs + Pass::targets>& args, Memory memory, Team team) {
   using body = loop_body<Pass, Inputs, States, Stop, Memory, Team>;
   body loop(args, memory, team);
   if constexpr (body::folds::count == 0) {
@@ -123,8 +123,7 @@ DSL_DETAIL_KERNEL_FN void run_loop(const loop_arguments<Inputs + Pass::targets>&
 #if defined(__CUDACC__)
 template <class Name, class Pass, int Inputs, int States, int Stop>
 __global__ void __launch_bounds__(loop_block(Pass::view())) loop_kernel(const __grid_constant__ loop_arguments<Inputs + Pass::targets> args) {
-  extern __shared__ __align__(16) unsigned char shared_memory[];
-  run_loop<Pass, Inputs, States, Stop>(args, device_memory{shared_memory}, device_team{});
+  run_loop<Pass, Inputs, States, Stop>(args, device_memory{}, device_team{});
 }
 #endif
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <dsl/exec/back_ends.hpp>
-#include <dsl/exec/scan_cuda.hpp>
+#include <dsl/exec/cuda.hpp>
 #include <dsl/exec/scan_host.hpp>
-#include <dsl/exec/scan_sim.hpp>
+#include <dsl/exec/scan_kernel.hpp>
 
 namespace dsl::detail {
 

@@ -49,27 +49,6 @@ struct tagged {
     return value;
   }
 
-  /// One access a word, which other blocks see whole: ld and st of .b128 (PTX ISA 8.3).
-  DSL_DETAIL_FN void store_relaxed([[maybe_unused]] tagged* to) const {
-#if DSL_DETAIL_ON_DEVICE
-    DSL_DETAIL_UNROLL
-    for (int i = 0; i < words; ++i)
-      asm volatile("{ .reg .b128 w; .reg .b64 lo, hi; mov.b64 lo, {%1, %2}; mov.b64 hi, {%3, %4}; mov.b128 w, {lo, hi}; st.relaxed.gpu.global.b128 [%0], w; }" ::"l"(&to->word[i]),
-                   "r"(word[i].x), "r"(word[i].y), "r"(word[i].z), "r"(word[i].w)
-                   : "memory");
-#endif
-  }
-  DSL_DETAIL_FN void load_relaxed([[maybe_unused]] const tagged* from) {
-#if DSL_DETAIL_ON_DEVICE
-    DSL_DETAIL_UNROLL
-    for (int i = 0; i < words; ++i)
-      asm volatile("{ .reg .b128 w; .reg .b64 lo, hi; ld.relaxed.gpu.global.b128 w, [%4]; mov.b128 {lo, hi}, w; mov.b64 {%0, %1}, lo; mov.b64 {%2, %3}, hi; }"
-                   : "=r"(word[i].x), "=r"(word[i].y), "=r"(word[i].z), "=r"(word[i].w)
-                   : "l"(&from->word[i])
-                   : "memory");
-#endif
-  }
-
  private:
   DSL_DETAIL_FN void unpack(unsigned (&payload)[3 * words]) const {
     DSL_DETAIL_UNROLL
