@@ -1,7 +1,7 @@
 // A pass whose outputs are its operands again, step after step.
 #pragma once
 
-#include <dsl/exec/team.hpp>
+#include <dsl/exec/entry_points.hpp>
 #include <dsl/exec/loop_kernel.hpp>
 #include <dsl/exec/run.hpp>
 
@@ -16,9 +16,7 @@ struct loop_code {
   int states, arguments;
   int stop;          // the output that ends the loop once it is true, or -1
   loop_traits traits;
-  // Null where no file compiled it for that back end.
-  const void* kernel;
-  const void* sim;
+  const void* kernel[kernel_targets];  // null where no file compiled it for that
 };
 
 template <class Name, class Pass, int Inputs, int Arguments, int States, int Stop>
@@ -29,17 +27,16 @@ struct compiled_loop {
       Arguments,
       Stop,
       {groups_held(Pass::view(), States), rows_on_their_way(state_bytes(Pass::view(), States)), state_bytes(Pass::view(), States), loop_block(Pass::view())},
-      nullptr,
-      nullptr};
+      {}};
 
-  static void add_sim() {
-  }
+  static void add_sim() { code.kernel[static_cast<int>(kernel_target::sim)] = reinterpret_cast<const void*>(&simulate_loop<Pass, Inputs, States, Stop>); }
 };
 
 #if defined(__CUDACC__)
 template <class Name, class Pass, int Inputs, int Arguments, int States, int Stop>
 void add_loop_kernel() {
-  compiled_loop<Name, Pass, Inputs, Arguments, States, Stop>::code.kernel = reinterpret_cast<const void*>(&loop_kernel<Name, Pass, Inputs, States, Stop>);
+  compiled_loop<Name, Pass, Inputs, Arguments, States, Stop>::code.kernel[static_cast<int>(kernel_target::cuda)] =
+      reinterpret_cast<const void*>(&loop_kernel<Name, Pass, Inputs, States, Stop>);
 }
 #endif
 

@@ -1,8 +1,9 @@
 // The kernel of a loop: all steps in one launch, each one's reductions by all blocks.
 #pragma once
 
+#include <dsl/exec/cuda_team.hpp>
 #include <dsl/exec/loop_body.hpp>
-#include <dsl/exec/team.hpp>
+#include <dsl/exec/sim_team.hpp>
 
 namespace dsl::detail {
 
@@ -13,7 +14,7 @@ class step_reduction {
   using partial_results = typename Folds::accumulators;
 
   /// All threads of a block.
-  DSL_DETAIL_KERNEL_FN step_reduction(const Memory& memory, const Team& team)
+  DSL_DETAIL_KERNEL_FN step_reduction(Memory memory, Team team)
       : memory_(memory),
         team_(team),
         of_warp_(team.template shared<struct of_warp, partial_results, 2 * most_warps>()),
@@ -33,9 +34,9 @@ class step_reduction {
     combine_warp(mine);
     if (warps_ == 1) return team_.blocks() == 1 ? team_.from_lane(mine, 0) : mine;
     partial_results* const of = of_warp_ + (step & 1) * most_warps;  // a warp may be one step ahead of another
-    if (team_.thread() % 32 == 0) memory_.store(of + team_.thread() / 32, mine);
+    if (team_.lane() == 0) memory_.store(of + team_.warp(), mine);
     team_.synchronize();
-    if (team_.blocks() == 1 || team_.thread() < 32) mine = combine_warps(of, warps_);
+    if (team_.blocks() == 1 || team_.warp() == 0) mine = combine_warps(of, warps_);
     return mine;
   }
 
@@ -58,7 +59,7 @@ class step_reduction {
     }
     team_.synchronize_warp();
     combine_warp(read);
-    if (thread % 32 == 0) memory_.store(of_reader_ + thread / 32, read);
+    if (team_.lane() == 0) memory_.store(of_reader_ + team_.warp(), read);
     team_.synchronize();
     return combine_warps(of_reader_, blocks >= threads ? warps_ : (blocks + 31) / 32);
   }
@@ -87,8 +88,8 @@ class step_reduction {
     return all;
   }
 
-  const Memory& memory_;
-  const Team& team_;
+  Memory memory_;
+  Team team_;
   partial_results *of_warp_, *of_reader_;
   int warps_;
 };
@@ -118,6 +119,11 @@ DSL_DETAIL_KERNEL_FN void run_loop(const loop_arguments<Inputs + Pass::targets>&
     loop.end(mine);
     if (team.block() == 0 && team.thread() == 0) loop.store_reduced(now);
   }
+}
+
+template <class Pass, int Inputs, int States, int Stop>
+DSL_DETAIL_SMALL void simulate_loop(const void* arguments, simulated_thread& self) {
+  run_loop<Pass, Inputs, States, Stop>(*static_cast<const loop_arguments<Inputs + Pass::targets>*>(arguments), simulated_memory{&self}, simulated_team{&self});
 }
 
 #if defined(__CUDACC__)

@@ -1,8 +1,9 @@
 // The kernels of a scan: of rows in one pass over the elements, of columns in up to three.
 #pragma once
 
+#include <dsl/exec/cuda_team.hpp>
 #include <dsl/exec/scan_body.hpp>
-#include <dsl/exec/team.hpp>
+#include <dsl/exec/sim_team.hpp>
 
 namespace dsl::detail {
 
@@ -12,7 +13,7 @@ class segment_scan {
  public:
   using cell = tagged<decltype(Segment::value)>;
 
-  DSL_DETAIL_KERNEL_FN segment_scan(const Memory& memory, const Team& team)
+  DSL_DETAIL_KERNEL_FN segment_scan(Memory memory, Team team)
       : memory_(memory), team_(team), of_warp_(team.template shared<struct of_warp, Segment, 32>()) {}
 
   /// Takes each thread's segment of each round, in the order of rounds and threads, and gives what comes before it. `prefix(all)`, which
@@ -21,19 +22,19 @@ class segment_scan {
   DSL_DETAIL_KERNEL_FN void scan_block(Segment (&segments)[Rounds], const Prefix& prefix) const {
     constexpr int warps = scan_block_threads / 32;
     static_assert(Rounds * warps <= 32, "one warp scans the totals of all");
-    const int thread = team_.thread(), warp = thread / 32;
+    const int warp = team_.warp();
     DSL_DETAIL_UNROLL
     for (int r = 0; r < Rounds; ++r) {
       const Segment scanned = scan_warp(segments[r]);
-      if (thread % 32 == 31) memory_.store(of_warp_ + r * warps + warp, scanned);
+      if (team_.lane() == 31) memory_.store(of_warp_ + r * warps + warp, scanned);
       segments[r] = shift_up(scanned, 1);
     }
     team_.synchronize();
     if (warp == 0) {
       Segment total{};
-      if (thread < Rounds * warps) total = memory_.template load<Segment>(of_warp_ + thread);
+      if (team_.thread() < Rounds * warps) total = memory_.template load<Segment>(of_warp_ + team_.thread());
       const Segment scanned = scan_warp(total), before = prefix(from_lane(scanned, Rounds * warps - 1));
-      memory_.store(of_warp_ + thread, join<Operator>(before, shift_up(scanned, 1)));
+      memory_.store(of_warp_ + team_.thread(), join<Operator>(before, shift_up(scanned, 1)));
     }
     team_.synchronize();
     DSL_DETAIL_UNROLL
@@ -70,7 +71,7 @@ class segment_scan {
     return from;
   }
   DSL_DETAIL_KERNEL_FN Segment shift_up(const Segment& s, int step) const {
-    const int lane = team_.thread() % 32;
+    const int lane = team_.lane();
     return from_lane(s, lane - step).where(lane >= step);
   }
   DSL_DETAIL_KERNEL_FN Segment scan_warp(Segment s) const {
@@ -79,7 +80,7 @@ class segment_scan {
     return s;
   }
 
-  // At most 32 cells, one a lane.
+  // At most 32 cells, one for each lane of the first warp.
   struct request {
     const cell* from;
     unsigned count;
@@ -103,8 +104,8 @@ class segment_scan {
     if (team_.thread() == 0) team_.publish(to, cell(s.value, s.tag()));
   }
 
-  const Memory& memory_;
-  const Team& team_;
+  Memory memory_;
+  Team team_;
   Segment* of_warp_;
 };
 
@@ -112,7 +113,7 @@ class segment_scan {
 /// block waits only for such as run already.
 template <class Scan, bool Rows, class Arguments, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_scan_rows(const scan_arguments<Arguments>& args, Memory memory, Team team) {
-  using body = scan_body<Scan, Rows, Arguments, Memory>;
+  using body = scan_body<Scan, Rows, Arguments, Memory, Team>;
   using segment_type = typename body::segment_type;
   constexpr int rounds = body::rounds;
   const int number = team.thread();
@@ -123,7 +124,7 @@ DSL_DETAIL_KERNEL_FN void run_scan_rows(const scan_arguments<Arguments>& args, M
   team.synchronize();
   const auto tile = memory.template load<unsigned>(ticket);
 
-  body thread(args, memory, number);
+  body thread(args, memory, team);
   typename body::group groups[rounds];
   thread.read_rounds(tile, groups);
   const std::int64_t place = thread.place_in_row(tile);
@@ -146,7 +147,7 @@ DSL_DETAIL_KERNEL_FN void run_scan_rows(const scan_arguments<Arguments>& args, M
 /// Neighbouring threads take neighbouring columns.
 template <class Scan, class Arguments, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_scan_columns(const scan_arguments<Arguments>& args, Memory memory, Team team) {
-  scan_body<Scan, true, Arguments, Memory>(args, memory, team.thread()).scan_columns(team.block());
+  scan_body<Scan, true, Arguments, Memory, Team>(args, memory, team).scan_columns(team.block());
 }
 
 /// The chunks' totals become what comes before each in its column: a thread takes a column, or a block where a column has many.
@@ -189,6 +190,19 @@ DSL_DETAIL_KERNEL_FN void run_scan_column_totals(const scan_parameters& given, M
   });
 }
 
+template <class Scan, bool Rows, class Arguments>
+DSL_DETAIL_SMALL void simulate_scan_rows(const void* arguments, simulated_thread& self) {
+  run_scan_rows<Scan, Rows>(*static_cast<const scan_arguments<Arguments>*>(arguments), simulated_memory{&self}, simulated_team{&self});
+}
+template <class Scan, class Arguments>
+DSL_DETAIL_SMALL void simulate_scan_columns(const void* arguments, simulated_thread& self) {
+  run_scan_columns<Scan>(*static_cast<const scan_arguments<Arguments>*>(arguments), simulated_memory{&self}, simulated_team{&self});
+}
+template <class Operator, class V>
+DSL_DETAIL_SMALL void simulate_scan_column_totals(const void* arguments, simulated_thread& self) {
+  run_scan_column_totals<Operator, V>(*static_cast<const scan_parameters*>(arguments), simulated_memory{&self}, simulated_team{&self});
+}
+
 #if defined(__CUDACC__)
 
 /// Blocks that a multiprocessor is to hold: many, for most of their time is spent waiting, but with 40 registers they spill.
@@ -203,7 +217,7 @@ __global__ void __launch_bounds__(scan_block_threads, 2) scan_columns(const __gr
   run_scan_columns<Scan>(args, device_memory{}, device_team{});
 }
 template <class Operator, class V>
-__global__ void __launch_bounds__(scan_block_threads) scan_column_totals(const __grid_constant__ scan_parameters given) {
+__global__ void __launch_bounds__(scan_block_threads) scan_column_totals(const scan_parameters given) {
   run_scan_column_totals<Operator, V>(given, device_memory{}, device_team{});
 }
 
