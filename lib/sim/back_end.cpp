@@ -1,0 +1,74 @@
+#include "sim/back_end.hpp"
+
+#include <cstdio>
+#include <cstring>
+
+#include "exec/copy.hpp"
+#include "exec/grid_executor.hpp"
+#include "exec/parameters.hpp"
+#include "sim/sim.hpp"
+
+namespace dsl::detail {
+
+namespace {
+
+class sim_executor final : public grid_executor {
+ public:
+  constexpr sim_executor() : grid_executor(kernel_target::sim, false) {}
+
+  kernel_attributes attributes(const kernel_entry&, int, int) const override { return {}; }
+  bool is_cooperative(int) const override { return true; }
+  void launch_kernel(const kernel_launch&, const stream&) const override {}
+
+  void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop, const stream&) const override {
+    const program_code& code = pass.code();
+    const plan p = plan_pass(pass);
+    kernel_parameters given = pass_parameters(code, pass.operands(), pass.space(), p, recorded, stop);
+    checked_ranges allowed = ranges_of(pass.operands(), code.inputs + code.outputs(), code);
+    for (int i = 0; recorded != nullptr && i < code.outputs(); ++i)
+      allowed.add(recorded[i], static_cast<std::size_t>(size_of(code.pass.view.type(i))));
+    const auto& kernel = *static_cast<const simulated_kernel*>(compiled(code.kernels)->kernel[pass.space().linear ? 0 : 1]);
+    simulate(kernel, code.pass.accumulator_bytes, given.data(), p, given.header().folds, allowed);
+  }
+  void run_loop(const loop& of, const plan& p, const loop_steps& steps, const stream&) const override {
+    loop_walk walk{};
+    kernel_parameters given = loop_parameters(of, p, steps, walk);
+    const int inputs = of.code().inputs, outputs = of.code().outputs();
+    checked_ranges allowed = ranges_of(of.operands(), inputs + outputs, of.code());
+    for (int i = 0; i < outputs; ++i)
+      if (const operand& h = steps.histories[i]; h.memory != nullptr) allowed.add(h.word[0], static_cast<std::size_t>(h.extents[0] * size_of(h.type)));
+    simulate_loop(*static_cast<const simulated_loop*>(compiled(of.compiled().kernel)), of.code().pass.accumulator_bytes, given.data(), p, walk, allowed);
+  }
+};
+
+constinit sim_executor kernels;
+
+}  // namespace
+
+constinit sim_back_end simulator(&kernels);
+
+// Small enough that the tests' kernels have more work than threads, and walk on.
+const device_properties& sim_back_end::properties(int) {
+  static const device_properties known = [] {
+    device_properties d = read_machine();
+    std::snprintf(d.name, sizeof d.name, "simulator");
+    d.multiprocessors = 2, d.threads_per_multiprocessor = 1024, d.registers_per_multiprocessor = 65536;
+    d.shared_per_block = 16 << 10;
+    return d;
+  }();
+  return known;
+}
+
+// Memory starts as NaNs and -1s, so that reading what was never written shows.
+void* sim_back_end::allocate(std::size_t bytes, int index, void* stream) {
+  void* const memory = machine_memory::allocate(bytes, index, stream);
+  std::memset(memory, 0xff, bytes);
+  return memory;
+}
+
+void sim_back_end::copy_elements(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from, const void* source,
+                                 const mapping& elements, std::size_t size) {
+  detail::copy_elements(to, at, target, from, source, elements, size);
+}
+
+}  // namespace dsl::detail
