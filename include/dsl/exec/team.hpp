@@ -40,6 +40,7 @@
 
 #include <dsl/exec/tagged.hpp>
 
+#include <concepts>
 #include <cstdint>
 
 namespace dsl::detail {
