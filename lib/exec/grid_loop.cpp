@@ -79,17 +79,20 @@ plan grid_executor::plan_loop(const loop& of, strategy how) const {
   return p;
 }
 
-kernel_parameters loop_parameters(const loop& of, const plan& p, const loop_steps& steps, loop_walk& walk) {
+namespace {
+
+// `cells` and the number of the first step are the schedule's already.
+kernel_parameters loop_parameters(const loop& of, const plan& p, const loop_steps& steps, step_schedule schedule) {
   const geometry& g = of.space();
   const operand* const operands = of.operands();
   const int inputs = of.code().inputs, count = inputs + of.code().outputs();
   const std::int64_t every = steps.all.every;
-  walk.steps = steps.count;
-  walk.every = every, walk.recorded = steps.done / every, walk.to_record = every - steps.done % every;
-  walk.in_shared = p.in_shared, walk.streamed = p.streamed, walk.near = p.near;
-  walk.divide(pieces(g.elements, p.lanes), p.grid, p.block);
+  schedule.steps = steps.count;
+  schedule.every = every, schedule.recorded = steps.done / every, schedule.to_record = every - steps.done % every;
+  schedule.in_shared = p.in_shared, schedule.streamed = p.streamed, schedule.l2_resident = p.near;
+  schedule.divide(pieces(g.elements, p.lanes), p.grid, p.block);
   kernel_parameters given({g.elements, 1, {g.count, 1, 1, {0, 0}, kept_along::none, nullptr, nullptr, nullptr}});
-  given.put(walk);
+  given.put(schedule);
   for (int k = 0; k < count; ++k) {
     if (operands[k].counts_steps) given.put(argument{static_cast<std::uint64_t>(steps.all.first + steps.done), counts_steps});
     else given.put(argument{operands[k].word[0], extra_of(operands[k], g.walks[k], g.rank)});
@@ -97,6 +100,8 @@ kernel_parameters loop_parameters(const loop& of, const plan& p, const loop_step
   for (int k = 0; k < count; ++k) given.put(k < inputs || steps.histories[k - inputs].memory == nullptr ? std::uint64_t{0} : steps.histories[k - inputs].word[0]);
   return given;
 }
+
+}  // namespace
 
 void grid_executor::run_loop(const loop& of, const plan& p, const loop_steps& steps, const stream& on) const {
   const program_code& step = of.code();
@@ -106,16 +111,16 @@ void grid_executor::run_loop(const loop& of, const plan& p, const loop_steps& st
   for (int i = 0; i < outputs; ++i)
     if (const operand& h = steps.histories[i]; h.memory != nullptr)
       others[other_count++] = {reinterpret_cast<const void*>(h.word[0]), static_cast<std::size_t>(h.extents[0] * size_of(h.type))};
-  loop_walk walk{};
-  exchange cells{};
+  step_schedule schedule{};
+  exchange_cells shared{};
   const bool together = p.grid > 1 && p.loop != strategy::elementwise;
   if (together) {
     const std::size_t bytes = 2 * static_cast<std::size_t>(p.grid) * tagged_bytes(static_cast<std::size_t>(step.pass.accumulator_bytes));
-    cells = exchange_of(on, bytes, steps.count);
-    walk.slots = cells.slots, walk.epoch = cells.epoch;
-    others[other_count++] = {cells.slots, bytes};
+    shared = cells_of(on, bytes, steps.count);
+    schedule.cells = shared.cells, schedule.epoch = shared.epoch;
+    others[other_count++] = {shared.cells, bytes};
   }
-  kernel_parameters given = loop_parameters(of, p, steps, walk);
+  kernel_parameters given = loop_parameters(of, p, steps, schedule);
   void* parameters[] = {given.data()};
   launch_kernel({entry_of(of), p.grid, p.block, p.shared_bytes, parameters, of.operands(), step.inputs + outputs, p.elements, together, others, other_count}, on);
 }

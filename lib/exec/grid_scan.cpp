@@ -74,8 +74,7 @@ class grid_scan {
     s.on.set_zero(at, bytes, s.index, s.native);
     other_ = {at, bytes};
     kernel_parameters given = arguments();
-    void* all[] = {given.data()};
-    launch(!space_.space.linear ? scan_of_rows : space_.row < space_.space.elements ? scan_of_linear_rows : scan_of_one_row, plan_.grid, all);
+    launch(!space_.space.linear ? scan_of_rows : space_.row < space_.space.elements ? scan_of_linear_rows : scan_of_one_row, plan_.grid, given.data());
   }
 
   void run_columns() {
@@ -88,15 +87,14 @@ class grid_scan {
       parameters_.totals = totals.data();
       other_ = {totals.data(), bytes};
     }
-    kernel_parameters given = arguments();
     const auto pass = [&](bool last) {
-      void* all[] = {given.data(), &last};
-      launch(scan_of_columns, plan_.grid, all);
+      parameters_.last_pass = last ? 1 : 0;
+      kernel_parameters given = arguments();
+      launch(scan_of_columns, plan_.grid, given.data());
     };
     if (plan_.chunks > 1) {
       pass(false);
-      void* all[] = {&parameters_};
-      launch(scan_of_totals, plan_.chunks <= scan_block_threads ? pieces(columns, scan_block_threads) : columns, all);
+      launch(scan_of_totals, plan_.chunks <= scan_block_threads ? pieces(columns, scan_block_threads) : columns, &parameters_);
     }
     pass(true);
   }
@@ -113,27 +111,10 @@ class grid_scan {
     return given;
   }
 
-  void launch(scan_kernel_number number, std::int64_t grid, void** parameters) const {
-    if (compiled_.architectures == nullptr) return simulate(number, grid, parameters);
+  void launch(scan_kernel_number number, std::int64_t grid, void* arguments) const {
+    void* parameters[] = {arguments};
     kernels_.launch_kernel({{compiled_.kernel[number], compiled_.architectures, nullptr, code_.view}, grid, scan_block_threads, 0, parameters, operands_,
                      code_.inputs + 1, space_.space.elements, false, &other_, other_.bytes > 0 ? 1 : 0}, on_);
-  }
-
-  void simulate(scan_kernel_number number, std::int64_t grid, void** parameters) const {
-    checked_ranges allowed{};
-    allowed.pass = &code_.view, allowed.operands = operands_;
-    for (int k = 0; k <= code_.inputs; ++k)
-      if (const buffer* b = operands_[k].memory; b != nullptr) allowed.add(reinterpret_cast<std::uintptr_t>(b->data), b->bytes);
-    if (other_.bytes > 0) allowed.add(reinterpret_cast<std::uintptr_t>(other_.begin), other_.bytes);
-    const auto& kernel = *static_cast<const simulated_scan*>(compiled_.kernel[number]);
-    if (number == scan_of_totals) {
-      for (std::int64_t c = 0; c < parameters_.columns; ++c) kernel.column_totals(parameters_, c);
-    } else {
-      for (allowed.block = 0; allowed.block < grid; ++allowed.block) {
-        if (number == scan_of_columns) kernel.columns(parameters[0], allowed, allowed.block, *static_cast<const bool*>(parameters[1]));
-        else kernel.rows(parameters[0], allowed, allowed.block);
-      }
-    }
   }
 
   const grid_executor& kernels_;

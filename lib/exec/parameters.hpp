@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include <dsl/exec/loop.hpp>
+#include <dsl/exec/run.hpp>
 
 namespace dsl::detail {
 
@@ -40,8 +40,5 @@ class kernel_parameters {
 /// Those of a pass's kernel for a plan; `recorded` and `stop` as `prepared::run`'s.
 kernel_parameters pass_parameters(const program_code& code, const operand* operands, const geometry& g, const plan& p,
                                   const std::uint64_t* recorded = nullptr, const bool* stop = nullptr);
-
-/// Those of a loop's kernel, of which `walk` has already what its blocks tell each other by; fills the rest of it.
-kernel_parameters loop_parameters(const loop& of, const plan& p, const loop_steps& steps, loop_walk& walk);
 
 }  // namespace dsl::detail

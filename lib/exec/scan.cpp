@@ -112,6 +112,4 @@ void fit_scan_target(operand& target, const std::int64_t* shape, int rank, bool 
   for (int d = rank - 1; d >= 0; --d) target.extents[d] = shape[d], target.strides[d] = step, step *= shape[d];
 }
 
-void throw_scan_deadlock() { raise<memory_error>("a block of a scan waits for one that comes after it"); }
-
 }  // namespace dsl::detail

@@ -44,7 +44,7 @@ class stream_scratch final : public stream_attachment {
     return results_.memory;
   }
 
-  exchange cells(std::size_t bytes, unsigned steps) {
+  exchange_cells cells(std::size_t bytes, unsigned steps) {
     if (cells_.bytes < bytes) {
       const std::size_t size = grown(std::size_t{1} << 14, bytes);
       replace(cells_, allocate(size), size);
@@ -95,7 +95,7 @@ workspace scratch_of(const stream& on, std::size_t bytes) {
   return split(stream_scratch::of(s).results(bytes));
 }
 
-exchange exchange_of(const stream& on, std::size_t bytes, std::int64_t steps) {
+exchange_cells cells_of(const stream& on, std::size_t bytes, std::int64_t steps) {
   stream_state& s = stream_state::of(on);
   if (s.is_captured()) {
     buffer_ref own = buffer_ref::allocate(bytes, s.where());

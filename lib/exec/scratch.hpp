@@ -18,11 +18,11 @@ workspace scratch_of(const stream& on, std::size_t bytes);
 
 /// Where the blocks of one kernel tell each other their sums, and the number that stands for their first step: none of the numbers that
 /// the next `steps` ones take is there.
-struct exchange {
-  void* slots;
+struct exchange_cells {
+  void* cells;
   unsigned epoch;
   buffer_ref own{};
 };
-exchange exchange_of(const stream& on, std::size_t bytes, std::int64_t steps);
+exchange_cells cells_of(const stream& on, std::size_t bytes, std::int64_t steps);
 
 }  // namespace dsl::detail

@@ -6,6 +6,8 @@
 #include "exec/copy.hpp"
 #include "exec/grid_executor.hpp"
 #include "exec/parameters.hpp"
+#include "mem/buffer.hpp"
+#include "sim/grid.hpp"
 #include "sim/sim.hpp"
 
 namespace dsl::detail {
@@ -18,7 +20,15 @@ class sim_executor final : public grid_executor {
 
   kernel_attributes attributes(const kernel_entry&, int, int) const override { return {}; }
   bool is_cooperative(int) const override { return true; }
-  void launch_kernel(const kernel_launch&, const stream&) const override {}
+  void launch_kernel(const kernel_launch& k, const stream&) const override {
+    simulated_launch launch{reinterpret_cast<simulated_entry>(const_cast<void*>(k.function)), k.parameters[0], k.grid, k.block, k.shared_bytes, k.cooperative,
+                            {}, k.name, &k.pass, k.operands};
+    const int inputs = k.operand_count - k.pass.target_count;
+    for (int i = 0; i < k.operand_count; ++i)
+      if (const buffer* b = k.operands[i].memory; b != nullptr) launch.memory.push_back({reinterpret_cast<std::uintptr_t>(b->data), b->bytes, i >= inputs});
+    for (int i = 0; i < k.other_count; ++i) launch.memory.push_back({reinterpret_cast<std::uintptr_t>(k.others[i].begin), k.others[i].bytes, true});
+    simulate(launch);
+  }
 
   void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop, const stream&) const override {
     const program_code& code = pass.code();
@@ -29,15 +39,6 @@ class sim_executor final : public grid_executor {
       allowed.add(recorded[i], static_cast<std::size_t>(size_of(code.pass.view.type(i))));
     const auto& kernel = *static_cast<const simulated_kernel*>(compiled(code.kernels)->kernel[pass.space().linear ? 0 : 1]);
     simulate(kernel, code.pass.accumulator_bytes, given.data(), p, given.header().folds, allowed);
-  }
-  void run_loop(const loop& of, const plan& p, const loop_steps& steps, const stream&) const override {
-    loop_walk walk{};
-    kernel_parameters given = loop_parameters(of, p, steps, walk);
-    const int inputs = of.code().inputs, outputs = of.code().outputs();
-    checked_ranges allowed = ranges_of(of.operands(), inputs + outputs, of.code());
-    for (int i = 0; i < outputs; ++i)
-      if (const operand& h = steps.histories[i]; h.memory != nullptr) allowed.add(h.word[0], static_cast<std::size_t>(h.extents[0] * size_of(h.type)));
-    simulate_loop(*static_cast<const simulated_loop*>(compiled(of.compiled().kernel)), of.code().pass.accumulator_bytes, given.data(), p, walk, allowed);
   }
 };
 

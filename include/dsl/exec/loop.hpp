@@ -1,8 +1,8 @@
 // A pass whose outputs are its operands again, step after step.
 #pragma once
 
-#include <dsl/exec/loop_cuda.hpp>
-#include <dsl/exec/loop_sim.hpp>
+#include <dsl/exec/entry_points.hpp>
+#include <dsl/exec/loop_kernel.hpp>
 #include <dsl/exec/run.hpp>
 
 namespace dsl {
@@ -29,10 +29,7 @@ struct compiled_loop {
       {groups_held(Pass::view(), States), rows_on_their_way(state_bytes(Pass::view(), States)), state_bytes(Pass::view(), States), loop_block(Pass::view())},
       {}};
 
-  static void add_sim() {
-    static constexpr simulated_loop compiled = simulated_loop_of<Pass, Inputs, States, Stop>::code();
-    code.kernel[static_cast<int>(kernel_target::sim)] = &compiled;
-  }
+  static void add_sim() { code.kernel[static_cast<int>(kernel_target::sim)] = reinterpret_cast<const void*>(&simulate_loop<Pass, Inputs, States, Stop>); }
 };
 
 #if defined(__CUDACC__)

@@ -3,9 +3,8 @@
 
 #include <dsl/exec/back_ends.hpp>
 #include <dsl/exec/entry_points.hpp>
-#include <dsl/exec/scan_cuda.hpp>
 #include <dsl/exec/scan_host.hpp>
-#include <dsl/exec/scan_sim.hpp>
+#include <dsl/exec/scan_kernel.hpp>
 
 namespace dsl::detail {
 
@@ -43,20 +42,20 @@ template <class Scan>
 struct compiled_scan {
   using linear = linear_arguments<Scan::inputs + 1>;
   using strided = strided_arguments<Scan::inputs + 1>;
-  using thread = scan_thread<Scan, true, strided, checked_memory>;
+  static constexpr int lanes = lanes_for(Scan::pass::view());
 
-  static inline constinit scan_code code{Scan::pass::view(), Scan::inputs, thread::lanes, thread::rounds, Scan::target, sizeof(typename Scan::value), nullptr, {}};
+  static inline constinit scan_code code{Scan::pass::view(), Scan::inputs, lanes, scan_rounds(lanes), Scan::target, sizeof(typename Scan::value), nullptr, {}};
 
   static void add_host() {
     static constexpr scan_host_code compiled = scan_host_loop<Scan>::code();
     code.host = &compiled;
   }
   static void add_sim() {
-    using columns = simulated_scan_columns<Scan, strided>;
-    static constexpr simulated_scan compiled[] = {{&simulated_scan_rows<Scan, false, linear>::run, nullptr, nullptr},
-                                                  {&simulated_scan_rows<Scan, true, linear>::run, nullptr, nullptr},
-                                                  {&simulated_scan_rows<Scan, true, strided>::run, &columns::run, &columns::totals}};
-    static constexpr scan_kernels made{nullptr, {&compiled[0], &compiled[1], &compiled[2], &compiled[2], &compiled[2]}};
+    static const scan_kernels made{
+        nullptr,
+        {reinterpret_cast<const void*>(&simulate_scan_rows<Scan, false, linear>), reinterpret_cast<const void*>(&simulate_scan_rows<Scan, true, linear>),
+         reinterpret_cast<const void*>(&simulate_scan_rows<Scan, true, strided>), reinterpret_cast<const void*>(&simulate_scan_columns<Scan, strided>),
+         reinterpret_cast<const void*>(&simulate_scan_column_totals<typename Scan::combine, typename Scan::value>)}};
     code.kernels[static_cast<int>(kernel_target::sim)] = &made;
   }
 };

@@ -19,6 +19,7 @@
 //
 // The team:
 //   thread(), threads()                 This thread's number, and the number of threads, of the block.
+//   lane(), warp()                      This thread's number in its warp of 32 threads, and the warp's in the block.
 //   block(), blocks()                   The block's, of the grid.
 //   synchronize()                       Waits for all threads of the block, which all call it.
 //   synchronize_warp()                  The same for the 32 threads of a warp.
@@ -39,6 +40,7 @@
 
 #include <dsl/exec/tagged.hpp>
 
+#include <concepts>
 #include <cstdint>
 
 namespace dsl::detail {
@@ -60,6 +62,8 @@ template <class T>
 concept kernel_team = requires(const T t, float value, unsigned* counter, tagged<float>* to, tagged<float>& v) {
   { t.thread() } -> std::same_as<int>;
   { t.threads() } -> std::same_as<int>;
+  { t.lane() } -> std::same_as<int>;
+  { t.warp() } -> std::same_as<int>;
   { t.block() } -> std::same_as<std::int64_t>;
   { t.blocks() } -> std::same_as<std::int64_t>;
   t.synchronize();
