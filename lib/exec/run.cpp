@@ -1,6 +1,7 @@
 #include <dsl/exec/run.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <span>
 
@@ -176,7 +177,7 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
   const bool columns_kept = g.kept != 0 && (g.kept >> (g.rank - 1) & 1) != 0;
   const kept_along kept = g.kept == 0 ? kept_along::none : columns_kept ? kept_along::columns : kept_along::rows;
   const sharing threads{log2_of(p.distance), log2_of(p.parts)};
-  kernel_parameters given({g.elements, p.tiles, {g.count, p.splits, p.slots, threads, kept, nullptr, nullptr, stop}});
+  kernel_parameters given({g.elements, p.tiles, {g.count, p.splits, p.slots, threads, kept, nullptr, nullptr, stop, reduction_step::whole, 0, p.splits}});
   if (!g.linear) given.put(tiling_of(g, p));
   int shared = 0;
   for (int k = 0; k < count; ++k) {
@@ -200,16 +201,26 @@ void prepared::run_kernel(const std::uint64_t* recorded, const bool* stop, const
   kernel_parameters given = pass_parameters(*code_, operands_.data(), space_, p, recorded, stop);
 
   const int path = space_.linear ? 0 : 1;
+  const std::size_t partial_bytes = code_->folds() && p.splits > 1 ? static_cast<std::size_t>(p.grid * p.slots * (p.block / p.parts) * code_->pass.accumulator_bytes) : 0;
+  fold_walk& folds = given.header().folds;
   if (space_.where.kind == backend::sim) {
-    checked_ranges allowed = ranges_of(operands_.data(), count, *code_);
+    std::vector<simulated_range> memory = memory_of(operands_.data(), code_->inputs, count);
     for (int i = 0; recorded != nullptr && i < code_->outputs(); ++i)
-      allowed.add(recorded[i], static_cast<std::size_t>(size_of(code_->pass.view.type(i))));
-    return simulate(code_->sim->kernel[path], code_->pass.accumulator_bytes, given.data(), p, given.header().folds, allowed);
+      if (recorded[i] != 0) memory.push_back({recorded[i], static_cast<std::size_t>(size_of(code_->pass.view.type(i))), true});
+    std::vector<std::max_align_t> partials(partial_bytes / sizeof(std::max_align_t) + 1);
+    std::vector<unsigned> tickets(partial_bytes > 0 ? static_cast<std::size_t>(p.groups) : 0);
+    if (partial_bytes > 0) {
+      folds.partials = partials.data(), folds.tickets = tickets.data();
+      memory.push_back({reinterpret_cast<std::uintptr_t>(folds.partials), partial_bytes, true, true});
+      memory.push_back({reinterpret_cast<std::uintptr_t>(folds.tickets), tickets.size() * sizeof(unsigned), true});
+    }
+    const auto entry = reinterpret_cast<simulated_entry>(const_cast<void*>(code_->sim->kernel[path]));
+    return simulate({entry, given.data(), p.grid, p.block, p.shared_bytes, false, std::move(memory), code_->name, &code_->pass.view, operands_.data()});
   }
   cuda::workspace scratch{};
-  if (code_->folds() && p.splits > 1) {
-    scratch = cuda::scratch_of(on, static_cast<std::size_t>(p.grid * p.slots * (p.block / p.parts) * code_->pass.accumulator_bytes));
-    given.header().folds.partials = scratch.partials, given.header().folds.tickets = scratch.tickets;
+  if (partial_bytes > 0) {
+    scratch = cuda::scratch_of(on, partial_bytes);
+    folds.partials = scratch.partials, folds.tickets = scratch.tickets;
   }
   void* all[] = {given.data()};
   cuda::launch_kernel({code_->cuda->kernel[path], p.grid, p.block, p.shared_bytes, all, code_->name, code_->cuda->architectures, code_->pass.view, operands_.data(), p.elements}, on);

@@ -44,7 +44,7 @@ struct runtime_calls : testing::Test {
 
 // A function's address is all that the library knows of a kernel.
 constexpr char functions[8] = {};
-const cuda_code kernels{};
+const kernel_code kernels{};
 program_code code{.pass = {}, .inputs = 0, .name = nullptr, .cuda = &kernels, .host = nullptr, .sim = nullptr};
 
 TEST(device_properties, are_asked_for_until_there_is_an_answer_and_no_more) {

@@ -60,7 +60,7 @@ template <class Name, class Pass, int Inputs, int States, int Stop>
 __global__ void __launch_bounds__(loop_block(Pass::view())) loop_kernel(const __grid_constant__ loop_arguments<Inputs + Pass::targets> args) {
   extern __shared__ __align__(16) unsigned char shared_memory[];
   using body = loop_body<Pass, Inputs, States, Stop, device_memory>;
-  body loop(args, device_memory{shared_memory});
+  body loop(args, device_memory{});
   const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
   if (loop.has_ended()) return;
   if constexpr (body::folds::count == 0) {

@@ -93,7 +93,7 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
     DSL_DETAIL_ROLLED
     for (int s = 0, m = 0, turn = 0; s < resident || m < streamed;) {
       const bool stays = s < resident && (m == streamed || turn >= streamed);
-      if (!stays) memory.template wait_for_fetches<rows_ahead - 1>();
+      if (!stays) memory.template wait_for_copies<rows_ahead - 1>();
       group g = row_of(t, stays ? s : resident + m);
       held h;
       take(h, stays ? s : resident + t.slot, thread, threads, states{});
@@ -114,7 +114,7 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
   }
 
   DSL_DETAIL_KERNEL_FN void end(const thread_state& t, int thread, int threads) const {
-    memory.template wait_for_fetches<0>();
+    memory.template wait_for_copies<0>();
     DSL_DETAIL_UNROLL
     for (int r = 0; r < in_registers; ++r) {
       group g = held_row(t, r, threads);
@@ -252,7 +252,7 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
   DSL_DETAIL_KERNEL_FN bool is_near(int row) const { return (row & 7) < args.loop.near; }
   DSL_DETAIL_KERNEL_FN void fetch(const thread_state& t, int row, int slot, int thread, int threads) const {
     fetch(row_of(t, args.loop.in_shared + row), is_near(row), args.loop.in_shared + slot, thread, threads, states{});
-    memory.commit_fetches();
+    memory.commit_copies();
   }
   template <std::size_t... I>
   DSL_DETAIL_KERNEL_FN void fetch(const group& g, bool near, int slot, int thread, int threads, std::index_sequence<I...>) const { (fetch<static_cast<int>(I)>(g, near, slot, thread, threads), ...); }
@@ -260,7 +260,7 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
   DSL_DETAIL_KERNEL_FN void fetch([[maybe_unused]] const group& g, [[maybe_unused]] bool near, [[maybe_unused]] int slot, [[maybe_unused]] int thread, [[maybe_unused]] int threads) const {
     if constexpr (is_array<I>) {
       using T = held_element<I, Pass>;
-      memory.stream_in(in_shared<I, T>(slot, thread, threads), reinterpret_cast<const pack<T, lanes>*>(reinterpret_cast<const T*>(args.operand[I].word) + g.first), near);
+      memory.copy_async(in_shared<I, T>(slot, thread, threads), reinterpret_cast<const pack<T, lanes>*>(reinterpret_cast<const T*>(args.operand[I].word) + g.first), near);
     }
   }
   template <std::size_t... I> DSL_DETAIL_KERNEL_FN void stream_out(const group& g, int row, const held& h, std::index_sequence<I...>) const { (stream_out<static_cast<int>(I)>(g, row, h), ...); }
@@ -271,7 +271,7 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
       pack<T, lanes> all;
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l) all.lane[l] = lanes_of<I>(h)[l];
-      memory.stream_out(reinterpret_cast<pack<T, lanes>*>(reinterpret_cast<T*>(args.operand[I].word) + g.first), all, is_near(row));
+      memory.store_streaming(reinterpret_cast<pack<T, lanes>*>(reinterpret_cast<T*>(args.operand[I].word) + g.first), all, is_near(row));
     }
   }
   template <std::size_t... I> DSL_DETAIL_KERNEL_FN void store(const group& g, const held& h, std::index_sequence<I...>) const { (store<static_cast<int>(I)>(g, h), ...); }
@@ -303,7 +303,7 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
   template <int I, class T>
   DSL_DETAIL_KERNEL_FN pack<T, lanes>* in_shared(int s, int thread, int threads) const {
     const int count = (args.loop.in_shared + (args.loop.streamed > 0 ? rows_ahead : 0)) * threads;
-    return reinterpret_cast<pack<T, lanes>*>(memory.shared + static_cast<std::size_t>(bytes_before<I>()) * static_cast<std::size_t>(count)) + s * threads + thread;
+    return reinterpret_cast<pack<T, lanes>*>(memory.shared() + static_cast<std::size_t>(bytes_before<I>()) * static_cast<std::size_t>(count)) + s * threads + thread;
   }
   template <std::size_t... I> DSL_DETAIL_KERNEL_FN void take(held& h, int s, int thread, int threads, std::index_sequence<I...>) const { (take<static_cast<int>(I)>(h, s, thread, threads), ...); }
   template <int I>

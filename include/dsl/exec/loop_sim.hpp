@@ -7,7 +7,7 @@
 namespace dsl::detail {
 
 /// A thread of a loop's kernel between steps.
-struct simulated_thread {
+struct simulated_loop_thread {
   std::int64_t block, blocks;
   int number, threads;
   unsigned char* shared;
@@ -19,9 +19,9 @@ struct simulated_loop {
   std::size_t state_bytes, singles_bytes;
   bool (*has_ended)(const void* arguments, const checked_ranges&);
   void (*elementwise)(const void* arguments, const checked_ranges&, std::int64_t group);  // null where the loop folds; else the others are
-  void (*begin)(const void* arguments, const checked_ranges&, const simulated_thread&);
-  void (*step)(const void* arguments, const checked_ranges&, const simulated_thread&, const void* singles, std::int64_t k, void* sums);
-  void (*end)(const void* arguments, const checked_ranges&, const simulated_thread&);
+  void (*begin)(const void* arguments, const checked_ranges&, const simulated_loop_thread&);
+  void (*step)(const void* arguments, const checked_ranges&, const simulated_loop_thread&, const void* singles, std::int64_t k, void* sums);
+  void (*end)(const void* arguments, const checked_ranges&, const simulated_loop_thread&);
   void (*first)(const void* arguments, const checked_ranges&, void* singles);
   /// Combines the sums of `blocks` times `threads` threads in the GPU's order. Returns whether the loop ends.
   bool (*finish)(const void* arguments, const checked_ranges&, void* sums, std::int64_t blocks, int threads, std::int64_t k, history_place& at, void* singles);
@@ -48,13 +48,13 @@ struct simulated_loop_of {
   }
   DSL_DETAIL_SMALL static bool has_ended(const void* args, const checked_ranges& allowed) { return of(args, allowed).has_ended(); }
   DSL_DETAIL_SMALL static void elementwise(const void* args, const checked_ranges& allowed, std::int64_t group) { of(args, allowed).run_elementwise(group); }
-  DSL_DETAIL_SMALL static void begin(const void* args, const checked_ranges& allowed, const simulated_thread& t) {
+  DSL_DETAIL_SMALL static void begin(const void* args, const checked_ranges& allowed, const simulated_loop_thread& t) {
     of(args, allowed, t.shared).begin(*static_cast<state*>(t.state), t.block, t.blocks, t.number, t.threads);
   }
-  DSL_DETAIL_SMALL static void step(const void* args, const checked_ranges& allowed, const simulated_thread& t, const void* now, std::int64_t k, void* sums) {
+  DSL_DETAIL_SMALL static void step(const void* args, const checked_ranges& allowed, const simulated_loop_thread& t, const void* now, std::int64_t k, void* sums) {
     *static_cast<accumulators*>(sums) = of(args, allowed, t.shared).step(*static_cast<state*>(t.state), *static_cast<const singles*>(now), k, t.number, t.threads);
   }
-  DSL_DETAIL_SMALL static void end(const void* args, const checked_ranges& allowed, const simulated_thread& t) {
+  DSL_DETAIL_SMALL static void end(const void* args, const checked_ranges& allowed, const simulated_loop_thread& t) {
     of(args, allowed, t.shared).end(*static_cast<const state*>(t.state), t.number, t.threads);
   }
   DSL_DETAIL_SMALL static void first(const void* args, const checked_ranges& allowed, void* s) { *static_cast<singles*>(s) = of(args, allowed).first_singles(); }

@@ -10,13 +10,11 @@ namespace dsl::detail {
 
 struct unnamed;
 
-/// The kernels that nvcc made of a pass.
-struct cuda_code {
-  const char* architectures;  // that its file was compiled for, "800,900"
+/// The entry points of a pass's kernels.
+struct kernel_code {
+  const char* architectures;  // that nvcc compiled its file for, "800,900"
   const void* kernel[2];      // linear, strided
 };
-/// The same for the simulator.
-struct sim_code { simulated_kernel kernel[2]; };
 
 /// What a pass was compiled to. All that runs it works on this, so it is compiled once, in the library.
 struct program_code {
@@ -24,9 +22,9 @@ struct program_code {
   int inputs;
   const char* name;  // contains the kernel's name (`spell_kernel`), or null
   // Null where no file compiled it for that back end.
-  const cuda_code* cuda;
+  const kernel_code* cuda;
   const host_code* host;
-  const sim_code* sim;
+  const kernel_code* sim;
 
   bool folds() const { return pass.view.folds > 0; }
   int outputs() const { return pass.view.target_count; }
@@ -65,7 +63,8 @@ struct compiled_program {
     code.host = &compiled;
   }
   static void add_sim() {
-    static constexpr sim_code compiled{{simulated<Pass, Inputs, linear>::kernel(), simulated<Pass, Inputs, strided>::kernel()}};
+    static const kernel_code compiled{
+        nullptr, {reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, linear>), reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, strided>)}};
     code.sim = &compiled;
   }
 };
@@ -74,7 +73,7 @@ struct compiled_program {
 template <class Name, class Pass, int Inputs>
 void add_kernels() {
   using compiled = compiled_program<Name, Pass, Inputs>;
-  static const cuda_code made{DSL_DETAIL_ARCHITECTURES,
+  static const kernel_code made{DSL_DETAIL_ARCHITECTURES,
                               {reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, typename compiled::linear>),
                                reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, typename compiled::strided>)}};
   compiled::code.cuda = &made;

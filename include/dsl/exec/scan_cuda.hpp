@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(scan_block_threads, scan_blocks) scan_rows(con
   const unsigned tile = ticket;
   const int number = static_cast<int>(threadIdx.x);
 
-  body thread(args, device_memory{nullptr});
+  body thread(args, device_memory{});
   typename body::group groups[rounds];
   thread.read_rounds(tile, number, groups);
   const std::int64_t place = thread.place_in_row(tile);
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(scan_block_threads, scan_blocks) scan_rows(con
 /// Neighbouring threads take neighbouring columns.
 template <class Scan, class Arguments>
 __global__ void __launch_bounds__(scan_block_threads, 2) scan_columns(const __grid_constant__ scan_arguments<Arguments> args, bool last) {
-  scan_thread<Scan, true, Arguments, device_memory>(args, device_memory{nullptr}).scan_columns(blockIdx.x, static_cast<int>(threadIdx.x), last);
+  scan_thread<Scan, true, Arguments, device_memory>(args, device_memory{}).scan_columns(blockIdx.x, static_cast<int>(threadIdx.x), last);
 }
 
 /// The chunks' totals become what comes before each in its column: a thread takes a column, or a block where a column has many.

@@ -39,6 +39,7 @@
 
 #include <dsl/exec/tagged.hpp>
 
+#include <concepts>
 #include <cstdint>
 
 namespace dsl::detail {
