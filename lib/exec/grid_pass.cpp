@@ -70,7 +70,7 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
   const bool columns_kept = g.kept != 0 && (g.kept >> (g.rank - 1) & 1) != 0;
   const kept_along kept = g.kept == 0 ? kept_along::none : columns_kept ? kept_along::columns : kept_along::rows;
   const sharing threads{log2_of(p.distance), log2_of(p.parts)};
-  kernel_parameters given({g.elements, p.tiles, {g.count, p.splits, p.slots, threads, kept, nullptr, nullptr, stop}});
+  kernel_parameters given({g.elements, p.tiles, {g.count, p.splits, p.slots, threads, kept, nullptr, nullptr, stop, reduction_step::whole, 0, p.splits}});
   if (!g.linear) given.put(tiling_of(g, p));
   int shared = 0;
   for (int k = 0; k < count; ++k) {
@@ -104,7 +104,7 @@ void grid_executor::run_pass(const prepared& pass, const std::uint64_t* recorded
     scratch = scratch_of(on, bytes);
     given.header().folds.partials = scratch.partials, given.header().folds.tickets = scratch.tickets;
     others[other_count++] = {scratch.partials, bytes, true};
-    others[other_count++] = {scratch.tickets, max_tickets * sizeof(unsigned), false};
+    others[other_count++] = {scratch.tickets, static_cast<std::size_t>(p.groups) * sizeof(unsigned), false};
   }
   launch_kernel({{kernels.kernel[g.linear ? 0 : 1], kernels.architectures, code.name, code.pass.view}, p.grid, p.block, p.shared_bytes, given.data(),
           pass.operands(), code.inputs, code.outputs(), p.elements, false, others, other_count}, on);

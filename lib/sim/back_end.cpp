@@ -5,10 +5,8 @@
 
 #include "exec/copy.hpp"
 #include "exec/grid_executor.hpp"
-#include "exec/parameters.hpp"
 #include "mem/buffer.hpp"
 #include "sim/grid.hpp"
-#include "sim/sim.hpp"
 
 namespace dsl::detail {
 
@@ -30,17 +28,6 @@ class sim_executor final : public grid_executor {
       launch.memory.push_back({reinterpret_cast<std::uintptr_t>(each.begin), each.bytes, true, each.is_empty});
     }
     simulate(launch);
-  }
-
-  void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop, const stream&) const override {
-    const program_code& code = pass.code();
-    const plan p = plan_pass(pass);
-    kernel_parameters given = pass_parameters(code, pass.operands(), pass.space(), p, recorded, stop);
-    checked_ranges allowed = ranges_of(pass.operands(), code.inputs + code.outputs(), code);
-    for (int i = 0; recorded != nullptr && i < code.outputs(); ++i)
-      allowed.add(recorded[i], static_cast<std::size_t>(size_of(code.pass.view.type(i))));
-    const auto& kernel = *static_cast<const simulated_kernel*>(compiled(code.kernels)->kernel[pass.space().linear ? 0 : 1]);
-    simulate(kernel, code.pass.accumulator_bytes, given.data(), p, given.header().folds, allowed);
   }
 };
 
