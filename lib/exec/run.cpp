@@ -177,7 +177,7 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
   const bool columns_kept = g.kept != 0 && (g.kept >> (g.rank - 1) & 1) != 0;
   const kept_along kept = g.kept == 0 ? kept_along::none : columns_kept ? kept_along::columns : kept_along::rows;
   const sharing threads{log2_of(p.distance), log2_of(p.parts)};
-  kernel_parameters given({g.elements, p.tiles, {g.count, p.splits, p.slots, threads, kept, nullptr, nullptr, stop, reduction_step::whole, 0, p.splits}});
+  kernel_parameters given({g.elements, p.tiles, {g.count, p.splits, p.slots, threads, kept, nullptr, nullptr, stop, nullptr, p.splits}});
   if (!g.linear) given.put(tiling_of(g, p));
   int shared = 0;
   for (int k = 0; k < count; ++k) {
@@ -210,8 +210,8 @@ void prepared::run_kernel(const std::uint64_t* recorded, const bool* stop, const
     std::vector<std::max_align_t> partials(partial_bytes / sizeof(std::max_align_t) + 1);
     std::vector<unsigned> tickets(partial_bytes > 0 ? static_cast<std::size_t>(p.groups) : 0);
     if (partial_bytes > 0) {
-      folds.partials = partials.data(), folds.tickets = tickets.data();
-      memory.push_back({reinterpret_cast<std::uintptr_t>(folds.partials), partial_bytes, true, true});
+      folds.partials_left = partials.data(), folds.partials_taken = folds.partials_left, folds.tickets = tickets.data();
+      memory.push_back({reinterpret_cast<std::uintptr_t>(folds.partials_left), partial_bytes, true, true});
       memory.push_back({reinterpret_cast<std::uintptr_t>(folds.tickets), tickets.size() * sizeof(unsigned), true});
     }
     const auto entry = reinterpret_cast<simulated_entry>(const_cast<void*>(code_->sim->kernel[path]));
@@ -220,7 +220,7 @@ void prepared::run_kernel(const std::uint64_t* recorded, const bool* stop, const
   cuda::workspace scratch{};
   if (partial_bytes > 0) {
     scratch = cuda::scratch_of(on, partial_bytes);
-    folds.partials = scratch.partials, folds.tickets = scratch.tickets;
+    folds.partials_left = scratch.partials, folds.partials_taken = scratch.partials, folds.tickets = scratch.tickets;
   }
   void* all[] = {given.data()};
   cuda::launch_kernel({code_->cuda->kernel[path], p.grid, p.block, p.shared_bytes, all, code_->name, code_->cuda->architectures, code_->pass.view, operands_.data(), p.elements}, on);
