@@ -58,58 +58,55 @@ DSL_DETAIL_KERNEL_FN void combine_threads(typename Folds::accumulators (&sums)[S
 // A pass that reduces. A block's share of the elements becomes one result, or a partial one: then the last block of the group combines
 // them in the order of the blocks. `take(group, tile, sums)` adds a thread's elements of a tile to its sums.
 template <class Body, class Team, class Take>
-DSL_DETAIL_KERNEL_FN void reduce(Body& body, const Team& team, const Take& take) {
+DSL_DETAIL_KERNEL_FN void reduce(Body& body, const fold_walk& walk, std::int64_t tiles, const Team& team, const Take& take) {
   using folds = typename Body::folds;
   using accumulators = typename Body::accumulators;
   const auto& memory = body.memory;
-  const fold_walk& walk = body.args.folds;
-  const int thread = team.thread(), owners = walk.threads.owners(team.threads()), slots = walk.slots;
+  const int thread = team.thread(), threads = team.threads(), owners = walk.threads.owners(threads);
   const auto block = static_cast<std::uint32_t>(team.block()), blocks = static_cast<std::uint32_t>(walk.splits);
   const std::uint32_t group = blocks == 1 ? block : block / blocks, split = block - group * blocks;
+  accumulators sums[Body::slots];
+  DSL_DETAIL_UNROLL
+  for (int s = 0; s < Body::slots; ++s) sums[s] = folds::identities();
+  for (std::int64_t tile = split; tile < tiles; tile += blocks) take(group, tile, sums);
+  if (tiles == 0) body.enter(group, 0);
+
+  const int slots = walk.slots;
+  if (slots == 1) {
+    DSL_DETAIL_UNROLL
+    for (int s = 1; s < Body::ahead; ++s) folds::add(sums[0], sums[s]);
+  }
   constexpr int most = Body::strided ? Body::slots : 1;
   accumulators left[most];
-  auto* const partials = static_cast<accumulators*>(walk.partials) + static_cast<std::int64_t>(group) * walk.partial_count * slots * owners;
-  if (walk.step != reduction_step::from_partials) {
-    accumulators sums[Body::slots];
-    DSL_DETAIL_UNROLL
-    for (int s = 0; s < Body::slots; ++s) sums[s] = folds::identities();
-    for (std::int64_t tile = split; tile < body.args.tiles; tile += blocks) take(group, tile, sums);
-    if (body.args.tiles == 0) body.enter(group, 0);
-    if (slots == 1) {
-      DSL_DETAIL_UNROLL
-      for (int s = 1; s < Body::ahead; ++s) folds::add(sums[0], sums[s]);
-    }
-    DSL_DETAIL_UNROLL
-    for (int s = 0; s < most; ++s) left[s] = sums[s];
-    const int owned = walk.threads.owned_by(thread, team.threads());
-    combine_threads<folds>(left, slots, walk.threads, memory, team, [&](const accumulators& sum, int slot) {
-      if (owned < 0) return;
-      if (walk.partials == nullptr) body.finish(sum, owned, slot);
-      else memory.store(partials + (static_cast<std::int64_t>(walk.first_partial + split) * slots + slot) * owners + owned, sum);
-    });
-    // Every block has read the scalars in device memory before the last one writes a result over them.
-    if (walk.partials == nullptr || walk.step == reduction_step::to_partials || !team.is_last(walk.tickets + group, blocks)) return;
-  } else {
-    body.enter(group, 0);
-  }
+  DSL_DETAIL_UNROLL
+  for (int s = 0; s < most; ++s) left[s] = sums[s];
+  const std::int64_t first_partial = static_cast<std::int64_t>(group) * walk.partials * slots * owners;
+  const int owned = walk.threads.owned_by(thread, threads);
+  combine_threads<folds>(left, slots, walk.threads, memory, team, [&](const accumulators& sum, int slot) {
+    if (owned < 0) return;
+    const std::int64_t number = first_partial + (static_cast<std::int64_t>(split) * slots + slot) * owners + owned;
+    if (walk.partials_left != nullptr) memory.store(static_cast<accumulators*>(walk.partials_left) + number, sum);
+    else if (walk.partials_taken == nullptr) body.finish(sum, owned, slot);
+  });
+  // Every block has read the scalars in device memory before the last one writes a result over them.
+  if (walk.partials_taken == nullptr || (walk.tickets != nullptr && !team.is_last(walk.tickets + group, blocks))) return;
 
   // Partial results in the place of a tile's rows: each result is shared by threads that are as far apart as there are results.
   sharing across = walk.threads;
   across.log2_distance = 0;
   while (across.distance() < owners) ++across.log2_distance;
-  const auto first = static_cast<std::uint32_t>(thread >> across.log2_distance), parts = static_cast<std::uint32_t>(across.parts());
   DSL_DETAIL_UNROLL
   for (int s = 0; s < most; ++s) left[s] = folds::identities();
   DSL_DETAIL_ROLLED
-  for (std::uint32_t b = first; b < static_cast<std::uint32_t>(walk.partial_count); b += parts) {
+  for (int b = thread >> across.log2_distance; b < walk.partials; b += across.parts()) {
     DSL_DETAIL_UNROLL
     for (int s = 0; s < most; ++s)
       if (s < slots) {
-        const accumulators* const from = partials + (static_cast<std::int64_t>(b) * slots + s) * owners + (thread & (owners - 1));
-        folds::add(left[s], memory.template load<accumulators>(from));
+        const std::int64_t number = first_partial + (static_cast<std::int64_t>(b) * slots + s) * owners + (thread & (owners - 1));
+        folds::add(left[s], memory.template load<accumulators>(static_cast<const accumulators*>(walk.partials_taken) + number));
       }
   }
-  const int finished = across.owned_by(thread, team.threads());
+  const int finished = across.owned_by(thread, threads);
   combine_threads<folds>(left, slots, across, memory, team, [&](const accumulators& sum, int slot) {
     if (finished >= 0) body.finish(sum, finished, slot);
   });
@@ -132,7 +129,7 @@ DSL_DETAIL_KERNEL_FN void run_pass(const Arguments& args, Memory memory, Team te
   };
   if constexpr (body::folds::count > 0) {
     if (args.folds.stop != nullptr && memory.template load<bool>(args.folds.stop)) return;
-    reduce(mine, team, [&](std::uint32_t group, std::int64_t tile, typename body::accumulators* sums) {
+    reduce(mine, args.folds, args.tiles, team, [&](std::uint32_t group, std::int64_t tile, typename body::accumulators* sums) {
       load_tile(tile);
       mine.fold(group, tile, team.thread(), team.threads(), sums);
     });
