@@ -24,7 +24,7 @@ struct checked_ranges {
 void check_access(const checked_ranges& allowed, const void* address, std::size_t bytes, std::size_t alignment);
 
 struct checked_memory {
-  static constexpr bool calls_formula = true;
+  static constexpr bool calls_formula = true, may_load_unwritten = true;
   const checked_ranges* allowed;
   unsigned char* of_block;
   DSL_DETAIL_FN unsigned char* shared() const { return of_block; }
