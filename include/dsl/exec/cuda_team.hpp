@@ -90,6 +90,8 @@ struct device_memory {
 struct device_team {
   DSL_DETAIL_FN int thread() const { return static_cast<int>(threadIdx.x); }
   DSL_DETAIL_FN int threads() const { return static_cast<int>(blockDim.x); }
+  DSL_DETAIL_FN int lane() const { return static_cast<int>(threadIdx.x % 32); }  // of the signed number it takes more registers
+  DSL_DETAIL_FN int warp() const { return static_cast<int>(threadIdx.x / 32); }
   DSL_DETAIL_FN std::int64_t block() const { return blockIdx.x; }
   DSL_DETAIL_FN std::int64_t blocks() const { return gridDim.x; }
 
@@ -160,6 +162,8 @@ struct device_team {
 struct device_team {
   DSL_FN int thread() const;
   DSL_FN int threads() const;
+  DSL_FN int lane() const;
+  DSL_FN int warp() const;
   DSL_FN std::int64_t block() const;
   DSL_FN std::int64_t blocks() const;
   DSL_FN void synchronize() const;

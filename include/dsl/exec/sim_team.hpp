@@ -61,6 +61,8 @@ struct simulated_team {
 
   DSL_DETAIL_FN int thread() const { return self->thread; }
   DSL_DETAIL_FN int threads() const { return self->threads; }
+  DSL_DETAIL_FN int lane() const { return self->thread % 32; }
+  DSL_DETAIL_FN int warp() const { return self->thread / 32; }
   DSL_DETAIL_FN std::int64_t block() const { return self->block; }
   DSL_DETAIL_FN std::int64_t blocks() const { return self->blocks; }
 

@@ -2,7 +2,7 @@
 //
 // A kernel is one function, `template <..., class Memory, class Team> DSL_DETAIL_KERNEL_FN void run_xxx(const Arguments&, Memory, Team)`.
 // Its entry points are a line each: a `__global__` function passes `device_memory` and `device_team` (cuda_team.hpp), which are the
-// hardware's; `simulated_entry` passes `checked_memory` and `simulated_team` (sim.hpp), with which the same function runs on the CPU, a
+// hardware's; `simulated_entry` passes `simulated_memory` and `simulated_team` (sim_team.hpp), with which the same function runs on the CPU, a
 // fiber a thread, every access and every wait checked. So accesses to shared memory go through the memory as well.
 //
 // The memory:
@@ -21,6 +21,7 @@
 //
 // The team:
 //   thread(), threads()                 This thread's number, and the number of threads, of the block.
+//   lane(), warp()                      This thread's number in its warp of 32 threads, and the warp's in the block.
 //   block(), blocks()                   The block's, of the grid.
 //   synchronize()                       Waits for all threads of the block, which all call it.
 //   synchronize_warp()                  The same for the 32 threads of a warp.
@@ -64,6 +65,8 @@ template <class T>
 concept kernel_team = requires(const T t, float value, unsigned* counter, tagged<float>* to, tagged<float>& v) {
   { t.thread() } -> std::same_as<int>;
   { t.threads() } -> std::same_as<int>;
+  { t.lane() } -> std::same_as<int>;
+  { t.warp() } -> std::same_as<int>;
   { t.block() } -> std::same_as<std::int64_t>;
   { t.blocks() } -> std::same_as<std::int64_t>;
   t.synchronize();
