@@ -8,7 +8,7 @@ namespace dsl::detail {
 #if defined(__CUDACC__)
 
 struct device_memory {
-  static constexpr bool calls_formula = false;
+  static constexpr bool calls_formula = false, may_load_unwritten = true;
 
   DSL_DETAIL_FN unsigned char* shared() const {
 #if DSL_DETAIL_ON_DEVICE
