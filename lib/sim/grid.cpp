@@ -92,7 +92,7 @@ struct thread_run : simulated_thread {
   // The last cell that it polled, and how many had been published by then.
   const void* polled;
   std::uint64_t published;
-  int polls;
+  int polls, polls_again;
   int groups;  // of copies that it has closed
   std::vector<pending_copy> copies;
 };
@@ -421,8 +421,9 @@ void grid_run::publish(thread_run& t, quad* to, const quad* words, int count) {
 void grid_run::poll(thread_run& t, quad* words, const quad* from, int count) {
   find(t, from, static_cast<std::size_t>(count) * sizeof *from, alignof(quad));
   constexpr int most = 64;  // of several cells in turn
-  if (t.published != published_) t.polls = 0;
-  if (t.published == published_ && (t.polled == from || ++t.polls > most)) {
+  if (t.published != published_) t.polls = 0, t.polls_again = 0;
+  // A cell may be polled twice before it is waited for: a kernel that polls it no further goes on without what will be there.
+  if (t.published == published_ && (t.polled == from ? ++t.polls_again > 1 : ++t.polls > most)) {
     t.warp->polling |= t.lane;
     leave(t, thread_state::polling);
   }
