@@ -12,9 +12,11 @@
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
 #define DSL_SWITCHES_TO(kept, stack, bytes) __sanitizer_start_switch_fiber(&(kept), stack, bytes)
+#define DSL_LEAVES_FOR_GOOD(stack, bytes) __sanitizer_start_switch_fiber(nullptr, stack, bytes)
 #define DSL_HAS_SWITCHED(kept, stack, bytes) __sanitizer_finish_switch_fiber(kept, &(stack), &(bytes))
 #else
 #define DSL_SWITCHES_TO(kept, stack, bytes) static_cast<void>(kept)
+#define DSL_LEAVES_FOR_GOOD(stack, bytes) static_cast<void>(0)
 #define DSL_HAS_SWITCHED(kept, stack, bytes) static_cast<void>(kept)
 #endif
 
@@ -52,6 +54,9 @@ class fiber {
 class fiber_pool {
  public:
   static fiber_pool& of_this_thread();
+  fiber_pool() = default;
+  fiber_pool(const fiber_pool&) = delete;
+  ~fiber_pool();
   /// An idle fiber, which does the job when it is gone to, and then is idle again.
   fiber& take(fiber::job job, void* argument);
 
