@@ -261,7 +261,7 @@ TEST(tiles, sums_have_each_element_once) {
     shape_of_test kept;
     for (int d = 0; d < rank; ++d)
       if ((axes >> d & 1) == 0) kept.push_back(shape[static_cast<std::size_t>(d)]);
-    const dsl::device where = round % 2 == 0 ? dsl::backend::host : dsl::backend::sim;
+    const dsl::device where = round % 4 != 0 ? dsl::backend::host : dsl::backend::sim;
     const random_operand in = make_random_operand(shape, dsl::dtype::int64, where, false, engine),
                          out = make_random_operand(kept, dsl::dtype::int64, where, false, engine);
     const auto* const from = reinterpret_cast<const std::uint64_t*>(in.data());
@@ -291,7 +291,7 @@ TEST(tiles, partial_results_of_two_devices_are_combined) {
   const dsl::device where = dsl::backend::sim;
   const auto& kernels = static_cast<const grid_executor&>(executor::of(where));
   int split = 0;
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < 120; ++round) {
     const shape_of_test shape = draw_shape(engine, round % 20 == 0 ? 100'000 : 5000);
     const auto rank = static_cast<int>(shape.size());
     const std::uint32_t axes = engine() & ((1u << rank) - 1);
