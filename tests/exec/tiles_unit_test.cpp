@@ -261,7 +261,7 @@ TEST(tiles, sums_have_each_element_once) {
     shape_of_test kept;
     for (int d = 0; d < rank; ++d)
       if ((axes >> d & 1) == 0) kept.push_back(shape[static_cast<std::size_t>(d)]);
-    const dsl::device where = round % 4 != 0 ? dsl::backend::host : dsl::backend::sim;
+    const dsl::device where = round % 4 == 1 ? dsl::backend::sim : dsl::backend::host;
     const random_operand in = make_random_operand(shape, dsl::dtype::int64, where, false, engine),
                          out = make_random_operand(kept, dsl::dtype::int64, where, false, engine);
     const auto* const from = reinterpret_cast<const std::uint64_t*>(in.data());
