@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "exec/executor.hpp"
 #include "exec/text.hpp"
 
 namespace dsl {
@@ -25,12 +26,14 @@ class line {
   int length_ = 0;
 };
 
+// Whether blocks of threads run it.
+bool has_kernel(const plan& p) { return p.blocks_per_multiprocessor > 0; }
+
 long long number(std::int64_t n) { return static_cast<long long>(n); }
 
 void add_launch(line& to, const plan& p) {
   to.add("%s, %s, %lld elements", p.where.name().c_str(), p.path, number(p.elements));
-  if (p.where.kind == backend::host) to.add(", blocks of %d on %d threads", p.block, properties(p.where).multiprocessors);
-  else to.add(", grid %lld x block %d, %d lanes a thread", number(p.grid), p.block, p.lanes);
+  to.add("%s", detail::executor::of(p.where).describe_launch(p).c_str());
 }
 void add_tile(line& to, const tile_plan& t) {
   if (t.columns > 0) to.add(", %d x %d threads on tiles of %d x %d", t.rows, t.columns, t.height, t.width);
@@ -58,7 +61,7 @@ text map_plan::describe() const {
   add_launch(to, *this);
   add_tile(to, tile);
   add_kernel(to, *this);
-  if (where.kind != backend::host) add_policy(to, policy);
+  if (has_kernel(*this)) add_policy(to, policy);
   return to.done();
 }
 
@@ -69,7 +72,7 @@ text reduction_plan::describe() const {
   if (splits > 1) to.add(", %d blocks a result", splits);
   if (threads_a_result > 1) to.add(", %d threads a result", threads_a_result);
   add_kernel(to, *this);
-  if (where.kind == backend::host) return to.done();
+  if (!has_kernel(*this)) return to.done();
   add_policy(to, policy);
   to.add(", %d and %d vectors ahead, %d %% of the threads", policy.vectors_ahead, policy.strided_vectors_ahead, policy.occupancy);
   return to.done();
@@ -81,7 +84,7 @@ text loop_plan::describe() const {
   if (block_vectors > 0) to.add(", %d in registers, %d in shared memory, %d streamed", held, in_shared, streamed);
   if (l2_resident > 0) to.add(" of which the L2 cache keeps %d in 8", l2_resident);
   add_kernel(to, *this);
-  if (where.kind == backend::host) return to.done();
+  if (!has_kernel(*this)) return to.done();
   to.add("; policy: blocks of %d, %d vectors held, %d rows ahead, %d joined, %d %% of the L2 cache, one block up to %.2g operations", policy.block,
          policy.vectors_held, policy.rows_ahead, policy.rows_joined, policy.resident_percent, policy.one_block);
   return to.done();
@@ -93,7 +96,7 @@ text scan_plan::describe() const {
   if (along_columns) to.add(", columns in %lld chunks", number(chunks));
   else to.add(", rows in %lld tiles", number(tiles));
   add_kernel(to, *this);
-  if (where.kind == backend::host) return to.done();
+  if (!has_kernel(*this)) return to.done();
   to.add("; policy: %d rounds, %d blocks an SM, columns %d, %d rows ahead, runs of %d and %d, %d threads an SM, chunks of at least %d", policy.rounds,
          policy.blocks, policy.column_blocks, policy.rows_ahead, policy.column_run, policy.totals_run, policy.column_threads, policy.least_chunk);
   return to.done();
@@ -220,11 +223,6 @@ reduction_plan make_plan(const geometry& g, const operand* inputs, int input_cou
   p.elements = g.elements;
   p.policy = pass.policy;
   p.lanes = p.policy.lanes;
-  if (g.where.kind == backend::host) {
-    p.block = host_block;
-    p.grid = pieces(g.elements, host_block);
-    return p;
-  }
   const device_properties& device = properties(g.where);
   const bool reduces = pass.view.folds > 0;
   const int most = attributes.max_block > 0 ? attributes.max_block : 1024;

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "mem/npy.hpp"
-#include "exec/text.hpp"
+#include "mem/text.hpp"
 
 namespace dsl::detail {
 

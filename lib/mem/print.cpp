@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-#include "exec/text.hpp"
+#include "mem/text.hpp"
 
 namespace dsl::detail {
 

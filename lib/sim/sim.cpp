@@ -115,30 +115,4 @@ void simulate(const simulated_kernel& k, int accumulator_bytes, const void* argu
   }
 }
 
-void simulate_loop(const simulated_loop& k, int accumulator_bytes, const void* arguments, const plan& p, const loop_walk& walk, checked_ranges& allowed) {
-  const auto each_thread = [&](const auto& run) {
-    for (allowed.block = 0; allowed.block < p.grid; ++allowed.block)
-      for (allowed.thread = 0; allowed.thread < p.block; ++allowed.thread) run(allowed.block, allowed.thread);
-  };
-  if (k.has_ended(arguments, allowed)) return;
-  if (k.elementwise != nullptr) return each_thread([&](std::int64_t block, int thread) { k.elementwise(arguments, allowed, block * p.block + thread); });
-
-  const aligned_bytes states(k.state_bytes, p.grid * p.block), shared(static_cast<std::size_t>(p.shared_bytes), p.grid), singles(k.singles_bytes, 1),
-      sums(static_cast<std::size_t>(accumulator_bytes), p.grid * p.block);
-  allowed.add(reinterpret_cast<std::uintptr_t>(shared.at(0)), static_cast<std::size_t>(p.shared_bytes * p.grid));
-  const auto thread_at = [&](std::int64_t block, int number) {
-    return simulated_thread{block, p.grid, number, p.block, static_cast<unsigned char*>(shared.at(block)), states.at(block * p.block + number)};
-  };
-  each_thread([&](std::int64_t block, int thread) { k.begin(arguments, allowed, thread_at(block, thread)); });
-  k.first(arguments, allowed, singles.at(0));
-  history_place history(walk);
-  bool ends = false;
-  for (std::int64_t step = 0; step < walk.steps && !ends; ++step) {
-    each_thread([&](std::int64_t block, int thread) { k.step(arguments, allowed, thread_at(block, thread), singles.at(0), step, sums.at(block * p.block + thread)); });
-    ends = k.finish(arguments, allowed, sums.at(0), p.grid, p.block, step, history, singles.at(0));
-  }
-  each_thread([&](std::int64_t block, int thread) { k.end(arguments, allowed, thread_at(block, thread)); });
-  k.store(arguments, allowed, singles.at(0));
-}
-
 }  // namespace dsl::detail

@@ -1,74 +1,12 @@
 // The CUDA back end: one kernel template, in files that nvcc compiles.
 #pragma once
 
+#include <dsl/exec/cuda_team.hpp>
 #include <dsl/exec/kernel.hpp>
 
 namespace dsl::detail {
 
 #if defined(__CUDACC__)
-
-struct device_memory {
-  static constexpr bool apart = false;
-  unsigned char* shared;
-  template <class T> DSL_DETAIL_FN T load(const void* address) const { return *static_cast<const T*>(address); }
-  template <class T> DSL_DETAIL_FN void store(T* address, const T& value) const { *address = value; }
-  /// To and from global memory as a stream that leaves the L2 cache to others, or, where it is `near`, as one that stays there.
-  template <class T> DSL_DETAIL_FN void stream_in(T* to, const T* from, bool near) const {
-#if DSL_DETAIL_ON_DEVICE
-    const auto shared_address = static_cast<unsigned>(__cvta_generic_to_shared(to));
-    if constexpr (sizeof(T) % 16 == 0) {
-      const std::uint64_t policy = l2_policy(near);
-      for (unsigned i = 0; i < sizeof(T); i += 16)
-        asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(shared_address + i), "l"(reinterpret_cast<const char*>(from) + i), "l"(policy));
-    } else {
-      fetch(to, from);
-    }
-#endif
-  }
-  template <class T> DSL_DETAIL_FN void stream_out(T* to, const T& value, bool near) const {
-#if DSL_DETAIL_ON_DEVICE
-    if constexpr (sizeof(T) % 16 == 0) {
-      const std::uint64_t policy = l2_policy(near);
-      uint4 word[sizeof(T) / 16];
-      memcpy(word, &value, sizeof(T));
-      for (unsigned i = 0; i < sizeof(T) / 16; ++i)
-        asm volatile("st.global.L2::cache_hint.v4.u32 [%0], {%1, %2, %3, %4}, %5;" ::"l"(reinterpret_cast<uint4*>(to) + i), "r"(word[i].x), "r"(word[i].y), "r"(word[i].z), "r"(word[i].w), "l"(policy)
-                     : "memory");
-    } else {
-      store(to, value);
-    }
-#endif
-  }
-#if DSL_DETAIL_ON_DEVICE
-  DSL_DETAIL_FN static std::uint64_t l2_policy(bool near) {
-    std::uint64_t last, first;
-    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(last));
-    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(first));
-    return near ? last : first;
-  }
-#endif
-  /// From global to shared memory; done when `wait_for_fetches` returns. No register holds what is on its way, so many are.
-  template <class T> DSL_DETAIL_FN void fetch(T* to, const T* from) const {
-#if DSL_DETAIL_ON_DEVICE
-    const auto shared_address = static_cast<unsigned>(__cvta_generic_to_shared(to));
-    if constexpr (sizeof(T) % 16 == 0)
-      for (unsigned i = 0; i < sizeof(T); i += 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address + i), "l"(reinterpret_cast<const char*>(from) + i));
-    else if constexpr (sizeof(T) >= 4) asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared_address), "l"(from), "n"(sizeof(T)));
-    else *to = *from;
-#endif
-  }
-  /// Closes a group of fetches, and waits for all groups but the last `Pending`.
-  DSL_DETAIL_FN void commit_fetches() const {
-#if DSL_DETAIL_ON_DEVICE
-    asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
-  }
-  template <int Pending> DSL_DETAIL_FN void wait_for_fetches() const {
-#if DSL_DETAIL_ON_DEVICE
-    asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
-#endif
-  }
-};
 
 // The collective operations of a block of threads, a value a thread.
 struct block_team {
@@ -202,15 +140,15 @@ template <class Name, class Pass, int Inputs, class Arguments>
 __global__ void kernel(const __grid_constant__ Arguments args) {
   extern __shared__ __align__(16) unsigned char shared_memory[];
   using body = kernel_body<Pass, Inputs, Arguments, device_memory>;
-  body thread(args, device_memory{shared_memory});
+  body thread(args, device_memory{});
   const int number = static_cast<int>(threadIdx.x), block = static_cast<int>(blockDim.x);
   const auto load_tile = [&](std::int64_t tile) {
     if constexpr (Arguments::strided) {
       if (args.tiles_of.shared_bytes == 0) return;
       __syncthreads();
       thread.load_tile(static_cast<std::uint32_t>(tile), number, block);
-      thread.memory.commit_fetches();
-      thread.memory.template wait_for_fetches<0>();
+      thread.memory.commit_copies();
+      thread.memory.template wait_for_copies<0>();
       __syncthreads();
     }
   };

@@ -23,9 +23,10 @@ struct checked_ranges {
 void check_access(const checked_ranges& allowed, const void* address, std::size_t bytes, std::size_t alignment);
 
 struct checked_memory {
-  static constexpr bool apart = true;
+  static constexpr bool calls_formula = true;
   const checked_ranges* allowed;
-  unsigned char* shared;
+  unsigned char* shared_memory;
+  DSL_DETAIL_FN unsigned char* shared() const { return shared_memory; }
   template <class T> DSL_DETAIL_FN T load(const void* address) const {
     check(address, sizeof(T), alignof(T));
     return *static_cast<const T*>(address);
@@ -34,12 +35,7 @@ struct checked_memory {
     check(address, sizeof(T), alignof(T));
     *address = value;
   }
-  template <class T> DSL_DETAIL_FN void fetch(T* to, const T* from) const { store(to, load<T>(from)); }
-  template <class T> DSL_DETAIL_FN void stream_in(T* to, const T* from, bool) const { fetch(to, from); }
-  template <class T> DSL_DETAIL_FN void stream_out(T* to, const T& value, bool) const { store(to, value); }
-  DSL_DETAIL_FN void commit_fetches() const {}
-  template <int Pending> DSL_DETAIL_FN void wait_for_fetches() const {}
-
+  template <class T> DSL_DETAIL_FN void copy_async(T* to, const T* from) const { store(to, load<T>(from)); }
  private:
   DSL_DETAIL_FN void check([[maybe_unused]] const void* address, [[maybe_unused]] std::size_t bytes, [[maybe_unused]] std::size_t alignment) const {
 #if !DSL_DETAIL_ON_DEVICE
@@ -51,7 +47,7 @@ struct checked_memory {
 // All threads of a block at once.
 template <class T> using per_thread = std::vector<T>;
 
-struct simulated_team {
+struct team_of_all_threads {
   template <class Fold> per_thread<fold_state<Fold>> combine(per_thread<fold_state<Fold>> a, const per_thread<fold_state<Fold>>& b) const {
     for (std::size_t t = 0; t < a.size(); ++t) a[t] = detail::combine<Fold>(a[t], b[t]);
     return a;
@@ -130,7 +126,7 @@ struct simulated {
     folds::visit([&]<class Fold, int J>() {
       per_thread<fold_state<Fold>> states;
       for (int t = 0; t < count; ++t) states.push_back(nth_fold<J>(all[t * stride]));
-      const simulated_team team;
+      const team_of_all_threads team;
       for (int step = 16; step > 0; step /= 2)
         if (halves_at(step, threads)) states = team.combine<Fold>(states, team.shift_down(states, step));
       if (goes_across_warps(threads)) states = team.across_warps<Fold>(states, threads);
