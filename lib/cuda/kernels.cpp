@@ -77,7 +77,8 @@ class recorded_graph final : public kernel_graph {
 
   void add(const kernel_launch& k) {
     cudaKernelNodeParams p{};
-    p.func = const_cast<void*>(k.function), p.kernelParams = k.parameters;
+    void* arguments[] = {const_cast<void*>(k.arguments)};
+    p.func = const_cast<void*>(k.function), p.kernelParams = arguments;
     p.gridDim = dim3(static_cast<unsigned>(k.grid)), p.blockDim = dim3(static_cast<unsigned>(k.block));
     p.sharedMemBytes = static_cast<unsigned>(k.shared_bytes);
     cudaError_t status{};
@@ -158,9 +159,10 @@ void cuda_executor::launch_kernel(const kernel_launch& k, const stream& on) cons
   if (recording != nullptr) return recording->add(k);
   const dim3 grid(static_cast<unsigned>(k.grid)), block(static_cast<unsigned>(k.block));
   const auto shared = static_cast<std::size_t>(k.shared_bytes);
+  void* arguments[] = {const_cast<void*>(k.arguments)};
   queue_kernel(queued_kernel::of(k), k.operands, k.architectures, s.index, s.native, [&] {
-    return k.cooperative ? cudaLaunchCooperativeKernel(k.function, grid, block, k.parameters, shared, native(s.native))
-                         : cudaLaunchKernel(k.function, grid, block, k.parameters, shared, native(s.native));
+    return k.cooperative ? cudaLaunchCooperativeKernel(k.function, grid, block, arguments, shared, native(s.native))
+                         : cudaLaunchKernel(k.function, grid, block, arguments, shared, native(s.native));
   });
 }
 

@@ -12,21 +12,23 @@ struct kernel_entry {
   const pass_view& pass;
 };
 
+/// Memory that a kernel may read and write, beside its operands'.
 struct memory_range {
   const void* begin;
   std::size_t bytes;
+  bool is_empty;  // until this kernel writes it
 };
 
 /// What is launched, and what an error says of it.
 struct kernel_launch : kernel_entry {
   std::int64_t grid;
   int block, shared_bytes;
-  void** parameters;
-  const operand* operands;  // their number is `operand_count`
-  int operand_count;
+  const void* arguments;  // the kernel's one parameter
+  const operand* operands;
+  int inputs, outputs;  // of the operands
   std::int64_t elements;
   bool cooperative = false;              // all blocks at once on the device
-  const memory_range* others = nullptr;  // that the kernel may touch, beside its operands' memory
+  const memory_range* others = nullptr;  // `other_count` of them
   int other_count = 0;
 };
 

@@ -110,7 +110,7 @@ void grid_executor::run_loop(const loop& of, const plan& p, const loop_steps& st
   int other_count = 0;
   for (int i = 0; i < outputs; ++i)
     if (const operand& h = steps.histories[i]; h.memory != nullptr)
-      others[other_count++] = {reinterpret_cast<const void*>(h.word[0]), static_cast<std::size_t>(h.extents[0] * size_of(h.type))};
+      others[other_count++] = {reinterpret_cast<const void*>(h.word[0]), static_cast<std::size_t>(h.extents[0] * size_of(h.type)), false};
   step_schedule schedule{};
   exchange_cells shared{};
   const bool together = p.grid > 1 && p.loop != strategy::elementwise;
@@ -118,11 +118,10 @@ void grid_executor::run_loop(const loop& of, const plan& p, const loop_steps& st
     const std::size_t bytes = 2 * static_cast<std::size_t>(p.grid) * tagged_bytes(static_cast<std::size_t>(step.pass.accumulator_bytes));
     shared = cells_of(on, bytes, steps.count);
     schedule.cells = shared.cells, schedule.epoch = shared.epoch;
-    others[other_count++] = {shared.cells, bytes};
+    others[other_count++] = {shared.cells, bytes, false};
   }
   kernel_parameters given = loop_parameters(of, p, steps, schedule);
-  void* parameters[] = {given.data()};
-  launch_kernel({entry_of(of), p.grid, p.block, p.shared_bytes, parameters, of.operands(), step.inputs + outputs, p.elements, together, others, other_count}, on);
+  launch_kernel({entry_of(of), p.grid, p.block, p.shared_bytes, given.data(), of.operands(), step.inputs, outputs, p.elements, together, others, other_count}, on);
 }
 
 }  // namespace dsl::detail

@@ -70,7 +70,7 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
   const bool columns_kept = g.kept != 0 && (g.kept >> (g.rank - 1) & 1) != 0;
   const kept_along kept = g.kept == 0 ? kept_along::none : columns_kept ? kept_along::columns : kept_along::rows;
   const sharing threads{log2_of(p.distance), log2_of(p.parts)};
-  kernel_parameters given({g.elements, p.tiles, {g.count, p.splits, p.slots, threads, kept, nullptr, nullptr, stop}});
+  kernel_parameters given({g.elements, p.tiles, {g.count, p.splits, p.slots, threads, kept, nullptr, nullptr, stop, reduction_step::whole, 0, p.splits}});
   if (!g.linear) given.put(tiling_of(g, p));
   int shared = 0;
   for (int k = 0; k < count; ++k) {
@@ -97,18 +97,17 @@ void grid_executor::run_pass(const prepared& pass, const std::uint64_t* recorded
   memory_range others[max_operands + 2];
   int other_count = 0;
   for (int i = 0; recorded != nullptr && i < code.outputs(); ++i)
-    if (recorded[i] != 0) others[other_count++] = {reinterpret_cast<const void*>(recorded[i]), static_cast<std::size_t>(size_of(code.pass.view.type(i)))};
+    if (recorded[i] != 0) others[other_count++] = {reinterpret_cast<const void*>(recorded[i]), static_cast<std::size_t>(size_of(code.pass.view.type(i))), false};
   workspace scratch{};
   if (code.folds() && p.splits > 1) {
     const auto bytes = static_cast<std::size_t>(p.grid * p.slots * (p.block / p.parts) * code.pass.accumulator_bytes);
     scratch = scratch_of(on, bytes);
     given.header().folds.partials = scratch.partials, given.header().folds.tickets = scratch.tickets;
-    others[other_count++] = {scratch.partials, bytes};
-    others[other_count++] = {scratch.tickets, max_tickets * sizeof(unsigned)};
+    others[other_count++] = {scratch.partials, bytes, true};
+    others[other_count++] = {scratch.tickets, static_cast<std::size_t>(p.groups) * sizeof(unsigned), false};
   }
-  void* parameters[] = {given.data()};
-  launch_kernel({{kernels.kernel[g.linear ? 0 : 1], kernels.architectures, code.name, code.pass.view}, p.grid, p.block, p.shared_bytes, parameters,
-          pass.operands(), code.inputs + code.outputs(), p.elements, false, others, other_count}, on);
+  launch_kernel({{kernels.kernel[g.linear ? 0 : 1], kernels.architectures, code.name, code.pass.view}, p.grid, p.block, p.shared_bytes, given.data(),
+          pass.operands(), code.inputs, code.outputs(), p.elements, false, others, other_count}, on);
 }
 
 }  // namespace dsl::detail

@@ -72,7 +72,7 @@ class grid_scan {
     parameters_.tiles = at + 16, parameters_.groups = at + 16 + cell * tiles, parameters_.prefixes = at + 16 + cell * (tiles + groups);
     stream_state& s = stream_state::of(on_);
     s.on.set_zero(at, bytes, s.index, s.native);
-    other_ = {at, bytes};
+    other_ = {at, bytes, false};
     kernel_parameters given = arguments();
     launch(!space_.space.linear ? scan_of_rows : space_.row < space_.space.elements ? scan_of_linear_rows : scan_of_one_row, plan_.grid, given.data());
   }
@@ -85,7 +85,7 @@ class grid_scan {
       const auto bytes = static_cast<std::size_t>(columns * plan_.chunks * code_.value_bytes);
       totals = buffer_ref::allocate(bytes, space_.space.where);
       parameters_.totals = totals.data();
-      other_ = {totals.data(), bytes};
+      other_ = {totals.data(), bytes, true};
     }
     const auto pass = [&](bool last) {
       parameters_.last_pass = last ? 1 : 0;
@@ -94,6 +94,7 @@ class grid_scan {
     };
     if (plan_.chunks > 1) {
       pass(false);
+      other_.is_empty = false;
       launch(scan_of_totals, plan_.chunks <= scan_block_threads ? pieces(columns, scan_block_threads) : columns, &parameters_);
     }
     pass(true);
@@ -111,10 +112,9 @@ class grid_scan {
     return given;
   }
 
-  void launch(scan_kernel_number number, std::int64_t grid, void* arguments) const {
-    void* parameters[] = {arguments};
-    kernels_.launch_kernel({{compiled_.kernel[number], compiled_.architectures, nullptr, code_.view}, grid, scan_block_threads, 0, parameters, operands_,
-                     code_.inputs + 1, space_.space.elements, false, &other_, other_.bytes > 0 ? 1 : 0}, on_);
+  void launch(scan_kernel_number number, std::int64_t grid, const void* arguments) const {
+    kernels_.launch_kernel({{compiled_.kernel[number], compiled_.architectures, nullptr, code_.view}, grid, scan_block_threads, 0, arguments, operands_,
+                            code_.inputs, 1, space_.space.elements, false, &other_, other_.bytes > 0 ? 1 : 0}, on_);
   }
 
   const grid_executor& kernels_;

@@ -5,10 +5,8 @@
 
 #include "exec/copy.hpp"
 #include "exec/grid_executor.hpp"
-#include "exec/parameters.hpp"
 #include "mem/buffer.hpp"
 #include "sim/grid.hpp"
-#include "sim/sim.hpp"
 
 namespace dsl::detail {
 
@@ -21,24 +19,15 @@ class sim_executor final : public grid_executor {
   kernel_attributes attributes(const kernel_entry&, int, int) const override { return {}; }
   bool is_cooperative(int) const override { return true; }
   void launch_kernel(const kernel_launch& k, const stream&) const override {
-    simulated_launch launch{reinterpret_cast<simulated_entry>(const_cast<void*>(k.function)), k.parameters[0], k.grid, k.block, k.shared_bytes, k.cooperative,
+    simulated_launch launch{reinterpret_cast<simulated_entry>(const_cast<void*>(k.function)), k.arguments, k.grid, k.block, k.shared_bytes, k.cooperative,
                             {}, k.name, &k.pass, k.operands};
-    const int inputs = k.operand_count - k.pass.target_count;
-    for (int i = 0; i < k.operand_count; ++i)
-      if (const buffer* b = k.operands[i].memory; b != nullptr) launch.memory.push_back({reinterpret_cast<std::uintptr_t>(b->data), b->bytes, i >= inputs});
-    for (int i = 0; i < k.other_count; ++i) launch.memory.push_back({reinterpret_cast<std::uintptr_t>(k.others[i].begin), k.others[i].bytes, true});
+    for (int i = 0; i < k.inputs + k.outputs; ++i)
+      if (const buffer* b = k.operands[i].memory; b != nullptr) launch.memory.push_back({reinterpret_cast<std::uintptr_t>(b->data), b->bytes, i >= k.inputs});
+    for (int i = 0; i < k.other_count; ++i) {
+      const memory_range& each = k.others[i];
+      launch.memory.push_back({reinterpret_cast<std::uintptr_t>(each.begin), each.bytes, true, each.is_empty});
+    }
     simulate(launch);
-  }
-
-  void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop, const stream&) const override {
-    const program_code& code = pass.code();
-    const plan p = plan_pass(pass);
-    kernel_parameters given = pass_parameters(code, pass.operands(), pass.space(), p, recorded, stop);
-    checked_ranges allowed = ranges_of(pass.operands(), code.inputs + code.outputs(), code);
-    for (int i = 0; recorded != nullptr && i < code.outputs(); ++i)
-      allowed.add(recorded[i], static_cast<std::size_t>(size_of(code.pass.view.type(i))));
-    const auto& kernel = *static_cast<const simulated_kernel*>(compiled(code.kernels)->kernel[pass.space().linear ? 0 : 1]);
-    simulate(kernel, code.pass.accumulator_bytes, given.data(), p, given.header().folds, allowed);
   }
 };
 

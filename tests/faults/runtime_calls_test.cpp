@@ -50,8 +50,7 @@ const auto& kernels = static_cast<const grid_executor&>(gpus.kernels());
 
 kernel_attributes attributes_of(int function, int block, int device) { return kernels.attributes({&functions[function], nullptr, nullptr, no_pass}, block, device); }
 kernel_launch launch_of(int function, int shared = 0) {
-  static void* none = nullptr;
-  return {{&functions[function], nullptr, nullptr, no_pass}, 1, 32, shared, &none, nullptr, 0, 1};
+  return {{&functions[function], nullptr, nullptr, no_pass}, 1, 32, shared, nullptr, nullptr, 0, 0, 1};
 }
 
 TEST(device_properties, are_asked_for_until_there_is_an_answer_and_no_more) {
@@ -134,39 +133,39 @@ TEST_F(runtime_calls, sums_are_exchanged_in_memory_that_is_cleared_when_its_numb
   const dsl::stream on(gpu);
   const auto next = [&](std::size_t bytes, std::int64_t steps) {
     faults::begin();
-    return exchange_of(on, bytes, steps);
+    return cells_of(on, bytes, steps);
   };
   const auto cleared = [] { return calls_of("cudaMemsetAsync"); };
-  const exchange first = next(1000, 10);
+  const exchange_cells first = next(1000, 10);
   EXPECT_EQ(first.epoch, 1u);
   EXPECT_EQ(cleared(), 1);
   EXPECT_EQ(next(1000, 5).epoch, 11u);
   EXPECT_EQ(cleared(), 0);
-  const exchange same = next(16'000, 1);  // there is room for it
+  const exchange_cells same = next(16'000, 1);  // there is room for it
   EXPECT_EQ(same.epoch, 16u);
-  EXPECT_EQ(same.slots, first.slots);
-  const exchange larger = next(100'000, 7);
+  EXPECT_EQ(same.cells, first.cells);
+  const exchange_cells larger = next(100'000, 7);
   EXPECT_EQ(larger.epoch, 1u);
-  EXPECT_NE(larger.slots, first.slots);
+  EXPECT_NE(larger.cells, first.cells);
   EXPECT_EQ(cleared(), 1);
   EXPECT_EQ(next(100, 1).epoch, 8u);
-  exchange_of(on, 100, UINT32_MAX - 8 - 3);
+  cells_of(on, 100, UINT32_MAX - 8 - 3);
   EXPECT_EQ(next(100, 3).epoch, UINT32_MAX - 2);  // the last three
   EXPECT_EQ(cleared(), 0);
-  std::memset(larger.slots, 0xff, 100'000);
+  std::memset(larger.cells, 0xff, 100'000);
   EXPECT_EQ(next(100, 1).epoch, 1u);
   EXPECT_EQ(cleared(), 1);
-  EXPECT_EQ(static_cast<const unsigned char*>(larger.slots)[99'999], 0);
+  EXPECT_EQ(static_cast<const unsigned char*>(larger.cells)[99'999], 0);
   const dsl::stream other(gpu);
   faults::begin();
-  EXPECT_NE(exchange_of(other, 100, 1).slots, larger.slots);  // each stream has its own
+  EXPECT_NE(cells_of(other, 100, 1).cells, larger.cells);  // each stream has its own
 }
 
 TEST_F(runtime_calls, memory_for_exchanged_sums_that_was_not_cleared_is_cleared_later) {
   const dsl::stream on(gpu);
-  fails_at("cudaMemsetAsync", [&] { exchange_of(on, 1000, 10); });
+  fails_at("cudaMemsetAsync", [&] { cells_of(on, 1000, 10); });
   faults::begin();
-  EXPECT_EQ(exchange_of(on, 1000, 10).epoch, 1u);
+  EXPECT_EQ(cells_of(on, 1000, 10).epoch, 1u);
   EXPECT_EQ(calls_of("cudaMemsetAsync"), 1);
   EXPECT_EQ(calls_of("cudaMallocAsync"), 0);
 }

@@ -47,16 +47,22 @@ struct sharing {
   }
 };
 
-/// How a kernel folds. Its blocks work in groups of `splits`; a group makes the results of one tile's kept elements, and its blocks
+/// What a launch does of a reduction: all of it; only the partial results, for another launch; or what others' partial results come to.
+enum class reduction_step : std::int32_t { whole, to_partials, from_partials };
+
+/// How a kernel reduces. Its blocks work in groups of `splits`; a group makes the results of one tile's kept elements, and its blocks
 /// take its tiles in turn.
 struct fold_walk {
-  std::int64_t count;    // elements of each result
+  std::int64_t count;          // elements of each result
   std::int32_t splits, slots;  // slots: results that a thread has sums for
   sharing threads;
   kept_along kept;
-  void* partials;        // what blocks leave for the last one of their group
-  unsigned* tickets;     // for each group: how many have done so
-  const bool* stop;      // of a loop: whether it has ended; or null
+  void* partials;              // partial results of each group; null where a block finishes its results itself
+  unsigned* tickets;           // for each group: how many blocks have left theirs
+  const bool* stop;            // of a loop: whether it has ended; or null
+  reduction_step step = reduction_step::whole;
+  // Which of a group's partial results is its first block's, and how many they are, with those of other launches.
+  std::int32_t first_partial = 0, partial_count = 1;
 };
 
 /// A kernel's parameters, laid out so that the launcher can fill them without knowing the kernel: this, for the strided kernel a

@@ -1,4 +1,4 @@
-// What one thread of a kernel does. The same code runs on the GPU and, a thread after another, in the simulator.
+// What one thread of a pass does with its elements, over a memory (team.hpp).
 #pragma once
 
 #include <dsl/exec/fold.hpp>
@@ -46,7 +46,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
   static constexpr int slots = Arguments::strided && lanes > ahead ? lanes : ahead;
   using targets = std::make_index_sequence<Pass::targets>;
   // A long formula is compiled once for all lanes and both paths; beside it a call costs little.
-  static constexpr bool apart = Memory::calls_formula || program::nodes > 256;
+  static constexpr bool calls_formula = Memory::calls_formula || program::nodes > 256;
 
   using place_of_tile = tile_place<Arguments, operands, neighbours_of(program::view()), (folds::count > 0)>;
   using place_of_tile::args, place_of_tile::offset, place_of_tile::width, place_of_tile::height, place_of_tile::corner, place_of_tile::beyond;
@@ -170,7 +170,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l) {
       if constexpr (Memory::calls_formula && eval::gathers) out.of[l] = eval::compute_apart(g.in[l], memory);
-      else if constexpr (apart) out.of[l] = eval::compute_apart(g.in[l]);
+      else if constexpr (calls_formula) out.of[l] = eval::compute_apart(g.in[l]);
       else out.of[l] = eval::compute(g.in[l]);
     }
     return out;

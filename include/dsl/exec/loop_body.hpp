@@ -158,19 +158,25 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
     }
   }
 
-  /// The scalars among the variables, from memory.
-  DSL_DETAIL_KERNEL_FN reduced_values first_reduced() const {
-    reduced_values s{};
-    for_reduced([&]<int I, class T>() { nth<output<I>>(s) = memory.template load<T>(reinterpret_cast<const void*>(args.operand[I].word)); }, states{});
+  /// What a step reduces to, and the scalars in device memory that the results depend on beside it. These are read once: a variable may be
+  /// among what the end depends on, and is written at the end.
+  struct scalars {
+    reduced_values now;
+    typename after::inputs given;
+  };
+  DSL_DETAIL_KERNEL_FN scalars read_scalars() const {
+    scalars s{};
+    for_reduced([&]<int I, class T>() { nth<output<I>>(s.now) = memory.template load<T>(reinterpret_cast<const void*>(args.operand[I].word)); }, states{});
+    scalar_reader from{*this, s.given};
+    after::read(from);
     return s;
   }
-  /// What all elements' results of a step come to, each as its memory can hold it.
-  DSL_DETAIL_KERNEL_FN reduced_values finish(const accumulators& totals, const reduced_values& now, std::int64_t k) const {
-    totals_source from{*this, totals, now, k, {}};
+  /// Goes on to what all elements' results of a step come to, each as its memory can hold it.
+  DSL_DETAIL_KERNEL_FN void finish(scalars& s, const accumulators& totals, std::int64_t k) const {
+    totals_source from{*this, totals, s.now, k, s.given};
     after::read(from);
-    reduced_values s = after::compute(from.in);
-    for_reduced([&]<int I, class T>() { nth<output<I>>(s) = static_cast<T>(nth<output<I>>(s)); }, targets{});
-    return s;
+    s.now = after::compute(from.in);
+    for_reduced([&]<int I, class T>() { nth<output<I>>(s.now) = static_cast<T>(nth<output<I>>(s.now)); }, targets{});
   }
   DSL_DETAIL_KERNEL_FN static bool stops([[maybe_unused]] const reduced_values& s) {
     if constexpr (Stop >= 0) return nth<target_word{Pass::target_words[Stop]}.output()>(s);
@@ -270,6 +276,14 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
     for (int l = 0; l < lanes; ++l) input_of<Head>(g.in[l]) = static_cast<std::int64_t>(args.operand[N].word) + k;
   }
 
+  struct scalar_reader {
+    const loop_body& body;
+    typename after::inputs& in;
+    template <op Code, dtype D, int N, std::uint32_t Head>
+    DSL_DETAIL_KERNEL_FN void read() {
+      if constexpr (Code == op::fetch && N >= States) input_of<Head>(in) = body.template scalar_operand<Code, D, N>();
+    }
+  };
   struct totals_source {
     const loop_body& body;
     const accumulators& totals;
@@ -281,7 +295,7 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
       if constexpr (Code == op::folded) input_of<Head>(in) = nth<(N >> 16)>(nth_fold<(N & 0xffff)>(totals));
       else if constexpr (Code == op::count) input_of<Head>(in) = body.args.folds.count;
       else if constexpr (N < States) input_of<Head>(in) = nth<output<N>>(now);
-      else {
+      else if constexpr (Code != op::fetch) {
         input_of<Head>(in) = body.template scalar_operand<Code, D, N>();
         if constexpr (Code == op::value && D == dtype::int64)
           if (body.args.operand[N].extra == counts_steps) input_of<Head>(in) += k;

@@ -103,21 +103,21 @@ DSL_DETAIL_KERNEL_FN void run_loop(const loop_arguments<Inputs + Pass::targets>&
     loop.run_elementwise();
   } else {
     if (loop.has_ended()) return;
+    typename body::scalars s = loop.read_scalars();
     const step_reduction<typename body::folds, Memory, Team> reduction(memory, team);
     typename body::thread_state mine;
     history_place history(args.loop);
     loop.begin(mine);
-    typename body::reduced_values now = loop.first_reduced();
     DSL_DETAIL_ROLLED
     for (std::int64_t k = 0; k < args.loop.steps; ++k) {
-      typename body::accumulators all = reduction.of_block(loop.step(mine, now, k), k);
+      typename body::accumulators all = reduction.of_block(loop.step(mine, s.now, k), k);
       if (team.blocks() > 1) all = reduction.exchange(all, args.loop.cells, args.loop.epoch + static_cast<unsigned>(k));
-      now = loop.finish(all, now, k);
-      if (team.block() == 0 && team.thread() == team.threads() - 1) loop.record_reduced(now, history);
-      if (body::stops(now)) break;
+      loop.finish(s, all, k);
+      if (team.block() == 0 && team.thread() == team.threads() - 1) loop.record_reduced(s.now, history);
+      if (body::stops(s.now)) break;
     }
     loop.end(mine);
-    if (team.block() == 0 && team.thread() == 0) loop.store_reduced(now);
+    if (team.block() == 0 && team.thread() == 0) loop.store_reduced(s.now);
   }
 }
 

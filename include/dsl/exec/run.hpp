@@ -59,8 +59,8 @@ struct compiled_program {
     code.host = &compiled;
   }
   static void add_sim() {
-    static constexpr simulated_kernel compiled[] = {simulated<Pass, Inputs, linear>::kernel(), simulated<Pass, Inputs, strided>::kernel()};
-    static constexpr pass_kernels made{nullptr, {&compiled[0], &compiled[1]}};
+    static const pass_kernels made{
+        nullptr, {reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, linear>), reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, strided>)}};
     code.kernels[static_cast<int>(kernel_target::sim)] = &made;
   }
 };

@@ -63,11 +63,20 @@ class segment_scan {
   }
 
  private:
-  // Of a segment of one row each lane knows whether it is there.
+  // Of a segment of one row each lane knows whether it is there; else its state comes with the value.
   DSL_DETAIL_KERNEL_FN Segment from_lane(const Segment& s, int lane) const {
     Segment from = s;
-    from.value = team_.from_lane(s.value, lane);
-    if constexpr (requires { s.state; }) from.state = team_.from_lane(s.state, lane);
+    if constexpr (requires { s.state; }) {
+      constexpr std::size_t value_words = (sizeof(s.value) + 3) / 4;
+      struct { unsigned word[value_words + 1]; } both{};
+      memcpy(both.word, &s.value, sizeof(s.value));
+      both.word[value_words] = s.tag();
+      both = team_.from_lane(both, lane);
+      memcpy(&from.value, both.word, sizeof(s.value));
+      from.state = static_cast<segment_state>(both.word[value_words]);
+    } else {
+      from.value = team_.from_lane(s.value, lane);
+    }
     return from;
   }
   DSL_DETAIL_KERNEL_FN Segment shift_up(const Segment& s, int step) const {

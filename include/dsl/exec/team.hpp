@@ -2,7 +2,7 @@
 //
 // A kernel is one function, `template <..., class Memory, class Team> DSL_DETAIL_KERNEL_FN void run_xxx(const Arguments&, Memory, Team)`.
 // Its entry points are a line each: a `__global__` function passes `device_memory` and `device_team` (cuda_team.hpp), which are the
-// hardware's; `simulated_entry` passes `checked_memory` and `simulated_team` (sim.hpp), with which the same function runs on the CPU, a
+// hardware's; `simulated_entry` passes `simulated_memory` and `simulated_team` (sim_team.hpp), with which the same function runs on the CPU, a
 // fiber a thread, every access and every wait checked. So accesses to shared memory go through the memory as well.
 //
 // The memory:

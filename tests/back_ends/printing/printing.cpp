@@ -32,7 +32,7 @@ class executor final : public grid_executor {
     out << "launch" << (k.cooperative ? " together" : "") << " on " << stream_name(stream_state::of(on).native) << ": " << spell_pass(k.pass, k.operands)
         << ", " << k.elements << " elements, grid " << k.grid << ", block " << k.block;
     if (k.shared_bytes > 0) out << ", " << k.shared_bytes << " bytes of shared memory";
-    out << "; " << k.operand_count << " operands";
+    out << "; " << k.inputs + k.outputs << " operands";
     for (int i = 0; i < k.other_count; ++i) out << (i == 0 ? ", beside them " : " and ") << k.others[i].bytes << " bytes";
     out << "\n";
   }
