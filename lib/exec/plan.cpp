@@ -215,14 +215,14 @@ void require_grid(const launch& fixed, std::int64_t grid, const pass_view& pass)
 
 map_plan as_map(const reduction_plan& p) { return {p, p.tile, p.policy}; }
 
-reduction_plan make_plan(const geometry& g, const operand* inputs, int input_count, const pass_traits& pass, const kernel_attributes& attributes,
-                         const launch& fixed) {
+reduction_plan make_plan(const geometry& g, const operand* inputs, int input_count, const pass_traits& pass, const reduction_policy& policy,
+                         const kernel_attributes& attributes, const launch& fixed) {
   reduction_plan p;
   p.where = g.where;
   p.path = g.linear ? "linear" : "strided";
   p.elements = g.elements;
-  p.policy = pass.policy;
-  p.lanes = p.policy.lanes;
+  p.policy = policy;
+  p.lanes = pass.lanes;
   const device_properties& device = properties(g.where);
   const bool reduces = pass.view.folds > 0;
   const int most = attributes.max_block > 0 ? attributes.max_block : 1024;

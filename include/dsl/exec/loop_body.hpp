@@ -33,8 +33,9 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
   using reduced_values = typename after::results;
   using states = std::make_index_sequence<static_cast<std::size_t>(States)>;
   using row_lanes = state_lanes<Pass, lanes, states>;
-  static constexpr int in_registers = groups_held(Pass::view(), States);
-  static constexpr int rows_ahead = rows_on_their_way(state_bytes(Pass::view(), States));
+  static constexpr loop_policy policy = loop_policy_of<Pass>(States, Memory::compute_capability);
+  static constexpr int in_registers = policy.vectors_held;
+  static constexpr int rows_ahead = policy.rows_ahead;
 
   Team team;
 
@@ -133,7 +134,7 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
         ++m;
         turn += resident;
       }
-      if ((s + m) % rows_joined == 0 || s + m == resident + streamed) {
+      if ((s + m) % policy.rows_joined == 0 || s + m == resident + streamed) {
         folds::add(sums, joined);
         joined = folds::identities();
       }

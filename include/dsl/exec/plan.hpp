@@ -120,24 +120,19 @@ void require_grid(const launch& fixed, std::int64_t grid, const pass_view& pass)
 /// What a pass needs of a plan.
 struct pass_traits {
   pass_view view;
-  reduction_policy policy;  // of one that does not reduce, its map_policy
-  int accumulator_bytes;    // of all reductions' values
-  int state_bytes;          // of the values of the reduction that has the most
+  int lanes;              // elements that a thread takes at a time
+  int accumulator_bytes;  // of all reductions' values
+  int state_bytes;        // of the values of the reduction that has the most
 };
 
 /// What the driver says of a compiled kernel; zeros for the simulator.
 struct kernel_attributes { int registers, max_block, blocks_per_multiprocessor, static_shared; };
 
-/// What a loop's kernel needs of a plan.
-struct loop_traits {
-  loop_policy policy;
-  int vector_bytes;  // of lanes of all arrays that are carried
-};
-
 /// Grid and block for a kernel. One that reduces gets as many blocks as fit on the device at once and walks on from there, so that
-/// its partial results are few. Throws device_error where a fixed block is larger than the kernel allows.
-reduction_plan make_plan(const geometry& g, const operand* inputs, int input_count, const pass_traits& pass, const kernel_attributes& attributes,
-                         const launch& fixed);
+/// its partial results are few. Of a pass that does not reduce, the plan is its map_plan (`as_map`). Throws device_error where a fixed
+/// block is larger than the kernel allows.
+reduction_plan make_plan(const geometry& g, const operand* inputs, int input_count, const pass_traits& pass, const reduction_policy& policy,
+                         const kernel_attributes& attributes, const launch& fixed);
 
 /// Of a pass that does not reduce.
 map_plan as_map(const reduction_plan& p);

@@ -129,12 +129,43 @@ constexpr formula_traits traits_of(const pass_view& p, int carried = 0) {
   return f;
 }
 
-/// The policy that a kernel's name chooses.
-template <class Name> struct policy_of_name { using type = default_policy; };
-template <class Name>
-  requires requires { typename Name::policy; }
-struct policy_of_name<Name> { using type = typename Name::policy; };
-template <class Name> using policy_of = typename policy_of_name<Name>::type;
+/// The compute capability that a file's kernels are tuned for, 90 for 9.0: the lowest of those that it is compiled for, since the program
+/// that plans launches must know what was compiled. 0 in a file that nvcc does not compile, and in the simulator.
+constexpr int lowest_capability() {
+  int lowest = 0;
+  for (const int architecture : {DSL_DETAIL_ARCHITECTURE_NUMBERS}) lowest = lowest == 0 || architecture / 10 < lowest ? architecture / 10 : lowest;
+  return lowest;
+}
+
+/// What chooses the policies of a name, or of a pass.
+template <class T> struct policy_chosen_by { using type = default_policy; };
+template <class T>
+  requires requires { typename T::policy; }
+struct policy_chosen_by<T> { using type = typename T::policy; };
+template <class T> using policy_of = typename policy_chosen_by<T>::type;
+
+/// A pass whose kernels go by another policy.
+template <class Pass, class Policy> struct tuned : Pass { using policy = Policy; };
+template <class Pass, class Name>
+using tuned_by_name = std::conditional_t<std::is_same_v<policy_of<Name>, default_policy>, Pass, tuned<Pass, policy_of<Name>>>;
+
+template <class Pass> inline constexpr int lanes_of_pass = policy_of<Pass>::map(traits_of(Pass::view()), 0).lanes;
+
+/// Of a pass that does not reduce, its map_policy.
+template <class Pass>
+constexpr reduction_policy pass_policy(int compute_capability) {
+  constexpr pass_view pass = Pass::view();
+  if constexpr (pass.folds > 0) return policy_of<Pass>::reduction(traits_of(pass), compute_capability);
+  else return reduction_policy{policy_of<Pass>::map(traits_of(pass), compute_capability)};
+}
+template <class Pass>
+constexpr loop_policy loop_policy_of(int states, int compute_capability) {
+  return policy_of<Pass>::loop(traits_of(Pass::view(), states), compute_capability);
+}
+template <class Pass>
+constexpr scan_policy scan_policy_of(int compute_capability) {
+  return policy_of<Pass>::scan(traits_of(Pass::view()), compute_capability);
+}
 
 }  // namespace detail
 }  // namespace dsl
