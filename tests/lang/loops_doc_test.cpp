@@ -119,7 +119,7 @@ TEST_P(loops_doc, strategies) {
   std::ostringstream out;
   std::streambuf* const before = std::cout.rdbuf(out.rdbuf());
   // clang-format off
-const dsl::plan plan = dsl::plan_of(step, dsl::state(phase, z), rate, 2.0, 0.01);
+const dsl::loop_plan plan = dsl::plan_of(step, dsl::state(phase, z), rate, 2.0, 0.01);
 std::cout << plan << '\n';          // device, strategy, grid and block, what is where, operations and bytes an element
 if (plan.loop == dsl::strategy::one_block) {
   dsl::iterate(1000, step, dsl::state(phase, z), rate, 2.0, 0.01, dsl::strategy::cooperative, dsl::launch{.block = 64});

@@ -187,18 +187,20 @@ auto tie(Targets&... targets) {
 
 /// How an assignment would run: grid, block, path, registers, cost. Runs nothing. Throws as the assignment would.
 template <class... Targets, detail::lazy E>
-plan plan_of(const tied<Targets...>& targets, const E& expression, const launch& fixed = {}) {
+auto plan_of(const tied<Targets...>& targets, const E& expression, const launch& fixed = {}) {
   if constexpr (detail::may_assign<E>(std::type_identity<std::tuple<Targets&...>>{})) {
     using pass = detail::assigned<false, std::tuple<Targets&...>, E>;
     auto to = detail::bind_targets(targets.targets, true);
-    return detail::prepared(pass::code(expression), pass(detail::all_targets(to), expression).operands(), fixed).make_plan();
+    const reduction_plan made = detail::prepared(pass::code(expression), pass(detail::all_targets(to), expression).operands(), fixed).make_plan();
+    if constexpr (pass::pass::folds::count > 0) return made;
+    else return detail::as_map(made);
   } else {
-    return {};
+    return plan{};
   }
 }
 template <class Target, class E>
   requires(detail::lazy<E> || detail::viewable<E>)
-plan plan_of(Target& target, const E& expression, const launch& fixed = {}) {
+auto plan_of(Target& target, const E& expression, const launch& fixed = {}) {
   return plan_of(dsl::tie(target), detail::as_operand(expression), fixed);
 }
 

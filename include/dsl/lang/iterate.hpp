@@ -223,7 +223,7 @@ refused iterate(const Steps&, const F&, const Arguments&...) {
 /// How a loop would run: strategy, grid, block, what stays on chip. Takes what `iterate` takes after the steps; runs nothing. Throws
 /// as it would.
 template <class Name, class F, class... S, class... Arguments>
-plan plan_of(const vectorized<Name, F>& f, const loop_state<S...>& s, const Arguments&... arguments) {
+loop_plan plan_of(const vectorized<Name, F>& f, const loop_state<S...>& s, const Arguments&... arguments) {
   using namespace detail;
   const auto variables = leaves_of_state(s);
   const device_guard guard(as_operand(std::get<0>(variables)).where());
