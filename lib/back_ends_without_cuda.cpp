@@ -22,7 +22,6 @@ class no_gpus final : public back_end {
   void copy(void*, const void*, std::size_t, direction, int, void*) override { fail(); }
   void set_zero(void*, std::size_t, int, void*) override { fail(); }
   void fill(void*, const void*, std::size_t, std::int64_t, int, void*) override { fail(); }
-  void copy_elements(const buffer_ref&, void*, const mapping&, const buffer_ref&, const void*, const mapping&, std::size_t) override { fail(); }
 
  private:
   static constexpr const char* missing = "this build of dsl has no CUDA back end";

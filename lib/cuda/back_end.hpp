@@ -7,7 +7,7 @@ namespace dsl::detail {
 
 class cuda_back_end final : public back_end {
  public:
-  constexpr explicit cuda_back_end(executor* kernels) : back_end({"cuda", true, true}, kernels, backend::cuda) {}
+  constexpr explicit cuda_back_end(kernel_services* kernels) : back_end({"cuda", true, true}, kernels, backend::cuda) {}
 
   /// 0 without a driver or a GPU, and where the GPUs cannot be counted: then the next call tries again.
   int device_count() override;
@@ -27,8 +27,6 @@ class cuda_back_end final : public back_end {
   void copy(void* to, const void* from, std::size_t bytes, direction way, int index, void* stream) override;
   void set_zero(void* at, std::size_t bytes, int index, void* stream) override;
   void fill(void* at, const void* value, std::size_t size, std::int64_t count, int index, void* stream) override;
-  void copy_elements(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from, const void* source, const mapping& elements,
-                     std::size_t size) override;
 
   void* create_stream(int index) override;
   void destroy_stream(int index, void* stream) noexcept override;

@@ -3,7 +3,6 @@
 
 #include "cuda/back_end.hpp"
 #include "cuda/calls.hpp"
-#include "exec/copy.hpp"
 #include "mem/text.hpp"
 
 namespace dsl::detail {
@@ -83,11 +82,6 @@ void cuda_back_end::copy(void* to, const void* from, std::size_t bytes, directio
 void cuda_back_end::set_zero(void* at, std::size_t bytes, int index, void* stream) {
   const current_device on(index);
   check(cudaMemsetAsync(at, 0, bytes, native(stream)), "a fill with zeros", stream);
-}
-
-void cuda_back_end::copy_elements(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from, const void* source,
-                                  const mapping& elements, std::size_t size) {
-  detail::copy_elements(to, at, target, from, source, elements, size);
 }
 
 }  // namespace dsl::detail

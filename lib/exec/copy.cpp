@@ -1,8 +1,6 @@
 // Compiled as CUDA where there is a toolkit.
 #include "exec/copy.hpp"
 
-#include <algorithm>
-
 namespace dsl::detail {
 
 namespace {
@@ -23,21 +21,6 @@ const program_code& copy_code(int size) {
     case 8: return copy_of<dtype::uint64>();
     default: return copy_of<dtype::complex128>();
   }
-}
-
-void copy_elements(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from, const void* source, const mapping& elements,
-                   std::size_t size) {
-  const program_code& code = copy_code(static_cast<int>(size));
-  const auto in = [&](const buffer_ref& memory, const void* data, const mapping& m) {
-    operand o;
-    o.kind = operand_kind::array, o.type = code.pass.view.type(0), o.rank = m.rank;
-    o.word[0] = reinterpret_cast<std::uintptr_t>(data), o.memory = memory.get();
-    std::copy_n(m.extents, max_rank, o.extents);
-    std::copy_n(m.strides, max_rank, o.strides);
-    return o;
-  };
-  const operand from_to[] = {in(from, source, elements), in(to, at, target)};
-  prepared(code, from_to, {}).run();
 }
 
 }  // namespace dsl::detail

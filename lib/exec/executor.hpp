@@ -27,9 +27,13 @@ class kernel_graph;
 const char* name_of(strategy s);
 
 /// Runs what was compiled, on operands that have been laid out. One object for each kind of devices.
-class executor {
+class executor : public kernel_services {
  public:
-  static executor& of(device where) { return back_end::of(where).kernels(); }
+  static executor& of(const back_end& devices) { return static_cast<executor&>(devices.kernels()); }
+  static executor& of(device where) { return of(back_end::of(where)); }
+
+  void copy_elements(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from, const void* source, const mapping& elements,
+                     std::size_t size) const final;
 
   /// Orders the dimensions of a space with reductions that keep some.
   virtual void order_reduced(geometry& g, int count) const = 0;

@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "exec/copy.hpp"
 #include "exec/executor.hpp"
 #include "exec/layout.hpp"
 #include "host/host.hpp"
@@ -74,11 +73,6 @@ constinit host_back_end host(&kernels);
 const device_properties& host_back_end::properties(int) {
   static const device_properties known = read_machine();
   return known;
-}
-
-void host_back_end::copy_elements(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from, const void* source,
-                                  const mapping& elements, std::size_t size) {
-  detail::copy_elements(to, at, target, from, source, elements, size);
 }
 
 }  // namespace dsl::detail

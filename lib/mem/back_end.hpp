@@ -12,10 +12,20 @@
 
 namespace dsl::detail {
 
-class executor;  // exec/executor.hpp
 struct stream_state;
 
 enum class direction : std::uint8_t { to_device, to_host, on_device };
+
+/// What this storey asks of kernels. It is the base of executors (exec/executor.hpp) and of nothing else.
+class kernel_services {
+ public:
+  /// As the `copy` of two mappings in <dsl/mem/buffer.hpp>.
+  virtual void copy_elements(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from, const void* source, const mapping& elements,
+                             std::size_t size) const = 0;
+
+ protected:
+  ~kernel_services() = default;
+};
 
 /// How a kind of devices is called, and how its work is done.
 struct back_end_traits {
@@ -31,7 +41,7 @@ class back_end {
  public:
   static constexpr int max_kinds = 16, max_devices = 256;
 
-  constexpr back_end(const back_end_traits& traits, executor* kernels, backend kind = {}) : traits(traits), kernels_(kernels), kind_(kind) {}
+  constexpr back_end(const back_end_traits& traits, kernel_services* kernels, backend kind = {}) : traits(traits), kernels_(kernels), kind_(kind) {}
   back_end(const back_end&) = delete;
 
   /// The object of a kind: one of the library's own three, or one that was added.
@@ -43,7 +53,7 @@ class back_end {
   static void add(back_end& made);
 
   const back_end_traits traits;
-  executor& kernels() const noexcept { return *kernels_; }
+  kernel_services& kernels() const noexcept { return *kernels_; }
   backend kind() const noexcept { return kind_; }
   /// A device's default stream, which lives until the program ends.
   stream_state& default_stream(int index);
@@ -74,9 +84,6 @@ class back_end {
   virtual void set_zero(void* at, std::size_t bytes, int index, void* stream) = 0;
   /// `value` of size 1, 2, 4, 8 or 16 bytes, `count` times.
   virtual void fill(void* at, const void* value, std::size_t size, std::int64_t count, int index, void* stream) = 0;
-  /// As the `copy` of two mappings in <dsl/mem/buffer.hpp>.
-  virtual void copy_elements(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from, const void* source,
-                             const mapping& elements, std::size_t size) = 0;
 
   // Streams, and places in them that can be waited for.
 
@@ -99,7 +106,7 @@ class back_end {
  private:
   static std::atomic<back_end*> table[max_kinds];
 
-  executor* const kernels_;
+  kernel_services* const kernels_;
   backend kind_;
   std::atomic<stream_state*> default_streams_[max_devices] = {};
 };

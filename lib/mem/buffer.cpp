@@ -141,7 +141,7 @@ void copy(const buffer_ref& to, void* at, const buffer_ref& from, const void* so
 
 void copy(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from, const void* source, const mapping& elements,
           std::size_t size) {
-  back_end::of(from.where()).copy_elements(to, at, target, from, source, elements, size);
+  back_end::of(from.where()).kernels().copy_elements(to, at, target, from, source, elements, size);
 }
 
 void fill(const buffer_ref& to, void* at, const void* element, std::size_t size, std::int64_t count) {

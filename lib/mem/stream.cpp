@@ -12,7 +12,7 @@ thread_local std::vector<stream> guards;
 namespace detail {
 
 void stream_state::release() noexcept {
-  if (owners.fetch_sub(1, std::memory_order_acq_rel) != 1 || permanent) return;
+  if (permanent || owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   scratch.reset();
   on.destroy_stream(index, native);
   delete this;

@@ -19,7 +19,7 @@ struct stream_attachment {
 struct stream_state {
   back_end& on;
   const int index;               // of the device among its kind
-  const bool permanent;          // a device's default stream
+  const bool permanent;          // a device's default stream, whose owners are not counted
   void* native = nullptr;        // as `back_end::create_stream` gives it
   std::atomic<bool> is_handed_out{false};  // the program has the handle, with which it may capture the stream into a graph
   std::atomic<int> owners{1};
@@ -30,7 +30,9 @@ struct stream_state {
 
   static stream_state& of(const stream& s) { return *s.state_; }
   device where() const { return {on.kind(), index}; }
-  void retain() noexcept { owners.fetch_add(1, std::memory_order_relaxed); }
+  void retain() noexcept {
+    if (!permanent) owners.fetch_add(1, std::memory_order_relaxed);
+  }
   void release() noexcept;
 
   void synchronize() { on.synchronize(index, native); }

@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include "exec/copy.hpp"
 #include "exec/grid_executor.hpp"
 #include "mem/buffer.hpp"
 #include "sim/grid.hpp"
@@ -54,11 +53,6 @@ void* sim_back_end::allocate(std::size_t bytes, int index, void* stream) {
   void* const memory = machine_memory::allocate(bytes, index, stream);
   std::memset(memory, 0xff, bytes);
   return memory;
-}
-
-void sim_back_end::copy_elements(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from, const void* source,
-                                 const mapping& elements, std::size_t size) {
-  detail::copy_elements(to, at, target, from, source, elements, size);
 }
 
 }  // namespace dsl::detail

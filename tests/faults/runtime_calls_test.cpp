@@ -46,7 +46,7 @@ struct runtime_calls : testing::Test {
 constexpr char functions[8] = {};
 const pass_view no_pass{};
 back_end& gpus = back_end::of(gpu);
-const auto& kernels = static_cast<const grid_executor&>(gpus.kernels());
+const auto& kernels = static_cast<const grid_executor&>(executor::of(gpus));
 
 kernel_attributes attributes_of(int function, int block, int device) { return kernels.attributes({&functions[function], nullptr, nullptr, no_pass}, block, device); }
 kernel_launch launch_of(int function, int shared = 0) {

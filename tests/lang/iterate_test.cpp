@@ -38,8 +38,8 @@ TEST_P(iterate, every_strategy_gives_the_same) {
     EXPECT_EQ(std::get<2>(want).size(), 12u);
     EXPECT_EQ(std::get<2>(want).back(), std::get<4>(want));
     for (const strategy s : strategies())
-      for (const dsl::launch fixed : {dsl::launch{}, dsl::launch{.block = 32, .grid = 3}, dsl::launch{.block = 64, .grid = 2}}) {
-        if (s != strategy::streamed && fixed.block == 64) continue;
+      for (const dsl::launch fixed : {dsl::launch{}, dsl::launch{.block = 32, .grid = 3}, dsl::launch{.block = 64, .grid = 2}, dsl::launch{.block = 64, .grid = 40}}) {
+        if (fixed.grid == 40 ? s != strategy::cooperative || n != 4099 : s != strategy::streamed && fixed.block == 64) continue;
         if (s == strategy::one_block && n > (simulated() ? 1025 : 4099)) continue;  // does not fit on chip
         if (s == strategy::cooperative && n > (simulated() ? 4099 : 40'003)) continue;
         ASSERT_EQ(run(s, fixed), want) << n << ", strategy " << int(s) << ", block " << fixed.block;

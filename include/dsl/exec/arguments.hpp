@@ -47,9 +47,6 @@ struct sharing {
   }
 };
 
-/// What a launch does of a reduction: all of it; only the partial results, for another launch; or what others' partial results come to.
-enum class reduction_step : std::int32_t { whole, to_partials, from_partials };
-
 /// How a kernel reduces. Its blocks work in groups of `splits`; a group makes the results of one tile's kept elements, and its blocks
 /// take its tiles in turn.
 struct fold_walk {
@@ -57,12 +54,13 @@ struct fold_walk {
   std::int32_t splits, slots;  // slots: results that a thread has sums for
   sharing threads;
   kept_along kept;
-  void* partials;              // partial results of each group; null where a block finishes its results itself
-  unsigned* tickets;           // for each group: how many blocks have left theirs
+  // Where a block leaves partial results, and where those are of which results are made; null for none. With both, the last block of a
+  // group makes them; of a launch that only makes them there are no tiles and one block a group.
+  void* partials_left;
+  unsigned* tickets;           // for each group: how many blocks have left theirs; null where results are not waited for
   const bool* stop;            // of a loop: whether it has ended; or null
-  reduction_step step = reduction_step::whole;
-  // Which of a group's partial results is its first block's, and how many they are, with those of other launches.
-  std::int32_t first_partial = 0, partial_count = 1;
+  const void* partials_taken = nullptr;
+  std::int32_t partials = 1;   // of each group
 };
 
 /// A kernel's parameters, laid out so that the launcher can fill them without knowing the kernel: this, for the strided kernel a

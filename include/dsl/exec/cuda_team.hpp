@@ -9,7 +9,7 @@ namespace dsl::detail {
 #if defined(__CUDACC__)
 
 struct device_memory {
-  static constexpr bool calls_formula = false;
+  static constexpr bool calls_formula = false, may_load_unwritten = true;
   static constexpr int compute_capability = lowest_capability();
 
   DSL_DETAIL_FN unsigned char* shared() const {

@@ -35,7 +35,7 @@ DSL_FN void poll(simulated_thread& self, quad* words, const quad* from, int coun
 DSL_FN void* shared_object(simulated_thread& self, const void* key, std::size_t bytes);
 
 struct simulated_memory {
-  static constexpr bool calls_formula = true;
+  static constexpr bool calls_formula = true, may_load_unwritten = false;
   static constexpr int compute_capability = 0;
   simulated_thread* self;
 

@@ -16,6 +16,8 @@
 //                                       was copied after the next `synchronize`.
 //   store_streaming(to, value, l2_resident)   As `store`, with the same hint.
 //   calls_formula                       Whether a formula is compiled once and called, rather than inlined where it is used.
+//   may_load_unwritten                  Whether a load of shared memory that nobody wrote does no harm where its value is not used: a branch
+//                                       less.
 //
 // The team:
 //   thread(), threads()                 This thread's number, and the number of threads, of the block.
@@ -48,6 +50,7 @@ namespace dsl::detail {
 template <class M>
 concept kernel_memory = requires(const M m, float* address, const float* from, quad* to) {
   { M::calls_formula } -> std::convertible_to<bool>;
+  { M::may_load_unwritten } -> std::convertible_to<bool>;
   { m.shared() } -> std::same_as<unsigned char*>;
   { m.template load<float>(from) } -> std::same_as<float>;
   m.store(address, 1.f);

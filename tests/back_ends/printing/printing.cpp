@@ -2,7 +2,6 @@
 
 #include <cstdio>
 
-#include "exec/copy.hpp"
 #include "exec/grid_executor.hpp"
 #include "exec/text.hpp"
 #include "mem/stream.hpp"
@@ -82,10 +81,6 @@ class devices final : public back_end {
   }
   void set_zero(void*, std::size_t bytes, int, void*) override { out << "zero " << bytes << " bytes\n"; }
   void fill(void*, const void*, std::size_t size, std::int64_t count, int, void*) override { out << "fill " << count << " x " << size << " bytes\n"; }
-  void copy_elements(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from, const void* source, const mapping& elements,
-                     std::size_t size) override {
-    dsl::detail::copy_elements(to, at, target, from, source, elements, size);
-  }
 
   void* create_stream(int index) override {
     out << "create stream " << ++last_stream << " on " << spell(index) << "\n";
