@@ -82,7 +82,7 @@ void evaluation::check_shapes(const pass_of_space& of, const pass_use& use) cons
     if (space.same_elements == nullptr) return;
     const int second = first_from(space.second);
     require_same_elements(space.same_elements, of.inputs.data(), second, of.inputs.data() + second, inputs - second);
-  } else if (codes_[of.number]->folds()) {
+  } else if (codes_[of.number]->pass.view.folds_beside_arrays()) {
     std::vector<part> parts;
     for (int i = 0; i < expression_count_; ++i) {
       const int begin = first_from(expressions_[i].first), end = first_from(expressions_[i].first + expressions_[i].count);

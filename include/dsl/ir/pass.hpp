@@ -127,18 +127,20 @@ constexpr pass_image<max_program_nodes, max_image_words> image_of(const graph& g
   pass_image<max_program_nodes, max_image_words> to;
   sequence<int> elements, results;
   int space = -1;  // of the results
-  bool several = false;
+  bool several = false, scalars = false;
   for (int i = 0; i < g.outputs.size(); ++i) {
     const known_in at = g.fold_count() > 0 ? when_known(g, g.outputs[i]) : known_in{known::by_element, 0};
     if (at.when == known::never) return without_programs();
     const bool after = at.when == known::after_folds || (at.when == known::always && (g.single >> i & 1) != 0);
     if (at.when == known::after_folds) several = several || (space >= 0 && at.space != space), space = at.space;
+    scalars = scalars || (after && at.when == known::always);
     sequence<int>& of = after ? results : elements;
     if (to.targets == max_program_outputs) throw "a formula may have at most 32 outputs";
     to.target_words[to.targets++] = target_word::make(after, of.size()).word;
     of.push_back(g.outputs[i]);
   }
-  if (several && elements.size() == 0) return without_programs();
+  const bool along_axes = space > 0 && g.spaces[space - 1].rank > 0;
+  if ((several && elements.size() == 0) || (scalars && along_axes)) return without_programs();
   // The folds that a result needs.
   sequence<int> number(g.fold_count(), -1), kept;
   if (results.size() > 0) {

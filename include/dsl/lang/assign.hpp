@@ -15,7 +15,7 @@ void assign_all(const launch& fixed, const std::tuple<Targets&...>& targets, con
     auto to = bind_targets(targets);
     if constexpr (lowered<types_of_targets<Targets...>, E...>::is_one_pass) {
       using together = assigned<std::tuple<Targets&...>, E...>;
-      if constexpr (sizeof...(E) > 1 && together::pass::folds::count > 0) {
+      if constexpr (sizeof...(E) > 1 && together::pass::view().folds_beside_arrays()) {
         const leaves_of_parts leaves(e...);
         require_one_space(leaves.all, leaves.parts, leaves.count, together::pass::view());
       }
