@@ -7,8 +7,10 @@
 
 namespace dsl::detail {
 
+namespace {
+
 /// A pass over one index space. Each output goes to a value (-1: none) and to targets.
-struct evaluation::pass_of_space {
+struct pass_of_space {
   struct output {
     int space = 0, value = -1;
     std::vector<int> targets{};
@@ -18,8 +20,6 @@ struct evaluation::pass_of_space {
   std::vector<operand> inputs;
   std::vector<output> outputs;
 };
-
-namespace {
 
 bool is_same(const operand& a, const operand& b) {
   return a.kind == b.kind && a.type == b.type && a.rank == b.rank && a.word[0] == b.word[0] && a.word[1] == b.word[1] && a.memory == b.memory &&
@@ -36,7 +36,41 @@ void check_shapes(const reduced_axes* spaces, int count, const operand* leaves) 
     if (s->same_elements != nullptr) require_same_elements(s->same_elements, leaves + s->first, s->second - s->first, leaves + s->second, s->end - s->second);
 }
 
-evaluation::evaluation(const schedule_view& plan, const program_code* const* codes, const operand* leaves, const reduced_axes* spaces, const part* expressions,
+class evaluation::passes {
+ public:
+  passes(const schedule_view& plan, const program_code* const* codes, const operand* leaves, const reduced_axes* spaces, const part* expressions, int expression_count,
+         int targets);
+  source source_of(int target) const;
+  void bind(int target, const operand& elements);
+  void queue(std::size_t count, const launch& fixed) const;
+  std::size_t size() const { return passes_.size(); }
+  const operand* last_inputs() const { return passes_.back().inputs.data(); }
+
+ private:
+  struct place { const pass_of_space* pass; std::size_t output; };
+  pass_of_space bind_inputs(int number, const pass_use& use) const;
+  void check_shapes(const pass_of_space& of, const pass_use& use) const;
+  bool has_same_operands(const pass_of_space& a, const pass_of_space& b) const;
+  void add_outputs(pass_of_space& of, const pass_use& use);
+  void give_memory_to_values(pass_of_space& of);
+  int leaf_of(int input) const;
+  place place_of(int target) const;
+  operand result_operand(const pass_of_space& of, std::size_t output, const operand& elements) const;
+  void add_copies(const pass_of_space& p, statement& to) const;
+
+  const schedule_view& plan_;
+  const program_code* const* codes_;
+  const operand* leaves_;
+  const reduced_axes* spaces_;
+  const part* expressions_;
+  int expression_count_;
+  std::vector<pass_of_space> passes_;
+  std::vector<operand> values_, targets_;
+  std::vector<int> stored_as_;  // for each value: the equal one that has memory
+  std::vector<buffer_ref> memory_;
+};
+
+evaluation::passes::passes(const schedule_view& plan, const program_code* const* codes, const operand* leaves, const reduced_axes* spaces, const part* expressions,
                        int expression_count, int targets)
     : plan_(plan), codes_(codes), leaves_(leaves), spaces_(spaces), expressions_(expressions), expression_count_(expression_count),
       values_(static_cast<std::size_t>(plan.values)), targets_(static_cast<std::size_t>(targets)), stored_as_(static_cast<std::size_t>(plan.values), -1) {
@@ -55,11 +89,9 @@ evaluation::evaluation(const schedule_view& plan, const program_code* const* cod
   }
 }
 
-evaluation::~evaluation() = default;
+int evaluation::passes::leaf_of(int input) const { return input < plan_.leaves ? input : plan_.value[input - plan_.leaves].leaf; }
 
-int evaluation::leaf_of(int input) const { return input < plan_.leaves ? input : plan_.value[input - plan_.leaves].leaf; }
-
-evaluation::pass_of_space evaluation::bind_inputs(int number, const pass_use& use) const {
+pass_of_space evaluation::passes::bind_inputs(int number, const pass_use& use) const {
   const scheduled_pass& pass = plan_.pass[number];
   pass_of_space made{number, use.space, {}, std::vector<pass_of_space::output>(static_cast<std::size_t>(pass.outputs))};
   for (int i = 0; i < pass.inputs; ++i) {
@@ -70,7 +102,7 @@ evaluation::pass_of_space evaluation::bind_inputs(int number, const pass_use& us
   return made;
 }
 
-void evaluation::check_shapes(const pass_of_space& of, const pass_use& use) const {
+void evaluation::passes::check_shapes(const pass_of_space& of, const pass_use& use) const {
   const int inputs = plan_.pass[of.number].inputs;
   const auto first_from = [&](int leaf) {
     int i = 0;
@@ -92,14 +124,14 @@ void evaluation::check_shapes(const pass_of_space& of, const pass_use& use) cons
   }
 }
 
-bool evaluation::has_same_operands(const pass_of_space& a, const pass_of_space& b) const {
+bool evaluation::passes::has_same_operands(const pass_of_space& a, const pass_of_space& b) const {
   if (a.space == 0 || b.space == 0) return false;
   const fold_axes &of_a = spaces_[a.space - 1].axes, &of_b = spaces_[b.space - 1].axes;
   return of_a.rank == of_b.rank && axes_within(of_a) == axes_within(of_b) && spaces_[a.space - 1].rank == spaces_[b.space - 1].rank &&
          std::equal(a.inputs.begin(), a.inputs.end(), b.inputs.begin(), is_same);
 }
 
-void evaluation::add_outputs(pass_of_space& of, const pass_use& use) {
+void evaluation::passes::add_outputs(pass_of_space& of, const pass_use& use) {
   for (std::size_t i = 0; i < of.outputs.size(); ++i) {
     const output_place& given = plan_.output[use.first_output + static_cast<int>(i)];
     if (given.value < 0 && given.target < 0) continue;
@@ -114,7 +146,7 @@ void evaluation::add_outputs(pass_of_space& of, const pass_use& use) {
   }
 }
 
-void evaluation::give_memory_to_values(pass_of_space& of) {
+void evaluation::passes::give_memory_to_values(pass_of_space& of) {
   const int inputs = static_cast<int>(of.inputs.size());
   const pass_view& pass = codes_[of.number]->pass.view;
   for (std::size_t i = 0; i < of.outputs.size(); ++i) {
@@ -136,14 +168,14 @@ void evaluation::give_memory_to_values(pass_of_space& of) {
   }
 }
 
-evaluation::place evaluation::place_of(int target) const {
+evaluation::passes::place evaluation::passes::place_of(int target) const {
   for (const pass_of_space& p : passes_)
     for (std::size_t i = 0; i < p.outputs.size(); ++i)
       if (std::find(p.outputs[i].targets.begin(), p.outputs[i].targets.end(), target) != p.outputs[i].targets.end()) return {&p, i};
   return {&passes_.back(), 0};
 }
 
-evaluation::source evaluation::source_of(int target) const {
+evaluation::source evaluation::passes::source_of(int target) const {
   const place at = place_of(target);
   const pass_view& pass = codes_[at.pass->number]->pass.view;
   const auto inputs = static_cast<int>(at.pass->inputs.size());
@@ -153,7 +185,7 @@ evaluation::source evaluation::source_of(int target) const {
   return s;
 }
 
-operand evaluation::result_operand(const pass_of_space& of, std::size_t output, const operand& elements) const {
+operand evaluation::passes::result_operand(const pass_of_space& of, std::size_t output, const operand& elements) const {
   operand o = elements;
   if (codes_[of.number]->pass.view.is_result(static_cast<int>(output))) lie_along(o, spaces_[of.outputs[output].space - 1].axes);
   else o.kind = operand_kind::array;  // a single value may be an element
@@ -161,12 +193,12 @@ operand evaluation::result_operand(const pass_of_space& of, std::size_t output, 
   return o;
 }
 
-void evaluation::bind(int target, const operand& elements) {
+void evaluation::passes::bind(int target, const operand& elements) {
   const place at = place_of(target);
   targets_[static_cast<std::size_t>(target)] = result_operand(*at.pass, at.output, elements);
 }
 
-void evaluation::queue(std::size_t count, const launch& fixed) const {
+void evaluation::passes::queue(std::size_t count, const launch& fixed) const {
   statement all(count);
   for (std::size_t n = 0; n < count; ++n) {
     const pass_of_space& p = passes_[n];
@@ -187,7 +219,7 @@ void evaluation::queue(std::size_t count, const launch& fixed) const {
   all.assign();
 }
 
-void evaluation::add_copies(const pass_of_space& p, statement& to) const {
+void evaluation::passes::add_copies(const pass_of_space& p, statement& to) const {
   const pass_view& pass = codes_[p.number]->pass.view;
   for (const pass_of_space::output& o : p.outputs) {
     if (o.value < 0) continue;
@@ -201,9 +233,14 @@ void evaluation::add_copies(const pass_of_space& p, statement& to) const {
   }
 }
 
-void evaluation::assign(const launch& fixed) const { queue(passes_.size(), fixed); }
-void evaluation::assign_all_but_last() const { queue(passes_.size() - 1, {}); }
-
-const operand* evaluation::last_inputs() const { return passes_.back().inputs.data(); }
+evaluation::evaluation(const schedule_view& plan, const program_code* const* codes, const operand* leaves, const reduced_axes* spaces, const part* expressions,
+                       int expression_count, int targets)
+    : passes_(new passes(plan, codes, leaves, spaces, expressions, expression_count, targets)) {}
+evaluation::~evaluation() { delete passes_; }
+evaluation::source evaluation::source_of(int target) const { return passes_->source_of(target); }
+void evaluation::bind(int target, const operand& elements) { passes_->bind(target, elements); }
+void evaluation::assign(const launch& fixed) { passes_->queue(passes_->size(), fixed); }
+void evaluation::assign_all_but_last() { passes_->queue(passes_->size() - 1, {}); }
+const operand* evaluation::last_inputs() const { return passes_->last_inputs(); }
 
 }  // namespace dsl::detail

@@ -40,35 +40,14 @@ class evaluation {
   /// Gives a target.
   void bind(int target, const operand& elements);
   /// Queues all passes. `fixed` is for those that write to targets.
-  void assign(const launch& fixed) const;
+  void assign(const launch& fixed);
   /// For a statement whose last pass is run by others, and its operands.
-  void assign_all_but_last() const;
+  void assign_all_but_last();
   const operand* last_inputs() const;
 
  private:
-  struct pass_of_space;
-  struct place { const pass_of_space* pass; std::size_t output; };
-  pass_of_space bind_inputs(int number, const pass_use& use) const;
-  void check_shapes(const pass_of_space& of, const pass_use& use) const;
-  bool has_same_operands(const pass_of_space& a, const pass_of_space& b) const;
-  void add_outputs(pass_of_space& of, const pass_use& use);
-  void give_memory_to_values(pass_of_space& of);
-  int leaf_of(int input) const;
-  place place_of(int target) const;
-  void queue(std::size_t count, const launch& fixed) const;
-  void add_copies(const pass_of_space& p, statement& to) const;
-  operand result_operand(const pass_of_space& of, std::size_t output, const operand& elements) const;
-
-  const schedule_view& plan_;
-  const program_code* const* codes_;
-  const operand* leaves_;
-  const reduced_axes* spaces_;
-  const part* expressions_;
-  int expression_count_;
-  std::vector<pass_of_space> passes_;
-  std::vector<operand> values_, targets_;
-  std::vector<int> stored_as_;  // for each value: the equal one that has memory
-  std::vector<buffer_ref> memory_;
+  class passes;
+  passes* passes_;
 };
 
 }  // namespace dsl::detail

@@ -119,6 +119,7 @@ inline constexpr std::size_t max_image_words = 4 * max_program_outputs;
 constexpr pass_image<max_program_nodes, max_image_words> without_programs() {
   pass_image<max_program_nodes, max_image_words> none;
   none.is_one_pass = false, none.programs = 2;
+  none.nodes = none.outputs = 1;  // nvcc warns of loops without a step
   return none;
 }
 

@@ -12,10 +12,13 @@ struct origin {
   int space = 0, depth = 0;
 };
 
+// Templates, since most files split no graph, and what is not instantiated costs them less.
+
 /// How each node of a graph becomes known.
+template <class Graph>
 class node_origins {
  public:
-  constexpr explicit node_origins(const graph& g) : g_(g), fold_depths_(g.fold_count(), 0) {
+  constexpr explicit node_origins(const Graph& g) : g_(g), fold_depths_(g.fold_count(), 0) {
     for (int i = 0; i < g.size(); ++i) origins_.push_back(origin_of(g[i]));
   }
   constexpr const origin& operator[](int node) const { return origins_[node]; }
@@ -62,16 +65,17 @@ class node_origins {
     return {origin::combined, 0, depth};
   }
 
-  const graph& g_;
+  const Graph& g_;
   sequence<int> fold_depths_;
   sequence<origin> origins_;
 };
 
 /// Splits a graph into passes. What is known for each element is computed anew in every pass that needs it; what a reduction leaves is
 /// stored, once. Passes of one depth whose operands are of the same kinds and dtypes become one program.
+template <class Graph>
 class pass_splitter {
  public:
-  constexpr explicit pass_splitter(const graph& g) : g_(g), origins_(g) {
+  constexpr explicit pass_splitter(const Graph& g) : g_(g), origins_(g) {
     find_leaves();
     find_values();
     make_uses();
@@ -456,8 +460,8 @@ class pass_splitter {
     return to.add_fold(std::move(rule), std::move(values));
   }
 
-  const graph& g_;
-  node_origins origins_;
+  const Graph& g_;
+  node_origins<Graph> origins_;
   sequence<int> leaves_, space_of_leaf_, values_, numbers_;
   sequence<char> live_, is_value_;
   sequence<use> uses_;

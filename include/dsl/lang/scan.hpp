@@ -260,7 +260,7 @@ void assign_scan(Target& target, const scan_expression<Operator, A, R, Rank, Ope
     using scheduled = typename compiled::several;
     constexpr int last = scheduled::passes - 1, inputs = inputs_of_kernel<scheduled::exact.pass[last].inputs>();
     const device_guard guard(home_of(e.operand, as_operand(target)));
-    const assigned_in_passes<scheduled, Operand> before(0, e.operand);
+    assigned_in_passes<scheduled, Operand> before(0, e.operand);
     operand all[inputs + 1];
     for (int i = 0; i < inputs; ++i) all[i] = before.passes.last_inputs()[i];
     before.passes.assign_all_but_last();
