@@ -17,6 +17,8 @@ struct formula {
   template <class... S> static constexpr auto trace(tracer&, S... s) { return F{}(s...); }
 };
 
+template <class Name, class F> inline constexpr bool may_reduce<formula<Name, F>> = true;
+
 /// A functor that is called for each element.
 template <class Name, class F>
 struct functor {
