@@ -12,8 +12,8 @@ if [ ! -d "$folder" ]; then
   mkdir -p "$kept"
   made=$(mktemp -d "$kept/XXXXXX")
   trap 'rm -rf "$made"' EXIT
-  if ! python3 -m pip install --quiet --disable-pip-version-check --retries 1 --timeout 10 --no-deps --only-binary :all: --target "$made/$name" \
-    "$name==$version"; then
+  if ! python3 -m pip install --quiet --root-user-action ignore --disable-pip-version-check --retries 1 --timeout 10 \
+    --no-deps --only-binary :all: --target "$made/$name" "$name==$version"; then
     echo "$name $version cannot be installed from PyPI: nothing is checked" >&2
     exit 77
   fi
