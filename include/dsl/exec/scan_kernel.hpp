@@ -227,8 +227,8 @@ struct scan_thread : kernel_body<typename Scan::pass, Scan::inputs, Arguments, M
     const std::int64_t tile = ((block * scan_block_threads) >> t.log2_columns) + this->row_of(thread);
     if (tile >= args.tiles) return;
     this->enter(0, static_cast<std::uint32_t>(tile));
-    constexpr int ahead = 4;  // rows whose loads are on the way together
-    group g[ahead];
+    constexpr int rows_ahead = 4;  // rows whose loads are on the way together
+    group g[rows_ahead];
     this->place_in_tile(g[0], this->column_of(thread), 0);
     const int count = g[0].count, column = g[0].column;
     if (count <= 0) return;
@@ -247,16 +247,16 @@ struct scan_thread : kernel_body<typename Scan::pass, Scan::inputs, Arguments, M
       for (int l = 0; l < lanes; ++l) before[l] = joined(l);
       none = false;
     };
-    for (int next = 0; next < height; next += ahead) {
+    for (int next = 0; next < height; next += rows_ahead) {
       bool is_new = next % column_run == 0;
       if (is_new && next > 0) end_run();
       DSL_DETAIL_UNROLL
-      for (int k = 0; k < ahead; ++k) {
+      for (int k = 0; k < rows_ahead; ++k) {
         this->place_in_tile(g[k], column, next + k < height ? next + k : next);
         read(g[k]);
       }
       DSL_DETAIL_UNROLL
-      for (int k = 0; k < ahead; ++k) {
+      for (int k = 0; k < rows_ahead; ++k) {
         if (next + k >= height) break;
         const bool head = corner[1] + next + k == 0;
         const auto out = this->compute_read(g[k]);
@@ -284,13 +284,13 @@ struct scan_thread : kernel_body<typename Scan::pass, Scan::inputs, Arguments, M
   DSL_DETAIL_KERNEL_FN V init() const { return from_literal<V>(scan.init); }
 
   DSL_DETAIL_KERNEL_FN void place_round(std::int64_t tile, int round, int thread, group& g) {
-    const std::int64_t part = tile * rounds + round;
+    const std::int64_t number = tile * rounds + round;
     if constexpr (!strided) {
-      g.first = (part * scan_block_threads + thread) * lanes;
+      g.first = (number * scan_block_threads + thread) * lanes;
       g.count = this->lanes_from(g.first);
     } else {
-      if (part >= args.tiles) return;  // no lanes
-      this->enter(0, static_cast<std::uint32_t>(part));
+      if (number >= args.tiles) return;  // no lanes
+      this->enter(0, static_cast<std::uint32_t>(number));
       this->place_in_tile(g, this->column_of(thread), this->row_of(thread));
       g.first = corner[0] + g.column;
       if (g.row >= height) g.count = 0;

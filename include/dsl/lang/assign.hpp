@@ -65,8 +65,8 @@ class reductions_apart {
   }
   template <bool Share, class... Targets, class... Some>
   void add(const std::tuple<bound_target<Targets>&...>& to, const Some&... e) {
-    using part = assigned<Share, std::tuple<Targets&...>, Some...>;
-    all_.add(part::code(e...), part(to, e...).operands(), fixed_);
+    using one_pass = assigned<Share, std::tuple<Targets&...>, Some...>;
+    all_.add(one_pass::code(e...), one_pass(to, e...).operands(), fixed_);
   }
   template <std::size_t I>
   auto targets_of() const {

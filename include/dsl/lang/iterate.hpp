@@ -97,8 +97,8 @@ loop bind_loop(const std::tuple<S&...>& variables, std::tuple<Beside...>& beside
   constexpr int states = sizeof...(S), targets = states + static_cast<int>(sizeof...(Beside));
   const std::tuple<S&..., Beside&...> all = std::tuple_cat(variables, std::apply([](auto&... b) { return std::tie(b...); }, beside));
   auto to = bind_targets(all);
-  using bound = assigned<false, std::tuple<S&..., Beside&...>, Step>;
-  return {loop_code_for<bound::inputs, Arguments, states, Stops ? targets - 2 : -1>(kernel_name(step), typename bound::pass{}), bound(all_targets(to), step).operands(), fixed, how};
+  using assignment = assigned<false, std::tuple<S&..., Beside&...>, Step>;
+  return {loop_code_for<assignment::inputs, Arguments, states, Stops ? targets - 2 : -1>(kernel_name(step), typename assignment::pass{}), assignment(all_targets(to), step).operands(), fixed, how};
 }
 
 // What is recorded: the state's scalars, the records' outputs, the samples.
@@ -229,10 +229,10 @@ plan plan_of(const vectorized<Name, F>& f, const loop_state<S...>& s, const Argu
   const device_guard guard(as_operand(std::get<0>(variables)).where());
   const auto parameters = filter(parameters_alone{}, arguments...);
   const auto formula = call_with(f, s.variables, parameters, std::index_sequence_for<S...>{}, std::make_index_sequence<std::tuple_size_v<decltype(parameters)>>{});
-  const auto step = step_formula(variables, formula, filter(conditions_alone{}, arguments...), of_leaves<S...>(filter(records_alone{}, arguments...)));
-  auto beside = variables_beside<std::tuple_size_v<decltype(variables)>>(step);
+  const auto one_step = step_formula(variables, formula, filter(conditions_alone{}, arguments...), of_leaves<S...>(filter(records_alone{}, arguments...)));
+  auto beside = variables_beside<std::tuple_size_v<decltype(variables)>>(one_step);
   constexpr bool stops = std::tuple_size_v<decltype(filter(conditions_alone{}, arguments...))> > 0;
-  return bind_loop<leaf_count<std::remove_cvref_t<decltype(formula)>>, stops>(variables, beside, step, option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...)).make_plan();
+  return bind_loop<leaf_count<std::remove_cvref_t<decltype(formula)>>, stops>(variables, beside, one_step, option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...)).make_plan();
 }
 
 }  // namespace dsl
