@@ -184,19 +184,19 @@ auto run_loop(const loop_schedule& plan, const std::tuple<S&...>& variables, con
 
 /// Runs `variables = f(variables, parameters...)` for `steps` steps on the device of the first variable.
 ///
-/// steps: how many, 0 or more. f: made by `vectorize`; takes the variables and then the parameters, and returns the variables' new
-/// values, each of which is rounded to its variable's dtype. s: `dsl::state(...)` of arrays and views of one shape, scalars in device
-/// memory, and structs of them; they hold the last step's values in the end. arguments: the parameters, which are arrays, C++ scalars,
-/// scalars in device memory and expressions of them and of dsl::step, and broadcast to the variables' shape; then, in any order,
-/// options: every, from_step, until, record, progress, a dsl::strategy, a dsl::launch.
+/// steps: how many, 0 or more. f: made by `vectorize`; takes the variables and then the parameters, and returns the variables'
+/// new values, each of which is rounded to its variable's dtype. s: `dsl::state(...)` of arrays and views of one shape, scalars
+/// in device memory, and structs of them; they hold the last step's values in the end. arguments: the parameters, which are
+/// arrays, C++ scalars, scalars in device memory and expressions of them and of dsl::step, and broadcast to the variables' shape;
+/// then, in any order, options: every, from_step, until, record, progress, a dsl::strategy, a dsl::launch.
 ///
-/// Returns histories in device memory, one row for each step that is recorded: of each scalar among the variables an array of its dtype
-/// (of a struct with scalars a struct of arrays), then what `record` asks for, formulas' reductions before samples. One array is
-/// returned as it is, several or none in a std::tuple.
+/// Returns histories in device memory, one row for each step that is recorded: of each scalar among the variables an array of its
+/// dtype (of a struct with scalars a struct of arrays), then what `record` asks for, formulas' reductions before samples. One
+/// array is returned as it is, several or none in a std::tuple.
 ///
-/// Waits for nothing, unless `progress` is given. From run to run nothing differs; from one strategy to another floating point numbers
-/// may differ by rounding. Throws as `assign` does, and shape_error where variables share elements or `steps` is negative, before the
-/// first step: the variables are then as they were.
+/// Waits for nothing, unless `progress` is given. From run to run nothing differs; from one strategy to another floating point
+/// numbers may differ by rounding. Throws as `assign` does, and shape_error where variables share elements or `steps` is
+/// negative, before the first step: the variables are then as they were.
 /// ```cpp
 /// const auto step = dsl::vectorize([](auto phase, auto z, auto rate, auto pull, auto h) {
 ///   auto next = phase + h * (rate + pull * imag(z * exp(-1i * phase)));
@@ -239,8 +239,8 @@ refused iterate(const Steps&, const F&, const Arguments&...) {
   return {};
 }
 
-/// How a loop would run: strategy, grid, block, what stays on chip. Takes what `iterate` takes after the steps; runs nothing, waits for
-/// nothing. Throws as it would.
+/// How a loop would run: strategy, grid, block, what stays on chip. Takes what `iterate` takes after the steps; runs nothing,
+/// waits for nothing. Throws as it would.
 /// ```cpp
 /// const dsl::plan plan = dsl::plan_of(step, dsl::state(phase, z), rate, 2.0, 0.01);
 /// ```

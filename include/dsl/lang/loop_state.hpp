@@ -9,9 +9,9 @@ namespace dsl {
 template <class... S>
 struct loop_state { std::tuple<S&...> variables; };
 
-/// The variables that `iterate` feeds back: arrays and views of one shape, scalars in device memory, and structs of them. No two of them
-/// share elements. It refers to the caller's own variables, as std::tie does: a temporary does not compile, and where the result is kept
-/// they have to live as long.
+/// The variables that `iterate` feeds back: arrays and views of one shape, scalars in device memory, and structs of them. No two
+/// of them share elements. It refers to the caller's own variables, as std::tie does: a temporary does not compile, and where the
+/// result is kept they have to live as long.
 template <class... S>
 loop_state<S...> state(S&... s) {
   static_assert(detail::are_targets(std::type_identity<detail::flat_t<S...>>{}), "a loop's variables are arrays, views and scalars in device memory, not C++ scalars");

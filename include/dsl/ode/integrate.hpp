@@ -154,19 +154,19 @@ template <class T> scalar<T> copy_of(const scalar<T>& s) { return s; }
 
 }  // namespace detail
 
-/// Integrates dy/dt = f from t0 to t1, which may lie before it, with Dormand and Prince's method of order 5(4) and steps that keep the
-/// error of each below the tolerance: the root mean square over all fields' elements of error / (absolute + relative max(|y|, |z|)),
-/// where z is y after the step, at most 1 (Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.4). SciPy's
-/// solve_ivp takes the same steps.
+/// Integrates dy/dt = f from t0 to t1, which may lie before it, with Dormand and Prince's method of order 5(4) and steps that
+/// keep the error of each below the tolerance: the root mean square over all fields' elements of error / (absolute + relative
+/// max(|y|, |z|)), where z is y after the step, at most 1 (Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I,
+/// II.4). SciPy's solve_ivp takes the same steps.
 ///
 /// f: a lambda of (fields..., others...) that returns the fields' derivatives, one or a std::tuple, or with_time of one of
-/// (t, fields..., others...); without captures. fields: `dsl::state(...)` of arrays, views or scalars in device memory of one shape,
-/// real or complex; they hold y at `t` of the result in the end. t0, t1: finite, in f's unit of time. wanted: the tolerance and the
-/// bounds of the steps. others: arrays, scalars and C++ values, which stay what they are.
+/// (t, fields..., others...); without captures. fields: `dsl::state(...)` of arrays, views or scalars in device memory of one
+/// shape, real or complex; they hold y at `t` of the result in the end. t0, t1: finite, in f's unit of time. wanted: the
+/// tolerance and the bounds of the steps. others: arrays, scalars and C++ values, which stay what they are.
 ///
-/// Returns where it came to, in device memory. A step evaluates f seven times, in one kernel, and besides the fields another copy of
-/// each is kept. Waits for nothing. Throws value_error for times that are not finite and for tolerances and steps that cannot be, else
-/// as `iterate` does, before the fields are written.
+/// Returns where it came to, in device memory. A step evaluates f seven times, in one kernel, and besides the fields another copy
+/// of each is kept. Waits for nothing. Throws value_error for times that are not finite and for tolerances and steps that cannot
+/// be, else as `iterate` does, before the fields are written.
 /// ```cpp
 /// const auto pendulum = dsl::ode::with_time([](auto t, auto x, auto v, auto drive) {
 ///   return std::tuple{v, drive * cos(t) - sin(x)};
