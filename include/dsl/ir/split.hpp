@@ -279,7 +279,7 @@ class pass_splitter {
   constexpr void find_leaves() {
     for (int i = 0; i < g_.size(); ++i) {
       const node& n = g_[i];
-      if (n.code > op::fetch || (n.code == op::index && n.field(0) == position)) continue;
+      if (n.code > op::fetch || (n.code == op::index && n.field(0) == position_in_reduction)) continue;
       while (leaves_.size() <= n.field(0)) leaves_.push_back(-1);
       leaves_[n.field(0)] = i;
     }
@@ -335,7 +335,7 @@ class pass_splitter {
       const node& n = g_[i];
       if (is_input(u, i)) {
         reads[leaves_.size() + numbers_[i]] = 1;
-      } else if (n.code <= op::fetch && !(n.code == op::index && n.field(0) == position)) {
+      } else if (n.code <= op::fetch && !(n.code == op::index && n.field(0) == position_in_reduction)) {
         reads[n.field(0)] = 1;
       } else if (n.code == op::call) {
         u.calls = true;
@@ -429,8 +429,8 @@ class pass_splitter {
         n = node{kind_of(input).code, n.type, literal{place_in(u.inputs, input), 0}};
       } else if (n.code == op::count) {
         n.word = literal{};
-      } else if (n.code == op::index && n.field(0) == position) {
-        n.word = fields(position);
+      } else if (n.code == op::index && n.field(0) == position_in_reduction) {
+        n.word = fields(position_in_reduction);
       } else if (n.code <= op::fetch) {
         n.word.bits = place_in(u.inputs, n.field(0));
       } else if (n.code == op::folded) {

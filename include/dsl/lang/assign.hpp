@@ -81,8 +81,10 @@ tied<Targets...> tied_to(const std::tuple<Targets&...>& targets) { return {targe
 }  // namespace detail
 
 /// Targets for a formula with several outputs, or for as many expressions in a std::tuple: arrays for elements, scalars for
-/// reductions; of a struct its members. One kernel, but for reductions that do not read the same operands. All right sides are complete
-/// before the first element is written. Throws as `assign` does, and shape_error where an element would be written twice.
+/// reductions; of a struct its members. One kernel, but for reductions that do not read the same operands. All right sides are
+/// complete before the first element is written. It refers to the caller's own variables, as std::tie does: a temporary does not
+/// compile, and where the result is kept they have to live as long. The assignment waits for nothing. Throws as `assign` does,
+/// and shape_error where an element would be written twice.
 template <class... Targets>
 auto tie(Targets&... targets) {
   constexpr bool are_targets = detail::are_targets(std::type_identity<detail::flat_t<Targets...>>{});
