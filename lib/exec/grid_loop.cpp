@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "exec/grid_executor.hpp"
+#include "exec/layout.hpp"
 #include "exec/parameters.hpp"
 #include "exec/scratch.hpp"
 #include "exec/text.hpp"
@@ -12,7 +13,6 @@ namespace dsl::detail {
 
 namespace {
 
-std::int64_t pieces(std::int64_t n, std::int64_t piece) { return (n + piece - 1) / piece; }
 int warps_from(std::int64_t threads) { return static_cast<int>(std::max<std::int64_t>(1, pieces(threads, 32)) * 32); }
 
 }  // namespace

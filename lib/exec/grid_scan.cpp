@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "exec/grid_executor.hpp"
+#include "exec/layout.hpp"
 #include "exec/parameters.hpp"
 #include "exec/scan.hpp"
 #include "exec/text.hpp"
@@ -11,8 +12,6 @@
 namespace dsl::detail {
 
 namespace {
-
-std::int64_t pieces(std::int64_t n, std::int64_t piece) { return (n + piece - 1) / piece; }
 
 // A scan's plan, and how its tiles lie in the index space.
 struct tiled_scan {

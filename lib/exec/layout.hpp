@@ -7,6 +7,9 @@
 
 namespace dsl::detail {
 
+/// How many pieces of a length cover n.
+inline std::int64_t pieces(std::int64_t n, std::int64_t length) { return (n + length - 1) / length; }
+
 inline bool has_elements(const operand& o) { return o.kind <= operand_kind::index; }
 
 /// An operand's strides along the dimensions of the shape: 0 where it is broadcast.

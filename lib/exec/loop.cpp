@@ -5,14 +5,13 @@
 
 #include "exec/copy.hpp"
 #include "exec/executor.hpp"
+#include "exec/layout.hpp"
 #include "exec/text.hpp"
 #include "mem/stream.hpp"
 
 namespace dsl::detail {
 
 namespace {
-
-std::int64_t pieces(std::int64_t n, std::int64_t piece) { return (n + piece - 1) / piece; }
 
 bool is_one_kernel(strategy s) { return s >= strategy::elementwise; }
 

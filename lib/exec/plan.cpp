@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "exec/executor.hpp"
+#include "exec/layout.hpp"
 #include "exec/text.hpp"
 
 namespace dsl {
@@ -105,8 +106,6 @@ text scan_plan::describe() const {
 namespace detail {
 
 namespace {
-
-std::int64_t pieces(std::int64_t n, std::int64_t piece) { return (n + piece - 1) / piece; }
 
 int power_of_two_from(std::int64_t n, int most) {
   int p = 1;

@@ -10,8 +10,6 @@ namespace dsl::detail {
 
 namespace {
 
-std::int64_t pieces(std::int64_t n, std::int64_t piece) { return (n + piece - 1) / piece; }
-
 // SIMD loops on all cores.
 class host_executor final : public executor {
  public:

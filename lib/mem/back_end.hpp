@@ -63,6 +63,7 @@ class back_end {
   /// The number of the device with this name, which need not be there; none if the name is of another kind.
   virtual std::optional<int> find(std::string_view name) const;
   virtual std::string spell(int index) const;
+  /// At most `max_devices`.
   virtual int device_count() { return 1; }
   /// Why there is no device, where there is none.
   virtual std::string why_no_device() { return {}; }

@@ -80,19 +80,19 @@ struct pending_copy {
 struct thread_run : simulated_thread {
   block_run* home;
   warp_run* warp;
+  fiber* on;           // where it has begun and not ended
   std::uint32_t lane;  // a bit
-  thread_state state;
-  fiber* on;  // where it has begun and not ended
   std::uint32_t who;
-  // What it gives to and wants of its warp.
+  thread_state state;
+  // What it gives to its warp, and wants of it.
+  int wanted_lane;
   const void* given;
   void* wanted;
   std::size_t given_bytes;
-  int wanted_lane;
   // The last cell that it polled, and how many had been published by then.
   const void* polled;
   std::uint64_t published;
-  int polls;
+  int polls, polls_again;
   int groups;  // of copies that it has closed
   std::vector<pending_copy> copies;
 };
@@ -100,19 +100,17 @@ struct thread_run : simulated_thread {
 struct warp_run {
   thread_run* first;
   std::uint32_t lanes, ready, polling, at_barrier, at_exchange;  // bits
-  std::uint32_t when;                                            // as a moment's
+  // When its lanes last were at a barrier together, and when they last exchanged values or were: what a lane has read by then another
+  // may write.
+  std::uint32_t barrier, meeting;
 
-  thread_run* take_ready();
+  thread_run* take_ready() {
+    if (ready == 0) return nullptr;
+    const int next = std::countr_zero(ready);
+    ready &= ready - 1;
+    return first + next;
+  }
 };
-
-thread_run* warp_run::take_ready() {
-  if (ready == 0) return nullptr;
-  const int lane = std::countr_zero(ready);
-  ready &= ready - 1;
-  return first + lane;
-}
-
-moment now_of(const thread_run& t) { return {t.who, t.warp->when}; }
 
 /// A place where one block after another runs.
 struct block_run {
@@ -122,6 +120,7 @@ struct block_run {
   std::vector<warp_run> warps;
   int arrived, ended;
   bool was_last;
+  std::uint32_t clock, barrier;  // the time, and that of the last barrier
   // How far it has seen what other blocks did: all of it, and so far that it may write what they read.
   std::unordered_map<std::uint32_t, std::uint32_t> seen, seen_reads;
 
@@ -136,6 +135,8 @@ struct block_run {
     return std::any_of(warps.begin(), warps.end(), [](const warp_run& w) { return w.polling != 0; });
   }
 };
+
+moment now_of(const thread_run& t) { return {t.who, t.home->clock}; }
 
 /// Unwinds the stacks of what had not ended when something failed.
 struct abandoned {};
@@ -246,6 +247,7 @@ std::int64_t grid_run::next_block() {
 void grid_run::begin(block_run& b) {
   b.number = next_block();
   b.arrived = b.ended = 0;
+  b.clock = b.barrier = 0;
   b.seen.clear(), b.seen_reads.clear();
   for (block_run::shared_thing& s : b.shared) std::memset(s.memory.get(), 0xff, s.where->bytes);
   for (thread_run& t : b.threads) {
@@ -254,7 +256,7 @@ void grid_run::begin(block_run& b) {
     t.polled = nullptr, t.groups = 0;
     t.copies.clear();
   }
-  for (warp_run& w : b.warps) w.ready = w.lanes, w.polling = w.at_barrier = w.at_exchange = w.when = 0;
+  for (warp_run& w : b.warps) w.ready = w.lanes, w.polling = w.at_barrier = w.at_exchange = w.barrier = w.meeting = 0;
 }
 
 void grid_run::run() {
@@ -357,10 +359,8 @@ void grid_run::synchronize(thread_run& t) {
   block_run& b = *t.home;
   if (++b.arrived < launch_.block) return leave(t, thread_state::at_barrier);
   b.arrived = 0;
-  for (warp_run& w : b.warps) {
-    w.when = moment::after_block_barrier(w.when);
-    w.ready = w.lanes;
-  }
+  b.barrier = ++b.clock;
+  for (warp_run& w : b.warps) w.barrier = w.meeting = b.barrier, w.ready = w.lanes;
   t.warp->ready &= ~t.lane;
 }
 
@@ -370,7 +370,7 @@ void grid_run::synchronize_warp(thread_run& t) {
   if (w.at_barrier != w.lanes) return leave(t, thread_state::at_warp_barrier);
   w.at_barrier = 0;
   w.ready |= w.lanes & ~t.lane;
-  w.when = t.home->warps.size() == 1 ? moment::after_block_barrier(w.when) : moment::after_warp_barrier(w.when);
+  w.barrier = w.meeting = ++t.home->clock;
 }
 
 void grid_run::exchange(thread_run& t, void* to, const void* value, std::size_t bytes, int lane) {
@@ -379,6 +379,7 @@ void grid_run::exchange(thread_run& t, void* to, const void* value, std::size_t 
   w.at_exchange |= t.lane;
   if (w.at_exchange != w.lanes) return leave(t, thread_state::at_exchange);
   w.at_exchange = 0;
+  w.meeting = ++t.home->clock;
   w.ready |= w.lanes & ~t.lane;
   each_bit(w.lanes, [&](int i) {
     const thread_run& each = w.first[i];
@@ -414,6 +415,7 @@ bool grid_run::is_last(thread_run& t, unsigned* counter, unsigned count) {
 void grid_run::publish(thread_run& t, quad* to, const quad* words, int count) {
   find(t, to, static_cast<std::size_t>(count) * sizeof *to, alignof(quad));
   std::copy_n(words, count, to);
+  ++t.home->clock;
   publishers_[to] = now_of(t);
   ++published_;
 }
@@ -421,8 +423,9 @@ void grid_run::publish(thread_run& t, quad* to, const quad* words, int count) {
 void grid_run::poll(thread_run& t, quad* words, const quad* from, int count) {
   find(t, from, static_cast<std::size_t>(count) * sizeof *from, alignof(quad));
   constexpr int most = 64;  // of several cells in turn
-  if (t.published != published_) t.polls = 0;
-  if (t.published == published_ && (t.polled == from || ++t.polls > most)) {
+  if (t.published != published_) t.polls = 0, t.polls_again = 0;
+  // A cell may be polled twice before it is waited for: a kernel that polls it no further goes on without what will be there.
+  if (t.published == published_ && (t.polled == from ? ++t.polls_again > 1 : ++t.polls > most)) {
     t.warp->polling |= t.lane;
     leave(t, thread_state::polling);
   }
@@ -459,17 +462,17 @@ region& grid_run::find(thread_run& t, const void* address, std::size_t bytes, st
 
 // Whether what a thread did is known to come before what this one does now.
 bool grid_run::is_before(moment past, const thread_run& t, bool read_then_write) const {
-  const moment now = now_of(t);
-  if (past.who == now.who) return true;
-  if (past.block() == now.block()) {
-    const bool same_warp = past.thread() / warp_size == now.thread() / warp_size;
-    return same_warp ? past.when != now.when : past.block_barriers() != now.block_barriers();
+  if (past.who == t.who) return true;
+  const block_run& b = *t.home;
+  if (past.block() == t.who >> moment::thread_bits) {
+    const bool same_warp = past.thread() / warp_size == t.thread / warp_size;
+    return past.is_before(!same_warp ? b.barrier : read_then_write ? t.warp->meeting : t.warp->barrier);
   }
   const auto was_seen = [&](const auto& seen) {
     const auto found = seen.find(past.block());
-    return found != seen.end() && static_cast<std::int32_t>(found->second - past.when) >= 0;
+    return found != seen.end() && past.is_before(found->second);
   };
-  return was_seen(t.home->seen) || (read_then_write && was_seen(t.home->seen_reads));
+  return was_seen(b.seen) || (read_then_write && was_seen(b.seen_reads));
 }
 
 void grid_run::note_read(thread_run& t, region& r, std::uintptr_t at, std::size_t bytes, std::size_t alignment) {

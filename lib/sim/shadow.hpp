@@ -9,12 +9,12 @@
 
 namespace dsl::detail {
 
-/// A thread at a time of its own: of two of them it can be told whether a barrier lies between.
+/// A thread at a time of its block's clock, which each barrier moves on.
 struct moment {
-  std::uint32_t who = 0;   // the block's number, from 1 on, and the thread's; 0 is nobody
-  std::uint32_t when = 0;  // how many barriers its block has passed, and how many its warp since
+  std::uint32_t who = 0;  // the block's number, from 1 on, and the thread's; 0 is nobody
+  std::uint32_t when = 0;
 
-  static constexpr int thread_bits = 10, warp_bits = 10;
+  static constexpr int thread_bits = 10;
   // The write that a copy will make when it is waited for.
   static constexpr std::uint32_t pending = std::uint32_t{1} << 31;
   static std::uint32_t block_of(std::int64_t number) { return static_cast<std::uint32_t>(number % ((1 << 21) - 1)) + 1; }
@@ -22,10 +22,7 @@ struct moment {
 
   std::uint32_t block() const { return (who & ~pending) >> thread_bits; }
   int thread() const { return static_cast<int>(who & ((1u << thread_bits) - 1)); }
-  std::uint32_t block_barriers() const { return when >> warp_bits; }
-
-  static std::uint32_t after_block_barrier(std::uint32_t when) { return ((when >> warp_bits) + 1) << warp_bits; }
-  static std::uint32_t after_warp_barrier(std::uint32_t when) { return (when + 1) >> warp_bits == when >> warp_bits ? when + 1 : when; }
+  bool is_before(std::uint32_t time) const { return static_cast<std::int32_t>(when - time) < 0; }
 };
 
 /// The last accesses of each cell of a range of memory. A cell is as large as the smallest aligned access so far.
