@@ -42,7 +42,7 @@ struct index_space {
   int parent, first, end;
   bool reduces;            // its elements stay within it
   int rank;                // of what its reductions give
-  sequence<int> outputs;   // of a formula: nodes
+  sequence<int> outputs;   // nodes
 };
 
 /// Nodes in the order of their making, each once: equal nodes are one (hash-consing). Adding costs amortised constant time, which

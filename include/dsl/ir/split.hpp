@@ -10,6 +10,7 @@ namespace dsl::detail {
 struct origin {
   enum kind_of_node { scalar, reduced, combined, element } kind = scalar;
   int space = 0, depth = 0;
+  bool is_array = false;  // where it is of reductions: along axes
 };
 
 // Templates, since most files split no graph, and what is not instantiated costs them less.
@@ -18,21 +19,40 @@ struct origin {
 template <class Graph>
 class node_origins {
  public:
-  constexpr explicit node_origins(const Graph& g) : g_(g), fold_depths_(g.fold_count(), 0) {
+  constexpr explicit node_origins(const Graph& g) : g_(g), fold_depths_(g.fold_count(), 0), space_depths_(g.spaces.size() + 1, 0) {
     for (int i = 0; i < g.size(); ++i) origins_.push_back(origin_of(g[i]));
   }
   constexpr const origin& operator[](int node) const { return origins_[node]; }
-  /// Whether all of some nodes are values of reductions.
+  /// Whether all of some nodes are single values of reductions.
   constexpr bool are_values(const sequence<int>& nodes) const {
     bool all = true;
-    for (int i = 0; i < nodes.size(); ++i) all = all && (origins_[nodes[i]].kind == origin::reduced || origins_[nodes[i]].kind == origin::combined);
+    for (int i = 0; i < nodes.size(); ++i) {
+      const origin& o = origins_[nodes[i]];
+      all = all && (o.kind == origin::reduced || o.kind == origin::combined) && !o.is_array;
+    }
     return all;
   }
+  /// Whether an index space gives single values to the one around it.
+  constexpr bool gives_values(int space) const {
+    const index_space& s = g_.spaces[space - 1];
+    return s.reduces || (s.outputs.size() > 0 && are_values(s.outputs));
+  }
+  /// Whether what a space gives are arrays among the operands of another.
+  constexpr bool holds_arrays_of(int outer, int space) const {
+    if (!g_.spaces[space - 1].reduces || g_.spaces[space - 1].rank == 0) return false;
+    int at = g_.spaces[space - 1].parent;
+    while (at != outer && at != 0 && !gives_values(at)) at = g_.spaces[at - 1].parent;
+    return at == outer;
+  }
+  /// The greatest depth of a space's reductions.
+  constexpr int depth_of_space(int space) const { return space_depths_[space]; }
 
  private:
+  static constexpr int greater(int a, int b) { return a > b ? a : b; }
+  constexpr origin reduced_in(int space, int depth) const { return {origin::reduced, space, depth, space > 0 && g_.spaces[space - 1].rank > 0}; }
   constexpr origin origin_of(const node& n) {
-    if (n.code == op::folded) return {origin::reduced, g_.fold_at(n.field(0)).space, depth_of_fold(n.field(0))};
-    if (n.code == op::count) return {origin::reduced, n.field(0), 0};
+    if (n.code == op::folded) return reduced_in(g_.fold_at(n.field(0)).space, depth_of_fold(n.field(0)));
+    if (n.code == op::count) return reduced_in(n.field(0), 0);
     origin o{n.code <= op::index || n.code == op::gather ? origin::element : origin::scalar, 0, 0};
     for (int k = 0; k < count_inputs(n); ++k) o = join(o, origins_[input_node(n, k)]);
     return o;
@@ -40,33 +60,33 @@ class node_origins {
   constexpr int depth_of_fold(int number) {
     int& depth = fold_depths_[number];
     const fold& f = g_.fold_at(number);
-    for (int k = 0; depth == 0 && k < f.values.size(); ++k) {
-      const origin o = origins_[f.values[k]];
-      if (o.kind == origin::reduced && o.space == f.space) throw "a reduction of a reduction: it is one value, not many";
-    }
     if (depth == 0) {
-      for (int k = 0; k < f.values.size(); ++k) depth = origins_[f.values[k]].depth > depth ? origins_[f.values[k]].depth : depth;
-      ++depth;
+      for (int k = 0; k < f.values.size(); ++k) depth = greater(depth, origins_[f.values[k]].depth);
+      // Its operands are broadcast together first, those too that it does not reduce.
+      for (int k = 1; f.space > 0 && k <= g_.spaces.size(); ++k)
+        if (holds_arrays_of(f.space, k)) depth = greater(depth, space_depths_[k]);
+      space_depths_[f.space] = greater(space_depths_[f.space], ++depth);
     }
     return depth;
   }
   // A count (depth 0) comes with the reductions of its index space, and single values of lower depth can be read beside them.
   constexpr origin join(origin a, origin b) const {
-    const int depth = a.depth > b.depth ? a.depth : b.depth;
+    const int depth = greater(a.depth, b.depth);
+    const origin both{origin::combined, 0, depth, a.is_array || b.is_array};
     if (a.kind == origin::element || b.kind == origin::element) return {origin::element, 0, depth};
     if (a.kind == origin::scalar) return b;
     if (b.kind == origin::scalar) return a;
-    if (a.kind == origin::combined || b.kind == origin::combined) return {origin::combined, 0, depth};
-    if (a.space == b.space && (a.depth == b.depth || a.depth == 0 || b.depth == 0)) return {origin::reduced, a.space, depth};
+    if (a.kind == origin::combined || b.kind == origin::combined) return both;
+    if (a.space == b.space && (a.depth == b.depth || a.depth == 0 || b.depth == 0)) return reduced_in(a.space, depth);
     if (a.depth != b.depth) {
       const origin &later = a.depth > b.depth ? a : b, &earlier = a.depth > b.depth ? b : a;
-      if (earlier.space == 0 || g_.spaces[earlier.space - 1].rank == 0) return later;
+      if (!earlier.is_array) return later;
     }
-    return {origin::combined, 0, depth};
+    return both;
   }
 
   const Graph& g_;
-  sequence<int> fold_depths_;
+  sequence<int> fold_depths_, space_depths_;
   sequence<origin> origins_;
 };
 
@@ -150,6 +170,10 @@ class pass_splitter {
     is_value_ = sequence<char>(g_.size(), 0);
     live_ = sequence<char>(g_.size(), 0);
     for (int i = 0; i < g_.outputs.size(); ++i) live_[g_.outputs[i]] = 1;
+    // What only gives a formula's operands their shape has a value as well.
+    for (int k = 1; k <= g_.spaces.size(); ++k)
+      for (int outer = space(k).parent; outer != 0; outer = space(outer).parent)
+        if (origins_.holds_arrays_of(outer, k)) read(space(k).outputs[0], {origin::element, 0, 0});
     for (int i = g_.size() - 1; i >= 0; --i) {
       if (live_[i] == 0) continue;
       const node& n = g_[i];
@@ -203,11 +227,21 @@ class pass_splitter {
         if (o.depth > last) last = o.depth;
       }
     }
+    for (int k = 1; k <= g_.spaces.size(); ++k)
+      if (shapes_elements(k) && origins_.depth_of_space(k) > last) last = origins_.depth_of_space(k);
     attach_scalars(singles);
     sort_uses();
     if (arrays.elements.size() > 0) fuse(arrays, last);
     if (arrays.elements.size() > 0) uses_.push_back(std::move(arrays));
     if (singles.elements.size() > 0) uses_.push_back(std::move(singles));
+  }
+  // Whether what a space gives are arrays among the arguments of a formula that gives elements, whether it uses them or not.
+  constexpr bool shapes_elements(int number) const {
+    for (int outer = space(number).parent; outer != 0; outer = space(outer).parent) {
+      if (origins_.gives_values(outer)) return false;
+      if (origins_.holds_arrays_of(outer, number)) return true;
+    }
+    return false;
   }
   // Single values of scalars alone are computed beside the first reductions that go to a target as one value.
   constexpr void attach_scalars(use& singles) {
@@ -287,14 +321,9 @@ class pass_splitter {
     for (int k = 1; k <= g_.spaces.size(); ++k)
       for (int i = space(k).first; i < space(k).end; ++i) space_of_leaf_[i] = k;
   }
-  // Whether a space gives single values to the one around it.
-  constexpr bool gives_values(int number) const {
-    const index_space& s = space(number);
-    return s.reduces || (s.outputs.size() > 0 && origins_.are_values(s.outputs));
-  }
   constexpr bool is_leaf_of(int leaf, int number) const {
     int at = space_of_leaf_[leaf];
-    while (at != number && at != 0 && !gives_values(at)) at = space(at).parent;
+    while (at != number && at != 0 && !origins_.gives_values(at)) at = space(at).parent;
     return at == number;
   }
   static constexpr bool is_inside(const use& u, const origin& o) {
@@ -320,6 +349,16 @@ class pass_splitter {
   }
   constexpr bool is_input(const use& u, int node) const { return origins_[node].kind == origin::reduced && !is_inside(u, origins_[node]); }
 
+  // One of the values that a space gives, for its shape.
+  constexpr void add_value_of(int number, sequence<char>& reads) const {
+    int found = -1;
+    for (int k = values_.size() - 1; k >= 0; --k) {
+      if (origins_[values_[k]].space != number) continue;
+      if (reads[leaves_.size() + k] != 0) return;
+      found = k;
+    }
+    if (found >= 0) reads[leaves_.size() + found] = 1;
+  }
   constexpr int leaf_of_input(int input) const { return input < leaves_.size() ? input : first_leaf(origins_[values_[input - leaves_.size()]].space); }
   constexpr void find_inputs(use& u) {
     sequence<char> reads(leaves_.size() + values_.size(), 0);
@@ -345,6 +384,11 @@ class pass_splitter {
         counted[n.field(0)] = 1, ++u.folds, u.fold_values += f.values.size();
         for (int k = 0; k < combine.size(); ++k) u.calls = u.calls || combine[k].code == op::call;
       }
+    }
+    for (int k = 1; k <= g_.spaces.size(); ++k) {
+      bool shapes = u.elements.size() > 0 && holds_arrays(u) && shapes_elements(k);
+      for (int i = 0; i < u.reductions.size(); ++i) shapes = shapes || origins_.holds_arrays_of(u.reductions[i].space, k);
+      if (shapes) add_value_of(k, reads);
     }
     for (int leaf = 0; leaf < leaves_.size(); ++leaf)
       for (int i = 0; i < reads.size(); ++i)

@@ -203,8 +203,9 @@ template <class F, class... Operands> struct traced<expression<F, Operands...>> 
 
 template <class F, int R, class... Operands> struct traced<reduction<F, R, Operands...>> {
   static constexpr auto run(tracer& t) {
-    t.g->open_space(t.operands, true, R);
+    const int space = t.g->open_space(t.operands, true, R);
     const auto result = traced<expression<F, Operands...>>::call(t);
+    note_outputs(t.g->spaces[space - 1], result);
     t.g->close_space(t.operands);
     return result;
   }
