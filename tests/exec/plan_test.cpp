@@ -136,7 +136,7 @@ TEST_P(plan, reads_equal_views_once) {
 TEST_P(plan, takes_more_operands_than_a_word_has_bits) { sum_of_operands<34>(); }
 #endif
 
-TEST(simulator, finds_an_access_outside_the_memory) {
+TEST(simulated_arrays, finds_an_access_outside_the_memory) {
   const dsl::device_guard sim("sim");
   const auto a = dsl::ones<float>(100);
   dsl::array<float> out(200);
@@ -153,14 +153,14 @@ TEST(simulator, finds_an_access_outside_the_memory) {
 }
 
 // The last vector of four floats begins inside the memory and ends behind it.
-TEST(simulator, finds_an_access_that_begins_inside_the_memory) {
+TEST(simulated_arrays, finds_an_access_that_begins_inside_the_memory) {
   const dsl::device_guard sim("sim");
   const auto a = dsl::ones<float>(98);
   dsl::array<float> out(100);
   EXPECT_THROW((out = dsl::view<const float, 1>(a.view().owner(), a.data(), {100}, {1}) + 1), dsl::memory_error);
 }
 
-TEST(simulator, shows_what_was_never_written) {
+TEST(simulated_arrays, shows_what_was_never_written) {
   const dsl::device_guard sim("sim");
   const dsl::array<float> a(10);
   for (const float x : dsl::array<float>(a + 1).copy_to_host()) EXPECT_TRUE(x != x);

@@ -249,7 +249,7 @@ refused iterate(const Steps&, const F&, const Arguments&...) {
 /// How a loop would run: strategy, grid, block, what stays on chip. Takes what `iterate` takes after the steps; runs nothing,
 /// waits for nothing. Throws as it would.
 /// ```cpp
-/// const dsl::plan plan = dsl::plan_of(step, dsl::state(phase, z), rate, 2.0, 0.01);
+/// const dsl::loop_plan plan = dsl::plan_of(step, dsl::state(phase, z), rate, 2.0, 0.01);
 /// ```
 template <class Name, class F, class... S, class... Arguments>
 loop_plan plan_of(const vectorized<Name, F>& f, const loop_state<S...>& s, const Arguments&... arguments) {
