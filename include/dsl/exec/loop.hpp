@@ -78,8 +78,8 @@ struct loop_watch {
 
 class kernel_graph;
 
-/// Steps of a loop that are queued together: `count` after the first `done` ones. `histories` are for each output an array of rank 1
-/// that takes it each `every`-th step, or without memory.
+/// Steps of a loop that are queued together: `count` after the first `done` ones. `histories` are for each output an array of
+/// rank 1 that takes it each `every`-th step, or without memory.
 struct loop_steps {
   const loop_schedule& all;
   std::int64_t done, count;

@@ -6,9 +6,9 @@
 
 namespace dsl::detail {
 
-/// The steps of a launch, and who holds the state. Its arrays lie as one line of groups of lanes, which blocks take in rows of one a
-/// thread, block after block: a block's first rows stay in shared memory, others are streamed through it. What is left, which need not be
-/// rows, is divided into a stretch for each block, held in registers.
+/// The steps of a launch, and who holds the state. Its arrays lie as one line of groups of lanes, which blocks take in rows of
+/// one a thread, block after block: a block's first rows stay in shared memory, others are streamed through it. What is left,
+/// which need not be rows, is divided into a stretch for each block, held in registers.
 struct step_schedule {
   std::int64_t steps;        // of this launch
   std::int64_t every;        // a step of each so many is recorded
