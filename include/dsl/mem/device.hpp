@@ -50,7 +50,7 @@ struct device_properties {
 /// Throws device_error if there is no such device.
 const device_properties& properties(device where);
 
-/// The GPUs (none without a driver), then host and sim.
+/// The GPUs (none without a driver), then host and sim, then those of kinds that were added.
 std::vector<device> devices();
 
 /// Bytes of a GPU's memory, which arrays take from a pool (CUDA's default one of the device). On host and sim of the machine's,
