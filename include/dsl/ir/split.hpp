@@ -1,94 +1,11 @@
 // Splits a graph into passes by the depth of its reductions.
 #pragma once
 
+#include <dsl/ir/copy.hpp>
+#include <dsl/ir/origin.hpp>
 #include <dsl/ir/schedule.hpp>
 
 namespace dsl::detail {
-
-/// How a node becomes known: from scalars alone; from what the reductions of one index space at one depth leave; from values of several;
-/// for each element. A reduction of elements that depend on no other has depth 1.
-struct origin {
-  enum kind_of_node { scalar, reduced, combined, element } kind = scalar;
-  int space = 0, depth = 0;
-  bool is_array = false;  // where it is of reductions: along axes
-};
-
-// Templates, since most files split no graph, and what is not instantiated costs them less.
-
-/// How each node of a graph becomes known.
-template <class Graph>
-class node_origins {
- public:
-  constexpr explicit node_origins(const Graph& g) : g_(g), fold_depths_(g.fold_count(), 0), space_depths_(g.spaces.size() + 1, 0) {
-    for (int i = 0; i < g.size(); ++i) origins_.push_back(origin_of(g[i]));
-  }
-  constexpr const origin& operator[](int node) const { return origins_[node]; }
-  /// Whether all of some nodes are single values of reductions.
-  constexpr bool are_values(const sequence<int>& nodes) const {
-    bool all = true;
-    for (int i = 0; i < nodes.size(); ++i) {
-      const origin& o = origins_[nodes[i]];
-      all = all && (o.kind == origin::reduced || o.kind == origin::combined) && !o.is_array;
-    }
-    return all;
-  }
-  /// Whether an index space gives single values to the one around it.
-  constexpr bool gives_values(int space) const {
-    const index_space& s = g_.spaces[space - 1];
-    return s.reduces || (s.outputs.size() > 0 && are_values(s.outputs));
-  }
-  /// Whether what a space gives are arrays among the operands of another.
-  constexpr bool holds_arrays_of(int outer, int space) const {
-    if (!g_.spaces[space - 1].reduces || g_.spaces[space - 1].rank == 0) return false;
-    int at = g_.spaces[space - 1].parent;
-    while (at != outer && at != 0 && !gives_values(at)) at = g_.spaces[at - 1].parent;
-    return at == outer;
-  }
-  /// The greatest depth of a space's reductions.
-  constexpr int depth_of_space(int space) const { return space_depths_[space]; }
-
- private:
-  static constexpr int greater(int a, int b) { return a > b ? a : b; }
-  constexpr origin reduced_in(int space, int depth) const { return {origin::reduced, space, depth, space > 0 && g_.spaces[space - 1].rank > 0}; }
-  constexpr origin origin_of(const node& n) {
-    if (n.code == op::folded) return reduced_in(g_.fold_at(n.field(0)).space, depth_of_fold(n.field(0)));
-    if (n.code == op::count) return reduced_in(n.field(0), 0);
-    origin o{n.code <= op::index || n.code == op::gather ? origin::element : origin::scalar, 0, 0};
-    for (int k = 0; k < count_inputs(n); ++k) o = join(o, origins_[input_node(n, k)]);
-    return o;
-  }
-  constexpr int depth_of_fold(int number) {
-    int& depth = fold_depths_[number];
-    const fold& f = g_.fold_at(number);
-    if (depth == 0) {
-      for (int k = 0; k < f.values.size(); ++k) depth = greater(depth, origins_[f.values[k]].depth);
-      // Its operands are broadcast together first, those too that it does not reduce.
-      for (int k = 1; f.space > 0 && k <= g_.spaces.size(); ++k)
-        if (holds_arrays_of(f.space, k)) depth = greater(depth, space_depths_[k]);
-      space_depths_[f.space] = greater(space_depths_[f.space], ++depth);
-    }
-    return depth;
-  }
-  // A count (depth 0) comes with the reductions of its index space, and single values of lower depth can be read beside them.
-  constexpr origin join(origin a, origin b) const {
-    const int depth = greater(a.depth, b.depth);
-    const origin both{origin::combined, 0, depth, a.is_array || b.is_array};
-    if (a.kind == origin::element || b.kind == origin::element) return {origin::element, 0, depth};
-    if (a.kind == origin::scalar) return b;
-    if (b.kind == origin::scalar) return a;
-    if (a.kind == origin::combined || b.kind == origin::combined) return both;
-    if (a.space == b.space && (a.depth == b.depth || a.depth == 0 || b.depth == 0)) return reduced_in(a.space, depth);
-    if (a.depth != b.depth) {
-      const origin &later = a.depth > b.depth ? a : b, &earlier = a.depth > b.depth ? b : a;
-      if (!earlier.is_array) return later;
-    }
-    return both;
-  }
-
-  const Graph& g_;
-  sequence<int> fold_depths_, space_depths_;
-  sequence<origin> origins_;
-};
 
 /// Splits a graph into passes. What is known for each element is computed anew in every pass that needs it; what a reduction leaves is
 /// stored, once. Passes of one depth whose operands are of the same kinds and dtypes become one program.
@@ -457,51 +374,16 @@ class pass_splitter {
     }
     return to;
   }
-  static constexpr std::uint64_t place_in(const sequence<int>& inputs, int input) {
-    int k = 0;
-    while (inputs[k] != input) ++k;
-    return static_cast<std::uint64_t>(k);
-  }
   constexpr sequence<int> copy_nodes(const use& u, graph& to) const {
     const sequence<char> needed = nodes_of(u);
-    sequence<int> copied(g_.size(), -1), folds(g_.fold_count(), -1);
-    for (int i = 0; i < g_.size(); ++i) {
-      if (needed[i] == 0) continue;
-      node n = g_[i];
-      if (is_input(u, i)) {
-        const int input = leaves_.size() + numbers_[i];
-        n = node{kind_of(input).code, n.type, literal{place_in(u.inputs, input), 0}};
-      } else if (n.code == op::count) {
-        n.word = literal{};
-      } else if (n.code == op::index && n.field(0) == position) {
-        n.word = fields(position);
-      } else if (n.code <= op::fetch) {
-        n.word.bits = place_in(u.inputs, n.field(0));
-      } else if (n.code == op::folded) {
-        int& number = folds[n.field(0)];
-        if (number < 0) number = copy_fold(g_.fold_at(n.field(0)), copied, to);
-        n.word = fields(number, n.field(1));
-      } else {
-        const int inputs = n.code == op::call ? 1 : count_inputs(n), first = n.code == op::call ? 1 : 0;
-        for (int k = first; k < first + inputs; ++k) {
-          n.word.bits &= ~(std::uint64_t{0xffff} << 16 * k);
-          n.word.bits |= static_cast<std::uint64_t>(copied[g_[i].field(k)]) << 16 * k;
-        }
-      }
-      copied[i] = to.add(n.code, n.type, n.word);
+    sequence<int> places(g_.size(), -1);
+    sequence<op> codes(g_.size(), op::load);
+    for (int k = 0; k < u.inputs.size(); ++k) {
+      const int node = u.inputs[k] < leaves_.size() ? leaves_[u.inputs[k]] : values_[u.inputs[k] - leaves_.size()];
+      places[node] = k;
+      codes[node] = kind_of(u.inputs[k]).code;
     }
-    return copied;
-  }
-  constexpr int copy_fold(const fold& f, const sequence<int>& copied, graph& to) const {
-    const fold_rule& from = g_.rule_at(f.rule);
-    fold_rule rule;
-    rule.needs_elements = from.needs_elements;
-    for (int i = 0; i < from.combine.size(); ++i) rule.combine.add(from.combine[i].code, from.combine[i].type, from.combine[i].word);
-    for (int i = 0; i < from.combine.outputs.size(); ++i) rule.combine.outputs.push_back(from.combine.outputs[i]);
-    for (int i = 0; i < from.identity.size(); ++i) rule.identity.push_back(from.identity[i]);
-    sequence<int> values;
-    for (int i = 0; i < f.values.size(); ++i) values.push_back(copied[f.values[i]]);
-    return to.add_fold(std::move(rule), std::move(values));
+    return copy_into(to, g_, needed, places, codes);
   }
 
   const Graph& g_;
