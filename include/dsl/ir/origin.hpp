@@ -21,6 +21,7 @@ class node_origins {
  public:
   constexpr explicit node_origins(const Graph& g) : g_(g), fold_depths_(g.fold_count(), 0), space_depths_(g.spaces.size() + 1, 0) {
     for (int i = 0; i < g.size(); ++i) origins_.push_back(origin_of(g[i]));
+    find_leaves();
   }
   constexpr const origin& operator[](int node) const { return origins_[node]; }
   /// Whether all of some nodes are single values of reductions.
@@ -44,10 +45,44 @@ class node_origins {
     while (at != outer && at != 0 && !gives_values(at)) at = g_.spaces[at - 1].parent;
     return at == outer;
   }
+  /// Whether a space is within no reduction.
+  constexpr bool is_direct(int number) const {
+    for (int at = space(number).parent; at != 0; at = space(at).parent)
+      if (space(at).reduces) return false;
+    return true;
+  }
+  /// Whether what a space gives are arrays among the arguments of a formula that gives elements, whether it uses them or not.
+  constexpr bool shapes_elements(int number) const {
+    for (int outer = space(number).parent; outer != 0; outer = space(outer).parent) {
+      if (gives_values(outer)) return false;
+      if (holds_arrays_of(outer, number)) return true;
+    }
+    return false;
+  }
   /// The greatest depth of a space's reductions.
   constexpr int depth_of_space(int space) const { return space_depths_[space]; }
+  /// Leaves: how many; the node that reads one; whether it is an operand of an index space.
+  constexpr int leaf_count() const { return leaves_.size(); }
+  constexpr int leaf_node(int leaf) const { return leaves_[leaf]; }
+  constexpr bool is_leaf_of(int leaf, int number) const {
+    int at = space_of_leaf_[leaf];
+    while (at != number && at != 0 && !gives_values(at)) at = space(at).parent;
+    return at == number;
+  }
 
  private:
+  constexpr const index_space& space(int number) const { return g_.spaces[number - 1]; }
+  constexpr void find_leaves() {
+    for (int i = 0; i < g_.size(); ++i) {
+      const node& n = g_[i];
+      if (n.code > op::fetch || (n.code == op::index && n.field(0) == position)) continue;
+      while (leaves_.size() <= n.field(0)) leaves_.push_back(-1);
+      leaves_[n.field(0)] = i;
+    }
+    space_of_leaf_ = sequence<int>(leaves_.size(), 0);
+    for (int k = 1; k <= g_.spaces.size(); ++k)
+      for (int i = space(k).first; i < space(k).end; ++i) space_of_leaf_[i] = k;
+  }
   static constexpr int greater(int a, int b) { return a > b ? a : b; }
   constexpr origin reduced_in(int space, int depth) const { return {origin::reduced, space, depth, space > 0 && g_.spaces[space - 1].rank > 0}; }
   constexpr origin origin_of(const node& n) {
@@ -86,7 +121,7 @@ class node_origins {
   }
 
   const Graph& g_;
-  sequence<int> fold_depths_, space_depths_;
+  sequence<int> fold_depths_, space_depths_, leaves_, space_of_leaf_;
   sequence<origin> origins_;
 };
 

@@ -13,7 +13,6 @@ template <class Graph>
 class pass_splitter {
  public:
   constexpr explicit pass_splitter(const Graph& g) : g_(g), origins_(g) {
-    find_leaves();
     find_values();
     make_uses();
     number_values();
@@ -23,7 +22,7 @@ class pass_splitter {
 
   constexpr roomy_schedule make_schedule() const {
     roomy_schedule to;
-    to.leaves = leaves_.size();
+    to.leaves = origins_.leaf_count();
     for (int i = 0; i < g_.outputs.size(); ++i)
       if (origins_[g_.outputs[i]].kind == origin::reduced) to.reduced |= 1u << i;
     for (int k = 0; k < values_.size(); ++k) {
@@ -119,12 +118,6 @@ class pass_splitter {
       if (to[i] == value) return;
     to.push_back(value);
   }
-  // Whether it is within no other reduction.
-  constexpr bool is_direct(int number) const {
-    for (int at = space(number).parent; at != 0; at = space(at).parent)
-      if (space(at).reduces) return false;
-    return true;
-  }
   constexpr bool is_single(int output) const { return (g_.single >> output & 1) != 0; }
 
   constexpr void make_uses() {
@@ -136,7 +129,7 @@ class pass_splitter {
       const origin& o = origins_[g_.outputs[i]];
       if (o.kind == origin::reduced) {
         add_once(use_of({o.space, o.depth}).results, g_.outputs[i]);
-        if (is_direct(o.space) && o.depth - 1 > last) last = o.depth - 1;
+        if (origins_.is_direct(o.space) && o.depth - 1 > last) last = o.depth - 1;
       } else if (is_single(i) && o.kind != origin::element) {
         singles.elements.push_back(i);
       } else {
@@ -145,20 +138,12 @@ class pass_splitter {
       }
     }
     for (int k = 1; k <= g_.spaces.size(); ++k)
-      if (shapes_elements(k) && origins_.depth_of_space(k) > last) last = origins_.depth_of_space(k);
+      if (origins_.shapes_elements(k) && origins_.depth_of_space(k) > last) last = origins_.depth_of_space(k);
     attach_scalars(singles);
     sort_uses();
     if (arrays.elements.size() > 0) fuse(arrays, last);
     if (arrays.elements.size() > 0) uses_.push_back(std::move(arrays));
     if (singles.elements.size() > 0) uses_.push_back(std::move(singles));
-  }
-  // Whether what a space gives are arrays among the arguments of a formula that gives elements, whether it uses them or not.
-  constexpr bool shapes_elements(int number) const {
-    for (int outer = space(number).parent; outer != 0; outer = space(outer).parent) {
-      if (origins_.gives_values(outer)) return false;
-      if (origins_.holds_arrays_of(outer, number)) return true;
-    }
-    return false;
   }
   // Single values of scalars alone are computed beside the first reductions that go to a target as one value.
   constexpr void attach_scalars(use& singles) {
@@ -187,7 +172,7 @@ class pass_splitter {
     sequence<use> left;
     for (int i = 0; i < uses_.size(); ++i) {
       use& u = uses_[i];
-      if (u.reductions[0].depth == last + 1 && is_direct(u.reductions[0].space) && goes_to_target(u)) {
+      if (u.reductions[0].depth == last + 1 && origins_.is_direct(u.reductions[0].space) && goes_to_target(u)) {
         arrays.reductions.push_back(u.reductions[0]);
         for (int k = 0; k < u.results.size(); ++k) arrays.results.push_back(u.results[k]);
       } else {
@@ -227,22 +212,6 @@ class pass_splitter {
     return place;
   }
 
-  constexpr void find_leaves() {
-    for (int i = 0; i < g_.size(); ++i) {
-      const node& n = g_[i];
-      if (n.code > op::fetch || (n.code == op::index && n.field(0) == position)) continue;
-      while (leaves_.size() <= n.field(0)) leaves_.push_back(-1);
-      leaves_[n.field(0)] = i;
-    }
-    space_of_leaf_ = sequence<int>(leaves_.size(), 0);
-    for (int k = 1; k <= g_.spaces.size(); ++k)
-      for (int i = space(k).first; i < space(k).end; ++i) space_of_leaf_[i] = k;
-  }
-  constexpr bool is_leaf_of(int leaf, int number) const {
-    int at = space_of_leaf_[leaf];
-    while (at != number && at != 0 && !origins_.gives_values(at)) at = space(at).parent;
-    return at == number;
-  }
   static constexpr bool is_inside(const use& u, const origin& o) {
     if (o.kind != origin::reduced) return false;
     for (int i = 0; i < u.reductions.size(); ++i)
@@ -271,17 +240,17 @@ class pass_splitter {
     int found = -1;
     for (int k = values_.size() - 1; k >= 0; --k) {
       if (origins_[values_[k]].space != number) continue;
-      if (reads[leaves_.size() + k] != 0) return;
+      if (reads[origins_.leaf_count() + k] != 0) return;
       found = k;
     }
-    if (found >= 0) reads[leaves_.size() + found] = 1;
+    if (found >= 0) reads[origins_.leaf_count() + found] = 1;
   }
-  constexpr int leaf_of_input(int input) const { return input < leaves_.size() ? input : first_leaf(origins_[values_[input - leaves_.size()]].space); }
+  constexpr int leaf_of_input(int input) const { return input < origins_.leaf_count() ? input : first_leaf(origins_[values_[input - origins_.leaf_count()]].space); }
   constexpr void find_inputs(use& u) {
-    sequence<char> reads(leaves_.size() + values_.size(), 0);
-    for (int i = 0; i < leaves_.size(); ++i) {
-      bool mine = u.reductions.size() == 0 || u.elements.size() > 0 ? holds_arrays(u) && is_leaf_of(i, 0) : false;
-      for (int k = 0; k < u.reductions.size(); ++k) mine = mine || is_leaf_of(i, u.reductions[k].space);
+    sequence<char> reads(origins_.leaf_count() + values_.size(), 0);
+    for (int i = 0; i < origins_.leaf_count(); ++i) {
+      bool mine = u.reductions.size() == 0 || u.elements.size() > 0 ? holds_arrays(u) && origins_.is_leaf_of(i, 0) : false;
+      for (int k = 0; k < u.reductions.size(); ++k) mine = mine || origins_.is_leaf_of(i, u.reductions[k].space);
       if (mine) reads[i] = 1;
     }
     const sequence<char> needed = nodes_of(u);
@@ -290,7 +259,7 @@ class pass_splitter {
       if (needed[i] == 0) continue;
       const node& n = g_[i];
       if (is_input(u, i)) {
-        reads[leaves_.size() + numbers_[i]] = 1;
+        reads[origins_.leaf_count() + numbers_[i]] = 1;
       } else if (n.code <= op::fetch && !(n.code == op::index && n.field(0) == position)) {
         reads[n.field(0)] = 1;
       } else if (n.code == op::call) {
@@ -303,11 +272,11 @@ class pass_splitter {
       }
     }
     for (int k = 1; k <= g_.spaces.size(); ++k) {
-      bool shapes = u.elements.size() > 0 && holds_arrays(u) && shapes_elements(k);
+      bool shapes = u.elements.size() > 0 && holds_arrays(u) && origins_.shapes_elements(k);
       for (int i = 0; i < u.reductions.size(); ++i) shapes = shapes || origins_.holds_arrays_of(u.reductions[i].space, k);
       if (shapes) add_value_of(k, reads);
     }
-    for (int leaf = 0; leaf < leaves_.size(); ++leaf)
+    for (int leaf = 0; leaf < origins_.leaf_count(); ++leaf)
       for (int i = 0; i < reads.size(); ++i)
         if (reads[i] != 0 && leaf_of_input(i) == leaf) u.inputs.push_back(i);
   }
@@ -325,11 +294,11 @@ class pass_splitter {
     friend constexpr bool operator==(const kind_of_input& a, const kind_of_input& b) { return a.code == b.code && a.type == b.type; }
   };
   constexpr kind_of_input kind_of(int input) const {
-    if (input < leaves_.size()) {
-      const node& n = g_[leaves_[input]];
+    if (input < origins_.leaf_count()) {
+      const node& n = g_[origins_.leaf_node(input)];
       return {n.code, n.type};
     }
-    const int value = values_[input - leaves_.size()];
+    const int value = values_[input - origins_.leaf_count()];
     return {rank_of(origins_[value].space) == 0 ? op::fetch : op::load, g_[value].type};
   }
   constexpr bool may_share(const use& a, const use& b) const {
@@ -379,7 +348,7 @@ class pass_splitter {
     sequence<int> places(g_.size(), -1);
     sequence<op> codes(g_.size(), op::load);
     for (int k = 0; k < u.inputs.size(); ++k) {
-      const int node = u.inputs[k] < leaves_.size() ? leaves_[u.inputs[k]] : values_[u.inputs[k] - leaves_.size()];
+      const int node = u.inputs[k] < origins_.leaf_count() ? origins_.leaf_node(u.inputs[k]) : values_[u.inputs[k] - origins_.leaf_count()];
       places[node] = k;
       codes[node] = kind_of(u.inputs[k]).code;
     }
@@ -388,7 +357,7 @@ class pass_splitter {
 
   const Graph& g_;
   node_origins<Graph> origins_;
-  sequence<int> leaves_, space_of_leaf_, values_, numbers_;
+  sequence<int> values_, numbers_;
   sequence<char> live_, is_value_;
   sequence<use> uses_;
   sequence<sequence<int>> passes_;
