@@ -209,7 +209,10 @@ void evaluation::passes::queue(std::size_t count, const launch& fixed) const {
       const pass_of_space::output& o = p.outputs[i];
       writes_targets = writes_targets || !o.targets.empty();
       operand unused;
-      unused.kind = operand_kind::result, unused.type = code.pass.view.type(static_cast<int>(i)), unused.discarded = true, unused.needs_elements = false;
+      unused.kind = operand_kind::result;
+      unused.type = code.pass.view.type(static_cast<int>(i));
+      unused.discarded = true;
+      unused.needs_elements = false;
       operands.push_back(o.value >= 0 ? result_operand(p, i, values_[static_cast<std::size_t>(o.value)])
                                       : o.targets.empty() ? unused : targets_[static_cast<std::size_t>(o.targets[0])]);
     }
@@ -221,14 +224,16 @@ void evaluation::passes::queue(std::size_t count, const launch& fixed) const {
 
 void evaluation::passes::add_copies(const pass_of_space& p, statement& to) const {
   const pass_view& pass = codes_[p.number]->pass.view;
-  for (const pass_of_space::output& o : p.outputs) {
+  for (std::size_t i = 0; i < p.outputs.size(); ++i) {
+    const pass_of_space::output& o = p.outputs[i];
     if (o.value < 0) continue;
+    const operand from = result_operand(p, i, values_[static_cast<std::size_t>(o.value)]);
     for (const int target : o.targets) {
       std::vector<operand> operands = p.inputs;
       operands.push_back(targets_[static_cast<std::size_t>(target)]);
       geometry g;
       lay_out(g, operands.data(), static_cast<int>(p.inputs.size()), 1, 1, pass);  // throws
-      to.copy(values_[static_cast<std::size_t>(o.value)], operands.back(), pass);
+      to.copy(from, operands.back(), pass);
     }
   }
 }
