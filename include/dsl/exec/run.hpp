@@ -12,7 +12,7 @@ namespace dsl::detail {
 struct unnamed;
 
 /// The kernels of a pass: linear, strided.
-using pass_kernels = entry_points<2>;
+struct pass_kernels : entry_points<2> { reduction_policy policy; };
 
 /// What a pass was compiled to. All that runs it works on this, so it is compiled once, in the library.
 struct program_code {
@@ -48,7 +48,7 @@ struct compiled_program {
   using folds = typename Pass::folds;
 
   static inline constinit program_code code{
-      {Pass::view(), lanes_for(Pass::view()), {groups_ahead(Pass::view(), false), groups_ahead(Pass::view(), true)}, sizeof(typename folds_of<folds>::accumulators), largest_state(folds{})},
+      {Pass::view(), lanes_of_pass<Pass>, sizeof(typename folds_of<folds>::accumulators), largest_state(folds{})},
       Inputs,
       spelled_name<Name>(),
       nullptr,
@@ -60,7 +60,8 @@ struct compiled_program {
   }
   static void add_sim() {
     static const pass_kernels made{
-        nullptr, {reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, linear>), reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, strided>)}};
+        {nullptr, {reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, linear>), reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, strided>)}},
+        pass_policy<Pass>(0)};
     code.kernels[static_cast<int>(kernel_target::sim)] = &made;
   }
 };
@@ -69,15 +70,17 @@ struct compiled_program {
 template <class Name, class Pass, int Inputs>
 void add_kernels() {
   using compiled = compiled_program<Name, Pass, Inputs>;
-  static const pass_kernels made{DSL_DETAIL_ARCHITECTURES,
-                                 {reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, typename compiled::linear>),
-                                  reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, typename compiled::strided>)}};
+  static const pass_kernels made{{DSL_DETAIL_ARCHITECTURES,
+                                  {reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, typename compiled::linear>),
+                                   reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, typename compiled::strided>)}},
+                                 pass_policy<Pass>(lowest_capability())};
   compiled::code.kernels[static_cast<int>(kernel_target::cuda)] = &made;
 }
 #endif
 
-template <class Name, class Pass, int Inputs>
+template <class Name, class Untuned, int Inputs>
 const program_code& code_of() {
+  using Pass = tuned_by_name<Untuned, Name>;
   using compiled = compiled_program<Name, Pass, Inputs>;
 #if defined(__CUDACC__)
   if constexpr (compiles_cuda) add_to_program<&add_kernels<Name, Pass, Inputs>>();
@@ -100,7 +103,8 @@ class prepared {
   const geometry& space() const { return space_; }
   const launch& fixed() const { return fixed_; }
   bool is_reduction(std::size_t output) const { return code_->pass.view.is_result(static_cast<int>(output)); }
-  plan make_plan() const;
+  /// Of a pass that does not reduce, its `map_plan` as the same type.
+  reduction_plan make_plan() const;
   /// What an element costs, where what several operands read of one array is read once.
   cost cost_per_element() const;
 
@@ -108,17 +112,22 @@ class prepared {
   /// work that is queued a kernel that reduces does nothing where `*stop` is true. Throws cuda_error that names the kernel, the expression and the sizes.
   void run(const std::uint64_t* recorded = nullptr, const bool* stop = nullptr);
   /// As `run`, as if the right side were complete before the first write. Once: what overlapped is bound to a temporary after it.
-  void assign() { assign_all(this, 1); }
-  /// The same for several, as if all of them were complete. What may be thrown is thrown before the first is queued.
-  static void assign_all(prepared* passes, int count);
-  /// Throws shape_error where a target has an element in common with one of another pass.
+  void assign() { std::vector<late_copy> none; assign_all(this, 1, none); }
+  // A target that is written when all passes have run, from a temporary.
+  struct late_copy {
+    operand from, to;
+    buffer_ref memory{};
+  };
+  /// The same for several, as if all of them were complete, and then copies. What may be thrown is thrown before the first is queued.
+  static void assign_all(prepared* passes, int count, std::vector<late_copy>& copies);
+  /// Throws shape_error where a target has an element in common with an operand.
+  void require_apart_from(const operand& other) const;
+  /// The same for all targets of another pass.
   void require_apart_from(const prepared& other) const;
   /// Throws shape_error where `run` would not do for that.
   void require_in_place() const;
 
  private:
-  // A target that is written when all passes have run, from a temporary.
-  struct late_copy;
   void write_aside(std::uint32_t outputs, std::vector<late_copy>& copies);
   bool reads_memory_of(const operand& target) const;
 
@@ -137,10 +146,13 @@ class statement {
   statement(const statement&) = delete;
   /// As `prepared`. Throws shape_error where targets of two passes have an element in common.
   void add(const program_code& code, const operand* operands, const launch& fixed);
+  /// Copies what a pass writes to a further target, when all have run.
+  void copy(const operand& from, const operand& to, const pass_view& pass);
   void assign();
 
  private:
   std::vector<prepared> passes_;
+  std::vector<prepared::late_copy> copies_;
 };
 
 /// How an expression's elements become its outputs: the rank of its index space, and a bit for each axis that reductions fold.
@@ -152,8 +164,6 @@ struct part {
   fold_axes folds;
 };
 
-/// Whether all parts, which have operands of the same kinds, have the same operands and fold the same axes.
-bool are_same_operands(const operand* all, const part* parts, int count);
 /// Throws shape_error where parts have different index spaces or fold different axes.
 void require_one_space(const operand* all, const part* parts, int count, const pass_view& pass);
 /// Throws shape_error where two expressions, given by their operands, do not have as many elements as they broadcast to.

@@ -7,8 +7,8 @@
 
 namespace dsl::detail {
 
-/// A scan as a type: the pass that gives its elements, in the dtype that is accumulated; the operator's program, of op::value 0 (what
-/// comes first) and 1; and the target's dtype.
+/// A scan as a type: the pass that gives its elements, in the dtype that is accumulated; the operator's program, of op::value 0
+/// (what comes first) and 1; and the target's dtype.
 template <class Pass, class Operator, dtype Target, int Inputs>
 struct scan_program {
   using pass = Pass;
@@ -28,7 +28,10 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
   using T = memory_t<Scan::target>;
   using segment_type = std::conditional_t<Rows, segment<V>, row_segment<combine, V>>;
   static constexpr bool by_segments = std::is_same_v<segment_type, segment<V>>;
-  static constexpr int lanes = base::lanes, rounds = scan_rounds(lanes), tile_elements = rounds * scan_block_threads * lanes;
+  static constexpr scan_policy policy = scan_policy_of<typename Scan::pass>(Memory::compute_capability);
+  static constexpr int lanes = base::lanes;
+  static constexpr int rounds = policy.rounds;
+  static constexpr int tile_elements = rounds * scan_block_threads * lanes;
   using base::args, base::corner, base::height, base::memory, base::strided;
 
   const scan_parameters& scan;
@@ -42,7 +45,8 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
     std::uint32_t heads;
   };
 
-  /// Where in its row a tile begins. Where all elements of a strided scan are one row, only 0 means anything: that the row begins.
+  /// Where in its row a tile begins. Where all elements of a strided scan are one row, only 0 means anything: that the row
+  /// begins.
   DSL_DETAIL_KERNEL_FN std::int64_t place_in_row(std::int64_t tile) {
     const bool one_row = scan.row >= args.elements;
     if constexpr (!strided) return one_row ? tile * tile_elements : tile * tile_elements % scan.row;
@@ -51,8 +55,8 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
     return corner[0];
   }
 
-  /// Reads a thread's groups of a tile, all of them before the first is computed with: their loads are on the way together. Rounds,
-  /// threads and lanes follow each other in the order of the elements.
+  /// Reads a thread's groups of a tile, all of them before the first is computed with: their loads are on the way together.
+  /// Rounds, threads and lanes follow each other in the order of the elements.
   DSL_DETAIL_KERNEL_FN void read_rounds(std::int64_t tile, group (&g)[rounds]) {
     if constexpr (!strided) {
       if ((tile + 1) * tile_elements <= args.elements && this->reads_vectors()) {
@@ -126,16 +130,16 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
     store(g, y);
   }
 
-  /// A thread's columns of a chunk, downwards; a tile is a chunk of as many neighbouring columns as threads share. In the first pass their
-  /// totals are left, in the last one they go on from what comes before the chunk and are written. Where a column is one chunk, the last
-  /// pass is the only one.
+  /// A thread's columns of a chunk, downwards; a tile is a chunk of as many neighbouring columns as threads share. In the first
+  /// pass their totals are left, in the last one they go on from what comes before the chunk and are written. Where a column is
+  /// one chunk, the last pass is the only one.
   DSL_DETAIL_KERNEL_FN void scan_columns(std::int64_t block) {
     const tiling& t = args.tiles_of;
     const bool last = scan.last_pass != 0;
     const std::int64_t tile = ((block * scan_block_threads) >> t.log2_columns) + this->row_of(team.thread());
     if (tile >= args.tiles) return;
     this->enter(0, static_cast<std::uint32_t>(tile));
-    constexpr int ahead = 4;  // rows whose loads are on the way together
+    constexpr int ahead = policy.rows_ahead;
     group g[ahead];
     this->place_in_tile(g[0], this->column_of(team.thread()), 0);
     const int count = g[0].count, column = g[0].column;
@@ -157,7 +161,7 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
       none = false;
     };
     for (int next = 0; next < height; next += ahead) {
-      bool is_new = next % column_run == 0;
+      bool is_new = next % policy.column_run == 0;
       if (is_new && next > 0) end_run();
       DSL_DETAIL_UNROLL
       for (int k = 0; k < ahead; ++k) {

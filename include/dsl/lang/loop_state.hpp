@@ -5,11 +5,13 @@
 
 namespace dsl {
 
-/// References to what a loop carries from step to step; what `state` returns.
+/// References to what a loop carries from step to step; what `state` returns. It owns nothing: the variables outlive it.
 template <class... S>
 struct loop_state { std::tuple<S&...> variables; };
 
-/// The variables that `iterate` feeds back: arrays, scalars in device memory, and structs of them. No two of them share elements.
+/// The variables that `iterate` feeds back: arrays and views of one shape, scalars in device memory, and structs of them. No two
+/// of them share elements. It refers to the caller's own variables, as std::tie does: a temporary does not compile, and where the
+/// result is kept they have to live as long.
 template <class... S>
 loop_state<S...> state(S&... s) {
   static_assert(detail::are_targets(std::type_identity<detail::flat_t<S...>>{}), "a loop's variables are arrays, views and scalars in device memory, not C++ scalars");
@@ -25,6 +27,15 @@ template <class... S> inline constexpr bool is_loop_state<loop_state<S...>> = tr
 template <class... S>
 auto leaves_of_state(const loop_state<S...>& s) {
   return std::apply([](auto&... v) { return std::tuple_cat(flat(v)...); }, s.variables);
+}
+
+// How many elements there are in the tuples before each one.
+template <class... Tuples>
+constexpr std::array<int, sizeof...(Tuples) + 1> sizes_before() {
+  std::array<int, sizeof...(Tuples) + 1> n{};
+  std::size_t k = 0;
+  ((n[k + 1] = n[k] + static_cast<int>(std::tuple_size_v<Tuples>), ++k), ...);
+  return n;
 }
 
 /// A formula of variables as one of their leaves.

@@ -93,7 +93,10 @@ struct element_trace {
 };
 template <class Calls, class Operand, dtype A> struct element_pass;
 template <class... Calls, class Operand, dtype A>
-struct element_pass<std::tuple<Calls...>, Operand, A> : compile<element_trace<Operand, A>, Calls...> {};
+struct element_pass<std::tuple<Calls...>, Operand, A> {
+  using one_pass = compile<element_trace<Operand, A>, Calls...>;
+  using several = scheduled<element_trace<Operand, A>, Calls...>;
+};
 
 // Deduced, not spelled, for the reason given at `code_for`.
 template <dtype Target, int Inputs, class... Element, class... Operator>
@@ -183,8 +186,11 @@ struct scanner {
 // dsl::exclusive. Lazy: assign the result to an array or a view of its shape, which may be wider in dtype, or use dsl::eval; it does
 // not wait. The target may overlap x. Results are the same from run to run. Throws shape_error where there is no such axis.
 
-/// Sums of the elements up to each, np.cumsum: of dtype int64 or uint64 for integers and booleans, else x's; 16-bit floating point
-/// numbers are summed in float. cumsum<T>(x): summed in T. Exclusive ones begin with 0.
+/// Sums of the elements up to each, np.cumsum: of dtype int64 or uint64 for integers and booleans, else x's; 16-bit floating
+/// point numbers are summed in float. cumsum<T>(x): summed in T. Exclusive ones begin with 0.
+/// ```cpp
+/// dsl::array<std::int64_t, 2> table = dsl::cumsum(image, dsl::axis(0));    // int32 widens to int64
+/// ```
 template <class T = void, class X, class... Options>
   requires detail::operands<X> && detail::scan_options<Options...> && (element<T> || std::is_void_v<T>)
 auto cumsum(const X& x, const Options&... options) {
@@ -197,11 +203,24 @@ auto cumprod(const X& x, const Options&... options) {
   return detail::cumulate<op::multiply, T>(x, 1, options...);
 }
 
-/// scan(op, init)(x, options...): op(... op(op(init, x0), x1) ..., xi), or, exclusive, only up to x(i-1), so that it begins with
-/// init. `op` is a lambda with `auto` parameters, traced as vectorize's, or a named functor with DSL_FN operator(); it must be
-/// associative and need not commute: its first operand is what comes first. The dtype is that of x with the weak scalar init; op is
-/// given float for 16-bit floating point numbers. Without init a row begins with its own first element, and only inclusive scans
-/// are to be had.
+/// Makes a scan of an associative operator of two elements: element i of scan(op, init)(x) is op(... op(op(init, x0), x1) ...,
+/// xi).
+///
+/// F: a lambda with `auto` parameters, traced as vectorize's, or a named functor with DSL_FN operator(), without captures. It
+/// need not commute: its first operand is what comes first. 16-bit floating point numbers it is given as float. init: goes before
+/// each row's first element. Without it a row begins with its own first element, and `exclusive` does not compile.
+///
+/// Returns a function that is called as `cumsum` is, with x and then dsl::axis(k) and dsl::exclusive: element i goes then up to
+/// x(i-1) and the first one is init. Its result is lazy, as cumsum's, in the dtype of x with the weak scalar init; assigning it
+/// does not wait. Throws shape_error where there is no such axis or the target has another shape, overflow_error where the dtype
+/// does not hold an integer init.
+/// ```cpp
+/// // x(i) = a(i) x(i-1) + b(i): the pair (a, b) stands for the function x -> a x + b.
+/// const auto compose = dsl::scan([](auto f, auto g) {
+///   return real(g) * real(f) + 1i * (real(g) * imag(f) + imag(g));
+/// });
+/// dsl::array<std::complex<double>> functions = compose(a + 1i * b);
+/// ```
 template <class F, element T>
 constexpr auto scan(F, const T& init) {
   static_assert(detail::is_stateless<F>, "a scan's operator is a function without captures or members");
@@ -215,25 +234,18 @@ constexpr auto scan(F) {
 
 namespace detail {
 
-/// Evaluates a scan of an expression without reductions.
-template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand>
-void assign_scan(Target& target, const scan_expression<Operator, A, R, Rank, Operand>& e) {
+/// Scans what a pass gives, of which the inputs are the first ones of `all`, with room for the target behind them.
+template <int Inputs, class Target, class Operator, dtype A, dtype R, int Rank, class Operand, class Pass>
+void scan_elements(Target& target, const scan_expression<Operator, A, R, Rank, Operand>& e, operand* all, Pass elements) {
   using T = typename std::remove_cvref_t<Target>::value_type;
-  constexpr int inputs = inputs_of_kernel<leaf_count<Operand>>();
   constexpr bool flat = Rank != Operand::rank || Rank == 1;
-  using compiled = element_pass<typename calls_of<Operand>::type, Operand, A>;
-  using pass_type = typename compiled::spelled;
-  static_assert(!compiled::mixes && pass_type::folds::count == 0, "a formula with reductions gives one value, not the elements of a scan");
-  const scan_code& code = scan_code_for<dtype_v<T>, inputs>(pass_type{}, operator_program<Operator, A>());
-
-  operand all[inputs + 1];
-  operand* at = all;
-  add_leaves(e.operand, at);
+  const scan_code& code = scan_code_for<dtype_v<T>, Inputs>(elements, operator_program<Operator, A>());
   geometry g;
-  lay_out(g, all, inputs, 0, 1, code.view);
+  lay_out(g, all, Inputs, 0, 1, code.view);
   const auto run_into = [&](const auto& to) {
+    operand* at = all + Inputs;
     add_leaves(as_operand(to), at);
-    fit_scan_target(all[inputs], g.shape, g.shape_rank, flat);
+    fit_scan_target(all[Inputs], g.shape, g.shape_rank, flat);
     run_scan(code, all, e.request);
   };
   if constexpr (is_array<std::remove_cvref_t<Target>>) {
@@ -249,6 +261,29 @@ void assign_scan(Target& target, const scan_expression<Operator, A, R, Rank, Ope
   run_into(target);
 }
 
+/// Evaluates a scan, and before it the reductions inside its operand.
+template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand>
+void assign_scan(Target& target, const scan_expression<Operator, A, R, Rank, Operand>& e) {
+  using compiled = element_pass<typename calls_of<Operand>::type, Operand, A>;
+  if constexpr (compiled::one_pass::is_one_pass) {
+    using pass_type = typename compiled::one_pass::spelled;
+    static_assert(pass_type::folds::count == 0, "a formula with reductions gives one value, not the elements of a scan");
+    constexpr int inputs = inputs_of_kernel<leaf_count<Operand>>();
+    operand all[inputs + 1], *at = all;
+    add_leaves(e.operand, at);
+    scan_elements<inputs>(target, e, all, pass_type{});
+  } else {
+    using scheduled = typename compiled::several;
+    constexpr int last = scheduled::passes - 1, inputs = inputs_of_kernel<scheduled::exact.pass[last].inputs>();
+    const device_guard guard(home_of(e.operand, as_operand(target)));
+    assigned_in_passes<scheduled, Operand> before(0, e.operand);
+    operand all[inputs + 1];
+    for (int i = 0; i < inputs; ++i) all[i] = before.passes.last_inputs()[i];
+    before.passes.assign_all_but_last();
+    scan_elements<inputs>(target, e, all, typename scheduled::template pass<last>{});
+  }
+}
+
 }  // namespace detail
 
 /// Evaluates a scan into an array or a view of its shape: one pass over memory, two along an axis across which there are few columns.
@@ -259,16 +294,7 @@ void assign(Target&& target, const detail::scan_expression<Operator, A, R, Rank,
   static_assert(target_type::rank == Rank, "a scan has the rank of its operand, or 1 where no axis is given");
   static_assert(detail::is_writable<std::remove_reference_t<Target>>, "the target is const: an array that is, or a view that only reads");
   static_assert(assignable(dtype_v<typename target_type::value_type>, {R}), "the target's dtype is narrower than the scan's: use cumsum<T>(x), or dsl::cast on x");
-  if constexpr (detail::reductions_in<Operand> == 0) {
-    detail::assign_scan(target, e);
-  } else {
-    const device_guard guard(detail::home_of(e.operand, detail::as_operand(target)));
-    const auto inner = detail::passes_of(e.operand);
-    auto values = std::apply([](const auto&... p) { return std::tuple{detail::empty_for(p)...}; }, inner);
-    std::apply([&](auto&... v) { std::apply([&](const auto&... p) { detail::assign_all({}, std::tie(v...), p...); }, inner); }, values);
-    const auto operand = detail::substitute_operand<0>(e.operand, values);
-    assign(target, detail::scan_expression<Operator, A, R, Rank, std::remove_const_t<decltype(operand)>>{operand, e.request});
-  }
+  detail::assign_scan(target, e);
 }
 
 /// Evaluates a scan now, into an array.

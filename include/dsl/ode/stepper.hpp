@@ -97,7 +97,7 @@ constexpr auto slopes(std::index_sequence<I...>, const std::tuple<Y...>& y, cons
   ((std::get<I>(k)[0] = slope(std::get<I>(y), std::get<I>(first))), ...);
   for (std::size_t i = 1; i < stages; ++i) {
     const std::tuple<Y...> inside{std::get<I>(y) + increment(in_precision_of(std::get<I>(y), h), Method.a[i], std::get<I>(k))...};
-    const auto next = derivatives(Method.c(i), std::get<I>(inside)...);
+    const auto next = derivatives(Method.c(static_cast<int>(i)), std::get<I>(inside)...);
     ((std::get<I>(k)[i] = slope(std::get<I>(y), std::get<I>(next))), ...);
   }
   return k;
