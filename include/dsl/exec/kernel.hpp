@@ -262,10 +262,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     if (Arguments::strided && how >= in_tile) {
       const T* const tile = reinterpret_cast<const T*>(memory.shared() + (how - in_tile) + g.row * tile_pitch(tile_width(), sizeof(T))) + g.column;
       DSL_DETAIL_UNROLL
-      for (int l = 0; l < lanes; ++l) {
-        each[l] = T{};
-        if (Memory::may_load_unwritten || l < g.count) each[l] = memory.template load<T>(tile + l);
-      }
+      for (int l = 0; l < lanes; ++l)
+        each[l] = Memory::may_load_unwritten || l < g.count ? memory.template load<T>(tile + l) : T{};
     } else {
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l, from += step<N>()) {
