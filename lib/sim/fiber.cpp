@@ -18,6 +18,15 @@ fiber_pool& fiber_pool::of_this_thread() {
   return pool;
 }
 
+// Fibers end by returning: to unwind them would take an exception on each stack.
+fiber_pool::~fiber_pool() {
+  fiber own(*this);
+  for (const std::unique_ptr<fiber>& each : all_) {
+    each->job_ = nullptr;
+    own.go_to(*each);
+  }
+}
+
 fiber& fiber_pool::take(fiber::job job, void* argument) {
   if (idle_.empty()) {
     idle_.reserve(all_.size() + 1);  // so that none is lost where a fiber becomes idle
@@ -39,12 +48,14 @@ void fiber::create() {
     void* none = nullptr;
     DSL_HAS_SWITCHED(none, pool_.left_->stack_, pool_.left_->stack_bytes_);
     left_another(std::move(other));
-    for (;;) {
+    while (job_ != nullptr) {
       fiber& next = job_(argument_, *this);
       pool_.idle_.push_back(this);
       go_to(next);
     }
-    return boost::context::fiber();
+    fiber& last = *std::exchange(pool_.left_, this);
+    DSL_LEAVES_FOR_GOOD(last.stack_, last.stack_bytes_);
+    return std::move(last.saved_);
   });
 }
 

@@ -129,7 +129,11 @@ bool grid_run::run_block(block_run& b) {
 
 inline void grid_run::enter(fiber& from, thread_run* next) {
   if (next == nullptr) return from.go_to(main_);
-  if (next->on != nullptr) return from.go_to(*next->on);
+  if (next->on != nullptr) {
+    if (const warp_run& w = *next->warp; w.ready != 0)
+      if (const fiber* after = w.first[std::countr_zero(w.ready)].on; after != nullptr) after->prefetch();
+    return from.go_to(*next->on);
+  }
   entering_ = next;
   from.go_to(pool_.take(&run_threads, this));
 }

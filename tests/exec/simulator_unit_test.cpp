@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -179,6 +180,20 @@ TEST_F(simulator, a_sum_in_the_order_of_arrival_depends_on_the_seed) {
   EXPECT_EQ(sum("1", false), sum("0", false));
   EXPECT_EQ(sum("2", false), sum("0", false));
   EXPECT_TRUE(sum("1", true) != sum("0", true) || sum("2", true) != sum("0", true));
+}
+
+TEST_F(simulator, threads_of_the_host_launch_at_once) {
+  std::fill_n(ints.begin(), 256, 1);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([this, i] {
+      for (int round = 0; round < 50; ++round)
+        run({4, 64, 64 * sizeof(int)}, [this, i](auto memory, auto team) {
+          sum_of_blocks(memory, team, &ints[0], &left[static_cast<std::size_t>(4 * i)], &counters[static_cast<std::size_t>(i)], &ints[static_cast<std::size_t>(2000 + i)]);
+        });
+    });
+  for (std::thread& each : threads) each.join();
+  for (const int i : {0, 1, 2, 3}) EXPECT_EQ(ints[static_cast<std::size_t>(2000 + i)], 256);
 }
 
 // Faults.
