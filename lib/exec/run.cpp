@@ -58,6 +58,16 @@ void copy_elements(const operand& from, const operand& to) {
 
 }  // namespace
 
+struct prepared::late_copy {
+  operand from, to;
+  buffer_ref memory{};
+};
+
+void prepared::assign() {
+  std::vector<late_copy> none;
+  assign_all(this, 1, none);
+}
+
 void prepared::write_aside(std::uint32_t outputs, std::vector<late_copy>& copies) {
   for (int i = 0; i < code_->outputs(); ++i) {
     if ((outputs >> i & 1) == 0) continue;
@@ -90,22 +100,27 @@ void prepared::assign_all(prepared* passes, int count, std::vector<late_copy>& c
   for (const late_copy& copy : copies) copy_elements(copy.from, copy.to);
 }
 
-statement::statement(std::size_t most) { passes_.reserve(most); }
-statement::~statement() = default;
+struct statement::passes {
+  std::vector<prepared> passes;
+  std::vector<prepared::late_copy> copies;
+};
+
+statement::statement() : all_(new passes) {}
+statement::~statement() { delete all_; }
 
 void statement::add(const program_code& code, const operand* operands, const launch& fixed) {
-  const prepared& made = passes_.emplace_back(code, operands, fixed);
-  for (const prepared& before : passes_)
-    if (&before != &made) made.require_apart_from(before);
+  prepared made(code, operands, fixed);
+  for (const prepared& before : all_->passes) made.require_apart_from(before);
+  all_->passes.push_back(std::move(made));
 }
 
 void statement::copy(const operand& from, const operand& to, const pass_view& pass) {
-  for (const prepared& p : passes_) p.require_apart_from(to);
-  for (const prepared::late_copy& c : copies_) require_apart(c.to, to, pass);
-  copies_.push_back({from, to});
+  for (const prepared& p : all_->passes) p.require_apart_from(to);
+  for (const prepared::late_copy& c : all_->copies) require_apart(c.to, to, pass);
+  all_->copies.push_back({from, to});
 }
 
-void statement::assign() { prepared::assign_all(passes_.data(), static_cast<int>(passes_.size()), copies_); }
+void statement::assign() { prepared::assign_all(all_->passes.data(), static_cast<int>(all_->passes.size()), all_->copies); }
 
 void prepared::require_apart_from(const operand& other) const {
   for (auto mine = operands_.begin() + code_->inputs; mine != operands_.end(); ++mine) require_apart(*mine, other, code_->pass.view);

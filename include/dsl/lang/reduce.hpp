@@ -83,7 +83,8 @@ constexpr refused want_options() {
 
 // Each takes an array, a view or an expression, and after it, in any order, axis(...) and keep_dims. The result is lazy: an
 // expression of rank 0, or of as many dimensions as are left. Assigned to a dsl::scalar or an array it is computed on the device
-// without waiting; `value()` waits. Inside a formula given to `vectorize` they take symbols and make outputs beside its arrays.
+// without waiting; `value()` waits. Inside a formula given to `vectorize` they take symbols; their results
+// are outputs beside its arrays, or are used for its elements.
 //
 // The order in which elements are combined is fixed, so that a result is the same from run to run. Throws shape_error for axes that
 // are not there or are named twice.
