@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <vector>
 
 #include "exec/compiled_for.hpp"
 #include "exec/copy.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
+#include <vector>
 
 #include "mem/buffer.hpp"
 #include "exec/compiled_for.hpp"
@@ -24,8 +25,12 @@ void require_apart(const operand& a, const operand& b, const pass_view& pass) {
 
 }  // namespace
 
+operand_list::operand_list(const operand* first, int count) : all_(new operand[static_cast<std::size_t>(count)]), count_(static_cast<std::size_t>(count)) {
+  std::copy(first, first + count, all_);
+}
+
 prepared::prepared(const program_code& code, const operand* operands, const launch& fixed)
-    : code_(&code), operands_(operands, operands + code.inputs + code.outputs()), fixed_(fixed) {
+    : code_(&code), operands_(operands, code.inputs + code.outputs()), fixed_(fixed) {
   lay_out(space_, operands_.data(), code.inputs, code.outputs(), code.pass.lanes, code.pass.view);
   for (int i = code.inputs; i < code.inputs + code.outputs(); ++i)
     for (int k = code.inputs; k < i; ++k) require_apart(operands_[static_cast<std::size_t>(i)], operands_[static_cast<std::size_t>(k)], code.pass.view);
@@ -115,16 +120,16 @@ void prepared::assign_all(prepared* passes, int count) {
   for (const late_copy& copy : copies) copy_elements(copy.from, copy.to);
 }
 
-statement::statement(std::size_t most) { passes_.reserve(most); }
-statement::~statement() = default;
+statement::statement(std::size_t most) : passes_(new std::vector<prepared>) { passes_->reserve(most); }
+statement::~statement() { delete passes_; }
 
 void statement::add(const program_code& code, const operand* operands, const launch& fixed) {
-  const prepared& made = passes_.emplace_back(code, operands, fixed);
-  for (const prepared& before : passes_)
+  const prepared& made = passes_->emplace_back(code, operands, fixed);
+  for (const prepared& before : *passes_)
     if (&before != &made) made.require_apart_from(before);
 }
 
-void statement::assign() { prepared::assign_all(passes_.data(), static_cast<int>(passes_.size())); }
+void statement::assign() { prepared::assign_all(passes_->data(), static_cast<int>(passes_->size())); }
 
 void prepared::require_apart_from(const prepared& other) const {
   for (auto mine = operands_.begin() + code_->inputs; mine != operands_.end(); ++mine)

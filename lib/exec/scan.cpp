@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include "mem/buffer.hpp"
 #include "exec/compiled_for.hpp"

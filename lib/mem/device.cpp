@@ -10,6 +10,7 @@
 #include <optional>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "cuda/cuda.hpp"
 #include "exec/text.hpp"

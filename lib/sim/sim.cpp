@@ -1,6 +1,7 @@
 #include "sim/sim.hpp"
 
 #include <cstddef>
+#include <vector>
 
 #include "mem/buffer.hpp"
 #include "exec/text.hpp"

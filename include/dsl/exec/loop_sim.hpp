@@ -66,17 +66,17 @@ struct simulated_loop_of {
     return v[0];
   }
   // One after another, as `combine_warps`.
-  static accumulators combine_warps(const std::vector<accumulators>& of_warp) {
+  static accumulators combine_warps(const sequence<accumulators>& of_warp) {
     accumulators all = folds::identities();
     for (const accumulators& each : of_warp) folds::add(all, each);
     return all;
   }
   DSL_DETAIL_SMALL static bool finish(const void* args, const checked_ranges& allowed, void* sums, std::int64_t blocks, int threads, std::int64_t k, history_place& at, void* s) {
     const auto* const of_thread = static_cast<const accumulators*>(sums);
-    std::vector<accumulators> of_block, of_readers;
+    sequence<accumulators> of_block, of_readers;
     accumulators lanes[32];
     for (std::int64_t b = 0; b < blocks; ++b) {
-      std::vector<accumulators> of_warp;
+      sequence<accumulators> of_warp;
       for (int w = 0; w < threads; w += 32) {
         for (int t = 0; t < 32; ++t) lanes[t] = of_thread[b * threads + w + t];
         of_warp.push_back(combine_warp(lanes));

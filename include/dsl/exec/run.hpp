@@ -92,6 +92,28 @@ const program_code& code_of() {
   return compiled::code;
 }
 
+/// A copy of operands.
+class operand_list {
+ public:
+  operand_list(const operand* first, int count);
+  operand_list(operand_list&& other) noexcept : all_(other.all_), count_(other.count_) { other.all_ = nullptr; }
+  ~operand_list() { delete[] all_; }
+
+  std::size_t size() const { return count_; }
+  operand* data() { return all_; }
+  operand* begin() { return all_; }
+  operand* end() { return all_ + count_; }
+  operand& operator[](std::size_t i) { return all_[i]; }
+  const operand* data() const { return all_; }
+  const operand* begin() const { return all_; }
+  const operand* end() const { return all_ + count_; }
+  const operand& operator[](std::size_t i) const { return all_[i]; }
+
+ private:
+  operand* all_;
+  std::size_t count_;
+};
+
 /// A pass bound to its operands: laid out once, run as often as wanted.
 class prepared {
  public:
@@ -120,13 +142,13 @@ class prepared {
   plan plan_launch() const;
   // A target that is written when all passes have run, from a temporary.
   struct late_copy;
-  void write_aside(std::uint32_t outputs, std::vector<late_copy>& copies);
+  void write_aside(std::uint32_t outputs, std_vector<late_copy>& copies);
   bool reads_memory_of(const operand& target) const;
   void run_kernel(const std::uint64_t* recorded, const bool* stop, const stream& on);
 
  protected:
   const program_code* code_;
-  std::vector<operand> operands_;
+  operand_list operands_;
   geometry space_;
   launch fixed_;
 };
@@ -142,7 +164,7 @@ class statement {
   void assign();
 
  private:
-  std::vector<prepared> passes_;
+  std_vector<prepared>* passes_;
 };
 
 /// How an expression's elements become its outputs: the rank of its index space, and a bit for each axis that reductions fold.

@@ -85,8 +85,8 @@ struct simulated_scan_rows {
     const auto& args = *static_cast<const scan_arguments<Arguments>*>(arguments);
     body thread(args, checked_memory{&allowed, nullptr});
     const std::int64_t place = thread.place_in_row(tile);
-    std::vector<typename body::elements> x(scan_block_threads * body::rounds);
-    std::vector<typename body::marks> marks(x.size());
+    sequence<typename body::elements> x(scan_block_threads * body::rounds, {});
+    sequence<typename body::marks> marks(x.size(), {});
     typename team_type::values values[body::rounds];
     const auto at = [](int r, int t) { return static_cast<std::size_t>(r * scan_block_threads + t); };
     int& t = allowed.thread;

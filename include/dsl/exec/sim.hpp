@@ -1,8 +1,6 @@
 // The simulator: the CUDA kernel's body, block by block and thread by thread on the CPU, with every access checked.
 #pragma once
 
-#include <vector>
-
 #include <dsl/exec/kernel.hpp>
 
 namespace dsl::detail {
@@ -49,7 +47,23 @@ struct checked_memory {
 };
 
 // All threads of a block at once.
-template <class T> using per_thread = std::vector<T>;
+template <class T>
+class per_thread {
+ public:
+  per_thread() = default;
+  explicit per_thread(std::size_t count, const T& value = {}) {
+    for (std::size_t t = 0; t < count; ++t) push_back(value);
+  }
+
+  std::size_t size() const { return count_; }
+  T& operator[](std::size_t t) { return of_[t]; }
+  const T& operator[](std::size_t t) const { return of_[t]; }
+  void push_back(const T& value) { of_[count_++] = value; }
+
+ private:
+  T of_[1024];
+  std::size_t count_ = 0;
+};
 
 struct simulated_team {
   template <class Fold> per_thread<fold_state<Fold>> combine(per_thread<fold_state<Fold>> a, const per_thread<fold_state<Fold>>& b) const {
