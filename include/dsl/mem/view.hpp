@@ -24,7 +24,7 @@ concept viewable = requires(const A& a) { a.view(); };
 template <class T>
 constexpr bool require_vector() {
   constexpr bool is_included = requires { sizeof(std_vector<T>); };
-  static_assert(is_included, "copy_to_host() gives a std::vector: #include <vector>");
+  static_assert(is_included, "copy_to_host() gives a std::vector: include <vector>");
   return is_included;
 }
 
