@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <tuple>
 
 #include <dsl/ir/complex_number.hpp>
 #include <dsl/ir/program.hpp>

@@ -57,15 +57,15 @@ class reductions_apart {
   template <std::size_t First, std::size_t... K>
   void add_alike(std::index_sequence<K...>) {
     if constexpr (sizeof...(K) > 1) {
-      const leaves_of_parts leaves(std::get<nth_alike<First, E...>(K)>(from_)...);
+      const leaves_of_parts leaves(get<nth_alike<First, E...>(K)>(from_)...);
       if (are_same_operands(leaves.all, leaves.parts, leaves.count))
-        return add<true>(std::tuple_cat(targets_of<nth_alike<First, E...>(K)>()...), std::get<nth_alike<First, E...>(K)>(from_)...);
+        return add<true>(concatenate(targets_of<nth_alike<First, E...>(K)>()...), get<nth_alike<First, E...>(K)>(from_)...);
     }
-    (add<false>(targets_of<nth_alike<First, E...>(K)>(), std::get<nth_alike<First, E...>(K)>(from_)), ...);
+    (add<false>(targets_of<nth_alike<First, E...>(K)>(), get<nth_alike<First, E...>(K)>(from_)), ...);
   }
   template <bool Share, class... Targets, class... Some>
-  void add(const std::tuple<bound_target<Targets>&...>& to, const Some&... e) {
-    using part = assigned<Share, std::tuple<Targets&...>, Some...>;
+  void add(const tuple<bound_target<Targets>&...>& to, const Some&... e) {
+    using part = assigned<Share, tuple<Targets&...>, Some...>;
     all_.add(part::code(e...), part(to, e...).operands(), fixed_);
   }
   template <std::size_t I>
@@ -76,49 +76,49 @@ class reductions_apart {
 
   const launch& fixed_;
   Bound& to_;
-  std::tuple<const E&...> from_;
+  tuple<const E&...> from_;
   statement all_;
 };
 
 /// Evaluates expressions that are passes. What is thrown before they are queued leaves all targets as they were.
 template <class... Targets, class... E>
-void assign_passes(const launch& fixed, const std::tuple<Targets&...>& targets, const E&... e) {
+void assign_passes(const launch& fixed, const tuple<Targets&...>& targets, const E&... e) {
   auto to = bind_targets(targets);
   if constexpr (are_reductions<E...>(target_types<type_of_target<std::remove_const_t<Targets>>...>{})) {
     reductions_apart<decltype(to), E...>(fixed, to, e...).assign();
   } else {
-    using together = assigned<false, std::tuple<Targets&...>, E...>;
+    using together = assigned<false, tuple<Targets&...>, E...>;
     if constexpr (sizeof...(E) > 1 && together::pass::folds::count > 0) {
       const leaves_of_parts leaves(e...);
       require_one_space(leaves.all, leaves.parts, leaves.count, together::pass::view());
     }
     prepared(together::code(e...), together(all_targets(to), e...).operands(), fixed).assign();
   }
-  std::apply([](auto&... t) { (t.adopt(), ...); }, to);
+  unpack([](auto&... t) { (t.adopt(), ...); }, to);
 }
 
 template <class... Targets, class Values, class... E, std::size_t... I>
-void assign_substituted(const launch&, const std::tuple<Targets&...>&, const Values&, const std::tuple<const E&...>&, std::index_sequence<I...>);
+void assign_substituted(const launch&, const tuple<Targets&...>&, const Values&, const tuple<const E&...>&, std::index_sequence<I...>);
 
 /// Evaluates expressions into targets. Reductions inside them are evaluated first, all of one depth together.
 template <class... Targets, class... E>
-void assign_all(const launch& fixed, const std::tuple<Targets&...>& targets, const E&... expressions) {
+void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&... expressions) {
   static_assert((!counts_steps_in<E> && ...), "dsl::step is the number of a loop's step: it stands among the parameters of dsl::iterate alone");
-  if constexpr (!may_assign<E...>(std::type_identity<std::tuple<Targets&...>>{})) {
+  if constexpr (!may_assign<E...>(std::type_identity<tuple<Targets&...>>{})) {
     return;
   } else if constexpr ((is_pass<E> && ...)) {
     assign_passes(fixed, targets, expressions...);
   } else {
-    const device_guard guard(std::apply([&](const auto&... t) { return home_of(expressions..., as_operand(t)...); }, targets));
-    const auto inner = std::tuple_cat(inner_passes(expressions)...);
-    auto values = std::apply([](const auto&... e) { return std::tuple<evaluated_t<std::remove_cvref_t<decltype(e)>>...>{empty_for(e)...}; }, inner);
-    std::apply([&](auto&... v) { std::apply([&](const auto&... e) { assign_all({}, std::tie(v...), e...); }, inner); }, values);
-    assign_substituted(fixed, targets, values, std::tuple<const E&...>(expressions...), std::index_sequence_for<E...>{});
+    const device_guard guard(unpack([&](const auto&... t) { return home_of(expressions..., as_operand(t)...); }, targets));
+    const auto inner = concatenate(inner_passes(expressions)...);
+    auto values = unpack([](const auto&... e) { return tuple<evaluated_t<std::remove_cvref_t<decltype(e)>>...>{empty_for(e)...}; }, inner);
+    unpack([&](auto&... v) { unpack([&](const auto&... e) { assign_all({}, references(v...), e...); }, inner); }, values);
+    assign_substituted(fixed, targets, values, tuple<const E&...>(expressions...), std::index_sequence_for<E...>{});
   }
 }
 template <class... Targets, class Values, class... E, std::size_t... I>
-void assign_substituted(const launch& fixed, const std::tuple<Targets&...>& targets, const Values& values, const std::tuple<const E&...>& expressions, std::index_sequence<I...>) {
-  assign_all(fixed, targets, substitute<inner_before<E...>()[I]>(std::get<I>(expressions), values)...);
+void assign_substituted(const launch& fixed, const tuple<Targets&...>& targets, const Values& values, const tuple<const E&...>& expressions, std::index_sequence<I...>) {
+  assign_all(fixed, targets, substitute<inner_before<E...>()[I]>(get<I>(expressions), values)...);
 }
 
 }  // namespace detail
@@ -129,7 +129,7 @@ void assign_substituted(const launch& fixed, const std::tuple<Targets&...>& targ
 /// the plan.
 template <class Target, detail::lazy E>
 void assign(Target&& target, const E& expression, const launch& fixed = {}) {
-  detail::assign_all(fixed, std::tuple<std::remove_reference_t<Target>&>(target), expression);
+  detail::assign_all(fixed, detail::tuple<std::remove_reference_t<Target>&>(target), expression);
 }
 
 /// The same for an array, a scalar or an element.
@@ -149,7 +149,7 @@ void assign(const view<T, R>& target, const V& value) {
 /// Several targets at once; what `tie` returns.
 template <class... Targets>
 struct tied {
-  std::tuple<Targets&...> targets;
+  detail::tuple<Targets&...> targets;
 
   template <class E>
     requires(detail::lazy<E> || detail::viewable<E>)
@@ -160,7 +160,7 @@ struct tied {
   template <class... E>
     requires((detail::lazy<E> || detail::viewable<E>) && ...)
   const tied& operator=(const std::tuple<E...>& expressions) const {
-    std::apply([this](const auto&... e) { detail::assign_all({}, targets, detail::as_operand(e)...); }, expressions);
+    detail::unpack([this](const auto&... e) { detail::assign_all({}, targets, detail::as_operand(e)...); }, expressions);
     return *this;
   }
 };
@@ -168,9 +168,9 @@ struct tied {
 namespace detail {
 
 template <class... T>
-constexpr bool are_targets(std::type_identity<std::tuple<T&...>>) { return (!element<T> && ...); }
+constexpr bool are_targets(std::type_identity<tuple<T&...>>) { return (!element<T> && ...); }
 template <class... Targets>
-tied<Targets...> tied_to(const std::tuple<Targets&...>& targets) { return {targets}; }
+tied<Targets...> tied_to(const tuple<Targets&...>& targets) { return {targets}; }
 
 }  // namespace detail
 
@@ -181,15 +181,15 @@ template <class... Targets>
 auto tie(Targets&... targets) {
   constexpr bool are_targets = detail::are_targets(std::type_identity<detail::flat_t<Targets...>>{});
   static_assert(are_targets, "a target is an array, a view or a scalar in device memory, not a C++ scalar");
-  if constexpr (are_targets) return detail::tied_to(std::tuple_cat(detail::flat(targets)...));
+  if constexpr (are_targets) return detail::tied_to(detail::concatenate(detail::flat(targets)...));
   else return refused{};
 }
 
 /// How an assignment would run: grid, block, path, registers, cost. Runs nothing. Throws as the assignment would.
 template <class... Targets, detail::lazy E>
 plan plan_of(const tied<Targets...>& targets, const E& expression, const launch& fixed = {}) {
-  if constexpr (detail::may_assign<E>(std::type_identity<std::tuple<Targets&...>>{})) {
-    using pass = detail::assigned<false, std::tuple<Targets&...>, E>;
+  if constexpr (detail::may_assign<E>(std::type_identity<detail::tuple<Targets&...>>{})) {
+    using pass = detail::assigned<false, detail::tuple<Targets&...>, E>;
     auto to = detail::bind_targets(targets.targets, true);
     return detail::prepared(pass::code(expression), pass(detail::all_targets(to), expression).operands(), fixed).make_plan();
   } else {

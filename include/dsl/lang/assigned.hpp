@@ -37,9 +37,9 @@ struct assignment<Share, target_types<Targets...>, E...> {
   static constexpr graph run() {
     graph g;
     tracer t{&g};
-    const std::tuple<trace_t<E>...> results{trace<E>(t)...};
-    const auto all = std::apply([](const auto&... r) { return std::tuple_cat(as_tuple(r)...); }, results);
-    std::apply([&g](const auto&... o) { (add_output<Targets>(g, o), ...); }, all);
+    const tuple<trace_t<E>...> results{trace<E>(t)...};
+    const auto all = unpack([](const auto&... r) { return concatenate(as_tuple(r)...); }, results);
+    unpack([&g](const auto&... o) { (add_output<Targets>(g, o), ...); }, all);
     g.operands = t.operands;
     return g;
   }
@@ -52,7 +52,7 @@ struct assignment<Share, target_types<Targets...>, E...> {
 
 template <bool Share, class Targets, class Calls, class... E> struct assignment_pass;
 template <bool Share, class Targets, class... Calls, class... E>
-struct assignment_pass<Share, Targets, std::tuple<Calls...>, E...> : compile<assignment<Share, Targets, E...>, Calls...> {};
+struct assignment_pass<Share, Targets, tuple<Calls...>, E...> : compile<assignment<Share, Targets, E...>, Calls...> {};
 
 // The name of the first expression that has one. Deduced, for the reason given at `code_for`.
 inline std::type_identity<unnamed> kernel_name() { return {}; }
@@ -62,12 +62,12 @@ template <template <class, class> class Function, class Name, class F, class... 
   requires(!std::same_as<Name, unnamed>)
 std::type_identity<Name> kernel_name(const expression<Function<Name, F>, Operands...>&, const Rest&...) { return {}; }
 template <class F, int R, class E, class... Rest>
-auto kernel_name(const reduction<F, R, E>& e, const Rest&... rest) { return kernel_name(std::get<0>(e.operands), rest...); }
+auto kernel_name(const reduction<F, R, E>& e, const Rest&... rest) { return kernel_name(get<0>(e.operands), rest...); }
 
 template <class T> inline constexpr target_type type_of_target{dtype_v<typename T::value_type>, T::rank == 0};
 
 template <bool Share, class Targets, class... E>
-using compiled_for = assignment_pass<Share, Targets, decltype(std::tuple_cat(std::declval<typename calls_of<E>::type>()...)), E...>;
+using compiled_for = assignment_pass<Share, Targets, decltype(concatenate(std::declval<typename calls_of<E>::type>()...)), E...>;
 
 // nvcc writes a kernel's template arguments down again and cannot write a closure type, so they are deduced from values here, never
 // spelled by way of the expression that made them.
@@ -83,7 +83,7 @@ constexpr bool narrows_scalars(target_type to) {
   else return false;
 }
 template <target_type... T, class... Output>
-constexpr bool narrows_scalars(target_types<T...>, std::type_identity<std::tuple<Output...>>) { return (narrows_scalars<Output>(T) || ...); }
+constexpr bool narrows_scalars(target_types<T...>, std::type_identity<tuple<Output...>>) { return (narrows_scalars<Output>(T) || ...); }
 
 /// What each leaf has to lie in, should it be a C++ integer.
 template <class Assignment, int Leaves>
@@ -111,15 +111,15 @@ template <class F, class... Operands>
   requires((reductions_in<Operands> + ... + 0) > 0)
 fold_axes fold_axes_of(const expression<F, Operands...>& e) {
   fold_axes found{};
-  std::apply([&found](const auto&... x) { ((found = reductions_in<std::remove_cvref_t<decltype(x)>> > 0 ? fold_axes_of(x) : found), ...); }, e.operands);
+  unpack([&found](const auto&... x) { ((found = reductions_in<std::remove_cvref_t<decltype(x)>> > 0 ? fold_axes_of(x) : found), ...); }, e.operands);
   return found;
 }
 
 // The types of an expression's leaves.
-template <class E> struct leaf_types { using type = std::tuple<E>; };
-template <class... Operands> struct leaf_types<std::tuple<Operands...>> { using type = decltype(std::tuple_cat(std::declval<typename leaf_types<Operands>::type>()...)); };
-template <class F, class... Operands> struct leaf_types<expression<F, Operands...>> : leaf_types<std::tuple<Operands...>> {};
-template <class F, int R, class... Operands> struct leaf_types<reduction<F, R, Operands...>> : leaf_types<std::tuple<Operands...>> {};
+template <class E> struct leaf_types { using type = tuple<E>; };
+template <class... Operands> struct leaf_types<tuple<Operands...>> { using type = decltype(concatenate(std::declval<typename leaf_types<Operands>::type>()...)); };
+template <class F, class... Operands> struct leaf_types<expression<F, Operands...>> : leaf_types<tuple<Operands...>> {};
+template <class F, int R, class... Operands> struct leaf_types<reduction<F, R, Operands...>> : leaf_types<tuple<Operands...>> {};
 
 /// All expressions' leaves, one after another.
 template <class... E>
@@ -139,24 +139,24 @@ template <class E> void check_shapes(const E&) {}
 template <class F, int R, class... Operands>
 void check_shapes(const reduction<F, R, Operands...>& e) {
   if constexpr (requires { F::check_shapes(std::declval<const Operands&>()...); })
-    std::apply([](const auto&... x) { F::check_shapes(x...); }, e.operands);
+    unpack([](const auto&... x) { F::check_shapes(x...); }, e.operands);
 }
 template <class F, class... Operands>
   requires((reductions_in<Operands> + ... + 0) > 0)
 void check_shapes(const expression<F, Operands...>& e) {
-  std::apply([](const auto&... x) { (check_shapes(x), ...); }, e.operands);
+  unpack([](const auto&... x) { (check_shapes(x), ...); }, e.operands);
 }
 
 /// Expressions and their targets as a pass: its operands, before they are laid out.
 template <bool Share, class TargetTuple, class... E> class assigned;
 template <bool Share, class... Targets, class... E>
-class assigned<Share, std::tuple<Targets&...>, E...> {
+class assigned<Share, tuple<Targets&...>, E...> {
   static_assert((is_pass<E> && ...), "this takes more than one kernel: evaluate the reductions in it first, with dsl::eval");
   using compiled = compiled_for<Share, target_types<type_of_target<std::remove_const_t<Targets>>...>, E...>;
   static_assert(!compiled::mixes, "a formula cannot use its reductions for its elements: apply it to dsl::sum(x) and the like");
   static_assert(!compiled::folds_folds, "a reduction of a reduction: it is one value, not many");
 
-  static constexpr int leaves = Share ? leaf_count<std::tuple_element_t<0, std::tuple<E...>>> : (0 + ... + leaf_count<E>), targets = sizeof...(Targets), expressions = sizeof...(E);
+  static constexpr int leaves = Share ? leaf_count<std::tuple_element_t<0, tuple<E...>>> : (0 + ... + leaf_count<E>), targets = sizeof...(Targets), expressions = sizeof...(E);
 
  public:
   using types = target_types<type_of_target<std::remove_const_t<Targets>>...>;
@@ -164,7 +164,7 @@ class assigned<Share, std::tuple<Targets&...>, E...> {
   static constexpr int inputs = inputs_of_kernel<leaves + (counts_positions(pass::elements::view(), leaves) ? 1 : 0)>();
 
  private:
-  using bound = std::tuple<bound_target<Targets>&...>;
+  using bound = tuple<bound_target<Targets>&...>;
   using target_numbers = std::index_sequence_for<Targets...>;
   static constexpr int expression_of(int target) { return detail::expression_of<E...>(target); }
 
@@ -190,19 +190,19 @@ class assigned<Share, std::tuple<Targets&...>, E...> {
  private:
   template <std::size_t... I>
   void give_memory_to(const bound& to, std::index_sequence<I...>) {
-    if (!(std::get<I>(to).needs_memory() || ...)) return;
-    const device_guard of_targets(home_of(as_operand(std::get<I>(to).target)...)), of_operands(home_of_operands(all_, leaves));
+    if (!(get<I>(to).needs_memory() || ...)) return;
+    const device_guard of_targets(home_of(as_operand(get<I>(to).target)...)), of_operands(home_of_operands(all_, leaves));
     geometry g;
     lay_out(g, all_, leaves, 0, 1, pass::view());
-    (std::get<I>(to).give_memory(g, pass::is_result(static_cast<int>(I)) ? folds_[expression_of(static_cast<int>(I))].axes : 0, pass::view(), all_), ...);
+    (get<I>(to).give_memory(g, pass::is_result(static_cast<int>(I)) ? folds_[expression_of(static_cast<int>(I))].axes : 0, pass::view(), all_), ...);
   }
   template <std::size_t... I>
   void add_targets(const bound& to, operand*& at, std::index_sequence<I...>) {
-    (add_target<static_cast<int>(I), Targets>(std::get<I>(to), at), ...);
+    (add_target<static_cast<int>(I), Targets>(get<I>(to), at), ...);
   }
   template <int I, class Target>
   void add_target(bound_target<Target>& target, operand*& at) {
-    using E_ = std::tuple_element_t<static_cast<std::size_t>(expression_of(I)), std::tuple<E...>>;
+    using E_ = std::tuple_element_t<static_cast<std::size_t>(expression_of(I)), tuple<E...>>;
     static_assert(!pass::is_result(I) || Target::rank == result_rank<E_>, "a reduction is one value: assign it to a dsl::scalar; along axes, to an array of as many dimensions as are left");
     operand* const mine = at;
     add_leaves(as_operand(target.elements()), at);

@@ -32,12 +32,12 @@ void add_leaves(const index_leaf<R>& v, operand*& at) {
 }
 template <class F, class... Operands>
 void add_leaves(const expression<F, Operands...>& e, operand*& at) {
-  std::apply([&at](const auto&... x) { (add_leaves(x, at), ...); }, e.operands);
+  unpack([&at](const auto&... x) { (add_leaves(x, at), ...); }, e.operands);
 }
 
 template <class F, int R, class... Operands>
 void add_leaves(const reduction<F, R, Operands...>& e, operand*& at) {
-  std::apply([&at](const auto&... x) { (add_leaves(x, at), ...); }, e.operands);
+  unpack([&at](const auto&... x) { (add_leaves(x, at), ...); }, e.operands);
 }
 
 template <class E> inline constexpr int leaf_count = 1;

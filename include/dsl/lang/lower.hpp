@@ -6,16 +6,17 @@
 namespace dsl::detail {
 
 template <class T> inline constexpr bool is_tuple = false;
+template <class... T> inline constexpr bool is_tuple<tuple<T...>> = true;
 template <class... T> inline constexpr bool is_tuple<std::tuple<T...>> = true;
 
 /// What a formula returned, as a tuple of outputs: of structs their members.
 template <class R>
 constexpr auto as_tuple(const R& result) {
-  if constexpr (is_tuple<R>) return std::apply([](const auto&... r) { return std::tuple_cat(as_tuple(r)...); }, result);
-  else if constexpr (structured<R>) return std::apply([](const auto&... m) { return std::tuple_cat(as_tuple(m)...); }, structure<R>::members(result));
-  else return std::tuple<R>{result};
+  if constexpr (is_tuple<R>) return unpack([](const auto&... r) { return concatenate(as_tuple(r)...); }, result);
+  else if constexpr (structured<R>) return unpack([](const auto&... m) { return concatenate(as_tuple(m)...); }, structure<R>::members(result));
+  else return tuple<R>{result};
 }
-template <class... E> using outputs_of = decltype(std::tuple_cat(as_tuple(std::declval<trace_t<E>>())...));
+template <class... E> using outputs_of = decltype(concatenate(as_tuple(std::declval<trace_t<E>>())...));
 
 /// Reductions in an expression that are not inside others.
 template <class E> inline constexpr int reductions_in = 0;
@@ -98,17 +99,17 @@ evaluated_t<E> empty_for(const E& e) {
 template <class E> auto passes_of_operands(const E& e);
 template <class E>
 auto passes_of(const E& e) {
-  if constexpr (reductions_in<E> == 0) return std::tuple<>{};
-  else if constexpr (is_pass<E>) return std::tuple<E>{e};
+  if constexpr (reductions_in<E> == 0) return tuple<>{};
+  else if constexpr (is_pass<E>) return tuple<E>{e};
   else return passes_of_operands(e);
 }
 template <class E>
 auto passes_of_operands(const E& e) {
-  return std::apply([](const auto&... x) { return std::tuple_cat(passes_of(x)...); }, e.operands);
+  return unpack([](const auto&... x) { return concatenate(passes_of(x)...); }, e.operands);
 }
 template <class E>
 auto inner_passes(const E& e) {
-  if constexpr (is_pass<E>) return std::tuple<>{};
+  if constexpr (is_pass<E>) return tuple<>{};
   else return passes_of_operands(e);
 }
 // How many of them there are in the expressions before each one.
@@ -127,17 +128,17 @@ template <int First, class E, class Values> auto substitute(const E& e, const Va
 template <int First, class E, class Values>
 auto substitute_operand(const E& e, const Values& values) {
   if constexpr (reductions_in<E> == 0) return e;
-  else if constexpr (is_pass<E>) return as_operand(std::get<static_cast<std::size_t>(First)>(values));
+  else if constexpr (is_pass<E>) return as_operand(get<static_cast<std::size_t>(First)>(values));
   else return substitute<First>(e, values);
 }
 template <int First, class F, class... Operands, class Values, std::size_t... I>
 auto substitute_operands(const expression<F, Operands...>& e, const Values& values, std::index_sequence<I...>) {
-  return make_expression<F>(substitute_operand<First + passes_before<Operands...>()[I]>(std::get<I>(e.operands), values)...);
+  return make_expression<F>(substitute_operand<First + passes_before<Operands...>()[I]>(get<I>(e.operands), values)...);
 }
 template <int First, class F, int R, class... Operands, class Values, std::size_t... I>
 auto substitute_operands(const reduction<F, R, Operands...>& e, const Values& values, std::index_sequence<I...>) {
-  const auto operands = std::tuple{substitute_operand<First + passes_before<Operands...>()[I]>(std::get<I>(e.operands), values)...};
-  return std::apply([&e](const auto&... x) { return reduction<F, R, std::remove_cvref_t<decltype(x)>...>{{x...}, e.axes}; }, operands);
+  const auto operands = tuple{substitute_operand<First + passes_before<Operands...>()[I]>(get<I>(e.operands), values)...};
+  return unpack([&e](const auto&... x) { return reduction<F, R, std::remove_cvref_t<decltype(x)>...>{{x...}, e.axes}; }, operands);
 }
 template <int First, class E, class Values>
 auto substitute(const E& e, const Values& values) {

@@ -93,7 +93,7 @@ struct element_trace {
 };
 template <class Calls, class Operand, dtype A> struct element_pass;
 template <class... Calls, class Operand, dtype A>
-struct element_pass<std::tuple<Calls...>, Operand, A> : compile<element_trace<Operand, A>, Calls...> {};
+struct element_pass<tuple<Calls...>, Operand, A> : compile<element_trace<Operand, A>, Calls...> {};
 
 // Deduced, not spelled, for the reason given at `code_for`.
 template <dtype Target, int Inputs, class... Element, class... Operator>
@@ -156,7 +156,7 @@ auto cumulate(const X& x, int identity, const Options&... options) {
 /// An operator and what goes before the first element; what `scan` returns.
 template <class F, class... Init>
 struct scanner {
-  std::tuple<Init...> init;
+  tuple<Init...> init;
 
   template <class X, class... Options>
     requires operands<X> && scan_options<Options...>
@@ -171,7 +171,7 @@ struct scanner {
       static_assert(!(is_exclusive<Options> || ...), "an exclusive scan needs a first value: dsl::scan(op, init)");
       return make_scan<F, R>(x, scan_request{}, options...);
     } else {
-      return make_scan<F, R>(x, begin_with<accumulated(R)>(std::get<0>(init)), options...);
+      return make_scan<F, R>(x, begin_with<accumulated(R)>(get<0>(init)), options...);
     }
   }
 };
@@ -264,8 +264,8 @@ void assign(Target&& target, const detail::scan_expression<Operator, A, R, Rank,
   } else {
     const device_guard guard(detail::home_of(e.operand, detail::as_operand(target)));
     const auto inner = detail::passes_of(e.operand);
-    auto values = std::apply([](const auto&... p) { return std::tuple{detail::empty_for(p)...}; }, inner);
-    std::apply([&](auto&... v) { std::apply([&](const auto&... p) { detail::assign_all({}, std::tie(v...), p...); }, inner); }, values);
+    auto values = detail::unpack([](const auto&... p) { return detail::tuple{detail::empty_for(p)...}; }, inner);
+    detail::unpack([&](auto&... v) { detail::unpack([&](const auto&... p) { detail::assign_all({}, detail::references(v...), p...); }, inner); }, values);
     const auto operand = detail::substitute_operand<0>(e.operand, values);
     assign(target, detail::scan_expression<Operator, A, R, Rank, std::remove_const_t<decltype(operand)>>{operand, e.request});
   }

@@ -69,10 +69,10 @@ void read_into(npy_file& file, scalar<T>& s) {
 /// memory_error for a variable without memory.
 template <class... V>
 void save_checkpoint(file_path folder, std::int64_t steps_done, const V&... variables) {
-  std::apply([&](const auto&... leaf) {
+  detail::unpack([&](const auto&... leaf) {
     const detail::stored all[] = {detail::to_store(leaf)..., {}};
     detail::save_checkpoint(folder, steps_done, all, detail::members_of<V...>.data(), sizeof...(leaf));
-  }, std::tuple_cat(detail::flat(variables)...));
+  }, detail::concatenate(detail::flat(variables)...));
 }
 
 /// Reads variables that `save_checkpoint` wrote, and returns the number of steps. Those without memory get theirs on the current
@@ -80,10 +80,10 @@ void save_checkpoint(file_path folder, std::int64_t steps_done, const V&... vari
 /// there is no checkpoint.
 template <class... V>
 std::int64_t load_checkpoint(file_path folder, V&&... variables) {
-  const auto all = std::tuple_cat(detail::flat(variables)...);
+  const auto all = detail::concatenate(detail::flat(variables)...);
   constexpr auto& members = detail::members_of<std::remove_reference_t<V>...>;
   detail::checkpoint_files files(folder, members.data(), static_cast<int>(std::tuple_size_v<decltype(all)>));
-  std::apply([&files](auto&... leaf) {
+  detail::unpack([&files](auto&... leaf) {
     int k = 0;
     ((detail::require_fit(files.variable(k), k, leaf), ++k), ...);
     k = 0;

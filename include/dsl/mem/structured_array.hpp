@@ -104,8 +104,8 @@ To views_of(Array& all, const char* base, const S& one) {
     if constexpr (structured<M>) return views_of<Member>(all, base, m);
     else return all.template at<M>(static_cast<std::size_t>(reinterpret_cast<const char*>(&m) - base));
   };
-  return [&]<class... Member>(std::type_identity<std::tuple<Member...>>) {
-    return std::apply([&](const auto&... m) { return To{view_of(std::type_identity<Member>{}, m)...}; }, structure<S>::members(one));
+  return [&]<class... Member>(std::type_identity<tuple<Member...>>) {
+    return unpack([&](const auto&... m) { return To{view_of(std::type_identity<Member>{}, m)...}; }, structure<S>::members(one));
   }(std::type_identity<member_types_t<To>>{});
 }
 
