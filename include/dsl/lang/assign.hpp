@@ -106,6 +106,8 @@ void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&
   static_assert((!counts_steps_in<E> && ...), "dsl::step is the number of a loop's step: it stands among the parameters of dsl::iterate alone");
   if constexpr (!may_assign<E...>(std::type_identity<tuple<Targets&...>>{})) {
     return;
+  } else if constexpr (DSL_DETAIL_ON_DEVICE && sizeof...(E) == 1 && (is_pass<E> && ...)) {
+    static_cast<void>(assigned<false, tuple<Targets&...>, E...>::code(expressions...));  // the device half takes the kernels alone
   } else if constexpr ((is_pass<E> && ...)) {
     assign_passes(fixed, targets, expressions...);
   } else {
