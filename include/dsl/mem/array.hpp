@@ -28,9 +28,7 @@ class array {
     owner_ = array(extents_, other.where()).owner_;
     copy_from(other);
   }
-  array(array&& other) noexcept : owner_(std::move(other.owner_)), extents_(other.extents_) {
-    other.extents_ = {};
-  }
+  array(array&& other) noexcept : owner_(std::move(other.owner_)), extents_(other.extents_) { other.extents_ = {}; }
   /// Evaluates an expression on its operands' device: one kernel, without waiting.
   template <detail::lazy E>
   array(const E& expression) {
