@@ -196,7 +196,7 @@ struct table_function {
   template <class... S> static constexpr auto trace(tracer&, S... s) { return apply<Code>(s...); }
 };
 
-/// Two rows of one operand: their values as a std::tuple.
+/// Two rows of one operand: their values as a tuple.
 template <op First, op Second>
 struct pair_function {
   template <class Operand> static constexpr int rank = Operand::rank;
@@ -319,10 +319,20 @@ constexpr auto lift(graph* g, const expression<F, Operands...>& e) {
   return unpack([&](const auto&... x) { return F::trace(t, lift(g, x)...); }, e.operands);
 }
 
+template <int Arity, int Given>
+constexpr bool require_operands() {
+  static_assert(Given == Arity || Arity != 1, "this function takes one operand");
+  static_assert(Given == Arity || Arity != 2, "this function takes two operands");
+  static_assert(Given == Arity || Arity != 3, "this function takes three operands");
+  return Given == Arity;
+}
+
 /// Applies a row of the table: to symbols at once, to arrays when the expression is assigned.
 template <op Code, class... T>
 constexpr auto apply_function(const T&... x) {
-  if constexpr ((is_symbol<T> || ...)) {
+  if constexpr (!require_operands<info(Code).arity, static_cast<int>(sizeof...(T))>()) {
+    return refused{};
+  } else if constexpr ((is_symbol<T> || ...)) {
     graph* g = nullptr;
     const auto note = [&g](const auto& s) {
       if constexpr (is_symbol<std::remove_cvref_t<decltype(s)>>) g = s.owner;

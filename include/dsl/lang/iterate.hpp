@@ -202,7 +202,7 @@ auto as_result(tuple<H...> all) {
 /// arrays, C++ scalars, scalars in device memory and expressions of them and of dsl::step. After them come options: every, from_step,
 /// until, record, progress, a dsl::strategy, a dsl::launch. Returns histories in device memory: the values of the scalars among the
 /// variables after each step, an array of extent `steps` each (of a struct with scalars a struct of arrays), then what `record` asks for, formulas' reductions first: the one
-/// array, or a std::tuple of several, or of none. The variables hold the last step's values. From one strategy to another
+/// array, or a std::tuple of several; an empty tuple where there are none. The variables hold the last step's values. From one strategy to another
 /// floating point numbers may differ by rounding; from run to run nothing differs. Runs on the device of the first
 /// variable. Throws as assignment does, shape_error also where variables share elements, before the first step.
 template <class Name, class F, class... S, class... Arguments>
