@@ -23,6 +23,11 @@ struct tuple : tuple_elements<std::index_sequence_for<T...>, T...> {
 };
 template <class... T> tuple(T...) -> tuple<T...>;
 
+/// Of this kind, or what a user's function gave.
+template <class T> inline constexpr bool is_tuple = false;
+template <class... T> inline constexpr bool is_tuple<tuple<T...>> = true;
+template <class... T> inline constexpr bool is_tuple<std::tuple<T...>> = true;
+
 template <std::size_t I, class T> constexpr T& get(tuple_element<I, T>& x) { return x.value; }
 template <std::size_t I, class T> constexpr const T& get(const tuple_element<I, T>& x) { return x.value; }
 /// The one of type T.

@@ -14,11 +14,9 @@ struct fast_math_function {
   template <class...> using calls = tuple<>;
   template <class R> static constexpr auto trace(tracer&, const R& result) { return of(result); }
   template <class R> static constexpr auto of(const R& result) {
-    if constexpr (requires { make_fast(result); }) return make_fast(result);
+    if constexpr (is_tuple<R>) return unpack([](const auto&... r) { return tuple{of(r)...}; }, result);
+    else if constexpr (requires { make_fast(result); }) return make_fast(result);
     else return result;  // a constant
-  }
-  template <class... R> static constexpr auto of(const tuple<R...>& results) {
-    return unpack([](const auto&... r) { return tuple{of(r)...}; }, results);
   }
 };
 

@@ -5,10 +5,6 @@
 
 namespace dsl::detail {
 
-template <class T> inline constexpr bool is_tuple = false;
-template <class... T> inline constexpr bool is_tuple<tuple<T...>> = true;
-template <class... T> inline constexpr bool is_tuple<std::tuple<T...>> = true;
-
 /// What a formula returned, as a tuple of outputs: of structs their members.
 template <class R>
 constexpr auto as_tuple(const R& result) {
