@@ -6,6 +6,7 @@
 #include <dsl/dsl.hpp>
 
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <random>
 #include <string>
@@ -18,6 +19,13 @@ struct on_device : testing::TestWithParam<const char*> {
   }
   static bool simulated() { return dsl::device::current().kind == dsl::backend::sim; }
   std::optional<dsl::device_guard> guard;
+};
+
+// Blocks and warps in an order that a number chooses, in the simulator.
+struct simulated_order {
+  explicit simulated_order(const char* seed) { setenv("DSL_SIM_SEED", seed, 1); }
+  ~simulated_order() { unsetenv("DSL_SIM_SEED"); }
+  simulated_order(const simulated_order&) = delete;
 };
 
 // The devices that a test's file is compiled for.

@@ -1,30 +1,39 @@
 #!/bin/sh
-# storeys.sh INCLUDE_DIR: includes run down the storeys only (ode -> lang -> exec -> mem -> ir), every header may be included twice, and
-# none exceeds 400 lines.
+# storeys.sh FOLDER...: of include/ and lib/, includes run down the storeys only: ode -> lang -> exec -> mem -> ir, and in lib/ each back end
+# (cuda, host, sim) stands on exec and includes no other one; files beside the storeys stand on top of all. Every header may be included
+# twice, and no file exceeds 400 lines.
 set -eu
-cd "$1"
-find dsl -type f | LC_ALL=C sort | xargs awk '
-  function storey(path, part) {  # dsl/mem/array.hpp: 2; dsl/dsl.hpp, which stands on top of all: 5
+find "$@" -type f ! -name '*.py' | LC_ALL=C sort | xargs awk '
+  # dsl/mem/array.hpp, mem/text.hpp: mem; dsl/dsl.hpp, back_ends.cpp: top
+  function folder(path, part) {
+    sub(/^(.*\/)?(include\/dsl|lib)\//, "", path)
+    sub(/^dsl\//, "", path)
     split(path, part, "/")
-    return part[3] == "" ? 5 : part[2] in level ? level[part[2]] : 0
+    return part[2] == "" ? "top" : part[1]
   }
   function complain(what) { print FILENAME ":" FNR ": " what; bad = 1 }
-  BEGIN { level["ir"] = 1; level["mem"] = 2; level["exec"] = 3; level["lang"] = 4; level["ode"] = 5 }
   function finish(header) { if (header ~ /[.]hpp$/ && !once) { print header ": has no #pragma once"; bad = 1 } }
-  FNR == 1 { finish(last); last = FILENAME; once = 0; ++files; if (!storey(FILENAME)) complain("is in no storey (ode, lang, exec, mem or ir)") }
+  BEGIN {
+    level["ir"] = 1; level["mem"] = 2; level["exec"] = 3; level["lang"] = 4; level["ode"] = level["top"] = 5
+    level["cuda"] = level["host"] = level["sim"] = 4
+  }
+  FNR == 1 { finish(last); last = FILENAME; once = 0; ++files; in_lib = FILENAME ~ /(^|\/)lib\//; here = folder(FILENAME) }
+  FNR == 1 && !(here in level) { complain("is in no storey (ode, lang, cuda, host, sim, exec, mem or ir)") }
   /^#pragma once$/ { once = 1 }
   FNR == 401 { complain("has more than 400 lines") }
-  /^[ \t]*#[ \t]*include[ \t]*"/ { complain("write #include <dsl/...>") }
-  /^[ \t]*#[ \t]*include[ \t]*<dsl\// {
+  !in_lib && /^[ \t]*#[ \t]*include[ \t]*"/ { complain("write #include <dsl/...>") }
+  /^[ \t]*#[ \t]*include[ \t]*(<dsl\/|"[^"]*[.]hpp")/ {
     path = $0
-    sub(/^[^<]*</, "", path)
-    sub(/>.*/, "", path)
+    sub(/^[^<"]*[<"]/, "", path)
+    sub(/[>"].*/, "", path)
     ++includes
-    if (!storey(path)) complain("includes " path ", which is in no storey")
-    else if (storey(path) > storey(FILENAME)) complain("includes " path ", from a storey above")
+    there = folder(path)
+    if (!(there in level)) complain("includes " path ", which is in no storey")
+    else if (level[there] > level[here]) complain("includes " path ", from a storey above")
+    else if (there != here && level[there] == 4 && level[here] == 4) complain("includes " path ", from beside its own storey")
   }
   END {
     finish(last)
-    printf "%d headers, %d includes among them\n", files, includes
+    printf "%d files, %d includes among them\n", files, includes
     exit bad || files == 0 || includes == 0
   }'

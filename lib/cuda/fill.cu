@@ -1,6 +1,10 @@
 // Fills with any value, which cudaMemsetAsync cannot do.
 #include "cuda/fill.hpp"
 
+#include <dsl/ir/config.hpp>
+
+#include <cstring>
+
 namespace dsl::detail::cuda {
 
 namespace {

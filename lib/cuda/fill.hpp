@@ -3,14 +3,12 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
-
-#include "cuda/cuda.hpp"
 
 namespace dsl::detail::cuda {
 
-/// As program_code's.
+/// As entry_points'.
 const char* fill_architectures();
 cudaError_t launch_fill(void* at, const void* value, std::size_t size, std::int64_t count, cudaStream_t stream);
 

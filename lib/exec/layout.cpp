@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "mem/buffer.hpp"
+#include "exec/executor.hpp"
 #include "exec/layout.hpp"
 #include "exec/text.hpp"
 
@@ -176,9 +177,9 @@ bool lies_along(const geometry& g, int d, const operand& o, const walk& w) {
 
 bool is_kept(const geometry& g, int d) { return (g.kept >> d & 1) != 0; }
 
-// Where some dimensions are kept and others reduced, one of each kind is to be among the two last: that is how threads divide their
-// work. Of the reduced ones the longest, of the kept ones the last.
-void choose_second_to_reduce(geometry& g, int count) {
+}  // namespace
+
+void order_for_blocks(geometry& g, int count) {
   const bool inner_kept = is_kept(g, g.rank - 1);
   int second = -1;
   for (int d = g.rank - 2; d >= 0; --d)
@@ -198,14 +199,14 @@ void choose_second_to_reduce(geometry& g, int count) {
   g.kept = (g.kept & ((1u << at) - 1)) | 2u << at;
 }
 
-// On the host the reduced dimensions stand behind the kept ones, but for a kept one that is the last: elements that are folded
-// together follow each other, or rows of them do.
-void order_for_host(geometry& g, int count) {
+void order_for_rows(geometry& g, int count) {
   const int last = is_kept(g, g.rank - 1) ? g.rank - 2 : g.rank - 1;
   int to = last;
   for (int d = last; d >= 0; --d)
     if (!is_kept(g, d)) move_dimension(g, count, d, to--);
 }
+
+namespace {
 
 // Blocks of threads cover the two last dimensions. The last but one is to be the one along which an input lies, or one that is long
 // enough for a block.
@@ -314,7 +315,7 @@ void lay_out(geometry& g, const operand* all, int inputs, int outputs, int lanes
   for (int k = 0; k < count; ++k)
     if (has_elements(all[k]) || all[k].kind == operand_kind::position) g.linear = g.linear && g.walks[k].strides[0] == 1 && all[k].kind != operand_kind::neighbour;
     else if (g.kept == 0) std::fill_n(g.walks[k].strides, max_rank, 0);
-  if (g.kept != 0) g.where.kind == backend::host ? order_for_host(g, count) : choose_second_to_reduce(g, count);
+  if (g.kept != 0) executor::of(g.where).order_reduced(g, count);
   else if (!g.linear) choose_second(g, all, inputs, count);
   for (int k = 0; k < count; ++k) g.walks[k].how = access_of(g, all[k], g.walks[k], k < inputs, lanes);
 }
@@ -322,21 +323,6 @@ void lay_out(geometry& g, const operand* all, int inputs, int outputs, int lanes
 void use_operands(const operand* all, int inputs, int outputs, const stream& on) {
   for (int i = 0; i < inputs + outputs; ++i)
     if (all[i].memory != nullptr) use(all[i].memory, on, i >= inputs);
-}
-
-std::int64_t element_count(const std::int64_t* sizes, int rank, int element_size) {
-  // Extents of 0 are left out, so that strides and products of some of the extents are numbers too.
-  constexpr int largest_element = 16;
-  std::int64_t n = 1, bytes = 0;
-  bool fits = true, empty = false;
-  for (int d = 0; d < rank; ++d) {
-    if (sizes[d] < 0) raise<shape_error>("a negative extent in " + spell_shape(sizes, rank));
-    empty = empty || sizes[d] == 0;
-    fits = fits && (sizes[d] == 0 || !__builtin_mul_overflow(n, sizes[d], &n));
-  }
-  if (!fits || __builtin_mul_overflow(n, empty ? largest_element : element_size, &bytes))
-    raise<shape_error>("shape " + spell_shape(sizes, rank) + " is too large");
-  return empty ? 0 : n;
 }
 
 void require_range(const operand& o, integer_range range) {
@@ -348,14 +334,6 @@ void require_range(const operand& o, integer_range range) {
   text += is_signed ? std::to_string(static_cast<std::int64_t>(o.word[0])) : std::to_string(o.word[0]);
   text += std::string(" is out of bounds for ") + outside + ", the dtype that it is computed with";
   raise<overflow_error>(text);
-}
-
-void throw_misplaced_member(std::size_t offset, std::size_t size) {
-  raise<shape_error>("a member of " + std::to_string(size) + " bytes stands " + std::to_string(offset) + " bytes into its struct, which is no multiple: its elements are not aligned");
-}
-
-void throw_size_mismatch(std::int64_t have, std::int64_t want, const char* what) {
-  raise<shape_error>(std::string(what) + ": " + std::to_string(have) + " elements were given for " + std::to_string(want));
 }
 
 }  // namespace dsl::detail

@@ -3,15 +3,14 @@
 
 #include <dsl/exec/operand.hpp>
 
+#include "mem/mapping.hpp"
+
 namespace dsl::detail {
 
-inline bool has_elements(const operand& o) { return o.kind <= operand_kind::index; }
+/// How many pieces of a length cover n.
+inline std::int64_t pieces(std::int64_t n, std::int64_t length) { return (n + length - 1) / length; }
 
-/// Whether a dimension and the one inside it are walked as one: the outer stride is where the inner walk ends.
-inline bool walks_on(std::int64_t outer_stride, std::int64_t stride, std::int64_t extent) {
-  std::int64_t end = 0;
-  return !__builtin_mul_overflow(stride, extent, &end) && outer_stride == end;
-}
+inline bool has_elements(const operand& o) { return o.kind <= operand_kind::index; }
 
 /// An operand's strides along the dimensions of the shape: 0 where it is broadcast.
 walk walk_of(const geometry& g, const operand& o);
@@ -22,6 +21,13 @@ std::array<int, max_rank> merge_dimensions(geometry& g, int count, const int (&o
 
 /// Moves a dimension inwards, to another place.
 void move_dimension(geometry& g, int count, int from, int to);
+
+/// Orders the dimensions of reductions that keep some for blocks of threads: one that is kept and one that is reduced are the two last, of
+/// the reduced ones the longest, of the kept ones the last.
+void order_for_blocks(geometry& g, int count);
+/// The same for loops over rows: the reduced dimensions stand behind the kept ones, but for a kept one that is the last. Elements that are
+/// combined follow each other, or rows of them do.
+void order_for_rows(geometry& g, int count);
 
 /// Whether vectors of `lanes` elements of an operand lie along the last dimension, each aligned.
 bool is_wide(const geometry& g, const operand& o, const walk& w, int lanes);

@@ -3,37 +3,28 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "exec/executor.hpp"
+#include "exec/layout.hpp"
 #include "exec/text.hpp"
 
 namespace dsl {
 
 text plan::describe() const {
-  char line[480];
-  int n = std::snprintf(line, sizeof line, "%s, %s, %lld elements", where.name().c_str(), path, static_cast<long long>(elements));
+  char line[160];
+  std::string all;
   const auto add = [&](const char* format, auto... values) {
-    n += std::snprintf(line + n, sizeof line - static_cast<std::size_t>(n), format, values...);
+    std::snprintf(line, sizeof line, format, values...);
+    all += line;
   };
-  if (where.kind == backend::host) {
-    add(", blocks of %d on %d threads", block, properties(where).multiprocessors);
-  } else {
-    add(", grid %lld x block %d, %d lanes a thread", static_cast<long long>(grid), block, lanes);
-    if (columns > 0) add(", %d x %d threads on tiles of %d x %d", rows, columns, height, width);
-    if (splits > 1) add(", %d blocks a result", splits);
-    if (parts > 1) add(", %d threads a result", parts);
-    if (block_groups > 0) add(", %d in registers, %d in shared memory, %d streamed", held, in_shared, streamed);
-    if (near > 0) add(" of which the L2 cache keeps %d in 8", near);
-    if (shared_bytes > 0) add(", %d bytes of shared memory", shared_bytes);
-    if (registers > 0) add(", %d registers, %d blocks an SM", registers, blocks_per_multiprocessor);
-  }
+  add("%s, %s, %lld elements", where.name().c_str(), path, static_cast<long long>(elements));
+  all += detail::executor::of(where).describe(*this);
   add(", %d flops and %d + %d bytes an element", per_element.flops, per_element.load_bytes, per_element.store_bytes);
-  return text(line);
+  return text(all.c_str());
 }
 
 namespace detail {
 
 namespace {
-
-std::int64_t pieces(std::int64_t n, std::int64_t piece) { return (n + piece - 1) / piece; }
 
 int power_of_two_from(std::int64_t n, int most) {
   int p = 1;
@@ -133,11 +124,6 @@ plan make_plan(const geometry& g, const operand* inputs, int input_count, const 
   plan p;
   p.where = g.where, p.path = g.linear ? "linear" : "strided";
   p.elements = g.elements, p.lanes = pass.lanes;
-  if (g.where.kind == backend::host) {
-    p.block = host_block;
-    p.grid = pieces(g.elements, host_block);
-    return p;
-  }
   const device_properties& device = properties(g.where);
   const bool folds = pass.view.folds > 0;
   const int most = attributes.max_block > 0 ? attributes.max_block : 1024;

@@ -5,15 +5,11 @@
 #include <span>
 #include <vector>
 
-#include "mem/buffer.hpp"
-#include "exec/compiled_for.hpp"
 #include "exec/copy.hpp"
-#include "cuda/cuda.hpp"
-#include "host/host.hpp"
+#include "exec/executor.hpp"
 #include "exec/layout.hpp"
-#include "exec/parameters.hpp"
-#include "sim/sim.hpp"
 #include "exec/text.hpp"
+#include "mem/buffer.hpp"
 
 namespace dsl::detail {
 
@@ -41,24 +37,9 @@ cost prepared::cost_per_element() const {
 }
 
 plan prepared::make_plan() const {
-  plan p = plan_launch();
+  plan p = executor::of(space_.where).plan_pass(*this);
   p.per_element = cost_per_element();
   return p;
-}
-
-plan prepared::plan_launch() const {
-  kernel_attributes attributes{};
-  const auto compiled = [this](const auto* code) -> const auto& { return compiled_for(space_.where, code, code_->name, code_->pass.view, operands_.data()); };
-  switch (space_.where.kind) {
-    case backend::cuda: {
-      const void* const kernel = compiled(code_->cuda).kernel[space_.linear ? 0 : 1];
-      attributes = cuda::attributes(*code_, kernel, fixed_.block > 0 ? fixed_.block : default_block, space_.where.index);
-      break;
-    }
-    case backend::host: compiled(code_->host); break;
-    case backend::sim: compiled(code_->sim); break;
-  }
-  return detail::make_plan(space_, operands_.data(), code_->inputs, code_->pass, attributes, fixed_);
 }
 
 namespace {
@@ -145,79 +126,7 @@ void prepared::run(const std::uint64_t* recorded, const bool* stop) {
   if (code_->folds() ? space_.results == 0 : space_.elements == 0) return;
   const stream on = stream::current(space_.where);
   use_operands(operands_.data(), code_->inputs, code_->outputs(), on);
-  if (space_.where.kind == backend::host)
-    return run_on_host({*code_, compiled_for(space_.where, code_->host, code_->name, code_->pass.view, operands_.data()), operands_.data(), space_, recorded});
-  run_kernel(recorded, stop, on);
-}
-
-namespace {
-
-int log2_of(int power) {
-  int n = 0;
-  while ((1 << n) < power) ++n;
-  return n;
-}
-
-tiling tiling_of(const geometry& g, const plan& p) {
-  tiling t{};
-  const auto pieces = [](std::int64_t n, std::int64_t piece) { return std::max<std::int64_t>(1, (n + piece - 1) / piece); };
-  t.extents[0] = g.extents[g.rank - 1], t.extents[1] = g.rank > 1 ? g.extents[g.rank - 2] : 1;
-  t.log2_columns = log2_of(p.columns);
-  t.rows = p.rows, t.outer_rank = std::max(0, g.rank - 2), t.shared_bytes = p.tile_bytes;
-  t.width = p.width, t.height = p.height;
-  t.along_rows = p.width > p.columns * p.lanes ? 1 : 0;
-  for (int d = 0; d < g.rank; ++d) t.kept |= (g.kept >> d & 1) << (g.rank - 1 - d);
-  t.across = divisor::of(pieces(t.extents[0], t.width)), t.down = divisor::of(pieces(t.extents[1], t.height));
-  t.in_column = divisor::of(std::min(t.height, p.block));
-  for (int d = 0; d < t.outer_rank; ++d) t.outer[d] = divisor::of(std::max<std::int64_t>(1, g.extents[g.rank - 3 - d]));
-  return t;
-}
-
-}  // namespace
-
-kernel_parameters pass_parameters(const program_code& code, const operand* operands, const geometry& g, const plan& p,
-                                  const std::uint64_t* recorded, const bool* stop) {
-  const int inputs = code.inputs, count = inputs + code.outputs();
-  const bool columns_kept = g.kept != 0 && (g.kept >> (g.rank - 1) & 1) != 0;
-  const kept_along kept = g.kept == 0 ? kept_along::none : columns_kept ? kept_along::columns : kept_along::rows;
-  const sharing threads{log2_of(p.distance), log2_of(p.parts)};
-  kernel_parameters given({g.elements, p.tiles, {g.count, p.splits, p.slots, threads, kept, nullptr, nullptr, stop}});
-  if (!g.linear) given.put(tiling_of(g, p));
-  int shared = 0;
-  for (int k = 0; k < count; ++k) {
-    const operand& o = operands[k];
-    const walk& w = g.walks[k];
-    std::uint64_t extra = extra_of(o, w, g.rank);
-    if (o.kind == operand_kind::result) extra = recorded != nullptr ? recorded[k - inputs] : 0;
-    if (o.kind == operand_kind::array && w.how == access::tiled) {
-      const int tile = tile_bytes(p.width, p.height, size_of(o.type));
-      if (shared + tile <= p.tile_bytes) extra = in_tile + static_cast<std::uint64_t>(shared), shared += tile;
-    }
-    given.put(argument{o.word[0], extra});
-  }
-  if (!g.linear) given.put_strides(g, count);
-  return given;
-}
-
-void prepared::run_kernel(const std::uint64_t* recorded, const bool* stop, const stream& on) {
-  const plan p = plan_launch();
-  const int count = static_cast<int>(operands_.size());
-  kernel_parameters given = pass_parameters(*code_, operands_.data(), space_, p, recorded, stop);
-
-  const int path = space_.linear ? 0 : 1;
-  if (space_.where.kind == backend::sim) {
-    checked_ranges allowed = ranges_of(operands_.data(), count, *code_);
-    for (int i = 0; recorded != nullptr && i < code_->outputs(); ++i)
-      allowed.add(recorded[i], static_cast<std::size_t>(size_of(code_->pass.view.type(i))));
-    return simulate(code_->sim->kernel[path], code_->pass.accumulator_bytes, given.data(), p, given.header().folds, allowed);
-  }
-  cuda::workspace scratch{};
-  if (code_->folds() && p.splits > 1) {
-    scratch = cuda::scratch_of(on, static_cast<std::size_t>(p.grid * p.slots * (p.block / p.parts) * code_->pass.accumulator_bytes));
-    given.header().folds.partials = scratch.partials, given.header().folds.tickets = scratch.tickets;
-  }
-  void* all[] = {given.data()};
-  cuda::launch_kernel({code_->cuda->kernel[path], p.grid, p.block, p.shared_bytes, all, code_->name, code_->cuda->architectures, code_->pass.view, operands_.data(), p.elements}, on);
+  executor::of(space_.where).run_pass(*this, recorded, stop, on);
 }
 
 void require_one_space(const operand* all, const part* parts, int count, const pass_view& pass) {

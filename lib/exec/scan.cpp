@@ -2,24 +2,18 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <vector>
 
-#include "mem/buffer.hpp"
-#include "exec/compiled_for.hpp"
 #include "exec/copy.hpp"
-#include "cuda/cuda.hpp"
+#include "exec/executor.hpp"
 #include "exec/layout.hpp"
-#include "exec/parameters.hpp"
 #include "exec/scan.hpp"
-#include "mem/stream.hpp"
 #include "exec/text.hpp"
+#include "mem/buffer.hpp"
 
 namespace dsl::detail {
 
 namespace {
-
-std::int64_t pieces(std::int64_t n, std::int64_t piece) { return (n + piece - 1) / piece; }
 
 // Largest strides of the target first, so that what is written is contiguous; its order says nothing where all elements are one row.
 int order_dimensions(const geometry& g, const operand& target, int axis, int (&order)[max_rank]) {
@@ -79,149 +73,12 @@ void lay_out_scan(scan_space& s, const scan_code& code, const operand* operands,
 
 namespace {
 
-// How the kernels cover a scan's space.
-struct scan_plan {
-  tiling tiles_of{};
-  std::int64_t tiles = 0, grid = 0, chunks = 1;
-};
-
-scan_plan plan_scan(const scan_space& s, const scan_code& code) {
-  const geometry& g = s.space;
-  scan_plan p;
-  constexpr int block = scan_block_threads;
-  if (g.linear) {
-    p.tiles = pieces(g.elements, static_cast<std::int64_t>(block) * code.lanes);
-    p.grid = pieces(p.tiles, code.rounds);
-  } else {
-    tiling& t = p.tiles_of;
-    t.extents[0] = g.extents[g.rank - 1], t.extents[1] = g.rank > 1 ? g.extents[g.rank - 2] : 1;
-    while ((1 << t.log2_columns) < block && (std::int64_t{code.lanes} << t.log2_columns) < t.extents[0]) ++t.log2_columns;
-    t.rows = block >> t.log2_columns, t.height = t.rows, t.outer_rank = std::max(0, g.rank - 2), t.width = code.lanes << t.log2_columns;
-    if (s.columns) {
-      // Columns are cut into chunks where there are too few of them to occupy the device.
-      const std::int64_t threads = 1024LL * std::max(1, properties(g.where).multiprocessors);
-      const std::int64_t columns = g.elements / s.row / t.extents[0] * pieces(t.extents[0], code.lanes);
-      const std::int64_t wanted = std::clamp<std::int64_t>(threads / columns, 1, 1 << 15);
-      t.rows = 1, t.height = static_cast<int>(std::clamp<std::int64_t>(pieces(s.row, wanted), 16, 1 << 20));
-      p.chunks = pieces(s.row, t.height);
-    }
-    t.across = divisor::of(pieces(t.extents[0], t.width)), t.down = divisor::of(pieces(t.extents[1], t.height)), t.in_column = divisor::of(1);
-    p.tiles = static_cast<std::int64_t>(t.across.by) * t.down.by;
-    for (int d = 0; d < t.outer_rank; ++d) t.outer[d] = divisor::of(g.extents[g.rank - 3 - d]), p.tiles *= g.extents[g.rank - 3 - d];
-    p.grid = s.columns ? pieces(p.tiles, block >> t.log2_columns) : pieces(p.tiles, code.rounds);
-  }
-  if (p.tiles > 0x7fffffff) raise<shape_error>(std::to_string(g.elements) + " elements need more blocks than a grid has: a scan of " + spell_pass(code.view));
-  return p;
-}
-
-class kernel_scan {
- public:
-  kernel_scan(const scan_code& code, const operand* operands, const scan_space& s, scan_parameters given, const stream& on)
-      : code_(code), operands_(operands), space_(s), parameters_(given), on_(on), plan_(plan_scan(s, code)) {}
-
-  void run() {
-    if (space_.columns) run_columns();
-    else run_rows();
-  }
-
- private:
-  bool simulated() const { return space_.space.where.kind == backend::sim; }
-
-  void run_rows() {
-    const std::size_t slot = tagged_bytes(static_cast<std::size_t>(code_.value_bytes));
-    const auto tiles = static_cast<std::size_t>(plan_.grid), groups = tiles / scan_groups + 1, prefixes = groups / scan_groups + 2;
-    const std::size_t bytes = 16 + slot * (tiles + groups + prefixes);
-    const buffer_ref scratch = buffer_ref::allocate(bytes, space_.space.where);  // goes back to the pool behind the kernel
-    auto* const at = static_cast<unsigned char*>(scratch.data());
-    parameters_.ticket = reinterpret_cast<unsigned*>(at);
-    parameters_.tiles = at + 16, parameters_.groups = at + 16 + slot * tiles, parameters_.prefixes = at + 16 + slot * (tiles + groups);
-    if (simulated()) std::memset(at, 0, bytes);
-    else cuda::set_zero(at, bytes, space_.space.where.index, native_of(on_));
-    kernel_parameters given = arguments();
-    const int path = !space_.space.linear ? 2 : space_.row < space_.space.elements ? 1 : 0;
-    if (!simulated()) {
-      void* all[] = {given.data()};
-      return launch(code_.cuda->rows[path], plan_.grid, all);
-    }
-    checked_ranges allowed = ranges();
-    for (allowed.block = 0; allowed.block < plan_.grid; ++allowed.block) code_.sim->kernel[path].rows(given.data(), allowed, allowed.block);
-  }
-
-  void run_columns() {
-    const std::int64_t rows = space_.row, across = space_.space.extents[space_.space.rank - 1], columns = space_.space.elements / rows;
-    buffer_ref totals;
-    parameters_.columns = columns, parameters_.chunks = plan_.chunks, parameters_.across = across;
-    if (plan_.chunks > 1) {
-      totals = buffer_ref::allocate(static_cast<std::size_t>(columns * plan_.chunks * code_.value_bytes), space_.space.where);
-      parameters_.totals = totals.data();
-    }
-    kernel_parameters given = arguments();
-    checked_ranges allowed = ranges();
-    if (totals) allowed.add(reinterpret_cast<std::uintptr_t>(totals.data()), totals.get()->bytes);
-    const auto pass = [&](bool last) {
-      if (simulated()) {
-        for (allowed.block = 0; allowed.block < plan_.grid; ++allowed.block) code_.sim->kernel[2].columns(given.data(), allowed, allowed.block, last);
-      } else {
-        void* all[] = {given.data(), &last};
-        launch(code_.cuda->columns, plan_.grid, all);
-      }
-    };
-    if (plan_.chunks > 1) {
-      pass(false);
-      if (simulated()) {
-        for (std::int64_t c = 0; c < columns; ++c) code_.sim->kernel[2].column_totals(parameters_, c);
-      } else {
-        void* all[] = {&parameters_};
-        launch(code_.cuda->column_totals, plan_.chunks <= scan_block_threads ? pieces(columns, scan_block_threads) : columns, all);
-      }
-    }
-    pass(true);
-  }
-
-  kernel_parameters arguments() const {
-    const geometry& g = space_.space;
-    argument_header header{};
-    header.elements = g.elements, header.tiles = plan_.tiles;
-    kernel_parameters given(header);
-    if (!g.linear) given.put(plan_.tiles_of);
-    for (int k = 0; k <= code_.inputs; ++k) given.put(argument{operands_[k].word[0], extra_of(operands_[k], g.walks[k], g.rank)});
-    if (!g.linear) given.put_strides(g, code_.inputs + 1);
-    given.put(parameters_);
-    return given;
-  }
-
-  checked_ranges ranges() const {
-    checked_ranges r{};
-    r.pass = &code_.view, r.operands = operands_;
-    for (int k = 0; k <= code_.inputs; ++k)
-      if (const buffer* b = operands_[k].memory; b != nullptr) r.add(reinterpret_cast<std::uintptr_t>(b->data), b->bytes);
-    return r;
-  }
-
-  void launch(const void* kernel, std::int64_t grid, void** parameters) const {
-    cuda::launch_kernel({kernel, grid, scan_block_threads, 0, parameters, nullptr, code_.cuda->architectures, code_.view, operands_, space_.space.elements}, on_);
-  }
-
-  const scan_code& code_;
-  const operand* operands_;
-  const scan_space& space_;
-  scan_parameters parameters_;
-  const stream& on_;
-  scan_plan plan_;
-};
-
 void run_in_place(const scan_code& code, const operand* operands, const scan_space& s, const scan_request& request) {
   const stream on = stream::current(s.space.where);
   use_operands(operands, code.inputs, 1, on);
   scan_parameters parameters{};
   parameters.row = s.row, parameters.init = request.init, parameters.has_init = request.has_init, parameters.exclusive = request.exclusive;
-  const auto require = [&](const auto* compiled) { compiled_for(s.space.where, compiled, nullptr, code.view, operands); };
-  switch (s.space.where.kind) {
-    case backend::host: return require(code.host), scan_on_host(code, operands, s, parameters);
-    case backend::sim: require(code.sim); break;
-    case backend::cuda: require(code.cuda); break;
-  }
-  kernel_scan(code, operands, s, parameters, on).run();
+  executor::of(s.space.where).run_scan(code, operands, s, parameters, on);
 }
 
 }  // namespace
@@ -255,7 +112,5 @@ void fit_scan_target(operand& target, const std::int64_t* shape, int rank, bool 
   target.rank = rank;
   for (int d = rank - 1; d >= 0; --d) target.extents[d] = shape[d], target.strides[d] = step, step *= shape[d];
 }
-
-void throw_scan_deadlock() { raise<memory_error>("a block of a scan waits for one that comes after it"); }
 
 }  // namespace dsl::detail

@@ -1,4 +1,4 @@
-// A scan's index space, and its host back end.
+// A scan's index space.
 #pragma once
 
 #include <dsl/exec/scan.hpp>
@@ -15,9 +15,5 @@ struct scan_space {
 
 /// Throws as `lay_out`. `axis` is -1 where all elements are scanned in row-major order.
 void lay_out_scan(scan_space& s, const scan_code& code, const operand* operands, int axis);
-
-/// On all cores, in three phases: what each chunk comes to, what comes before each, the scan. The order of operations does not
-/// depend on the number of threads.
-void scan_on_host(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters);
 
 }  // namespace dsl::detail

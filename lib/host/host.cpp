@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "host/columns.hpp"
+#include "exec/layout.hpp"
 #include "exec/text.hpp"
 
 namespace dsl::detail {
@@ -216,8 +217,6 @@ void for_each_task(const host_job& job, int lanes, std::int64_t count, const Tas
     for (std::int64_t t = range.begin(); t != range.end(); ++t) task(t, runner, sums);
   });
 }
-
-std::int64_t pieces(std::int64_t n, std::int64_t piece) { return (n + piece - 1) / piece; }
 
 // Tiles of rows of a block each, where an input lies along the second dimension: what a row of a tile brings into the cache, the next
 // ones use.

@@ -1,7 +1,9 @@
-// The host back end's loop over an index space.
+// The host back end's loops over an index space.
 #pragma once
 
 #include <dsl/exec/run.hpp>
+
+#include "exec/scan.hpp"
 
 namespace dsl::detail {
 
@@ -20,5 +22,9 @@ int simd_level();
 void run_on_host(const host_job& job);
 /// Without reductions: `steps` times, the first of which has number `first`, in place: a block of elements after another.
 void run_on_host(const host_job& job, std::int64_t first, std::int64_t steps);
+
+/// On all cores, in three phases: what each chunk comes to, what comes before each, the scan. The order of operations does not
+/// depend on the number of threads.
+void scan_on_host(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters);
 
 }  // namespace dsl::detail

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "mem/npy.hpp"
-#include "exec/text.hpp"
+#include "mem/text.hpp"
 
 namespace dsl::detail {
 

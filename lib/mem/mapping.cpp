@@ -6,8 +6,8 @@
 
 #include <dsl/mem/slice.hpp>
 
-#include "exec/layout.hpp"
-#include "exec/text.hpp"
+#include "mem/mapping.hpp"
+#include "mem/text.hpp"
 
 namespace dsl::detail {
 
@@ -271,6 +271,29 @@ std::uint32_t bits_of_axes(const int* axes, int count, int rank) {
     bits |= 1u << axis;
   }
   return bits;
+}
+
+std::int64_t element_count(const std::int64_t* sizes, int rank, int element_size) {
+  // Extents of 0 are left out, so that strides and products of some of the extents are numbers too.
+  constexpr int largest_element = 16;
+  std::int64_t n = 1, bytes = 0;
+  bool fits = true, empty = false;
+  for (int d = 0; d < rank; ++d) {
+    if (sizes[d] < 0) raise<shape_error>("a negative extent in " + spell_shape(sizes, rank));
+    empty = empty || sizes[d] == 0;
+    fits = fits && (sizes[d] == 0 || !__builtin_mul_overflow(n, sizes[d], &n));
+  }
+  if (!fits || __builtin_mul_overflow(n, empty ? largest_element : element_size, &bytes))
+    raise<shape_error>("shape " + spell_shape(sizes, rank) + " is too large");
+  return empty ? 0 : n;
+}
+
+void throw_misplaced_member(std::size_t offset, std::size_t size) {
+  raise<shape_error>("a member of " + std::to_string(size) + " bytes stands " + std::to_string(offset) + " bytes into its struct, which is no multiple: its elements are not aligned");
+}
+
+void throw_size_mismatch(std::int64_t have, std::int64_t want, const char* what) {
+  raise<shape_error>(std::string(what) + ": " + std::to_string(have) + " elements were given for " + std::to_string(want));
 }
 
 }  // namespace dsl::detail

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "mem/buffer.hpp"
-#include "exec/text.hpp"
+#include "mem/text.hpp"
 
 namespace dsl::detail {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/text.hpp"
+#include "mem/text.hpp"
 
 namespace dsl::detail {
 

@@ -1,36 +1,65 @@
 // What a stream is inside the library.
 #pragma once
 
-#include <atomic>
+#include <memory>
 #include <mutex>
-#include <vector>
+#include <utility>
 
 #include <dsl/mem/stream.hpp>
 
-#include "exec/step_numbers.hpp"
+#include "mem/back_end.hpp"
 
 namespace dsl::detail {
 
-struct stream_state {
-  device where;
-  void* native = nullptr;       // cudaStream_t
-  bool permanent = false;       // a device's default stream
-  std::atomic<bool> is_handed_out{false};  // the program has the handle, with which it may capture the stream into a graph
-  std::atomic<int> owners{1};
-  std::mutex mutex{};           // of what follows: kernels' scratch memory
-  void* scratch = nullptr;
-  std::size_t scratch_bytes = 0;
-  void* slots = nullptr;        // where blocks of a kernel tell each other sums
-  std::size_t slot_bytes = 0;
-  step_numbers numbers{};       // of the sums that are there
-  std::vector<void*> outgrown{};  // another thread may be about to launch with it; each is half of the next
-
-  static stream_state& of(const stream& s) { return *s.state_; }
-  static stream_state& default_of(device where);
-  void retain() noexcept { owners.fetch_add(1, std::memory_order_relaxed); }
-  void release() noexcept;
+/// What a storey above keeps for a stream until the stream ends.
+struct stream_attachment {
+  virtual ~stream_attachment() = default;
 };
 
-inline void* native_of(const stream& s) { return stream_state::of(s).native; }
+struct stream_state {
+  back_end& on;
+  const int index;               // of the device among its kind
+  const bool permanent;          // a device's default stream, whose owners are not counted
+  void* native = nullptr;        // as `back_end::create_stream` gives it
+  std::atomic<bool> is_handed_out{false};  // the program has the handle, with which it may capture the stream into a graph
+  std::atomic<int> owners{1};
+  std::mutex mutex{};            // of what follows
+  std::unique_ptr<stream_attachment> scratch{};
+
+  stream_state(back_end& of, int device, bool lives_on = false) : on(of), index(device), permanent(lives_on) {}
+
+  static stream_state& of(const stream& s) { return *s.state_; }
+  device where() const { return {on.kind(), index}; }
+  void retain() noexcept {
+    if (!permanent) owners.fetch_add(1, std::memory_order_relaxed);
+  }
+  void release() noexcept;
+
+  void synchronize() { on.synchronize(index, native); }
+  /// Orders the next work behind all that another stream of the device has queued by now.
+  void wait_for(const stream_state& other) { on.wait_for(index, native, other.native); }
+  /// Whether the program captures the stream's work into a graph.
+  bool is_captured() { return is_handed_out && native != nullptr && on.is_captured(index, native); }
+};
+
+/// A place in a stream that can be waited for.
+class marker {
+ public:
+  explicit marker(const stream& s) : on_(&stream_state::of(s).on), event_(on_->record_event(stream_state::of(s).index, stream_state::of(s).native)) {}
+  ~marker() {
+    if (event_ != nullptr) on_->destroy_event(event_);
+  }
+  marker(marker&& other) noexcept : on_(other.on_), event_(std::exchange(other.event_, nullptr)) {}
+  marker& operator=(marker&& other) noexcept {
+    std::swap(on_, other.on_);
+    std::swap(event_, other.event_);
+    return *this;
+  }
+  void wait() const { on_->wait_for_event(event_); }
+
+ private:
+  back_end* on_;
+  void* event_;
+};
 
 }  // namespace dsl::detail

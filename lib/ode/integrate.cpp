@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "exec/text.hpp"
+#include "mem/text.hpp"
 
 namespace dsl::ode::detail {
 

@@ -16,7 +16,7 @@ TEST(loop_rows, have_each_element_once) {
   int uneven = 0;
   for (int round = 0; round < 3000; ++round) {
     const int lanes = 1 << below(5), threads = 32 * (1 + below(4)), blocks = 1 + below(7);
-    loop_walk w{};
+    step_schedule w{};
     w.in_shared = below(3), w.streamed = below(2) * (3 + below(3));
     const std::int64_t rows = w.in_shared + w.streamed;  // whole ones, of all threads
     constexpr int held = 4;                              // groups that a thread has in registers, at most
@@ -58,7 +58,7 @@ TEST(loop_rows, have_each_element_once) {
 TEST(history_place, comes_each_so_many_steps) {
   for (std::int64_t every = 1; every < 6; ++every)
     for (std::int64_t done = 0; done < 9; ++done) {  // by earlier launches
-      loop_walk w{};
+      step_schedule w{};
       w.every = every, w.recorded = done / every, w.to_record = every - done % every;
       history_place at(w);
       for (std::int64_t step = done + 1; step < done + 20; ++step) {

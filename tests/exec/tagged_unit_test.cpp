@@ -96,12 +96,12 @@ TEST(step_numbers, never_come_twice_nor_are_zero) {
 // Blocks of a loop that wait for each other's sums, each word of which is written and read by itself. Which block goes on is drawn.
 class exchanging_blocks {
  public:
-  exchanging_blocks(std::size_t blocks, unsigned seed) : slots_(2 * blocks), blocks_(blocks), engine_(seed) {}
+  exchanging_blocks(std::size_t blocks, unsigned seed) : cells_(2 * blocks), blocks_(blocks), engine_(seed) {}
 
   // A launch of so many steps. Returns whether it came to an end.
   bool run(std::size_t steps) {
     if (numbers.are_used_up(static_cast<unsigned>(steps))) {
-      std::memset(static_cast<void*>(slots_.data()), 0, slots_.size() * sizeof(slot));
+      std::memset(static_cast<void*>(cells_.data()), 0, cells_.size() * sizeof(slot));
       numbers.begin();
     }
     const unsigned first = numbers.take(static_cast<unsigned>(steps));
@@ -133,7 +133,7 @@ class exchanging_blocks {
   };
 
   void go_on(block& b, std::size_t number, unsigned epoch) {
-    slot* const all = dsl::detail::slots_of_step<sum>(slots_.data(), epoch, static_cast<unsigned>(blocks_.size()));
+    slot* const all = dsl::detail::cells_of_step<sum>(cells_.data(), epoch, static_cast<unsigned>(blocks_.size()));
     if (!b.has_left) {
       const slot mine({launch_, b.step, number}, epoch);
       all[number].word[b.words] = mine.word[b.words];
@@ -152,7 +152,7 @@ class exchanging_blocks {
     ++b.step, b.reads = 0, b.has_left = false;
   }
 
-  std::vector<slot> slots_;
+  std::vector<slot> cells_;
   std::vector<block> blocks_;
   std::mt19937 engine_;
   std::uint64_t launch_ = 0;

@@ -135,9 +135,10 @@ struct tally {
 
 // Counts what is written, and what is not where it may be.
 struct counting_memory {
-  static constexpr bool apart = true;
-  unsigned char* shared;
+  static constexpr bool calls_formula = true;
+  unsigned char* of_block;
   tally* seen;
+  unsigned char* shared() const { return of_block; }
   template <class T> T load(const void* address) const {
     const bool right = (seen->in.has(address, sizeof(T)) || seen->shared.has(address, sizeof(T))) &&
                        reinterpret_cast<std::uintptr_t>(address) % alignof(T) == 0;
@@ -153,7 +154,7 @@ struct counting_memory {
     const auto first = reinterpret_cast<const unsigned char*>(address) - seen->out.begin;
     for (std::size_t i = 0; i < sizeof(T); ++i) ++seen->written[static_cast<std::size_t>(first) + i];
   }
-  template <class T> void fetch(T* to, const T* from) const {
+  template <class T> void copy_async(T* to, const T* from) const {
     if (seen->shared.has(to, sizeof(T))) *to = load<T>(from);
     else ++seen->mistakes;
   }

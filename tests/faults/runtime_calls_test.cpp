@@ -7,9 +7,9 @@
 #include <thread>
 #include <vector>
 
+#include "exec/grid_executor.hpp"
+#include "exec/scratch.hpp"
 #include "mem/buffer.hpp"
-#include "cuda/cuda.hpp"
-#include "mem/stream.hpp"
 #include "runtime.hpp"
 
 namespace {
@@ -44,8 +44,14 @@ struct runtime_calls : testing::Test {
 
 // A function's address is all that the library knows of a kernel.
 constexpr char functions[8] = {};
-const cuda_code kernels{};
-program_code code{.pass = {}, .inputs = 0, .name = nullptr, .cuda = &kernels, .host = nullptr, .sim = nullptr};
+const pass_view no_pass{};
+back_end& gpus = back_end::of(gpu);
+const auto& kernels = static_cast<const grid_executor&>(executor::of(gpus));
+
+kernel_attributes attributes_of(int function, int block, int device) { return kernels.attributes({&functions[function], nullptr, nullptr, no_pass}, block, device); }
+kernel_launch launch_of(int function, int shared = 0) {
+  return {{&functions[function], nullptr, nullptr, no_pass}, 1, 32, shared, nullptr, nullptr, 0, 0, 1};
+}
 
 TEST(device_properties, are_asked_for_until_there_is_an_answer_and_no_more) {
   faults::emulate();
@@ -67,7 +73,7 @@ TEST(device_properties, are_asked_for_until_there_is_an_answer_and_no_more) {
 TEST_F(runtime_calls, a_kernels_attributes_are_read_once_for_each_block_and_device) {
   const auto read = [](int function, int block, int device) {
     faults::begin();
-    const kernel_attributes a = cuda::attributes(code, &functions[function], block, device);
+    const kernel_attributes a = attributes_of(function, block, device);
     EXPECT_EQ(a.blocks_per_multiprocessor, block <= 1024 ? 2048 / block : 0);
     EXPECT_EQ(a.registers, 32);
     return calls_of("cudaFuncGetAttributes");
@@ -87,9 +93,9 @@ TEST_F(runtime_calls, a_kernels_attributes_are_read_once_for_each_block_and_devi
 
 TEST_F(runtime_calls, a_failure_to_read_attributes_is_not_kept) {
   for (const char* const function : {"cudaFuncGetAttributes", "cudaOccupancyMaxActiveBlocksPerMultiprocessor"})
-    fails_at(function, [] { cuda::attributes(code, &functions[2], 256, 0); });
+    fails_at(function, [] { attributes_of(2, 256, 0); });
   faults::begin();
-  EXPECT_EQ(cuda::attributes(code, &functions[2], 256, 0).registers, 32);
+  EXPECT_EQ(attributes_of(2, 256, 0).registers, 32);
   EXPECT_EQ(calls_of("cudaFuncGetAttributes"), 1);
 }
 
@@ -99,7 +105,7 @@ TEST_F(runtime_calls, threads_share_what_is_kept) {
   for (int t = 0; t < 8; ++t)
     threads.emplace_back([&right] {
       for (int i = 0; i < 200; ++i)
-        right += cuda::attributes(code, &functions[3], 32 << i % 5, 0).blocks_per_multiprocessor == 64 >> i % 5;
+        right += attributes_of(3, 32 << i % 5, 0).blocks_per_multiprocessor == 64 >> i % 5;
     });
   for (auto& each : threads) each.join();
   EXPECT_EQ(right, 8 * 200);
@@ -111,8 +117,7 @@ TEST_F(runtime_calls, a_kernels_shared_memory_is_raised_once) {
   const dsl::stream on(gpu);
   const auto launch = [&](int function, int shared) {
     faults::begin();
-    void* none = nullptr;
-    cuda::launch_kernel({&functions[function], 1, 32, shared, &none, nullptr, nullptr, code.pass.view, nullptr, 1}, on);
+    kernels.launch_kernel(launch_of(function, shared), on);
     EXPECT_EQ(calls_of("cudaLaunchKernel"), 1);
     return calls_of("cudaFuncSetAttribute");
   };
@@ -128,53 +133,53 @@ TEST_F(runtime_calls, sums_are_exchanged_in_memory_that_is_cleared_when_its_numb
   const dsl::stream on(gpu);
   const auto next = [&](std::size_t bytes, std::int64_t steps) {
     faults::begin();
-    return cuda::exchange_of(on, bytes, steps);
+    return cells_of(on, bytes, steps);
   };
   const auto cleared = [] { return calls_of("cudaMemsetAsync"); };
-  const cuda::exchange first = next(1000, 10);
+  const exchange_cells first = next(1000, 10);
   EXPECT_EQ(first.epoch, 1u);
   EXPECT_EQ(cleared(), 1);
   EXPECT_EQ(next(1000, 5).epoch, 11u);
   EXPECT_EQ(cleared(), 0);
-  const cuda::exchange same = next(16'000, 1);  // there is room for it
+  const exchange_cells same = next(16'000, 1);  // there is room for it
   EXPECT_EQ(same.epoch, 16u);
-  EXPECT_EQ(same.slots, first.slots);
-  const cuda::exchange larger = next(100'000, 7);
+  EXPECT_EQ(same.cells, first.cells);
+  const exchange_cells larger = next(100'000, 7);
   EXPECT_EQ(larger.epoch, 1u);
-  EXPECT_NE(larger.slots, first.slots);
+  EXPECT_NE(larger.cells, first.cells);
   EXPECT_EQ(cleared(), 1);
   EXPECT_EQ(next(100, 1).epoch, 8u);
-  stream_state::of(on).numbers.take(UINT32_MAX - 8 - 3);
+  cells_of(on, 100, UINT32_MAX - 8 - 3);
   EXPECT_EQ(next(100, 3).epoch, UINT32_MAX - 2);  // the last three
   EXPECT_EQ(cleared(), 0);
-  std::memset(larger.slots, 0xff, 100'000);
+  std::memset(larger.cells, 0xff, 100'000);
   EXPECT_EQ(next(100, 1).epoch, 1u);
   EXPECT_EQ(cleared(), 1);
-  EXPECT_EQ(static_cast<const unsigned char*>(larger.slots)[99'999], 0);
+  EXPECT_EQ(static_cast<const unsigned char*>(larger.cells)[99'999], 0);
   const dsl::stream other(gpu);
   faults::begin();
-  EXPECT_NE(cuda::exchange_of(other, 100, 1).slots, larger.slots);  // each stream has its own
+  EXPECT_NE(cells_of(other, 100, 1).cells, larger.cells);  // each stream has its own
 }
 
 TEST_F(runtime_calls, memory_for_exchanged_sums_that_was_not_cleared_is_cleared_later) {
   const dsl::stream on(gpu);
-  fails_at("cudaMemsetAsync", [&] { cuda::exchange_of(on, 1000, 10); });
+  fails_at("cudaMemsetAsync", [&] { cells_of(on, 1000, 10); });
   faults::begin();
-  EXPECT_EQ(cuda::exchange_of(on, 1000, 10).epoch, 1u);
+  EXPECT_EQ(cells_of(on, 1000, 10).epoch, 1u);
   EXPECT_EQ(calls_of("cudaMemsetAsync"), 1);
   EXPECT_EQ(calls_of("cudaMallocAsync"), 0);
 }
 
 TEST_F(runtime_calls, partial_results_have_a_streams_own_memory) {
   const dsl::stream on(gpu);
-  const cuda::workspace first = cuda::scratch_of(on, 1000);
-  for (std::size_t i = 0; i < cuda::max_tickets; ++i) ASSERT_EQ(first.tickets[i], 0u);
+  const workspace first = scratch_of(on, 1000);
+  for (std::size_t i = 0; i < max_tickets; ++i) ASSERT_EQ(first.tickets[i], 0u);
   faults::begin();
-  EXPECT_EQ(cuda::scratch_of(on, 60'000).partials, first.partials);
+  EXPECT_EQ(scratch_of(on, 60'000).partials, first.partials);
   EXPECT_EQ(calls_of("cudaMallocAsync"), 0);
-  const cuda::workspace larger = cuda::scratch_of(on, 70'000);
+  const workspace larger = scratch_of(on, 70'000);
   EXPECT_NE(larger.partials, first.partials);
-  EXPECT_EQ(cuda::scratch_of(on, 1).partials, larger.partials);
+  EXPECT_EQ(scratch_of(on, 1).partials, larger.partials);
   EXPECT_EQ(calls_of("cudaMallocAsync"), 1);
   EXPECT_EQ(calls_of("cudaFreeAsync"), 0);  // another thread may be about to launch with the smaller one
 }
@@ -182,33 +187,33 @@ TEST_F(runtime_calls, partial_results_have_a_streams_own_memory) {
 TEST_F(runtime_calls, partial_results_memory_whose_tickets_were_not_cleared_is_given_back) {
   const dsl::stream on(gpu);
   const faults::living with_stream = faults::alive();
-  fails_at("cudaMemsetAsync", [&] { cuda::scratch_of(on, 1000); });
+  fails_at("cudaMemsetAsync", [&] { scratch_of(on, 1000); });
   EXPECT_EQ(faults::alive(), with_stream) << faults::alive().describe();
-  EXPECT_NE(cuda::scratch_of(on, 1000).partials, nullptr);
+  EXPECT_NE(scratch_of(on, 1000).partials, nullptr);
 }
 
 // An allocation that finds too little waits, has the pool give back what it keeps, and tries again.
 TEST_F(runtime_calls, an_allocation_is_tried_twice) {
   faults::begin_at("cudaMallocAsync", 1, {cudaErrorMemoryAllocation});
-  void* const memory = cuda::allocate(1000, 0, nullptr);
+  void* const memory = gpus.allocate(1000, 0, nullptr);
   EXPECT_EQ(calls_of("cudaMallocAsync"), 2);
   EXPECT_EQ(calls_of("cudaMemPoolTrimTo"), 1);
   EXPECT_EQ(calls_of("cudaDeviceSynchronize"), 1);
-  cuda::release(memory, 0, nullptr);
+  gpus.release(memory, 0, nullptr);
   faults::begin_at("cudaMallocAsync", 1, {cudaErrorMemoryAllocation, true});
-  EXPECT_THROW(cuda::allocate(1000, 0, nullptr), dsl::memory_error);
+  EXPECT_THROW(gpus.allocate(1000, 0, nullptr), dsl::memory_error);
   EXPECT_EQ(calls_of("cudaMallocAsync"), 2);
   faults::begin_at("cudaMallocAsync");
-  EXPECT_THROW(cuda::allocate(1000, 0, nullptr), dsl::cuda_error);
+  EXPECT_THROW(gpus.allocate(1000, 0, nullptr), dsl::cuda_error);
   EXPECT_EQ(calls_of("cudaMallocAsync"), 1);
 }
 
 TEST_F(runtime_calls, events_are_given_back_where_a_call_fails) {
   const dsl::stream one(gpu), other(gpu);
   for (const char* const function : {"cudaEventCreateWithFlags", "cudaEventRecord", "cudaStreamWaitEvent"})
-    fails_at(function, [&] { cuda::wait_for(0, native_of(one), native_of(other)); });
+    fails_at(function, [&] { stream_state::of(one).wait_for(stream_state::of(other)); });
   for (const char* const function : {"cudaEventCreateWithFlags", "cudaEventRecord", "cudaEventSynchronize"})
-    fails_at(function, [&] { cuda::marker(one).wait(); }, {cudaErrorLaunchFailure});
+    fails_at(function, [&] { marker(one).wait(); }, {cudaErrorLaunchFailure});
   EXPECT_EQ(faults::alive().events, before.events);
 }
 
@@ -221,13 +226,12 @@ TEST_F(runtime_calls, a_stream_that_cannot_be_made_leaves_nothing) {
 // Kernels recorded into a graph: made once, and given other parameters afterwards.
 TEST_F(runtime_calls, a_graph_of_kernels_is_made_once_and_given_back) {
   const dsl::stream on(gpu);
-  void* none = nullptr;
-  const cuda::kernel_launch k{&functions[6], 1, 32, 0, &none, nullptr, nullptr, code.pass.view, nullptr, 1};
+  const kernel_launch k = launch_of(6);
   const auto run = [&](int times) {
-    cuda::kernel_graph graph(on);
+    const auto graph = kernels.make_graph(on);
     for (int i = 0; i < times; ++i)
-      graph.run([&] {
-        for (int launch = 0; launch < 3; ++launch) cuda::launch_kernel(k, on);
+      graph->run([&] {
+        for (int launch = 0; launch < 3; ++launch) kernels.launch_kernel(k, on);
       });
   };
   faults::begin();
@@ -243,7 +247,7 @@ TEST_F(runtime_calls, a_graph_of_kernels_is_made_once_and_given_back) {
     EXPECT_EQ(faults::alive().graphs, before.graphs) << function;
     EXPECT_EQ(faults::alive().executables, before.executables) << function;
     faults::begin();
-    cuda::launch_kernel(k, on);  // nothing is recorded any more
+    kernels.launch_kernel(k, on);  // nothing is recorded any more
     EXPECT_EQ(calls_of("cudaLaunchKernel"), 1) << function;
   }
 }

@@ -47,16 +47,20 @@ struct sharing {
   }
 };
 
-/// How a kernel folds. Its blocks work in groups of `splits`; a group makes the results of one tile's kept elements, and its blocks
+/// How a kernel reduces. Its blocks work in groups of `splits`; a group makes the results of one tile's kept elements, and its blocks
 /// take its tiles in turn.
 struct fold_walk {
-  std::int64_t count;    // elements of each result
+  std::int64_t count;          // elements of each result
   std::int32_t splits, slots;  // slots: results that a thread has sums for
   sharing threads;
   kept_along kept;
-  void* partials;        // what blocks leave for the last one of their group
-  unsigned* tickets;     // for each group: how many have done so
-  const bool* stop;      // of a loop: whether it has ended; or null
+  // Where a block leaves partial results, and where those are of which results are made; null for none. With both, the last block of a
+  // group makes them; of a launch that only makes them there are no tiles and one block a group.
+  void* partials_left;
+  unsigned* tickets;           // for each group: how many blocks have left theirs; null where results are not waited for
+  const bool* stop;            // of a loop: whether it has ended; or null
+  const void* partials_taken = nullptr;
+  std::int32_t partials = 1;   // of each group
 };
 
 /// A kernel's parameters, laid out so that the launcher can fill them without knowing the kernel: this, for the strided kernel a

@@ -1,4 +1,4 @@
-// What one thread of a kernel does. The same code runs on the GPU and, a thread after another, in the simulator.
+// What one thread of a pass does with its elements, over a memory (team.hpp).
 #pragma once
 
 #include <dsl/exec/fold.hpp>
@@ -46,7 +46,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
   static constexpr int slots = Arguments::strided && lanes > ahead ? lanes : ahead;
   using targets = std::make_index_sequence<Pass::targets>;
   // A long formula is compiled once for all lanes and both paths; beside it a call costs little.
-  static constexpr bool apart = Memory::apart || program::nodes > 256;
+  static constexpr bool calls_formula = Memory::calls_formula || program::nodes > 256;
 
   using place_of_tile = tile_place<Arguments, operands, neighbours_of(program::view()), (folds::count > 0)>;
   using place_of_tile::args, place_of_tile::offset, place_of_tile::width, place_of_tile::height, place_of_tile::corner, place_of_tile::beyond;
@@ -169,8 +169,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     lane_results out;
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l) {
-      if constexpr (Memory::apart && eval::gathers) out.of[l] = eval::compute_apart(g.in[l], memory);
-      else if constexpr (apart) out.of[l] = eval::compute_apart(g.in[l]);
+      if constexpr (Memory::calls_formula && eval::gathers) out.of[l] = eval::compute_apart(g.in[l], memory);
+      else if constexpr (calls_formula) out.of[l] = eval::compute_apart(g.in[l]);
       else out.of[l] = eval::compute(g.in[l]);
     }
     return out;
@@ -260,9 +260,12 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     }
     T each[lanes];
     if (Arguments::strided && how >= in_tile) {
-      const T* const tile = reinterpret_cast<const T*>(memory.shared + (how - in_tile) + g.row * tile_pitch(tile_width(), sizeof(T))) + g.column;
+      const T* const tile = reinterpret_cast<const T*>(memory.shared() + (how - in_tile) + g.row * tile_pitch(tile_width(), sizeof(T))) + g.column;
       DSL_DETAIL_UNROLL
-      for (int l = 0; l < lanes; ++l) each[l] = memory.template load<T>(tile + l);
+      for (int l = 0; l < lanes; ++l) {
+        each[l] = T{};
+        if (Memory::may_load_unwritten || l < g.count) each[l] = memory.template load<T>(tile + l);
+      }
     } else {
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l, from += step<N>()) {
@@ -330,8 +333,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     const std::int64_t across = args.strides[K][0], down = args.strides[K][1];
     for (int j = thread - first * threads; j < height; j += threads) {
       const T* from = reinterpret_cast<const T*>(a.word) + offset[K] + j * down + first * across;
-      T* to = reinterpret_cast<T*>(memory.shared + tile_offset(a) + j * tile_pitch(tile_width(), sizeof(T))) + first;
-      for (int i = first; i < width; i += lines, from += lines * across, to += lines) memory.fetch(to, from);
+      T* to = reinterpret_cast<T*>(memory.shared() + tile_offset(a) + j * tile_pitch(tile_width(), sizeof(T))) + first;
+      for (int i = first; i < width; i += lines, from += lines * across, to += lines) memory.copy_async(to, from);
     }
   }
 

@@ -1,8 +1,8 @@
 // A pass whose outputs are its operands again, step after step.
 #pragma once
 
-#include <dsl/exec/loop_cuda.hpp>
-#include <dsl/exec/loop_sim.hpp>
+#include <dsl/exec/entry_points.hpp>
+#include <dsl/exec/loop_kernel.hpp>
 #include <dsl/exec/run.hpp>
 
 namespace dsl {
@@ -16,9 +16,7 @@ struct loop_code {
   int states, arguments;
   int stop;          // the output that ends the loop once it is true, or -1
   loop_traits traits;
-  // Null where no file compiled it for that back end.
-  const void* kernel;
-  const simulated_loop* sim;
+  const void* kernel[kernel_targets];  // null where no file compiled it for that
 };
 
 template <class Name, class Pass, int Inputs, int Arguments, int States, int Stop>
@@ -29,19 +27,16 @@ struct compiled_loop {
       Arguments,
       Stop,
       {groups_held(Pass::view(), States), rows_on_their_way(state_bytes(Pass::view(), States)), state_bytes(Pass::view(), States), loop_block(Pass::view())},
-      nullptr,
-      nullptr};
+      {}};
 
-  static void add_sim() {
-    static constexpr simulated_loop compiled = simulated_loop_of<Pass, Inputs, States, Stop>::code();
-    code.sim = &compiled;
-  }
+  static void add_sim() { code.kernel[static_cast<int>(kernel_target::sim)] = reinterpret_cast<const void*>(&simulate_loop<Pass, Inputs, States, Stop>); }
 };
 
 #if defined(__CUDACC__)
 template <class Name, class Pass, int Inputs, int Arguments, int States, int Stop>
 void add_loop_kernel() {
-  compiled_loop<Name, Pass, Inputs, Arguments, States, Stop>::code.kernel = reinterpret_cast<const void*>(&loop_kernel<Name, Pass, Inputs, States, Stop>);
+  compiled_loop<Name, Pass, Inputs, Arguments, States, Stop>::code.kernel[static_cast<int>(kernel_target::cuda)] =
+      reinterpret_cast<const void*>(&loop_kernel<Name, Pass, Inputs, States, Stop>);
 }
 #endif
 
@@ -73,35 +68,39 @@ struct loop_watch {
   const void* callback;
 };
 
+class kernel_graph;
+
+/// Steps of a loop that are queued together: `count` after the first `done` ones. `histories` are for each output an array of rank 1
+/// that takes it each `every`-th step, or without memory.
+struct loop_steps {
+  const loop_schedule& all;
+  std::int64_t done, count;
+  const operand* histories;
+};
+
 /// A loop bound to its operands.
-class loop : prepared {
+class loop : public prepared {
  public:
   /// Throws as `prepared`, and shape_error where variables overlap each other or parameters.
   loop(const loop_code& code, const operand* operands, const launch& fixed, strategy wanted);
 
-  using prepared::where;
+  const loop_code& compiled() const { return *compiled_; }
   /// Whether the watch has ended the loop.
   bool stopped() const { return stopped_; }
   plan make_plan() const;
-  /// Queues `count` steps after the first `done` ones. `histories` are for each output an array of rank 1 that takes it each
-  /// `every`-th step, or without memory. With a watch it waits for them. Returns how many steps were queued: fewer
-  /// only where the watch ends the loop.
-  std::int64_t run(const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories, const loop_watch* watch);
+  /// Queues steps. With a watch it waits for them. Returns how many were queued: fewer only where the watch ends the loop.
+  std::int64_t run(const loop_steps& steps, const loop_watch* watch);
 
  private:
   bool is_closed() const;
   bool is_aligned() const;
   strategy choose() const;
-  plan plan_kernel(strategy how) const;
   std::int64_t steps_a_launch(const plan& p, bool watched) const;
-  void queue(const plan& p, const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories);
-  void run_steps(const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories);
-  void run_single_steps(const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories);
-  void run_graph(const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories);
-  void run_blocks(const loop_schedule& all, std::int64_t done, std::int64_t count);
-  void run_kernel(const plan& p, const loop_schedule& all, std::int64_t done, std::int64_t count, const operand* histories);
+  void queue(const plan& p, const loop_steps& steps);
+  void run_steps(const loop_steps& steps);
+  void run_graph(kernel_graph& graph, const loop_steps& steps);
 
-  const loop_code* code_;
+  const loop_code* compiled_;
   strategy wanted_;
   bool stopped_ = false;
 };

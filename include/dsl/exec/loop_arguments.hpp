@@ -1,4 +1,4 @@
-// What a launch of a loop's kernel tells every thread, and what a thread keeps of the state.
+// What a launch of a loop's kernel tells every thread.
 #pragma once
 
 #include <dsl/exec/arguments.hpp>
@@ -6,22 +6,27 @@
 
 namespace dsl::detail {
 
-/// How a launch goes through steps. Its arrays lie as one line of groups of lanes, which blocks take in rows of one a thread, block after
-/// block: a block's first rows stay in shared memory, others are streamed through it. What is left, which need not be rows, is divided
-/// into a stretch for each block, held in registers.
-struct loop_walk {
-  std::int64_t steps;                       // of this launch
-  std::int64_t every, recorded, to_record;  // each so many steps are recorded; rows of the histories before; steps until the next one
-  std::int64_t groups, more_from;           // of a block's registers; blocks from this one on have one more
-  std::int32_t in_shared, streamed;         // rows; streamed: 0, or more than are on their way
-  std::int32_t near;                        // of eight rows that are streamed, how many are to stay in the L2 cache
-  void* slots;                              // blocks' sums (`tagged`), twice, or null
-  unsigned epoch;                           // what blocks say the first step's number is to each other
+/// The steps of a launch, and who holds the state. Its arrays lie as one line of groups of lanes, which blocks take in rows of one a
+/// thread, block after block: a block's first rows stay in shared memory, others are streamed through it. What is left, which need not be
+/// rows, is divided into a stretch for each block, held in registers.
+struct step_schedule {
+  std::int64_t steps;        // of this launch
+  std::int64_t every;        // a step of each so many is recorded
+  std::int64_t recorded;     // rows of the histories that are written already
+  std::int64_t to_record;    // steps until the next one that is recorded
+  std::int64_t groups;       // of a block's registers
+  std::int64_t more_from;    // blocks from this one on have one more
+  std::int32_t in_shared;    // rows that stay in shared memory
+  std::int32_t streamed;     // rows that are streamed: 0, or more than are on their way
+  std::int32_t l2_resident;  // of eight rows that are streamed, how many are to stay in the L2 cache
+  void* cells;               // blocks' partial results (`tagged`) of two steps, or null
+  unsigned epoch;            // the first step's number in the cells
 
   /// Divides so many groups among blocks.
   void divide(std::int64_t all_groups, std::int64_t blocks, int threads) {
     const std::int64_t held = all_groups - blocks * (in_shared + streamed) * threads;
-    groups = held / blocks, more_from = blocks - held % blocks;
+    groups = held / blocks;
+    more_from = blocks - held % blocks;
   }
 };
 
@@ -31,21 +36,22 @@ struct loop_rows {
   std::int64_t first_held;   // element of its first group in registers
   std::int64_t held_groups;  // of its block's registers: threads take them in turn
 
-  DSL_DETAIL_FN static loop_rows of(const loop_walk& w, std::int64_t block, std::int64_t blocks, int thread, int threads, int lanes) {
-    const std::int64_t row = blocks * (threads * lanes), more = block > w.more_from ? block - w.more_from : 0;
-    return {(block * threads + thread) * lanes, row, (w.in_shared + w.streamed) * row + (block * w.groups + more + thread) * lanes,
-            w.groups + (block >= w.more_from ? 1 : 0)};
+  DSL_DETAIL_FN static loop_rows of(const step_schedule& s, std::int64_t block, std::int64_t blocks, int thread, int threads, int lanes) {
+    const std::int64_t row = blocks * (threads * lanes), more = block > s.more_from ? block - s.more_from : 0;
+    return {(block * threads + thread) * lanes, row, (s.in_shared + s.streamed) * row + (block * s.groups + more + thread) * lanes,
+            s.groups + (block >= s.more_from ? 1 : 0)};
   }
 };
 
 /// Counts steps to those that are recorded.
 struct history_place {
   std::int64_t left, row;
-  DSL_DETAIL_FN explicit history_place(const loop_walk& w) : left(w.to_record), row(w.recorded) {}
+  DSL_DETAIL_FN explicit history_place(const step_schedule& s) : left(s.to_record), row(s.recorded) {}
   /// Whether this step is one of them: then `row` is the next one's.
-  DSL_DETAIL_FN bool comes(const loop_walk& w) {
+  DSL_DETAIL_FN bool comes(const step_schedule& s) {
     if (--left > 0) return false;
-    left = w.every, ++row;
+    left = s.every;
+    ++row;
     return true;
   }
 };
@@ -54,9 +60,9 @@ struct history_place {
 template <int Operands>
 struct loop_arguments : argument_header {
   static constexpr bool strided = false;
-  loop_walk loop;
+  step_schedule loop;
   argument operand[Operands];
-  std::uint64_t history[Operands];  // of an output: where single values are recorded, or 0
+  std::uint64_t history[Operands];  // of an output: where reduced values are recorded, or 0
 };
 
 /// `argument::extra` of a scalar passed by value that is the number of the step.
@@ -79,25 +85,7 @@ constexpr int groups_held(const pass_view& p, int states) {
 /// Rows that are on their way while others are computed with: of 512 threads 64 bytes each cover the memory's latency, and what more
 /// take is not there for rows that stay.
 constexpr int rows_on_their_way(int group_bytes) { return group_bytes <= 16 ? 4 : group_bytes <= 24 ? 3 : 2; }
-/// Rows whose sums are joined before they are added to a thread's.
+/// Rows whose partial results are joined before they are added to a thread's.
 inline constexpr int rows_joined = 16;
-
-/// What is here is not computed again each time it is needed: nvcc takes a quarter more instructions a row for that.
-DSL_DETAIL_FN void keep_in_register([[maybe_unused]] int& value) {
-#if DSL_DETAIL_ON_DEVICE
-  asm volatile("" : "+r"(value));
-#endif
-}
-
-/// Lanes of the arrays among a loop's variables, as they are in memory.
-template <int I, class T, int Lanes> struct held_array { T lane[Lanes]; };
-template <class Pass, int Lanes, class Numbers> struct held_arrays;
-template <int I, class Pass> using held_element = memory_t<Pass::elements::output(target_word{Pass::target_words[I]}.output()).type()>;
-template <int I, class Pass, int Lanes, bool Single> struct held_variable {};
-template <int I, class Pass, int Lanes> struct held_variable<I, Pass, Lanes, false> : held_array<I, held_element<I, Pass>, Lanes> {};
-template <class Pass, int Lanes, std::size_t... I>
-struct held_arrays<Pass, Lanes, std::index_sequence<I...>> : held_variable<static_cast<int>(I), Pass, Lanes, Pass::is_result(static_cast<int>(I))>... {};
-template <int I, class T, int Lanes> DSL_DETAIL_FN auto& lanes_of(held_array<I, T, Lanes>& h) { return h.lane; }
-template <int I, class T, int Lanes> DSL_DETAIL_FN const auto& lanes_of(const held_array<I, T, Lanes>& h) { return h.lane; }
 
 }  // namespace dsl::detail

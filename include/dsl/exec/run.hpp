@@ -3,6 +3,7 @@
 
 #include <dsl/exec/back_ends.hpp>
 #include <dsl/exec/cuda.hpp>
+#include <dsl/exec/entry_points.hpp>
 #include <dsl/exec/host.hpp>
 #include <dsl/exec/sim.hpp>
 
@@ -10,23 +11,17 @@ namespace dsl::detail {
 
 struct unnamed;
 
-/// The kernels that nvcc made of a pass.
-struct cuda_code {
-  const char* architectures;  // that its file was compiled for, "800,900"
-  const void* kernel[2];      // linear, strided
-};
-/// The same for the simulator.
-struct sim_code { simulated_kernel kernel[2]; };
+/// The kernels of a pass: linear, strided.
+using pass_kernels = entry_points<2>;
 
 /// What a pass was compiled to. All that runs it works on this, so it is compiled once, in the library.
 struct program_code {
   pass_traits pass;
   int inputs;
   const char* name;  // contains the kernel's name (`spell_kernel`), or null
-  // Null where no file compiled it for that back end.
-  const cuda_code* cuda;
+  // Null where no file compiled it for that.
   const host_code* host;
-  const sim_code* sim;
+  const pass_kernels* kernels[kernel_targets];
 
   bool folds() const { return pass.view.folds > 0; }
   int outputs() const { return pass.view.target_count; }
@@ -57,16 +52,16 @@ struct compiled_program {
       Inputs,
       spelled_name<Name>(),
       nullptr,
-      nullptr,
-      nullptr};
+      {}};
 
   static void add_host() {
     static constexpr host_code compiled = host_loop<Pass>::code();
     code.host = &compiled;
   }
   static void add_sim() {
-    static constexpr sim_code compiled{{simulated<Pass, Inputs, linear>::kernel(), simulated<Pass, Inputs, strided>::kernel()}};
-    code.sim = &compiled;
+    static const pass_kernels made{
+        nullptr, {reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, linear>), reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, strided>)}};
+    code.kernels[static_cast<int>(kernel_target::sim)] = &made;
   }
 };
 
@@ -74,10 +69,10 @@ struct compiled_program {
 template <class Name, class Pass, int Inputs>
 void add_kernels() {
   using compiled = compiled_program<Name, Pass, Inputs>;
-  static const cuda_code made{DSL_DETAIL_ARCHITECTURES,
-                              {reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, typename compiled::linear>),
-                               reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, typename compiled::strided>)}};
-  compiled::code.cuda = &made;
+  static const pass_kernels made{DSL_DETAIL_ARCHITECTURES,
+                                 {reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, typename compiled::linear>),
+                                  reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, typename compiled::strided>)}};
+  compiled::code.kernels[static_cast<int>(kernel_target::cuda)] = &made;
 }
 #endif
 
@@ -121,13 +116,18 @@ class prepared {
   prepared(const program_code& code, const operand* operands, const launch& fixed);
 
   device where() const { return space_.where; }
+  const program_code& code() const { return *code_; }
+  /// Inputs, then outputs.
+  const operand* operands() const { return operands_.data(); }
+  const geometry& space() const { return space_; }
+  const launch& fixed() const { return fixed_; }
   bool is_reduction(std::size_t output) const { return code_->pass.view.is_result(static_cast<int>(output)); }
   plan make_plan() const;
   /// What an element costs, where what several operands read of one array is read once.
   cost cost_per_element() const;
 
-  /// Queues one evaluation on the current stream. `recorded` gives for each output a second address for a reduction's result, or 0;
-  /// on a GPU a kernel that folds does nothing where `*stop` is true. Throws cuda_error that names the kernel, the expression and the sizes.
+  /// Queues one evaluation on the current stream. `recorded` gives for each output a second address for a reduction's result, or 0; of
+  /// work that is queued a kernel that reduces does nothing where `*stop` is true. Throws cuda_error that names the kernel, the expression and the sizes.
   void run(const std::uint64_t* recorded = nullptr, const bool* stop = nullptr);
   /// As `run`, as if the right side were complete before the first write. Once: what overlapped is bound to a temporary after it.
   void assign() { assign_all(this, 1); }
@@ -139,12 +139,10 @@ class prepared {
   void require_in_place() const;
 
  private:
-  plan plan_launch() const;
   // A target that is written when all passes have run, from a temporary.
   struct late_copy;
   void write_aside(std::uint32_t outputs, std_vector<late_copy>& copies);
   bool reads_memory_of(const operand& target) const;
-  void run_kernel(const std::uint64_t* recorded, const bool* stop, const stream& on);
 
  protected:
   const program_code* code_;

@@ -2,20 +2,15 @@
 #pragma once
 
 #include <dsl/exec/back_ends.hpp>
-#include <dsl/exec/scan_cuda.hpp>
+#include <dsl/exec/entry_points.hpp>
 #include <dsl/exec/scan_host.hpp>
-#include <dsl/exec/scan_sim.hpp>
+#include <dsl/exec/scan_kernel.hpp>
 
 namespace dsl::detail {
 
-/// The kernels that nvcc made of a scan.
-struct scan_cuda_code {
-  const char* architectures;  // as cuda_code's
-  const void* rows[3];        // linear and one row, linear, strided
-  const void *columns, *column_totals;
-};
-/// The same for the simulator.
-struct scan_sim_code { simulated_scan kernel[3]; };
+/// The kernels of a scan: of rows (all elements one row, linear; linear; strided), of columns, and of the totals of columns' chunks.
+using scan_kernels = entry_points<5>;
+enum scan_kernel_number { scan_of_one_row, scan_of_linear_rows, scan_of_rows, scan_of_columns, scan_of_totals };
 
 /// What a scan was compiled to.
 struct scan_code {
@@ -23,10 +18,9 @@ struct scan_code {
   int inputs, lanes, rounds;
   dtype target;
   int value_bytes;  // of what is combined
-  // Null where no file compiled it for that back end.
-  const scan_cuda_code* cuda;
+  // Null where no file compiled it for that.
   const scan_host_code* host;
-  const scan_sim_code* sim;
+  const scan_kernels* kernels[kernel_targets];
 };
 
 /// What is scanned: along one axis (from 0 on), or all elements in row-major order (-1).
@@ -48,20 +42,21 @@ template <class Scan>
 struct compiled_scan {
   using linear = linear_arguments<Scan::inputs + 1>;
   using strided = strided_arguments<Scan::inputs + 1>;
-  using thread = scan_thread<Scan, true, strided, checked_memory>;
+  static constexpr int lanes = lanes_for(Scan::pass::view());
 
-  static inline constinit scan_code code{Scan::pass::view(), Scan::inputs, thread::lanes, thread::rounds, Scan::target, sizeof(typename Scan::value), nullptr, nullptr, nullptr};
+  static inline constinit scan_code code{Scan::pass::view(), Scan::inputs, lanes, scan_rounds(lanes), Scan::target, sizeof(typename Scan::value), nullptr, {}};
 
   static void add_host() {
     static constexpr scan_host_code compiled = scan_host_loop<Scan>::code();
     code.host = &compiled;
   }
   static void add_sim() {
-    using columns = simulated_scan_columns<Scan, strided>;
-    static constexpr scan_sim_code compiled{{{&simulated_scan_rows<Scan, false, linear>::run, nullptr, nullptr},
-                                             {&simulated_scan_rows<Scan, true, linear>::run, nullptr, nullptr},
-                                             {&simulated_scan_rows<Scan, true, strided>::run, &columns::run, &columns::totals}}};
-    code.sim = &compiled;
+    static const scan_kernels made{
+        nullptr,
+        {reinterpret_cast<const void*>(&simulate_scan_rows<Scan, false, linear>), reinterpret_cast<const void*>(&simulate_scan_rows<Scan, true, linear>),
+         reinterpret_cast<const void*>(&simulate_scan_rows<Scan, true, strided>), reinterpret_cast<const void*>(&simulate_scan_columns<Scan, strided>),
+         reinterpret_cast<const void*>(&simulate_scan_column_totals<typename Scan::combine, typename Scan::value>)}};
+    code.kernels[static_cast<int>(kernel_target::sim)] = &made;
   }
 };
 
@@ -71,13 +66,12 @@ void add_scan_kernels() {
   using compiled = compiled_scan<Scan>;
   using linear = typename compiled::linear;
   using strided = typename compiled::strided;
-  static const scan_cuda_code made{
+  static const scan_kernels made{
       DSL_DETAIL_ARCHITECTURES,
       {reinterpret_cast<const void*>(&scan_rows<Scan, false, linear>), reinterpret_cast<const void*>(&scan_rows<Scan, true, linear>),
-       reinterpret_cast<const void*>(&scan_rows<Scan, true, strided>)},
-      reinterpret_cast<const void*>(&scan_columns<Scan, strided>),
-      reinterpret_cast<const void*>(&scan_column_totals<typename Scan::combine, typename Scan::value>)};
-  compiled::code.cuda = &made;
+       reinterpret_cast<const void*>(&scan_rows<Scan, true, strided>), reinterpret_cast<const void*>(&scan_columns<Scan, strided>),
+       reinterpret_cast<const void*>(&scan_column_totals<typename Scan::combine, typename Scan::value>)}};
+  compiled::code.kernels[static_cast<int>(kernel_target::cuda)] = &made;
 }
 #endif
 

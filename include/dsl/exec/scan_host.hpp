@@ -2,7 +2,8 @@
 #pragma once
 
 #include <dsl/exec/host.hpp>
-#include <dsl/exec/scan_kernel.hpp>
+#include <dsl/exec/scan_arguments.hpp>
+#include <dsl/exec/segment.hpp>
 
 namespace dsl::detail {
 

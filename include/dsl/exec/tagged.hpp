@@ -49,25 +49,6 @@ struct tagged {
     return value;
   }
 
-#if defined(__CUDACC__)
-  // ld and st of .b128 are one access each (PTX ISA 8.3).
-  __device__ void publish(tagged* to) const {
-    DSL_DETAIL_UNROLL
-    for (int i = 0; i < words; ++i)
-      asm volatile("{ .reg .b128 w; .reg .b64 lo, hi; mov.b64 lo, {%1, %2}; mov.b64 hi, {%3, %4}; mov.b128 w, {lo, hi}; st.relaxed.gpu.global.b128 [%0], w; }" ::"l"(&to->word[i]),
-                   "r"(word[i].x), "r"(word[i].y), "r"(word[i].z), "r"(word[i].w)
-                   : "memory");
-  }
-  __device__ void read(const tagged* from) {
-    DSL_DETAIL_UNROLL
-    for (int i = 0; i < words; ++i)
-      asm volatile("{ .reg .b128 w; .reg .b64 lo, hi; ld.relaxed.gpu.global.b128 w, [%4]; mov.b128 {lo, hi}, w; mov.b64 {%0, %1}, lo; mov.b64 {%2, %3}, hi; }"
-                   : "=r"(word[i].x), "=r"(word[i].y), "=r"(word[i].z), "=r"(word[i].w)
-                   : "l"(&from->word[i])
-                   : "memory");
-  }
-#endif
-
  private:
   DSL_DETAIL_FN void unpack(unsigned (&payload)[3 * words]) const {
     DSL_DETAIL_UNROLL
@@ -75,10 +56,11 @@ struct tagged {
   }
 };
 
-/// Where each of so many blocks leaves its value of a step: even and odd steps apart, for a block may be one step ahead of another.
+/// The cells in which each of so many blocks leaves its value of a step. Even and odd steps have cells of their own, for a block may be one
+/// step ahead of another.
 template <class T>
-DSL_DETAIL_FN tagged<T>* slots_of_step(void* slots, unsigned step, unsigned blocks) {
-  return static_cast<tagged<T>*>(slots) + (step & 1) * blocks;
+DSL_DETAIL_FN tagged<T>* cells_of_step(void* cells, unsigned step, unsigned blocks) {
+  return static_cast<tagged<T>*>(cells) + (step & 1) * blocks;
 }
 
 }  // namespace dsl::detail

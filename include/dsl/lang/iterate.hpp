@@ -166,7 +166,7 @@ auto run_loop(const loop_schedule& plan, const tuple<S&...>& variables, const Fo
   std::int64_t done = 0;
   while (done < plan.steps) {
     const std::int64_t left = plan.steps - done, wanted = is_cut && plan.every < left + done % plan.every ? plan.every - done % plan.every : left;
-    done += ready.run(plan, done, wanted, recorded, watch);
+    done += ready.run({plan, done, wanted, recorded}, watch);
     if (is_cut && done % plan.every == 0) record(done / plan.every - 1);
     if (ready.stopped()) break;
   }

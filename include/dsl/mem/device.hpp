@@ -9,8 +9,8 @@
 
 namespace dsl {
 
-/// cuda: a GPU. host: this machine's cores, threads and SIMD. sim: the CUDA kernels run one thread after another on the CPU, with
-/// every memory access checked.
+/// cuda: a GPU. host: this machine's cores, threads and SIMD. sim: the CUDA kernels run on the CPU, with every memory access checked.
+/// Kinds that a program adds have the numbers that follow.
 enum class backend : std::uint8_t { cuda, host, sim };
 
 /// A device, by value. The default for a thread is the innermost `device_guard`'s, else DSL_DEVICE's, else the first GPU if this
@@ -20,7 +20,7 @@ struct device {
   int index = 0;
 
   constexpr device(backend k, int i = 0) : kind(k), index(i) {}
-  /// "cuda", "cuda:1", "host" or "sim". Throws device_error that lists the valid names.
+  /// "cuda", "cuda:1", "host", "sim", or as a kind that was added names its devices. Throws device_error that lists the valid names.
   device(const char* name);
 
   /// The calling thread's device. Throws device_error if DSL_DEVICE names none, or a GPU where there is none.

@@ -1,0 +1,188 @@
+// A kernel's memory and team on the GPU, in files that nvcc compiles.
+#pragma once
+
+#include <dsl/exec/team.hpp>
+
+namespace dsl::detail {
+
+#if defined(__CUDACC__)
+
+struct device_memory {
+  static constexpr bool calls_formula = false, may_load_unwritten = true;
+
+  DSL_DETAIL_FN unsigned char* shared() const {
+#if DSL_DETAIL_ON_DEVICE
+    extern __shared__ __align__(16) unsigned char dynamic_shared_memory[];
+    return dynamic_shared_memory;
+#else
+    return nullptr;
+#endif
+  }
+  template <class T> DSL_DETAIL_FN T load(const void* address) const { return *static_cast<const T*>(address); }
+  template <class T> DSL_DETAIL_FN void store(T* address, const T& value) const { *address = value; }
+
+  // No register holds what is on its way, so many copies are.
+  template <class T> DSL_DETAIL_FN void copy_async(T* to, const T* from) const {
+#if DSL_DETAIL_ON_DEVICE
+    const auto shared_address = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    if constexpr (sizeof(T) % 16 == 0) {
+      for (unsigned i = 0; i < sizeof(T); i += 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address + i), "l"(reinterpret_cast<const char*>(from) + i));
+    } else if constexpr (sizeof(T) >= 4) {
+      asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared_address), "l"(from), "n"(sizeof(T)));
+    } else {
+      *to = *from;
+    }
+#endif
+  }
+  template <class T> DSL_DETAIL_FN void copy_async(T* to, const T* from, bool l2_resident) const {
+#if DSL_DETAIL_ON_DEVICE
+    if constexpr (sizeof(T) % 16 == 0) {
+      const auto shared_address = static_cast<unsigned>(__cvta_generic_to_shared(to));
+      const std::uint64_t policy = l2_policy(l2_resident);
+      for (unsigned i = 0; i < sizeof(T); i += 16)
+        asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(shared_address + i),
+                     "l"(reinterpret_cast<const char*>(from) + i), "l"(policy));
+    } else {
+      copy_async(to, from);
+    }
+#endif
+  }
+  DSL_DETAIL_FN void commit_copies() const {
+#if DSL_DETAIL_ON_DEVICE
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+  }
+  template <int Pending> DSL_DETAIL_FN void wait_for_copies() const {
+#if DSL_DETAIL_ON_DEVICE
+    asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
+#endif
+  }
+  template <class T> DSL_DETAIL_FN void store_streaming(T* to, const T& value, bool l2_resident) const {
+#if DSL_DETAIL_ON_DEVICE
+    if constexpr (sizeof(T) % 16 == 0) {
+      const std::uint64_t policy = l2_policy(l2_resident);
+      uint4 word[sizeof(T) / 16];
+      memcpy(word, &value, sizeof(T));
+      for (unsigned i = 0; i < sizeof(T) / 16; ++i)
+        asm volatile("st.global.L2::cache_hint.v4.u32 [%0], {%1, %2, %3, %4}, %5;" ::"l"(reinterpret_cast<uint4*>(to) + i), "r"(word[i].x),
+                     "r"(word[i].y), "r"(word[i].z), "r"(word[i].w), "l"(policy)
+                     : "memory");
+    } else {
+      store(to, value);
+    }
+#endif
+  }
+
+#if DSL_DETAIL_ON_DEVICE
+ private:
+  DSL_DETAIL_FN static std::uint64_t l2_policy(bool l2_resident) {
+    std::uint64_t last, first;
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(last));
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(first));
+    return l2_resident ? last : first;
+  }
+#endif
+};
+
+#if DSL_DETAIL_ON_DEVICE
+
+struct device_team {
+  DSL_DETAIL_FN int thread() const { return static_cast<int>(threadIdx.x); }
+  DSL_DETAIL_FN int threads() const { return static_cast<int>(blockDim.x); }
+  DSL_DETAIL_FN int lane() const { return static_cast<int>(threadIdx.x % 32); }  // of the signed number it takes more registers
+  DSL_DETAIL_FN int warp() const { return static_cast<int>(threadIdx.x / 32); }
+  DSL_DETAIL_FN std::int64_t block() const { return blockIdx.x; }
+  DSL_DETAIL_FN std::int64_t blocks() const { return gridDim.x; }
+
+  DSL_DETAIL_FN void synchronize() const { __syncthreads(); }
+  DSL_DETAIL_FN void synchronize_warp() const { __syncwarp(); }
+
+  template <class T> DSL_DETAIL_FN T from_lane(const T& value, int lane) const {
+    return by_words(value, [lane](unsigned word) { return __shfl_sync(0xffffffffu, word, lane); });
+  }
+  template <class T> DSL_DETAIL_FN T shift_down(const T& value, int step) const {
+    return by_words(value, [step](unsigned word) { return __shfl_down_sync(0xffffffffu, word, static_cast<unsigned>(step)); });
+  }
+  template <class T> DSL_DETAIL_FN T shift_up(const T& value, int step) const {
+    return by_words(value, [step](unsigned word) { return __shfl_up_sync(0xffffffffu, word, static_cast<unsigned>(step)); });
+  }
+
+  DSL_DETAIL_FN unsigned next_ticket(unsigned* counter) const { return atomicAdd(counter, 1u); }
+  // No block waits for another.
+  DSL_DETAIL_FN bool is_last(unsigned* counter, unsigned count) const {
+    __shared__ bool last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) last = atomicInc(counter, count - 1) == count - 1;
+    __syncthreads();
+    __threadfence();
+    return last;
+  }
+
+  // ld and st of .b128 are one access each (PTX ISA 8.3).
+  template <class T> DSL_DETAIL_FN void publish(tagged<T>* to, const tagged<T>& v) const {
+    DSL_DETAIL_UNROLL
+    for (int i = 0; i < tagged<T>::words; ++i)
+      asm volatile("{ .reg .b128 w; .reg .b64 lo, hi; mov.b64 lo, {%1, %2}; mov.b64 hi, {%3, %4}; mov.b128 w, {lo, hi}; "
+                   "st.relaxed.gpu.global.b128 [%0], w; }" ::"l"(&to->word[i]),
+                   "r"(v.word[i].x), "r"(v.word[i].y), "r"(v.word[i].z), "r"(v.word[i].w)
+                   : "memory");
+  }
+  template <class T> DSL_DETAIL_FN void poll(tagged<T>& v, const tagged<T>* from) const {
+    DSL_DETAIL_UNROLL
+    for (int i = 0; i < tagged<T>::words; ++i)
+      asm volatile("{ .reg .b128 w; .reg .b64 lo, hi; ld.relaxed.gpu.global.b128 w, [%4]; mov.b128 {lo, hi}, w; mov.b64 {%0, %1}, lo; "
+                   "mov.b64 {%2, %3}, hi; }"
+                   : "=r"(v.word[i].x), "=r"(v.word[i].y), "=r"(v.word[i].z), "=r"(v.word[i].w)
+                   : "l"(&from->word[i])
+                   : "memory");
+  }
+  DSL_DETAIL_FN void pause(unsigned nanoseconds) const { __nanosleep(nanoseconds); }
+
+  template <class Tag, class T, int N> DSL_DETAIL_FN T* shared() const {
+    __shared__ alignas(alignof(T) < 16 ? 16 : alignof(T)) unsigned char bytes[N * sizeof(T)];
+    return reinterpret_cast<T*>(bytes);
+  }
+
+ private:
+  template <class T, class Exchange> DSL_DETAIL_FN static T by_words(T value, const Exchange& exchange) {
+    constexpr int words = (sizeof(T) + 3) / 4;
+    unsigned word[words] = {};
+    memcpy(word, &value, sizeof(T));
+    for (int i = 0; i < words; ++i) word[i] = exchange(word[i]);
+    memcpy(&value, word, sizeof(T));
+    return value;
+  }
+};
+
+#else
+
+// What nvcc's host half sees of it: the kernels that it only reads have to be well-formed.
+struct device_team {
+  DSL_FN int thread() const;
+  DSL_FN int threads() const;
+  DSL_FN int lane() const;
+  DSL_FN int warp() const;
+  DSL_FN std::int64_t block() const;
+  DSL_FN std::int64_t blocks() const;
+  DSL_FN void synchronize() const;
+  DSL_FN void synchronize_warp() const;
+  template <class T> DSL_FN T from_lane(const T& value, int lane) const;
+  template <class T> DSL_FN T shift_down(const T& value, int step) const;
+  template <class T> DSL_FN T shift_up(const T& value, int step) const;
+  DSL_FN unsigned next_ticket(unsigned* counter) const;
+  DSL_FN bool is_last(unsigned* counter, unsigned count) const;
+  template <class T> DSL_FN void publish(tagged<T>* to, const tagged<T>& v) const;
+  template <class T> DSL_FN void poll(tagged<T>& v, const tagged<T>* from) const;
+  DSL_FN void pause(unsigned nanoseconds) const;
+  template <class Tag, class T, int N> DSL_FN T* shared() const;
+};
+
+#endif
+
+static_assert(kernel_memory<device_memory> && kernel_team<device_team>);
+
+#endif  // __CUDACC__
+
+}  // namespace dsl::detail

@@ -1,0 +1,406 @@
+// One thread of a loop's kernel: its share of the state, and what it computes of a step.
+#pragma once
+
+#include <dsl/exec/kernel.hpp>
+#include <dsl/exec/loop_arguments.hpp>
+
+namespace dsl::detail {
+
+/// A group of lanes of each array among a loop's variables, as it is in memory.
+template <int I, class T, int Lanes> struct array_lanes { pack<T, Lanes> group; };
+template <class Pass, int Lanes, class Numbers> struct state_lanes;
+template <int I, class Pass> using state_element = memory_t<Pass::elements::output(target_word{Pass::target_words[I]}.output()).type()>;
+template <int I, class Pass, int Lanes, bool Reduced> struct variable_lanes {};
+template <int I, class Pass, int Lanes> struct variable_lanes<I, Pass, Lanes, false> : array_lanes<I, state_element<I, Pass>, Lanes> {};
+template <class Pass, int Lanes, std::size_t... I>
+struct state_lanes<Pass, Lanes, std::index_sequence<I...>> : variable_lanes<static_cast<int>(I), Pass, Lanes, Pass::is_result(static_cast<int>(I))>... {};
+template <int I, class T, int Lanes> DSL_DETAIL_FN pack<T, Lanes>& lanes_of(array_lanes<I, T, Lanes>& h) { return h.group; }
+template <int I, class T, int Lanes> DSL_DETAIL_FN const pack<T, Lanes>& lanes_of(const array_lanes<I, T, Lanes>& h) { return h.group; }
+
+/// Hides how a value was computed from nvcc, which would otherwise compute it again in every row: a quarter more instructions.
+DSL_DETAIL_FN void keep_in_register([[maybe_unused]] int& value) {
+#if DSL_DETAIL_ON_DEVICE
+  asm volatile("" : "+r"(value));
+#endif
+}
+
+template <class Pass, int Inputs, int States, int Stop, class Memory, class Team>
+struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targets>, Memory> {
+  using base = kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targets>, Memory>;
+  using base::args, base::memory, base::lanes, base::operands;
+  using typename base::accumulators, typename base::eval, typename base::folds, typename base::group, typename base::lane_results, typename base::targets;
+  using after = evaluator<typename Pass::results>;
+  using reduced_values = typename after::results;
+  using states = std::make_index_sequence<static_cast<std::size_t>(States)>;
+  using row_lanes = state_lanes<Pass, lanes, states>;
+  static constexpr int in_registers = groups_held(Pass::view(), States);
+  static constexpr int rows_ahead = rows_on_their_way(state_bytes(Pass::view(), States));
+
+  Team team;
+
+  DSL_DETAIL_KERNEL_FN loop_body(const loop_arguments<Inputs + Pass::targets>& a, Memory m, Team t) : base(a, m), team(t) {}
+
+  /// Whether an earlier launch has ended the loop.
+  DSL_DETAIL_KERNEL_FN bool has_ended() const {
+    if constexpr (Stop >= 0) return memory.template load<bool>(reinterpret_cast<const void*>(args.operand[Inputs + Stop].word));
+    else return false;
+  }
+
+  /// Without reductions: all steps of a thread's group of lanes.
+  DSL_DETAIL_KERNEL_FN void run_elementwise() {
+    group g;
+    place(g, team.block() * team.threads() + team.thread());
+    if (g.count <= 0 || has_ended()) return;
+    typename base::reader from{*this, g};
+    eval::read(from);
+    lane_results out;
+    history_place history(args.loop);
+    DSL_DETAIL_ROLLED
+    for (std::int64_t k = 0;; ++k) {
+      count_step(g, k);
+      out = this->compute_read(g);
+      if (args.elements == 1 && history.comes(args.loop)) record(out, history.row - 1, targets{});
+      bool ends = k + 1 == args.loop.steps;
+      if constexpr (Stop >= 0) ends = ends || nth<target_word{Pass::target_words[Stop]}.output()>(out.of[0]);
+      if (ends) break;
+      feed_back(out, g);
+    }
+    this->write_all(g, out, targets{});
+  }
+
+  /// A thread's share of the state.
+  struct thread_state {
+    row_lanes held[in_registers];
+    int count[in_registers];   // lanes of each that exist
+    std::int64_t first, row;   // element of its first row; from one row to the next
+    std::int64_t first_held;   // element of its first group in registers
+    int next_buffer;           // of those that streamed rows go through
+  };
+
+  /// Reads the state, and begins to copy the first of the rows that are streamed.
+  DSL_DETAIL_KERNEL_FN void begin(thread_state& t) const {
+    const step_schedule& s = args.loop;
+    const int thread = team.thread(), threads = team.threads();
+    const loop_rows mine = loop_rows::of(s, team.block(), team.blocks(), thread, threads, lanes);
+    t.first = mine.first, t.row = mine.row, t.first_held = mine.first_held, t.next_buffer = 0;
+    DSL_DETAIL_UNROLL
+    for (int r = 0; r < in_registers; ++r) {
+      group g = held_group(t, r);
+      const std::int64_t left = args.elements - g.first;
+      g.count = t.count[r] = r * threads + thread >= mine.held_groups ? 0 : left < lanes ? static_cast<int>(left) : lanes;
+      keep_in_register(t.count[r]);
+      if (g.count > 0) load(g, t.held[r]);
+    }
+    DSL_DETAIL_ROLLED
+    for (int r = 0; r < s.in_shared; ++r) {
+      row_lanes h;
+      load(row_of(t, r), h);
+      store_shared(h, r);
+    }
+    DSL_DETAIL_ROLLED
+    for (int m = 0; m < rows_ahead && s.streamed > 0; ++m) begin_copy(t, m, m);
+  }
+
+  /// A thread's share of a step. Returns its partial results: those of a few rows are joined at a time, for the rounding error grows with
+  /// the longest chain. Rows in shared memory come between those that are streamed, so that memory is never idle.
+  DSL_DETAIL_KERNEL_FN accumulators step(thread_state& t, const reduced_values& now, std::int64_t k) const {
+    accumulators sums = folds::identities(), joined = sums;
+    const int resident = args.loop.in_shared, streamed = args.loop.streamed;
+    DSL_DETAIL_UNROLL
+    for (int r = 0; r < in_registers; ++r) {
+      group g = held_group(t, r);
+      g.count = t.count[r];
+      if (g.count <= 0) break;  // so are the others'
+      advance(g, t.held[r], now, k, sums);
+    }
+    DSL_DETAIL_ROLLED
+    for (int s = 0, m = 0, turn = 0; s < resident || m < streamed;) {
+      const bool stays = s < resident && (m == streamed || turn >= streamed);
+      if (!stays) memory.template wait_for_copies<rows_ahead - 1>();
+      group g = row_of(t, stays ? s : resident + m);
+      row_lanes h;
+      load_shared(h, stays ? s : resident + t.next_buffer);
+      advance(g, h, now, k, joined);
+      if (stays) {
+        store_shared(h, s);
+        ++s;
+        turn -= streamed;
+      } else {
+        stream_out(g, m, h);
+        const int next = m + rows_ahead;
+        begin_copy(t, next < streamed ? next : next - streamed, t.next_buffer);
+        t.next_buffer = t.next_buffer + 1 == rows_ahead ? 0 : t.next_buffer + 1;
+        ++m;
+        turn += resident;
+      }
+      if ((s + m) % rows_joined == 0 || s + m == resident + streamed) {
+        folds::add(sums, joined);
+        joined = folds::identities();
+      }
+    }
+    return sums;
+  }
+
+  /// Writes the state.
+  DSL_DETAIL_KERNEL_FN void end(const thread_state& t) const {
+    memory.template wait_for_copies<0>();
+    DSL_DETAIL_UNROLL
+    for (int r = 0; r < in_registers; ++r) {
+      group g = held_group(t, r);
+      g.count = t.count[r];
+      if (g.count > 0) store(g, t.held[r]);
+    }
+    DSL_DETAIL_ROLLED
+    for (int r = 0; r < args.loop.in_shared; ++r) {
+      row_lanes h;
+      load_shared(h, r);
+      store(row_of(t, r), h);
+    }
+  }
+
+  /// What a step reduces to, and the scalars in device memory that the results depend on beside it. These are read once: a variable may be
+  /// among what the end depends on, and is written at the end.
+  struct scalars {
+    reduced_values now;
+    typename after::inputs given;
+  };
+  DSL_DETAIL_KERNEL_FN scalars read_scalars() const {
+    scalars s{};
+    for_reduced([&]<int I, class T>() { nth<output<I>>(s.now) = memory.template load<T>(reinterpret_cast<const void*>(args.operand[I].word)); }, states{});
+    scalar_reader from{*this, s.given};
+    after::read(from);
+    return s;
+  }
+  /// Goes on to what all elements' results of a step come to, each as its memory can hold it.
+  DSL_DETAIL_KERNEL_FN void finish(scalars& s, const accumulators& totals, std::int64_t k) const {
+    totals_source from{*this, totals, s.now, k, s.given};
+    after::read(from);
+    s.now = after::compute(from.in);
+    for_reduced([&]<int I, class T>() { nth<output<I>>(s.now) = static_cast<T>(nth<output<I>>(s.now)); }, targets{});
+  }
+  DSL_DETAIL_KERNEL_FN static bool stops([[maybe_unused]] const reduced_values& s) {
+    if constexpr (Stop >= 0) return nth<target_word{Pass::target_words[Stop]}.output()>(s);
+    else return false;
+  }
+  DSL_DETAIL_KERNEL_FN void record_reduced(const reduced_values& s, history_place& at) const {
+    if (!at.comes(args.loop)) return;
+    for_reduced([&]<int I, class T>() {
+      if (T* const to = reinterpret_cast<T*>(args.history[Inputs + I])) memory.store(to + (at.row - 1), static_cast<T>(nth<output<I>>(s)));
+    }, targets{});
+  }
+  DSL_DETAIL_KERNEL_FN void store_reduced(const reduced_values& s) const {
+    for_reduced([&]<int I, class T>() {
+      if (T* const to = reinterpret_cast<T*>(args.operand[Inputs + I].word)) memory.store(to, static_cast<T>(nth<output<I>>(s)));
+    }, targets{});
+  }
+
+ private:
+  template <int I> static constexpr bool is_array = !Pass::is_result(I);
+  template <int I> static constexpr int output = target_word{Pass::target_words[I]}.output();
+
+  // Calls each<number, element type>() for each array, or for each scalar.
+  template <class Each, std::size_t... I>
+  DSL_DETAIL_KERNEL_FN static void for_arrays(const Each& each, std::index_sequence<I...>) {
+    (for_array<static_cast<int>(I)>(each), ...);
+  }
+  template <int I, class Each>
+  DSL_DETAIL_KERNEL_FN static void for_array([[maybe_unused]] const Each& each) {
+    if constexpr (is_array<I>) each.template operator()<I, state_element<I, Pass>>();
+  }
+  template <class Each, std::size_t... I>
+  DSL_DETAIL_KERNEL_FN static void for_reduced(const Each& each, std::index_sequence<I...>) {
+    (for_reduced_value<static_cast<int>(I)>(each), ...);
+  }
+  template <int I, class Each>
+  DSL_DETAIL_KERNEL_FN static void for_reduced_value([[maybe_unused]] const Each& each) {
+    if constexpr (!is_array<I>) each.template operator()<I, memory_t<Pass::results::output(output<I>).type()>>();
+  }
+
+  DSL_DETAIL_KERNEL_FN void place(group& g, std::int64_t number) const {
+    g.first = number * lanes;
+    g.count = args.elements - g.first < lanes ? static_cast<int>(args.elements - g.first) : lanes;
+  }
+  // A whole group.
+  DSL_DETAIL_KERNEL_FN static group row_of(const thread_state& t, int row) {
+    group g;
+    g.first = t.first + row * t.row;
+    g.count = lanes;
+    return g;
+  }
+  DSL_DETAIL_KERNEL_FN group held_group(const thread_state& t, int r) const {
+    group g;
+    g.first = t.first_held + r * (team.threads() * lanes);
+    return g;
+  }
+
+  // One group, one step.
+  DSL_DETAIL_KERNEL_FN void advance(group& g, row_lanes& h, const reduced_values& now, std::int64_t k, accumulators& sums) const {
+    state_reader from{*this, g, h, now, k};
+    eval::read(from);
+    const lane_results out = this->compute_read(g);
+    for_arrays([&]<int I, class T>() {
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l) lanes_of<I>(h).lane[l] = static_cast<T>(nth<output<I>>(out.of[l]));
+    }, states{});
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < lanes; ++l)
+      if (l < g.count) folds::add(sums, folds::of_element(out.of[l]));
+  }
+
+  struct state_reader {
+    const loop_body& body;
+    group& g;
+    const row_lanes& mine;
+    const reduced_values& now;
+    std::int64_t k;
+    template <op Code, dtype D, int N, std::uint32_t Head>
+    DSL_DETAIL_KERNEL_FN void read() const {
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l) {
+        if constexpr (N >= States) {}
+        else if constexpr (is_array<N>) input_of<Head>(g.in[l]) = lanes_of<N>(mine).lane[l];
+        else input_of<Head>(g.in[l]) = nth<output<N>>(now);
+      }
+      if constexpr (N >= States) body.template read_parameter<Code, D, N, Head>(g, k);
+    }
+  };
+  template <op Code, dtype D, int N, std::uint32_t Head>
+  DSL_DETAIL_KERNEL_FN void read_parameter(group& g, [[maybe_unused]] std::int64_t k) const {
+    this->template read<Code, D, N, Head>(g);
+    if constexpr (Code == op::value && D == dtype::int64) add_step<N, Head>(g, k);
+  }
+  template <int N, std::uint32_t Head>
+  DSL_DETAIL_KERNEL_FN void add_step(group& g, std::int64_t k) const {
+    if (args.operand[N].extra != counts_steps) return;
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < lanes; ++l) input_of<Head>(g.in[l]) = static_cast<std::int64_t>(args.operand[N].word) + k;
+  }
+
+  struct scalar_reader {
+    const loop_body& body;
+    typename after::inputs& in;
+    template <op Code, dtype D, int N, std::uint32_t Head>
+    DSL_DETAIL_KERNEL_FN void read() {
+      if constexpr (Code == op::fetch && N >= States) input_of<Head>(in) = body.template scalar_operand<Code, D, N>();
+    }
+  };
+  struct totals_source {
+    const loop_body& body;
+    const accumulators& totals;
+    const reduced_values& now;
+    std::int64_t k;
+    typename after::inputs in;
+    template <op Code, dtype D, int N, std::uint32_t Head>
+    DSL_DETAIL_KERNEL_FN void read() {
+      if constexpr (Code == op::folded) input_of<Head>(in) = nth<(N >> 16)>(nth_fold<(N & 0xffff)>(totals));
+      else if constexpr (Code == op::count) input_of<Head>(in) = body.args.folds.count;
+      else if constexpr (N < States) input_of<Head>(in) = nth<output<N>>(now);
+      else if constexpr (Code != op::fetch) {
+        input_of<Head>(in) = body.template scalar_operand<Code, D, N>();
+        if constexpr (Code == op::value && D == dtype::int64)
+          if (body.args.operand[N].extra == counts_steps) input_of<Head>(in) += k;
+      }
+    }
+  };
+
+  // Between memory and registers.
+  template <int I, class T> DSL_DETAIL_KERNEL_FN T* element(const group& g) const { return reinterpret_cast<T*>(args.operand[I].word) + g.first; }
+  template <int I> DSL_DETAIL_KERNEL_FN bool in_whole_vectors(const group& g) const { return g.count == lanes && args.operand[I].extra == in_vectors; }
+  DSL_DETAIL_KERNEL_FN void load(const group& g, row_lanes& h) const {
+    for_arrays([&]<int I, class T>() {
+      const T* const from = element<I, const T>(g);
+      if (in_whole_vectors<I>(g)) {
+        lanes_of<I>(h) = memory.template load<pack<T, lanes>>(from);
+      } else {
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < lanes; ++l) lanes_of<I>(h).lane[l] = memory.template load<T>(from + (l < g.count ? l : 0));
+      }
+    }, states{});
+  }
+  DSL_DETAIL_KERNEL_FN void store(const group& g, const row_lanes& h) const {
+    for_arrays([&]<int I, class T>() {
+      T* const to = element<I, T>(g);
+      if (in_whole_vectors<I>(g)) {
+        memory.store(reinterpret_cast<pack<T, lanes>*>(to), lanes_of<I>(h));
+      } else {
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < lanes; ++l)
+          if (l < g.count) memory.store(to + l, lanes_of<I>(h).lane[l]);
+      }
+    }, states{});
+  }
+
+  // Rows that are streamed: whole, and aligned. Of each eight so many are to stay in the L2 cache.
+  DSL_DETAIL_KERNEL_FN bool is_l2_resident(int row) const { return (row & 7) < args.loop.l2_resident; }
+  DSL_DETAIL_KERNEL_FN void begin_copy(const thread_state& t, int row, int buffer) const {
+    const group g = row_of(t, args.loop.in_shared + row);
+    for_arrays([&]<int I, class T>() {
+      memory.copy_async(in_shared<I, T>(args.loop.in_shared + buffer), reinterpret_cast<const pack<T, lanes>*>(element<I, const T>(g)), is_l2_resident(row));
+    }, states{});
+    memory.commit_copies();
+  }
+  DSL_DETAIL_KERNEL_FN void stream_out(const group& g, int row, const row_lanes& h) const {
+    for_arrays([&]<int I, class T>() { memory.store_streaming(reinterpret_cast<pack<T, lanes>*>(element<I, T>(g)), lanes_of<I>(h), is_l2_resident(row)); }, states{});
+  }
+
+  // Rows in shared memory, where each array has its groups side by side; behind those that stay are the buffers of those that are streamed.
+  template <int I>
+  static constexpr int bytes_before() {
+    int bytes = 0;
+    for (int i = 0; i < I; ++i)
+      if (!Pass::is_result(i)) bytes += lanes * size_of(Pass::view().type(i));
+    return bytes;
+  }
+  template <int I, class T>
+  DSL_DETAIL_KERNEL_FN pack<T, lanes>* in_shared(int row) const {
+    const int count = (args.loop.in_shared + (args.loop.streamed > 0 ? rows_ahead : 0)) * team.threads();
+    unsigned char* const array = memory.shared() + static_cast<std::size_t>(bytes_before<I>()) * static_cast<std::size_t>(count);
+    return reinterpret_cast<pack<T, lanes>*>(array) + row * team.threads() + team.thread();
+  }
+  DSL_DETAIL_KERNEL_FN void load_shared(row_lanes& h, int row) const {
+    for_arrays([&]<int I, class T>() { lanes_of<I>(h) = memory.template load<pack<T, lanes>>(in_shared<I, T>(row)); }, states{});
+  }
+  DSL_DETAIL_KERNEL_FN void store_shared(const row_lanes& h, int row) const {
+    for_arrays([&]<int I, class T>() { memory.store(in_shared<I, T>(row), lanes_of<I>(h)); }, states{});
+  }
+
+  // Without reductions: outputs as the next step's inputs.
+  struct feedback {
+    const loop_body& body;
+    const lane_results& out;
+    group& g;
+    template <op Code, dtype D, int N, std::uint32_t Head>
+    DSL_DETAIL_KERNEL_FN void read() const {
+      if constexpr (N < States) {
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < lanes; ++l) input_of<Head>(g.in[l]) = static_cast<state_element<N, Pass>>(nth<output<N>>(out.of[l]));
+      }
+    }
+  };
+  DSL_DETAIL_KERNEL_FN void feed_back(const lane_results& out, group& g) const {
+    feedback from{*this, out, g};
+    eval::read(from);
+  }
+  struct step_counter {
+    const loop_body& body;
+    group& g;
+    std::int64_t k;
+    template <op Code, dtype D, int N, std::uint32_t Head>
+    DSL_DETAIL_KERNEL_FN void read() const {
+      if constexpr (Code == op::value && D == dtype::int64 && N >= States) body.template add_step<N, Head>(g, k);
+    }
+  };
+  DSL_DETAIL_KERNEL_FN void count_step(group& g, std::int64_t k) const {
+    step_counter from{*this, g, k};
+    eval::read(from);
+  }
+  template <std::size_t... I>
+  DSL_DETAIL_KERNEL_FN void record(const lane_results& out, std::int64_t row, std::index_sequence<I...>) const { (record<static_cast<int>(I)>(out, row), ...); }
+  template <int I>
+  DSL_DETAIL_KERNEL_FN void record(const lane_results& out, std::int64_t row) const {
+    using T = state_element<I, Pass>;
+    if (T* const to = reinterpret_cast<T*>(args.history[Inputs + I])) memory.store(to + row, static_cast<T>(nth<output<I>>(out.of[0])));
+  }
+};
+
+}  // namespace dsl::detail

@@ -1,0 +1,159 @@
+// A pass's kernel: what the threads of a grid do with its elements, on the GPU and in the simulator.
+#pragma once
+
+#include <dsl/exec/kernel.hpp>
+#include <dsl/exec/team.hpp>
+
+namespace dsl::detail {
+
+// What follows does not depend on the pass where it need not: the simulator's copies of it are compiled once for several kernels.
+
+// Combines each thread's sums with those of the thread `step` further in its warp.
+template <class Folds, class Team>
+DSL_DETAIL_KERNEL_FN void combine_with_lane(typename Folds::accumulators& sums, int step, const Team& team) {
+  Folds::visit([&]<class Fold, int J>() { nth_fold<J>(sums) = combine<Fold>(nth_fold<J>(sums), team.shift_down(nth_fold<J>(sums), step)); });
+}
+
+// Combines what warps have of one reduction, through the block's dynamic shared memory. All threads of the block; the owners of a result
+// get it.
+template <class Fold, class Memory, class Team>
+DSL_DETAIL_KERNEL_FN fold_state<Fold> combine_across_warps(fold_state<Fold> value, const sharing& threads, const Memory& memory, const Team& team) {
+  using state = fold_state<Fold>;
+  const int thread = team.thread();
+  auto* const of_thread = reinterpret_cast<state*>(memory.shared());
+  team.synchronize();
+  memory.store(of_thread + thread, value);
+  team.synchronize();
+  if (threads.owned_by(thread, team.threads()) < 0) return value;
+  const warp_leaders from = leaders_of(thread, threads);
+  value = memory.template load<state>(of_thread + from.first);
+  for (int i = 1; i < from.count; ++i) value = combine<Fold>(value, memory.template load<state>(of_thread + from.first + i * from.step));
+  return value;
+}
+template <class Folds, class Memory, class Team>
+DSL_DETAIL_KERNEL_FN void combine_sums_across_warps(typename Folds::accumulators& sums, const sharing& threads, const Memory& memory, const Team& team) {
+  Folds::visit([&]<class Fold, int J>() { nth_fold<J>(sums) = combine_across_warps<Fold>(nth_fold<J>(sums), threads, memory, team); });
+}
+
+// Combines the first `count` sums of threads that share a result, and calls leave(sum, number) in all threads: those that own a result
+// have it.
+template <class Folds, int Slots, class Memory, class Team, class Leave>
+DSL_DETAIL_KERNEL_FN void combine_threads(typename Folds::accumulators (&sums)[Slots], int count, const sharing& threads, const Memory& memory,
+                                          const Team& team, const Leave& leave) {
+  for (int step = 16; step > 0; step /= 2) {
+    if (!halves_at(step, threads)) continue;
+    DSL_DETAIL_UNROLL
+    for (int s = 0; s < Slots; ++s)
+      if (s < count) combine_with_lane<Folds>(sums[s], step, team);
+  }
+  if (Slots <= 4 && !goes_across_warps(threads)) {
+    DSL_DETAIL_UNROLL
+    for (int s = 0; s < Slots; ++s)
+      if (s < count) leave(sums[s], s);
+    return;
+  }
+  DSL_DETAIL_ROLLED
+  for (int slot = 0; slot < count; ++slot) {
+    typename Folds::accumulators mine = sums[0];
+    DSL_DETAIL_UNROLL
+    for (int s = 1; s < Slots; ++s)  // an index that is not constant would put all of them into local memory
+      if (s == slot) mine = sums[s];
+    if (goes_across_warps(threads)) combine_sums_across_warps<Folds>(mine, threads, memory, team);
+    leave(mine, slot);
+  }
+}
+
+// What a thread does with a sum that it owns: it is a result, or a partial one.
+template <class Body>
+struct sum_leaver {
+  Body& body;
+  const fold_walk& walk;
+  int owned;             // or -1
+  std::int64_t partial;  // the number of the block's first partial result
+  int owners;
+  bool ends;             // partial results have been combined
+  DSL_DETAIL_KERNEL_FN void operator()(const typename Body::accumulators& sum, int slot) const {
+    if (owned < 0) return;
+    if (ends || walk.partials_left == nullptr) {
+      if (ends || walk.partials_taken == nullptr) body.finish(sum, owned, slot);
+    } else {
+      body.memory.store(static_cast<typename Body::accumulators*>(walk.partials_left) + partial + slot * owners + owned, sum);
+    }
+  }
+};
+
+// A pass that reduces. A block's share of the elements becomes one result, or a partial one: then the last block of the group combines
+// them in the order of the blocks. `take(group, tile, sums)` adds a thread's elements of a tile to its sums.
+template <class Body, class Team, class Take>
+DSL_DETAIL_KERNEL_FN void reduce(Body& body, const fold_walk& walk, std::int64_t tiles, const Team& team, const Take& take) {
+  using folds = typename Body::folds;
+  using accumulators = typename Body::accumulators;
+  const auto& memory = body.memory;
+  const int thread = team.thread(), threads = team.threads(), owners = walk.threads.owners(threads);
+  const auto block = static_cast<std::uint32_t>(team.block()), blocks = static_cast<std::uint32_t>(walk.splits);
+  const std::uint32_t group = blocks == 1 ? block : block / blocks, split = block - group * blocks;
+  accumulators sums[Body::slots];
+  DSL_DETAIL_UNROLL
+  for (int s = 0; s < Body::slots; ++s) sums[s] = folds::identities();
+  for (std::int64_t tile = split; tile < tiles; tile += blocks) take(group, tile, sums);
+  if (tiles == 0) body.enter(group, 0);
+
+  const int slots = walk.slots;
+  if (slots == 1) {
+    DSL_DETAIL_UNROLL
+    for (int s = 1; s < Body::ahead; ++s) folds::add(sums[0], sums[s]);
+  }
+  constexpr int most = Body::strided ? Body::slots : 1;
+  accumulators left[most];
+  DSL_DETAIL_UNROLL
+  for (int s = 0; s < most; ++s) left[s] = sums[s];
+  const std::int64_t first = static_cast<std::int64_t>(group) * walk.partials;
+  combine_threads<folds>(left, slots, walk.threads, memory, team,
+                         sum_leaver<Body>{body, walk, walk.threads.owned_by(thread, threads), (first + split) * slots * owners, owners, false});
+  // Every block has read the scalars in device memory before the last one writes a result over them.
+  if (walk.partials_taken == nullptr || (walk.tickets != nullptr && !team.is_last(walk.tickets + group, blocks))) return;
+
+  // Partial results in the place of a tile's rows: each result is shared by threads that are as far apart as there are results.
+  sharing across = walk.threads;
+  across.log2_distance = 0;
+  while (across.distance() < owners) ++across.log2_distance;
+  DSL_DETAIL_UNROLL
+  for (int s = 0; s < most; ++s) left[s] = folds::identities();
+  DSL_DETAIL_ROLLED
+  for (int b = thread >> across.log2_distance; b < walk.partials; b += across.parts()) {
+    const accumulators* const from = static_cast<const accumulators*>(walk.partials_taken) + (first + b) * slots * owners + (thread & (owners - 1));
+    DSL_DETAIL_UNROLL
+    for (int s = 0; s < most; ++s)
+      if (s < slots) folds::add(left[s], memory.template load<accumulators>(from + s * owners));
+  }
+  combine_threads<folds>(left, slots, across, memory, team, sum_leaver<Body>{body, walk, across.owned_by(thread, threads), 0, owners, true});
+}
+
+/// Evaluates a pass.
+template <class Pass, int Inputs, class Arguments, class Memory, class Team>
+DSL_DETAIL_KERNEL_FN void run_pass(const Arguments& args, Memory memory, Team team) {
+  using body = kernel_body<Pass, Inputs, Arguments, Memory>;
+  body mine(args, memory);
+  const auto load_tile = [&](std::int64_t tile) {
+    if constexpr (Arguments::strided) {
+      if (args.tiles_of.shared_bytes == 0) return;
+      team.synchronize();
+      mine.load_tile(static_cast<std::uint32_t>(tile), team.thread(), team.threads());
+      memory.commit_copies();
+      memory.template wait_for_copies<0>();
+      team.synchronize();
+    }
+  };
+  if constexpr (body::folds::count > 0) {
+    if (args.folds.stop != nullptr && memory.template load<bool>(args.folds.stop)) return;
+    reduce(mine, args.folds, args.tiles, team, [&](std::uint32_t group, std::int64_t tile, typename body::accumulators* sums) {
+      load_tile(tile);
+      mine.fold(group, tile, team.thread(), team.threads(), sums);
+    });
+  } else {
+    load_tile(team.block());
+    mine.map(team.block(), team.thread(), team.threads());
+  }
+}
+
+}  // namespace dsl::detail

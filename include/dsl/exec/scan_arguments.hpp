@@ -1,0 +1,38 @@
+// What a launch of a scan's kernels tells every thread.
+#pragma once
+
+#include <dsl/exec/arguments.hpp>
+#include <dsl/ir/literal.hpp>
+
+namespace dsl::detail {
+
+/// What a scan's kernels are told beside the operands.
+struct scan_parameters {
+  std::int64_t row;        // elements in a row; all of them where the rows are one
+  literal init;            // goes before a row's first element, if there is one
+  std::int32_t has_init, exclusive;
+  unsigned* ticket;        // of rows: how many blocks have begun
+  void* tiles;             // of rows: a cell (`tagged`) for the total of each tile,
+  void* groups;            //   of each 32 tiles,
+  void* prefixes;          //   and for what comes before each 32 groups
+  void* totals;            // of columns: what each chunk of a column comes to, then what comes before it
+  std::int64_t columns;    // how many there are
+  std::int64_t chunks;     // that a column is cut into
+  std::int64_t across;     // neighbouring columns
+  std::int32_t last_pass;  // of columns: whether the scan is written; before that the chunks' totals are
+};
+
+template <class Arguments> struct scan_arguments : Arguments { scan_parameters scan; };
+
+/// Threads of a block, and how many tiles make a group, and groups a group of groups.
+inline constexpr int scan_block_threads = 256, scan_groups = 32;
+
+/// Rows of a column that are combined one after another before they are combined with what comes before them: so a chain of roundings
+/// stays short.
+inline constexpr int column_run = 64, totals_run = 16;  // and chunks' totals
+
+/// Vectors a thread takes of a tile: 16 elements in all, and no more than four, for a tile has one total for each warp and round and
+/// one warp scans them.
+constexpr int scan_rounds(int lanes) { return lanes >= 16 ? 1 : lanes == 8 ? 2 : 4; }
+
+}  // namespace dsl::detail

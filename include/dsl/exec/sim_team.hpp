@@ -1,0 +1,108 @@
+// A kernel's memory and team in the simulator: each thread of the grid is a fiber, and all that it does with others goes through the
+// library, which checks it.
+#pragma once
+
+#include <dsl/exec/team.hpp>
+
+namespace dsl::detail {
+
+/// A thread of a kernel that the simulator runs.
+struct simulated_thread {
+  std::int64_t block, blocks;
+  int thread, threads;
+  unsigned char* shared;  // the block's dynamic shared memory
+};
+
+// What follows throws memory_error, which names the kernel, the expression, the block and the thread, where a kernel does what a GPU does
+// not allow or answers differently each time. A thread that has to wait is left for another one.
+
+/// Before a thread reads or writes so many bytes.
+DSL_FN void check_read(simulated_thread& self, const void* address, std::size_t bytes, std::size_t alignment);
+DSL_FN void check_write(simulated_thread& self, const void* address, std::size_t bytes, std::size_t alignment);
+/// The bytes arrive when they are waited for.
+DSL_FN void start_copy(simulated_thread& self, void* to, const void* from, std::size_t bytes, std::size_t alignment);
+DSL_FN void commit_copies(simulated_thread& self);
+DSL_FN void wait_for_copies(simulated_thread& self, int pending);
+DSL_FN void synchronize(simulated_thread& self);
+DSL_FN void synchronize_warp(simulated_thread& self);
+/// Gives each lane of a warp the value of the lane that it names; its own where there is none.
+DSL_FN void exchange(simulated_thread& self, void* to, const void* value, std::size_t bytes, int lane);
+DSL_FN unsigned next_ticket(simulated_thread& self, unsigned* counter);
+DSL_FN bool is_last(simulated_thread& self, unsigned* counter, unsigned count);
+DSL_FN void publish(simulated_thread& self, quad* to, const quad* words, int count);
+DSL_FN void poll(simulated_thread& self, quad* words, const quad* from, int count);
+/// An object of the kernel in the block's shared memory, found by its key.
+DSL_FN void* shared_object(simulated_thread& self, const void* key, std::size_t bytes);
+
+struct simulated_memory {
+  static constexpr bool calls_formula = true, may_load_unwritten = false;
+  simulated_thread* self;
+
+  DSL_DETAIL_FN unsigned char* shared() const { return self->shared; }
+  template <class T> DSL_DETAIL_FN T load(const void* address) const {
+    check_read(*self, address, sizeof(T), alignof(T));
+    return *static_cast<const T*>(address);
+  }
+  template <class T> DSL_DETAIL_FN void store(T* address, const T& value) const {
+    check_write(*self, address, sizeof(T), alignof(T));
+    *address = value;
+  }
+  template <class T> DSL_DETAIL_FN void copy_async(T* to, const T* from, bool = false) const { start_copy(*self, to, from, sizeof(T), alignof(T)); }
+  DSL_DETAIL_FN void commit_copies() const { detail::commit_copies(*self); }
+  template <int Pending> DSL_DETAIL_FN void wait_for_copies() const { detail::wait_for_copies(*self, Pending); }
+  template <class T> DSL_DETAIL_FN void store_streaming(T* to, const T& value, bool) const { store(to, value); }
+};
+
+/// Tells one kernel's shared objects from another's.
+template <class Tag, class T, int N> inline constexpr char shared_object_key = 0;
+
+struct simulated_team {
+  simulated_thread* self;
+
+  DSL_DETAIL_FN int thread() const { return self->thread; }
+  DSL_DETAIL_FN int threads() const { return self->threads; }
+  DSL_DETAIL_FN int lane() const { return self->thread % 32; }
+  DSL_DETAIL_FN int warp() const { return self->thread / 32; }
+  DSL_DETAIL_FN std::int64_t block() const { return self->block; }
+  DSL_DETAIL_FN std::int64_t blocks() const { return self->blocks; }
+
+  DSL_DETAIL_FN void synchronize() const { detail::synchronize(*self); }
+  DSL_DETAIL_FN void synchronize_warp() const { detail::synchronize_warp(*self); }
+
+  template <class T> DSL_DETAIL_FN T from_lane(const T& value, int lane) const {
+    T result;
+    exchange(*self, &result, &value, sizeof(T), lane & 31);
+    return result;
+  }
+  template <class T> DSL_DETAIL_FN T shift_down(const T& value, int step) const { return from(value, (self->thread & 31) + step); }
+  template <class T> DSL_DETAIL_FN T shift_up(const T& value, int step) const { return from(value, (self->thread & 31) - step); }
+
+  DSL_DETAIL_FN unsigned next_ticket(unsigned* counter) const { return detail::next_ticket(*self, counter); }
+  DSL_DETAIL_FN bool is_last(unsigned* counter, unsigned count) const { return detail::is_last(*self, counter, count); }
+
+  template <class T> DSL_DETAIL_FN void publish(tagged<T>* to, const tagged<T>& v) const { detail::publish(*self, to->word, v.word, tagged<T>::words); }
+  template <class T> DSL_DETAIL_FN void poll(tagged<T>& v, const tagged<T>* from) const { detail::poll(*self, v.word, from->word, tagged<T>::words); }
+  DSL_DETAIL_FN void pause(unsigned) const {}
+
+  template <class Tag, class T, int N> DSL_DETAIL_FN T* shared() const {
+#if DSL_DETAIL_ON_DEVICE
+    return nullptr;  // there the key has no address
+#else
+    return static_cast<T*>(shared_object(*self, &shared_object_key<Tag, T, N>, N * sizeof(T)));
+#endif
+  }
+
+ private:
+  template <class T> DSL_DETAIL_FN T from(const T& value, int lane) const {
+    T result;
+    exchange(*self, &result, &value, sizeof(T), lane);
+    return result;
+  }
+};
+
+static_assert(kernel_memory<simulated_memory> && kernel_team<simulated_team>);
+
+/// A kernel's entry point in the simulator.
+using simulated_entry = void (*)(const void* arguments, simulated_thread& self);
+
+}  // namespace dsl::detail

@@ -1,0 +1,10 @@
+// The kinds of devices that the library has, in the order of `backend`: the one place that knows them all.
+#include "cuda/back_end.hpp"
+#include "host/back_end.hpp"
+#include "sim/back_end.hpp"
+
+namespace dsl::detail {
+
+constinit std::atomic<back_end*> back_end::table[max_kinds] = {&gpus, &host, &simulator};
+
+}  // namespace dsl::detail

@@ -1,0 +1,43 @@
+// GPUs as devices.
+#pragma once
+
+#include "mem/back_end.hpp"
+
+namespace dsl::detail {
+
+class cuda_back_end final : public back_end {
+ public:
+  constexpr explicit cuda_back_end(kernel_services* kernels) : back_end({"cuda", true, true}, kernels, backend::cuda) {}
+
+  /// 0 without a driver or a GPU, and where the GPUs cannot be counted: then the next call tries again.
+  int device_count() override;
+  std::string why_no_device() override;
+  std::string device_count_error() override;
+  const device_properties& properties(int index) override;
+  void synchronize_device(int index) override;
+
+  memory_usage usage(int index) override;
+  /// Waits for the device.
+  void release_memory(int index) override;
+  void set_release_threshold(int index, std::size_t bytes) override;
+  /// From the device's pool. Where there is too little it waits for the device, has the pool give back what it does not use, and tries
+  /// again. Throws memory_error that says how much was asked for, used and free.
+  void* allocate(std::size_t bytes, int index, void* stream) override;
+  void release(void* memory, int index, void* stream) noexcept override;
+  void copy(void* to, const void* from, std::size_t bytes, direction way, int index, void* stream) override;
+  void set_zero(void* at, std::size_t bytes, int index, void* stream) override;
+  void fill(void* at, const void* value, std::size_t size, std::int64_t count, int index, void* stream) override;
+
+  void* create_stream(int index) override;
+  void destroy_stream(int index, void* stream) noexcept override;
+  void synchronize(int index, void* stream) override;
+  void synchronize_quietly(int index, void* stream) noexcept override;
+  void wait_for(int index, void* stream, void* other) override;
+  bool is_captured(int index, void* stream) override;
+  void* record_event(int index, void* stream) override;
+  void wait_for_event(void* event) override;
+  void destroy_event(void* event) noexcept override;
+};
+extern cuda_back_end gpus;
+
+}  // namespace dsl::detail

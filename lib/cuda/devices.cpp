@@ -1,0 +1,111 @@
+// Which GPUs there are.
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "cuda/back_end.hpp"
+#include "cuda/calls.hpp"
+#include "mem/text.hpp"
+
+namespace dsl::detail {
+
+using namespace cuda;
+
+namespace {
+
+// Only an answer is remembered: what failed may succeed the next time.
+std::atomic<int> known_count{-1};
+std::mutex count_mutex;  // of what follows
+std::string count_error, why_none = "no GPU was found";
+
+// The runtime gives the same error without a driver as with one that is too old.
+bool has_no_driver(cudaError_t status) {
+  int version = 0;
+  return status == cudaErrorStubLibrary || (status == cudaErrorInsufficientDriver && cudaDriverGetVersion(&version) == cudaSuccess && version == 0);
+}
+
+}  // namespace
+
+int cuda_back_end::device_count() {
+  if (const int known = known_count; known >= 0) return known;
+  const std::lock_guard lock(count_mutex);
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  count_error.clear();
+  if (status == cudaSuccess) return known_count = std::min(count, max_devices);
+  const bool driverless = has_no_driver(status);
+  cudaGetLastError();
+  if (driverless) why_none = "no GPU was found: there is no CUDA driver";
+  if (driverless || status == cudaErrorNoDevice) return known_count = 0;
+  count_error = "cudaGetDeviceCount failed: " + spell_status(status);
+  return 0;
+}
+std::string cuda_back_end::device_count_error() {
+  const std::lock_guard lock(count_mutex);
+  return count_error;
+}
+std::string cuda_back_end::why_no_device() {
+  const std::lock_guard lock(count_mutex);
+  return count_error.empty() ? why_none : count_error;
+}
+
+namespace {
+
+device_properties read(int index) {
+  cudaDeviceProp p{};
+  DSL_CHECK(cudaGetDeviceProperties(&p, index));
+  device_properties d{};
+  std::snprintf(d.name, sizeof d.name, "%s", p.name);
+  d.multiprocessors = p.multiProcessorCount;
+  d.threads_per_multiprocessor = p.maxThreadsPerMultiProcessor;
+  d.registers_per_multiprocessor = p.regsPerMultiprocessor;
+  d.compute_capability = 10 * p.major + p.minor;
+  d.memory = p.totalGlobalMem;
+  d.l2 = static_cast<std::size_t>(p.l2CacheSize);
+  d.shared_per_block = p.sharedMemPerBlockOptin;
+  DSL_CHECK(cudaDriverGetVersion(&d.driver));
+  DSL_CHECK(cudaRuntimeGetVersion(&d.runtime));
+  return d;
+}
+
+// Throws device_error where it is set to something else than a number of bytes, which K, M or G may follow.
+std::size_t release_threshold_from_environment() {
+  const char* const wanted = std::getenv("DSL_RELEASE_THRESHOLD");
+  if (wanted == nullptr || *wanted == '\0') return SIZE_MAX;
+  const std::string_view text = wanted, units = "KMG";
+  std::size_t bytes = 0;
+  auto [rest, error] = std::from_chars(text.begin(), text.end(), bytes);
+  std::size_t unit = 0;
+  if (rest != text.end() && rest != text.begin() && units.find(*rest) != units.npos) unit = 10 * (units.find(*rest++) + 1);
+  if (error != std::errc{} || rest != text.end() || bytes > SIZE_MAX >> unit)
+    raise<device_error>("DSL_RELEASE_THRESHOLD is \"" + std::string(text) + "\"; valid are numbers of bytes, or with K, M or G, as in \"2G\"");
+  return bytes << unit;
+}
+
+}  // namespace
+
+// Read once; where that fails, the next call tries again.
+const device_properties& cuda_back_end::properties(int index) {
+  static const std::vector<device_properties>& known = *new std::vector<device_properties>([this] {
+    std::vector<device_properties> all;
+    for (int i = 0; i < device_count(); ++i) {
+      all.push_back(read(i));
+      set_release_threshold(i, release_threshold_from_environment());
+    }
+    return all;
+  }());
+  return known[static_cast<std::size_t>(index)];
+}
+
+void cuda_back_end::synchronize_device(int index) {
+  const current_device on(index);
+  check(cudaDeviceSynchronize(), "waiting for a device");
+  forget_launches(index);
+}
+
+}  // namespace dsl::detail

@@ -1,0 +1,57 @@
+// A GPU's streams, and places in them that can be waited for.
+#include "cuda/back_end.hpp"
+#include "cuda/calls.hpp"
+
+namespace dsl::detail {
+
+using namespace cuda;
+
+void* cuda_back_end::create_stream(int index) {
+  const current_device on(index);
+  cudaStream_t s{};
+  DSL_CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  return s;
+}
+void cuda_back_end::destroy_stream(int index, void* stream) noexcept {
+  const current_device_quietly on(index);
+  forget_launches(index, stream);
+  cudaStreamDestroy(native(stream));
+}
+void cuda_back_end::synchronize(int index, void* stream) {
+  const current_device on(index);
+  check(cudaStreamSynchronize(native(stream)), "waiting for a stream", stream);
+  forget_launches(index, stream);
+}
+void cuda_back_end::synchronize_quietly(int index, void* stream) noexcept {
+  const current_device_quietly on(index);
+  cudaStreamSynchronize(native(stream));
+}
+void cuda_back_end::wait_for(int index, void* stream, void* other) {
+  const current_device on(index);
+  cudaEvent_t reached{};
+  DSL_CHECK(cudaEventCreateWithFlags(&reached, cudaEventDisableTiming));
+  const cudaError_t recorded = cudaEventRecord(reached, native(other));
+  const cudaError_t waited = recorded == cudaSuccess ? cudaStreamWaitEvent(native(stream), reached, 0) : recorded;
+  cudaEventDestroy(reached);  // lives on until it is reached
+  check(waited, "ordering one stream behind another", other);
+}
+
+bool cuda_back_end::is_captured(int index, void* stream) {
+  const current_device on(index);
+  return is_capturing(stream);
+}
+
+void* cuda_back_end::record_event(int index, void* stream) {
+  const current_device on(index);
+  cudaEvent_t made{};
+  DSL_CHECK(cudaEventCreateWithFlags(&made, cudaEventDisableTiming));
+  if (const cudaError_t recorded = cudaEventRecord(made, native(stream)); recorded != cudaSuccess) {
+    cudaEventDestroy(made);
+    check(recorded, "recording an event", stream);
+  }
+  return made;
+}
+void cuda_back_end::wait_for_event(void* event) { check(cudaEventSynchronize(static_cast<cudaEvent_t>(event)), "waiting for a stream"); }
+void cuda_back_end::destroy_event(void* event) noexcept { cudaEventDestroy(static_cast<cudaEvent_t>(event)); }
+
+}  // namespace dsl::detail

@@ -1,0 +1,102 @@
+// How the kernels of a kind of devices run: the seam's upper half.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <dsl/exec/loop.hpp>
+#include <dsl/exec/scan.hpp>
+
+#include "mem/back_end.hpp"
+
+namespace dsl::detail {
+
+struct scan_space;
+
+/// What a kind of devices can do for a loop beside a kernel a step.
+struct loop_support {
+  bool one_kernel;       ///< all steps in one kernel
+  bool carries_scalars;  ///< such a kernel may reduce, and end on a condition
+  bool graphs;           ///< kernels recorded once and launched together
+};
+
+class kernel_graph;
+
+/// What a strategy is called in errors and plans.
+const char* name_of(strategy s);
+
+/// Runs what was compiled, on operands that have been laid out. One object for each kind of devices.
+class executor : public kernel_services {
+ public:
+  static executor& of(const back_end& devices) { return static_cast<executor&>(devices.kernels()); }
+  static executor& of(device where) { return of(back_end::of(where)); }
+
+  void copy_elements(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from, const void* source, const mapping& elements,
+                     std::size_t size) const final;
+
+  /// Orders the dimensions of a space with reductions that keep some.
+  virtual void order_reduced(geometry& g, int count) const = 0;
+  /// "..., grid 12 x block 256": what is special to these devices in a plan.
+  virtual std::string describe(const plan& p) const = 0;
+  /// Where a kernel that no file compiled for these devices cannot run, and why: "sim: its file ...".
+  virtual std::string why_not_compiled(device where) const;
+
+  /// Throws device_error where no file compiled the pass for these devices, or the launch asks for what its kernel cannot keep to.
+  virtual plan plan_pass(const prepared& pass) const = 0;
+  /// As `prepared::run`.
+  virtual void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop, const stream& on) const = 0;
+
+  virtual loop_support supports(const loop& of) const = 0;
+  /// Whether all blocks of a kernel can be on the device at once, and wait for each other.
+  virtual bool is_cooperative(int /*index*/) const { return false; }
+  /// The plan of a loop in one kernel.
+  virtual plan plan_loop(const loop& of, strategy how) const = 0;
+  /// Queues steps in one kernel.
+  virtual void run_loop(const loop& of, const plan& p, const loop_steps& steps, const stream& on) const = 0;
+  /// Null where kernels cannot be recorded on that stream now.
+  virtual std::unique_ptr<kernel_graph> make_graph(const stream&) const { return nullptr; }
+
+  virtual void run_scan(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters,
+                        const stream& on) const = 0;
+
+ protected:
+  ~executor() = default;
+};
+
+/// Throws device_error that names the kernel and its formula, which no file of the program compiled for a device.
+[[noreturn]] void throw_not_compiled(device where, const char* name, const pass_view& pass, const operand* operands);
+
+template <class Code>
+const Code& compiled_for(device where, const Code* code, const char* name, const pass_view& pass, const operand* operands) {
+  if (code == nullptr) throw_not_compiled(where, name, pass, operands);
+  return *code;
+}
+
+/// Kernels one behind the other that are launched together, as often as wanted, with other parameters each time.
+class kernel_graph {
+ public:
+  kernel_graph() = default;
+  kernel_graph(const kernel_graph&) = delete;
+  virtual ~kernel_graph() = default;
+
+  /// What `record` launches becomes the graph, or its kernels' new parameters: the same kernels as before, and as many. Then queues it.
+  template <class Record>
+  void run(const Record& record) {
+    begin();
+    try {
+      record();
+    } catch (...) {
+      end();
+      throw;
+    }
+    end();
+    launch();
+  }
+
+ private:
+  virtual void begin() = 0;
+  virtual void end() noexcept = 0;
+  virtual void launch() = 0;
+};
+
+}  // namespace dsl::detail

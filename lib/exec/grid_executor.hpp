@@ -1,0 +1,70 @@
+// Kernels on a grid of blocks of threads: what a GPU and the simulator share.
+#pragma once
+
+#include "exec/executor.hpp"
+
+namespace dsl::detail {
+
+/// An entry point, and what errors say of it.
+struct kernel_entry {
+  const void* function;
+  const char *architectures, *name;  // as entry_points' and program_code's
+  const pass_view& pass;
+};
+
+/// Memory that a kernel may read and write, beside its operands'.
+struct memory_range {
+  const void* begin;
+  std::size_t bytes;
+  bool is_empty;  // until this kernel writes it
+};
+
+/// What is launched, and what an error says of it.
+struct kernel_launch : kernel_entry {
+  std::int64_t grid;
+  int block, shared_bytes;
+  const void* arguments;  // the kernel's one parameter
+  const operand* operands;
+  int inputs, outputs;  // of the operands
+  std::int64_t elements;
+  bool cooperative = false;              // all blocks at once on the device
+  const memory_range* others = nullptr;  // `other_count` of them
+  int other_count = 0;
+};
+
+/// Plans grids, fills kernels' parameters, and gives them memory for what their blocks tell each other.
+class grid_executor : public executor {
+ public:
+  constexpr grid_executor(kernel_target target, bool has_graphs) : target_(target), has_graphs_(has_graphs) {}
+
+  /// What is known of a compiled kernel; zeros where nothing is.
+  virtual kernel_attributes attributes(const kernel_entry& kernel, int block, int index) const = 0;
+  /// Queues a kernel, or adds it to the graph that the calling thread records. Throws an error that names the kernel, the expression and
+  /// the sizes.
+  virtual void launch_kernel(const kernel_launch& k, const stream& on) const = 0;
+
+  void order_reduced(geometry& g, int count) const override;
+  std::string describe(const plan& p) const override;
+  plan plan_pass(const prepared& pass) const override;
+  void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop, const stream& on) const override;
+  loop_support supports(const loop& of) const override;
+  plan plan_loop(const loop& of, strategy how) const override;
+  void run_loop(const loop& of, const plan& p, const loop_steps& steps, const stream& on) const override;
+  void run_scan(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters, const stream& on) const override;
+
+ protected:
+  ~grid_executor() = default;
+  /// What a table has for these devices.
+  template <class Code>
+  const Code& compiled(const Code (&table)[kernel_targets]) const {
+    return table[static_cast<int>(target_)];
+  }
+
+ private:
+  kernel_entry entry_of(const loop& of) const;
+
+  kernel_target target_;
+  bool has_graphs_;
+};
+
+}  // namespace dsl::detail

@@ -1,0 +1,114 @@
+// Passes on a grid of blocks of threads.
+#include <algorithm>
+#include <cstdio>
+
+#include "exec/grid_executor.hpp"
+#include "exec/layout.hpp"
+#include "exec/parameters.hpp"
+#include "exec/scratch.hpp"
+#include "exec/text.hpp"
+
+namespace dsl::detail {
+
+void grid_executor::order_reduced(geometry& g, int count) const { order_for_blocks(g, count); }
+
+std::string grid_executor::describe(const plan& p) const {
+  char line[160];
+  std::string all;
+  const auto add = [&](const char* format, auto... values) {
+    std::snprintf(line, sizeof line, format, values...);
+    all += line;
+  };
+  add(", grid %lld x block %d, %d lanes a thread", static_cast<long long>(p.grid), p.block, p.lanes);
+  if (p.columns > 0) add(", %d x %d threads on tiles of %d x %d", p.rows, p.columns, p.height, p.width);
+  if (p.splits > 1) add(", %d blocks a result", p.splits);
+  if (p.parts > 1) add(", %d threads a result", p.parts);
+  if (p.block_groups > 0) add(", %d in registers, %d in shared memory, %d streamed", p.held, p.in_shared, p.streamed);
+  if (p.near > 0) add(" of which the L2 cache keeps %d in 8", p.near);
+  if (p.shared_bytes > 0) add(", %d bytes of shared memory", p.shared_bytes);
+  if (p.registers > 0) add(", %d registers, %d blocks an SM", p.registers, p.blocks_per_multiprocessor);
+  return all;
+}
+
+plan grid_executor::plan_pass(const prepared& pass) const {
+  const program_code& code = pass.code();
+  const geometry& g = pass.space();
+  const pass_kernels& kernels = compiled_for(g.where, compiled(code.kernels), code.name, code.pass.view, pass.operands());
+  const kernel_entry entry{kernels.kernel[g.linear ? 0 : 1], kernels.architectures, code.name, code.pass.view};
+  const int block = pass.fixed().block > 0 ? pass.fixed().block : default_block;
+  return make_plan(g, pass.operands(), code.inputs, code.pass, attributes(entry, block, g.where.index), pass.fixed());
+}
+
+namespace {
+
+int log2_of(int power) {
+  int n = 0;
+  while ((1 << n) < power) ++n;
+  return n;
+}
+
+tiling tiling_of(const geometry& g, const plan& p) {
+  tiling t{};
+  const auto pieces = [](std::int64_t n, std::int64_t piece) { return std::max<std::int64_t>(1, (n + piece - 1) / piece); };
+  t.extents[0] = g.extents[g.rank - 1], t.extents[1] = g.rank > 1 ? g.extents[g.rank - 2] : 1;
+  t.log2_columns = log2_of(p.columns);
+  t.rows = p.rows, t.outer_rank = std::max(0, g.rank - 2), t.shared_bytes = p.tile_bytes;
+  t.width = p.width, t.height = p.height;
+  t.along_rows = p.width > p.columns * p.lanes ? 1 : 0;
+  for (int d = 0; d < g.rank; ++d) t.kept |= (g.kept >> d & 1) << (g.rank - 1 - d);
+  t.across = divisor::of(pieces(t.extents[0], t.width)), t.down = divisor::of(pieces(t.extents[1], t.height));
+  t.in_column = divisor::of(std::min(t.height, p.block));
+  for (int d = 0; d < t.outer_rank; ++d) t.outer[d] = divisor::of(std::max<std::int64_t>(1, g.extents[g.rank - 3 - d]));
+  return t;
+}
+
+}  // namespace
+
+kernel_parameters pass_parameters(const program_code& code, const operand* operands, const geometry& g, const plan& p,
+                                  const std::uint64_t* recorded, const bool* stop) {
+  const int inputs = code.inputs, count = inputs + code.outputs();
+  const bool columns_kept = g.kept != 0 && (g.kept >> (g.rank - 1) & 1) != 0;
+  const kept_along kept = g.kept == 0 ? kept_along::none : columns_kept ? kept_along::columns : kept_along::rows;
+  const sharing threads{log2_of(p.distance), log2_of(p.parts)};
+  kernel_parameters given({g.elements, p.tiles, {g.count, p.splits, p.slots, threads, kept, nullptr, nullptr, stop, nullptr, p.splits}});
+  if (!g.linear) given.put(tiling_of(g, p));
+  int shared = 0;
+  for (int k = 0; k < count; ++k) {
+    const operand& o = operands[k];
+    const walk& w = g.walks[k];
+    std::uint64_t extra = extra_of(o, w, g.rank);
+    if (o.kind == operand_kind::result) extra = recorded != nullptr ? recorded[k - inputs] : 0;
+    if (o.kind == operand_kind::array && w.how == access::tiled) {
+      const int tile = tile_bytes(p.width, p.height, size_of(o.type));
+      if (shared + tile <= p.tile_bytes) extra = in_tile + static_cast<std::uint64_t>(shared), shared += tile;
+    }
+    given.put(argument{o.word[0], extra});
+  }
+  if (!g.linear) given.put_strides(g, count);
+  return given;
+}
+
+void grid_executor::run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop, const stream& on) const {
+  const program_code& code = pass.code();
+  const geometry& g = pass.space();
+  const plan p = plan_pass(pass);
+  kernel_parameters given = pass_parameters(code, pass.operands(), g, p, recorded, stop);
+  const pass_kernels& kernels = *compiled(code.kernels);
+  memory_range others[max_operands + 2];
+  int other_count = 0;
+  for (int i = 0; recorded != nullptr && i < code.outputs(); ++i)
+    if (recorded[i] != 0) others[other_count++] = {reinterpret_cast<const void*>(recorded[i]), static_cast<std::size_t>(size_of(code.pass.view.type(i))), false};
+  workspace scratch{};
+  if (code.folds() && p.splits > 1) {
+    const auto bytes = static_cast<std::size_t>(p.grid * p.slots * (p.block / p.parts) * code.pass.accumulator_bytes);
+    scratch = scratch_of(on, bytes);
+    fold_walk& reduction = given.header().folds;
+    reduction.partials_left = scratch.partials, reduction.partials_taken = scratch.partials, reduction.tickets = scratch.tickets;
+    others[other_count++] = {scratch.partials, bytes, true};
+    others[other_count++] = {scratch.tickets, static_cast<std::size_t>(p.groups) * sizeof(unsigned), false};
+  }
+  launch_kernel({{kernels.kernel[g.linear ? 0 : 1], kernels.architectures, code.name, code.pass.view}, p.grid, p.block, p.shared_bytes, given.data(),
+          pass.operands(), code.inputs, code.outputs(), p.elements, false, others, other_count}, on);
+}
+
+}  // namespace dsl::detail

@@ -1,0 +1,110 @@
+#include "exec/scratch.hpp"
+
+#include <vector>
+
+#include "exec/step_numbers.hpp"
+#include "mem/stream.hpp"
+
+namespace dsl::detail {
+
+namespace {
+
+constexpr std::size_t ticket_bytes = max_tickets * sizeof(unsigned);
+
+void set_zero(stream_state& s, void* at, std::size_t bytes) { s.on.set_zero(at, bytes, s.index, s.native); }
+
+// A stream's memory, which grows by doubling.
+class stream_scratch final : public stream_attachment {
+ public:
+  explicit stream_scratch(stream_state& s) : stream_(s) {}
+  ~stream_scratch() override {
+    for (void* memory : outgrown_) release(memory);
+    if (results_.memory != nullptr) release(results_.memory);
+    if (cells_.memory != nullptr) release(cells_.memory);
+  }
+  // The stream's mutex is held.
+  static stream_scratch& of(stream_state& s) {
+    if (s.scratch == nullptr) s.scratch = std::make_unique<stream_scratch>(s);
+    return static_cast<stream_scratch&>(*s.scratch);
+  }
+
+  // The tickets come first, zeroed once: every kernel that uses them leaves them at zero.
+  void* results(std::size_t bytes) {
+    if (results_.bytes < bytes) {
+      const std::size_t size = grown(std::size_t{1} << 16, bytes);
+      void* const larger = allocate(ticket_bytes + size);
+      try {
+        set_zero(stream_, larger, ticket_bytes);
+      } catch (...) {
+        release(larger);
+        throw;
+      }
+      replace(results_, larger, size);
+    }
+    return results_.memory;
+  }
+
+  exchange_cells cells(std::size_t bytes, unsigned steps) {
+    if (cells_.bytes < bytes) {
+      const std::size_t size = grown(std::size_t{1} << 14, bytes);
+      replace(cells_, allocate(size), size);
+      numbers_.use_up();  // so that they are cleared
+    }
+    if (numbers_.are_used_up(steps)) {
+      set_zero(stream_, cells_.memory, cells_.bytes);
+      numbers_.begin();
+    }
+    return {cells_.memory, numbers_.take(steps)};
+  }
+
+ private:
+  struct block_of_memory {
+    void* memory = nullptr;
+    std::size_t bytes = 0;
+  };
+  static std::size_t grown(std::size_t size, std::size_t wanted) {
+    while (size < wanted) size *= 2;
+    return size;
+  }
+  void* allocate(std::size_t bytes) { return stream_.on.allocate(bytes, stream_.index, stream_.native); }
+  void release(void* memory) noexcept { stream_.on.release(memory, stream_.index, stream_.native); }
+  void replace(block_of_memory& old, void* memory, std::size_t bytes) {
+    if (old.memory != nullptr) outgrown_.push_back(old.memory);
+    old = {memory, bytes};
+  }
+
+  stream_state& stream_;
+  block_of_memory results_, cells_;
+  step_numbers numbers_;         // of the sums that are in the cells
+  std::vector<void*> outgrown_;  // another thread may be about to launch with it; each is half of the next
+};
+
+}  // namespace
+
+workspace scratch_of(const stream& on, std::size_t bytes) {
+  stream_state& s = stream_state::of(on);
+  const auto split = [](void* memory) { return workspace{static_cast<char*>(memory) + ticket_bytes, static_cast<unsigned*>(memory)}; };
+  if (s.is_captured()) {
+    buffer_ref own = buffer_ref::allocate(ticket_bytes + bytes, s.where());
+    set_zero(s, own.data(), ticket_bytes);
+    workspace w = split(own.data());
+    w.own = std::move(own);
+    return w;
+  }
+  const std::lock_guard lock(s.mutex);
+  return split(stream_scratch::of(s).results(bytes));
+}
+
+exchange_cells cells_of(const stream& on, std::size_t bytes, std::int64_t steps) {
+  stream_state& s = stream_state::of(on);
+  if (s.is_captured()) {
+    buffer_ref own = buffer_ref::allocate(bytes, s.where());
+    set_zero(s, own.data(), bytes);
+    void* const cells = own.data();
+    return {cells, 1, std::move(own)};
+  }
+  const std::lock_guard lock(s.mutex);
+  return stream_scratch::of(s).cells(bytes, static_cast<unsigned>(steps));
+}
+
+}  // namespace dsl::detail

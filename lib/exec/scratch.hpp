@@ -1,0 +1,28 @@
+// Memory in which the blocks of a kernel tell each other what they have computed. A stream's kernels use the stream's own, one after
+// another; of a stream that is captured into a graph of the program's, a launch has memory of its own, to be kept until it is queued.
+#pragma once
+
+#include <dsl/mem/buffer.hpp>
+
+namespace dsl::detail {
+
+/// Where blocks leave partial results, and how many of a group have done so.
+struct workspace {
+  void* partials;
+  unsigned* tickets;  // max_tickets of them, zero between kernels
+  buffer_ref own{};
+};
+inline constexpr std::size_t max_tickets = 1 << 14;
+/// For `bytes` of partial results.
+workspace scratch_of(const stream& on, std::size_t bytes);
+
+/// Where the blocks of one kernel tell each other their sums, and the number that stands for their first step: none of the numbers that
+/// the next `steps` ones take is there.
+struct exchange_cells {
+  void* cells;
+  unsigned epoch;
+  buffer_ref own{};
+};
+exchange_cells cells_of(const stream& on, std::size_t bytes, std::int64_t steps);
+
+}  // namespace dsl::detail

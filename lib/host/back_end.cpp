@@ -1,0 +1,72 @@
+#include "host/back_end.hpp"
+
+#include <cstdio>
+
+#include "exec/executor.hpp"
+#include "exec/layout.hpp"
+#include "host/host.hpp"
+
+namespace dsl::detail {
+
+namespace {
+
+// SIMD loops on all cores.
+class host_executor final : public executor {
+ public:
+  void order_reduced(geometry& g, int count) const override { order_for_rows(g, count); }
+
+  std::string describe(const plan& p) const override {
+    char line[80];
+    std::snprintf(line, sizeof line, ", blocks of %d on %d threads", p.block, properties(p.where).multiprocessors);
+    return line;
+  }
+
+  plan plan_pass(const prepared& pass) const override {
+    compiled(pass);
+    const geometry& g = pass.space();
+    plan p;
+    p.where = g.where, p.path = g.linear ? "linear" : "strided";
+    p.elements = g.elements, p.lanes = pass.code().pass.lanes;
+    p.block = host_block;
+    p.grid = pieces(g.elements, host_block);
+    return p;
+  }
+  void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool*, const stream&) const override {
+    run_on_host({pass.code(), compiled(pass), pass.operands(), pass.space(), recorded});
+  }
+
+  loop_support supports(const loop& of) const override { return {of.compiled().stop < 0 && of.space().elements > 1, false, false}; }
+  plan plan_loop(const loop& of, strategy) const override {
+    plan p = plan_pass(of);
+    p.per_element = of.cost_per_element();
+    return p;
+  }
+  // All steps of a block of elements while it is in the cache.
+  void run_loop(const loop& of, const plan&, const loop_steps& steps, const stream&) const override {
+    run_on_host({of.code(), compiled(of), of.operands(), of.space(), nullptr}, steps.all.first + steps.done, steps.count);
+  }
+
+  void run_scan(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters, const stream&) const override {
+    compiled_for(s.space.where, code.host, nullptr, code.view, operands);
+    scan_on_host(code, operands, s, parameters);
+  }
+
+ private:
+  static const host_code& compiled(const prepared& pass) {
+    const program_code& code = pass.code();
+    return compiled_for(pass.where(), code.host, code.name, code.pass.view, pass.operands());
+  }
+};
+
+constinit host_executor kernels;
+
+}  // namespace
+
+constinit host_back_end host(&kernels);
+
+const device_properties& host_back_end::properties(int) {
+  static const device_properties known = read_machine();
+  return known;
+}
+
+}  // namespace dsl::detail

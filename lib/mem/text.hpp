@@ -1,0 +1,22 @@
+// Text for errors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <dsl/mem/error.hpp>
+
+namespace dsl::detail {
+
+/// "(512, 512)"
+std::string spell_shape(const std::int64_t* sizes, int rank);
+/// "12.3 GB"
+std::string spell_bytes(double bytes);
+
+template <class Error>
+[[noreturn]] void raise(const std::string& what) {
+  throw Error(text(what.c_str()));
+}
+
+}  // namespace dsl::detail

@@ -1,0 +1,58 @@
+#include "sim/back_end.hpp"
+
+#include <cstdio>
+#include <cstring>
+
+#include "exec/grid_executor.hpp"
+#include "mem/buffer.hpp"
+#include "sim/grid.hpp"
+
+namespace dsl::detail {
+
+namespace {
+
+class sim_executor final : public grid_executor {
+ public:
+  constexpr sim_executor() : grid_executor(kernel_target::sim, false) {}
+
+  kernel_attributes attributes(const kernel_entry&, int, int) const override { return {}; }
+  bool is_cooperative(int) const override { return true; }
+  void launch_kernel(const kernel_launch& k, const stream&) const override {
+    simulated_launch launch{reinterpret_cast<simulated_entry>(const_cast<void*>(k.function)), k.arguments, k.grid, k.block, k.shared_bytes, k.cooperative,
+                            {}, k.name, &k.pass, k.operands};
+    for (int i = 0; i < k.inputs + k.outputs; ++i)
+      if (const buffer* b = k.operands[i].memory; b != nullptr) launch.memory.push_back({reinterpret_cast<std::uintptr_t>(b->data), b->bytes, i >= k.inputs});
+    for (int i = 0; i < k.other_count; ++i) {
+      const memory_range& each = k.others[i];
+      launch.memory.push_back({reinterpret_cast<std::uintptr_t>(each.begin), each.bytes, true, each.is_empty});
+    }
+    simulate(launch);
+  }
+};
+
+constinit sim_executor kernels;
+
+}  // namespace
+
+constinit sim_back_end simulator(&kernels);
+
+// Small enough that the tests' kernels have more work than threads, and walk on.
+const device_properties& sim_back_end::properties(int) {
+  static const device_properties known = [] {
+    device_properties d = read_machine();
+    std::snprintf(d.name, sizeof d.name, "simulator");
+    d.multiprocessors = 2, d.threads_per_multiprocessor = 1024, d.registers_per_multiprocessor = 65536;
+    d.shared_per_block = 16 << 10;
+    return d;
+  }();
+  return known;
+}
+
+// Memory starts as NaNs and -1s, so that reading what was never written shows.
+void* sim_back_end::allocate(std::size_t bytes, int index, void* stream) {
+  void* const memory = machine_memory::allocate(bytes, index, stream);
+  std::memset(memory, 0xff, bytes);
+  return memory;
+}
+
+}  // namespace dsl::detail

@@ -1,0 +1,17 @@
+// The simulator as a device.
+#pragma once
+
+#include "mem/machine_memory.hpp"
+
+namespace dsl::detail {
+
+class sim_back_end final : public machine_memory {
+ public:
+  constexpr explicit sim_back_end(kernel_services* kernels) : machine_memory("sim", kernels, backend::sim) {}
+
+  const device_properties& properties(int index) override;
+  void* allocate(std::size_t bytes, int index, void* stream) override;
+};
+extern sim_back_end simulator;
+
+}  // namespace dsl::detail
