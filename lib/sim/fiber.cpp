@@ -4,16 +4,6 @@
 
 #include <boost/context/protected_fixedsize_stack.hpp>
 
-// AddressSanitizer has to be told of each change of stacks.
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/common_interface_defs.h>
-#define DSL_SWITCHES_TO(kept, stack, bytes) __sanitizer_start_switch_fiber(&(kept), stack, bytes)
-#define DSL_HAS_SWITCHED(kept, stack, bytes) __sanitizer_finish_switch_fiber(kept, &(stack), &(bytes))
-#else
-#define DSL_SWITCHES_TO(kept, stack, bytes) static_cast<void>(kept)
-#define DSL_HAS_SWITCHED(kept, stack, bytes) static_cast<void>(kept)
-#endif
-
 namespace dsl::detail {
 
 namespace {
@@ -56,17 +46,6 @@ void fiber::create() {
     }
     return boost::context::fiber();
   });
-}
-
-void fiber::left_another(boost::context::fiber&& other) { pool_.left_->saved_ = std::move(other); }
-
-void fiber::go_to(fiber& other) {
-  pool_.left_ = this;
-  void* kept = nullptr;
-  DSL_SWITCHES_TO(kept, other.stack_, other.stack_bytes_);
-  boost::context::fiber back = std::move(other.saved_).resume();
-  DSL_HAS_SWITCHED(kept, pool_.left_->stack_, pool_.left_->stack_bytes_);
-  left_another(std::move(back));
 }
 
 }  // namespace dsl::detail

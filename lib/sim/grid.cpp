@@ -163,8 +163,8 @@ class grid_run {
   // Scheduling.
   void begin(block_run& b);
   bool run_block(block_run& b);
-  void leave(thread_run& t, thread_state why);
-  void enter(fiber& from, thread_run* next);
+  [[gnu::always_inline]] void leave(thread_run& t, thread_state why);
+  [[gnu::always_inline]] void enter(fiber& from, thread_run* next);
   static fiber& run_threads(void* grid, fiber& self) { return static_cast<grid_run*>(grid)->run_threads(self); }
   fiber& run_threads(fiber& self);
   void unwind();
@@ -314,14 +314,14 @@ bool grid_run::run_block(block_run& b) {
   return moved;
 }
 
-void grid_run::enter(fiber& from, thread_run* next) {
+inline void grid_run::enter(fiber& from, thread_run* next) {
   if (next == nullptr) return from.go_to(main_);
   if (next->on != nullptr) return from.go_to(*next->on);
   entering_ = next;
   from.go_to(pool_.take(&run_threads, this));
 }
 
-void grid_run::leave(thread_run& t, thread_state why) {
+inline void grid_run::leave(thread_run& t, thread_state why) {
   t.state = why;
   enter(*t.on, t.warp->take_ready());
   if (failure_) throw abandoned{};

@@ -135,7 +135,7 @@ struct tally {
 
 // Counts what is written, and what is not where it may be.
 struct counting_memory {
-  static constexpr bool calls_formula = true;
+  static constexpr bool calls_formula = true, may_load_unwritten = false;
   unsigned char* of_block;
   tally* seen;
   unsigned char* shared() const { return of_block; }
