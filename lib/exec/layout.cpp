@@ -269,7 +269,7 @@ device home_of_operands(const operand* all, int count) {
 device common_device(const operand* all, int count, const pass_view& pass) {
   const operand* first = nullptr;
   for (int i = 0; i < count; ++i) {
-    if (all[i].kind == operand_kind::value || all[i].kind == operand_kind::index || all[i].kind == operand_kind::position) continue;
+    if (all[i].kind == operand_kind::value || all[i].kind == operand_kind::index || all[i].kind == operand_kind::position || all[i].discarded) continue;
     if (all[i].memory == nullptr)
       raise<memory_error>("an operand without memory, never assigned or moved from, in " + spell_pass(pass, all));
     if (first == nullptr) first = &all[i];
@@ -287,14 +287,14 @@ void lay_out(geometry& g, const operand* all, int inputs, int outputs, int lanes
   fit_outputs(g, all, inputs, outputs, pass);
   g.elements = element_count(g.shape, g.shape_rank, 1);
   std::uint32_t reduced = ~0u;  // of the reductions, which are one value each where they have no dimensions
-  bool folds = false;
+  bool needs_elements = false;
   for (int k = inputs; k < count; ++k) {
-    folds = folds || all[k].kind == operand_kind::result;
+    needs_elements = needs_elements || (all[k].kind == operand_kind::result && all[k].needs_elements);
     if (all[k].kind == operand_kind::result && all[k].rank > 0) reduced = all[k].reduced;
   }
   g.results = g.count = 1;
   for (int d = 0; d < g.shape_rank; ++d) ((reduced >> d & 1) != 0 ? g.count : g.results) *= g.shape[d];
-  if (folds && pass.needs_elements && g.count == 0 && g.results > 0) raise<shape_error>("a reduction of no elements, which has no value: " + spell_pass(pass, all));
+  if (needs_elements && pass.needs_elements && g.count == 0 && g.results > 0) raise<shape_error>("a reduction of no elements, which has no value: " + spell_pass(pass, all));
 
   for (int k = 0; k < count; ++k) {
     g.walks[k] = {};

@@ -8,6 +8,7 @@
 #include "exec/copy.hpp"
 #include "exec/executor.hpp"
 #include "exec/layout.hpp"
+#include "exec/statement.hpp"
 #include "exec/text.hpp"
 #include "mem/buffer.hpp"
 
@@ -63,11 +64,6 @@ void copy_elements(const operand& from, const operand& to) {
 
 }  // namespace
 
-struct prepared::late_copy {
-  operand from, to;
-  buffer_ref memory;
-};
-
 void prepared::write_aside(std::uint32_t outputs, std::vector<late_copy>& copies) {
   for (int i = 0; i < code_->outputs(); ++i) {
     if ((outputs >> i & 1) == 0) continue;
@@ -83,15 +79,14 @@ bool prepared::reads_memory_of(const operand& target) const {
   return std::any_of(operands_.begin(), operands_.begin() + code_->inputs, [&](const operand& o) { return o.memory != nullptr && o.memory == target.memory; });
 }
 
-void prepared::assign_all(prepared* passes, int count) {
-  std::vector<late_copy> copies;
+void prepared::assign_all(prepared* passes, int count, std::vector<late_copy>& copies) {
   for (prepared* p = passes; p != passes + count; ++p) {
     const int inputs = p->code_->inputs, outputs = p->code_->outputs();
     const bool overlaps_itself = overlaps(p->operands_.data(), inputs, outputs, p->space_);
     std::uint32_t aside = 0;
     for (int i = 0; i < outputs; ++i) {
       const operand& target = p->operands_[static_cast<std::size_t>(inputs + i)];
-      const bool read_later = std::any_of(p + 1, passes + count, [&](const prepared& later) { return later.reads_memory_of(target); });
+      const bool read_later = !target.intermediate && std::any_of(p + 1, passes + count, [&](const prepared& later) { return later.reads_memory_of(target); });
       if (read_later || (overlaps_itself && is_written_by_elements(target))) aside |= 1u << i;
     }
     if (aside != 0) p->write_aside(aside, copies);
@@ -101,20 +96,30 @@ void prepared::assign_all(prepared* passes, int count) {
   for (const late_copy& copy : copies) copy_elements(copy.from, copy.to);
 }
 
-statement::statement(std::size_t most) : passes_(new std::vector<prepared>) { passes_->reserve(most); }
-statement::~statement() { delete passes_; }
+void prepared::assign() {
+  std::vector<late_copy> copies;
+  assign_all(this, 1, copies);
+}
 
 void statement::add(const program_code& code, const operand* operands, const launch& fixed) {
-  const prepared& made = passes_->emplace_back(code, operands, fixed);
-  for (const prepared& before : *passes_)
+  const prepared& made = passes_.emplace_back(code, operands, fixed);
+  for (const prepared& before : passes_)
     if (&before != &made) made.require_apart_from(before);
 }
 
-void statement::assign() { prepared::assign_all(passes_->data(), static_cast<int>(passes_->size())); }
+void statement::copy(const operand& from, const operand& to, const pass_view& pass) {
+  for (const prepared& p : passes_) p.require_apart_from(to);
+  for (const prepared::late_copy& c : copies_) require_apart(c.to, to, pass);
+  copies_.push_back({from, to});
+}
 
+void statement::assign() { prepared::assign_all(passes_.data(), static_cast<int>(passes_.size()), copies_); }
+
+void prepared::require_apart_from(const operand& other) const {
+  for (auto mine = operands_.begin() + code_->inputs; mine != operands_.end(); ++mine) require_apart(*mine, other, code_->pass.view);
+}
 void prepared::require_apart_from(const prepared& other) const {
-  for (auto mine = operands_.begin() + code_->inputs; mine != operands_.end(); ++mine)
-    for (auto theirs = other.operands_.begin() + other.code_->inputs; theirs != other.operands_.end(); ++theirs) require_apart(*mine, *theirs, code_->pass.view);
+  for (auto theirs = other.operands_.begin() + other.code_->inputs; theirs != other.operands_.end(); ++theirs) require_apart_from(*theirs);
 }
 
 void prepared::require_in_place() const {
@@ -138,26 +143,6 @@ void require_one_space(const operand* all, const part* parts, int count, const p
     if (i > 0 && (g.shape_rank != first.shape_rank || !std::equal(g.shape, g.shape + g.shape_rank, first.shape) || folded(i) != folded(0)))
       raise<shape_error>("reductions beside arrays, over another index space: assign them apart from each other: " + spell_pass(pass, all));
   }
-}
-
-namespace {
-
-bool is_same(const operand& a, const operand& b) {
-  return a.kind == b.kind && a.type == b.type && a.rank == b.rank && a.word[0] == b.word[0] && a.word[1] == b.word[1] && a.memory == b.memory &&
-         std::equal(a.extents, a.extents + a.rank, b.extents) && std::equal(a.strides, a.strides + a.rank, b.strides) && a.size == b.size &&
-         a.distance == b.distance && a.axis == b.axis && a.beyond == b.beyond;
-}
-
-}  // namespace
-
-bool are_same_operands(const operand* all, const part* parts, int count) {
-  const std::uint32_t axes = (1u << parts[0].folds.rank) - 1;
-  for (int i = 1; i < count; ++i)
-    if (((parts[i].folds.axes ^ parts[0].folds.axes) & axes) != 0) return false;
-  for (int i = 1; i < count; ++i)
-    for (int k = 0; k < parts[0].count; ++k)
-      if (!is_same(all[parts[0].first + k], all[parts[i].first + k])) return false;
-  return true;
 }
 
 void require_same_elements(const char* function, const operand* first, int first_count, const operand* second, int second_count) {

@@ -186,6 +186,7 @@ class block_runner {
         for (int d = g.rank - 1; g.kept != 0 && d >= 0; --d) offset += rest % extent(d) * w.strides[d], rest /= extent(d);
         to[i] = reinterpret_cast<unsigned char*>(o.word[0]) + offset * size_of(o.type);
         step[i] = last >= 0 ? w.strides[last] : 0;
+        if (o.discarded) to[i] = column(i);
         again[i] = job_.recorded != nullptr ? reinterpret_cast<void*>(job_.recorded[i]) : nullptr;
       }
       job_.compiled.finish(sums, done * lane_step, lane_step, count, g.count, inputs_.at(), to, step, again);

@@ -4,7 +4,7 @@
 // wanted: a symbol keeps its dtype
 // wanted: a symbol keeps its dtype
 // wanted: a branch or loop on data cannot be traced
-// wanted: a formula cannot use its reductions for its elements
+// wanted: in a loop a formula cannot use its reductions for its elements
 // lines: 15
 #include <dsl/dsl.hpp>
 
@@ -21,5 +21,5 @@ int main() {
   i = dsl::vectorize([](auto v) { return v += 2.5; })(i);
   x = dsl::vectorize([](auto v, auto w) { return v *= w; })(x, dsl::ones<double>(3));
   x = dsl::vectorize([](auto v) { return v > 0 ? v : -v; })(x);
-  x = dsl::vectorize([](auto v) { return v / dsl::norm(v); })(x);
+  dsl::iterate(10, dsl::vectorize([](auto v) { return v / dsl::norm(v); }), dsl::state(x));
 }

@@ -33,6 +33,9 @@ struct operand {
   int axis = 0;
   boundary beyond{};
   std::uint32_t reduced = 0;  // result: a bit for each axis of the index space that is folded; of those the extents are 1, the strides 0
+  bool discarded = false;       // result: it is not stored, and has no memory
+  bool intermediate = false;    // result: for the statement's later passes, which read it as soon as it is there
+  bool needs_elements = true;   // result: no elements are an error, where they are to the pass
 };
 
 /// A distance along n elements that means the same, less than after which they repeat.

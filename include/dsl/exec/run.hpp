@@ -130,17 +130,22 @@ class prepared {
   /// work that is queued a kernel that reduces does nothing where `*stop` is true. Throws cuda_error that names the kernel, the expression and the sizes.
   void run(const std::uint64_t* recorded = nullptr, const bool* stop = nullptr);
   /// As `run`, as if the right side were complete before the first write. Once: what overlapped is bound to a temporary after it.
-  void assign() { assign_all(this, 1); }
-  /// The same for several, as if all of them were complete. What may be thrown is thrown before the first is queued.
-  static void assign_all(prepared* passes, int count);
-  /// Throws shape_error where a target has an element in common with one of another pass.
+  void assign();
+  // A target that is written when all passes have run, from a temporary.
+  struct late_copy {
+    operand from, to;
+    buffer_ref memory{};
+  };
+  /// The same for several, as if all of them were complete, and then copies. What may be thrown is thrown before the first is queued.
+  static void assign_all(prepared* passes, int count, std_vector<late_copy>& copies);
+  /// Throws shape_error where a target has an element in common with an operand.
+  void require_apart_from(const operand& other) const;
+  /// The same for all targets of another pass.
   void require_apart_from(const prepared& other) const;
   /// Throws shape_error where `run` would not do for that.
   void require_in_place() const;
 
  private:
-  // A target that is written when all passes have run, from a temporary.
-  struct late_copy;
   void write_aside(std::uint32_t outputs, std_vector<late_copy>& copies);
   bool reads_memory_of(const operand& target) const;
 
@@ -149,20 +154,6 @@ class prepared {
   operand_list operands_;
   geometry space_;
   launch fixed_;
-};
-
-/// The passes of one statement: all are laid out and checked before the first one is queued.
-class statement {
- public:
-  explicit statement(std::size_t most);
-  ~statement();
-  statement(const statement&) = delete;
-  /// As `prepared`. Throws shape_error where targets of two passes have an element in common.
-  void add(const program_code& code, const operand* operands, const launch& fixed);
-  void assign();
-
- private:
-  std_vector<prepared>* passes_;
 };
 
 /// How an expression's elements become its outputs: the rank of its index space, and a bit for each axis that reductions fold.
@@ -174,8 +165,6 @@ struct part {
   fold_axes folds;
 };
 
-/// Whether all parts, which have operands of the same kinds, have the same operands and fold the same axes.
-bool are_same_operands(const operand* all, const part* parts, int count);
 /// Throws shape_error where parts have different index spaces or fold different axes.
 void require_one_space(const operand* all, const part* parts, int count, const pass_view& pass);
 /// Throws shape_error where two expressions, given by their operands, do not have as many elements as they broadcast to.

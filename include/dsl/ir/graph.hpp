@@ -10,7 +10,8 @@
 namespace dsl::detail {
 
 /// A node's operands are the numbers of earlier nodes, 16 bits each. What else the word means depends on the operation:
-/// load, neighbour, address, index, value, fetch: the operand's number; folded: fold, value's number; constant: the literal;
+/// load, neighbour, address, index, value, fetch: the operand's number; index of a position: `position`, index space; folded: fold, value's
+/// number; count: index space; constant: the literal;
 /// argument: operand, call, position; call: call, first argument, number of arguments, one more than the functor takes where the last is
 /// a condition of the call; result: node of the call, call, position.
 struct node {
@@ -29,10 +30,19 @@ constexpr literal fields(int a, int b = 0, int c = 0) {
 
 struct fold_rule;
 
-/// Values that travel together and become one set of values for many elements: which nodes, and by which rule.
+/// Values that travel together and become one set of values for many elements: which nodes, by which rule, in which index space.
 struct fold {
-  int rule;
+  int rule, space;
   sequence<int> values;
+};
+
+/// What a reduction or a formula ranges over: the leaves numbered `first` to `end` but for those of spaces within it that give single
+/// values, which take their place. Number 0 is the whole statement.
+struct index_space {
+  int parent, first, end;
+  bool reduces;            // its elements stay within it
+  int rank;                // of what its reductions give
+  sequence<int> outputs;   // nodes
 };
 
 /// Nodes in the order of their making, each once: equal nodes are one (hash-consing). Adding costs amortised constant time, which
@@ -56,6 +66,17 @@ class graph {
   constexpr const node& operator[](int i) const { return nodes_[i]; }
   constexpr int size() const { return nodes_.size(); }
 
+  /// Begins an index space within the current one and makes it the current one; `rank` is that of what its reductions give.
+  constexpr int open_space(int first, bool reduces, int rank) {
+    spaces.push_back(index_space{space, first, first, reduces, rank, {}});
+    return space = spaces.size();
+  }
+  constexpr void close_space(int end) {
+    index_space& current = spaces[space - 1];
+    current.end = end;
+    space = current.parent;
+  }
+
   /// Folds the values of nodes and returns the fold's number: that of an equal one, where there is one.
   constexpr int add_fold(fold_rule rule, sequence<int> values);
   /// The same rule for other values.
@@ -64,6 +85,8 @@ class graph {
   constexpr const fold_rule& rule_at(int i) const;
   constexpr int fold_count() const { return folds_.size(); }
 
+  sequence<index_space> spaces;  // number 1 and on
+  int space = 0;             // the current one's number
   sequence<int> outputs;     // nodes
   std::uint32_t single = 0;  // a bit for each output that is one value, not one for each element
   int operands = 0;          // that `position` follows
@@ -131,11 +154,11 @@ constexpr int graph::add_fold(fold_rule rule, sequence<int> values) {
 
 constexpr int graph::add_fold(int rule, sequence<int> values) {
   for (int i = 0; i < folds_.size(); ++i) {
-    bool same = folds_[i].rule == rule;
+    bool same = folds_[i].rule == rule && folds_[i].space == space;
     for (int k = 0; same && k < values.size(); ++k) same = folds_[i].values[k] == values[k];
     if (same) return i;
   }
-  folds_.push_back(fold{rule, std::move(values)});
+  folds_.push_back(fold{rule, space, std::move(values)});
   return folds_.size() - 1;
 }
 

@@ -68,7 +68,7 @@ inline constexpr std::size_t max_program_nodes = 4096, max_program_outputs = 32,
 template <std::size_t Nodes, std::size_t Words>
 struct pass_image {
   std::size_t nodes = 0, programs = 0, outputs = 0, targets = 0, identities = 0;
-  bool mixes = false, folds_folds = false;  // then there is nothing else in it
+  bool is_one_pass = true;  // or there is nothing else in it
   std::array<std::uint32_t, Nodes> heads{};
   std::array<std::uint64_t, Nodes> payloads{};
   std::array<std::uint64_t, Words> output_words{}, target_words{}, identity_words{};
@@ -79,7 +79,7 @@ struct pass_image {
   // The compilers' cost of a pack expansion grows with the object it reads from.
   template <std::size_t N, std::size_t W>
   constexpr pass_image<N, W> exact() const {
-    pass_image<N, W> to{nodes, programs, outputs, targets, identities, mixes, folds_folds};
+    pass_image<N, W> to{nodes, programs, outputs, targets, identities, is_one_pass};
     for (std::size_t i = 0; i < N; ++i) to.heads[i] = heads[i], to.payloads[i] = payloads[i];
     for (std::size_t i = 0; i < W; ++i) to.output_words[i] = output_words[i], to.target_words[i] = target_words[i], to.identity_words[i] = identity_words[i];
     to.ends = ends, to.firsts = firsts, to.needs_elements = needs_elements;
@@ -88,28 +88,38 @@ struct pass_image {
   constexpr std::size_t words() const { return outputs > identities ? outputs : identities; }  // there is an output for each target
 };
 
-/// When a node is known: for each element, when all elements have been folded, or always, for it is made of scalars alone; never, where
-/// elements and what becomes of all of them are mixed.
+/// When a node is known: for each element, when all elements of an index space have been folded, or always, for it is made of scalars
+/// alone; never within one pass, where elements and what becomes of all of them are mixed, or several index spaces.
 enum class known { always, by_element, after_folds, never };
-constexpr known when_known(const graph& g, int root) {
+struct known_in {
+  known when;
+  int space;  // of the folds
+};
+constexpr known_in when_known(const graph& g, int root) {
   sequence<int> roots;
   roots.push_back(root);
   const sequence<char> live = needed_by(g, roots);
-  bool after = false, elements = false;
+  bool elements = false, several = false;
+  int space = -1;
   for (int i = 0; i < g.size(); ++i) {
     if (live[i] == 0) continue;
-    after = after || g[i].code == op::folded || g[i].code == op::count;
     elements = elements || g[i].code <= op::index || g[i].code == op::gather;
+    if (g[i].code != op::folded && g[i].code != op::count) continue;
+    const int mine = g[i].code == op::count ? g[i].field(0) : g.fold_at(g[i].field(0)).space;
+    several = several || (space >= 0 && mine != space);
+    space = mine;
   }
-  return after && elements ? known::never : after ? known::after_folds : elements ? known::by_element : known::always;
+  if (space < 0) return {elements ? known::by_element : known::always, 0};
+  return {elements || several ? known::never : known::after_folds, space};
 }
 
 inline constexpr std::size_t max_image_words = 4 * max_program_outputs;
 
-// Two empty programs, for what cannot be a pass.
-constexpr pass_image<max_program_nodes, max_image_words> without_programs(bool mixes, bool folds_folds) {
+// Two empty programs, for what takes several passes.
+constexpr pass_image<max_program_nodes, max_image_words> without_programs() {
   pass_image<max_program_nodes, max_image_words> none;
-  none.mixes = mixes, none.folds_folds = folds_folds, none.programs = 2;
+  none.is_one_pass = false, none.programs = 2;
+  none.nodes = none.outputs = 1;  // nvcc warns of loops without a step
   return none;
 }
 
@@ -117,15 +127,21 @@ constexpr pass_image<max_program_nodes, max_image_words> without_programs(bool m
 constexpr pass_image<max_program_nodes, max_image_words> image_of(const graph& g) {
   pass_image<max_program_nodes, max_image_words> to;
   sequence<int> elements, results;
+  int space = -1;  // of the results
+  bool several = false, scalars = false;
   for (int i = 0; i < g.outputs.size(); ++i) {
-    const known when = g.fold_count() > 0 ? when_known(g, g.outputs[i]) : known::by_element;
-    if (when == known::never) return without_programs(true, false);
-    const bool after = when == known::after_folds || (when == known::always && (g.single >> i & 1) != 0);
+    const known_in at = g.fold_count() > 0 ? when_known(g, g.outputs[i]) : known_in{known::by_element, 0};
+    if (at.when == known::never) return without_programs();
+    const bool after = at.when == known::after_folds || (at.when == known::always && (g.single >> i & 1) != 0);
+    if (at.when == known::after_folds) several = several || (space >= 0 && at.space != space), space = at.space;
+    scalars = scalars || (after && at.when == known::always);
     sequence<int>& of = after ? results : elements;
     if (to.targets == max_program_outputs) throw "a formula may have at most 32 outputs";
     to.target_words[to.targets++] = target_word::make(after, of.size()).word;
     of.push_back(g.outputs[i]);
   }
+  const bool along_axes = space > 0 && g.spaces[space - 1].rank > 0;
+  if ((several && elements.size() == 0) || (scalars && along_axes)) return without_programs();
   // The folds that a result needs.
   sequence<int> number(g.fold_count(), -1), kept;
   if (results.size() > 0) {
@@ -141,8 +157,7 @@ constexpr pass_image<max_program_nodes, max_image_words> image_of(const graph& g
     to.firsts[static_cast<std::size_t>(j)] = elements.size();
     const fold& each = g.fold_at(kept[j]);
     for (int k = 0; k < each.values.size(); ++k) {
-      const known when = when_known(g, each.values[k]);
-      if (when >= known::after_folds) return without_programs(when == known::never, when == known::after_folds);
+      if (when_known(g, each.values[k]).when >= known::after_folds) return without_programs();
       elements.push_back(each.values[k]);
     }
   }
@@ -192,13 +207,12 @@ struct compile {
   template <std::size_t... T, std::size_t... J>
   static pass<program_at<0>, program_at<1>, words<exact.target_words[T]...>, foldings<fold_at<J>...>> spell_pass(std::index_sequence<T...>, std::index_sequence<J...>);
   using spelled = decltype(spell_pass(std::make_index_sequence<exact.targets>{}, std::make_index_sequence<exact.programs - 2>{}));
-  static constexpr bool mixes = roomy.mixes, folds_folds = roomy.folds_folds;
-  using type = std::conditional_t<mixes || folds_folds, void, spelled>;
+  static constexpr bool is_one_pass = roomy.is_one_pass;
 };
 
-/// The pass of what `Trace::run()` builds (a graph), with the functors that it calls; void where it cannot be one.
+/// The pass of what `Trace::run()` builds (a graph), with the functors that it calls.
 template <class Trace, class... Calls>
-using pass_of = typename compile<Trace, Calls...>::type;
+using pass_of = typename compile<Trace, Calls...>::spelled;
 
 /// The elements' program alone.
 template <class Trace, class... Calls>

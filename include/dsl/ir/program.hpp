@@ -66,18 +66,16 @@ inline constexpr bool calls_functors<program<Heads, Payloads, Outputs, Call, Cal
 
 constexpr int operand_count(op code) { return code == op::argument ? 1 : info(code).arity; }
 
+/// How many nodes a node is computed from, and which; a folded value from none.
+constexpr int count_inputs(const node& n) { return n.code == op::result ? 1 : n.code == op::call ? n.field(2) : operand_count(n.code); }
+constexpr int input_node(const node& n, int k) { return n.code == op::call ? n.field(1) + k : n.field(k); }
+
 /// The nodes that some nodes need, those included: a mark for each of the graph's.
 constexpr sequence<char> needed_by(const graph& g, const sequence<int>& roots) {
   sequence<char> live(g.size(), 0);
   for (int i = 0; i < roots.size(); ++i) live[roots[i]] = 1;
-  for (int i = g.size() - 1; i >= 0; --i) {
-    if (live[i] == 0) continue;
-    const node& n = g[i];
-    for (int k = 0; k < operand_count(n.code); ++k) live[n.field(k)] = 1;
-    if (n.code == op::result) live[n.field(0)] = 1;
-    if (n.code == op::call)
-      for (int k = 0; k < n.field(2); ++k) live[n.field(1) + k] = 1;
-  }
+  for (int i = g.size() - 1; i >= 0; --i)
+    for (int k = 0; live[i] != 0 && k < count_inputs(g[i]); ++k) live[input_node(g[i], k)] = 1;
   return live;
 }
 
@@ -89,7 +87,7 @@ struct frozen_programs {
 };
 
 /// The number of an op::index that counts the elements which are folded together.
-inline constexpr std::uint64_t position = 0xffff;
+inline constexpr int position = 0xffff;
 
 /// Adds a program: the nodes that `roots` need, in order, with the slots of each dtype numbered. `folds` are the folds' new numbers.
 constexpr void freeze(const graph& g, const sequence<int>& roots, const sequence<int>& folds, frozen_programs& to) {
@@ -112,7 +110,8 @@ constexpr void freeze(const graph& g, const sequence<int>& roots, const sequence
       continue;
     }
     std::uint64_t payload = n.word.bits;
-    if (n.code == op::index && payload == position) payload = static_cast<std::uint64_t>(g.operands);
+    if (n.code == op::index && n.field(0) == position) payload = static_cast<std::uint64_t>(g.operands);
+    if (n.code == op::count) payload = 0;
     if (n.code == op::folded) payload = fields(folds[n.field(0)], n.field(1)).bits;
     for (int k = 0; k < operand_count(n.code); ++k) {
       payload &= ~(std::uint64_t{0xffff} << 16 * k);

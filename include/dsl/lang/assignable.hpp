@@ -29,17 +29,21 @@ constexpr bool takes() {
   else return true;
 }
 
-/// Which of what targets ask is so. Reductions inside a formula are known when it has been traced, and count as elements here.
-struct fit { bool reductions = true, elements = true, dtypes = true; };
+template <class... E, class... Targets, std::size_t... I>
+constexpr bool take_dtypes(std::type_identity<tuple<Targets&...>>, std::index_sequence<I...>) {
+  return (takes<dtype_v<typename Targets::value_type>, std::tuple_element_t<I, outputs_of<E...>>>() && ...);
+}
+
+/// Which of what targets ask is so.
+struct fit { bool reductions = true, elements = true; };
 template <class... E, class... Targets, std::size_t... I>
 constexpr fit fit_of(std::type_identity<tuple<Targets&...>>, std::index_sequence<I...>) {
   fit all;
-  const auto add = [&all]<class Target, class Source, class Output>() {
-    if (reductions_in<Source> > 0 && is_pass<Source>) all.reductions = all.reductions && Target::rank == Source::rank;
+  const auto add = [&all]<class Target, class Source>(int output) {
+    if (lowered<types_of_targets<Targets...>, E...>::is_reduced(output)) all.reductions = all.reductions && Target::rank == (reductions_in<Source> > 0 ? Source::rank : 0);
     else all.elements = all.elements && (Target::rank == 0 || Target::rank >= Source::rank);
-    all.dtypes = all.dtypes && takes<dtype_v<typename Target::value_type>, Output>();
   };
-  (add.template operator()<Targets, std::tuple_element_t<static_cast<std::size_t>(expression_of<E...>(I)), tuple<E...>>, std::tuple_element_t<I, outputs_of<E...>>>(), ...);
+  (add.template operator()<Targets, std::tuple_element_t<static_cast<std::size_t>(expression_of<E...>(I)), tuple<E...>>>(static_cast<int>(I)), ...);
   return all;
 }
 
@@ -49,16 +53,21 @@ constexpr bool may_assign(std::type_identity<tuple<Targets&...>>) {
   constexpr bool writable = (is_writable<Targets> && ...), as_many = sizeof...(Targets) == std::tuple_size_v<outputs_of<E...>>;
   static_assert(writable, "the target is const: an array that is, or a view that only reads");
   static_assert(as_many, "as many targets as the right side has values");
-  constexpr bool traceable = ((!is_pass<E> || can_be_traced<E>) && ...);
+  constexpr bool traceable = (can_be_traced<E> && ...);
   static_assert(traceable, "a formula calls what the compiler does not evaluate: in place of std::sqrt(2.0) write sqrt(dsl::constant(2.0)), or pass the value as an argument");
-  constexpr bool literals = ((!is_pass<E> || literals_fit<E>) && ...);
+  constexpr bool literals = (literals_fit<E> && ...);
   static_assert(literals, "an integer literal is outside the dtype of the array beside it (as NumPy's OverflowError): dsl::cast the array to a wider one");
-  if constexpr (as_many && traceable && literals) {
-    constexpr fit fits = fit_of<E...>(std::type_identity<tuple<Targets&...>>{}, std::index_sequence_for<Targets...>{});
-    static_assert(fits.reductions, "a reduction is one value: assign it to a dsl::scalar; along axes, to an array of as many dimensions as are left");
-    static_assert(fits.elements, "the expression has more dimensions than its target");
-    static_assert(fits.dtypes, "the target's dtype is narrower than the expression's: use dsl::cast");
-    return writable && fits.reductions && fits.elements && fits.dtypes;
+  if constexpr (writable && as_many && traceable && literals) {
+    constexpr bool dtypes = take_dtypes<E...>(std::type_identity<tuple<Targets&...>>{}, std::index_sequence_for<Targets...>{});
+    static_assert(dtypes, "the target's dtype is narrower than the expression's: use dsl::cast");
+    if constexpr (dtypes) {
+      constexpr fit fits = fit_of<E...>(std::type_identity<tuple<Targets&...>>{}, std::index_sequence_for<Targets...>{});
+      static_assert(fits.reductions, "a reduction is one value: assign it to a dsl::scalar; along axes, to an array of as many dimensions as are left");
+      static_assert(fits.elements, "the expression has more dimensions than its target");
+      return fits.reductions && fits.elements;
+    } else {
+      return false;
+    }
   } else {
     return false;
   }

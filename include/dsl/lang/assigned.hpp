@@ -1,4 +1,4 @@
-// Expressions and their targets as one pass: its program, its operands.
+// Expressions and their targets when they run: the operands of one pass, or of several.
 #pragma once
 
 #include <dsl/exec/run.hpp>
@@ -13,47 +13,6 @@ namespace detail {
 inline const bool kernels_registered = compiles_cuda && register_kernels();  // in the user's files; the library's own kernels do not count
 #endif
 
-/// What an output is assigned to: elements, or one value in device memory.
-struct target_type {
-  dtype type;
-  bool single;
-};
-template <target_type... T> struct target_types {};
-
-template <target_type T, class Output>
-constexpr void add_output(graph& g, const Output& o) {
-  constexpr dtype Target = T.type;
-  g.single |= static_cast<std::uint32_t>(T.single) << g.outputs.size();
-  if constexpr (is_symbol<Output>) {
-    g.outputs.push_back(convert_operand<Target, false>(o).id);
-  } else {
-    g.outputs.push_back(convert_operand<Target, false>(lift(&g, o)).id);  // the formula returned a constant
-  }
-}
-/// The graph of expressions assigned to given targets. Where they share their operands each reads the first one's.
-template <bool Share, class Targets, class... E> struct assignment;
-template <bool Share, target_type... Targets, class... E>
-struct assignment<Share, target_types<Targets...>, E...> {
-  static constexpr graph run() {
-    graph g;
-    tracer t{&g};
-    const tuple<trace_t<E>...> results{trace<E>(t)...};
-    const auto all = unpack([](const auto&... r) { return concatenate(as_tuple(r)...); }, results);
-    unpack([&g](const auto&... o) { (add_output<Targets>(g, o), ...); }, all);
-    g.operands = t.operands;
-    return g;
-  }
-  template <class One>
-  static constexpr trace_t<One> trace(tracer& t) {
-    if (Share) t.operands = 0;
-    return traced<One>::run(t);
-  }
-};
-
-template <bool Share, class Targets, class Calls, class... E> struct assignment_pass;
-template <bool Share, class Targets, class... Calls, class... E>
-struct assignment_pass<Share, Targets, tuple<Calls...>, E...> : compile<assignment<Share, Targets, E...>, Calls...> {};
-
 // The name of the first expression that has one. Deduced, for the reason given at `code_for`.
 inline std::type_identity<unnamed> kernel_name() { return {}; }
 template <class E, class... Rest>
@@ -63,11 +22,6 @@ template <template <class, class> class Function, class Name, class F, class... 
 std::type_identity<Name> kernel_name(const expression<Function<Name, F>, Operands...>&, const Rest&...) { return {}; }
 template <class F, int R, class E, class... Rest>
 auto kernel_name(const reduction<F, R, E>& e, const Rest&... rest) { return kernel_name(get<0>(e.operands), rest...); }
-
-template <class T> inline constexpr target_type type_of_target{dtype_v<typename T::value_type>, T::rank == 0};
-
-template <bool Share, class Targets, class... E>
-using compiled_for = assignment_pass<Share, Targets, decltype(concatenate(std::declval<typename calls_of<E>::type>()...)), E...>;
 
 // nvcc writes a kernel's template arguments down again and cannot write a closure type, so they are deduced from values here, never
 // spelled by way of the expression that made them.
@@ -115,52 +69,44 @@ fold_axes fold_axes_of(const expression<F, Operands...>& e) {
   return found;
 }
 
-// The types of an expression's leaves.
-template <class E> struct leaf_types { using type = tuple<E>; };
-template <class... Operands> struct leaf_types<tuple<Operands...>> { using type = decltype(concatenate(std::declval<typename leaf_types<Operands>::type>()...)); };
-template <class F, class... Operands> struct leaf_types<expression<F, Operands...>> : leaf_types<tuple<Operands...>> {};
-template <class F, int R, class... Operands> struct leaf_types<reduction<F, R, Operands...>> : leaf_types<tuple<Operands...>> {};
-
-/// All expressions' leaves, one after another.
+/// All expressions' leaves, one after another, and their index spaces.
 template <class... E>
 struct leaves_of_parts {
-  static constexpr int count = sizeof...(E);
+  static constexpr int leaves = (0 + ... + leaf_count<E>), count = sizeof...(E), space_count = (0 + ... + detail::space_count<E>);
   explicit leaves_of_parts(const E&... e) {
     operand* at = all;
-    int k = 0;
-    ((parts[k++] = {static_cast<int>(at - all), leaf_count<E>, fold_axes_of(e)}, add_leaves(e, at)), ...);
+    reduced_axes* space = spaces;
+    int k = 0, leaf = 0;
+    ((parts[k++] = {static_cast<int>(at - all), leaf_count<E>, fold_axes_of(e)}, add_leaves(e, at), add_spaces(e, space, leaf)), ...);
   }
-  operand all[(0 + ... + leaf_count<E>)];
+  operand all[leaves];
   part parts[count];
+  reduced_axes spaces[space_count + 1];
 };
 
-// What reductions ask of their operands' shapes.
-template <class E> void check_shapes(const E&) {}
-template <class F, int R, class... Operands>
-void check_shapes(const reduction<F, R, Operands...>& e) {
-  if constexpr (requires { F::check_shapes(std::declval<const Operands&>()...); })
-    unpack([](const auto&... x) { F::check_shapes(x...); }, e.operands);
-}
-template <class F, class... Operands>
-  requires((reductions_in<Operands> + ... + 0) > 0)
-void check_shapes(const expression<F, Operands...>& e) {
-  unpack([](const auto&... x) { (check_shapes(x), ...); }, e.operands);
+/// Throws overflow_error where a leaf that is a C++ integer is outside what the expressions convert it to.
+template <class Targets, class... E>
+void require_leaves_fit([[maybe_unused]] const operand* leaves) {
+  if constexpr (narrows_scalars(Targets{}, std::type_identity<outputs_of<E...>>{})) {
+    constexpr int count = (0 + ... + leaf_count<E>);
+    constexpr leaf_ranges<assignment<Targets, E...>, count> ranges;
+    for (int i = 0; i < count; ++i) require_range(leaves[i], ranges.at[i]);
+  }
 }
 
 /// Expressions and their targets as a pass: its operands, before they are laid out.
-template <bool Share, class TargetTuple, class... E> class assigned;
-template <bool Share, class... Targets, class... E>
-class assigned<Share, tuple<Targets&...>, E...> {
-  static_assert((is_pass<E> && ...), "this takes more than one kernel: evaluate the reductions in it first, with dsl::eval");
-  using compiled = compiled_for<Share, target_types<type_of_target<std::remove_const_t<Targets>>...>, E...>;
-  static_assert(!compiled::mixes, "a formula cannot use its reductions for its elements: apply it to dsl::sum(x) and the like");
-  static_assert(!compiled::folds_folds, "a reduction of a reduction: it is one value, not many");
+template <class TargetTuple, class... E> class assigned;
+template <class... Targets, class... E>
+class assigned<tuple<Targets&...>, E...> {
+ public:
+  using types = types_of_targets<Targets...>;
 
-  static constexpr int leaves = Share ? leaf_count<std::tuple_element_t<0, tuple<E...>>> : (0 + ... + leaf_count<E>), targets = sizeof...(Targets), expressions = sizeof...(E);
+ private:
+  static_assert(lowered<types, E...>::is_one_pass, "this takes more than one kernel: evaluate the reductions in it first, with dsl::eval");
+  static constexpr int leaves = (0 + ... + leaf_count<E>), targets = sizeof...(Targets), expressions = sizeof...(E);
 
  public:
-  using types = target_types<type_of_target<std::remove_const_t<Targets>>...>;
-  using pass = typename compiled::spelled;
+  using pass = typename lowered<types, E...>::one_pass::spelled;
   static constexpr int inputs = inputs_of_kernel<leaves + (counts_positions(pass::elements::view(), leaves) ? 1 : 0)>();
 
  private:
@@ -171,13 +117,15 @@ class assigned<Share, tuple<Targets&...>, E...> {
  public:
   assigned(const bound& to, const E&... e) : folds_{fold_axes_of(e)...} {
     operand* at = all_;
-    ((at = Share ? all_ : at, add_leaves(e, at)), ...);
-    (check_shapes(e), ...);
-    if (inputs > leaves) all_[leaves] = position_operand();
-    if constexpr (narrows_scalars(types{}, std::type_identity<outputs_of<E...>>{})) {
-      constexpr leaf_ranges<assignment<Share, types, E...>, leaves> ranges;
-      for (int i = 0; i < leaves; ++i) require_range(all_[i], ranges.at[i]);
+    (add_leaves(e, at), ...);
+    if constexpr ((reductions_in<E> + ... + 0) > 0) {
+      reduced_axes spaces[(0 + ... + space_count<E>)], *space = spaces;
+      int leaf = 0;
+      (add_spaces(e, space, leaf), ...);
+      check_shapes(spaces, static_cast<int>(space - spaces), all_);
     }
+    if (inputs > leaves) all_[leaves] = position_operand();
+    require_leaves_fit<types, E...>(all_);
     give_memory_to(to, target_numbers{});
     at = all_ + inputs;
     add_targets(to, at, target_numbers{});
@@ -202,8 +150,6 @@ class assigned<Share, tuple<Targets&...>, E...> {
   }
   template <int I, class Target>
   void add_target(bound_target<Target>& target, operand*& at) {
-    using E_ = std::tuple_element_t<static_cast<std::size_t>(expression_of(I)), tuple<E...>>;
-    static_assert(!pass::is_result(I) || Target::rank == result_rank<E_>, "a reduction is one value: assign it to a dsl::scalar; along axes, to an array of as many dimensions as are left");
     operand* const mine = at;
     add_leaves(as_operand(target.elements()), at);
     if constexpr (pass::is_result(I)) lie_along(*mine, folds_[expression_of(I)]);
@@ -213,6 +159,52 @@ class assigned<Share, tuple<Targets&...>, E...> {
   operand all_[inputs + targets];
   fold_axes folds_[expressions];
 };
+
+/// A statement of several passes on its leaves.
+template <class Scheduled, class... E>
+class assigned_in_passes {
+ public:
+  assigned_in_passes(int targets, const E&... e)
+      : leaves_(e...), codes_(codes(std::make_index_sequence<Scheduled::passes>{}, e...)),
+        passes(Scheduled::view, codes_.data(), leaves_.all, leaves_.spaces, leaves_.parts, leaves_.count, targets) {}
+
+  /// Inputs of a pass, with the one that counts positions.
+  template <int K>
+  static constexpr int inputs = inputs_of_kernel<Scheduled::exact.pass[K].inputs + (counts_positions(Scheduled::template pass<K>::elements::view(), Scheduled::exact.pass[K].inputs) ? 1 : 0)>();
+  const operand* leaves() const { return leaves_.all; }
+
+ private:
+  leaves_of_parts<E...> leaves_;
+  std::array<const program_code*, Scheduled::passes> codes_;
+
+  template <std::size_t... K>
+  static std::array<const program_code*, Scheduled::passes> codes(std::index_sequence<K...>, const E&... e) {
+    return {&code_for<inputs<K>>(kernel_name(e...), typename Scheduled::template pass<K>{})...};
+  }
+
+ public:
+  evaluation passes;
+};
+
+/// Evaluates expressions into targets by several passes.
+template <class... Targets, class... E, std::size_t... I>
+void assign_in_passes(const launch& fixed, tuple<bound_target<Targets>...>& to, std::index_sequence<I...>, const E&... e) {
+  using types = types_of_targets<Targets...>;
+  const device_guard of_targets(home_of(as_operand(get<I>(to).target)...)), of_operands(home_of(e...));
+  assigned_in_passes<typename lowered<types, E...>::several, E...> all(sizeof...(Targets), e...);
+  require_leaves_fit<types, E...>(all.leaves());
+  const auto bind = [&all](auto& target, int number) {
+    if (target.needs_memory()) {
+      const evaluation::source from = all.passes.source_of(number);
+      target.give_memory(from.space, from.reduced, *from.pass, from.inputs);
+    }
+    operand o, *at = &o;
+    add_leaves(as_operand(target.elements()), at);
+    all.passes.bind(number, o);
+  };
+  (bind(get<I>(to), static_cast<int>(I)), ...);
+  all.passes.assign(fixed);
+}
 
 }  // namespace detail
 }  // namespace dsl

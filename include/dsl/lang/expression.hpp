@@ -166,8 +166,30 @@ template <class T> struct traced<value_leaf<T>> {
 template <int R> struct traced<index_leaf<R>> {
   static constexpr auto run(tracer& t) { return operand_symbol<op::index, dtype::int64>(t); }
 };
+/// Whether a function may reduce its arguments, broadcast together.
+template <class F> inline constexpr bool may_reduce = false;
+
+// What a formula gave, as its index space's outputs.
+template <class R>
+constexpr void note_outputs(index_space& space, const R& result) {
+  if constexpr (is_symbol<R>) space.outputs.push_back(result.id);
+  else if constexpr (structured<R>) unpack([&space](const auto&... m) { (note_outputs(space, m), ...); }, structure<R>::members(result));
+  else if constexpr (requires { std::tuple_size<R>::value; }) unpack([&space](const auto&... r) { (note_outputs(space, r), ...); }, result);
+}
+
 template <class F, class... Operands> struct traced<expression<F, Operands...>> {
   static constexpr auto run(tracer& t) {
+    if constexpr (may_reduce<F>) {
+      const int space = t.g->open_space(t.operands, false, 0);
+      const auto result = call(t);
+      note_outputs(t.g->spaces[space - 1], result);
+      t.g->close_space(t.operands);
+      return result;
+    } else {
+      return call(t);
+    }
+  }
+  static constexpr auto call(tracer& t) {
     const tuple<trace_t<Operands>...> symbols{traced<Operands>::run(t)...};  // braces: left to right
     return call(t, symbols, std::index_sequence_for<Operands...>{});
   }
@@ -177,7 +199,15 @@ template <class F, class... Operands> struct traced<expression<F, Operands...>> 
   }
 };
 
-template <class F, int R, class... Operands> struct traced<reduction<F, R, Operands...>> : traced<expression<F, Operands...>> {};
+template <class F, int R, class... Operands> struct traced<reduction<F, R, Operands...>> {
+  static constexpr auto run(tracer& t) {
+    const int space = t.g->open_space(t.operands, true, R);
+    const auto result = traced<expression<F, Operands...>>::call(t);
+    note_outputs(t.g->spaces[space - 1], result);
+    t.g->close_space(t.operands);
+    return result;
+  }
+};
 
 /// The functors that an expression calls, in the tracer's order.
 template <class E> struct calls_of { using type = tuple<>; };

@@ -41,8 +41,8 @@ constexpr symbol<D> fold_by(symbol<D, W> s, V identity, bool needs_elements = fa
   return get<0>(fold_together(needs_elements, combine, tuple{identity}, s));
 }
 
-constexpr symbol<dtype::int64> count_of(graph* g) { return {g, g->add(op::count, dtype::int64, {})}; }
-constexpr symbol<dtype::int64> position_of(graph* g) { return {g, g->add(op::index, dtype::int64, {position})}; }
+constexpr symbol<dtype::int64> count_of(graph* g) { return {g, g->add(op::count, dtype::int64, fields(g->space))}; }
+constexpr symbol<dtype::int64> position_of(graph* g) { return {g, g->add(op::index, dtype::int64, fields(position, g->space))}; }
 
 /// NumPy's accumulator for sums and products: integers and booleans widen to 64 bits.
 constexpr dtype sum_dtype(dtype type) {
@@ -264,11 +264,7 @@ struct norm_function : without_calls {
 
 template <bool Conjugate>
 struct dot_function : without_calls {
-  template <class A, class B> static void check_shapes(const A& a, const B& b) {
-    const leaves_of<A> first(a);
-    const leaves_of<B> second(b);
-    require_same_elements(Conjugate ? "vdot" : "dot", first.at, leaf_count<A>, second.at, leaf_count<B>);
-  }
+  static constexpr const char* same_elements = Conjugate ? "vdot" : "dot";
   template <class A, class B> static constexpr auto trace(tracer&, A a, B b) {
     const auto product = [&] {
       if constexpr (Conjugate && kind_of(type_of<A>) == kind::complex) return apply<op::multiply>(apply<op::conj>(a), b);

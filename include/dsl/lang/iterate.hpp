@@ -23,11 +23,18 @@ template <class Formula, class... S> inline constexpr bool gives_single_values =
 /// Whether a formula makes new variables of a loop's; where not, an error of the compiler.
 template <class Formula, class... S>
 constexpr bool may_loop(std::type_identity<tuple<S&...>> variables) {
-  constexpr bool is_one_kernel = is_pass<Formula>, as_many = std::tuple_size_v<outputs_of<Formula>> == sizeof...(S);
-  static_assert(is_one_kernel, "a reduction among a loop's parameters is evaluated before it: give its value, dsl::eval(...)");
+  constexpr bool as_many = std::tuple_size_v<outputs_of<Formula>> == sizeof...(S);
   static_assert(as_many, "a loop's formula gives as many values as there are variables in its state");
-  if constexpr (is_one_kernel && as_many) return may_assign<Formula>(variables);
-  else return false;
+  if constexpr (!as_many) {
+    return false;
+  } else if constexpr (may_assign<Formula>(variables)) {
+    constexpr bool is_one_kernel = lowered<types_of_targets<S...>, Formula>::is_one_pass, reduces_parameters = reductions_in<Formula> > 0;
+    static_assert(is_one_kernel || !reduces_parameters, "a reduction among a loop's parameters is evaluated before it: give its value, dsl::eval(...)");
+    static_assert(is_one_kernel || reduces_parameters, "in a loop a formula cannot use its reductions for its elements: give their values to the next step, in a dsl::scalar");
+    return is_one_kernel;
+  } else {
+    return false;
+  }
 }
 
 // Without std::apply, of which the compiler's output shows every step where a formula cannot be called.
@@ -46,7 +53,7 @@ auto step_formula(const tuple<S&...>& variables, const expression<Function, Oper
   static_assert(sizeof...(Conditions) <= 1, "a loop takes one condition to end on");
   constexpr int arguments = sizeof...(Operands);
   constexpr bool single_values = gives_single_values<expression<Function, Operands...>, S...>;
-  using state_types = target_types<type_of_target<std::remove_const_t<S>>...>;
+  using state_types = types_of_targets<S...>;
   if constexpr (!single_values && sizeof...(Recorders) > 0) {
     return step_formula(variables, e, until, tuple<>{});
   } else if constexpr (sizeof...(Conditions) > 0) {
@@ -97,7 +104,7 @@ loop bind_loop(const tuple<S&...>& variables, tuple<Beside...>& beside, const St
   constexpr int states = sizeof...(S), targets = states + static_cast<int>(sizeof...(Beside));
   const tuple<S&..., Beside&...> all = concatenate(variables, unpack([](auto&... b) { return references(b...); }, beside));
   auto to = bind_targets(all);
-  using bound = assigned<false, tuple<S&..., Beside&...>, Step>;
+  using bound = assigned<tuple<S&..., Beside&...>, Step>;
   return {loop_code_for<bound::inputs, Arguments, states, Stops ? targets - 2 : -1>(kernel_name(step), typename bound::pass{}), bound(all_targets(to), step).operands(), fixed, how};
 }
 

@@ -1,6 +1,7 @@
 // The leaves of an expression as the back ends see them.
 #pragma once
 
+#include <dsl/exec/evaluation.hpp>
 #include <dsl/lang/expression.hpp>
 
 namespace dsl {
@@ -54,6 +55,31 @@ struct leaves_of {
   }
   operand at[leaf_count<E>];
 };
+
+/// The index spaces of an expression, in the tracer's order.
+template <class E> inline constexpr int space_count = 0;
+template <class F, class... Operands>
+inline constexpr int space_count<expression<F, Operands...>> = (may_reduce<F> ? 1 : 0) + (0 + ... + space_count<Operands>);
+template <class F, int R, class... Operands>
+inline constexpr int space_count<reduction<F, R, Operands...>> = 1 + (0 + ... + space_count<Operands>);
+
+// `leaf` is the number of the expression's first one, and becomes that of the next.
+template <class E>
+void add_spaces(const E&, reduced_axes*&, int& leaf) { leaf += leaf_count<E>; }
+template <class F, class... Operands>
+void add_spaces(const expression<F, Operands...>& e, reduced_axes*& at, int& leaf) {
+  if constexpr (may_reduce<F>) *at++ = {{broadcast_rank<Operands...>(), ~0u}};
+  unpack([&](const auto&... x) { (add_spaces(x, at, leaf), ...); }, e.operands);
+}
+template <class F, int R, class... Operands>
+void add_spaces(const reduction<F, R, Operands...>& e, reduced_axes*& at, int& leaf) {
+  reduced_axes& mine = *at++ = {{broadcast_rank<Operands...>(), e.axes}, R};
+  if constexpr (requires { F::same_elements; }) {
+    const int counts[] = {leaf_count<Operands>...};
+    mine.same_elements = F::same_elements, mine.first = leaf, mine.second = leaf + counts[0], mine.end = mine.second + counts[1];
+  }
+  unpack([&](const auto&... x) { (add_spaces(x, at, leaf), ...); }, e.operands);
+}
 
 // The shape of an expression of elements that is not assigned yet.
 template <lazy E>

@@ -27,6 +27,15 @@ auto leaves_of_state(const loop_state<S...>& s) {
   return unpack([](auto&... v) { return concatenate(flat(v)...); }, s.variables);
 }
 
+// How many elements there are in the tuples before each one.
+template <class... Tuples>
+constexpr std::array<int, sizeof...(Tuples) + 1> sizes_before() {
+  std::array<int, sizeof...(Tuples) + 1> n{};
+  std::size_t k = 0;
+  ((n[k + 1] = n[k] + static_cast<int>(std::tuple_size_v<Tuples>), ++k), ...);
+  return n;
+}
+
 /// A formula of variables as one of their leaves.
 template <class F, class... S>
 struct formula_of_leaves {

@@ -1,6 +1,7 @@
-// Expressions with reductions inside: which parts are a pass of their own, and what is left when their values are known.
+// Lowering: expressions and their targets as passes.
 #pragma once
 
+#include <dsl/ir/split.hpp>
 #include <dsl/lang/leaves.hpp>
 
 namespace dsl::detail {
@@ -24,31 +25,22 @@ template <class E> inline constexpr bool counts_steps_in = false;
 template <class F, class... Operands> inline constexpr bool counts_steps_in<expression<F, Operands...>> = (counts_steps_in<Operands> || ...);
 template <class F, int R, class... Operands> inline constexpr bool counts_steps_in<reduction<F, R, Operands...>> = (counts_steps_in<Operands> || ...);
 
-/// Whether all leaves but those of reductions are scalars.
-template <class E> inline constexpr bool is_scalar_but_for_reductions = E::rank == 0;
-template <class F, class... Operands>
-inline constexpr bool is_scalar_but_for_reductions<expression<F, Operands...>> = (is_scalar_but_for_reductions<Operands> && ...);
-template <class F, int R, class... Operands> inline constexpr bool is_scalar_but_for_reductions<reduction<F, R, Operands...>> = true;
-
-/// Whether one kernel evaluates an expression: it has no reductions, is one, or computes with the values of one and with scalars.
-template <class E> inline constexpr bool is_pass = true;
-template <class F, class... Operands>
-inline constexpr bool is_pass<expression<F, Operands...>> =
-    (0 + ... + reductions_in<Operands>) == 0 ||
-    ((0 + ... + reductions_in<Operands>) == 1 && (is_pass<Operands> && ...) && (is_scalar_but_for_reductions<Operands> && ...));
-template <class F, int R, class... Operands>
-inline constexpr bool is_pass<reduction<F, R, Operands...>> = (0 + ... + reductions_in<Operands>) == 0;
-
-/// What tracing a formula shows: whether it gives reductions, without those among its operands, and a literal outside its dtype.
-struct trace_of_formula { bool folds, literal_outside; };
+/// What tracing an expression shows: whether it has reductions, whether all that it gives are single values of them, and whether there is a
+/// literal outside its dtype.
+struct trace_of_formula { bool folds, single_values, literal_outside; };
+template <class Output>
+constexpr void add_symbol(graph& g, const Output& o) {
+  if constexpr (is_symbol<Output>) g.outputs.push_back(o.id);
+}
 // No constant expression where a formula calls what the compiler does not evaluate.
 template <class E>
 constexpr trace_of_formula look_at_formula() {
   graph g;
   g.notes_literals = true;
   tracer t{&g};
-  traced<E>::run(t);
-  return {g.fold_count() > 0, g.literal_outside};
+  const auto all = as_tuple(traced<E>::run(t));
+  unpack([&g](const auto&... o) { (add_symbol(g, o), ...); }, all);
+  return {g.fold_count() > 0, g.fold_count() > 0 && g.outputs.size() > 0 && node_origins(g).are_values(g.outputs), g.literal_outside};
 }
 template <trace_of_formula Seen> struct seen_formula { static constexpr trace_of_formula value = Seen; };
 template <class E, trace_of_formula Seen = look_at_formula<E>()> constexpr seen_formula<Seen> seen(int);
@@ -65,11 +57,11 @@ constexpr trace_of_formula trace_shows() {
 template <class E> inline constexpr bool has_folds = trace_shows<E>().folds;
 template <class E> inline constexpr bool literals_fit = !trace_shows<E>().literal_outside;
 
-/// The rank of an expression's one value: of a formula that folds its arguments, 0.
+/// The rank of an expression's one value: of a formula that reduces its arguments to it, 0.
 template <class E>
 constexpr int rank_of_result() {
   if constexpr (E::rank == 0 || reductions_in<E> > 0) return E::rank;
-  else return has_folds<E> ? 0 : E::rank;
+  else return trace_shows<E>().single_values ? 0 : E::rank;
 }
 template <class E> inline constexpr int result_rank = rank_of_result<E>();
 template <class F, class... Operands> inline constexpr bool is_one_value<expression<F, Operands...>> = result_rank<expression<F, Operands...>> == 0;
@@ -82,64 +74,84 @@ device home_of(const E&... e) {
   return home_of_operands(all, static_cast<int>(at - all));
 }
 
-/// Where the value of an inner pass goes.
-template <class E>
-using evaluated_t = std::conditional_t<E::rank == 0, scalar<element_t<trace_t<E>::type.type>>, array<element_t<trace_t<E>::type.type>, E::rank == 0 ? 1 : E::rank>>;
-template <class E>
-evaluated_t<E> empty_for(const E& e) {
-  if constexpr (E::rank == 0) return evaluated_t<E>(element_t<trace_t<E>::type.type>{}, device_of(e));
-  else return {};
-}
+/// What an output is assigned to: elements, or one value in device memory.
+struct target_type {
+  dtype type;
+  bool single;
+};
+template <target_type... T> struct target_types {};
 
-/// The largest passes with reductions inside an expression that is no pass itself, as a tuple; of one that is, none.
-template <class E> auto passes_of_operands(const E& e);
-template <class E>
-auto passes_of(const E& e) {
-  if constexpr (reductions_in<E> == 0) return tuple<>{};
-  else if constexpr (is_pass<E>) return tuple<E>{e};
-  else return passes_of_operands(e);
+template <target_type T, class Output>
+constexpr void add_output(graph& g, const Output& o) {
+  constexpr dtype Target = T.type;
+  g.single |= static_cast<std::uint32_t>(T.single) << g.outputs.size();
+  if constexpr (is_symbol<Output>) {
+    g.outputs.push_back(convert_operand<Target, false>(o).id);
+  } else {
+    g.outputs.push_back(convert_operand<Target, false>(lift(&g, o)).id);  // the formula returned a constant
+  }
 }
-template <class E>
-auto passes_of_operands(const E& e) {
-  return unpack([](const auto&... x) { return concatenate(passes_of(x)...); }, e.operands);
-}
-template <class E>
-auto inner_passes(const E& e) {
-  if constexpr (is_pass<E>) return tuple<>{};
-  else return passes_of_operands(e);
-}
-// How many of them there are in the expressions before each one.
-template <class... Tuples>
-constexpr std::array<int, sizeof...(Tuples) + 1> sizes_before() {
-  std::array<int, sizeof...(Tuples) + 1> n{};
-  std::size_t k = 0;
-  ((n[k + 1] = n[k] + static_cast<int>(std::tuple_size_v<Tuples>), ++k), ...);
-  return n;
-}
-template <class... E> constexpr auto inner_before() { return sizes_before<decltype(inner_passes(std::declval<const E&>()))...>(); }
-template <class... E> constexpr auto passes_before() { return sizes_before<decltype(passes_of(std::declval<const E&>()))...>(); }
+/// The graph of expressions assigned to given targets.
+template <class Targets, class... E> struct assignment;
+template <target_type... Targets, class... E>
+struct assignment<target_types<Targets...>, E...> {
+  static constexpr graph run() {
+    graph g;
+    tracer t{&g};
+    const tuple<trace_t<E>...> results{traced<E>::run(t)...};
+    const auto all = unpack([](const auto&... r) { return concatenate(as_tuple(r)...); }, results);
+    unpack([&g](const auto&... o) { (add_output<Targets>(g, o), ...); }, all);
+    g.operands = t.operands;
+    return g;
+  }
+};
 
-// An expression with values, from number First on, in the places of its inner passes.
-template <int First, class E, class Values> auto substitute(const E& e, const Values& values);
-template <int First, class E, class Values>
-auto substitute_operand(const E& e, const Values& values) {
-  if constexpr (reductions_in<E> == 0) return e;
-  else if constexpr (is_pass<E>) return as_operand(get<static_cast<std::size_t>(First)>(values));
-  else return substitute<First>(e, values);
-}
-template <int First, class F, class... Operands, class Values, std::size_t... I>
-auto substitute_operands(const expression<F, Operands...>& e, const Values& values, std::index_sequence<I...>) {
-  return make_expression<F>(substitute_operand<First + passes_before<Operands...>()[I]>(get<I>(e.operands), values)...);
-}
-template <int First, class F, int R, class... Operands, class Values, std::size_t... I>
-auto substitute_operands(const reduction<F, R, Operands...>& e, const Values& values, std::index_sequence<I...>) {
-  const auto operands = tuple{substitute_operand<First + passes_before<Operands...>()[I]>(get<I>(e.operands), values)...};
-  return unpack([&e](const auto&... x) { return reduction<F, R, std::remove_cvref_t<decltype(x)>...>{{x...}, e.axes}; }, operands);
-}
-template <int First, class E, class Values>
-auto substitute(const E& e, const Values& values) {
-  if constexpr (is_pass<E>) return e;
-  else return substitute_operands<First>(e, values, std::make_index_sequence<std::tuple_size_v<decltype(e.operands)>>{});
-}
+/// The passes of what `Trace::run()` builds, where one is not enough.
+template <class Trace, class... Calls>
+class scheduled {
+  static constexpr roomy_schedule make() {
+    const graph g = Trace::run();
+    return pass_splitter(g).make_schedule();
+  }
+  static constexpr roomy_schedule roomy = make();
+  template <int K>
+  struct trace_of_pass {
+    static constexpr graph run() {
+      const graph g = Trace::run();
+      return pass_splitter(g).pass_graph(K);
+    }
+  };
+  template <int K>
+  static auto pass_number() {
+    if constexpr (exact.pass[K].calls) return std::type_identity<pass_of<trace_of_pass<K>, Calls...>>{};
+    else return std::type_identity<pass_of<trace_of_pass<K>>>{};
+  }
+
+ public:
+  static constexpr auto exact = roomy.exact<roomy.passes, roomy.uses, roomy.inputs, roomy.outputs, roomy.values, roomy.copies>();
+  static constexpr int passes = exact.passes;
+  static constexpr schedule_view view = exact.view();
+  template <int K> using pass = typename decltype(pass_number<K>())::type;
+};
+
+/// Expressions assigned to targets: as one pass, or as several.
+template <class Targets, class Calls, class... E> struct lowered_with;
+template <class Targets, class... Calls, class... E>
+struct lowered_with<Targets, tuple<Calls...>, E...> {
+  using trace = assignment<Targets, E...>;
+  using one_pass = compile<trace, Calls...>;
+  using several = scheduled<trace, Calls...>;
+  static constexpr bool is_one_pass = one_pass::is_one_pass;
+  /// Whether an output is what a reduction leaves.
+  static constexpr bool is_reduced(int output) {
+    if constexpr (is_one_pass) return one_pass::spelled::is_result(output);
+    else return (several::exact.reduced >> output & 1) != 0;
+  }
+};
+template <class Targets, class... E>
+using lowered = lowered_with<Targets, decltype(concatenate(std::declval<typename calls_of<E>::type>()...)), E...>;
+
+template <class T> inline constexpr target_type type_of_target{dtype_v<typename T::value_type>, T::rank == 0};
+template <class... Targets> using types_of_targets = target_types<type_of_target<std::remove_const_t<Targets>>...>;
 
 }  // namespace dsl::detail

@@ -93,7 +93,10 @@ struct element_trace {
 };
 template <class Calls, class Operand, dtype A> struct element_pass;
 template <class... Calls, class Operand, dtype A>
-struct element_pass<tuple<Calls...>, Operand, A> : compile<element_trace<Operand, A>, Calls...> {};
+struct element_pass<tuple<Calls...>, Operand, A> {
+  using one_pass = compile<element_trace<Operand, A>, Calls...>;
+  using several = scheduled<element_trace<Operand, A>, Calls...>;
+};
 
 // Deduced, not spelled, for the reason given at `code_for`.
 template <dtype Target, int Inputs, class... Element, class... Operator>
@@ -215,25 +218,18 @@ constexpr auto scan(F) {
 
 namespace detail {
 
-/// Evaluates a scan of an expression without reductions.
-template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand>
-void assign_scan(Target& target, const scan_expression<Operator, A, R, Rank, Operand>& e) {
+/// Scans what a pass gives, of which the inputs are the first ones of `all`, with room for the target behind them.
+template <int Inputs, class Target, class Operator, dtype A, dtype R, int Rank, class Operand, class Pass>
+void scan_elements(Target& target, const scan_expression<Operator, A, R, Rank, Operand>& e, operand* all, Pass elements) {
   using T = typename std::remove_cvref_t<Target>::value_type;
-  constexpr int inputs = inputs_of_kernel<leaf_count<Operand>>();
   constexpr bool flat = Rank != Operand::rank || Rank == 1;
-  using compiled = element_pass<typename calls_of<Operand>::type, Operand, A>;
-  using pass_type = typename compiled::spelled;
-  static_assert(!compiled::mixes && pass_type::folds::count == 0, "a formula with reductions gives one value, not the elements of a scan");
-  const scan_code& code = scan_code_for<dtype_v<T>, inputs>(pass_type{}, operator_program<Operator, A>());
-
-  operand all[inputs + 1];
-  operand* at = all;
-  add_leaves(e.operand, at);
+  const scan_code& code = scan_code_for<dtype_v<T>, Inputs>(elements, operator_program<Operator, A>());
   geometry g;
-  lay_out(g, all, inputs, 0, 1, code.view);
+  lay_out(g, all, Inputs, 0, 1, code.view);
   const auto run_into = [&](const auto& to) {
+    operand* at = all + Inputs;
     add_leaves(as_operand(to), at);
-    fit_scan_target(all[inputs], g.shape, g.shape_rank, flat);
+    fit_scan_target(all[Inputs], g.shape, g.shape_rank, flat);
     run_scan(code, all, e.request);
   };
   if constexpr (is_array<std::remove_cvref_t<Target>>) {
@@ -249,6 +245,29 @@ void assign_scan(Target& target, const scan_expression<Operator, A, R, Rank, Ope
   run_into(target);
 }
 
+/// Evaluates a scan, and before it the reductions inside its operand.
+template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand>
+void assign_scan(Target& target, const scan_expression<Operator, A, R, Rank, Operand>& e) {
+  using compiled = element_pass<typename calls_of<Operand>::type, Operand, A>;
+  if constexpr (compiled::one_pass::is_one_pass) {
+    using pass_type = typename compiled::one_pass::spelled;
+    static_assert(pass_type::folds::count == 0, "a formula with reductions gives one value, not the elements of a scan");
+    constexpr int inputs = inputs_of_kernel<leaf_count<Operand>>();
+    operand all[inputs + 1], *at = all;
+    add_leaves(e.operand, at);
+    scan_elements<inputs>(target, e, all, pass_type{});
+  } else {
+    using scheduled = typename compiled::several;
+    constexpr int last = scheduled::passes - 1, inputs = inputs_of_kernel<scheduled::exact.pass[last].inputs>();
+    const device_guard guard(home_of(e.operand, as_operand(target)));
+    assigned_in_passes<scheduled, Operand> before(0, e.operand);
+    operand all[inputs + 1];
+    for (int i = 0; i < inputs; ++i) all[i] = before.passes.last_inputs()[i];
+    before.passes.assign_all_but_last();
+    scan_elements<inputs>(target, e, all, typename scheduled::template pass<last>{});
+  }
+}
+
 }  // namespace detail
 
 /// Evaluates a scan into an array or a view of its shape: one pass over memory, two along an axis across which there are few columns.
@@ -259,16 +278,7 @@ void assign(Target&& target, const detail::scan_expression<Operator, A, R, Rank,
   static_assert(target_type::rank == Rank, "a scan has the rank of its operand, or 1 where no axis is given");
   static_assert(detail::is_writable<std::remove_reference_t<Target>>, "the target is const: an array that is, or a view that only reads");
   static_assert(assignable(dtype_v<typename target_type::value_type>, {R}), "the target's dtype is narrower than the scan's: use cumsum<T>(x), or dsl::cast on x");
-  if constexpr (detail::reductions_in<Operand> == 0) {
-    detail::assign_scan(target, e);
-  } else {
-    const device_guard guard(detail::home_of(e.operand, detail::as_operand(target)));
-    const auto inner = detail::passes_of(e.operand);
-    auto values = detail::unpack([](const auto&... p) { return detail::tuple{detail::empty_for(p)...}; }, inner);
-    detail::unpack([&](auto&... v) { detail::unpack([&](const auto&... p) { detail::assign_all({}, detail::references(v...), p...); }, inner); }, values);
-    const auto operand = detail::substitute_operand<0>(e.operand, values);
-    assign(target, detail::scan_expression<Operator, A, R, Rank, std::remove_const_t<decltype(operand)>>{operand, e.request});
-  }
+  detail::assign_scan(target, e);
 }
 
 /// Evaluates a scan now, into an array.

@@ -17,6 +17,8 @@ struct formula {
   template <class... S> static constexpr auto trace(tracer&, S... s) { return F{}(s...); }
 };
 
+template <class Name, class F> inline constexpr bool may_reduce<formula<Name, F>> = true;
+
 /// A functor that is called for each element.
 template <class Name, class F>
 struct functor {
@@ -67,7 +69,7 @@ template <class... R> inline constexpr bool is_result<std::tuple<R...>> = (is_re
 template <class R>
 constexpr bool require_results() {
   constexpr bool was_refused = std::same_as<R, refused>;
-  static_assert(was_refused || is_result<R>, "a formula returns a value that it has computed, or a tuple of them");
+  static_assert(was_refused || is_result<R>, "a formula returns a value that it has computed, or a std::tuple of them");
   return is_result<R>;
 }
 

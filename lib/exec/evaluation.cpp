@@ -1,0 +1,250 @@
+#include <dsl/exec/evaluation.hpp>
+
+#include <algorithm>
+#include <vector>
+
+#include "mem/buffer.hpp"
+#include "exec/layout.hpp"
+#include "exec/statement.hpp"
+
+namespace dsl::detail {
+
+namespace {
+
+/// A pass over one index space. Each output goes to a value (-1: none) and to targets.
+struct pass_of_space {
+  struct output {
+    int space = 0, value = -1;
+    std::vector<int> targets{};
+    bool needs_elements = false;
+  };
+  int number, space;  // of the scheduled pass; of the index space, 0: elements, or several
+  std::vector<operand> inputs;
+  std::vector<output> outputs;
+};
+
+bool is_same(const operand& a, const operand& b) {
+  return a.kind == b.kind && a.type == b.type && a.rank == b.rank && a.word[0] == b.word[0] && a.word[1] == b.word[1] && a.memory == b.memory &&
+         std::equal(a.extents, a.extents + a.rank, b.extents) && std::equal(a.strides, a.strides + a.rank, b.strides) && a.size == b.size &&
+         a.distance == b.distance && a.axis == b.axis && a.beyond == b.beyond;
+}
+
+std::uint32_t axes_within(const fold_axes& a) { return a.axes & ((1u << a.rank) - 1); }
+
+}  // namespace
+
+void check_shapes(const reduced_axes* spaces, int count, const operand* leaves) {
+  for (const reduced_axes* s = spaces; s != spaces + count; ++s)
+    if (s->same_elements != nullptr) require_same_elements(s->same_elements, leaves + s->first, s->second - s->first, leaves + s->second, s->end - s->second);
+}
+
+class evaluation::passes {
+ public:
+  passes(const schedule_view& plan, const program_code* const* codes, const operand* leaves, const reduced_axes* spaces, const part* expressions, int expression_count,
+         int targets);
+  source source_of(int target) const;
+  void bind(int target, const operand& elements);
+  void queue(std::size_t count, const launch& fixed) const;
+  std::size_t size() const { return passes_.size(); }
+  const operand* last_inputs() const { return passes_.back().inputs.data(); }
+
+ private:
+  struct place { const pass_of_space* pass; std::size_t output; };
+  pass_of_space bind_inputs(int number, const pass_use& use) const;
+  void check_shapes(const pass_of_space& of, const pass_use& use) const;
+  bool has_same_operands(const pass_of_space& a, const pass_of_space& b) const;
+  void add_outputs(pass_of_space& of, const pass_use& use);
+  void give_memory_to_values(pass_of_space& of);
+  int leaf_of(int input) const;
+  place place_of(int target) const;
+  operand result_operand(const pass_of_space& of, std::size_t output, const operand& elements) const;
+  void add_copies(const pass_of_space& p, statement& to) const;
+
+  const schedule_view& plan_;
+  const program_code* const* codes_;
+  const operand* leaves_;
+  const reduced_axes* spaces_;
+  const part* expressions_;
+  int expression_count_;
+  std::vector<pass_of_space> passes_;
+  std::vector<operand> values_, targets_;
+  std::vector<int> stored_as_;  // for each value: the equal one that has memory
+  std::vector<buffer_ref> memory_;
+};
+
+evaluation::passes::passes(const schedule_view& plan, const program_code* const* codes, const operand* leaves, const reduced_axes* spaces, const part* expressions,
+                       int expression_count, int targets)
+    : plan_(plan), codes_(codes), leaves_(leaves), spaces_(spaces), expressions_(expressions), expression_count_(expression_count),
+      values_(static_cast<std::size_t>(plan.values)), targets_(static_cast<std::size_t>(targets)), stored_as_(static_cast<std::size_t>(plan.values), -1) {
+  for (int p = 0; p < plan.passes; ++p) {
+    const std::size_t first = passes_.size();
+    for (int k = 0; k < plan.pass[p].uses; ++k) {
+      const pass_use& use = plan.use[plan.pass[p].first_use + k];
+      pass_of_space made = bind_inputs(p, use);
+      check_shapes(made, use);
+      std::size_t same = first;
+      while (same < passes_.size() && !has_same_operands(passes_[same], made)) ++same;
+      if (same == passes_.size()) passes_.push_back(std::move(made));
+      add_outputs(passes_[same], use);
+    }
+    for (std::size_t i = first; i < passes_.size(); ++i) give_memory_to_values(passes_[i]);
+  }
+}
+
+int evaluation::passes::leaf_of(int input) const { return input < plan_.leaves ? input : plan_.value[input - plan_.leaves].leaf; }
+
+pass_of_space evaluation::passes::bind_inputs(int number, const pass_use& use) const {
+  const scheduled_pass& pass = plan_.pass[number];
+  pass_of_space made{number, use.space, {}, std::vector<pass_of_space::output>(static_cast<std::size_t>(pass.outputs))};
+  for (int i = 0; i < pass.inputs; ++i) {
+    const int input = plan_.input[use.first_input + i];
+    made.inputs.push_back(input < plan_.leaves ? leaves_[input] : values_[static_cast<std::size_t>(stored_as_[static_cast<std::size_t>(input - plan_.leaves)])]);
+  }
+  if (codes_[number]->inputs > pass.inputs) made.inputs.push_back(position_operand());
+  return made;
+}
+
+void evaluation::passes::check_shapes(const pass_of_space& of, const pass_use& use) const {
+  const int inputs = plan_.pass[of.number].inputs;
+  const auto first_from = [&](int leaf) {
+    int i = 0;
+    while (i < inputs && leaf_of(plan_.input[use.first_input + i]) < leaf) ++i;
+    return i;
+  };
+  if (use.space > 0) {
+    const reduced_axes& space = spaces_[use.space - 1];
+    if (space.same_elements == nullptr) return;
+    const int second = first_from(space.second);
+    require_same_elements(space.same_elements, of.inputs.data(), second, of.inputs.data() + second, inputs - second);
+  } else if (codes_[of.number]->pass.view.folds_beside_arrays()) {
+    std::vector<part> parts;
+    for (int i = 0; i < expression_count_; ++i) {
+      const int begin = first_from(expressions_[i].first), end = first_from(expressions_[i].first + expressions_[i].count);
+      if (end > begin) parts.push_back({begin, end - begin, expressions_[i].folds});
+    }
+    require_one_space(of.inputs.data(), parts.data(), static_cast<int>(parts.size()), codes_[of.number]->pass.view);
+  }
+}
+
+bool evaluation::passes::has_same_operands(const pass_of_space& a, const pass_of_space& b) const {
+  if (a.space == 0 || b.space == 0) return false;
+  const fold_axes &of_a = spaces_[a.space - 1].axes, &of_b = spaces_[b.space - 1].axes;
+  return of_a.rank == of_b.rank && axes_within(of_a) == axes_within(of_b) && spaces_[a.space - 1].rank == spaces_[b.space - 1].rank &&
+         std::equal(a.inputs.begin(), a.inputs.end(), b.inputs.begin(), is_same);
+}
+
+void evaluation::passes::add_outputs(pass_of_space& of, const pass_use& use) {
+  for (std::size_t i = 0; i < of.outputs.size(); ++i) {
+    const output_place& given = plan_.output[use.first_output + static_cast<int>(i)];
+    if (given.value < 0 && given.target < 0) continue;
+    pass_of_space::output& o = of.outputs[i];
+    o.space = given.space, o.needs_elements = o.needs_elements || given.needs_elements;
+    if (given.target >= 0) o.targets.push_back(given.target);
+    if (given.value < 0) continue;
+    if (o.value < 0) o.value = given.value;
+    stored_as_[static_cast<std::size_t>(given.value)] = o.value;
+    for (int k = 0; k < plan_.copies; ++k)
+      if (plan_.copy[k].value == given.value) o.targets.push_back(plan_.copy[k].target);
+  }
+}
+
+void evaluation::passes::give_memory_to_values(pass_of_space& of) {
+  const int inputs = static_cast<int>(of.inputs.size());
+  const pass_view& pass = codes_[of.number]->pass.view;
+  for (std::size_t i = 0; i < of.outputs.size(); ++i) {
+    pass_of_space::output& o = of.outputs[i];
+    if (o.value < 0 && o.targets.size() > 1) o.value = static_cast<int>(values_.size()), values_.emplace_back();  // from there it is copied
+    if (o.value < 0) continue;
+    geometry g;
+    g.where = common_device(of.inputs.data(), inputs, pass);
+    broadcast_shape(g.shape, g.shape_rank, of.inputs.data(), inputs, pass);
+    operand& v = values_[static_cast<std::size_t>(o.value)];
+    v.type = pass.type(static_cast<int>(i)), v.rank = spaces_[o.space - 1].rank;
+    v.intermediate = true;
+    v.kind = v.rank == 0 ? operand_kind::fetched : operand_kind::array;
+    if (v.rank > 0) shape_target(v.extents, v.rank, g, spaces_[o.space - 1].axes.axes, pass, of.inputs.data());
+    std::int64_t step = 1;
+    for (int d = v.rank - 1; d >= 0; --d) v.strides[d] = step, step *= v.extents[d];
+    memory_.push_back(buffer_ref::allocate(static_cast<std::size_t>(element_count(v.extents, v.rank, size_of(v.type)) * size_of(v.type)), g.where));
+    v.memory = memory_.back().get(), v.word[0] = reinterpret_cast<std::uintptr_t>(memory_.back().data());
+  }
+}
+
+evaluation::passes::place evaluation::passes::place_of(int target) const {
+  for (const pass_of_space& p : passes_)
+    for (std::size_t i = 0; i < p.outputs.size(); ++i)
+      if (std::find(p.outputs[i].targets.begin(), p.outputs[i].targets.end(), target) != p.outputs[i].targets.end()) return {&p, i};
+  return {&passes_.back(), 0};
+}
+
+evaluation::source evaluation::passes::source_of(int target) const {
+  const place at = place_of(target);
+  const pass_view& pass = codes_[at.pass->number]->pass.view;
+  const auto inputs = static_cast<int>(at.pass->inputs.size());
+  source s{{}, pass.is_result(static_cast<int>(at.output)) ? spaces_[at.pass->outputs[at.output].space - 1].axes.axes : 0, &pass, at.pass->inputs.data()};
+  s.space.where = common_device(at.pass->inputs.data(), inputs, pass);
+  broadcast_shape(s.space.shape, s.space.shape_rank, at.pass->inputs.data(), inputs, pass);
+  return s;
+}
+
+operand evaluation::passes::result_operand(const pass_of_space& of, std::size_t output, const operand& elements) const {
+  operand o = elements;
+  if (codes_[of.number]->pass.view.is_result(static_cast<int>(output))) lie_along(o, spaces_[of.outputs[output].space - 1].axes);
+  else o.kind = operand_kind::array;  // a single value may be an element
+  o.needs_elements = of.outputs[output].needs_elements;
+  return o;
+}
+
+void evaluation::passes::bind(int target, const operand& elements) {
+  const place at = place_of(target);
+  targets_[static_cast<std::size_t>(target)] = result_operand(*at.pass, at.output, elements);
+}
+
+void evaluation::passes::queue(std::size_t count, const launch& fixed) const {
+  statement all(count);
+  for (std::size_t n = 0; n < count; ++n) {
+    const pass_of_space& p = passes_[n];
+    const program_code& code = *codes_[p.number];
+    std::vector<operand> operands = p.inputs;
+    bool writes_targets = false;
+    for (std::size_t i = 0; i < p.outputs.size(); ++i) {
+      const pass_of_space::output& o = p.outputs[i];
+      writes_targets = writes_targets || !o.targets.empty();
+      operand unused;
+      unused.kind = operand_kind::result, unused.type = code.pass.view.type(static_cast<int>(i)), unused.discarded = true, unused.needs_elements = false;
+      operands.push_back(o.value >= 0 ? result_operand(p, i, values_[static_cast<std::size_t>(o.value)])
+                                      : o.targets.empty() ? unused : targets_[static_cast<std::size_t>(o.targets[0])]);
+    }
+    all.add(code, operands.data(), writes_targets ? fixed : launch{});
+  }
+  for (std::size_t n = 0; n < count; ++n) add_copies(passes_[n], all);
+  all.assign();
+}
+
+void evaluation::passes::add_copies(const pass_of_space& p, statement& to) const {
+  const pass_view& pass = codes_[p.number]->pass.view;
+  for (std::size_t i = 0; i < p.outputs.size(); ++i) {
+    const pass_of_space::output& o = p.outputs[i];
+    if (o.value < 0) continue;
+    const operand from = result_operand(p, i, values_[static_cast<std::size_t>(o.value)]);
+    for (const int target : o.targets) {
+      std::vector<operand> operands = p.inputs;
+      operands.push_back(targets_[static_cast<std::size_t>(target)]);
+      geometry g;
+      lay_out(g, operands.data(), static_cast<int>(p.inputs.size()), 1, 1, pass);  // throws
+      to.copy(from, operands.back(), pass);
+    }
+  }
+}
+
+evaluation::evaluation(const schedule_view& plan, const program_code* const* codes, const operand* leaves, const reduced_axes* spaces, const part* expressions,
+                       int expression_count, int targets)
+    : passes_(new passes(plan, codes, leaves, spaces, expressions, expression_count, targets)) {}
+evaluation::~evaluation() { delete passes_; }
+evaluation::source evaluation::source_of(int target) const { return passes_->source_of(target); }
+void evaluation::bind(int target, const operand& elements) { passes_->bind(target, elements); }
+void evaluation::assign(const launch& fixed) { passes_->queue(passes_->size(), fixed); }
+void evaluation::assign_all_but_last() { passes_->queue(passes_->size() - 1, {}); }
+const operand* evaluation::last_inputs() const { return passes_->last_inputs(); }
+
+}  // namespace dsl::detail

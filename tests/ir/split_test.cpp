@@ -1,0 +1,293 @@
+// Statements with reductions inside reductions, drawn at random and split into passes as data: no kernel is compiled. Whole numbers, so
+// that what the passes give is what the statement says.
+#include <gtest/gtest.h>
+
+#include <dsl/ir/split.hpp>
+#include <dsl/lang/folds.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <vector>
+
+using namespace dsl;
+using namespace dsl::detail;
+
+namespace {
+
+/// Numbers that broadcast.
+struct table {
+  int rows = 1, columns = 1;
+  std::vector<double> values{0};
+  double at(int i, int j) const { return values[static_cast<std::size_t>((rows == 1 ? 0 : i) * columns + (columns == 1 ? 0 : j))]; }
+};
+template <class F>
+table join(const table& a, const table& b, F f) {
+  table to{std::max(a.rows, b.rows), std::max(a.columns, b.columns), {}};
+  for (int i = 0; i < to.rows; ++i)
+    for (int j = 0; j < to.columns; ++j) to.values.push_back(f(a.at(i, j), b.at(i, j)));
+  return to;
+}
+double subtract(double a, double b) { return a - b; }
+double sum(double a, double b) { return a + b; }
+double greater(double a, double b) { return std::max(a, b); }
+table stretched(const table& t, int rows, int columns) { return join(t, {rows, columns, std::vector<double>(static_cast<std::size_t>(rows * columns))}, sum); }
+
+using reducer_of_two = double (*)(double, double);
+/// Along rows (axes 1), columns (2) or both (3).
+table reduced(const table& t, int axes, reducer_of_two f) {
+  table to{(axes & 1) != 0 ? 1 : t.rows, (axes & 2) != 0 ? 1 : t.columns, {}};
+  to.values.assign(static_cast<std::size_t>(to.rows * to.columns), 0);
+  std::vector<bool> begun(to.values.size());
+  for (int i = 0; i < t.rows; ++i)
+    for (int j = 0; j < t.columns; ++j) {
+      const auto at = static_cast<std::size_t>((to.rows == 1 ? 0 : i) * to.columns + (to.columns == 1 ? 0 : j));
+      to.values[at] = begun[at] ? f(to.values[at], t.at(i, j)) : t.at(i, j);
+      begun[at] = true;
+    }
+  return to;
+}
+
+/// An expression: an array or a scalar, a difference or a maximum of two, a reduction, a formula with reductions of its own.
+struct tree {
+  enum { array, scalar, difference, maximum, reduce_sum, reduce_max, first_formula, last_formula = first_formula + 3 } kind;
+  int number = 0, axes = 3;
+  std::vector<std::unique_ptr<tree>> operands{};
+  bool keeps_axes = false;
+
+  int rank() const {
+    if (kind == array) return 2;
+    if (kind == scalar || kind == first_formula + 1 || kind == first_formula + 3) return 0;
+    if (kind == reduce_sum || kind == reduce_max) return keeps_axes ? 2 : 0;
+    int rank = 0;
+    for (const auto& o : operands) rank = std::max(rank, o->rank());
+    return rank;
+  }
+};
+
+struct statement_of_trees {
+  std::vector<std::unique_ptr<tree>> expressions;
+  std::vector<table> leaves;  // in the order of the graph
+  std::vector<int> axes{3};   // of each index space
+  graph g;
+
+  static table value_of(const tree& t, const std::vector<table>& arrays) {
+    if (t.kind <= tree::scalar) return arrays[static_cast<std::size_t>(t.number)];
+    const table a = value_of(*t.operands[0], arrays), b = t.operands.size() > 1 ? value_of(*t.operands[1], arrays) : table{};
+    const auto all = [](const table& x, reducer_of_two f) { return reduced(x, 3, f); };
+    // A formula's arguments are broadcast together first.
+    const int rows = std::max(a.rows, b.rows), columns = std::max(a.columns, b.columns);
+    const table x = stretched(a, rows, columns), y = stretched(b, rows, columns);
+    switch (static_cast<int>(t.kind)) {
+      case tree::difference: return join(a, b, subtract);
+      case tree::maximum: return join(a, b, greater);
+      case tree::reduce_sum: return reduced(a, t.axes, sum);
+      case tree::reduce_max: return reduced(a, t.axes, greater);
+      case tree::first_formula: return join(x, all(x, sum), subtract);
+      case tree::first_formula + 1: return join(all(join(x, all(x, greater), subtract), sum), all(x, greater), greater);
+      case tree::first_formula + 2: return join(join(x, all(join(y, all(x, greater), subtract), sum), subtract), y, greater);
+      default: return join(all(x, sum), all(y, greater), subtract);
+    }
+  }
+
+  symbol<dtype::float64> trace(const tree& t, tracer& tr, const std::vector<table>& arrays) {
+    using S = symbol<dtype::float64>;
+    if (t.kind <= tree::scalar) {
+      leaves.push_back(arrays[static_cast<std::size_t>(t.number)]);
+      return operand_symbol<dtype::float64>(t.kind == tree::array ? op::load : op::value, tr);
+    }
+    const bool reduces = t.kind == tree::reduce_sum || t.kind == tree::reduce_max;
+    int space = 0;
+    if (reduces || t.kind >= tree::first_formula) {
+      space = g.open_space(tr.operands, reduces, t.keeps_axes ? 2 : 0);
+      axes.push_back(t.axes);
+    }
+    const S a = trace(*t.operands[0], tr, arrays), b = t.operands.size() > 1 ? trace(*t.operands[1], tr, arrays) : a;
+    const auto max_of = [&](S x) { return max_function::trace(tr, x); };
+    const auto sum_of = [&](S x) { return sum_function::trace(tr, x); };
+    const S made = [&]() -> S {
+      switch (static_cast<int>(t.kind)) {
+        case tree::difference: return apply<op::subtract>(a, b);
+        case tree::maximum: return apply<op::max>(a, b);
+        case tree::reduce_sum: return sum_of(a);
+        case tree::reduce_max: return max_of(a);
+        case tree::first_formula: return apply<op::subtract>(a, sum_of(a));
+        case tree::first_formula + 1: return apply<op::max>(sum_of(apply<op::subtract>(a, max_of(a))), max_of(a));
+        case tree::first_formula + 2: return apply<op::max>(apply<op::subtract>(a, sum_of(apply<op::subtract>(b, max_of(a)))), b);
+        default: return apply<op::subtract>(sum_of(a), max_of(b));
+      }
+    }();
+    if (space > 0) {
+      g.spaces[space - 1].outputs.push_back(made.id);
+      g.close_space(tr.operands);
+    }
+    return made;
+  }
+  template <dtype D>
+  static symbol<D> operand_symbol(op code, tracer& t) {
+    return {t.g, t.g->add(code, D, {static_cast<std::uint64_t>(t.operands++)})};
+  }
+  void trace_all(const std::vector<table>& arrays) {
+    tracer t{&g};
+    for (std::size_t i = 0; i < expressions.size(); ++i) {
+      if (expressions[i]->rank() == 0) g.single |= 1u << i;
+      g.outputs.push_back(trace(*expressions[i], t, arrays).id);
+    }
+    g.operands = t.operands;
+  }
+};
+
+/// What a graph gives that is one pass, for each output.
+std::vector<table> run_pass(const graph& g, const std::vector<table>& inputs, int axes) {
+  table space{1, 1, {0}};
+  for (int i = 0; i < g.size(); ++i)
+    if (g[i].code == op::load) space = join(space, inputs[static_cast<std::size_t>(g[i].field(0))], sum);
+  for (const table& t : inputs) space = join(space, t, sum);  // what is not read counts as well
+  std::vector<table> at;
+  for (int i = 0; i < g.size(); ++i) {
+    const node& n = g[i];
+    const auto operand = [&](int k) -> const table& { return at[static_cast<std::size_t>(n.field(k))]; };
+    switch (n.code) {
+      case op::load: case op::fetch: case op::value: at.push_back(inputs[static_cast<std::size_t>(n.field(0))]); break;
+      case op::subtract: at.push_back(join(operand(0), operand(1), subtract)); break;
+      case op::max: at.push_back(join(operand(0), operand(1), greater)); break;
+      case op::folded: {
+        const fold& f = g.fold_at(n.field(0));
+        const graph& rule = g.rule_at(f.rule).combine;
+        const bool adds = rule[rule.outputs[0]].code == op::add;
+        at.push_back(reduced(stretched(at[static_cast<std::size_t>(f.values[0])], space.rows, space.columns), axes, adds ? sum : greater));
+        break;
+      }
+      default: ADD_FAILURE() << "an operation that no tree has: " << static_cast<int>(n.code); at.emplace_back();
+    }
+  }
+  std::vector<table> outputs;
+  for (int i = 0; i < g.outputs.size(); ++i) outputs.push_back(at[static_cast<std::size_t>(g.outputs[i])]);
+  return outputs;
+}
+
+std::vector<table> run_all_passes(const statement_of_trees& s) {
+  const pass_splitter split(s.g);
+  const auto plan = split.make_schedule();
+  std::vector<table> values(static_cast<std::size_t>(plan.values)), targets(s.expressions.size());
+  for (int p = 0; p < plan.passes; ++p) {
+    const scheduled_pass& pass = plan.pass[static_cast<std::size_t>(p)];
+    const graph g = split.pass_graph(p);
+    EXPECT_TRUE(image_of(g).is_one_pass);
+    for (int u = pass.first_use; u < pass.first_use + pass.uses; ++u) {
+      const pass_use& use = plan.use[static_cast<std::size_t>(u)];
+      std::vector<table> inputs;
+      for (int i = 0; i < pass.inputs; ++i) {
+        const int input = plan.input[static_cast<std::size_t>(use.first_input + i)];
+        inputs.push_back(input < plan.leaves ? s.leaves[static_cast<std::size_t>(input)] : values[static_cast<std::size_t>(input - plan.leaves)]);
+      }
+      const std::vector<table> got = run_pass(g, inputs, s.axes[static_cast<std::size_t>(use.space)]);
+      for (std::size_t i = 0; i < got.size(); ++i) {
+        const output_place& place = plan.output[static_cast<std::size_t>(use.first_output) + i];
+        if (place.value >= 0) values[static_cast<std::size_t>(place.value)] = got[i];
+        if (place.target >= 0) targets[static_cast<std::size_t>(place.target)] = got[i];
+      }
+    }
+  }
+  for (int k = 0; k < plan.copies; ++k) targets[static_cast<std::size_t>(plan.copy[static_cast<std::size_t>(k)].target)] = values[static_cast<std::size_t>(plan.copy[static_cast<std::size_t>(k)].value)];
+  return targets;
+}
+
+class trees {
+ public:
+  explicit trees(unsigned seed) : engine_(seed) {}
+  int below(int n) { return static_cast<int>(engine_() % static_cast<unsigned>(n)); }
+  std::unique_ptr<tree> draw(int depth, int arrays, bool along_axes) {
+    auto t = std::make_unique<tree>();
+    t->kind = static_cast<decltype(t->kind)>(depth == 0 ? below(8) == 0 ? tree::scalar : tree::array : tree::difference + below(tree::last_formula - tree::difference + 1));
+    if (t->kind <= tree::scalar) {
+      t->number = t->kind == tree::scalar ? arrays : below(arrays);
+      return t;
+    }
+    const bool reduces = t->kind == tree::reduce_sum || t->kind == tree::reduce_max;
+    if (reduces && along_axes && below(2) == 0) t->axes = 1 + below(3), t->keeps_axes = true;
+    for (int i = 0; i < (reduces ? 1 : 2); ++i) t->operands.push_back(draw(below(depth), arrays, along_axes));
+    // Beside arrays, reductions are of as many elements; what a formula makes of scalars alone is one value.
+    const bool of_arrays = t->kind >= (along_axes ? tree::first_formula : tree::reduce_sum);
+    while (of_arrays && t->operands[0]->rank() == 0) t->operands[0] = draw(below(depth), arrays, along_axes);
+    return t;
+  }
+  table numbers(int rows, int columns) {
+    table t{rows, columns, {}};
+    for (int i = 0; i < rows * columns; ++i) t.values.push_back(below(21) - 10);
+    return t;
+  }
+
+ private:
+  std::mt19937 engine_;
+};
+
+void compare(statement_of_trees& s, const std::vector<table>& arrays, unsigned seed) {
+  s.trace_all(arrays);
+  const std::vector<table> got = run_all_passes(s);
+  for (std::size_t i = 0; i < s.expressions.size(); ++i) {
+    const table want = statement_of_trees::value_of(*s.expressions[i], arrays);
+    for (int row = 0; row < want.rows; ++row)
+      for (int column = 0; column < want.columns; ++column) ASSERT_EQ(got[i].at(row, column), want.at(row, column)) << "seed " << seed << ", expression " << i;
+  }
+}
+
+TEST(split, an_expression_is_what_its_passes_give) {
+  for (unsigned seed = 0; seed < 4000; ++seed) {
+    trees random(seed);
+    const std::vector<table> arrays{random.numbers(3, 4), random.numbers(1, 4), random.numbers(3, 1), random.numbers(1, 1)};
+    statement_of_trees s;
+    s.expressions.push_back(random.draw(1 + random.below(5), 3, true));
+    compare(s, arrays, seed);
+  }
+}
+
+// Of one shape, so that reductions beside arrays are over one index space.
+TEST(split, several_expressions_are_what_their_passes_give) {
+  for (unsigned seed = 0; seed < 4000; ++seed) {
+    trees random(seed);
+    const std::vector<table> arrays{random.numbers(3, 4), random.numbers(3, 4), random.numbers(1, 1)};
+    statement_of_trees s;
+    for (int i = 0; i < 1 + random.below(4); ++i) s.expressions.push_back(random.draw(1 + random.below(4), 2, false));
+    compare(s, arrays, seed);
+  }
+}
+
+struct pass_counts { int passes, uses, values; };
+template <class F>
+pass_counts count_passes(int leaves, const F& f) {
+  graph g;
+  tracer t{&g};
+  f(g, t);
+  g.operands = leaves;
+  const auto plan = pass_splitter(g).make_schedule();
+  return {plan.passes, plan.uses, plan.values};
+}
+
+// max(x) twice is one program, run twice only where x is not x.
+TEST(split, equal_reductions_share_a_program) {
+  const auto leaf = [](tracer& t) { return statement_of_trees::operand_symbol<dtype::float32>(op::load, t); };
+  const auto max_of_leaf = [&](tracer& t) {
+    t.g->open_space(t.operands, true, 0);
+    const auto m = max_function::trace(t, leaf(t));
+    t.g->spaces[t.g->space - 1].outputs.push_back(m.id);
+    t.g->close_space(t.operands);
+    return m;
+  };
+  const pass_counts softmax = count_passes(4, [&](graph& g, tracer& t) {
+    const auto above = apply<op::exp>(apply<op::subtract>(leaf(t), max_of_leaf(t)));
+    g.open_space(t.operands, true, 0);
+    const auto below = sum_function::trace(t, apply<op::exp>(apply<op::subtract>(leaf(t), max_of_leaf(t))));
+    g.spaces[g.space - 1].outputs.push_back(below.id);
+    g.close_space(t.operands);
+    g.outputs.push_back(apply<op::divide>(above, below).id);
+  });
+  EXPECT_EQ(std::tuple(softmax.passes, softmax.uses, softmax.values), std::tuple(3, 4, 3));
+  const pass_counts quotient = count_passes(2, [&](graph& g, tracer& t) {
+    g.outputs.push_back(apply<op::divide>(max_of_leaf(t), max_of_leaf(t)).id);
+    g.single = 1;
+  });
+  EXPECT_EQ(std::tuple(quotient.passes, quotient.uses, quotient.values), std::tuple(2, 3, 2));
+}
+
+}  // namespace
