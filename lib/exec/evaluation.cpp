@@ -211,7 +211,10 @@ void evaluation::passes::queue(std::size_t count, const launch& fixed) const {
       const pass_of_space::output& o = p.outputs[i];
       writes_targets = writes_targets || !o.targets.empty();
       operand unused;
-      unused.kind = operand_kind::result, unused.type = code.pass.view.type(static_cast<int>(i)), unused.discarded = true, unused.needs_elements = false;
+      unused.kind = operand_kind::result;
+      unused.type = code.pass.view.type(static_cast<int>(i));
+      unused.discarded = true;
+      unused.needs_elements = false;
       operands.push_back(o.value >= 0 ? result_operand(p, i, values_[static_cast<std::size_t>(o.value)])
                                       : o.targets.empty() ? unused : targets_[static_cast<std::size_t>(o.targets[0])]);
     }

@@ -49,4 +49,15 @@ TEST_P(reductions_page, in_formulas) {
   EXPECT_EQ(product.copy_to_host(), (std::vector<double>{0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3}));
 }
 
+TEST_P(reductions_page, of_a_formula_for_its_elements) {
+  const dsl::array<double> x = dsl::zeros<double>(4);
+  dsl::array<double> y;
+  const auto softmax = dsl::vectorize([](auto x) {
+    auto e = exp(x - dsl::max(x));
+    return e / dsl::sum(e);
+  });
+  y = softmax(x);                                                   // three kernels: max, sum, elements
+  EXPECT_EQ(y.copy_to_host(), (std::vector<double>(4, 0.25)));
+}
+
 }  // namespace

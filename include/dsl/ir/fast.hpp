@@ -34,7 +34,7 @@ constexpr int make_fast(graph& g, int node) {
       const fold& f = g.fold_at(n.field(0));
       sequence<int> values;
       for (int k = 0; k < f.values.size(); ++k) values.push_back(fast[f.values[k]]);
-      fast[i] = g.add(op::folded, n.type, fields(g.add_fold(f.rule, std::move(values)), n.field(1)));
+      fast[i] = g.add(op::folded, n.type, fields(g.add_fold(f.rule, f.space, std::move(values)), n.field(1)));
       continue;
     }
     const int arity = info(n.code).arity;

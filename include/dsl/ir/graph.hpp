@@ -79,8 +79,8 @@ class graph {
 
   /// Folds the values of nodes and returns the fold's number: that of an equal one, where there is one.
   constexpr int add_fold(fold_rule rule, sequence<int> values);
-  /// The same rule for other values.
-  constexpr int add_fold(int rule, sequence<int> values);
+  /// The same rule for other values, in an index space.
+  constexpr int add_fold(int rule, int in_space, sequence<int> values);
   constexpr const fold& fold_at(int i) const { return folds_[i]; }
   constexpr const fold_rule& rule_at(int i) const;
   constexpr int fold_count() const { return folds_.size(); }
@@ -149,16 +149,16 @@ constexpr int graph::add_fold(fold_rule rule, sequence<int> values) {
   int known = 0;
   while (known < rules_.size() && !(rules_[known] == rule)) ++known;
   if (known == rules_.size()) rules_.push_back(std::move(rule));
-  return add_fold(known, std::move(values));
+  return add_fold(known, space, std::move(values));
 }
 
-constexpr int graph::add_fold(int rule, sequence<int> values) {
+constexpr int graph::add_fold(int rule, int in_space, sequence<int> values) {
   for (int i = 0; i < folds_.size(); ++i) {
-    bool same = folds_[i].rule == rule && folds_[i].space == space;
+    bool same = folds_[i].rule == rule && folds_[i].space == in_space;
     for (int k = 0; same && k < values.size(); ++k) same = folds_[i].values[k] == values[k];
     if (same) return i;
   }
-  folds_.push_back(fold{rule, space, std::move(values)});
+  folds_.push_back(fold{rule, in_space, std::move(values)});
   return folds_.size() - 1;
 }
 

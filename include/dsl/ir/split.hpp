@@ -1,94 +1,11 @@
 // Splits a graph into passes by the depth of its reductions.
 #pragma once
 
+#include <dsl/ir/copy.hpp>
+#include <dsl/ir/origin.hpp>
 #include <dsl/ir/schedule.hpp>
 
 namespace dsl::detail {
-
-/// How a node becomes known: from scalars alone; from what the reductions of one index space at one depth leave; from values of several;
-/// for each element. A reduction of elements that depend on no other has depth 1.
-struct origin {
-  enum kind_of_node { scalar, reduced, combined, element } kind = scalar;
-  int space = 0, depth = 0;
-  bool is_array = false;  // where it is of reductions: along axes
-};
-
-// Templates, since most files split no graph, and what is not instantiated costs them less.
-
-/// How each node of a graph becomes known.
-template <class Graph>
-class node_origins {
- public:
-  constexpr explicit node_origins(const Graph& g) : g_(g), fold_depths_(g.fold_count(), 0), space_depths_(g.spaces.size() + 1, 0) {
-    for (int i = 0; i < g.size(); ++i) origins_.push_back(origin_of(g[i]));
-  }
-  constexpr const origin& operator[](int node) const { return origins_[node]; }
-  /// Whether all of some nodes are single values of reductions.
-  constexpr bool are_values(const sequence<int>& nodes) const {
-    bool all = true;
-    for (int i = 0; i < nodes.size(); ++i) {
-      const origin& o = origins_[nodes[i]];
-      all = all && (o.kind == origin::reduced || o.kind == origin::combined) && !o.is_array;
-    }
-    return all;
-  }
-  /// Whether an index space gives single values to the one around it.
-  constexpr bool gives_values(int space) const {
-    const index_space& s = g_.spaces[space - 1];
-    return s.reduces || (s.outputs.size() > 0 && are_values(s.outputs));
-  }
-  /// Whether what a space gives are arrays among the operands of another.
-  constexpr bool holds_arrays_of(int outer, int space) const {
-    if (!g_.spaces[space - 1].reduces || g_.spaces[space - 1].rank == 0) return false;
-    int at = g_.spaces[space - 1].parent;
-    while (at != outer && at != 0 && !gives_values(at)) at = g_.spaces[at - 1].parent;
-    return at == outer;
-  }
-  /// The greatest depth of a space's reductions.
-  constexpr int depth_of_space(int space) const { return space_depths_[space]; }
-
- private:
-  static constexpr int greater(int a, int b) { return a > b ? a : b; }
-  constexpr origin reduced_in(int space, int depth) const { return {origin::reduced, space, depth, space > 0 && g_.spaces[space - 1].rank > 0}; }
-  constexpr origin origin_of(const node& n) {
-    if (n.code == op::folded) return reduced_in(g_.fold_at(n.field(0)).space, depth_of_fold(n.field(0)));
-    if (n.code == op::count) return reduced_in(n.field(0), 0);
-    origin o{n.code <= op::index || n.code == op::gather ? origin::element : origin::scalar, 0, 0};
-    for (int k = 0; k < count_inputs(n); ++k) o = join(o, origins_[input_node(n, k)]);
-    return o;
-  }
-  constexpr int depth_of_fold(int number) {
-    int& depth = fold_depths_[number];
-    const fold& f = g_.fold_at(number);
-    if (depth == 0) {
-      for (int k = 0; k < f.values.size(); ++k) depth = greater(depth, origins_[f.values[k]].depth);
-      // Its operands are broadcast together first, those too that it does not reduce.
-      for (int k = 1; f.space > 0 && k <= g_.spaces.size(); ++k)
-        if (holds_arrays_of(f.space, k)) depth = greater(depth, space_depths_[k]);
-      space_depths_[f.space] = greater(space_depths_[f.space], ++depth);
-    }
-    return depth;
-  }
-  // A count (depth 0) comes with the reductions of its index space, and single values of lower depth can be read beside them.
-  constexpr origin join(origin a, origin b) const {
-    const int depth = greater(a.depth, b.depth);
-    const origin both{origin::combined, 0, depth, a.is_array || b.is_array};
-    if (a.kind == origin::element || b.kind == origin::element) return {origin::element, 0, depth};
-    if (a.kind == origin::scalar) return b;
-    if (b.kind == origin::scalar) return a;
-    if (a.kind == origin::combined || b.kind == origin::combined) return both;
-    if (a.space == b.space && (a.depth == b.depth || a.depth == 0 || b.depth == 0)) return reduced_in(a.space, depth);
-    if (a.depth != b.depth) {
-      const origin &later = a.depth > b.depth ? a : b, &earlier = a.depth > b.depth ? b : a;
-      if (!earlier.is_array) return later;
-    }
-    return both;
-  }
-
-  const Graph& g_;
-  sequence<int> fold_depths_, space_depths_;
-  sequence<origin> origins_;
-};
 
 /// Splits a graph into passes. What is known for each element is computed anew in every pass that needs it; what a reduction leaves is
 /// stored, once. Passes of one depth whose operands are of the same kinds and dtypes become one program.
@@ -96,7 +13,6 @@ template <class Graph>
 class pass_splitter {
  public:
   constexpr explicit pass_splitter(const Graph& g) : g_(g), origins_(g) {
-    find_leaves();
     find_values();
     make_uses();
     number_values();
@@ -106,7 +22,7 @@ class pass_splitter {
 
   constexpr roomy_schedule make_schedule() const {
     roomy_schedule to;
-    to.leaves = leaves_.size();
+    to.leaves = origins_.leaf_count();
     for (int i = 0; i < g_.outputs.size(); ++i)
       if (origins_[g_.outputs[i]].kind == origin::reduced) to.reduced |= 1u << i;
     for (int k = 0; k < values_.size(); ++k) {
@@ -202,12 +118,6 @@ class pass_splitter {
       if (to[i] == value) return;
     to.push_back(value);
   }
-  // Whether it is within no other reduction.
-  constexpr bool is_direct(int number) const {
-    for (int at = space(number).parent; at != 0; at = space(at).parent)
-      if (space(at).reduces) return false;
-    return true;
-  }
   constexpr bool is_single(int output) const { return (g_.single >> output & 1) != 0; }
 
   constexpr void make_uses() {
@@ -219,7 +129,7 @@ class pass_splitter {
       const origin& o = origins_[g_.outputs[i]];
       if (o.kind == origin::reduced) {
         add_once(use_of({o.space, o.depth}).results, g_.outputs[i]);
-        if (is_direct(o.space) && o.depth - 1 > last) last = o.depth - 1;
+        if (origins_.is_direct(o.space) && o.depth - 1 > last) last = o.depth - 1;
       } else if (is_single(i) && o.kind != origin::element) {
         singles.elements.push_back(i);
       } else {
@@ -228,20 +138,12 @@ class pass_splitter {
       }
     }
     for (int k = 1; k <= g_.spaces.size(); ++k)
-      if (shapes_elements(k) && origins_.depth_of_space(k) > last) last = origins_.depth_of_space(k);
+      if (origins_.shapes_elements(k) && origins_.depth_of_space(k) > last) last = origins_.depth_of_space(k);
     attach_scalars(singles);
     sort_uses();
     if (arrays.elements.size() > 0) fuse(arrays, last);
     if (arrays.elements.size() > 0) uses_.push_back(std::move(arrays));
     if (singles.elements.size() > 0) uses_.push_back(std::move(singles));
-  }
-  // Whether what a space gives are arrays among the arguments of a formula that gives elements, whether it uses them or not.
-  constexpr bool shapes_elements(int number) const {
-    for (int outer = space(number).parent; outer != 0; outer = space(outer).parent) {
-      if (origins_.gives_values(outer)) return false;
-      if (origins_.holds_arrays_of(outer, number)) return true;
-    }
-    return false;
   }
   // Single values of scalars alone are computed beside the first reductions that go to a target as one value.
   constexpr void attach_scalars(use& singles) {
@@ -270,7 +172,7 @@ class pass_splitter {
     sequence<use> left;
     for (int i = 0; i < uses_.size(); ++i) {
       use& u = uses_[i];
-      if (u.reductions[0].depth == last + 1 && is_direct(u.reductions[0].space) && goes_to_target(u)) {
+      if (u.reductions[0].depth == last + 1 && origins_.is_direct(u.reductions[0].space) && goes_to_target(u)) {
         arrays.reductions.push_back(u.reductions[0]);
         for (int k = 0; k < u.results.size(); ++k) arrays.results.push_back(u.results[k]);
       } else {
@@ -310,22 +212,6 @@ class pass_splitter {
     return place;
   }
 
-  constexpr void find_leaves() {
-    for (int i = 0; i < g_.size(); ++i) {
-      const node& n = g_[i];
-      if (n.code > op::fetch || (n.code == op::index && n.field(0) == position)) continue;
-      while (leaves_.size() <= n.field(0)) leaves_.push_back(-1);
-      leaves_[n.field(0)] = i;
-    }
-    space_of_leaf_ = sequence<int>(leaves_.size(), 0);
-    for (int k = 1; k <= g_.spaces.size(); ++k)
-      for (int i = space(k).first; i < space(k).end; ++i) space_of_leaf_[i] = k;
-  }
-  constexpr bool is_leaf_of(int leaf, int number) const {
-    int at = space_of_leaf_[leaf];
-    while (at != number && at != 0 && !origins_.gives_values(at)) at = space(at).parent;
-    return at == number;
-  }
   static constexpr bool is_inside(const use& u, const origin& o) {
     if (o.kind != origin::reduced) return false;
     for (int i = 0; i < u.reductions.size(); ++i)
@@ -354,17 +240,17 @@ class pass_splitter {
     int found = -1;
     for (int k = values_.size() - 1; k >= 0; --k) {
       if (origins_[values_[k]].space != number) continue;
-      if (reads[leaves_.size() + k] != 0) return;
+      if (reads[origins_.leaf_count() + k] != 0) return;
       found = k;
     }
-    if (found >= 0) reads[leaves_.size() + found] = 1;
+    if (found >= 0) reads[origins_.leaf_count() + found] = 1;
   }
-  constexpr int leaf_of_input(int input) const { return input < leaves_.size() ? input : first_leaf(origins_[values_[input - leaves_.size()]].space); }
+  constexpr int leaf_of_input(int input) const { return input < origins_.leaf_count() ? input : first_leaf(origins_[values_[input - origins_.leaf_count()]].space); }
   constexpr void find_inputs(use& u) {
-    sequence<char> reads(leaves_.size() + values_.size(), 0);
-    for (int i = 0; i < leaves_.size(); ++i) {
-      bool mine = u.reductions.size() == 0 || u.elements.size() > 0 ? holds_arrays(u) && is_leaf_of(i, 0) : false;
-      for (int k = 0; k < u.reductions.size(); ++k) mine = mine || is_leaf_of(i, u.reductions[k].space);
+    sequence<char> reads(origins_.leaf_count() + values_.size(), 0);
+    for (int i = 0; i < origins_.leaf_count(); ++i) {
+      bool mine = u.reductions.size() == 0 || u.elements.size() > 0 ? holds_arrays(u) && origins_.is_leaf_of(i, 0) : false;
+      for (int k = 0; k < u.reductions.size(); ++k) mine = mine || origins_.is_leaf_of(i, u.reductions[k].space);
       if (mine) reads[i] = 1;
     }
     const sequence<char> needed = nodes_of(u);
@@ -373,7 +259,7 @@ class pass_splitter {
       if (needed[i] == 0) continue;
       const node& n = g_[i];
       if (is_input(u, i)) {
-        reads[leaves_.size() + numbers_[i]] = 1;
+        reads[origins_.leaf_count() + numbers_[i]] = 1;
       } else if (n.code <= op::fetch && !(n.code == op::index && n.field(0) == position)) {
         reads[n.field(0)] = 1;
       } else if (n.code == op::call) {
@@ -386,11 +272,11 @@ class pass_splitter {
       }
     }
     for (int k = 1; k <= g_.spaces.size(); ++k) {
-      bool shapes = u.elements.size() > 0 && holds_arrays(u) && shapes_elements(k);
+      bool shapes = u.elements.size() > 0 && holds_arrays(u) && origins_.shapes_elements(k);
       for (int i = 0; i < u.reductions.size(); ++i) shapes = shapes || origins_.holds_arrays_of(u.reductions[i].space, k);
       if (shapes) add_value_of(k, reads);
     }
-    for (int leaf = 0; leaf < leaves_.size(); ++leaf)
+    for (int leaf = 0; leaf < origins_.leaf_count(); ++leaf)
       for (int i = 0; i < reads.size(); ++i)
         if (reads[i] != 0 && leaf_of_input(i) == leaf) u.inputs.push_back(i);
   }
@@ -408,11 +294,11 @@ class pass_splitter {
     friend constexpr bool operator==(const kind_of_input& a, const kind_of_input& b) { return a.code == b.code && a.type == b.type; }
   };
   constexpr kind_of_input kind_of(int input) const {
-    if (input < leaves_.size()) {
-      const node& n = g_[leaves_[input]];
+    if (input < origins_.leaf_count()) {
+      const node& n = g_[origins_.leaf_node(input)];
       return {n.code, n.type};
     }
-    const int value = values_[input - leaves_.size()];
+    const int value = values_[input - origins_.leaf_count()];
     return {rank_of(origins_[value].space) == 0 ? op::fetch : op::load, g_[value].type};
   }
   constexpr bool may_share(const use& a, const use& b) const {
@@ -457,56 +343,21 @@ class pass_splitter {
     }
     return to;
   }
-  static constexpr std::uint64_t place_in(const sequence<int>& inputs, int input) {
-    int k = 0;
-    while (inputs[k] != input) ++k;
-    return static_cast<std::uint64_t>(k);
-  }
   constexpr sequence<int> copy_nodes(const use& u, graph& to) const {
     const sequence<char> needed = nodes_of(u);
-    sequence<int> copied(g_.size(), -1), folds(g_.fold_count(), -1);
-    for (int i = 0; i < g_.size(); ++i) {
-      if (needed[i] == 0) continue;
-      node n = g_[i];
-      if (is_input(u, i)) {
-        const int input = leaves_.size() + numbers_[i];
-        n = node{kind_of(input).code, n.type, literal{place_in(u.inputs, input), 0}};
-      } else if (n.code == op::count) {
-        n.word = literal{};
-      } else if (n.code == op::index && n.field(0) == position) {
-        n.word = fields(position);
-      } else if (n.code <= op::fetch) {
-        n.word.bits = place_in(u.inputs, n.field(0));
-      } else if (n.code == op::folded) {
-        int& number = folds[n.field(0)];
-        if (number < 0) number = copy_fold(g_.fold_at(n.field(0)), copied, to);
-        n.word = fields(number, n.field(1));
-      } else {
-        const int inputs = n.code == op::call ? 1 : count_inputs(n), first = n.code == op::call ? 1 : 0;
-        for (int k = first; k < first + inputs; ++k) {
-          n.word.bits &= ~(std::uint64_t{0xffff} << 16 * k);
-          n.word.bits |= static_cast<std::uint64_t>(copied[g_[i].field(k)]) << 16 * k;
-        }
-      }
-      copied[i] = to.add(n.code, n.type, n.word);
+    sequence<int> places(g_.size(), -1);
+    sequence<op> codes(g_.size(), op::load);
+    for (int k = 0; k < u.inputs.size(); ++k) {
+      const int node = u.inputs[k] < origins_.leaf_count() ? origins_.leaf_node(u.inputs[k]) : values_[u.inputs[k] - origins_.leaf_count()];
+      places[node] = k;
+      codes[node] = kind_of(u.inputs[k]).code;
     }
-    return copied;
-  }
-  constexpr int copy_fold(const fold& f, const sequence<int>& copied, graph& to) const {
-    const fold_rule& from = g_.rule_at(f.rule);
-    fold_rule rule;
-    rule.needs_elements = from.needs_elements;
-    for (int i = 0; i < from.combine.size(); ++i) rule.combine.add(from.combine[i].code, from.combine[i].type, from.combine[i].word);
-    for (int i = 0; i < from.combine.outputs.size(); ++i) rule.combine.outputs.push_back(from.combine.outputs[i]);
-    for (int i = 0; i < from.identity.size(); ++i) rule.identity.push_back(from.identity[i]);
-    sequence<int> values;
-    for (int i = 0; i < f.values.size(); ++i) values.push_back(copied[f.values[i]]);
-    return to.add_fold(std::move(rule), std::move(values));
+    return copy_into(to, g_, needed, places, codes);
   }
 
   const Graph& g_;
   node_origins<Graph> origins_;
-  sequence<int> leaves_, space_of_leaf_, values_, numbers_;
+  sequence<int> values_, numbers_;
   sequence<char> live_, is_value_;
   sequence<use> uses_;
   sequence<sequence<int>> passes_;

@@ -1,0 +1,53 @@
+// Copies a part of a graph into another.
+#pragma once
+
+#include <dsl/ir/program.hpp>
+
+namespace dsl::detail {
+
+/// A fold of nodes that have been copied.
+template <class Graph>
+constexpr int copy_fold(Graph& to, const graph& from, const fold& f, const sequence<int>& copied) {
+  const fold_rule& known = from.rule_at(f.rule);
+  fold_rule rule;
+  rule.needs_elements = known.needs_elements;
+  for (int i = 0; i < known.combine.size(); ++i) rule.combine.add(known.combine[i].code, known.combine[i].type, known.combine[i].word);
+  for (int i = 0; i < known.combine.outputs.size(); ++i) rule.combine.outputs.push_back(known.combine.outputs[i]);
+  for (int i = 0; i < known.identity.size(); ++i) rule.identity.push_back(known.identity[i]);
+  sequence<int> values;
+  for (int i = 0; i < f.values.size(); ++i) values.push_back(copied[f.values[i]]);
+  return to.add_fold(std::move(rule), std::move(values));
+}
+
+/// Copies the `needed` nodes, all of one index space there, and gives their new numbers. Where `places` has a number, the node becomes the
+/// operand of that number, read by `codes`.
+template <class Graph>
+constexpr sequence<int> copy_into(Graph& to, const graph& from, const sequence<char>& needed, const sequence<int>& places, const sequence<op>& codes) {
+  sequence<int> copied(from.size(), -1), folds(from.fold_count(), -1);
+  for (int i = 0; i < from.size(); ++i) {
+    if (needed[i] == 0) continue;
+    node n = from[i];
+    if (places[i] >= 0) {
+      n = node{codes[i], n.type, fields(places[i])};
+    } else if (n.code == op::count) {
+      n.word = literal{};
+    } else if (n.code == op::index) {
+      n.word = fields(position);
+    } else if (n.code == op::folded) {
+      int& number = folds[n.field(0)];
+      if (number < 0) number = copy_fold(to, from, from.fold_at(n.field(0)), copied);
+      n.word = fields(number, n.field(1));
+    } else {
+      // A call's arguments stand one after another.
+      const int first = n.code == op::call ? 1 : 0, last = n.code == op::call ? 2 : count_inputs(n);
+      for (int k = first; k < last; ++k) {
+        n.word.bits &= ~(std::uint64_t{0xffff} << 16 * k);
+        n.word.bits |= static_cast<std::uint64_t>(copied[from[i].field(k)]) << 16 * k;
+      }
+    }
+    copied[i] = to.add(n.code, n.type, n.word);
+  }
+  return copied;
+}
+
+}  // namespace dsl::detail

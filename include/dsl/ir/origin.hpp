@@ -1,0 +1,128 @@
+// How each node of a graph becomes known: for each element, or by reductions, of which depth.
+#pragma once
+
+#include <dsl/ir/program.hpp>
+
+namespace dsl::detail {
+
+/// How a node becomes known: from scalars alone; from what the reductions of one index space at one depth leave; from values of several;
+/// for each element. A reduction of elements that depend on no other has depth 1.
+struct origin {
+  enum kind_of_node { scalar, reduced, combined, element } kind = scalar;
+  int space = 0, depth = 0;
+  bool is_array = false;  // where it is of reductions: along axes
+};
+
+// Templates, since most files split no graph, and what is not instantiated costs them less.
+
+/// How each node of a graph becomes known.
+template <class Graph>
+class node_origins {
+ public:
+  constexpr explicit node_origins(const Graph& g) : g_(g), fold_depths_(g.fold_count(), 0), space_depths_(g.spaces.size() + 1, 0) {
+    for (int i = 0; i < g.size(); ++i) origins_.push_back(origin_of(g[i]));
+    find_leaves();
+  }
+  constexpr const origin& operator[](int node) const { return origins_[node]; }
+  /// Whether all of some nodes are single values of reductions.
+  constexpr bool are_values(const sequence<int>& nodes) const {
+    bool all = true;
+    for (int i = 0; i < nodes.size(); ++i) {
+      const origin& o = origins_[nodes[i]];
+      all = all && (o.kind == origin::reduced || o.kind == origin::combined) && !o.is_array;
+    }
+    return all;
+  }
+  /// Whether an index space gives single values to the one around it.
+  constexpr bool gives_values(int space) const {
+    const index_space& s = g_.spaces[space - 1];
+    return s.reduces || (s.outputs.size() > 0 && are_values(s.outputs));
+  }
+  /// Whether what a space gives are arrays among the operands of another.
+  constexpr bool holds_arrays_of(int outer, int space) const {
+    if (!g_.spaces[space - 1].reduces || g_.spaces[space - 1].rank == 0) return false;
+    int at = g_.spaces[space - 1].parent;
+    while (at != outer && at != 0 && !gives_values(at)) at = g_.spaces[at - 1].parent;
+    return at == outer;
+  }
+  /// Whether a space is within no reduction.
+  constexpr bool is_direct(int number) const {
+    for (int at = space(number).parent; at != 0; at = space(at).parent)
+      if (space(at).reduces) return false;
+    return true;
+  }
+  /// Whether what a space gives are arrays among the arguments of a formula that gives elements, whether it uses them or not.
+  constexpr bool shapes_elements(int number) const {
+    for (int outer = space(number).parent; outer != 0; outer = space(outer).parent) {
+      if (gives_values(outer)) return false;
+      if (holds_arrays_of(outer, number)) return true;
+    }
+    return false;
+  }
+  /// The greatest depth of a space's reductions.
+  constexpr int depth_of_space(int space) const { return space_depths_[space]; }
+  /// Leaves: how many; the node that reads one; whether it is an operand of an index space.
+  constexpr int leaf_count() const { return leaves_.size(); }
+  constexpr int leaf_node(int leaf) const { return leaves_[leaf]; }
+  constexpr bool is_leaf_of(int leaf, int number) const {
+    int at = space_of_leaf_[leaf];
+    while (at != number && at != 0 && !gives_values(at)) at = space(at).parent;
+    return at == number;
+  }
+
+ private:
+  constexpr const index_space& space(int number) const { return g_.spaces[number - 1]; }
+  constexpr void find_leaves() {
+    for (int i = 0; i < g_.size(); ++i) {
+      const node& n = g_[i];
+      if (n.code > op::fetch || (n.code == op::index && n.field(0) == position)) continue;
+      while (leaves_.size() <= n.field(0)) leaves_.push_back(-1);
+      leaves_[n.field(0)] = i;
+    }
+    space_of_leaf_ = sequence<int>(leaves_.size(), 0);
+    for (int k = 1; k <= g_.spaces.size(); ++k)
+      for (int i = space(k).first; i < space(k).end; ++i) space_of_leaf_[i] = k;
+  }
+  static constexpr int greater(int a, int b) { return a > b ? a : b; }
+  constexpr origin reduced_in(int space, int depth) const { return {origin::reduced, space, depth, space > 0 && g_.spaces[space - 1].rank > 0}; }
+  constexpr origin origin_of(const node& n) {
+    if (n.code == op::folded) return reduced_in(g_.fold_at(n.field(0)).space, depth_of_fold(n.field(0)));
+    if (n.code == op::count) return reduced_in(n.field(0), 0);
+    origin o{n.code <= op::index || n.code == op::gather ? origin::element : origin::scalar, 0, 0};
+    for (int k = 0; k < count_inputs(n); ++k) o = join(o, origins_[input_node(n, k)]);
+    return o;
+  }
+  constexpr int depth_of_fold(int number) {
+    int& depth = fold_depths_[number];
+    const fold& f = g_.fold_at(number);
+    if (depth == 0) {
+      for (int k = 0; k < f.values.size(); ++k) depth = greater(depth, origins_[f.values[k]].depth);
+      // Its operands are broadcast together first, those too that it does not reduce.
+      for (int k = 1; f.space > 0 && k <= g_.spaces.size(); ++k)
+        if (holds_arrays_of(f.space, k)) depth = greater(depth, space_depths_[k]);
+      space_depths_[f.space] = greater(space_depths_[f.space], ++depth);
+    }
+    return depth;
+  }
+  // A count (depth 0) comes with the reductions of its index space, and single values of lower depth can be read beside them.
+  constexpr origin join(origin a, origin b) const {
+    const int depth = greater(a.depth, b.depth);
+    const origin both{origin::combined, 0, depth, a.is_array || b.is_array};
+    if (a.kind == origin::element || b.kind == origin::element) return {origin::element, 0, depth};
+    if (a.kind == origin::scalar) return b;
+    if (b.kind == origin::scalar) return a;
+    if (a.kind == origin::combined || b.kind == origin::combined) return both;
+    if (a.space == b.space && (a.depth == b.depth || a.depth == 0 || b.depth == 0)) return reduced_in(a.space, depth);
+    if (a.depth != b.depth) {
+      const origin &later = a.depth > b.depth ? a : b, &earlier = a.depth > b.depth ? b : a;
+      if (!earlier.is_array) return later;
+    }
+    return both;
+  }
+
+  const Graph& g_;
+  sequence<int> fold_depths_, space_depths_, leaves_, space_of_leaf_;
+  sequence<origin> origins_;
+};
+
+}  // namespace dsl::detail
