@@ -12,6 +12,8 @@ struct kernel_entry {
   const pass_view& pass;
 };
 
+class kernel_parameters;
+
 /// Memory that a kernel may read and write, beside its operands'.
 struct memory_range {
   const void* begin;
@@ -32,6 +34,16 @@ struct kernel_launch : kernel_entry {
   int other_count = 0;
 };
 
+/// The partial results of a pass that reduces: for each group of results as many as blocks left, of one launch or of several. Those of a
+/// group lie side by side.
+struct partial_results {
+  std::int64_t groups;
+  std::int64_t count;  // of each group
+  std::size_t bytes;   // of one
+
+  std::size_t all_bytes() const { return static_cast<std::size_t>(groups * count) * bytes; }
+};
+
 /// Plans grids, fills kernels' parameters, and gives them memory for what their blocks tell each other.
 class grid_executor : public executor {
  public:
@@ -47,6 +59,17 @@ class grid_executor : public executor {
   std::string describe(const plan& p) const override;
   plan plan_pass(const prepared& pass) const override;
   void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop, const stream& on) const override;
+
+  // A reduction in two steps, between which a device's partial results may come together with others': of passes of the same code, shapes
+  // and layout, over elements of their own.
+
+  /// What the first step leaves.
+  partial_results partials_of(const prepared& pass) const;
+  /// Queues the reduction of a pass's elements to partial results, which become those from number `first` on in each group of `all`.
+  void reduce_to_partials(const prepared& pass, const partial_results& all, void* memory, std::int64_t first, const stream& on) const;
+  /// Queues the computation of a pass's results from partial results; each is of `count` elements.
+  void finish_partials(const prepared& pass, const partial_results& all, const void* memory, std::int64_t count, const stream& on) const;
+
   loop_support supports(const loop& of) const override;
   plan plan_loop(const loop& of, strategy how) const override;
   void run_loop(const loop& of, const plan& p, const loop_steps& steps, const stream& on) const override;
@@ -62,6 +85,7 @@ class grid_executor : public executor {
 
  private:
   kernel_entry entry_of(const loop& of) const;
+  void launch_pass(const prepared& pass, const plan& p, kernel_parameters& given, const memory_range* others, int other_count, const stream& on) const;
 
   kernel_target target_;
   bool has_graphs_;

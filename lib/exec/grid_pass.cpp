@@ -88,27 +88,63 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
   return given;
 }
 
+void grid_executor::launch_pass(const prepared& pass, const plan& p, kernel_parameters& given, const memory_range* others, int other_count,
+                                const stream& on) const {
+  const program_code& code = pass.code();
+  const pass_kernels& kernels = *compiled(code.kernels);
+  launch_kernel({{kernels.kernel[pass.space().linear ? 0 : 1], kernels.architectures, code.name, code.pass.view}, p.grid, p.block, p.shared_bytes, given.data(),
+                 pass.operands(), code.inputs, code.outputs(), p.elements, false, others, other_count}, on);
+}
+
+namespace {
+
+// The partial results of a launch that takes the plan.
+partial_results partials_of_plan(const plan& p, const program_code& code) {
+  return {p.groups, p.splits, static_cast<std::size_t>(p.slots * (p.block / p.parts) * code.pass.accumulator_bytes)};
+}
+
+}  // namespace
+
 void grid_executor::run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop, const stream& on) const {
   const program_code& code = pass.code();
-  const geometry& g = pass.space();
   const plan p = plan_pass(pass);
-  kernel_parameters given = pass_parameters(code, pass.operands(), g, p, recorded, stop);
-  const pass_kernels& kernels = *compiled(code.kernels);
+  kernel_parameters given = pass_parameters(code, pass.operands(), pass.space(), p, recorded, stop);
   memory_range others[max_operands + 2];
   int other_count = 0;
   for (int i = 0; recorded != nullptr && i < code.outputs(); ++i)
     if (recorded[i] != 0) others[other_count++] = {reinterpret_cast<const void*>(recorded[i]), static_cast<std::size_t>(size_of(code.pass.view.type(i))), false};
   workspace scratch{};
   if (code.folds() && p.splits > 1) {
-    const auto bytes = static_cast<std::size_t>(p.grid * p.slots * (p.block / p.parts) * code.pass.accumulator_bytes);
+    const std::size_t bytes = partials_of_plan(p, code).all_bytes();
     scratch = scratch_of(on, bytes);
     fold_walk& reduction = given.header().folds;
     reduction.partials_left = scratch.partials, reduction.partials_taken = scratch.partials, reduction.tickets = scratch.tickets;
     others[other_count++] = {scratch.partials, bytes, true};
     others[other_count++] = {scratch.tickets, static_cast<std::size_t>(p.groups) * sizeof(unsigned), false};
   }
-  launch_kernel({{kernels.kernel[g.linear ? 0 : 1], kernels.architectures, code.name, code.pass.view}, p.grid, p.block, p.shared_bytes, given.data(),
-          pass.operands(), code.inputs, code.outputs(), p.elements, false, others, other_count}, on);
+  launch_pass(pass, p, given, others, other_count, on);
+}
+
+partial_results grid_executor::partials_of(const prepared& pass) const { return partials_of_plan(plan_pass(pass), pass.code()); }
+
+void grid_executor::reduce_to_partials(const prepared& pass, const partial_results& all, void* memory, std::int64_t first, const stream& on) const {
+  const plan p = plan_pass(pass);
+  kernel_parameters given = pass_parameters(pass.code(), pass.operands(), pass.space(), p);
+  given.header().folds.partials_left = static_cast<unsigned char*>(memory) + static_cast<std::size_t>(first) * all.bytes;
+  given.header().folds.partials = static_cast<std::int32_t>(all.count);
+  const memory_range range{memory, all.all_bytes(), false};
+  launch_pass(pass, p, given, &range, 1, on);
+}
+
+// A block a group, which has no tiles of its own.
+void grid_executor::finish_partials(const prepared& pass, const partial_results& all, const void* memory, std::int64_t count, const stream& on) const {
+  plan p = plan_pass(pass);
+  p.grid = p.groups, p.splits = 1, p.tiles = 0;
+  kernel_parameters given = pass_parameters(pass.code(), pass.operands(), pass.space(), p);
+  fold_walk& reduction = given.header().folds;
+  reduction.count = count, reduction.partials_taken = memory, reduction.partials = static_cast<std::int32_t>(all.count);
+  const memory_range range{memory, all.all_bytes(), false};
+  launch_pass(pass, p, given, &range, 1, on);
 }
 
 }  // namespace dsl::detail

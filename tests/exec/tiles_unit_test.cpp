@@ -4,6 +4,7 @@
 #include <dsl/exec/run.hpp>
 
 #include "exec/copy.hpp"
+#include "exec/grid_executor.hpp"
 #include "exec/layout.hpp"
 #include "exec/parameters.hpp"
 #include "random_operand.hpp"
@@ -281,6 +282,57 @@ TEST(tiles, sums_have_each_element_once) {
     ASSERT_EQ(std::vector<std::uint64_t>(to, to + out.size), want)
         << "round " << round << ", axes " << axes << ": " << sum.make_plan().describe().c_str();
   }
+}
+
+// The same of two devices' elements: both leave their partial results, and one makes the results of all.
+TEST(tiles, partial_results_of_two_devices_are_combined) {
+  std::mt19937 engine(6);
+  const program_code& code = code_of<unnamed, sum_numbers, 1>();
+  const dsl::device where = dsl::backend::sim;
+  const auto& kernels = static_cast<const grid_executor&>(executor::of(where));
+  int split = 0;
+  for (int round = 0; round < 300; ++round) {
+    const shape_of_test shape = draw_shape(engine, round % 20 == 0 ? 100'000 : 5000);
+    const auto rank = static_cast<int>(shape.size());
+    const std::uint32_t axes = engine() & ((1u << rank) - 1);
+    shape_of_test kept;
+    for (int d = 0; d < rank; ++d)
+      if ((axes >> d & 1) == 0) kept.push_back(shape[static_cast<std::size_t>(d)]);
+    std::mt19937 same = engine;  // for the same layout
+    const random_operand in[] = {make_random_operand(shape, dsl::dtype::int64, where, false, engine),
+                                 make_random_operand(shape, dsl::dtype::int64, where, false, same)};
+    for (std::int64_t i = 0; i < in[1].size; ++i) reinterpret_cast<std::uint64_t*>(in[1].data())[i] *= 3;
+    const random_operand out = make_random_operand(kept, dsl::dtype::int64, where, false, engine);
+    auto* const to = reinterpret_cast<std::uint64_t*>(out.data());
+    std::vector<std::uint64_t> want(to, to + out.size);
+    const auto result_of = [&](const shape_of_test& at) {
+      shape_of_test result;
+      for (int d = 0; d < rank; ++d)
+        if ((axes >> d & 1) == 0) result.push_back(at[static_cast<std::size_t>(d)]);
+      return static_cast<std::size_t>(out.first + out.offset(result));
+    };
+    for_each_place(shape, [&](const shape_of_test& at) { want[result_of(at)] = 0; });
+    for (const random_operand& each : in)
+      for_each_place(shape, [&](const shape_of_test& at) {
+        want[result_of(at)] += reinterpret_cast<const std::uint64_t*>(each.data())[each.first + each.offset(at)];
+      });
+    const auto pass_of = [&](const random_operand& from) {
+      operand all[] = {from.is, out.is};
+      lie_along(all[1], {rank, axes});
+      return prepared(code, all, {});
+    };
+    const prepared passes[] = {pass_of(in[0]), pass_of(in[1])};
+    if (passes[0].space().results == 0) continue;
+    const partial_results each = kernels.partials_of(passes[0]), both{each.groups, 2 * each.count, each.bytes};
+    split += each.count > 1;
+    std::vector<std::uint64_t> partials(both.all_bytes() / sizeof(std::uint64_t));
+    const dsl::stream on = dsl::stream::current(where);
+    for (const int k : {1, 0}) kernels.reduce_to_partials(passes[k], both, partials.data(), k * each.count, on);
+    kernels.finish_partials(passes[0], both, partials.data(), 2 * passes[0].space().count, on);
+    ASSERT_EQ(std::vector<std::uint64_t>(to, to + out.size), want)
+        << "round " << round << ", axes " << axes << ": " << passes[0].make_plan().describe().c_str();
+  }
+  EXPECT_GT(split, 5);
 }
 
 // A plan depends on the operands, the device and what is fixed for the call, and on nothing else.

@@ -9,8 +9,8 @@ namespace dsl {
 
 namespace detail {
 
-/// What a loop was compiled to. Its first `states` outputs are its first operands after the step; from operand `arguments` on there is
-/// what its end depends on.
+/// What a loop was compiled to. Its first `states` outputs are its first operands after the step; from operand `arguments` on
+/// there is what its end depends on.
 struct loop_code {
   const program_code* step;
   int states, arguments;
@@ -70,8 +70,8 @@ struct loop_watch {
 
 class kernel_graph;
 
-/// Steps of a loop that are queued together: `count` after the first `done` ones. `histories` are for each output an array of rank 1
-/// that takes it each `every`-th step, or without memory.
+/// Steps of a loop that are queued together: `count` after the first `done` ones. `histories` are for each output an array of
+/// rank 1 that takes it each `every`-th step, or without memory.
 struct loop_steps {
   const loop_schedule& all;
   std::int64_t done, count;

@@ -6,9 +6,9 @@
 
 namespace dsl::detail {
 
-/// The steps of a launch, and who holds the state. Its arrays lie as one line of groups of lanes, which blocks take in rows of one a
-/// thread, block after block: a block's first rows stay in shared memory, others are streamed through it. What is left, which need not be
-/// rows, is divided into a stretch for each block, held in registers.
+/// The steps of a launch, and who holds the state. Its arrays lie as one line of groups of lanes, which blocks take in rows of
+/// one a thread, block after block: a block's first rows stay in shared memory, others are streamed through it. What is left,
+/// which need not be rows, is divided into a stretch for each block, held in registers.
 struct step_schedule {
   std::int64_t steps;        // of this launch
   std::int64_t every;        // a step of each so many is recorded
@@ -82,8 +82,8 @@ constexpr int groups_held(const pass_view& p, int states) {
   const int bytes = state_bytes(p, states);
   return p.elements.nodes > 256 || bytes > 64 ? 1 : bytes > 32 ? 2 : 4;
 }
-/// Rows that are on their way while others are computed with: of 512 threads 64 bytes each cover the memory's latency, and what more
-/// take is not there for rows that stay.
+/// Rows that are on their way while others are computed with: of 512 threads 64 bytes each cover the memory's latency, and what
+/// more take is not there for rows that stay.
 constexpr int rows_on_their_way(int group_bytes) { return group_bytes <= 16 ? 4 : group_bytes <= 24 ? 3 : 2; }
 /// Rows whose partial results are joined before they are added to a thread's.
 inline constexpr int rows_joined = 16;

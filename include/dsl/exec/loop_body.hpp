@@ -1,44 +1,19 @@
-// One thread of a loop's kernel: its share of the state, and what it computes of a step.
+// One thread of a loop's kernel: what it computes of a step.
 #pragma once
 
-#include <dsl/exec/kernel.hpp>
-#include <dsl/exec/loop_arguments.hpp>
+#include <dsl/exec/held_state.hpp>
 
 namespace dsl::detail {
 
-/// A group of lanes of each array among a loop's variables, as it is in memory.
-template <int I, class T, int Lanes> struct array_lanes { pack<T, Lanes> group; };
-template <class Pass, int Lanes, class Numbers> struct state_lanes;
-template <int I, class Pass> using state_element = memory_t<Pass::elements::output(target_word{Pass::target_words[I]}.output()).type()>;
-template <int I, class Pass, int Lanes, bool Reduced> struct variable_lanes {};
-template <int I, class Pass, int Lanes> struct variable_lanes<I, Pass, Lanes, false> : array_lanes<I, state_element<I, Pass>, Lanes> {};
-template <class Pass, int Lanes, std::size_t... I>
-struct state_lanes<Pass, Lanes, std::index_sequence<I...>> : variable_lanes<static_cast<int>(I), Pass, Lanes, Pass::is_result(static_cast<int>(I))>... {};
-template <int I, class T, int Lanes> DSL_DETAIL_FN pack<T, Lanes>& lanes_of(array_lanes<I, T, Lanes>& h) { return h.group; }
-template <int I, class T, int Lanes> DSL_DETAIL_FN const pack<T, Lanes>& lanes_of(const array_lanes<I, T, Lanes>& h) { return h.group; }
-
-/// Hides how a value was computed from nvcc, which would otherwise compute it again in every row: a quarter more instructions.
-DSL_DETAIL_FN void keep_in_register([[maybe_unused]] int& value) {
-#if DSL_DETAIL_ON_DEVICE
-  asm volatile("" : "+r"(value));
-#endif
-}
-
 template <class Pass, int Inputs, int States, int Stop, class Memory, class Team>
-struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targets>, Memory> {
-  using base = kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targets>, Memory>;
-  using base::args, base::memory, base::lanes, base::operands;
-  using typename base::accumulators, typename base::eval, typename base::folds, typename base::group, typename base::lane_results, typename base::targets;
+struct loop_body : held_state<Pass, Inputs, States, Memory, Team> {
+  using base = held_state<Pass, Inputs, States, Memory, Team>;
+  using base::args, base::memory, base::team, base::lanes, base::in_registers, base::rows_ahead;
+  using typename base::accumulators, typename base::eval, typename base::folds, typename base::group, typename base::lane_results;
+  using typename base::row_lanes, typename base::states, typename base::targets, typename base::thread_state;
   using after = evaluator<typename Pass::results>;
   using reduced_values = typename after::results;
-  using states = std::make_index_sequence<static_cast<std::size_t>(States)>;
-  using row_lanes = state_lanes<Pass, lanes, states>;
-  static constexpr int in_registers = groups_held(Pass::view(), States);
-  static constexpr int rows_ahead = rows_on_their_way(state_bytes(Pass::view(), States));
-
-  Team team;
-
-  DSL_DETAIL_KERNEL_FN loop_body(const loop_arguments<Inputs + Pass::targets>& a, Memory m, Team t) : base(a, m), team(t) {}
+  using base::base;
 
   /// Whether an earlier launch has ended the loop.
   DSL_DETAIL_KERNEL_FN bool has_ended() const {
@@ -68,41 +43,8 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
     this->write_all(g, out, targets{});
   }
 
-  /// A thread's share of the state.
-  struct thread_state {
-    row_lanes held[in_registers];
-    int count[in_registers];   // lanes of each that exist
-    std::int64_t first, row;   // element of its first row; from one row to the next
-    std::int64_t first_held;   // element of its first group in registers
-    int next_buffer;           // of those that streamed rows go through
-  };
-
-  /// Reads the state, and begins to copy the first of the rows that are streamed.
-  DSL_DETAIL_KERNEL_FN void begin(thread_state& t) const {
-    const step_schedule& s = args.loop;
-    const int thread = team.thread(), threads = team.threads();
-    const loop_rows mine = loop_rows::of(s, team.block(), team.blocks(), thread, threads, lanes);
-    t.first = mine.first, t.row = mine.row, t.first_held = mine.first_held, t.next_buffer = 0;
-    DSL_DETAIL_UNROLL
-    for (int r = 0; r < in_registers; ++r) {
-      group g = held_group(t, r);
-      const std::int64_t left = args.elements - g.first;
-      g.count = t.count[r] = r * threads + thread >= mine.held_groups ? 0 : left < lanes ? static_cast<int>(left) : lanes;
-      keep_in_register(t.count[r]);
-      if (g.count > 0) load(g, t.held[r]);
-    }
-    DSL_DETAIL_ROLLED
-    for (int r = 0; r < s.in_shared; ++r) {
-      row_lanes h;
-      load(row_of(t, r), h);
-      store_shared(h, r);
-    }
-    DSL_DETAIL_ROLLED
-    for (int m = 0; m < rows_ahead && s.streamed > 0; ++m) begin_copy(t, m, m);
-  }
-
-  /// A thread's share of a step. Returns its partial results: those of a few rows are joined at a time, for the rounding error grows with
-  /// the longest chain. Rows in shared memory come between those that are streamed, so that memory is never idle.
+  /// A thread's share of a step. Returns its partial results: those of a few rows are joined at a time, for the rounding error
+  /// grows with the longest chain. Rows in shared memory come between those that are streamed, so that memory is never idle.
   DSL_DETAIL_KERNEL_FN accumulators step(thread_state& t, const reduced_values& now, std::int64_t k) const {
     accumulators sums = folds::identities(), joined = sums;
     const int resident = args.loop.in_shared, streamed = args.loop.streamed;
@@ -141,25 +83,8 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
     return sums;
   }
 
-  /// Writes the state.
-  DSL_DETAIL_KERNEL_FN void end(const thread_state& t) const {
-    memory.template wait_for_copies<0>();
-    DSL_DETAIL_UNROLL
-    for (int r = 0; r < in_registers; ++r) {
-      group g = held_group(t, r);
-      g.count = t.count[r];
-      if (g.count > 0) store(g, t.held[r]);
-    }
-    DSL_DETAIL_ROLLED
-    for (int r = 0; r < args.loop.in_shared; ++r) {
-      row_lanes h;
-      load_shared(h, r);
-      store(row_of(t, r), h);
-    }
-  }
-
-  /// What a step reduces to, and the scalars in device memory that the results depend on beside it. These are read once: a variable may be
-  /// among what the end depends on, and is written at the end.
+  /// What a step reduces to, and the scalars in device memory that the results depend on beside it. These are read once: a
+  /// variable may be among what the end depends on, and is written at the end.
   struct scalars {
     reduced_values now;
     typename after::inputs given;
@@ -195,18 +120,11 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
   }
 
  private:
-  template <int I> static constexpr bool is_array = !Pass::is_result(I);
-  template <int I> static constexpr int output = target_word{Pass::target_words[I]}.output();
+  using base::begin_copy, base::for_arrays, base::held_group, base::load_shared, base::row_of, base::store_shared, base::stream_out;
+  template <int I> static constexpr bool is_array = base::template is_array<I>;
+  template <int I> static constexpr int output = base::template output<I>;
 
-  // Calls each<number, element type>() for each array, or for each scalar.
-  template <class Each, std::size_t... I>
-  DSL_DETAIL_KERNEL_FN static void for_arrays(const Each& each, std::index_sequence<I...>) {
-    (for_array<static_cast<int>(I)>(each), ...);
-  }
-  template <int I, class Each>
-  DSL_DETAIL_KERNEL_FN static void for_array([[maybe_unused]] const Each& each) {
-    if constexpr (is_array<I>) each.template operator()<I, state_element<I, Pass>>();
-  }
+  // Calls each<number, element type>() for each scalar.
   template <class Each, std::size_t... I>
   DSL_DETAIL_KERNEL_FN static void for_reduced(const Each& each, std::index_sequence<I...>) {
     (for_reduced_value<static_cast<int>(I)>(each), ...);
@@ -220,19 +138,6 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
     g.first = number * lanes;
     g.count = args.elements - g.first < lanes ? static_cast<int>(args.elements - g.first) : lanes;
   }
-  // A whole group.
-  DSL_DETAIL_KERNEL_FN static group row_of(const thread_state& t, int row) {
-    group g;
-    g.first = t.first + row * t.row;
-    g.count = lanes;
-    return g;
-  }
-  DSL_DETAIL_KERNEL_FN group held_group(const thread_state& t, int r) const {
-    group g;
-    g.first = t.first_held + r * (team.threads() * lanes);
-    return g;
-  }
-
   // One group, one step.
   DSL_DETAIL_KERNEL_FN void advance(group& g, row_lanes& h, const reduced_values& now, std::int64_t k, accumulators& sums) const {
     state_reader from{*this, g, h, now, k};
@@ -241,7 +146,7 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
     for_arrays([&]<int I, class T>() {
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l) lanes_of<I>(h).lane[l] = static_cast<T>(nth<output<I>>(out.of[l]));
-    }, states{});
+    });
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l)
       if (l < g.count) folds::add(sums, folds::of_element(out.of[l]));
@@ -302,67 +207,6 @@ struct loop_body : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targe
       }
     }
   };
-
-  // Between memory and registers.
-  template <int I, class T> DSL_DETAIL_KERNEL_FN T* element(const group& g) const { return reinterpret_cast<T*>(args.operand[I].word) + g.first; }
-  template <int I> DSL_DETAIL_KERNEL_FN bool in_whole_vectors(const group& g) const { return g.count == lanes && args.operand[I].extra == in_vectors; }
-  DSL_DETAIL_KERNEL_FN void load(const group& g, row_lanes& h) const {
-    for_arrays([&]<int I, class T>() {
-      const T* const from = element<I, const T>(g);
-      if (in_whole_vectors<I>(g)) {
-        lanes_of<I>(h) = memory.template load<pack<T, lanes>>(from);
-      } else {
-        DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l) lanes_of<I>(h).lane[l] = memory.template load<T>(from + (l < g.count ? l : 0));
-      }
-    }, states{});
-  }
-  DSL_DETAIL_KERNEL_FN void store(const group& g, const row_lanes& h) const {
-    for_arrays([&]<int I, class T>() {
-      T* const to = element<I, T>(g);
-      if (in_whole_vectors<I>(g)) {
-        memory.store(reinterpret_cast<pack<T, lanes>*>(to), lanes_of<I>(h));
-      } else {
-        DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l)
-          if (l < g.count) memory.store(to + l, lanes_of<I>(h).lane[l]);
-      }
-    }, states{});
-  }
-
-  // Rows that are streamed: whole, and aligned. Of each eight so many are to stay in the L2 cache.
-  DSL_DETAIL_KERNEL_FN bool is_l2_resident(int row) const { return (row & 7) < args.loop.l2_resident; }
-  DSL_DETAIL_KERNEL_FN void begin_copy(const thread_state& t, int row, int buffer) const {
-    const group g = row_of(t, args.loop.in_shared + row);
-    for_arrays([&]<int I, class T>() {
-      memory.copy_async(in_shared<I, T>(args.loop.in_shared + buffer), reinterpret_cast<const pack<T, lanes>*>(element<I, const T>(g)), is_l2_resident(row));
-    }, states{});
-    memory.commit_copies();
-  }
-  DSL_DETAIL_KERNEL_FN void stream_out(const group& g, int row, const row_lanes& h) const {
-    for_arrays([&]<int I, class T>() { memory.store_streaming(reinterpret_cast<pack<T, lanes>*>(element<I, T>(g)), lanes_of<I>(h), is_l2_resident(row)); }, states{});
-  }
-
-  // Rows in shared memory, where each array has its groups side by side; behind those that stay are the buffers of those that are streamed.
-  template <int I>
-  static constexpr int bytes_before() {
-    int bytes = 0;
-    for (int i = 0; i < I; ++i)
-      if (!Pass::is_result(i)) bytes += lanes * size_of(Pass::view().type(i));
-    return bytes;
-  }
-  template <int I, class T>
-  DSL_DETAIL_KERNEL_FN pack<T, lanes>* in_shared(int row) const {
-    const int count = (args.loop.in_shared + (args.loop.streamed > 0 ? rows_ahead : 0)) * team.threads();
-    unsigned char* const array = memory.shared() + static_cast<std::size_t>(bytes_before<I>()) * static_cast<std::size_t>(count);
-    return reinterpret_cast<pack<T, lanes>*>(array) + row * team.threads() + team.thread();
-  }
-  DSL_DETAIL_KERNEL_FN void load_shared(row_lanes& h, int row) const {
-    for_arrays([&]<int I, class T>() { lanes_of<I>(h) = memory.template load<pack<T, lanes>>(in_shared<I, T>(row)); }, states{});
-  }
-  DSL_DETAIL_KERNEL_FN void store_shared(const row_lanes& h, int row) const {
-    for_arrays([&]<int I, class T>() { memory.store(in_shared<I, T>(row), lanes_of<I>(h)); }, states{});
-  }
 
   // Without reductions: outputs as the next step's inputs.
   struct feedback {

@@ -40,9 +40,9 @@ class step_reduction {
     return mine;
   }
 
-  /// Tells all blocks what each has come to: each thread reads some of the others' and the block combines them, so that all threads of all
-  /// blocks have the same. A read that comes too early holds up the writes that it waits for: 132 blocks take 0.8 microseconds with the
-  /// pause, 1.2 without, and 1.7 where one warp reads all cells until all have come (docs/performance.md).
+  /// Tells all blocks what each has come to: each thread reads some of the others' and the block combines them, so that all
+  /// threads of all blocks have the same. A read that comes too early holds up the writes that it waits for: 132 blocks take 0.8
+  /// microseconds with the pause, 1.2 without, and 1.7 where one warp reads all cells until all have come (docs/performance.md).
   DSL_DETAIL_KERNEL_FN partial_results exchange(const partial_results& of_block, void* cells, unsigned epoch) const {
     using cell = tagged<partial_results>;
     const int thread = team_.thread(), threads = team_.threads(), blocks = static_cast<int>(team_.blocks());
@@ -74,8 +74,8 @@ class step_reduction {
       Folds::visit([&]<class Fold, int J>() { nth_fold<J>(mine) = combine<Fold>(nth_fold<J>(mine), team_.shift_down(nth_fold<J>(mine), step)); });
   }
 
-  // Combines what warps have left in shared memory, several at once: one after another they would take as many times as long as a read
-  // takes. Behind the last one are identities.
+  // Combines what warps have left in shared memory, several at once: one after another they would take as many times as long as a
+  // read takes. Behind the last one are identities.
   DSL_DETAIL_KERNEL_FN partial_results combine_warps(const partial_results* of_warp, int warps) const {
     constexpr int at_once = sizeof(partial_results) <= 16 ? 8 : 4;
     if (warps == 1) return memory_.template load<partial_results>(of_warp);

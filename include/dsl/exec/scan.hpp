@@ -8,7 +8,8 @@
 
 namespace dsl::detail {
 
-/// The kernels of a scan: of rows (all elements one row, linear; linear; strided), of columns, and of the totals of columns' chunks.
+/// The kernels of a scan: of rows (all elements one row, linear; linear; strided), of columns, and of the totals of columns'
+/// chunks.
 using scan_kernels = entry_points<5>;
 enum scan_kernel_number { scan_of_one_row, scan_of_linear_rows, scan_of_rows, scan_of_columns, scan_of_totals };
 
@@ -30,12 +31,12 @@ struct scan_request {
   literal init{};
 };
 
-/// Queues a scan on the current stream. `operands` are the inputs and the target, which has their shape. As if the right side were
-/// complete before the first write. Throws shape_error, device_error, memory_error or cuda_error.
+/// Queues a scan on the current stream. `operands` are the inputs and the target, which has their shape. As if the right side
+/// were complete before the first write. Throws shape_error, device_error, memory_error or cuda_error.
 void run_scan(const scan_code& code, const operand* operands, const scan_request& request);
 
-/// Gives a target the shape of what is scanned; where that is flattened, the target is of rank 1. Throws shape_error where it is not
-/// the shape of the scan.
+/// Gives a target the shape of what is scanned; where that is flattened, the target is of rank 1. Throws shape_error where it is
+/// not the shape of the scan.
 void fit_scan_target(operand& target, const std::int64_t* shape, int rank, bool flat);
 
 template <class Scan>

@@ -7,8 +7,8 @@
 
 namespace dsl::detail {
 
-/// A scan as a type: the pass that gives its elements, in the dtype that is accumulated; the operator's program, of op::value 0 (what
-/// comes first) and 1; and the target's dtype.
+/// A scan as a type: the pass that gives its elements, in the dtype that is accumulated; the operator's program, of op::value 0
+/// (what comes first) and 1; and the target's dtype.
 template <class Pass, class Operator, dtype Target, int Inputs>
 struct scan_program {
   using pass = Pass;
@@ -42,7 +42,8 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
     std::uint32_t heads;
   };
 
-  /// Where in its row a tile begins. Where all elements of a strided scan are one row, only 0 means anything: that the row begins.
+  /// Where in its row a tile begins. Where all elements of a strided scan are one row, only 0 means anything: that the row
+  /// begins.
   DSL_DETAIL_KERNEL_FN std::int64_t place_in_row(std::int64_t tile) {
     const bool one_row = scan.row >= args.elements;
     if constexpr (!strided) return one_row ? tile * tile_elements : tile * tile_elements % scan.row;
@@ -51,8 +52,8 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
     return corner[0];
   }
 
-  /// Reads a thread's groups of a tile, all of them before the first is computed with: their loads are on the way together. Rounds,
-  /// threads and lanes follow each other in the order of the elements.
+  /// Reads a thread's groups of a tile, all of them before the first is computed with: their loads are on the way together.
+  /// Rounds, threads and lanes follow each other in the order of the elements.
   DSL_DETAIL_KERNEL_FN void read_rounds(std::int64_t tile, group (&g)[rounds]) {
     if constexpr (!strided) {
       if ((tile + 1) * tile_elements <= args.elements && this->reads_vectors()) {
@@ -126,9 +127,9 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
     store(g, y);
   }
 
-  /// A thread's columns of a chunk, downwards; a tile is a chunk of as many neighbouring columns as threads share. In the first pass their
-  /// totals are left, in the last one they go on from what comes before the chunk and are written. Where a column is one chunk, the last
-  /// pass is the only one.
+  /// A thread's columns of a chunk, downwards; a tile is a chunk of as many neighbouring columns as threads share. In the first
+  /// pass their totals are left, in the last one they go on from what comes before the chunk and are written. Where a column is
+  /// one chunk, the last pass is the only one.
   DSL_DETAIL_KERNEL_FN void scan_columns(std::int64_t block) {
     const tiling& t = args.tiles_of;
     const bool last = scan.last_pass != 0;

@@ -8,15 +8,15 @@
 namespace dsl::detail {
 
 /// A scan's loops as data. Elements and running values have the dtype that is accumulated; `y` has the target's and may be null
-/// where nothing is to be written. Elements are combined one after another in runs of `scan_run`; what comes before is combined with what
-/// a run has come to, so that no rounding is carried from element to element.
+/// where nothing is to be written. Elements are combined one after another in runs of `scan_run`; what comes before is combined
+/// with what a run has come to, so that no rounding is carried from element to element.
 struct scan_host_code {
   block_function elements[3];
   int segment_bytes;
   /// n elements of one row, of which the first may be its head, on from `before` (a segment). `total` becomes what they come to.
   void (*row)(const scan_parameters&, const void* x, std::int64_t n, bool head, const void* before, void* total, void* y);
-  /// An element each of n columns, which `run` goes on with; a null `before` or a run that is new: there is nothing. `head`: they are the
-  /// columns' heads.
+  /// An element each of n columns, which `run` goes on with; a null `before` or a run that is new: there is nothing. `head`: they
+  /// are the columns' heads.
   void (*columns)(const scan_parameters&, const void* x, std::int64_t n, bool head, const void* before, bool is_new, void* run, void* y);
   void (*join)(void* to, const void* segment);                          // to = to, then segment
   void (*join_values)(void* to, const void* values, std::int64_t n);

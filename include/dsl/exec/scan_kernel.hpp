@@ -16,8 +16,8 @@ class segment_scan {
   DSL_DETAIL_KERNEL_FN segment_scan(Memory memory, Team team)
       : memory_(memory), team_(team), of_warp_(team.template shared<struct of_warp, Segment, 32>()) {}
 
-  /// Takes each thread's segment of each round, in the order of rounds and threads, and gives what comes before it. `prefix(all)`, which
-  /// the first warp calls, is what comes before the block.
+  /// Takes each thread's segment of each round, in the order of rounds and threads, and gives what comes before it.
+  /// `prefix(all)`, which the first warp calls, is what comes before the block.
   template <int Rounds, class Prefix>
   DSL_DETAIL_KERNEL_FN void scan_block(Segment (&segments)[Rounds], const Prefix& prefix) const {
     constexpr int warps = scan_block_threads / 32;
@@ -41,15 +41,16 @@ class segment_scan {
     for (int r = 0; r < Rounds; ++r) segments[r] = join<Operator>(memory_.template load<Segment>(of_warp_ + r * warps + warp), segments[r]);
   }
 
-  /// What comes before a tile whose own total is `total`; for one warp. A tile leaves its total; the last of 32 tiles leaves theirs,
-  /// and the last of 32 such groups what comes before the next 32. So which values are joined, and how, does not depend on timing, as it
-  /// does where a block takes whatever its predecessors have left by then (Merrill and Garland, Single-pass parallel prefix scan with
-  /// decoupled look-back, 2016), and sums of floating point numbers are the same from run to run. Waits for earlier tiles only.
+  /// What comes before a tile whose own total is `total`; for one warp. A tile leaves its total; the last of 32 tiles leaves
+  /// theirs, and the last of 32 such groups what comes before the next 32. So which values are joined, and how, does not depend
+  /// on timing, as it does where a block takes whatever its predecessors have left by then (Merrill and Garland, Single-pass
+  /// parallel prefix scan with decoupled look-back, 2016), and sums of floating point numbers are the same from run to run. Waits
+  /// for earlier tiles only.
   DSL_DETAIL_KERNEL_FN Segment look_back(const scan_parameters& scan, unsigned tile, bool begins_row, const Segment& total) const {
     cell *const tiles = static_cast<cell*>(scan.tiles), *const groups = static_cast<cell*>(scan.groups), *const prefixes = static_cast<cell*>(scan.prefixes);
     const unsigned group = tile / scan_groups, in_group = tile % scan_groups, super = group / scan_groups, in_super = group % scan_groups;
     publish(tiles + tile, total);
-    // All are asked for before the first is waited for.
+    // All cells are asked for before the first is waited for.
     request of_tiles = ask(tiles + (tile - in_group), begins_row ? 0 : in_group);
     request of_groups = ask(groups + (group - in_super), begins_row ? 0 : in_super);
     request of_all = ask(prefixes + super, begins_row || super == 0 ? 0 : 1);
@@ -118,8 +119,8 @@ class segment_scan {
   Segment* of_warp_;
 };
 
-/// Every element is read once, and written once its predecessors are known. Blocks take tiles in the order in which they start, so that a
-/// block waits only for such as run already.
+/// Every element is read once, and written once its predecessors are known. Blocks take tiles in the order in which they start,
+/// so that a block waits only for such as run already.
 template <class Scan, bool Rows, class Arguments, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_scan_rows(const scan_arguments<Arguments>& args, Memory memory, Team team) {
   using body = scan_body<Scan, Rows, Arguments, Memory, Team>;

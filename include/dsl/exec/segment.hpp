@@ -22,12 +22,12 @@ DSL_DETAIL_FN V apply_inlined(V first, V second) {
 template <class Operator, class V>
 DSL_DETAIL_KERNEL_FN V apply_operator(V first, V second) { return apply_inlined<Operator>(first, second); }
 
-/// none: no elements. open: elements that go on from what comes before them. headed: a row begins among them, and the value is that
-/// of the last row's.
+/// none: no elements. open: elements that go on from what comes before them. headed: a row begins among them, and the value is
+/// that of the last row's.
 enum class segment_state : std::uint32_t { none, open, headed };
 
-/// What consecutive elements come to. Segments are a monoid though the operator need not have an identity, and rows need no code of
-/// their own: a row's first element is a headed segment.
+/// What consecutive elements come to. Segments are a monoid though the operator need not have an identity, and rows need no code
+/// of their own: a row's first element is a headed segment.
 template <class V>
 struct segment {
   V value;
@@ -51,12 +51,12 @@ struct stretch {
   DSL_DETAIL_KERNEL_FN static stretch of(const V& value, unsigned tag) { return {value, tag != 0}; }
 };
 
-/// Whether an operator must not be applied to what is not there: a functor, and on a processor any, which may trap. On a GPU a branch takes
-/// longer than the operation.
+/// Whether an operator must not be applied to what is not there: a functor, and on a processor any, which may trap. On a GPU a
+/// branch takes longer than the operation.
 template <class Operator> inline constexpr bool minds_its_operands = !DSL_DETAIL_ON_DEVICE || calls_functors<Operator>;
 
-/// What consecutive elements of one row come to. Of a functor, which must not be called with what is not there, a segment of any row: only it
-/// says to other threads whether there are elements.
+/// What consecutive elements of one row come to. Of a functor, which must not be called with what is not there, a segment of any
+/// row: only it says to other threads whether there are elements.
 template <class Operator, class V> using row_segment = std::conditional_t<calls_functors<Operator>, segment<V>, stretch<V>>;
 
 /// A then b.

@@ -13,9 +13,10 @@ struct alignas(16) quad { unsigned x, y, z, w; };
 /// Bytes that a value takes there.
 constexpr std::size_t tagged_bytes(std::size_t value) { return (value + 11) / 12 * sizeof(quad); }
 
-/// A value in words of 16 bytes, with a number in each that says whose it is or what kind. Words are written and read whole, so that
-/// whoever sees the number in all of them has the value, and no fence is needed. What the value leaves of a word is the number as
-/// well, and compared: of a word in which something is not used, ptxas (CUDA 13.0) reads the rest in pieces, one after another.
+/// A value in words of 16 bytes, with a number in each that says whose it is or what kind. Words are written and read whole, so
+/// that whoever sees the number in all of them has the value, and no fence is needed. What the value leaves of a word is the
+/// number as well, and compared: of a word in which something is not used, ptxas (CUDA 13.0) reads the rest in pieces, one after
+/// another.
 template <class T>
 struct tagged {
   static constexpr int words = static_cast<int>(tagged_bytes(sizeof(T)) / sizeof(quad)), used = static_cast<int>((sizeof(T) + 3) / 4);
@@ -56,8 +57,8 @@ struct tagged {
   }
 };
 
-/// The cells in which each of so many blocks leaves its value of a step. Even and odd steps have cells of their own, for a block may be one
-/// step ahead of another.
+/// The cells in which each of so many blocks leaves its value of a step. Even and odd steps have cells of their own, for a block
+/// may be one step ahead of another.
 template <class T>
 DSL_DETAIL_FN tagged<T>* cells_of_step(void* cells, unsigned step, unsigned blocks) {
   return static_cast<tagged<T>*>(cells) + (step & 1) * blocks;
