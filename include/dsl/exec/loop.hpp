@@ -84,6 +84,7 @@ class loop : public prepared {
   /// Throws as `prepared`, and shape_error where variables overlap each other or parameters.
   loop(const loop_code& code, const operand* operands, const launch& fixed, strategy wanted);
 
+  /// What the loop was compiled to; `code` is what a step was.
   const loop_code& compiled() const { return *compiled_; }
   /// Whether the watch has ended the loop.
   bool stopped() const { return stopped_; }
