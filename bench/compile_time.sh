@@ -43,6 +43,6 @@ ratio include empty 1.6
 ratio dsl by_hand 2.0
 for name in by_hand dsl; do
   compile "$work/$name.cu" --time "$work/$name.csv"
-  # A line's last three fields are the step, its milliseconds and their unit.
-  awk -F' *, *' -v name="$name" 'NR > 1 {step = $(NF - 2); if (!(step in ms)) order[++n] = step; ms[step] += $(NF - 1)} END {printf "%s, milliseconds:", name; for (i = 1; i <= n; ++i) printf " %s %d", order[i], ms[order[i]]; print ""}' "$work/$name.csv"
+  # The second field is the step, the last but one its milliseconds.
+  awk -F' *, *' -v name="$name" 'NR > 1 {step = $2; if (!(step in ms)) order[++n] = step; ms[step] += $(NF - 1)} END {printf "%s, milliseconds:", name; for (i = 1; i <= n; ++i) printf " %s %d", order[i], ms[order[i]]; print ""}' "$work/$name.csv"
 done

@@ -110,14 +110,14 @@ struct assignment<target_types<Targets...>, E...> {
 template <class Trace, class... Calls>
 class scheduled {
   static constexpr roomy_schedule make() {
-    const graph g = Trace::run();
+    const auto g = Trace::run();  // auto: the splitter is instantiated where it is needed
     return pass_splitter(g).make_schedule();
   }
   static constexpr roomy_schedule roomy = make();
   template <int K>
   struct trace_of_pass {
     static constexpr graph run() {
-      const graph g = Trace::run();
+      const auto g = Trace::run();
       return pass_splitter(g).pass_graph(K);
     }
   };
