@@ -2,12 +2,14 @@
 #pragma once
 
 // From the ground up: what a compiler says of a mistake begins with the headers by way of which it came to it.
+// clang-format off
 #include <dsl/ir/dtype.hpp>
 #include <dsl/ir/symbol.hpp>
 #include <dsl/mem/array.hpp>
 #include <dsl/lang/expression.hpp>
 #include <dsl/lang/assigned.hpp>
 #include <dsl/lang/assign.hpp>
+// clang-format on
 
 #include <dsl/lang/fast_math.hpp>
 #include <dsl/lang/gather.hpp>

@@ -18,6 +18,7 @@ struct loop_support {
   bool one_kernel;       ///< all steps in one kernel
   bool carries_scalars;  ///< such a kernel may reduce, and end on a condition
   bool graphs;           ///< kernels recorded once and launched together
+  loop_policy policy;    ///< that loops are planned with
 };
 
 class kernel_graph;
@@ -36,13 +37,13 @@ class executor : public kernel_services {
 
   /// Orders the dimensions of a space with reductions that keep some.
   virtual void order_reduced(geometry& g, int count) const = 0;
-  /// "..., grid 12 x block 256": what is special to these devices in a plan.
-  virtual std::string describe(const plan& p) const = 0;
+  /// "grid 12 x block 256, 4 lanes a thread": what a plan launches.
+  virtual std::string describe_launch(const plan& p) const = 0;
   /// Where a kernel that no file compiled for these devices cannot run, and why: "sim: its file ...".
   virtual std::string why_not_compiled(device where) const;
 
   /// Throws device_error where no file compiled the pass for these devices, or the launch asks for what its kernel cannot keep to.
-  virtual plan plan_pass(const prepared& pass) const = 0;
+  virtual reduction_plan plan_pass(const prepared& pass) const = 0;
   /// As `prepared::run`.
   virtual void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop, const stream& on) const = 0;
 
@@ -50,9 +51,9 @@ class executor : public kernel_services {
   /// Whether all blocks of a kernel can be on the device at once, and wait for each other.
   virtual bool is_cooperative(int /*index*/) const { return false; }
   /// The plan of a loop in one kernel.
-  virtual plan plan_loop(const loop& of, strategy how) const = 0;
+  virtual loop_plan plan_loop(const loop& of, strategy how) const = 0;
   /// Queues steps in one kernel.
-  virtual void run_loop(const loop& of, const plan& p, const loop_steps& steps, const stream& on) const = 0;
+  virtual void run_loop(const loop& of, const loop_plan& p, const loop_steps& steps, const stream& on) const = 0;
   /// Null where kernels cannot be recorded on that stream now.
   virtual std::unique_ptr<kernel_graph> make_graph(const stream&) const { return nullptr; }
 

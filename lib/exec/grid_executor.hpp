@@ -56,8 +56,8 @@ class grid_executor : public executor {
   virtual void launch_kernel(const kernel_launch& k, const stream& on) const = 0;
 
   void order_reduced(geometry& g, int count) const override;
-  std::string describe(const plan& p) const override;
-  plan plan_pass(const prepared& pass) const override;
+  std::string describe_launch(const plan& p) const override;
+  reduction_plan plan_pass(const prepared& pass) const override;
   void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop, const stream& on) const override;
 
   // A reduction in two steps, between which a device's partial results may come together with others': of passes of the same code, shapes
@@ -71,8 +71,8 @@ class grid_executor : public executor {
   void finish_partials(const prepared& pass, const partial_results& all, const void* memory, std::int64_t count, const stream& on) const;
 
   loop_support supports(const loop& of) const override;
-  plan plan_loop(const loop& of, strategy how) const override;
-  void run_loop(const loop& of, const plan& p, const loop_steps& steps, const stream& on) const override;
+  loop_plan plan_loop(const loop& of, strategy how) const override;
+  void run_loop(const loop& of, const loop_plan& p, const loop_steps& steps, const stream& on) const override;
   void run_scan(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters, const stream& on) const override;
 
  protected:

@@ -18,30 +18,34 @@ int warps_from(std::int64_t threads) { return static_cast<int>(std::max<std::int
 }  // namespace
 
 kernel_entry grid_executor::entry_of(const loop& of) const {
-  const program_code& step = of.code();
-  return {compiled(of.compiled().kernel), compiled(step.kernels)->architectures, step.name, step.pass.view};
+  const loop_kernels& kernels = *compiled(of.compiled().kernels);
+  return {kernels.kernel[0], kernels.architectures, of.code().name, of.code().pass.view};
 }
 
-loop_support grid_executor::supports(const loop& of) const { return {compiled(of.compiled().kernel) != nullptr, true, has_graphs_}; }
+loop_support grid_executor::supports(const loop& of) const {
+  const loop_kernels* const kernels = compiled(of.compiled().kernels);
+  return {kernels != nullptr, true, has_graphs_, kernels != nullptr ? kernels->policy : loop_policy{}};
+}
 
 // Blocks, threads and what they keep on chip, as few steps of a block's threads as possible.
-plan grid_executor::plan_loop(const loop& of, strategy how) const {
-  plan p;
+loop_plan grid_executor::plan_loop(const loop& of, strategy how) const {
+  loop_plan p;
   const program_code& step = of.code();
   const launch& fixed = of.fixed();
   p.where = of.where(), p.elements = of.space().elements, p.lanes = step.pass.lanes, p.per_element = of.cost_per_element();
-  const loop_traits& traits = of.compiled().traits;
+  const int vector_bytes = of.compiled().vector_bytes;
+  p.policy = compiled(of.compiled().kernels)->policy;
   const device_properties& device = properties(p.where);
-  const kernel_attributes attributes = this->attributes(entry_of(of), traits.most_threads, p.where.index);
+  const kernel_attributes attributes = this->attributes(entry_of(of), p.policy.block, p.where.index);
   const std::int64_t groups = pieces(p.elements, p.lanes);
   p.loop = how;
   p.registers = attributes.registers;
   p.blocks_per_multiprocessor = std::max(1, attributes.blocks_per_multiprocessor);
-  const int most = attributes.max_block > 0 ? std::min(attributes.max_block, traits.most_threads) : traits.most_threads;
+  const int most = attributes.max_block > 0 ? std::min(attributes.max_block, p.policy.block) : p.policy.block;
   if (fixed.block < 0 || fixed.block % 32 != 0 || fixed.block > most)
     raise<device_error>("a block of " + std::to_string(fixed.block) + " threads was asked for; this loop takes multiples of 32 up to " + std::to_string(most));
   if (how == strategy::elementwise) {
-    p.block = fixed.block > 0 ? fixed.block : std::min(default_block, warps_from(pieces(groups, device.multiprocessors)));
+    p.block = fixed.block > 0 ? fixed.block : std::min(p.policy.elementwise_block, warps_from(pieces(groups, device.multiprocessors)));
     p.grid = pieces(groups, p.block);
     require_grid(fixed, p.grid, step.pass.view);
     return p;
@@ -49,47 +53,47 @@ plan grid_executor::plan_loop(const loop& of, strategy how) const {
   const std::int64_t blocks = how == strategy::one_block ? 1 : fixed.grid > 0 ? fixed.grid : std::min<std::int64_t>(device.multiprocessors, pieces(groups, 32));
   p.grid = std::max<std::int64_t>(1, blocks);
   require_grid(fixed, p.grid, step.pass.view);
-  p.block_groups = pieces(groups, p.grid);
-  p.block = fixed.block > 0 ? fixed.block : std::min(most, warps_from(p.block_groups));
+  p.block_vectors = pieces(groups, p.grid);
+  p.block = fixed.block > 0 ? fixed.block : std::min(most, warps_from(p.block_vectors));
   // Rows: as many as the registers hold, then shared memory, by way of which the others come and go.
   const std::int64_t room = static_cast<std::int64_t>(device.shared_per_block) - attributes.static_shared;
   const bool stream = how == strategy::streamed;
   const auto cut = [&] {
-    const auto rows = static_cast<int>(std::min<std::int64_t>(pieces(p.block_groups, p.block), 1 << 30));
-    const std::int64_t row_bytes = std::max(1, p.block * traits.group_bytes);
-    const int others = std::max(0, rows - traits.held), fit = static_cast<int>(room / row_bytes);
+    const auto rows = static_cast<int>(std::min<std::int64_t>(pieces(p.block_vectors, p.block), 1 << 30));
+    const std::int64_t row_bytes = std::max(1, p.block * vector_bytes);
+    const int others = std::max(0, rows - p.policy.vectors_held), fit = static_cast<int>(room / row_bytes);
     p.held = rows - others, p.in_shared = others, p.streamed = 0;
-    if (others > fit || (stream && others > traits.ahead)) {
-      p.in_shared = std::clamp(others - traits.ahead - 1, 0, std::max(0, fit - traits.ahead));
+    if (others > fit || (stream && others > p.policy.rows_ahead)) {
+      p.in_shared = std::clamp(others - p.policy.rows_ahead - 1, 0, std::max(0, fit - p.policy.rows_ahead));
       p.streamed = others - p.in_shared;
     }
-    const std::int64_t bytes = (p.in_shared + (p.streamed > 0 ? traits.ahead : 0)) * row_bytes;
+    const std::int64_t bytes = (p.in_shared + (p.streamed > 0 ? p.policy.rows_ahead : 0)) * row_bytes;
     p.shared_bytes = static_cast<int>(std::min<std::int64_t>(bytes, 1 << 30));
-    return bytes <= room && (p.streamed == 0 || p.streamed > traits.ahead);
+    return bytes <= room && (p.streamed == 0 || p.streamed > p.policy.rows_ahead);
   };
   bool fits = cut();
   // A smaller block has more rows, and each takes less room.
   while (fixed.block == 0 && p.block > 32 && (!fits || (stream && p.streamed == 0))) p.block = warps_from(p.block / 2), fits = cut();
   if (!fits)
-    raise<device_error>("a loop's variables take " + std::to_string(traits.group_bytes) + " bytes a thread of a block of " + std::to_string(p.block) +
+    raise<device_error>("a loop's variables take " + std::to_string(vector_bytes) + " bytes a thread of a block of " + std::to_string(p.block) +
                         ", too much for shared memory: take a smaller block, or dsl::strategy::launches");
   // What is streamed, but for a part that the L2 cache keeps (docs/performance.md).
-  const double bytes = static_cast<double>(p.streamed) * static_cast<double>(p.grid) * p.block * traits.group_bytes;
-  p.near = p.streamed == 0 ? 0 : static_cast<int>(std::min(8.0, 8 * 0.4 * static_cast<double>(device.l2) / bytes));
+  const double bytes = static_cast<double>(p.streamed) * static_cast<double>(p.grid) * p.block * vector_bytes;
+  p.l2_resident = p.streamed == 0 ? 0 : static_cast<int>(std::min(8.0, 8 * 0.01 * p.policy.resident_percent * static_cast<double>(device.l2) / bytes));
   return p;
 }
 
 namespace {
 
 // `cells` and the number of the first step are the schedule's already.
-kernel_parameters loop_parameters(const loop& of, const plan& p, const loop_steps& steps, step_schedule schedule) {
+kernel_parameters loop_parameters(const loop& of, const loop_plan& p, const loop_steps& steps, step_schedule schedule) {
   const geometry& g = of.space();
   const operand* const operands = of.operands();
   const int inputs = of.code().inputs, count = inputs + of.code().outputs();
   const std::int64_t every = steps.all.every;
   schedule.steps = steps.count;
   schedule.every = every, schedule.recorded = steps.done / every, schedule.to_record = every - steps.done % every;
-  schedule.in_shared = p.in_shared, schedule.streamed = p.streamed, schedule.l2_resident = p.near;
+  schedule.in_shared = p.in_shared, schedule.streamed = p.streamed, schedule.l2_resident = p.l2_resident;
   schedule.divide(pieces(g.elements, p.lanes), p.grid, p.block);
   kernel_parameters given({g.elements, 1, {g.count, 1, 1, {0, 0}, kept_along::none, nullptr, nullptr, nullptr}});
   given.put(schedule);
@@ -103,7 +107,7 @@ kernel_parameters loop_parameters(const loop& of, const plan& p, const loop_step
 
 }  // namespace
 
-void grid_executor::run_loop(const loop& of, const plan& p, const loop_steps& steps, const stream& on) const {
+void grid_executor::run_loop(const loop& of, const loop_plan& p, const loop_steps& steps, const stream& on) const {
   const program_code& step = of.code();
   const int outputs = step.outputs();
   memory_range others[max_operands + 1];

@@ -12,31 +12,17 @@ namespace dsl::detail {
 
 void grid_executor::order_reduced(geometry& g, int count) const { order_for_blocks(g, count); }
 
-std::string grid_executor::describe(const plan& p) const {
-  char line[160];
-  std::string all;
-  const auto add = [&](const char* format, auto... values) {
-    std::snprintf(line, sizeof line, format, values...);
-    all += line;
-  };
-  add(", grid %lld x block %d, %d lanes a thread", static_cast<long long>(p.grid), p.block, p.lanes);
-  if (p.columns > 0) add(", %d x %d threads on tiles of %d x %d", p.rows, p.columns, p.height, p.width);
-  if (p.splits > 1) add(", %d blocks a result", p.splits);
-  if (p.parts > 1) add(", %d threads a result", p.parts);
-  if (p.block_groups > 0) add(", %d in registers, %d in shared memory, %d streamed", p.held, p.in_shared, p.streamed);
-  if (p.near > 0) add(" of which the L2 cache keeps %d in 8", p.near);
-  if (p.shared_bytes > 0) add(", %d bytes of shared memory", p.shared_bytes);
-  if (p.registers > 0) add(", %d registers, %d blocks an SM", p.registers, p.blocks_per_multiprocessor);
-  return all;
+std::string grid_executor::describe_launch(const plan& p) const {
+  return "grid " + std::to_string(p.grid) + " x block " + std::to_string(p.block) + ", " + std::to_string(p.lanes) + " lanes a thread";
 }
 
-plan grid_executor::plan_pass(const prepared& pass) const {
+reduction_plan grid_executor::plan_pass(const prepared& pass) const {
   const program_code& code = pass.code();
   const geometry& g = pass.space();
   const pass_kernels& kernels = compiled_for(g.where, compiled(code.kernels), code.name, code.pass.view, pass.operands());
   const kernel_entry entry{kernels.kernel[g.linear ? 0 : 1], kernels.architectures, code.name, code.pass.view};
-  const int block = pass.fixed().block > 0 ? pass.fixed().block : default_block;
-  return make_plan(g, pass.operands(), code.inputs, code.pass, attributes(entry, block, g.where.index), pass.fixed());
+  const int block = pass.fixed().block > 0 ? pass.fixed().block : kernels.policy.block;
+  return make_plan(g, pass.operands(), code.inputs, code.pass, kernels.policy, attributes(entry, block, g.where.index), pass.fixed());
 }
 
 namespace {
@@ -47,14 +33,14 @@ int log2_of(int power) {
   return n;
 }
 
-tiling tiling_of(const geometry& g, const plan& p) {
+tiling tiling_of(const geometry& g, const reduction_plan& p) {
   tiling t{};
   const auto pieces = [](std::int64_t n, std::int64_t piece) { return std::max<std::int64_t>(1, (n + piece - 1) / piece); };
   t.extents[0] = g.extents[g.rank - 1], t.extents[1] = g.rank > 1 ? g.extents[g.rank - 2] : 1;
-  t.log2_columns = log2_of(p.columns);
-  t.rows = p.rows, t.outer_rank = std::max(0, g.rank - 2), t.shared_bytes = p.tile_bytes;
-  t.width = p.width, t.height = p.height;
-  t.along_rows = p.width > p.columns * p.lanes ? 1 : 0;
+  t.log2_columns = log2_of(p.tile.columns);
+  t.rows = p.tile.rows, t.outer_rank = std::max(0, g.rank - 2), t.shared_bytes = p.tile.shared_bytes;
+  t.width = p.tile.width, t.height = p.tile.height;
+  t.along_rows = p.tile.width > p.tile.columns * p.lanes ? 1 : 0;
   for (int d = 0; d < g.rank; ++d) t.kept |= (g.kept >> d & 1) << (g.rank - 1 - d);
   t.across = divisor::of(pieces(t.extents[0], t.width)), t.down = divisor::of(pieces(t.extents[1], t.height));
   t.in_column = divisor::of(std::min(t.height, p.block));
@@ -64,13 +50,13 @@ tiling tiling_of(const geometry& g, const plan& p) {
 
 }  // namespace
 
-kernel_parameters pass_parameters(const program_code& code, const operand* operands, const geometry& g, const plan& p,
+kernel_parameters pass_parameters(const program_code& code, const operand* operands, const geometry& g, const reduction_plan& p,
                                   const std::uint64_t* recorded, const bool* stop) {
   const int inputs = code.inputs, count = inputs + code.outputs();
   const bool columns_kept = g.kept != 0 && (g.kept >> (g.rank - 1) & 1) != 0;
   const kept_along kept = g.kept == 0 ? kept_along::none : columns_kept ? kept_along::columns : kept_along::rows;
-  const sharing threads{log2_of(p.distance), log2_of(p.parts)};
-  kernel_parameters given({g.elements, p.tiles, {g.count, p.splits, p.slots, threads, kept, nullptr, nullptr, stop, nullptr, p.splits}});
+  const sharing threads{log2_of(p.distance), log2_of(p.threads_a_result)};
+  kernel_parameters given({g.elements, p.tile.count, {g.count, p.splits, p.results_a_thread, threads, kept, nullptr, nullptr, stop, nullptr, p.splits}});
   if (!g.linear) given.put(tiling_of(g, p));
   int shared = 0;
   for (int k = 0; k < count; ++k) {
@@ -79,8 +65,8 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
     std::uint64_t extra = extra_of(o, w, g.rank);
     if (o.kind == operand_kind::result) extra = recorded != nullptr ? recorded[k - inputs] : 0;
     if (o.kind == operand_kind::array && w.how == access::tiled) {
-      const int tile = tile_bytes(p.width, p.height, size_of(o.type));
-      if (shared + tile <= p.tile_bytes) extra = in_tile + static_cast<std::uint64_t>(shared), shared += tile;
+      const int tile = tile_bytes(p.tile.width, p.tile.height, size_of(o.type));
+      if (shared + tile <= p.tile.shared_bytes) extra = in_tile + static_cast<std::uint64_t>(shared), shared += tile;
     }
     given.put(argument{o.word[0], extra});
   }
@@ -99,15 +85,15 @@ void grid_executor::launch_pass(const prepared& pass, const plan& p, kernel_para
 namespace {
 
 // The partial results of a launch that takes the plan.
-partial_results partials_of_plan(const plan& p, const program_code& code) {
-  return {p.groups, p.splits, static_cast<std::size_t>(p.slots * (p.block / p.parts) * code.pass.accumulator_bytes)};
+partial_results partials_of_plan(const reduction_plan& p, const program_code& code) {
+  return {p.groups, p.splits, static_cast<std::size_t>(p.results_a_thread * (p.block / p.threads_a_result) * code.pass.accumulator_bytes)};
 }
 
 }  // namespace
 
 void grid_executor::run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop, const stream& on) const {
   const program_code& code = pass.code();
-  const plan p = plan_pass(pass);
+  const reduction_plan p = plan_pass(pass);
   kernel_parameters given = pass_parameters(code, pass.operands(), pass.space(), p, recorded, stop);
   memory_range others[max_operands + 2];
   int other_count = 0;
@@ -128,7 +114,7 @@ void grid_executor::run_pass(const prepared& pass, const std::uint64_t* recorded
 partial_results grid_executor::partials_of(const prepared& pass) const { return partials_of_plan(plan_pass(pass), pass.code()); }
 
 void grid_executor::reduce_to_partials(const prepared& pass, const partial_results& all, void* memory, std::int64_t first, const stream& on) const {
-  const plan p = plan_pass(pass);
+  const reduction_plan p = plan_pass(pass);
   kernel_parameters given = pass_parameters(pass.code(), pass.operands(), pass.space(), p);
   given.header().folds.partials_left = static_cast<unsigned char*>(memory) + static_cast<std::size_t>(first) * all.bytes;
   given.header().folds.partials = static_cast<std::int32_t>(all.count);
@@ -138,8 +124,10 @@ void grid_executor::reduce_to_partials(const prepared& pass, const partial_resul
 
 // A block a group, which has no tiles of its own.
 void grid_executor::finish_partials(const prepared& pass, const partial_results& all, const void* memory, std::int64_t count, const stream& on) const {
-  plan p = plan_pass(pass);
-  p.grid = p.groups, p.splits = 1, p.tiles = 0;
+  reduction_plan p = plan_pass(pass);
+  p.grid = p.groups;
+  p.splits = 1;
+  p.tile.count = 0;
   kernel_parameters given = pass_parameters(pass.code(), pass.operands(), pass.space(), p);
   fold_walk& reduction = given.header().folds;
   reduction.count = count, reduction.partials_taken = memory, reduction.partials = static_cast<std::int32_t>(all.count);

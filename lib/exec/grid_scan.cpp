@@ -13,39 +13,58 @@ namespace dsl::detail {
 
 namespace {
 
-// How the kernels cover a scan's space.
-struct scan_plan {
-  tiling tiles_of{};
-  std::int64_t tiles = 0, grid = 0, chunks = 1;
+// A scan's plan, and how its tiles lie in the index space.
+struct tiled_scan {
+  scan_plan plan;
+  tiling tiles{};
 };
 
-scan_plan plan_scan(const scan_space& s, const scan_code& code) {
+tiled_scan plan_scan(const scan_space& s, const scan_code& code, const scan_policy& policy) {
   const geometry& g = s.space;
-  scan_plan p;
+  tiled_scan made;
+  scan_plan& p = made.plan;
   constexpr int block = scan_block_threads;
+  p.where = g.where;
+  p.path = g.linear ? "linear" : "strided";
+  p.elements = g.elements;
+  p.lanes = code.lanes;
+  p.block = block;
+  p.policy = policy;
+  p.along_columns = s.columns;
   if (g.linear) {
     p.tiles = pieces(g.elements, static_cast<std::int64_t>(block) * code.lanes);
-    p.grid = pieces(p.tiles, code.rounds);
+    p.grid = pieces(p.tiles, policy.rounds);
   } else {
-    tiling& t = p.tiles_of;
-    t.extents[0] = g.extents[g.rank - 1], t.extents[1] = g.rank > 1 ? g.extents[g.rank - 2] : 1;
+    tiling& t = made.tiles;
+    t.extents[0] = g.extents[g.rank - 1];
+    t.extents[1] = g.rank > 1 ? g.extents[g.rank - 2] : 1;
     while ((1 << t.log2_columns) < block && (std::int64_t{code.lanes} << t.log2_columns) < t.extents[0]) ++t.log2_columns;
-    t.rows = block >> t.log2_columns, t.height = t.rows, t.outer_rank = std::max(0, g.rank - 2), t.width = code.lanes << t.log2_columns;
+    t.rows = block >> t.log2_columns;
+    t.height = t.rows;
+    t.outer_rank = std::max(0, g.rank - 2);
+    t.width = code.lanes << t.log2_columns;
     if (s.columns) {
       // Columns are cut into chunks where there are too few of them to occupy the device.
-      const std::int64_t threads = 1024LL * std::max(1, properties(g.where).multiprocessors);
+      const std::int64_t threads = static_cast<std::int64_t>(policy.column_threads) * std::max(1, properties(g.where).multiprocessors);
       const std::int64_t columns = g.elements / s.row / t.extents[0] * pieces(t.extents[0], code.lanes);
       const std::int64_t wanted = std::clamp<std::int64_t>(threads / columns, 1, 1 << 15);
-      t.rows = 1, t.height = static_cast<int>(std::clamp<std::int64_t>(pieces(s.row, wanted), 16, 1 << 20));
+      t.rows = 1;
+      t.height = static_cast<int>(std::clamp<std::int64_t>(pieces(s.row, wanted), policy.least_chunk, 1 << 20));
       p.chunks = pieces(s.row, t.height);
     }
-    t.across = divisor::of(pieces(t.extents[0], t.width)), t.down = divisor::of(pieces(t.extents[1], t.height)), t.in_column = divisor::of(1);
+    t.across = divisor::of(pieces(t.extents[0], t.width));
+    t.down = divisor::of(pieces(t.extents[1], t.height));
+    t.in_column = divisor::of(1);
     p.tiles = static_cast<std::int64_t>(t.across.by) * t.down.by;
-    for (int d = 0; d < t.outer_rank; ++d) t.outer[d] = divisor::of(g.extents[g.rank - 3 - d]), p.tiles *= g.extents[g.rank - 3 - d];
-    p.grid = s.columns ? pieces(p.tiles, block >> t.log2_columns) : pieces(p.tiles, code.rounds);
+    for (int d = 0; d < t.outer_rank; ++d) {
+      const std::int64_t extent = g.extents[g.rank - 3 - d];
+      t.outer[d] = divisor::of(extent);
+      p.tiles *= extent;
+    }
+    p.grid = s.columns ? pieces(p.tiles, block >> t.log2_columns) : pieces(p.tiles, policy.rounds);
   }
   if (p.tiles > 0x7fffffff) raise<shape_error>(std::to_string(g.elements) + " elements need more blocks than a grid has: a scan of " + spell_pass(code.view));
-  return p;
+  return made;
 }
 
 // A scan's launches: one for rows; for columns two, and in between one that combines what their chunks come to.
@@ -53,7 +72,7 @@ class grid_scan {
  public:
   grid_scan(const grid_executor& kernels, const scan_kernels& compiled, const scan_code& code, const operand* operands, const scan_space& s,
             const scan_parameters& given, const stream& on)
-      : kernels_(kernels), compiled_(compiled), code_(code), operands_(operands), space_(s), parameters_(given), on_(on), plan_(plan_scan(s, code)) {}
+      : kernels_(kernels), compiled_(compiled), code_(code), operands_(operands), space_(s), parameters_(given), on_(on), tiled_(plan_scan(s, code, compiled.policy)), plan_(tiled_.plan) {}
 
   void run() {
     if (space_.columns) run_columns();
@@ -104,7 +123,7 @@ class grid_scan {
     argument_header header{};
     header.elements = g.elements, header.tiles = plan_.tiles;
     kernel_parameters given(header);
-    if (!g.linear) given.put(plan_.tiles_of);
+    if (!g.linear) given.put(tiled_.tiles);
     for (int k = 0; k <= code_.inputs; ++k) given.put(argument{operands_[k].word[0], extra_of(operands_[k], g.walks[k], g.rank)});
     if (!g.linear) given.put_strides(g, code_.inputs + 1);
     given.put(parameters_);
@@ -123,7 +142,8 @@ class grid_scan {
   const scan_space& space_;
   scan_parameters parameters_;
   const stream& on_;
-  scan_plan plan_;
+  tiled_scan tiled_;
+  const scan_plan& plan_;
   memory_range other_{};  // what the launches tell each other
 };
 

@@ -52,12 +52,6 @@ bool loop::is_aligned() const {
   return true;
 }
 
-// What a multiprocessor computes in the 0.8 microseconds that blocks take to tell each other their sums (docs/performance.md).
-constexpr double operations_in_a_wait = 2.5e5;
-
-// Steps from which on a graph is made in less time than it saves (docs/performance.md).
-constexpr std::int64_t worth_a_graph = 512;
-
 strategy loop::choose() const {
   const executor& kernels = executor::of(where());
   const loop_support can = kernels.supports(*this);
@@ -79,23 +73,23 @@ strategy loop::choose() const {
   if (!closed) return by_steps;
   if (!reduces) return strategy::elementwise;
   if (!can.carries_scalars) return by_steps;
-  const plan one = kernels.plan_loop(*this, strategy::one_block), all = kernels.plan_loop(*this, strategy::cooperative);
+  const loop_plan one = kernels.plan_loop(*this, strategy::one_block), all = kernels.plan_loop(*this, strategy::cooperative);
   const double work = static_cast<double>(std::max(1, one.per_element.flops)) * one.lanes * one.block;
-  if (one.streamed == 0 && static_cast<double>(pieces(one.block_groups, one.block) - 1) * work <= operations_in_a_wait) return strategy::one_block;
+  if (one.streamed == 0 && static_cast<double>(pieces(one.block_vectors, one.block) - 1) * work <= one.policy.one_block) return strategy::one_block;
   if (!kernels.is_cooperative(where().index)) return by_steps;
   if (all.streamed == 0) return strategy::cooperative;
   return is_aligned() ? strategy::streamed : by_steps;
 }
 
-plan loop::make_plan() const {
+loop_plan loop::make_plan() const {
   const strategy how = choose();
-  plan p = is_one_kernel(how) ? executor::of(where()).plan_loop(*this, how) : prepared::make_plan();
+  loop_plan p = is_one_kernel(how) ? executor::of(where()).plan_loop(*this, how) : loop_plan{prepared::make_plan(), how, executor::of(where()).supports(*this).policy};
   p.loop = how, p.path = name_of(how);
   return p;
 }
 
 // Launches of at most half a second on a slow GPU, so that its display goes on; a twentieth of one where someone watches.
-std::int64_t loop::steps_a_launch(const plan& p, bool watched) const {
+std::int64_t loop::steps_a_launch(const loop_plan& p, bool watched) const {
   const device_properties& device = properties(where());
   const double elements = static_cast<double>(p.elements), bytes = p.loop == strategy::elementwise ? 0 : p.per_element.load_bytes + p.per_element.store_bytes;
   constexpr double bytes_a_second = 2e11, operations_a_second = 5e10, wait = 5e-6;  // the latter of a multiprocessor
@@ -103,10 +97,10 @@ std::int64_t loop::steps_a_launch(const plan& p, bool watched) const {
   return std::max<std::int64_t>(1, static_cast<std::int64_t>((watched ? 0.05 : 0.5) / seconds));
 }
 
-void loop::queue(const plan& p, const loop_steps& steps) {
+void loop::queue(const loop_plan& p, const loop_steps& steps) {
   const executor& kernels = executor::of(where());
   const stream on = stream::current(where());
-  const auto in_one_kernel = [&](const plan& of, const loop_steps& some) {
+  const auto in_one_kernel = [&](const loop_plan& of, const loop_steps& some) {
     use_operands(operands_.data(), code_->inputs, code_->outputs(), on);
     kernels.run_loop(*this, of, some, on);
   };
@@ -114,19 +108,19 @@ void loop::queue(const plan& p, const loop_steps& steps) {
   // Scalars alone, until a condition: of the two kernels for a step only the loop's own, which reduces nothing here, looks whether the
   // loop has ended, and records in the same launch.
   if (compiled_->stop >= 0 && !code_->folds() && kernels.supports(*this).carries_scalars) {
-    const plan step = kernels.plan_loop(*this, strategy::elementwise);
+    const loop_plan step = kernels.plan_loop(*this, strategy::elementwise);
     for (std::int64_t k = 0; k < steps.count; ++k) in_one_kernel(step, {steps.all, steps.done + k, 1, steps.histories});
     return;
   }
-  if (p.loop == strategy::graph && (wanted_ == strategy::graph || steps.count >= worth_a_graph))
-    if (const auto graph = kernels.make_graph(on)) return run_graph(*graph, steps);
+  if (p.loop == strategy::graph && (wanted_ == strategy::graph || steps.count >= p.policy.graph_from))
+    if (const auto graph = kernels.make_graph(on)) return run_graph(*graph, steps, p.policy.graph_steps);
   run_steps(steps);
 }
 
 std::int64_t loop::run(const loop_steps& steps, const loop_watch* watch) {
   const std::int64_t count = steps.count;
   if (count <= 0 || (code_->folds() ? space_.results == 0 : space_.elements == 0)) return count;
-  const plan p = make_plan();
+  const loop_plan p = make_plan();
   const stream on = stream::current(where());
   std::int64_t piece = steps_a_launch(p, watch != nullptr), queued = 0, reported = 0;
   auto last_report = std::chrono::steady_clock::now();
@@ -164,8 +158,8 @@ std::int64_t loop::run(const loop_steps& steps, const loop_watch* watch) {
 }
 
 // A graph of some steps, launched again and again with other parameters.
-void loop::run_graph(kernel_graph& graph, const loop_steps& steps) {
-  const std::int64_t length = std::min<std::int64_t>(steps.count, 64);
+void loop::run_graph(kernel_graph& graph, const loop_steps& steps, std::int64_t most) {
+  const std::int64_t length = std::min<std::int64_t>(steps.count, most);
   use_operands(operands_.data(), code_->inputs, code_->outputs(), stream::current(where()));
   std::int64_t queued = 0;
   const auto from_here = [&](std::int64_t count) { return loop_steps{steps.all, steps.done + queued, count, steps.histories}; };

@@ -38,7 +38,7 @@ class kernel_parameters {
 };
 
 /// Those of a pass's kernel for a plan; `recorded` and `stop` as `prepared::run`'s.
-kernel_parameters pass_parameters(const program_code& code, const operand* operands, const geometry& g, const plan& p,
+kernel_parameters pass_parameters(const program_code& code, const operand* operands, const geometry& g, const reduction_plan& p,
                                   const std::uint64_t* recorded = nullptr, const bool* stop = nullptr);
 
 }  // namespace dsl::detail

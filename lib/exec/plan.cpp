@@ -9,17 +9,98 @@
 
 namespace dsl {
 
+namespace {
+
+// A line that grows.
+class line {
+ public:
+  template <class... Values>
+  void add(const char* format, Values... values) {
+    const int room = static_cast<int>(sizeof text_) - length_;
+    const int wanted = std::snprintf(text_ + length_, static_cast<std::size_t>(room), format, values...);
+    length_ += std::min(wanted, room - 1);
+  }
+  text done() const { return text(text_); }
+
+ private:
+  char text_[800] = "";
+  int length_ = 0;
+};
+
+// Whether blocks of threads run it.
+bool has_kernel(const plan& p) { return p.blocks_per_multiprocessor > 0; }
+
+long long number(std::int64_t n) { return static_cast<long long>(n); }
+
+void add_launch(line& to, const plan& p) {
+  to.add("%s, %s, %lld elements", p.where.name().c_str(), p.path, number(p.elements));
+  to.add("%s", detail::executor::of(p.where).describe_launch(p).c_str());
+}
+void add_tile(line& to, const tile_plan& t) {
+  if (t.columns > 0) to.add(", %d x %d threads on tiles of %d x %d", t.rows, t.columns, t.height, t.width);
+}
+void add_kernel(line& to, const plan& p) {
+  if (p.shared_bytes > 0) to.add(", %d bytes of shared memory", p.shared_bytes);
+  if (p.registers > 0) to.add(", %d registers, %d blocks an SM", p.registers, p.blocks_per_multiprocessor);
+  to.add(", %d flops and %d + %d bytes an element", p.per_element.flops, p.per_element.load_bytes, p.per_element.store_bytes);
+}
+void add_policy(line& to, const map_policy& p) {
+  to.add("; policy: blocks of %d, at least %d, %d rows a thread, tiles in %d bytes", p.block, p.least_block, p.rows_a_thread, p.tile_memory);
+}
+
+}  // namespace
+
 text plan::describe() const {
-  char line[160];
-  std::string all;
-  const auto add = [&](const char* format, auto... values) {
-    std::snprintf(line, sizeof line, format, values...);
-    all += line;
-  };
-  add("%s, %s, %lld elements", where.name().c_str(), path, static_cast<long long>(elements));
-  all += detail::executor::of(where).describe(*this);
-  add(", %d flops and %d + %d bytes an element", per_element.flops, per_element.load_bytes, per_element.store_bytes);
-  return text(all.c_str());
+  line to;
+  add_launch(to, *this);
+  add_kernel(to, *this);
+  return to.done();
+}
+
+text map_plan::describe() const {
+  line to;
+  add_launch(to, *this);
+  add_tile(to, tile);
+  add_kernel(to, *this);
+  if (has_kernel(*this)) add_policy(to, policy);
+  return to.done();
+}
+
+text reduction_plan::describe() const {
+  line to;
+  add_launch(to, *this);
+  add_tile(to, tile);
+  if (splits > 1) to.add(", %d blocks a result", splits);
+  if (threads_a_result > 1) to.add(", %d threads a result", threads_a_result);
+  add_kernel(to, *this);
+  if (!has_kernel(*this)) return to.done();
+  add_policy(to, policy);
+  to.add(", %d and %d vectors ahead, %d %% of the threads", policy.vectors_ahead, policy.strided_vectors_ahead, policy.occupancy);
+  return to.done();
+}
+
+text loop_plan::describe() const {
+  line to;
+  add_launch(to, *this);
+  if (block_vectors > 0) to.add(", %d in registers, %d in shared memory, %d streamed", held, in_shared, streamed);
+  if (l2_resident > 0) to.add(" of which the L2 cache keeps %d in 8", l2_resident);
+  add_kernel(to, *this);
+  if (!has_kernel(*this)) return to.done();
+  to.add("; policy: blocks of %d, %d vectors held, %d rows ahead, %d joined, %d %% of the L2 cache, one block up to %.2g operations", policy.block,
+         policy.vectors_held, policy.rows_ahead, policy.rows_joined, policy.resident_percent, policy.one_block);
+  return to.done();
+}
+
+text scan_plan::describe() const {
+  line to;
+  add_launch(to, *this);
+  if (along_columns) to.add(", columns in %lld chunks", number(chunks));
+  else to.add(", rows in %lld tiles", number(tiles));
+  add_kernel(to, *this);
+  if (!has_kernel(*this)) return to.done();
+  to.add("; policy: %d rounds, %d blocks an SM, columns %d, %d rows ahead, runs of %d and %d, %d threads an SM, chunks of at least %d", policy.rounds,
+         policy.blocks, policy.column_blocks, policy.rows_ahead, policy.column_run, policy.totals_run, policy.column_threads, policy.least_chunk);
+  return to.done();
 }
 
 namespace detail {
@@ -41,75 +122,87 @@ int columns_of(std::int64_t inner, int lanes, int block) {
 
 // Square tiles of at least a cache line in both directions, for as many operands as find room in the shared memory that every
 // kernel may use. The others are read element by element.
-void plan_transposing(plan& p, const geometry& g, const operand* inputs, int count) {
-  constexpr int shared_memory = 48 << 10;
+void plan_transposing(reduction_plan& p, const geometry& g, const operand* inputs, int count) {
   int narrowest = 16;
   for (int k = 0; k < count; ++k)
     if (g.walks[k].how == access::tiled) narrowest = std::min(narrowest, size_of(inputs[k].type));
   const int side = narrowest >= 8 ? 32 : narrowest >= 2 ? 64 : 128;
   if (p.block % (side / p.lanes) != 0) return;
-  const int columns = side / p.lanes, rows = p.block / columns, steps = std::max(1, side / rows);
+  const int columns = side / p.lanes;
+  const int rows = p.block / columns;
+  const int height = rows * std::max(1, side / rows);
   int bytes = 0;
   for (int k = 0; k < count; ++k) {
-    const int tile = g.walks[k].how == access::tiled ? tile_bytes(side, rows * steps, size_of(inputs[k].type)) : 0;
-    if (bytes + tile <= shared_memory) bytes += tile;
+    const int tile = g.walks[k].how == access::tiled ? tile_bytes(side, height, size_of(inputs[k].type)) : 0;
+    if (bytes + tile <= p.policy.tile_memory) bytes += tile;
   }
-  if (bytes > 0) p.path = "transposing", p.tile_bytes = bytes, p.columns = columns, p.rows = rows, p.width = side, p.height = rows * steps;
+  if (bytes == 0) return;
+  p.path = "transposing";
+  p.tile = {columns, rows, side, height, bytes, 0};
 }
 
 // The index space in tiles that blocks take one by one.
-void plan_tiles(plan& p, const geometry& g, const operand* inputs, int input_count, int ahead, int multiprocessors) {
+void plan_tiles(reduction_plan& p, const geometry& g, const operand* inputs, int input_count, int multiprocessors) {
+  tile_plan& t = p.tile;
   if (g.linear) {
-    p.tiles = pieces(g.elements, static_cast<std::int64_t>(p.block) * p.lanes * ahead);
+    t.count = pieces(g.elements, static_cast<std::int64_t>(p.block) * p.lanes * p.policy.vectors_ahead);
     return;
   }
-  const std::int64_t inner = g.extents[g.rank - 1], second = g.rank > 1 ? g.extents[g.rank - 2] : 1;
-  p.columns = columns_of(inner, p.lanes, p.block), p.rows = p.block / p.columns;
-  p.width = p.columns * p.lanes, p.height = p.rows, p.tile_bytes = 0;
+  const std::int64_t inner = g.extents[g.rank - 1];
+  const std::int64_t second = g.rank > 1 ? g.extents[g.rank - 2] : 1;
+  const int columns = columns_of(inner, p.lanes, p.block);
+  p.path = "strided";
+  t = {columns, p.block / columns, columns * p.lanes, p.block / columns, 0, 0};
   std::int64_t around = 1;
   for (int d = 0; d < g.rank - 2; ++d) around *= g.extents[d];
-  const auto count = [&] { return around * pieces(inner, p.width) * pieces(second, p.height); };
+  const auto count = [&] { return around * pieces(inner, t.width) * pieces(second, t.height); };
   // Finding the tile's place costs about as much as a row: several rows a thread, where there is work for all.
-  constexpr int rows_a_thread = 4;
-  if (count() >= 8LL * rows_a_thread * multiprocessors) p.height *= rows_a_thread;
+  if (count() >= 8LL * p.policy.rows_a_thread * multiprocessors) t.height *= p.policy.rows_a_thread;
   if (g.rank > 1) plan_transposing(p, g, inputs, input_count);
-  p.tiles = count();
+  t.count = count();
 }
 
 // Reductions that keep some dimensions. Where the innermost one is reduced, rows of threads make one result each; where it is kept,
 // columns of threads do. A tile is as long in the reduced dimension as leaves work for all multiprocessors.
-void plan_kept(plan& p, const geometry& g, const pass_traits& pass, std::int64_t resident, bool block_is_fixed) {
+void plan_kept(reduction_plan& p, const geometry& g, std::int64_t resident, bool block_is_fixed) {
+  tile_plan& t = p.tile;
+  const int ahead = p.policy.strided_vectors_ahead;
   const int last = g.rank - 1;
   const bool columns_kept = (g.kept >> last & 1) != 0;
-  const std::int64_t inner = g.extents[last], second = g.extents[last - 1];
-  const int across = power_of_two_from(pieces(inner, p.lanes), 1024), down = power_of_two_from(second, 1024);
-  while (!block_is_fixed && p.block > 64 && p.block > static_cast<std::int64_t>(across) * down) p.block /= 2;
-  std::int64_t kept_around = 1, walked_around = 1;
-  for (int d = 0; d < last - 1; ++d) ((g.kept >> d & 1) != 0 ? kept_around : walked_around) *= g.extents[d];
+  const std::int64_t inner = g.extents[last];
+  const std::int64_t second = g.extents[last - 1];
+  const int across = power_of_two_from(pieces(inner, p.lanes), 1024);
+  const int down = power_of_two_from(second, 1024);
+  while (!block_is_fixed && p.block > p.policy.least_block && p.block > static_cast<std::int64_t>(across) * down) p.block /= 2;
+  std::int64_t kept_around = 1;
+  std::int64_t reduced_around = 1;
+  for (int d = 0; d < last - 1; ++d) ((g.kept >> d & 1) != 0 ? kept_around : reduced_around) *= g.extents[d];
 
   // A warp reads 512 bytes side by side, or a whole row if that is shorter. Where there are columns enough, each thread has its own.
   constexpr int warp = 32;
-  p.columns = std::min({p.block, across, warp});
+  t.columns = std::min({p.block, across, warp});
   if (columns_kept) {
-    p.columns = std::min(p.block, std::max(p.columns, std::min(across, p.block / down)));
-    while (2 * p.columns <= std::min(p.block, across) && kept_around * pieces(inner, 2LL * p.columns * p.lanes) >= resident) p.columns *= 2;
+    t.columns = std::min(p.block, std::max(t.columns, std::min(across, p.block / down)));
+    while (2 * t.columns <= std::min(p.block, across) && kept_around * pieces(inner, 2LL * t.columns * p.lanes) >= resident) t.columns *= 2;
   }
-  p.rows = p.block / p.columns;
-  p.distance = columns_kept ? p.columns : 1, p.parts = columns_kept ? p.rows : p.columns;
-  const std::int64_t span = columns_kept ? p.rows : p.columns * p.lanes, walked = columns_kept ? second : inner;
-  const std::int64_t spans = pieces(walked, span), all = spans * walked_around;
-  p.slots = columns_kept ? p.lanes : 1;
+  t.rows = p.block / t.columns;
+  p.distance = columns_kept ? t.columns : 1;
+  p.threads_a_result = columns_kept ? t.rows : t.columns;
+  const std::int64_t span = columns_kept ? t.rows : t.columns * p.lanes;
+  const std::int64_t spans = pieces(columns_kept ? second : inner, span);
+  const std::int64_t all = spans * reduced_around;
+  p.results_a_thread = columns_kept ? p.lanes : 1;
   // Rows that a thread reads at once are several at a time, where there are many.
-  if (!columns_kept && all == 1 && kept_around * pieces(second, static_cast<std::int64_t>(p.rows) * pass.ahead[1]) >= resident) p.slots = pass.ahead[1];
-  const std::int64_t rows = static_cast<std::int64_t>(p.rows) * (columns_kept ? 1 : p.slots);
-  p.groups = kept_around * (columns_kept ? pieces(inner, p.columns * p.lanes) : pieces(second, rows));
+  if (!columns_kept && all == 1 && kept_around * pieces(second, static_cast<std::int64_t>(t.rows) * ahead) >= resident) p.results_a_thread = ahead;
+  const std::int64_t rows = static_cast<std::int64_t>(t.rows) * (columns_kept ? 1 : p.results_a_thread);
+  p.groups = kept_around * (columns_kept ? pieces(inner, t.columns * p.lanes) : pieces(second, rows));
   const std::int64_t splits = std::clamp<std::int64_t>(resident / std::max<std::int64_t>(p.groups, 1), 1, std::max<std::int64_t>(all, 1));
   constexpr std::int64_t longest = 1 << 30;  // a tile's extents are counted in 32 bits
   const std::int64_t steps = std::clamp<std::int64_t>(pieces(all, splits), 1, std::max<std::int64_t>(1, std::min(spans, longest / span)));
-  p.width = static_cast<int>(columns_kept ? p.columns * p.lanes : span * steps);
-  p.height = static_cast<int>(columns_kept ? span * steps : rows);
-  p.tiles = pieces(spans, steps) * walked_around;
-  p.splits = static_cast<int>(std::clamp<std::int64_t>(p.tiles, 1, splits));
+  t.width = static_cast<int>(columns_kept ? t.columns * p.lanes : span * steps);
+  t.height = static_cast<int>(columns_kept ? span * steps : rows);
+  t.count = pieces(spans, steps) * reduced_around;
+  p.splits = static_cast<int>(std::clamp<std::int64_t>(t.count, 1, splits));
 }
 
 }  // namespace
@@ -119,43 +212,55 @@ void require_grid(const launch& fixed, std::int64_t grid, const pass_view& pass)
     raise<device_error>("at most " + std::to_string(fixed.grid) + " blocks were asked for; this kernel takes " + std::to_string(grid) + ": " + spell_pass(pass));
 }
 
-plan make_plan(const geometry& g, const operand* inputs, int input_count, const pass_traits& pass, const kernel_attributes& attributes,
-               const launch& fixed) {
-  plan p;
-  p.where = g.where, p.path = g.linear ? "linear" : "strided";
-  p.elements = g.elements, p.lanes = pass.lanes;
+map_plan as_map(const reduction_plan& p) { return {p, p.tile, p.policy}; }
+
+reduction_plan make_plan(const geometry& g, const operand* inputs, int input_count, const pass_traits& pass, const reduction_policy& policy,
+                         const kernel_attributes& attributes, const launch& fixed) {
+  reduction_plan p;
+  p.where = g.where;
+  p.path = g.linear ? "linear" : "strided";
+  p.elements = g.elements;
+  p.policy = policy;
+  p.lanes = pass.lanes;
   const device_properties& device = properties(g.where);
-  const bool folds = pass.view.folds > 0;
+  const bool reduces = pass.view.folds > 0;
   const int most = attributes.max_block > 0 ? attributes.max_block : 1024;
-  const bool fits = fixed.block % 32 == 0 && (!folds || (fixed.block & (fixed.block - 1)) == 0);
+  const bool fits = fixed.block % 32 == 0 && (!reduces || (fixed.block & (fixed.block - 1)) == 0);
   if (fixed.block < 0 || !fits || fixed.block > most)
     raise<device_error>("a block of " + std::to_string(fixed.block) + " threads was asked for; this kernel takes " +
-                        (folds ? "powers of two from 32" : "multiples of 32") + " up to " + std::to_string(most) + ": " + spell_pass(pass.view));
-  p.block = fixed.block != 0 ? fixed.block : default_block;
+                        (reduces ? "powers of two from 32" : "multiples of 32") + " up to " + std::to_string(most) + ": " + spell_pass(pass.view));
+  p.block = fixed.block != 0 ? fixed.block : p.policy.block;
   p.registers = attributes.registers;
   p.blocks_per_multiprocessor = attributes.blocks_per_multiprocessor > 0 ? attributes.blocks_per_multiprocessor
                                                                          : device.threads_per_multiprocessor / p.block;
-  // Blocks of a kernel that reduces that are on the device at once. What is written beside a reduction comes out faster with half of
-  // the threads that fit (docs/performance.md).
+  // Blocks of a kernel that reduces that are on the device at once.
   const auto resident = [&]() -> std::int64_t {
     if (fixed.grid > 0) return fixed.grid;
-    const int threads = pass.view.folds_beside_arrays() ? device.threads_per_multiprocessor / 2 : device.threads_per_multiprocessor;
+    const int threads = device.threads_per_multiprocessor * p.policy.occupancy / 100;
     return static_cast<std::int64_t>(device.multiprocessors) * std::max(1, std::min(p.blocks_per_multiprocessor, threads / p.block));
   };
   if (g.kept != 0) {
-    plan_kept(p, g, pass, resident() / (pass.ahead[1] >= 4 ? 2 : 1), fixed.block != 0);
+    plan_kept(p, g, resident() / (p.policy.strided_vectors_ahead >= 4 ? 2 : 1), fixed.block != 0);
     p.grid = p.groups * p.splits;
   } else {
-    const auto cut = [&] { plan_tiles(p, g, inputs, input_count, pass.ahead[0], device.multiprocessors); };
+    const auto cut = [&] { plan_tiles(p, g, inputs, input_count, device.multiprocessors); };
     cut();
     // A small job is spread over more multiprocessors by smaller blocks.
-    while (fixed.block == 0 && p.block > 64 && p.tiles < device.multiprocessors) p.block /= 2, cut();
-    p.grid = p.tiles;
-    if (folds) p.grid = std::max<std::int64_t>(1, std::min(p.tiles, resident())), p.splits = static_cast<int>(p.grid), p.parts = p.block;
+    while (fixed.block == 0 && p.block > p.policy.least_block && p.tile.count < device.multiprocessors) {
+      p.block /= 2;
+      cut();
+    }
+    p.grid = p.tile.count;
+    if (reduces) {
+      p.grid = std::max<std::int64_t>(1, std::min(p.tile.count, resident()));
+      p.splits = static_cast<int>(p.grid);
+      p.threads_a_result = p.block;
+    }
   }
-  p.shared_bytes = std::max(p.tile_bytes, p.parts > 1 && p.block > 32 ? p.block * pass.state_bytes : 0);
+  const bool combines_warps = p.threads_a_result > 1 && p.block > 32;
+  p.shared_bytes = std::max(p.tile.shared_bytes, combines_warps ? p.block * pass.state_bytes : 0);
   require_grid(fixed, p.grid, pass.view);
-  if (std::max(p.tiles, p.grid) > 0x7fffffff)
+  if (std::max(p.tile.count, p.grid) > 0x7fffffff)
     raise<shape_error>(std::to_string(g.elements) + " elements need more blocks than a grid has: " + spell_pass(pass.view));
   return p;
 }

@@ -37,8 +37,8 @@ cost prepared::cost_per_element() const {
   return cost_of(code_->pass.view, [this](std::uint64_t k) { return first_of_array(operands_.data(), static_cast<int>(k)); });
 }
 
-plan prepared::make_plan() const {
-  plan p = executor::of(space_.where).plan_pass(*this);
+reduction_plan prepared::make_plan() const {
+  reduction_plan p = executor::of(space_.where).plan_pass(*this);
   p.per_element = cost_per_element();
   return p;
 }

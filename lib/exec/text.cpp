@@ -11,7 +11,8 @@ std::string spell_kernel(const char* pretty) {
   const char* begin = std::strstr(pretty, "Name = ");
   if (begin == nullptr) return "a kernel";
   begin += std::strlen("Name = ");
-  return "kernel " + std::string(begin, std::strcspn(begin, ";]"));
+  std::string named = "kernel ";
+  return named.append(begin, std::strcspn(begin, ";]"));
 }
 
 namespace {
@@ -125,11 +126,14 @@ class speller {
     } else if (h.code() == op::convert && is_scalar(reference::of(payload, 0))) {
       spell(reference::of(payload, 0), outer);
     } else if (h.code() == op::convert) {
-      text_ += std::string("cast<") + name(h.type()) + ">(";
+      text_ += "cast<";
+      text_ += name(h.type());
+      text_ += ">(";
       spell(reference::of(payload, 0), 0);
       text_ += ")";
     } else if (row.token == nullptr) {
-      text_ += std::string(row.name) + "(";
+      text_ += row.name;
+      text_ += "(";
       for (int k = 0; k < row.arity; ++k) {
         if (k > 0) text_ += ", ";
         spell(reference::of(payload, k), 0);
@@ -143,7 +147,9 @@ class speller {
         spell(reference::of(payload, 0), mine);
       } else {
         spell(reference::of(payload, 0), mine);
-        text_ += std::string(" ") + row.token + " ";
+        text_ += ' ';
+        text_ += row.token;
+        text_ += ' ';
         spell(reference::of(payload, 1), mine + 1);
       }
       if (mine < outer) text_ += ")";

@@ -1,6 +1,6 @@
 #include "host/back_end.hpp"
 
-#include <cstdio>
+#include <string>
 
 #include "exec/executor.hpp"
 #include "exec/layout.hpp"
@@ -15,34 +15,27 @@ class host_executor final : public executor {
  public:
   void order_reduced(geometry& g, int count) const override { order_for_rows(g, count); }
 
-  std::string describe(const plan& p) const override {
-    char line[80];
-    std::snprintf(line, sizeof line, ", blocks of %d on %d threads", p.block, properties(p.where).multiprocessors);
-    return line;
+  std::string describe_launch(const plan& p) const override {
+    return "blocks of " + std::to_string(p.block) + " on " + std::to_string(properties(p.where).multiprocessors) + " threads";
   }
 
-  plan plan_pass(const prepared& pass) const override {
+  reduction_plan plan_pass(const prepared& pass) const override {
     compiled(pass);
-    const geometry& g = pass.space();
-    plan p;
-    p.where = g.where, p.path = g.linear ? "linear" : "strided";
-    p.elements = g.elements, p.lanes = pass.code().pass.lanes;
-    p.block = host_block;
-    p.grid = pieces(g.elements, host_block);
-    return p;
+    return {plan_of(pass), {}, {}};
   }
   void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool*, const stream&) const override {
     run_on_host({pass.code(), compiled(pass), pass.operands(), pass.space(), recorded});
   }
 
-  loop_support supports(const loop& of) const override { return {of.compiled().stop < 0 && of.space().elements > 1, false, false}; }
-  plan plan_loop(const loop& of, strategy) const override {
-    plan p = plan_pass(of);
+  loop_support supports(const loop& of) const override { return {of.compiled().stop < 0 && of.space().elements > 1, false, false, {}}; }
+  loop_plan plan_loop(const loop& of, strategy how) const override {
+    compiled(of);
+    loop_plan p{plan_of(of), how, {}};
     p.per_element = of.cost_per_element();
     return p;
   }
   // All steps of a block of elements while it is in the cache.
-  void run_loop(const loop& of, const plan&, const loop_steps& steps, const stream&) const override {
+  void run_loop(const loop& of, const loop_plan&, const loop_steps& steps, const stream&) const override {
     run_on_host({of.code(), compiled(of), of.operands(), of.space(), nullptr}, steps.all.first + steps.done, steps.count);
   }
 
@@ -52,6 +45,17 @@ class host_executor final : public executor {
   }
 
  private:
+  static plan plan_of(const prepared& pass) {
+    const geometry& g = pass.space();
+    plan p;
+    p.where = g.where;
+    p.path = g.linear ? "linear" : "strided";
+    p.elements = g.elements;
+    p.lanes = pass.code().pass.lanes;
+    p.block = host_block;
+    p.grid = pieces(g.elements, host_block);
+    return p;
+  }
   static const host_code& compiled(const prepared& pass) {
     const program_code& code = pass.code();
     return compiled_for(pass.where(), code.host, code.name, code.pass.view, pass.operands());

@@ -25,7 +25,7 @@ void back_end::add(back_end& made) {
   raise<device_error>(std::string("there is no room for \"") + made.traits.name + "\" among the kinds of devices");
 }
 
-std::optional<int> back_end::find(std::string_view wanted) const {
+std::optional<int> back_end::find(std::string_view wanted) {
   const std::string_view name = traits.name;
   if (wanted == name) return 0;
   if (!traits.is_numbered || !wanted.starts_with(name)) return {};

@@ -60,8 +60,9 @@ class back_end {
 
   // Devices and their names.
 
-  /// The number of the device with this name, which need not be there; none if the name is of another kind.
-  virtual std::optional<int> find(std::string_view name) const;
+  /// The number of the device with this name, which need not be there, and for which the number may be given out now ("cuda:0-3"); none
+  /// if the name is of another kind.
+  virtual std::optional<int> find(std::string_view name);
   virtual std::string spell(int index) const;
   /// At most `max_devices`.
   virtual int device_count() { return 1; }

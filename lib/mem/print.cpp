@@ -127,7 +127,8 @@ class real_writer {
     // What the number does not need but others do are its exact digits.
     if (exponential_ && d.fraction.size() < fraction_) d = parts_of(formatted("%.*e", static_cast<int>(fraction_), std::fabs(x)));
     d.fraction.resize(fraction_, exponential_ ? '0' : ' ');
-    const std::string whole = sign_of(x) + d.whole, line = std::string(whole_ - whole.size(), ' ') + whole + '.' + d.fraction;
+    const std::string whole = sign_of(x) + d.whole;
+    std::string line = std::string(whole_ - whole.size(), ' ') + whole + '.' + d.fraction;
     if (!exponential_) return line;
     return line + 'e' + d.exponent.insert(1, exponent_ - d.exponent.size(), '0');
   }
@@ -217,7 +218,7 @@ std::string alone(complex_value<T> z) {
     if (s.size() > 2 && s.compare(s.size() - 2, 2, ".0") == 0) s.resize(s.size() - 2);
     return s;
   };
-  const std::string im = part(z.im) + 'j';
+  std::string im = part(z.im) + 'j';
   if (z.re == 0 && !std::signbit(z.re)) return im;
   return '(' + part(z.re) + (im[0] == '-' ? "" : "+") + im + ')';
 }

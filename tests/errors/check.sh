@@ -1,7 +1,8 @@
 #!/bin/sh
 # Wrong programs do not compile, and the compiler's output holds the sentences that help, which stand in a file's first lines: after
 # "wanted:" GCC's, after "wanted by nvcc:" nvcc's, after "wanted by both:" both's. Where a file says "lines: n", what the compiler says is
-# at most n lines for each sentence, and of GCC's errors each is one of the sentences.
+# at most n lines for each sentence, and of GCC's errors each is one of the sentences. nvcc compiles for compute_80, or for what a
+# file says after "architecture:".
 # Usage: check.sh COMPILER INCLUDE_DIRECTORY
 here=$(dirname "$0") failures=0
 work=$(mktemp -d)
@@ -9,9 +10,9 @@ trap 'rm -rf "$work"' EXIT
 newline='
 '
 case $(basename "$1") in
-  nvcc*) by='by \(both\|nvcc\)' place= options="-x cu --expt-relaxed-constexpr -ptx -o /dev/null" ;;
+  nvcc*) by='by \(both\|nvcc\)' place= arch=80 options="-x cu --expt-relaxed-constexpr -ptx -o /dev/null" ;;
   *)
-    by='\(by both\)\{0,1\}' place='error: .*' options="-fsyntax-only -include $work/dsl.hpp"
+    by='\(by both\)\{0,1\}' place='error: .*' arch= options="-fsyntax-only -include $work/dsl.hpp"
     # The library's headers are parsed once for all programs.
     printf '#include <dsl/%s.hpp>\n' dsl ode scan >"$work/dsl.hpp"
     "$1" -std=c++20 -I"$2" -x c++-header "$work/dsl.hpp" -o "$work/dsl.hpp.gch" || exit 1
@@ -20,7 +21,8 @@ esac
 for file in "$here"/*.cpp; do
   all=$(sed -n "s#^// wanted *$by: ##p" "$file") lines=$(sed -n 's|^// lines: ||p' "$file") sentences=0 failed=0
   if [ -z "$all" ]; then continue; fi
-  if output=$("$1" -std=c++20 $options -I"$2" "$file" 2>&1); then echo "FAILED: $file compiles"; failures=1; continue; fi
+  given=$(sed -n 's|^// architecture: ||p' "$file")
+  if output=$("$1" -std=c++20 $options ${arch:+-arch=compute_${given:-$arch}} -I"$2" "$file" 2>&1); then echo "FAILED: $file compiles"; failures=1; continue; fi
   IFS=$newline
   for wanted in $all; do
     sentences=$((sentences + 1))

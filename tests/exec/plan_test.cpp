@@ -49,6 +49,63 @@ TEST_P(plan, can_be_overridden) {
   EXPECT_EQ(sums.copy_to_host(), std::vector<float>(10, 100.0f));
 }
 
+// A name may bring policies of its own: numbers that are compiled into kernels, and those that a launch is planned with.
+struct by_twos {
+  struct policy : dsl::default_policy {
+    static constexpr dsl::map_policy map(const dsl::formula_traits& f, int compute_capability) {
+      dsl::map_policy p = default_policy::map(f, compute_capability);
+      p.lanes = 2;
+      p.block = 128;
+      return p;
+    }
+    static constexpr dsl::reduction_policy reduction(const dsl::formula_traits& f, int compute_capability) {
+      dsl::reduction_policy p = default_policy::reduction(f, compute_capability);
+      p.vectors_ahead = 2;
+      p.occupancy = 25;
+      return p;
+    }
+    static constexpr dsl::loop_policy loop(const dsl::formula_traits& f, int compute_capability) {
+      dsl::loop_policy p = default_policy::loop(f, compute_capability);
+      p.block = 64;
+      p.vectors_held = 1;
+      return p;
+    }
+  };
+};
+
+TEST_P(plan, goes_by_the_policy_of_a_name) {
+  const auto step = [](auto x, auto) { return std::tuple{x / 2 + 1, dsl::sum(x)}; };
+  const auto by_default = dsl::vectorize(step);
+  const auto tuned = dsl::vectorize<by_twos>(step);
+  for (const std::int64_t n : {1, 63, 2000, 100'001}) {
+    const dsl::array<float> x = dsl::cast<float>(dsl::arange<std::int64_t>(n) % 4);  // whose sums are the same in any order
+    dsl::array<float> want(n), got(n);
+    dsl::scalar<float> want_sum = 0.0f, got_sum = 0.0f;
+    dsl::tie(want, want_sum) = by_default(x, want_sum);
+    dsl::tie(got, got_sum) = tuned(x, got_sum);
+    EXPECT_EQ(got.copy_to_host(), want.copy_to_host());
+    EXPECT_EQ(got_sum.value(), want_sum.value());
+    dsl::array<float> u = x, v = x;
+    dsl::iterate(3, by_default, dsl::state(u, want_sum));
+    dsl::iterate(3, tuned, dsl::state(v, got_sum));
+    EXPECT_EQ(v.copy_to_host(), u.copy_to_host());
+    EXPECT_EQ(got_sum.value(), want_sum.value());
+  }
+  if (dsl::device::current().kind == dsl::backend::host) return;
+  dsl::array<float> out(100'000);
+  dsl::scalar<float> sum = 0.0f;
+  const auto x = dsl::ones<float>(100'000);
+  const dsl::reduction_plan p = dsl::plan_of(dsl::tie(out, sum), tuned(x, sum));
+  EXPECT_EQ(p.lanes, 2);
+  EXPECT_EQ(p.policy.vectors_ahead, 2);
+  const std::string line = p.describe().c_str();
+  EXPECT_NE(line.find("2 and 1 vectors ahead, 25 % of the threads"), std::string::npos) << line;
+  const dsl::loop_plan l = dsl::plan_of(tuned, dsl::state(out, sum));
+  EXPECT_LE(l.block, 64);
+  EXPECT_LE(l.held, 1);
+  EXPECT_NE(std::string(l.describe().c_str()).find("1 vectors held"), std::string::npos) << l.describe().c_str();
+}
+
 TEST_P(plan, prints) {
   const auto a = dsl::ones<float>(1000);
   dsl::array<float> out(1000);
@@ -79,7 +136,7 @@ TEST_P(plan, reads_equal_views_once) {
 TEST_P(plan, takes_more_operands_than_a_word_has_bits) { sum_of_operands<34>(); }
 #endif
 
-TEST(simulator, finds_an_access_outside_the_memory) {
+TEST(simulated_arrays, finds_an_access_outside_the_memory) {
   const dsl::device_guard sim("sim");
   const auto a = dsl::ones<float>(100);
   dsl::array<float> out(200);
@@ -96,14 +153,14 @@ TEST(simulator, finds_an_access_outside_the_memory) {
 }
 
 // The last vector of four floats begins inside the memory and ends behind it.
-TEST(simulator, finds_an_access_that_begins_inside_the_memory) {
+TEST(simulated_arrays, finds_an_access_that_begins_inside_the_memory) {
   const dsl::device_guard sim("sim");
   const auto a = dsl::ones<float>(98);
   dsl::array<float> out(100);
   EXPECT_THROW((out = dsl::view<const float, 1>(a.view().owner(), a.data(), {100}, {1}) + 1), dsl::memory_error);
 }
 
-TEST(simulator, shows_what_was_never_written) {
+TEST(simulated_arrays, shows_what_was_never_written) {
   const dsl::device_guard sim("sim");
   const dsl::array<float> a(10);
   for (const float x : dsl::array<float>(a + 1).copy_to_host()) EXPECT_TRUE(x != x);

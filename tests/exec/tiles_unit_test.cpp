@@ -38,25 +38,32 @@ dsl::launch draw_launch(std::mt19937& engine, std::int64_t results) {
 
 // What kernels are told, without kernels: a copy, or a reduction to what is kept.
 constexpr std::uint64_t copied[] = {target_word::make(false, 0).word}, reduced[] = {target_word::make(true, 0).word};
-program_code code_without_kernels(bool folds, int lanes, std::mt19937& engine) {
+program_code code_without_kernels(bool folds, int lanes) {
   program_code code{};
   code.inputs = 1;
   code.pass.view.folds = folds ? 1 : 0, code.pass.view.targets = folds ? reduced : copied, code.pass.view.target_count = 1;
   code.pass.lanes = lanes;
-  code.pass.ahead[0] = folds ? 1 << draw_below(engine, 4) : 1, code.pass.ahead[1] = folds ? 1 << draw_below(engine, 3) : 1;
   code.pass.accumulator_bytes = code.pass.state_bytes = 8;
   return code;
 }
 
+dsl::reduction_policy draw_policy(bool reduces, std::mt19937& engine) {
+  dsl::reduction_policy p;
+  if (!reduces) return p;
+  p.vectors_ahead = 1 << draw_below(engine, 4);
+  p.strided_vectors_ahead = 1 << draw_below(engine, 3);
+  return p;
+}
+
 // Where the elements of all tiles lie, and where their results do, as blocks find them.
 template <bool Folds>
-std::vector<std::pair<std::int64_t, std::int64_t>> places_of_tiles(const void* parameters, const dsl::plan& p, bool groups) {
+std::vector<std::pair<std::int64_t, std::int64_t>> places_of_tiles(const void* parameters, const dsl::reduction_plan& p, bool groups) {
   std::vector<std::pair<std::int64_t, std::int64_t>> all;
   using arguments = strided_arguments<2>;
   const auto& args = *static_cast<const arguments*>(parameters);
   tile_place<arguments, 2, 0, Folds> place(args);
   for (std::int64_t group = 0; group < (groups ? p.groups : 1); ++group)
-    for (std::int64_t tile = 0; tile < p.tiles; ++tile) {
+    for (std::int64_t tile = 0; tile < p.tile.count; ++tile) {
       place.enter(static_cast<std::uint32_t>(group), static_cast<std::uint32_t>(tile));
       EXPECT_LE(place.width, args.tiles_of.width);
       EXPECT_LE(place.height, args.tiles_of.height);
@@ -85,17 +92,18 @@ TEST(tiles, have_each_element_once) {
     operand all[] = {in.is, out.is};
     if (folds) lie_along(all[1], {rank, axes});
     geometry g;
-    const program_code code = code_without_kernels(folds, 1 << draw_below(engine, 5), engine);
+    const program_code code = code_without_kernels(folds, 1 << draw_below(engine, 5));
+    const dsl::reduction_policy policy = draw_policy(folds, engine);
     // A reduction's index space is that of what it reads.
     if (folds) all[0].rank = rank;
     if (folds && in.is.rank != rank) continue;
     if (folds && !std::equal(shape.begin(), shape.end(), in.is.extents)) continue;
     lay_out(g, all, 1, 1, code.pass.lanes, code.pass.view);
-    const dsl::plan p = make_plan(g, all, 1, code.pass, {}, draw_launch(engine, folds ? std::max<std::int64_t>(1, g.results) : 0));
-    ASSERT_EQ(p.grid, folds ? p.groups * p.splits : p.tiles) << p.describe().c_str();
+    const dsl::reduction_plan p = make_plan(g, all, 1, code.pass, policy, {}, draw_launch(engine, folds ? std::max<std::int64_t>(1, g.results) : 0));
+    ASSERT_EQ(p.grid, folds ? p.groups * p.splits : p.tile.count) << p.describe().c_str();
     ASSERT_EQ(p.block % 32, 0);
     if (g.linear) {
-      ASSERT_GE(p.tiles * p.block * p.lanes * code.pass.ahead[0], g.elements) << p.describe().c_str();
+      ASSERT_GE(p.tile.count * p.block * p.lanes * policy.vectors_ahead, g.elements) << p.describe().c_str();
       continue;
     }
     ++strided, kept += g.kept != 0 ? 1 : 0;
@@ -137,6 +145,7 @@ struct tally {
 // Counts what is written, and what is not where it may be.
 struct counting_memory {
   static constexpr bool calls_formula = true, may_load_unwritten = false;
+  static constexpr int compute_capability = 0;
   unsigned char* of_block;
   tally* seen;
   unsigned char* shared() const { return of_block; }
@@ -165,11 +174,11 @@ using load_byte =
     program<heads<head::make(op::load, dsl::dtype::uint8, 0).word>, words<0>, words<reference::make(dsl::dtype::uint8, 0).word>>;
 using copy_bytes = pass<load_byte, nothing, words<target_word::make(false, 0).word>, foldings<>>;
 
-template <class Arguments> void copy_by_threads(const void* parameters, const dsl::plan& p, const counting_memory& memory) {
+template <class Arguments> void copy_by_threads(const void* parameters, const dsl::reduction_plan& p, const counting_memory& memory) {
   kernel_body<copy_bytes, 1, Arguments, counting_memory> thread(*static_cast<const Arguments*>(parameters), memory);
   for (std::int64_t tile = 0; tile < p.grid; ++tile) {
     if constexpr (Arguments::strided)
-      for (int t = 0; p.tile_bytes > 0 && t < p.block; ++t) thread.load_tile(static_cast<std::uint32_t>(tile), t, p.block);
+      for (int t = 0; p.tile.shared_bytes > 0 && t < p.block; ++t) thread.load_tile(static_cast<std::uint32_t>(tile), t, p.block);
     for (int t = 0; t < p.block; ++t) thread.map(tile, t, p.block);
   }
 }
@@ -185,14 +194,14 @@ TEST(tiles, threads_write_each_element_once) {
     const operand all[] = {in.is, out.is};
     geometry g;
     lay_out(g, all, 1, 1, code.pass.lanes, code.pass.view);
-    const dsl::plan p = make_plan(g, all, 1, code.pass, {}, draw_launch(engine, 0));
-    linear += g.linear ? 1 : 0, transposing += p.tile_bytes > 0 ? 1 : 0;
+    const dsl::reduction_plan p = make_plan(g, all, 1, code.pass, {}, {}, draw_launch(engine, 0));
+    linear += g.linear ? 1 : 0, transposing += p.tile.shared_bytes > 0 ? 1 : 0;
     const std::vector<unsigned char> before(out.data(), out.data() + out.size);
-    std::vector<unsigned char> shared(static_cast<std::size_t>(p.tile_bytes) + 16);
+    std::vector<unsigned char> shared(static_cast<std::size_t>(p.tile.shared_bytes) + 16);
     auto* const aligned = shared.data() + (16 - reinterpret_cast<std::uintptr_t>(shared.data()) % 16) % 16;
     tally seen{{in.data(), static_cast<std::size_t>(in.size)},
                {out.data(), before.size()},
-               {aligned, static_cast<std::size_t>(p.tile_bytes)},
+               {aligned, static_cast<std::size_t>(p.tile.shared_bytes)},
                std::vector<int>(before.size(), 0)};
     const counting_memory memory{aligned, &seen};
     kernel_parameters given = pass_parameters(code, all, g, p);

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "../scratch_folder.hpp"
 #include "checks.hpp"
 
 namespace faults {
@@ -99,9 +100,8 @@ void scans() {
 }
 
 void files() {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "dsl_fault_injection";
-  std::filesystem::create_directories(folder);
-  const std::string file = folder / "x.npy", checkpoint = folder / "checkpoint";
+  const scratch_folder scratch;
+  const std::string file = scratch.outer / "x.npy", checkpoint = scratch.folder;
   const dsl::array<integer> x = dsl::to_device(counted);
   dsl::save_npy(file, x(dsl::slice(0, dsl::end, 2)));
   dsl::array<integer> back = dsl::load_npy<integer>(file);

@@ -1,6 +1,7 @@
 // The examples of docs/arrays.md: they stand here as they stand there, and do what is said of them.
 #include "../doc_examples.hpp"
 #include "../on_device.hpp"
+#include "../scratch_folder.hpp"
 
 #include <cmath>
 #include <sstream>
@@ -84,9 +85,7 @@ stream << dsl::full<float>(0.1f, 2, 3) * dsl::arange<float>(3) << '\n'
 TEST_P(arrays_doc, files) {
   dsl::array<double, 2> m = dsl::reshape(dsl::arange<double>(12), 3, 4);
   dsl::scalar<float> total = 7.0f;
-  const auto before = std::filesystem::current_path(), folder = std::filesystem::temp_directory_path() / "dsl_arrays_doc";
-  std::filesystem::create_directories(folder);
-  std::filesystem::current_path(folder);
+  const current_scratch_folder folder;
   // clang-format off
 dsl::save_npy("row.npy", m(1));                          // np.load("row.npy")
 const auto row = dsl::load_npy<double>("row.npy");       // dsl::array<double, 1>
@@ -99,8 +98,6 @@ const std::int64_t done = dsl::load_checkpoint("run", m, total);
   EXPECT_EQ(done, 300);
   EXPECT_EQ(m(2, 3), 11.0);
   EXPECT_EQ(total.value(), 7.0f);
-  std::filesystem::current_path(before);
-  std::filesystem::remove_all(folder);
 }
 
 TEST(arrays_doc, every_example_is_compiled) { expect_examples_in(__FILE__, "arrays.md", 8); }

@@ -1,6 +1,7 @@
 // The examples of docs/loops.md: they stand here as they stand there, and do what is said of them.
 #include "../doc_examples.hpp"
 #include "../on_device.hpp"
+#include "../scratch_folder.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -119,7 +120,7 @@ TEST_P(loops_doc, strategies) {
   std::ostringstream out;
   std::streambuf* const before = std::cout.rdbuf(out.rdbuf());
   // clang-format off
-const dsl::plan plan = dsl::plan_of(step, dsl::state(phase, z), rate, 2.0, 0.01);
+const dsl::loop_plan plan = dsl::plan_of(step, dsl::state(phase, z), rate, 2.0, 0.01);
 std::cout << plan << '\n';          // device, strategy, grid and block, what is where, operations and bytes an element
 if (plan.loop == dsl::strategy::one_block) {
   dsl::iterate(1000, step, dsl::state(phase, z), rate, 2.0, 0.01, dsl::strategy::cooperative, dsl::launch{.block = 64});
@@ -158,10 +159,7 @@ const auto rest = dsl::iterate(3000 - done, step, dsl::state(phase, z), rate, 0.
   EXPECT_LT(std::abs(all.back() - mean), 1e-9);
 
   phase = dsl::to_device(start), z = dsl::mean(exp(1i * phase));
-  const auto before = std::filesystem::current_path(), folder = std::filesystem::temp_directory_path() / (std::string("dsl_loops_doc_") + GetParam());
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directories(folder);
-  std::filesystem::current_path(folder);
+  const current_scratch_folder folder;
   const auto go_on = [&] {
     // clang-format off
 const std::int64_t steps = 3000;
@@ -181,8 +179,6 @@ while (at < steps) {
   EXPECT_EQ(go_on(), 3000);
   EXPECT_EQ(z.value(), all.back());
   EXPECT_EQ(phase.copy_to_host(), whole.copy_to_host());
-  std::filesystem::current_path(before);
-  std::filesystem::remove_all(folder);
 }
 
 // What the table says of what does not work.

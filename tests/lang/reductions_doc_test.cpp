@@ -13,10 +13,10 @@ TEST_P(reductions_page, beginning) {
   const dsl::array<double> x = dsl::arange<double>(4), y = dsl::zeros<double>(4);
   const dsl::array<float, 2> m = dsl::reshape(dsl::arange<float>(6), 2, 3);
   dsl::scalar<double> s = dsl::sum(x * exp(-y));
+  dsl::array<float> rows = dsl::sum(m, dsl::axis(1));
   EXPECT_EQ(s.value(), 6);
   const double n = dsl::norm(x).value();
   EXPECT_NEAR(n, std::sqrt(14), 1e-14);
-  dsl::array<float> rows = dsl::sum(m, dsl::axis(1));
   EXPECT_EQ(rows.copy_to_host(), (std::vector<float>{3, 12}));
   dsl::array<float, 2> centred = m - dsl::mean(m, dsl::axis(1), dsl::keep_dims);
   EXPECT_EQ(centred.copy_to_host(), (std::vector<float>{-1, 0, 1, -1, 0, 1}));
@@ -47,6 +47,16 @@ TEST_P(reductions_page, in_formulas) {
   dsl::tie(product, total) = scaled(a, r);
   EXPECT_EQ(total.value(), 3 * dsl::sum(r).value());
   EXPECT_EQ(product.copy_to_host(), (std::vector<double>{0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3}));
+}
+
+TEST_P(reductions_page, operators) {
+  const dsl::array<double> x = dsl::arange<double>(4);
+  const dsl::array<double, 2> m = dsl::reshape(x, 2, 2);
+  const auto length = dsl::reduce([](auto a, auto b) { return hypot(a, b); }, 0.0);
+  dsl::scalar<double> of_all = length(x);
+  dsl::array<double> of_rows = length(m, dsl::axis(1));
+  EXPECT_NEAR(of_all.value(), std::sqrt(14), 1e-14);
+  EXPECT_NEAR(of_rows.copy_to_host()[1], std::sqrt(13), 1e-14);
 }
 
 TEST_P(reductions_page, of_a_formula_for_its_elements) {

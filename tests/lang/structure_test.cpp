@@ -1,5 +1,6 @@
 // Structs as operands and targets, in errors and files, and arrays of them.
 #include "../on_device.hpp"
+#include "../scratch_folder.hpp"
 #include "particles.hpp"
 
 #include <complex>
@@ -45,8 +46,8 @@ TEST_P(structure, names_its_members_in_errors) {
 }
 
 TEST_P(structure, is_in_a_checkpoint_by_name) {
-  const std::string folder = testing::TempDir() + "dsl_structure_test";
-  std::filesystem::remove_all(folder);
+  const scratch_folder scratch;
+  const std::string folder = scratch.folder;
   const cloud<particles, dsl::scalar<double>> c{some_particles(10), 3.0, 4.0};
   dsl::save_checkpoint(folder, 7, c, c.energy);
   for (const char* file : {"0.particles.position.npy", "3.particles.climb.npy", "4.energy.npy", "5.steps.npy", "6.npy", "steps.npy"})
@@ -63,7 +64,6 @@ TEST_P(structure, is_in_a_checkpoint_by_name) {
   field<dsl::array<double>> one;
   particles other;
   EXPECT_THROW(dsl::load_checkpoint(folder, other, one, energy), dsl::file_error);  // others
-  std::filesystem::remove_all(folder);
 }
 
 struct plain { std::int16_t x; std::int32_t k; double d; std::complex<float> z; };

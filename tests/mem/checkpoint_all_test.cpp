@@ -1,6 +1,6 @@
 // A loop that goes on from a checkpoint.
 #include "../on_device.hpp"
-#include "scratch_folder.hpp"
+#include "../scratch_folder.hpp"
 
 #include <dsl/mem/checkpoint.hpp>
 

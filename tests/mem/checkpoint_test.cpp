@@ -1,7 +1,7 @@
 // Checkpoints: what is read is what was written, whatever happened in between.
 #include "../error_of.hpp"
 #include "../on_device.hpp"
-#include "scratch_folder.hpp"
+#include "../scratch_folder.hpp"
 
 #include <dsl/mem/checkpoint.hpp>
 

@@ -1,6 +1,7 @@
 // .npy files: those that NumPy wrote (tests/data/npy.py) are read, and written again to the byte.
 #include "../error_of.hpp"
 #include "../on_device.hpp"
+#include "../scratch_folder.hpp"
 
 #include <dsl/mem/npy.hpp>
 
@@ -25,14 +26,8 @@ std::string contents(const fs::path& file) {
 }
 std::size_t files_in(const fs::path& folder) { return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), {})); }
 
-struct npy : on_device {
-  void SetUp() override {
-    on_device::SetUp();
-    folder = fs::temp_directory_path() / ("dsl_npy_" + std::to_string(getpid()));
-    fs::create_directories(folder);
-  }
-  void TearDown() override { fs::remove_all(folder); }
-  fs::path folder;
+struct npy : on_device, scratch_folder {
+  npy() { fs::create_directories(folder); }
 };
 ON_EVERY_DEVICE(npy);
 

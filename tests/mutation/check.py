@@ -92,9 +92,13 @@ class Fault:
     missed: str = ""             # why no quick test finds it, and what does
     tests: list = field(default_factory=list)
 
+    def pattern(self):
+        """Of the text before, however it is broken into lines: white space may stand between any two of its words and signs."""
+        return re.compile(r"\s*".join(re.escape(token) for token in re.findall(r"\w+|[^\w\s]", self.before)))
+
     def is_stale(self):
         path = ROOT / self.file
-        return not path.is_file() or path.read_text().count(self.before) != 1
+        return not path.is_file() or len(self.pattern().findall(path.read_text())) != 1
 
 
 def read_faults(path):
@@ -293,7 +297,7 @@ class Tree:
         with open(self.log, "a") as log:
             log.write(f"\n==== {fault.name}: {fault.breaks}\n")
         try:
-            path.write_text(original.decode().replace(fault.before, fault.after))
+            path.write_text(fault.pattern().sub(lambda _: fault.after, original.decode()))
             if fault.keeps_library:  # only what is missing is compiled
                 os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
                 for test in fault.tests:

@@ -1,6 +1,7 @@
 // A kernel's memory and team on the GPU, in files that nvcc compiles.
 #pragma once
 
+#include <dsl/exec/policy.hpp>
 #include <dsl/exec/team.hpp>
 
 namespace dsl::detail {
@@ -9,6 +10,7 @@ namespace dsl::detail {
 
 struct device_memory {
   static constexpr bool calls_formula = false, may_load_unwritten = true;
+  static constexpr int compute_capability = lowest_capability();
 
   DSL_DETAIL_FN unsigned char* shared() const {
 #if DSL_DETAIL_ON_DEVICE

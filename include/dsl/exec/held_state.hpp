@@ -31,8 +31,9 @@ struct held_state : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targ
   using typename base::group;
   using states = std::make_index_sequence<static_cast<std::size_t>(States)>;
   using row_lanes = state_lanes<Pass, lanes, states>;
-  static constexpr int in_registers = groups_held(Pass::view(), States);
-  static constexpr int rows_ahead = rows_on_their_way(state_bytes(Pass::view(), States));
+  static constexpr loop_policy policy = loop_policy_of<Pass>(States, Memory::compute_capability);
+  static constexpr int in_registers = policy.vectors_held;
+  static constexpr int rows_ahead = policy.rows_ahead;
 
   Team team;
 

@@ -18,16 +18,6 @@ struct lane_group {
   bool in_vectors = false;           // all operands are read in whole vectors
 };
 
-/// Groups that a thread of a kernel that folds reads before it computes with the first of them, so that many bytes are on the way.
-/// Beside stores, and for long formulas, it takes more registers than it gains (docs/performance.md).
-constexpr int groups_ahead(const pass_view& p, bool strided) {
-  if (p.folds == 0 || p.folds_beside_arrays() || p.elements.nodes > 64) return 1;
-  int bytes = 0;
-  for (int i = 0; i < p.elements.nodes; ++i)
-    if (const head h{p.elements.heads[i]}; h.code() == op::load) bytes += lanes_for(p) * size_of(h.type());
-  return bytes <= 16 ? (strided || p.elements.nodes > 16 ? 4 : 8) : bytes <= 48 ? 2 : 1;
-}
-
 /// One thread's view of a pass: reads `lanes` elements of every operand, evaluates them, stores or folds the outputs.
 /// Where fewer are left (the tail, the end of a row) the first one takes the place of those missing, so there is one
 /// evaluation and no second copy of its code. `Memory` does the accesses.
@@ -38,15 +28,16 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
   using folds = folds_of<typename Pass::folds>;
   using accumulators = typename folds::accumulators;
   static constexpr bool strided = Arguments::strided;
-  static constexpr int lanes = lanes_for(Pass::view());
+  static constexpr int lanes = lanes_of_pass<Pass>;
   static constexpr int operands = Inputs + Pass::targets;
   using group = lane_group<typename eval::inputs, lanes>;
-  static constexpr int ahead = groups_ahead(Pass::view(), strided);
+  static constexpr reduction_policy policy = pass_policy<Pass>(Memory::compute_capability);
+  static constexpr int ahead = strided ? policy.strided_vectors_ahead : policy.vectors_ahead;
   // Sums of a thread: for each lane, where each folds for a result of its own, or for each group that is read ahead.
   static constexpr int slots = Arguments::strided && lanes > ahead ? lanes : ahead;
   using targets = std::make_index_sequence<Pass::targets>;
   // A long formula is compiled once for all lanes and both paths; beside it a call costs little.
-  static constexpr bool calls_formula = Memory::calls_formula || program::nodes > 256;
+  static constexpr bool calls_formula = Memory::calls_formula || program::nodes > policy.inlined_nodes;
 
   using place_of_tile = tile_place<Arguments, operands, neighbours_of(program::view()), (folds::count > 0)>;
   using place_of_tile::args, place_of_tile::offset, place_of_tile::width, place_of_tile::height, place_of_tile::corner, place_of_tile::beyond;
@@ -263,10 +254,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     if (Arguments::strided && how >= in_tile) {
       const T* const tile = reinterpret_cast<const T*>(memory.shared() + (how - in_tile) + g.row * tile_pitch(tile_width(), sizeof(T))) + g.column;
       DSL_DETAIL_UNROLL
-      for (int l = 0; l < lanes; ++l) {
-        each[l] = T{};
-        if (Memory::may_load_unwritten || l < g.count) each[l] = memory.template load<T>(tile + l);
-      }
+      for (int l = 0; l < lanes; ++l)
+        each[l] = Memory::may_load_unwritten || l < g.count ? memory.template load<T>(tile + l) : T{};
     } else {
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l, from += step<N>()) {

@@ -9,14 +9,17 @@ namespace dsl {
 
 namespace detail {
 
-/// What a loop was compiled to. Its first `states` outputs are its first operands after the step; from operand `arguments` on
-/// there is what its end depends on.
+/// The kernel of a loop.
+struct loop_kernels : entry_points<1> { loop_policy policy; };
+
+/// What a loop was compiled to. Its first `states` outputs are its first operands after the step; from operand `arguments` on there is
+/// what its end depends on.
 struct loop_code {
   const program_code* step;
   int states, arguments;
-  int stop;          // the output that ends the loop once it is true, or -1
-  loop_traits traits;
-  const void* kernel[kernel_targets];  // null where no file compiled it for that
+  int stop;                                     // the output that ends the loop once it is true, or -1
+  int vector_bytes;                             // of the lanes that a thread takes at a time, of all arrays that are carried
+  const loop_kernels* kernels[kernel_targets];  // null where no file compiled it for that
 };
 
 template <class Name, class Pass, int Inputs, int Arguments, int States, int Stop>
@@ -26,24 +29,29 @@ struct compiled_loop {
       States,
       Arguments,
       Stop,
-      {groups_held(Pass::view(), States), rows_on_their_way(state_bytes(Pass::view(), States)), state_bytes(Pass::view(), States), loop_block(Pass::view())},
+      lanes_of_pass<Pass> * traits_of(Pass::view(), States).carried_bytes,
       {}};
 
-  static void add_sim() { code.kernel[static_cast<int>(kernel_target::sim)] = reinterpret_cast<const void*>(&simulate_loop<Pass, Inputs, States, Stop>); }
+  static void add_sim() {
+    static const loop_kernels made{{nullptr, {reinterpret_cast<const void*>(&simulate_loop<Pass, Inputs, States, Stop>)}}, loop_policy_of<Pass>(States, 0)};
+    code.kernels[static_cast<int>(kernel_target::sim)] = &made;
+  }
 };
 
 #if defined(__CUDACC__)
 template <class Name, class Pass, int Inputs, int Arguments, int States, int Stop>
 void add_loop_kernel() {
-  compiled_loop<Name, Pass, Inputs, Arguments, States, Stop>::code.kernel[static_cast<int>(kernel_target::cuda)] =
-      reinterpret_cast<const void*>(&loop_kernel<Name, Pass, Inputs, States, Stop>);
+  static const loop_kernels made{{DSL_DETAIL_ARCHITECTURES, {reinterpret_cast<const void*>(&loop_kernel<Name, Pass, Inputs, States, Stop>)}},
+                                 loop_policy_of<Pass>(States, lowest_capability())};
+  compiled_loop<Name, Pass, Inputs, Arguments, States, Stop>::code.kernels[static_cast<int>(kernel_target::cuda)] = &made;
 }
 #endif
 
-template <class Name, class Pass, int Inputs, int Arguments, int States, int Stop>
+template <class Name, class Untuned, int Inputs, int Arguments, int States, int Stop>
 const loop_code& loop_code_of() {
+  using Pass = tuned_by_name<Untuned, Name>;
   using compiled = compiled_loop<Name, Pass, Inputs, Arguments, States, Stop>;
-  code_of<Name, Pass, Inputs>();
+  code_of<Name, Untuned, Inputs>();
 #if defined(__CUDACC__)
   if constexpr (compiles_cuda) add_to_program<&add_loop_kernel<Name, Pass, Inputs, Arguments, States, Stop>>();
 #endif
@@ -88,7 +96,7 @@ class loop : public prepared {
   const loop_code& compiled() const { return *compiled_; }
   /// Whether the watch has ended the loop.
   bool stopped() const { return stopped_; }
-  plan make_plan() const;
+  loop_plan make_plan() const;
   /// Queues steps. With a watch it waits for them. Returns how many were queued: fewer only where the watch ends the loop.
   std::int64_t run(const loop_steps& steps, const loop_watch* watch);
 
@@ -96,10 +104,10 @@ class loop : public prepared {
   bool is_closed() const;
   bool is_aligned() const;
   strategy choose() const;
-  std::int64_t steps_a_launch(const plan& p, bool watched) const;
-  void queue(const plan& p, const loop_steps& steps);
+  std::int64_t steps_a_launch(const loop_plan& p, bool watched) const;
+  void queue(const loop_plan& p, const loop_steps& steps);
   void run_steps(const loop_steps& steps);
-  void run_graph(kernel_graph& graph, const loop_steps& steps);
+  void run_graph(kernel_graph& graph, const loop_steps& steps, std::int64_t most);
 
   const loop_code* compiled_;
   strategy wanted_;

@@ -68,24 +68,4 @@ struct loop_arguments : argument_header {
 /// `argument::extra` of a scalar passed by value that is the number of the step.
 inline constexpr std::uint64_t counts_steps = 1;
 
-/// Bytes of a group of lanes of all arrays that a loop carries.
-constexpr int state_bytes(const pass_view& p, int states) {
-  int bytes = 0;
-  for (int i = 0; i < states; ++i)
-    if (!p.is_result(i)) bytes += lanes_for(p) * size_of(p.type(i));
-  return bytes;
-}
-/// Threads of the largest block, so that a thread has the registers that a long formula and its groups take.
-constexpr int loop_block(const pass_view& p) { return p.elements.nodes <= 256 ? 512 : 256; }
-/// Groups of lanes that a thread holds in registers, up to 32 of them. Each takes a copy of the formula's code.
-constexpr int groups_held(const pass_view& p, int states) {
-  const int bytes = state_bytes(p, states);
-  return p.elements.nodes > 256 || bytes > 64 ? 1 : bytes > 32 ? 2 : 4;
-}
-/// Rows that are on their way while others are computed with: of 512 threads 64 bytes each cover the memory's latency, and what
-/// more take is not there for rows that stay.
-constexpr int rows_on_their_way(int group_bytes) { return group_bytes <= 16 ? 4 : group_bytes <= 24 ? 3 : 2; }
-/// Rows whose partial results are joined before they are added to a thread's.
-inline constexpr int rows_joined = 16;
-
 }  // namespace dsl::detail

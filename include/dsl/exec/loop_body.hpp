@@ -75,7 +75,7 @@ struct loop_body : held_state<Pass, Inputs, States, Memory, Team> {
         ++m;
         turn += resident;
       }
-      if ((s + m) % rows_joined == 0 || s + m == resident + streamed) {
+      if ((s + m) % base::policy.rows_joined == 0 || s + m == resident + streamed) {
         folds::add(sums, joined);
         joined = folds::identities();
       }

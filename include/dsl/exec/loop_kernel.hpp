@@ -128,7 +128,7 @@ DSL_DETAIL_SMALL void simulate_loop(const void* arguments, simulated_thread& sel
 
 #if defined(__CUDACC__)
 template <class Name, class Pass, int Inputs, int States, int Stop>
-__global__ void __launch_bounds__(loop_block(Pass::view())) loop_kernel(const __grid_constant__ loop_arguments<Inputs + Pass::targets> args) {
+__global__ void __launch_bounds__(loop_policy_of<Pass>(States, lowest_capability()).block) loop_kernel(const __grid_constant__ loop_arguments<Inputs + Pass::targets> args) {
   run_loop<Pass, Inputs, States, Stop>(args, device_memory{}, device_team{});
 }
 #endif

@@ -1,7 +1,8 @@
-// How a kernel is launched: a value that can be printed and, field by field, overridden.
+// How a kernel is launched: values that can be printed and, in part, fixed for a call.
 #pragma once
 
 #include <dsl/exec/operand.hpp>
+#include <dsl/exec/policy.hpp>
 #include <dsl/ir/cost.hpp>
 
 namespace dsl {
@@ -23,38 +24,90 @@ enum class strategy : std::uint8_t {
   streamed,     ///< the same for what finds room there; the rest comes and goes each step
 };
 
-/// How an expression or a loop runs.
+/// What the plans of all kernels say.
 struct plan {
   device where{backend::host};
-  const char* path = "";      ///< "linear"; "strided"; "transposing", through tiles in shared memory
-  std::int64_t elements = 0;
-  int lanes = 1;              ///< elements a thread takes at a time
-  int block = 0;              ///< threads a block; on the host, elements a block
-  int columns = 0, rows = 0;  ///< unless linear: threads along the innermost dimension and along the second
-  int width = 0, height = 0;  ///< unless linear: a tile in elements, the piece of the index space that a block takes at a time
-  int tile_bytes = 0;         ///< of shared memory, for tiles of transposed operands
-  int shared_bytes = 0;       ///< shared memory a block
-  std::int64_t tiles = 0;     ///< where there are reductions, for each group of results
-  std::int64_t groups = 1;    ///< of results, each made by `splits` blocks
-  int splits = 1;
-  int parts = 1, distance = 1;  ///< threads that make one result, and how far they are apart
-  int slots = 1;              ///< results that a thread has a part of
-  std::int64_t grid = 0;      ///< blocks
-  int registers = 0;          ///< a thread, as compiled; 0 where there is no kernel
-  int blocks_per_multiprocessor = 0;
-  strategy loop = strategy::automatic;  ///< of a loop: how its steps run; then, of a block:
-  std::int64_t block_groups = 0;        ///< groups of lanes
-  int held = 0, in_shared = 0, streamed = 0;  ///< of these, a thread's in registers, in shared memory, and the others, of which
-  int near = 0;                         ///< so many of eight are to stay in the L2 cache
-  cost per_element{};
+  const char* path = "";              ///< how the index space is covered: "linear", "strided", "transposing"; of a loop, its strategy
+  std::int64_t elements = 0;          ///< in the index space
+  int lanes = 1;                      ///< elements that a thread takes at a time
+  int block = 0;                      ///< threads a block; on the host, elements a block
+  std::int64_t grid = 0;              ///< blocks
+  int shared_bytes = 0;               ///< shared memory a block, in bytes
+  int registers = 0;                  ///< 32-bit registers a thread, as compiled; 0 where there is no kernel
+  int blocks_per_multiprocessor = 0;  ///< that fit on one at once
+  cost per_element{};                 ///< operations, and bytes read and written
 
   /// One line: device, path, grid, block, lanes, registers, flops and bytes.
   text describe() const;
 };
 
+/// Tiles of an index space that is not one line: the piece of its two innermost dimensions that a block takes at a time.
+struct tile_plan {
+  int columns = 0;         ///< threads along the innermost dimension; 0 where the index space is one line
+  int rows = 0;            ///< threads along the second dimension
+  int width = 0;           ///< elements along the innermost dimension
+  int height = 0;          ///< elements along the second dimension
+  int shared_bytes = 0;    ///< shared memory for transposed operands, in bytes
+  std::int64_t count = 0;  ///< tiles; where there are reductions, of each group of results
+};
+
+/// An elementwise kernel's.
+struct map_plan : plan {
+  tile_plan tile;
+  map_policy policy;
+
+  /// As `plan`'s, with the tiles and the policy.
+  text describe() const;
+};
+
+/// A kernel's that reduces, beside what it may store for each element.
+struct reduction_plan : plan {
+  tile_plan tile;
+  reduction_policy policy;
+  std::int64_t groups = 1;     ///< of results, each made by `splits` blocks
+  int splits = 1;              ///< blocks that leave partial results for one group
+  int threads_a_result = 1;    ///< of a block
+  int distance = 1;            ///< how far these threads are apart
+  int results_a_thread = 1;    ///< that a thread has a part of
+
+  /// As `plan`'s, with the tiles, the blocks and threads of a result, and the policy.
+  text describe() const;
+};
+
+/// A loop's.
+struct loop_plan : plan {
+  strategy loop = strategy::automatic;
+  loop_policy policy;
+  std::int64_t block_vectors = 0;  ///< of the state, in lanes, that a block keeps; of these a thread has
+  int held = 0;                    ///< in registers,
+  int in_shared = 0;               ///< in shared memory,
+  int streamed = 0;                ///< and in memory, from where they come and go each step;
+  int l2_resident = 0;             ///< of eight of which so many are to stay in the L2 cache
+
+  /// As `plan`'s, with what stays on chip, and the policy.
+  text describe() const;
+};
+
+/// A scan's.
+struct scan_plan : plan {
+  scan_policy policy;
+  bool along_columns = false;  ///< threads walk down columns; else blocks take tiles of rows
+  std::int64_t tiles = 0;      ///< of the index space
+  std::int64_t chunks = 1;     ///< of a column, each scanned by threads of its own
+
+  /// As `plan`'s, with the tiles or chunks, and the policy.
+  text describe() const;
+};
+
+namespace detail {
+
 template <class Stream>
-  requires requires(Stream& s) { s.put('c'); }
-Stream& operator<<(Stream& stream, const plan& p) {
+concept character_stream = requires(Stream& s) { s.put('c'); };
+
+}  // namespace detail
+
+template <detail::character_stream Stream, std::derived_from<plan> Plan>
+Stream& operator<<(Stream& stream, const Plan& p) {
   stream << p.describe().c_str();
   return stream;
 }
@@ -67,50 +120,29 @@ void require_grid(const launch& fixed, std::int64_t grid, const pass_view& pass)
 /// What a pass needs of a plan.
 struct pass_traits {
   pass_view view;
-  int lanes;              // elements a thread takes at a time
-  int ahead[2];           // how often it does before it computes with the first, in the linear and the strided kernel
-  int accumulator_bytes;  // all folds' values
-  int state_bytes;        // of the fold that has the most
+  int lanes;              // elements that a thread takes at a time
+  int accumulator_bytes;  // of all reductions' values
+  int state_bytes;        // of the values of the reduction that has the most
 };
 
 /// What the driver says of a compiled kernel; zeros for the simulator.
 struct kernel_attributes { int registers, max_block, blocks_per_multiprocessor, static_shared; };
 
-/// What a loop's kernel needs of a plan.
-struct loop_traits {
-  int held;         // groups of lanes that a thread keeps in registers
-  int ahead;        // that are on their way where some are streamed
-  int group_bytes;  // of one, in all arrays that are carried
-  int most_threads;
-};
-
 /// Grid and block for a kernel. One that reduces gets as many blocks as fit on the device at once and walks on from there, so that
-/// its partial results are few. Throws device_error where a fixed block is larger than the kernel allows.
-plan make_plan(const geometry& g, const operand* inputs, int input_count, const pass_traits& pass, const kernel_attributes& attributes,
-               const launch& fixed);
+/// its partial results are few. Of a pass that does not reduce, the plan is its map_plan (`as_map`). Throws device_error where a fixed
+/// block is larger than the kernel allows.
+reduction_plan make_plan(const geometry& g, const operand* inputs, int input_count, const pass_traits& pass, const reduction_policy& policy,
+                         const kernel_attributes& attributes, const launch& fixed);
+
+/// Of a pass that does not reduce.
+map_plan as_map(const reduction_plan& p);
 
 /// A tile in shared memory, `size` bytes an element: a row starts one bank further than the row before, so that reading and writing
 /// a column takes every bank once.
 constexpr int tile_pitch(int columns, int size) { return columns * size + (size < 4 ? 4 : size); }
 constexpr int tile_bytes(int columns, int rows, int size) { return (tile_pitch(columns, size) * rows + 15) / 16 * 16; }
 
-inline constexpr int default_block = 256;
 inline constexpr int host_block = 256;  // elements; a multiple of every vector width
-
-/// Elements a thread takes at a time: 16 bytes of the narrowest array, but no more than 32 bytes of the widest.
-constexpr int lanes_for(const pass_view& p) {
-  int narrowest = 16, widest = 1;
-  const auto take = [&](int size) {
-    narrowest = size < narrowest ? size : narrowest;
-    widest = size > widest ? size : widest;
-  };
-  for (int i = 0; i < p.elements.nodes; ++i)
-    if (const head h{p.elements.heads[i]}; h.code() == op::load || h.code() == op::neighbour) take(size_of(h.type()));
-  for (int i = 0; i < p.target_count; ++i)
-    if (!p.is_result(i)) take(size_of(p.type(i)));
-  const int by_narrowest = 16 / narrowest, by_widest = 32 / widest;
-  return by_narrowest < by_widest ? by_narrowest : by_widest;
-}
 
 }  // namespace detail
 }  // namespace dsl

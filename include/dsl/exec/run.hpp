@@ -12,7 +12,7 @@ namespace dsl::detail {
 struct unnamed;
 
 /// The kernels of a pass: linear, strided.
-using pass_kernels = entry_points<2>;
+struct pass_kernels : entry_points<2> { reduction_policy policy; };
 
 /// What a pass was compiled to. All that runs it works on this, so it is compiled once, in the library.
 struct program_code {
@@ -48,7 +48,7 @@ struct compiled_program {
   using folds = typename Pass::folds;
 
   static inline constinit program_code code{
-      {Pass::view(), lanes_for(Pass::view()), {groups_ahead(Pass::view(), false), groups_ahead(Pass::view(), true)}, sizeof(typename folds_of<folds>::accumulators), largest_state(folds{})},
+      {Pass::view(), lanes_of_pass<Pass>, sizeof(typename folds_of<folds>::accumulators), largest_state(folds{})},
       Inputs,
       spelled_name<Name>(),
       nullptr,
@@ -60,7 +60,8 @@ struct compiled_program {
   }
   static void add_sim() {
     static const pass_kernels made{
-        nullptr, {reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, linear>), reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, strided>)}};
+        {nullptr, {reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, linear>), reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, strided>)}},
+        pass_policy<Pass>(0)};
     code.kernels[static_cast<int>(kernel_target::sim)] = &made;
   }
 };
@@ -69,15 +70,17 @@ struct compiled_program {
 template <class Name, class Pass, int Inputs>
 void add_kernels() {
   using compiled = compiled_program<Name, Pass, Inputs>;
-  static const pass_kernels made{DSL_DETAIL_ARCHITECTURES,
-                                 {reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, typename compiled::linear>),
-                                  reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, typename compiled::strided>)}};
+  static const pass_kernels made{{DSL_DETAIL_ARCHITECTURES,
+                                  {reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, typename compiled::linear>),
+                                   reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, typename compiled::strided>)}},
+                                 pass_policy<Pass>(lowest_capability())};
   compiled::code.kernels[static_cast<int>(kernel_target::cuda)] = &made;
 }
 #endif
 
-template <class Name, class Pass, int Inputs>
+template <class Name, class Untuned, int Inputs>
 const program_code& code_of() {
+  using Pass = tuned_by_name<Untuned, Name>;
   using compiled = compiled_program<Name, Pass, Inputs>;
 #if defined(__CUDACC__)
   if constexpr (compiles_cuda) add_to_program<&add_kernels<Name, Pass, Inputs>>();
@@ -122,7 +125,8 @@ class prepared {
   const geometry& space() const { return space_; }
   const launch& fixed() const { return fixed_; }
   bool is_reduction(std::size_t output) const { return code_->pass.view.is_result(static_cast<int>(output)); }
-  plan make_plan() const;
+  /// Of a pass that does not reduce, its `map_plan` as the same type.
+  reduction_plan make_plan() const;
   /// What an element costs, where what several operands read of one array is read once.
   cost cost_per_element() const;
 

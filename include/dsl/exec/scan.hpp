@@ -8,15 +8,14 @@
 
 namespace dsl::detail {
 
-/// The kernels of a scan: of rows (all elements one row, linear; linear; strided), of columns, and of the totals of columns'
-/// chunks.
-using scan_kernels = entry_points<5>;
+/// The kernels of a scan: of rows (all elements one row, linear; linear; strided), of columns, and of the totals of columns' chunks.
+struct scan_kernels : entry_points<5> { scan_policy policy; };
 enum scan_kernel_number { scan_of_one_row, scan_of_linear_rows, scan_of_rows, scan_of_columns, scan_of_totals };
 
 /// What a scan was compiled to.
 struct scan_code {
   pass_view view;  // of the elements
-  int inputs, lanes, rounds;
+  int inputs, lanes;
   dtype target;
   int value_bytes;  // of what is combined
   // Null where no file compiled it for that.
@@ -43,20 +42,22 @@ template <class Scan>
 struct compiled_scan {
   using linear = linear_arguments<Scan::inputs + 1>;
   using strided = strided_arguments<Scan::inputs + 1>;
-  static constexpr int lanes = lanes_for(Scan::pass::view());
+  static constexpr int lanes = lanes_of_pass<typename Scan::pass>;
 
-  static inline constinit scan_code code{Scan::pass::view(), Scan::inputs, lanes, scan_rounds(lanes), Scan::target, sizeof(typename Scan::value), nullptr, {}};
+  static inline constinit scan_code code{Scan::pass::view(), Scan::inputs, lanes, Scan::target, sizeof(typename Scan::value), nullptr, {}};
 
   static void add_host() {
     static constexpr scan_host_code compiled = scan_host_loop<Scan>::code();
     code.host = &compiled;
   }
   static void add_sim() {
+    constexpr scan_policy policy = scan_policy_of<typename Scan::pass>(0);
     static const scan_kernels made{
-        nullptr,
-        {reinterpret_cast<const void*>(&simulate_scan_rows<Scan, false, linear>), reinterpret_cast<const void*>(&simulate_scan_rows<Scan, true, linear>),
+        {nullptr,
+         {reinterpret_cast<const void*>(&simulate_scan_rows<Scan, false, linear>), reinterpret_cast<const void*>(&simulate_scan_rows<Scan, true, linear>),
          reinterpret_cast<const void*>(&simulate_scan_rows<Scan, true, strided>), reinterpret_cast<const void*>(&simulate_scan_columns<Scan, strided>),
-         reinterpret_cast<const void*>(&simulate_scan_column_totals<typename Scan::combine, typename Scan::value>)}};
+         reinterpret_cast<const void*>(&simulate_scan_column_totals<typename Scan::combine, typename Scan::value, policy.totals_run, policy.totals_ahead>)}},
+        policy};
     code.kernels[static_cast<int>(kernel_target::sim)] = &made;
   }
 };
@@ -67,11 +68,13 @@ void add_scan_kernels() {
   using compiled = compiled_scan<Scan>;
   using linear = typename compiled::linear;
   using strided = typename compiled::strided;
+  constexpr scan_policy policy = device_scan_policy<Scan>;
   static const scan_kernels made{
-      DSL_DETAIL_ARCHITECTURES,
-      {reinterpret_cast<const void*>(&scan_rows<Scan, false, linear>), reinterpret_cast<const void*>(&scan_rows<Scan, true, linear>),
+      {DSL_DETAIL_ARCHITECTURES,
+       {reinterpret_cast<const void*>(&scan_rows<Scan, false, linear>), reinterpret_cast<const void*>(&scan_rows<Scan, true, linear>),
        reinterpret_cast<const void*>(&scan_rows<Scan, true, strided>), reinterpret_cast<const void*>(&scan_columns<Scan, strided>),
-       reinterpret_cast<const void*>(&scan_column_totals<typename Scan::combine, typename Scan::value>)}};
+       reinterpret_cast<const void*>(&scan_column_totals<typename Scan::combine, typename Scan::value, policy.totals_run, policy.totals_ahead>)}},
+      policy};
   compiled::code.kernels[static_cast<int>(kernel_target::cuda)] = &made;
 }
 #endif

@@ -27,12 +27,4 @@ template <class Arguments> struct scan_arguments : Arguments { scan_parameters s
 /// Threads of a block, and how many tiles make a group, and groups a group of groups.
 inline constexpr int scan_block_threads = 256, scan_groups = 32;
 
-/// Rows of a column that are combined one after another before they are combined with what comes before them: so a chain of
-/// roundings stays short.
-inline constexpr int column_run = 64, totals_run = 16;  // and chunks' totals
-
-/// Vectors a thread takes of a tile: 16 elements in all, and no more than four, for a tile has one total for each warp and round
-/// and one warp scans them.
-constexpr int scan_rounds(int lanes) { return lanes >= 16 ? 1 : lanes == 8 ? 2 : 4; }
-
 }  // namespace dsl::detail

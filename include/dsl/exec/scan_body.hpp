@@ -28,7 +28,10 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
   using T = memory_t<Scan::target>;
   using segment_type = std::conditional_t<Rows, segment<V>, row_segment<combine, V>>;
   static constexpr bool by_segments = std::is_same_v<segment_type, segment<V>>;
-  static constexpr int lanes = base::lanes, rounds = scan_rounds(lanes), tile_elements = rounds * scan_block_threads * lanes;
+  static constexpr scan_policy policy = scan_policy_of<typename Scan::pass>(Memory::compute_capability);
+  static constexpr int lanes = base::lanes;
+  static constexpr int rounds = policy.rounds;
+  static constexpr int tile_elements = rounds * scan_block_threads * lanes;
   using base::args, base::corner, base::height, base::memory, base::strided;
 
   const scan_parameters& scan;
@@ -136,7 +139,7 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
     const std::int64_t tile = ((block * scan_block_threads) >> t.log2_columns) + this->row_of(team.thread());
     if (tile >= args.tiles) return;
     this->enter(0, static_cast<std::uint32_t>(tile));
-    constexpr int ahead = 4;  // rows whose loads are on the way together
+    constexpr int ahead = policy.rows_ahead;
     group g[ahead];
     this->place_in_tile(g[0], this->column_of(team.thread()), 0);
     const int count = g[0].count, column = g[0].column;
@@ -158,7 +161,7 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
       none = false;
     };
     for (int next = 0; next < height; next += ahead) {
-      bool is_new = next % column_run == 0;
+      bool is_new = next % policy.column_run == 0;
       if (is_new && next > 0) end_run();
       DSL_DETAIL_UNROLL
       for (int k = 0; k < ahead; ++k) {

@@ -161,7 +161,8 @@ DSL_DETAIL_KERNEL_FN void run_scan_columns(const scan_arguments<Arguments>& args
 }
 
 /// The chunks' totals become what comes before each in its column: a thread takes a column, or a block where a column has many.
-template <class Operator, class V, class Memory, class Team>
+/// `Run` totals are combined one after another, and the loads of `Ahead` are on their way together.
+template <class Operator, class V, int Run, int Ahead, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_scan_column_totals(const scan_parameters& given, Memory memory, Team team) {
   using segment_type = row_segment<Operator, V>;
   const bool alone = given.chunks <= scan_block_threads;
@@ -173,14 +174,13 @@ DSL_DETAIL_KERNEL_FN void run_scan_column_totals(const scan_parameters& given, M
   const std::int64_t first = alone ? 0 : team.thread() * each, end = first + each < given.chunks ? first + each : given.chunks;
   segment_type before[1] = {};
   const auto visit = [&](const auto& take) {
-    constexpr int ahead = 8;  // whose loads are on the way together
-    for (std::int64_t k = first; k < end; k += ahead) {
-      V mine[ahead];
+    for (std::int64_t k = first; k < end; k += Ahead) {
+      V mine[Ahead];
       DSL_DETAIL_UNROLL
-      for (int i = 0; i < ahead; ++i)
+      for (int i = 0; i < Ahead; ++i)
         if (k + i < end) mine[i] = memory.template load<V>(totals + (k + i) * given.across);
       DSL_DETAIL_UNROLL
-      for (int i = 0; i < ahead; ++i)
+      for (int i = 0; i < Ahead; ++i)
         if (k + i < end) take(k + i, segment_type::of(mine[i], 1));
     }
   };
@@ -191,7 +191,7 @@ DSL_DETAIL_KERNEL_FN void run_scan_column_totals(const scan_parameters& given, M
   }
   segment_type run{};
   visit([&](std::int64_t k, const segment_type& mine) {
-    if ((k - first) % totals_run == 0) {
+    if ((k - first) % Run == 0) {
       before[0] = join<Operator>(before[0], run);
       run = segment_type{};
     }
@@ -208,27 +208,26 @@ template <class Scan, class Arguments>
 DSL_DETAIL_SMALL void simulate_scan_columns(const void* arguments, simulated_thread& self) {
   run_scan_columns<Scan>(*static_cast<const scan_arguments<Arguments>*>(arguments), simulated_memory{&self}, simulated_team{&self});
 }
-template <class Operator, class V>
+template <class Operator, class V, int Run, int Ahead>
 DSL_DETAIL_SMALL void simulate_scan_column_totals(const void* arguments, simulated_thread& self) {
-  run_scan_column_totals<Operator, V>(*static_cast<const scan_parameters*>(arguments), simulated_memory{&self}, simulated_team{&self});
+  run_scan_column_totals<Operator, V, Run, Ahead>(*static_cast<const scan_parameters*>(arguments), simulated_memory{&self}, simulated_team{&self});
 }
 
 #if defined(__CUDACC__)
 
-/// Blocks that a multiprocessor is to hold: many, for most of their time is spent waiting, but with 40 registers they spill.
-inline constexpr int scan_blocks = 5;
+template <class Scan> inline constexpr scan_policy device_scan_policy = scan_policy_of<typename Scan::pass>(lowest_capability());
 
 template <class Scan, bool Rows, class Arguments>
-__global__ void __launch_bounds__(scan_block_threads, scan_blocks) scan_rows(const __grid_constant__ scan_arguments<Arguments> args) {
+__global__ void __launch_bounds__(scan_block_threads, device_scan_policy<Scan>.blocks) scan_rows(const __grid_constant__ scan_arguments<Arguments> args) {
   run_scan_rows<Scan, Rows>(args, device_memory{}, device_team{});
 }
 template <class Scan, class Arguments>
-__global__ void __launch_bounds__(scan_block_threads, 2) scan_columns(const __grid_constant__ scan_arguments<Arguments> args) {
+__global__ void __launch_bounds__(scan_block_threads, device_scan_policy<Scan>.column_blocks) scan_columns(const __grid_constant__ scan_arguments<Arguments> args) {
   run_scan_columns<Scan>(args, device_memory{}, device_team{});
 }
-template <class Operator, class V>
+template <class Operator, class V, int Run, int Ahead>
 __global__ void __launch_bounds__(scan_block_threads) scan_column_totals(const scan_parameters given) {
-  run_scan_column_totals<Operator, V>(given, device_memory{}, device_team{});
+  run_scan_column_totals<Operator, V, Run, Ahead>(given, device_memory{}, device_team{});
 }
 
 #endif  // __CUDACC__

@@ -36,6 +36,7 @@ DSL_FN void* shared_object(simulated_thread& self, const void* key, std::size_t 
 
 struct simulated_memory {
   static constexpr bool calls_formula = true, may_load_unwritten = false;
+  static constexpr int compute_capability = 0;
   simulated_thread* self;
 
   DSL_DETAIL_FN unsigned char* shared() const { return self->shared; }

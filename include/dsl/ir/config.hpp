@@ -5,13 +5,20 @@
 #error "dsl needs nvcc's option --expt-relaxed-constexpr (the CMake target dsl::dsl brings it)"
 #endif
 
+// Kernels copy asynchronously (cp.async) and say what is to stay in the L2 cache (createpolicy).
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#error "dsl's kernels need compute capability 8.0 or later: compile for it, -arch=sm_80 (nvcc's default may be lower)"
+#endif
+
 // The virtual architectures that nvcc compiles this file for, as "800,900"; null in a file that it does not compile.
 #if defined(__CUDACC__) && defined(__CUDA_ARCH_LIST__)
 #define DSL_DETAIL_SPELLED(...) #__VA_ARGS__
 #define DSL_DETAIL_SPELL(...) DSL_DETAIL_SPELLED(__VA_ARGS__)
 #define DSL_DETAIL_ARCHITECTURES DSL_DETAIL_SPELL(__CUDA_ARCH_LIST__)
+#define DSL_DETAIL_ARCHITECTURE_NUMBERS __CUDA_ARCH_LIST__
 #else
 #define DSL_DETAIL_ARCHITECTURES nullptr
+#define DSL_DETAIL_ARCHITECTURE_NUMBERS 0
 #endif
 
 // Whether this file's compiler makes kernels.

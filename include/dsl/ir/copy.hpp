@@ -32,7 +32,7 @@ constexpr sequence<int> copy_into(Graph& to, const graph& from, const sequence<c
     } else if (n.code == op::count) {
       n.word = literal{};
     } else if (n.code == op::index) {
-      n.word = fields(position);
+      n.word = fields(position_in_reduction);
     } else if (n.code == op::folded) {
       int& number = folds[n.field(0)];
       if (number < 0) number = copy_fold(to, from, from.fold_at(n.field(0)), copied);

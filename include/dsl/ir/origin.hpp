@@ -75,7 +75,7 @@ class node_origins {
   constexpr void find_leaves() {
     for (int i = 0; i < g_.size(); ++i) {
       const node& n = g_[i];
-      if (n.code > op::fetch || (n.code == op::index && n.field(0) == position)) continue;
+      if (n.code > op::fetch || (n.code == op::index && n.field(0) == position_in_reduction)) continue;
       while (leaves_.size() <= n.field(0)) leaves_.push_back(-1);
       leaves_[n.field(0)] = i;
     }

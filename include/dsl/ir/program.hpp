@@ -87,7 +87,7 @@ struct frozen_programs {
 };
 
 /// The number of an op::index that counts the elements which are folded together.
-inline constexpr int position = 0xffff;
+inline constexpr int position_in_reduction = 0xffff;
 
 /// Adds a program: the nodes that `roots` need, in order, with the slots of each dtype numbered. `folds` are the folds' new numbers.
 constexpr void freeze(const graph& g, const sequence<int>& roots, const sequence<int>& folds, frozen_programs& to) {
@@ -110,7 +110,7 @@ constexpr void freeze(const graph& g, const sequence<int>& roots, const sequence
       continue;
     }
     std::uint64_t payload = n.word.bits;
-    if (n.code == op::index && n.field(0) == position) payload = static_cast<std::uint64_t>(g.operands);
+    if (n.code == op::index && n.field(0) == position_in_reduction) payload = static_cast<std::uint64_t>(g.operands);
     if (n.code == op::count) payload = 0;
     if (n.code == op::folded) payload = fields(folds[n.field(0)], n.field(1)).bits;
     for (int k = 0; k < operand_count(n.code); ++k) {

@@ -260,7 +260,7 @@ class pass_splitter {
       const node& n = g_[i];
       if (is_input(u, i)) {
         reads[origins_.leaf_count() + numbers_[i]] = 1;
-      } else if (n.code <= op::fetch && !(n.code == op::index && n.field(0) == position)) {
+      } else if (n.code <= op::fetch && !(n.code == op::index && n.field(0) == position_in_reduction)) {
         reads[n.field(0)] = 1;
       } else if (n.code == op::call) {
         u.calls = true;

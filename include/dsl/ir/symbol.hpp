@@ -21,7 +21,9 @@ struct symbol {
 
   // What GCC shows where std::sqrt(v) is called. With others a functor that takes a symbol or a number would be traced.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+  // clang-format off
   constexpr operator double() const = delete;  // functions of symbols are without std::, as sqrt(v), and no variable holds a symbol but auto
+  // clang-format on
 #endif
 
   template <class T>

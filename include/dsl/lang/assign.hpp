@@ -85,8 +85,10 @@ tied<Targets...> tied_to(const tuple<Targets&...>& targets) { return {targets}; 
 }  // namespace detail
 
 /// Targets for a formula with several outputs, or for as many expressions in a std::tuple: arrays for elements, scalars for
-/// reductions; of a struct its members. One kernel, but for reductions that do not read the same operands. All right sides are complete
-/// before the first element is written. Throws as `assign` does, and shape_error where an element would be written twice.
+/// reductions; of a struct its members. One kernel, but for reductions that do not read the same operands. All right sides are
+/// complete before the first element is written. It refers to the caller's own variables, as std::tie does: a temporary does not
+/// compile, and where the result is kept they have to live as long. The assignment waits for nothing. Throws as `assign` does,
+/// and shape_error where an element would be written twice.
 template <class... Targets>
 auto tie(Targets&... targets) {
   constexpr bool are_targets = detail::are_targets(std::type_identity<detail::flat_t<Targets...>>{});
@@ -97,18 +99,20 @@ auto tie(Targets&... targets) {
 
 /// How an assignment would run: grid, block, path, registers, cost. Runs nothing. Throws as the assignment would.
 template <class... Targets, detail::lazy E>
-plan plan_of(const tied<Targets...>& targets, const E& expression, const launch& fixed = {}) {
+auto plan_of(const tied<Targets...>& targets, const E& expression, const launch& fixed = {}) {
   if constexpr (detail::may_assign<E>(std::type_identity<detail::tuple<Targets&...>>{})) {
     using pass = detail::assigned<detail::tuple<Targets&...>, E>;
     auto to = detail::bind_targets(targets.targets, true);
-    return detail::prepared(pass::code(expression), pass(detail::all_targets(to), expression).operands(), fixed).make_plan();
+    const reduction_plan made = detail::prepared(pass::code(expression), pass(detail::all_targets(to), expression).operands(), fixed).make_plan();
+    if constexpr (pass::pass::folds::count > 0) return made;
+    else return detail::as_map(made);
   } else {
-    return {};
+    return plan{};
   }
 }
 template <class Target, class E>
   requires(detail::lazy<E> || detail::viewable<E>)
-plan plan_of(Target& target, const E& expression, const launch& fixed = {}) {
+auto plan_of(Target& target, const E& expression, const launch& fixed = {}) {
   return plan_of(dsl::tie(target), detail::as_operand(expression), fixed);
 }
 

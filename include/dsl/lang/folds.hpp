@@ -42,7 +42,7 @@ constexpr symbol<D> fold_by(symbol<D, W> s, V identity, bool needs_elements = fa
 }
 
 constexpr symbol<dtype::int64> count_of(graph* g) { return {g, g->add(op::count, dtype::int64, fields(g->space))}; }
-constexpr symbol<dtype::int64> position_of(graph* g) { return {g, g->add(op::index, dtype::int64, fields(position, g->space))}; }
+constexpr symbol<dtype::int64> position_of(graph* g) { return {g, g->add(op::index, dtype::int64, fields(position_in_reduction, g->space))}; }
 
 /// NumPy's accumulator for sums and products: integers and booleans widen to 64 bits.
 constexpr dtype sum_dtype(dtype type) {

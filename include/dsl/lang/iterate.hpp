@@ -104,8 +104,8 @@ loop bind_loop(const tuple<S&...>& variables, tuple<Beside...>& beside, const St
   constexpr int states = sizeof...(S), targets = states + static_cast<int>(sizeof...(Beside));
   const tuple<S&..., Beside&...> all = concatenate(variables, unpack([](auto&... b) { return references(b...); }, beside));
   auto to = bind_targets(all);
-  using bound = assigned<tuple<S&..., Beside&...>, Step>;
-  return {loop_code_for<bound::inputs, Arguments, states, Stops ? targets - 2 : -1>(kernel_name(step), typename bound::pass{}), bound(all_targets(to), step).operands(), fixed, how};
+  using assignment = assigned<tuple<S&..., Beside&...>, Step>;
+  return {loop_code_for<assignment::inputs, Arguments, states, Stops ? targets - 2 : -1>(kernel_name(step), typename assignment::pass{}), assignment(all_targets(to), step).operands(), fixed, how};
 }
 
 // What is recorded: the state's scalars, the records' outputs, the samples.
@@ -205,13 +205,32 @@ auto as_result(tuple<H...> all) {
 
 }  // namespace detail
 
-/// Runs `variables = f(variables, parameters...)` for `steps` steps on the device, without waiting between them. Parameters are
-/// arrays, C++ scalars, scalars in device memory and expressions of them and of dsl::step. After them come options: every, from_step,
-/// until, record, progress, a dsl::strategy, a dsl::launch. Returns histories in device memory: the values of the scalars among the
-/// variables after each step, an array of extent `steps` each (of a struct with scalars a struct of arrays), then what `record` asks for, formulas' reductions first: the one
-/// array, or a std::tuple of several; an empty tuple where there are none. The variables hold the last step's values. From one strategy to another
-/// floating point numbers may differ by rounding; from run to run nothing differs. Runs on the device of the first
-/// variable. Throws as assignment does, shape_error also where variables share elements, before the first step.
+/// Runs `variables = f(variables, parameters...)` for `steps` steps on the device of the first variable.
+///
+/// steps: how many, 0 or more. f: made by `vectorize`; takes the variables and then the parameters, and returns the variables'
+/// new values, each of which is rounded to its variable's dtype. s: `dsl::state(...)` of arrays and views of one shape, scalars
+/// in device memory, and structs of them; they hold the last step's values in the end. arguments: the parameters, which are
+/// arrays, C++ scalars, scalars in device memory and expressions of them and of dsl::step, and broadcast to the variables' shape;
+/// then, in any order, options: every, from_step, until, record, progress, a dsl::strategy, a dsl::launch.
+///
+/// Returns histories in device memory, one row for each step that is recorded: of each scalar among the variables an array of its
+/// dtype (of a struct with scalars a struct of arrays), then what `record` asks for, formulas' reductions before samples. One
+/// array is returned as it is, several or none in a std::tuple.
+///
+/// Waits for nothing, unless `progress` is given. From run to run nothing differs; from one strategy to another floating point
+/// numbers may differ by rounding. Throws as `assign` does, and shape_error where variables share elements or `steps` is
+/// negative, before the first step: the variables are then as they were.
+/// ```cpp
+/// const auto step = dsl::vectorize([](auto phase, auto z, auto rate, auto pull, auto h) {
+///   auto next = phase + h * (rate + pull * imag(z * exp(-1i * phase)));
+///   return std::tuple{next, dsl::mean(exp(1i * next))};
+/// });
+/// ```
+/// with arrays of doubles `phase` and `rate`:
+/// ```cpp
+/// dsl::scalar<std::complex<double>> z = dsl::mean(exp(1i * phase));
+/// const dsl::array<std::complex<double>> history = dsl::iterate(1000, step, dsl::state(phase, z), rate, 2.0, 0.01);
+/// ```
 template <class Name, class F, class... S, class... Arguments>
 auto iterate(std::integral auto steps, const vectorized<Name, F>& f, const loop_state<S...>& s, const Arguments&... arguments) {
   using namespace detail;
@@ -241,19 +260,22 @@ refused iterate(const Steps&, const F&, const Arguments&...) {
   return {};
 }
 
-/// How a loop would run: strategy, grid, block, what stays on chip. Takes what `iterate` takes after the steps; runs nothing. Throws
-/// as it would.
+/// How a loop would run: strategy, grid, block, what stays on chip. Takes what `iterate` takes after the steps; runs nothing,
+/// waits for nothing. Throws as it would.
+/// ```cpp
+/// const dsl::loop_plan plan = dsl::plan_of(step, dsl::state(phase, z), rate, 2.0, 0.01);
+/// ```
 template <class Name, class F, class... S, class... Arguments>
-plan plan_of(const vectorized<Name, F>& f, const loop_state<S...>& s, const Arguments&... arguments) {
+loop_plan plan_of(const vectorized<Name, F>& f, const loop_state<S...>& s, const Arguments&... arguments) {
   using namespace detail;
   const auto variables = leaves_of_state(s);
   const device_guard guard(as_operand(get<0>(variables)).where());
   const auto parameters = filter(parameters_alone{}, arguments...);
   const auto formula = call_with(f, s.variables, parameters, std::index_sequence_for<S...>{}, std::make_index_sequence<std::tuple_size_v<decltype(parameters)>>{});
-  const auto step = step_formula(variables, formula, filter(conditions_alone{}, arguments...), of_leaves<S...>(filter(records_alone{}, arguments...)));
-  auto beside = variables_beside<std::tuple_size_v<decltype(variables)>>(step);
+  const auto one_step = step_formula(variables, formula, filter(conditions_alone{}, arguments...), of_leaves<S...>(filter(records_alone{}, arguments...)));
+  auto beside = variables_beside<std::tuple_size_v<decltype(variables)>>(one_step);
   constexpr bool stops = std::tuple_size_v<decltype(filter(conditions_alone{}, arguments...))> > 0;
-  return bind_loop<leaf_count<std::remove_cvref_t<decltype(formula)>>, stops>(variables, beside, step, option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...)).make_plan();
+  return bind_loop<leaf_count<std::remove_cvref_t<decltype(formula)>>, stops>(variables, beside, one_step, option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...)).make_plan();
 }
 
 }  // namespace dsl

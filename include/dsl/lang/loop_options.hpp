@@ -14,19 +14,20 @@ inline constexpr step_number step{};
 /// Records every m-th step alone: history[k] is what there is after step (k + 1) * m.
 struct every {
   explicit every(std::int64_t m) : steps(m) {}
-  std::int64_t steps;
+  std::int64_t steps;  ///< from one record to the next; at least 1, else `iterate` throws shape_error
 };
 
 /// dsl::step counts from this number on, which may be negative: a loop that was stopped after k steps goes on with from_step(k).
 struct from_step {
   explicit from_step(std::int64_t k) : number(k) {}
-  std::int64_t number;
+  std::int64_t number;  ///< of the first step
 };
 
+/// What `until` returns.
 template <class Condition>
 struct until_option {
-  Condition condition;
-  scalar<std::int64_t>* ran;
+  Condition condition;         ///< ends the loop where it is true
+  scalar<std::int64_t>* ran;   ///< the caller's, which gets the number of the next step; or null
 };
 /// Ends the loop after the first step after which the condition, an expression of scalars, is true. It is evaluated on the device,
 /// with the values that the step has given the scalars among the state, of which it has one at least: `iterate` throws value_error
@@ -34,11 +35,13 @@ struct until_option {
 template <class Condition>
   requires detail::lazy_operand<Condition>
 auto until(const Condition& condition) { return until_option<detail::operand_t<Condition>>{detail::as_operand(condition), nullptr}; }
-/// The same, and gives the number that the next step would have: of a loop that began with step 0, how many ran.
+/// The same, and gives the number that the next step would have: of a loop that began with step 0, how many ran. It refers to the
+/// caller's `ran`, which is written without waiting.
 template <class Condition>
   requires detail::lazy_operand<Condition>
 auto until(const Condition& condition, scalar<std::int64_t>& ran) { return until_option<detail::operand_t<Condition>>{detail::as_operand(condition), &ran}; }
 
+/// What `record` returns, of a formula and of elements.
 template <class F> struct record_option {};
 template <class T, int R> struct sample_option { view<const T, R> of; };
 /// Records what a formula of the new state gives, one reduction or a std::tuple of them: in the step's own kernel where the step
@@ -55,6 +58,7 @@ sample_option<std::remove_const_t<T>, R> record(const view<T, R>& sample) { retu
 template <detail::viewable A>
 auto record(const A& sample) { return record(sample.view()); }
 
+/// What `progress` returns.
 template <class F> struct progress_option { F report; };
 /// Calls report(steps done, steps of the loop) on the host between launches, several times a second; if it returns false the loop
 /// stops, and histories end, after the steps that are queued by then, of which it is told in a last call. `iterate` then waits for its

@@ -5,11 +5,13 @@
 
 namespace dsl {
 
-/// References to what a loop carries from step to step; what `state` returns.
+/// References to what a loop carries from step to step; what `state` returns. It owns nothing: the variables outlive it.
 template <class... S>
 struct loop_state { detail::tuple<S&...> variables; };
 
-/// The variables that `iterate` feeds back: arrays, scalars in device memory, and structs of them. No two of them share elements.
+/// The variables that `iterate` feeds back: arrays and views of one shape, scalars in device memory, and structs of them. No two
+/// of them share elements. It refers to the caller's own variables, as std::tie does: a temporary does not compile, and where the
+/// result is kept they have to live as long.
 template <class... S>
 loop_state<S...> state(S&... s) {
   static_assert(detail::are_targets(std::type_identity<detail::flat_t<S...>>{}), "a loop's variables are arrays, views and scalars in device memory, not C++ scalars");

@@ -102,8 +102,12 @@ constexpr refused want_options() {
     return detail::want_options<Option>();                                                      \
   }
 
-/// Sums and products: 0 and 1 where there are no elements. Integers and booleans widen to int64 or uint64. sum<double>(x) converts
-/// the elements first.
+/// Sums and products: 0 and 1 where there are no elements. Integers and booleans widen to int64 or uint64. sum<double>(x)
+/// converts the elements first.
+/// ```cpp
+/// dsl::scalar<double> s = dsl::sum(x * exp(-y));
+/// dsl::array<float> rows = dsl::sum(m, dsl::axis(1));
+/// ```
 DSL_REDUCTION(sum)
 DSL_REDUCTION(prod)
 template <element T, class A, detail::reduction_option... Options>
@@ -215,10 +219,21 @@ struct reducer {
   }
 };
 
-/// Makes a reduction of an associative and commutative operator of two elements: a lambda with `auto` parameters, which is traced,
-/// or a functor with typed parameters and DSL_FN operator(). It has no captures. `init` is combined with the elements once, before
-/// them; of an operator without it, no elements are a shape_error. The order of the elements is not theirs in memory: see
-/// docs/reductions.md for what an operator that does not commute would give.
+/// Makes a reduction of an associative and commutative operator of two elements.
+///
+/// F: a lambda with `auto` parameters, which is traced, or a functor with typed parameters and DSL_FN operator(); it has no
+/// captures. init: combined with the elements once, before them; the result where there are none.
+///
+/// Returns a function that is called as `sum` is: with an array, a view or an expression, and then axis(...) and keep_dims. Its
+/// result is lazy, of the operand's dtype, which an init of a higher kind widens; nothing runs and nothing waits before it is
+/// assigned. The order of the elements is fixed, so results are the same from run to run, but it is not theirs in memory:
+/// docs/reductions.md says what an operator that does not commute would give. Throws shape_error where there are no elements and
+/// no init, overflow_error where the dtype does not hold an integer init.
+/// ```cpp
+/// const auto length = dsl::reduce([](auto a, auto b) { return hypot(a, b); }, 0.0);
+/// dsl::scalar<double> of_all = length(x);
+/// dsl::array<double> of_rows = length(m, dsl::axis(1));
+/// ```
 template <class F, element T>
 constexpr reducer<F, T> reduce(F, T init) {
   static_assert(detail::is_stateless<F>, "reduce takes an operator without captures or members");

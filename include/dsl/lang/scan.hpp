@@ -186,8 +186,11 @@ struct scanner {
 // dsl::exclusive. Lazy: assign the result to an array or a view of its shape, which may be wider in dtype, or use dsl::eval; it does
 // not wait. The target may overlap x. Results are the same from run to run. Throws shape_error where there is no such axis.
 
-/// Sums of the elements up to each, np.cumsum: of dtype int64 or uint64 for integers and booleans, else x's; 16-bit floating point
-/// numbers are summed in float. cumsum<T>(x): summed in T. Exclusive ones begin with 0.
+/// Sums of the elements up to each, np.cumsum: of dtype int64 or uint64 for integers and booleans, else x's; 16-bit floating
+/// point numbers are summed in float. cumsum<T>(x): summed in T. Exclusive ones begin with 0.
+/// ```cpp
+/// dsl::array<std::int64_t, 2> table = dsl::cumsum(image, dsl::axis(0));    // int32 widens to int64
+/// ```
 template <class T = void, class X, class... Options>
   requires detail::operands<X> && detail::scan_options<Options...> && (element<T> || std::is_void_v<T>)
 auto cumsum(const X& x, const Options&... options) {
@@ -200,11 +203,24 @@ auto cumprod(const X& x, const Options&... options) {
   return detail::cumulate<op::multiply, T>(x, 1, options...);
 }
 
-/// scan(op, init)(x, options...): op(... op(op(init, x0), x1) ..., xi), or, exclusive, only up to x(i-1), so that it begins with
-/// init. `op` is a lambda with `auto` parameters, traced as vectorize's, or a named functor with DSL_FN operator(); it must be
-/// associative and need not commute: its first operand is what comes first. The dtype is that of x with the weak scalar init; op is
-/// given float for 16-bit floating point numbers. Without init a row begins with its own first element, and only inclusive scans
-/// are to be had.
+/// Makes a scan of an associative operator of two elements: element i of scan(op, init)(x) is op(... op(op(init, x0), x1) ...,
+/// xi).
+///
+/// F: a lambda with `auto` parameters, traced as vectorize's, or a named functor with DSL_FN operator(), without captures. It
+/// need not commute: its first operand is what comes first. 16-bit floating point numbers it is given as float. init: goes before
+/// each row's first element. Without it a row begins with its own first element, and `exclusive` does not compile.
+///
+/// Returns a function that is called as `cumsum` is, with x and then dsl::axis(k) and dsl::exclusive: element i goes then up to
+/// x(i-1) and the first one is init. Its result is lazy, as cumsum's, in the dtype of x with the weak scalar init; assigning it
+/// does not wait. Throws shape_error where there is no such axis or the target has another shape, overflow_error where the dtype
+/// does not hold an integer init.
+/// ```cpp
+/// // x(i) = a(i) x(i-1) + b(i): the pair (a, b) stands for the function x -> a x + b.
+/// const auto compose = dsl::scan([](auto f, auto g) {
+///   return real(g) * real(f) + 1i * (real(g) * imag(f) + imag(g));
+/// });
+/// dsl::array<std::complex<double>> functions = compose(a + 1i * b);
+/// ```
 template <class F, element T>
 constexpr auto scan(F, const T& init) {
   static_assert(detail::is_stateless<F>, "a scan's operator is a function without captures or members");

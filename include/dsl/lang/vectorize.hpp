@@ -123,6 +123,16 @@ struct vectorized {
 /// operator(), is called for each element as it is, loops and branches included, with dsl::complex for complex ones. A std::tuple as its
 /// result makes several outputs. `Name`, a type declared at namespace scope, names the kernel in profilers. The function must have no
 /// state: pass values as arguments.
+///
+/// What it returns is called with arrays, views, scalars, C++ scalars, expressions and structs of them, and gives a lazy expression of
+/// their broadcast shape, in the dtypes that the function gives: nothing runs and nothing waits before it is assigned.
+/// ```cpp
+/// const auto step = dsl::vectorize([](auto u, auto f, auto h) {
+///   auto next = u + h * f;
+///   return std::tuple{next, sqrt(dsl::mean(next * next)), dsl::argmax(abs(f))};
+/// });
+/// dsl::tie(u, rms, where) = step(u, f, 1.0);
+/// ```
 template <class Name = detail::unnamed, class F>
 constexpr vectorized<Name, F> vectorize(F) {
   static_assert(detail::is_stateless<F>, "vectorize takes a function without captures or members: pass values as arguments");

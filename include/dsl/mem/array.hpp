@@ -7,6 +7,9 @@ namespace dsl {
 
 /// A contiguous row-major array of rank `Rank` in the memory of one device. Copies are deep; moving is free. An array that was
 /// never given extents takes those of the first expression assigned to it.
+///
+/// Threads share it as they do a std::vector: any number may read it at once, and one that writes it, its elements through a view too, is
+/// the only one that uses it then. In which order their streams do the work on the device is the library's to see to.
 template <element T, int Rank = 1>
 class array {
  public:

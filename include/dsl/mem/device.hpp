@@ -17,7 +17,7 @@ enum class backend : std::uint8_t { cuda, host, sim };
 /// program has CUDA kernels and there is one, else host.
 struct device {
   backend kind = backend::host;
-  int index = 0;
+  int index = 0;  ///< of the GPU, as CUDA counts them; 0 for host and sim
 
   constexpr device(backend k, int i = 0) : kind(k), index(i) {}
   /// "cuda", "cuda:1", "host", "sim", or as a kind that was added names its devices. Throws device_error that lists the valid names.
@@ -27,7 +27,8 @@ struct device {
   static device current();
   /// "cuda:0", "host", "sim".
   text name() const;
-  /// Waits for everything queued on the device.
+  /// Waits for everything queued on the device. Throws cuda_error where a kernel failed: such a fault surfaces in whichever call comes
+  /// after it, here at the latest.
   void synchronize() const;
 
   friend constexpr bool operator==(const device&, const device&) = default;
@@ -35,14 +36,15 @@ struct device {
 
 /// What plans are made of. Read once a device.
 struct device_properties {
-  char name[256];
+  char name[256];                    ///< as the driver, or the operating system, calls the processor
   int multiprocessors;               ///< SMs, or threads of the host
-  int threads_per_multiprocessor;
-  int registers_per_multiprocessor;
-  int compute_capability;            ///< 90 for 9.0; 0 where there is none
-  std::size_t memory, l2;            ///< bytes
+  int threads_per_multiprocessor;    ///< that are on an SM at once
+  int registers_per_multiprocessor;  ///< of 32 bits
+  int compute_capability;            ///< 90 for 9.0; 0 where there is none. Kernels need 80
+  std::size_t memory;                ///< bytes of the device's memory
+  std::size_t l2;                    ///< bytes of its L2 cache
   std::size_t shared_per_block;      ///< bytes of shared memory that a block may ask for; of the simulator too
-  int driver, runtime;               ///< 13000 for CUDA 13.0; 0 where there is none
+  int driver, runtime;               ///< CUDA versions, 13000 for 13.0; 0 where there is none
 };
 
 /// Throws device_error if there is no such device.
@@ -57,7 +59,7 @@ struct memory_usage {
   std::size_t used;      ///< of the pool, by arrays and kernels of this program
   std::size_t reserved;  ///< what the pool has of the device, used or not
   std::size_t free;      ///< what no program has
-  std::size_t total;
+  std::size_t total;     ///< of the device
 };
 /// Throws device_error if there is no such device.
 memory_usage memory_usage_of(device where = device::current());

@@ -23,7 +23,7 @@ class stream {
   device where() const noexcept;
   /// The cudaStream_t; null on host and sim, and for CUDA's default stream.
   void* native() const noexcept;
-  /// Waits until everything queued so far is done. Throws cuda_error if any of it failed.
+  /// Waits until everything queued so far is done. Throws cuda_error if any of it failed, or a kernel on another stream.
   void synchronize() const;
 
   friend bool operator==(const stream&, const stream&) = default;

@@ -13,6 +13,7 @@ struct tolerance {
   std::int64_t most_steps = 100'000;                          ///< 0: none are taken
 };
 
+/// How an integration ended: at its end, where no step was small enough for the tolerance, or after as many steps as it may take.
 enum class outcome : std::uint8_t { reached, step_too_small, too_many_steps };
 
 /// Where an integration is; what `integrate` returns. In device memory: value() waits.
@@ -153,14 +154,29 @@ template <class T> scalar<T> copy_of(const scalar<T>& s) { return s; }
 
 }  // namespace detail
 
-/// Integrates dy/dt = f from t0 to t1, which may lie before it, with Dormand and Prince's method of order 5(4) and steps that keep the
-/// error of each below the tolerance: the root mean square over all fields' elements of error / (absolute + relative max(|y|, |z|)),
-/// where z is y after the step, at most 1 (Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.4). SciPy's
-/// solve_ivp takes the same steps. f is a lambda of (fields..., others...) that returns the fields' derivatives, or with_time of one of
-/// (t, fields..., others...); the others are arrays, scalars and C++ values, and stay what they are. The fields are arrays, views or
-/// scalars of one shape, and hold what is at `t` of the result in the end. A step evaluates f seven times, in one kernel, and besides
-/// the fields another copy of each is kept. Nothing waits. Throws value_error for times that are not finite and for tolerances and
-/// steps that cannot be, else as `iterate` does, before the fields are written.
+/// Integrates dy/dt = f from t0 to t1, which may lie before it, with Dormand and Prince's method of order 5(4) and steps that
+/// keep the error of each below the tolerance: the root mean square over all fields' elements of error / (absolute + relative
+/// max(|y|, |z|)), where z is y after the step, at most 1 (Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I,
+/// II.4). SciPy's solve_ivp takes the same steps.
+///
+/// f: a lambda of (fields..., others...) that returns the fields' derivatives, one or a std::tuple, or with_time of one of
+/// (t, fields..., others...); without captures. fields: `dsl::state(...)` of arrays, views or scalars in device memory of one
+/// shape, real or complex; they hold y at `t` of the result in the end. t0, t1: finite, in f's unit of time. wanted: the
+/// tolerance and the bounds of the steps. others: arrays, scalars and C++ values, which stay what they are.
+///
+/// Returns where it came to, in device memory. A step evaluates f seven times, in one kernel, and besides the fields another copy
+/// of each is kept. Waits for nothing. Throws value_error for times that are not finite and for tolerances and steps that cannot
+/// be, else as `iterate` does, before the fields are written.
+/// ```cpp
+/// const auto pendulum = dsl::ode::with_time([](auto t, auto x, auto v, auto drive) {
+///   return std::tuple{v, drive * cos(t) - sin(x)};
+/// });
+/// ```
+/// with arrays of doubles `x` and `v` and a double `drive`:
+/// ```cpp
+/// const auto at = dsl::ode::integrate(pendulum, dsl::state(x, v), 0, 10, {.relative = 1e-9, .absolute = 1e-12}, drive);
+/// if (at.outcome() != dsl::ode::outcome::reached) std::cerr << "stopped at t = " << at.t.value() << '\n';
+/// ```
 template <class Name = dsl::detail::unnamed, class F, class... S, class... Others>
 integration integrate(F, const loop_state<S...>& fields, double t0, double t1, const tolerance& wanted = {}, const Others&... others) {
   static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>,

@@ -102,7 +102,7 @@ constexpr auto slopes(std::index_sequence<I...>, const tuple<Y...>& y, const tup
   ((get<I>(k)[0] = slope(get<I>(y), get<I>(first))), ...);
   for (std::size_t i = 1; i < stages; ++i) {
     const tuple<Y...> inside{get<I>(y) + increment(in_precision_of(get<I>(y), h), Method.a[i], get<I>(k))...};
-    const auto next = derivatives(Method.c(i), get<I>(inside)...);
+    const auto next = derivatives(Method.c(static_cast<int>(i)), get<I>(inside)...);
     ((get<I>(k)[i] = slope(get<I>(y), get<I>(next))), ...);
   }
   return k;

@@ -1,0 +1,166 @@
+// One launch in the simulator.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <exception>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/fiber.hpp"
+#include "sim/grid.hpp"
+#include "sim/order.hpp"
+#include "sim/shadow.hpp"
+
+namespace dsl::detail {
+
+inline constexpr int warp_size = 32;
+
+struct region {
+  std::uintptr_t begin = 0;
+  std::size_t bytes = 0;
+  bool is_shared = false, is_written = true, is_empty = true;
+  shadow accesses;
+
+  bool holds(std::uintptr_t at, std::size_t count) const { return at - begin < bytes && count <= bytes - (at - begin); }
+};
+
+enum class thread_state : std::uint8_t { ready, at_barrier, at_warp_barrier, at_exchange, polling, ended };
+
+struct block_run;
+struct warp_run;
+class grid_run;
+
+struct pending_copy {
+  void* to;
+  const void* from;
+  std::size_t bytes;
+  region* where;
+  std::size_t alignment;
+  int group;
+};
+
+struct thread_run : simulated_thread {
+  block_run* home;
+  warp_run* warp;
+  fiber* on;           // where it has begun and not ended
+  std::uint32_t lane;  // a bit
+  std::uint32_t who;
+  thread_state state;
+  // What it gives to its warp, and wants of it.
+  int wanted_lane;
+  const void* given;
+  void* wanted;
+  std::size_t given_bytes;
+  // The last cell that it polled, and how many had been published by then.
+  const void* polled;
+  std::uint64_t published;
+  int polls, polls_again;
+  int groups;  // of copies that it has closed
+  std::vector<pending_copy> copies;
+};
+
+struct warp_run {
+  thread_run* first;
+  std::uint32_t lanes, ready, polling, at_barrier, at_exchange;  // bits
+  // When its lanes last were at a barrier together, and when they last exchanged values or were: what a lane has read by then another
+  // may write.
+  std::uint32_t barrier, meeting;
+
+  thread_run* take_ready() {
+    if (ready == 0) return nullptr;
+    const int next = std::countr_zero(ready);
+    ready &= ready - 1;
+    return first + next;
+  }
+};
+
+/// A place where one block after another runs.
+struct block_run {
+  grid_run* grid;
+  std::int64_t number;
+  std::vector<thread_run> threads;
+  std::vector<warp_run> warps;
+  int arrived, ended;
+  bool was_last;
+  std::uint32_t clock, barrier;  // the time, and that of the last barrier
+  // How far it has seen what other blocks did: all of it, and so far that it may write what they read.
+  std::unordered_map<std::uint32_t, std::uint32_t> seen, seen_reads;
+
+  struct shared_thing {
+    const void* key;
+    std::unique_ptr<unsigned char[]> memory;
+    std::unique_ptr<region> where;
+  };
+  std::vector<shared_thing> shared;  // first the dynamic one
+
+  bool has_polling() const {
+    return std::any_of(warps.begin(), warps.end(), [](const warp_run& w) { return w.polling != 0; });
+  }
+};
+
+inline moment now_of(const thread_run& t) { return {t.who, t.home->clock}; }
+
+/// Unwinds the stacks of what had not ended when something failed.
+struct abandoned {};
+
+class grid_run {
+ public:
+  explicit grid_run(const simulated_launch& launch);
+  void run();
+
+  void check(thread_run& t, const void* address, std::size_t bytes, std::size_t alignment, bool writes);
+  void start_copy(thread_run& t, void* to, const void* from, std::size_t bytes, std::size_t alignment);
+  void wait_for_copies(thread_run& t, int pending);
+  void synchronize(thread_run& t);
+  void synchronize_warp(thread_run& t);
+  void exchange(thread_run& t, void* to, const void* value, std::size_t bytes, int lane);
+  unsigned next_ticket(thread_run& t, unsigned* counter);
+  bool is_last(thread_run& t, unsigned* counter, unsigned count);
+  void publish(thread_run& t, quad* to, const quad* words, int count);
+  void poll(thread_run& t, quad* words, const quad* from, int count);
+  void* shared_object(thread_run& t, const void* key, std::size_t bytes);
+
+ private:
+  // Scheduling.
+  void begin(block_run& b);
+  bool run_block(block_run& b);
+  [[gnu::always_inline]] void leave(thread_run& t, thread_state why);
+  [[gnu::always_inline]] void enter(fiber& from, thread_run* next);
+  static fiber& run_threads(void* grid, fiber& self) { return static_cast<grid_run*>(grid)->run_threads(self); }
+  fiber& run_threads(fiber& self);
+  void unwind();
+  std::int64_t next_block();
+
+  // Checking.
+  region& find(thread_run& t, const void* address, std::size_t bytes, std::size_t alignment);
+  void note_read(thread_run& t, region& r, std::uintptr_t at, std::size_t bytes, std::size_t alignment);
+  void note_write(thread_run& t, region& r, std::uintptr_t at, std::size_t bytes, std::size_t alignment, bool pending);
+  bool is_before(moment past, const thread_run& t, bool read_then_write) const;
+  [[noreturn]] void report(const thread_run& t, const std::string& what) const;
+  [[noreturn]] void report_race(const thread_run& t, bool writes, moment other, bool other_writes, const region& r, std::size_t bytes) const;
+  void report_divergence(const block_run& b) const;
+  void report_endless_wait() const;
+
+  const simulated_launch& launch_;
+  drawn_order order_;
+  std::vector<region> memory_;
+  std::vector<block_run> places_;
+  std::vector<block_run*> running_;
+  std::int64_t begun_ = 0;
+  std::vector<std::int64_t> next_blocks_;
+  fiber_pool& pool_ = fiber_pool::of_this_thread();
+  fiber main_{pool_};
+  thread_run* entering_ = nullptr;
+  std::exception_ptr failure_;
+  std::unordered_map<const void*, moment> publishers_;
+  std::unordered_map<const void*, std::vector<moment>> arrivals_;
+  std::uint64_t published_ = 0;
+};
+
+inline thread_run& run_of(simulated_thread& self) { return static_cast<thread_run&>(self); }
+inline grid_run& grid_of(simulated_thread& self) { return *run_of(self).home->grid; }
+
+}  // namespace dsl::detail
