@@ -1,9 +1,11 @@
 #include <dsl/exec/evaluation.hpp>
 
 #include <algorithm>
+#include <vector>
 
 #include "mem/buffer.hpp"
 #include "exec/layout.hpp"
+#include "exec/statement.hpp"
 
 namespace dsl::detail {
 

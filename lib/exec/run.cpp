@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
+#include <vector>
 
 #include "exec/copy.hpp"
 #include "exec/executor.hpp"
 #include "exec/layout.hpp"
+#include "exec/statement.hpp"
 #include "exec/text.hpp"
 #include "mem/buffer.hpp"
 
@@ -58,11 +60,6 @@ void copy_elements(const operand& from, const operand& to) {
 
 }  // namespace
 
-struct prepared::late_copy {
-  operand from, to;
-  buffer_ref memory{};
-};
-
 void prepared::assign() {
   std::vector<late_copy> none;
   assign_all(this, 1, none);
@@ -100,27 +97,19 @@ void prepared::assign_all(prepared* passes, int count, std::vector<late_copy>& c
   for (const late_copy& copy : copies) copy_elements(copy.from, copy.to);
 }
 
-struct statement::passes {
-  std::vector<prepared> passes;
-  std::vector<prepared::late_copy> copies;
-};
-
-statement::statement() : all_(new passes) {}
-statement::~statement() { delete all_; }
-
 void statement::add(const program_code& code, const operand* operands, const launch& fixed) {
   prepared made(code, operands, fixed);
-  for (const prepared& before : all_->passes) made.require_apart_from(before);
-  all_->passes.push_back(std::move(made));
+  for (const prepared& before : passes_) made.require_apart_from(before);
+  passes_.push_back(std::move(made));
 }
 
 void statement::copy(const operand& from, const operand& to, const pass_view& pass) {
-  for (const prepared& p : all_->passes) p.require_apart_from(to);
-  for (const prepared::late_copy& c : all_->copies) require_apart(c.to, to, pass);
-  all_->copies.push_back({from, to});
+  for (const prepared& p : passes_) p.require_apart_from(to);
+  for (const prepared::late_copy& c : copies_) require_apart(c.to, to, pass);
+  copies_.push_back({from, to});
 }
 
-void statement::assign() { prepared::assign_all(all_->passes.data(), static_cast<int>(all_->passes.size()), all_->copies); }
+void statement::assign() { prepared::assign_all(passes_.data(), static_cast<int>(passes_.size()), copies_); }
 
 void prepared::require_apart_from(const operand& other) const {
   for (auto mine = operands_.begin() + code_->inputs; mine != operands_.end(); ++mine) require_apart(*mine, other, code_->pass.view);

@@ -1,6 +1,7 @@
 #include "kernels.hpp"
 
 #include "../random_layout.hpp"
+#include "exec/statement.hpp"
 
 #include <algorithm>
 

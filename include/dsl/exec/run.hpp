@@ -1,6 +1,8 @@
 // Runs a pass on operands: lays out, plans, and hands over to the back end of the operands' device.
 #pragma once
 
+#include <vector>
+
 #include <dsl/exec/back_ends.hpp>
 #include <dsl/exec/cuda.hpp>
 #include <dsl/exec/entry_points.hpp>
@@ -133,23 +135,6 @@ class prepared {
   std::vector<operand> operands_;
   geometry space_;
   launch fixed_;
-};
-
-/// The passes of one statement: all are laid out and checked before the first one is queued.
-class statement {
- public:
-  statement();
-  ~statement();
-  statement(const statement&) = delete;
-  /// As `prepared`. Throws shape_error where targets of two passes have an element in common.
-  void add(const program_code& code, const operand* operands, const launch& fixed);
-  /// Copies what a pass writes to a further target, when all have run.
-  void copy(const operand& from, const operand& to, const pass_view& pass);
-  void assign();
-
- private:
-  struct passes;
-  passes* all_;
 };
 
 /// How an expression's elements become its outputs: the rank of its index space, and a bit for each axis that reductions fold.
