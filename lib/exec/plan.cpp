@@ -34,7 +34,7 @@ long long number(std::int64_t n) { return static_cast<long long>(n); }
 
 void add_launch(line& to, const plan& p) {
   to.add("%s, %s, %lld elements", p.where.name().c_str(), p.path, number(p.elements));
-  to.add("%s", detail::executor::of(p.where).describe_launch(p).c_str());
+  to.add(", %s", detail::executor::of(p.where).describe_launch(p).c_str());
 }
 void add_tile(line& to, const tile_plan& t) {
   if (t.columns > 0) to.add(", %d x %d threads on tiles of %d x %d", t.rows, t.columns, t.height, t.width);
