@@ -2,6 +2,8 @@
 #include "machine.hpp"
 #include "random.hpp"
 
+#include <vector>
+
 namespace bench::machine {
 
 const char* const copied_by = "cudaMemcpy";

@@ -3,6 +3,8 @@
 #include <thrust/zip_function.h>
 #include <cub/device/device_reduce.cuh>
 
+#include <tuple>
+
 #include "works.hpp"
 #include "workspace.cuh"
 

@@ -27,7 +27,7 @@ struct structure<T> {
   });
   template <class S>
   static constexpr auto members(S& s) {
-    return boost::hana::unpack(boost::hana::accessors<T>(), [&s](auto... member) { return std::tie(boost::hana::second(member)(s)...); });
+    return boost::hana::unpack(boost::hana::accessors<T>(), [&s](auto... member) { return references(boost::hana::second(member)(s)...); });
   }
 };
 

@@ -1,9 +1,11 @@
 #include <dsl/exec/evaluation.hpp>
 
 #include <algorithm>
+#include <vector>
 
 #include "mem/buffer.hpp"
 #include "exec/layout.hpp"
+#include "exec/statement.hpp"
 
 namespace dsl::detail {
 
@@ -199,7 +201,7 @@ void evaluation::passes::bind(int target, const operand& elements) {
 }
 
 void evaluation::passes::queue(std::size_t count, const launch& fixed) const {
-  statement all(count);
+  statement all;
   for (std::size_t n = 0; n < count; ++n) {
     const pass_of_space& p = passes_[n];
     const program_code& code = *codes_[p.number];

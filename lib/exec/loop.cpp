@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <vector>
 
 #include "exec/copy.hpp"
 #include "exec/executor.hpp"

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
+#include <vector>
 
 #include "exec/copy.hpp"
 #include "exec/executor.hpp"
 #include "exec/layout.hpp"
+#include "exec/statement.hpp"
 #include "exec/text.hpp"
 #include "mem/buffer.hpp"
 
@@ -58,6 +60,11 @@ void copy_elements(const operand& from, const operand& to) {
 
 }  // namespace
 
+void prepared::assign() {
+  std::vector<late_copy> none;
+  assign_all(this, 1, none);
+}
+
 void prepared::write_aside(std::uint32_t outputs, std::vector<late_copy>& copies) {
   for (int i = 0; i < code_->outputs(); ++i) {
     if ((outputs >> i & 1) == 0) continue;
@@ -90,13 +97,10 @@ void prepared::assign_all(prepared* passes, int count, std::vector<late_copy>& c
   for (const late_copy& copy : copies) copy_elements(copy.from, copy.to);
 }
 
-statement::statement(std::size_t most) { passes_.reserve(most); }
-statement::~statement() = default;
-
 void statement::add(const program_code& code, const operand* operands, const launch& fixed) {
-  const prepared& made = passes_.emplace_back(code, operands, fixed);
-  for (const prepared& before : passes_)
-    if (&before != &made) made.require_apart_from(before);
+  prepared made(code, operands, fixed);
+  for (const prepared& before : passes_) made.require_apart_from(before);
+  passes_.push_back(std::move(made));
 }
 
 void statement::copy(const operand& from, const operand& to, const pass_view& pass) {

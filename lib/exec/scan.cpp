@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <vector>
 
 #include "exec/copy.hpp"
 #include "exec/executor.hpp"

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <mutex>
+#include <vector>
 
 #include "mem/stream.hpp"
 #include "mem/text.hpp"

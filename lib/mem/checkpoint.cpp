@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <vector>
 
 #include "mem/npy.hpp"
 #include "mem/text.hpp"
@@ -114,7 +115,9 @@ void save_checkpoint(file_path folder, std::int64_t steps_done, const stored* va
   }
 }
 
-std::vector<npy_file> open_checkpoint(file_path folder, const char* const* members, int variables) {
+namespace {
+
+std::vector<npy_file> open_files(file_path folder, const char* const* members, int variables) {
   const places at(folder);
   std::error_code ignored;
   const fs::path from = fs::exists(at.folder / steps_file, ignored) ? at.folder : at.previous;
@@ -129,9 +132,17 @@ std::vector<npy_file> open_checkpoint(file_path folder, const char* const* membe
   return files;
 }
 
-std::int64_t steps_in(npy_file& file) {
+}  // namespace
+
+checkpoint_files::checkpoint_files(file_path folder, const char* const* members, int variables)
+    : files_(new std::vector<npy_file>(open_files(folder, members, variables))) {}
+checkpoint_files::~checkpoint_files() { delete files_; }
+
+npy_file& checkpoint_files::variable(int i) { return (*files_)[static_cast<std::size_t>(i)]; }
+
+std::int64_t checkpoint_files::steps() {
   std::int64_t steps = 0;
-  file.read(&steps);
+  files_->back().read(&steps);
   return steps;
 }
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <optional>
+#include <vector>
 
 #include "mem/back_end.hpp"
 #include "mem/text.hpp"

@@ -2,6 +2,7 @@
 #include "sim/grid_run.hpp"
 
 #include <cstring>
+#include <vector>
 
 namespace dsl::detail {
 

@@ -30,7 +30,7 @@ FIRST_IS_AN_ARRAY = {"ldexp", "clip"}  # ldexp(1, int8_array) is float16, though
 
 def rows():
     table = (pathlib.Path(__file__).parents[2] / "include/dsl/ir/ops.inc").read_text()
-    for kind, name, rest in re.findall(r"^DSL_(OPERATOR|FUNCTION)\((\w+),(.*)$", table, re.M):
+    for kind, name, rest in re.findall(r"^DSL_(OPERATOR|FUNCTION|LIBRARY|BOUNDED|OWN)\((\w+),(.*)$", table, re.M):
         numpy, arity = re.search(r'"([^"]*)",\s*(\d)', rest).groups()
         if numpy.startswith("np."):
             yield name, getattr(np, numpy[3:]), int(arity)

@@ -8,6 +8,8 @@
 // lines: 15
 #include <dsl/dsl.hpp>
 
+#include <tuple>
+
 int main() {
   dsl::array<float> x = dsl::ones<float>(3), y = x;
   dsl::array<float, 2> m = dsl::ones<float>(3, 3);

@@ -9,6 +9,8 @@
 // lines: 15
 #include <dsl/dsl.hpp>
 
+#include <tuple>
+
 int main() {
   dsl::array<float> x = dsl::ones<float>(3), y = x;
   float s = dsl::sum(x);

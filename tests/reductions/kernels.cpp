@@ -1,6 +1,7 @@
 #include "kernels.hpp"
 
 #include "../random_layout.hpp"
+#include "exec/statement.hpp"
 
 #include <algorithm>
 
@@ -78,7 +79,7 @@ std::vector<outcome> run(const dsl::detail::program_code& kernel, const operand&
   }
   std::vector<outcome> got;
   try {
-    dsl::detail::statement all(1);
+    dsl::detail::statement all;
     all.add(kernel, operands.data(), {});
     all.assign();
     for (int i = 0; i < kernel.outputs(); ++i) got.push_back({false, kernel.pass.view.type(i), extents, targets[static_cast<std::size_t>(i)].copy_to_host()});

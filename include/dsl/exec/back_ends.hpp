@@ -21,8 +21,9 @@ constexpr unsigned chosen = DSL_BACK_ENDS;
 }  // namespace back_end_bits
 
 constexpr bool compiles_cuda = DSL_DETAIL_COMPILES_CUDA && (back_end_bits::chosen & back_end_bits::cuda) != 0;
-constexpr bool compiles_host = (back_end_bits::chosen & back_end_bits::host) != 0;
-constexpr bool compiles_sim = (back_end_bits::chosen & back_end_bits::sim) != 0;
+// The device half of an nvcc compilation takes the kernels alone, whatever else calls for them.
+constexpr bool compiles_host = !DSL_DETAIL_ON_DEVICE && (back_end_bits::chosen & back_end_bits::host) != 0;
+constexpr bool compiles_sim = !DSL_DETAIL_ON_DEVICE && (back_end_bits::chosen & back_end_bits::sim) != 0;
 
 /// Calls Add, once.
 template <void (*Add)()> bool add_once() {

@@ -1,6 +1,8 @@
 // Runs a pass on operands: lays out, plans, and hands over to the back end of the operands' device.
 #pragma once
 
+#include <vector>
+
 #include <dsl/exec/back_ends.hpp>
 #include <dsl/exec/cuda.hpp>
 #include <dsl/exec/entry_points.hpp>
@@ -112,12 +114,9 @@ class prepared {
   /// work that is queued a kernel that reduces does nothing where `*stop` is true. Throws cuda_error that names the kernel, the expression and the sizes.
   void run(const std::uint64_t* recorded = nullptr, const bool* stop = nullptr);
   /// As `run`, as if the right side were complete before the first write. Once: what overlapped is bound to a temporary after it.
-  void assign() { std::vector<late_copy> none; assign_all(this, 1, none); }
+  void assign();
   // A target that is written when all passes have run, from a temporary.
-  struct late_copy {
-    operand from, to;
-    buffer_ref memory{};
-  };
+  struct late_copy;
   /// The same for several, as if all of them were complete, and then copies. What may be thrown is thrown before the first is queued.
   static void assign_all(prepared* passes, int count, std::vector<late_copy>& copies);
   /// Throws shape_error where a target has an element in common with an operand.
@@ -136,23 +135,6 @@ class prepared {
   std::vector<operand> operands_;
   geometry space_;
   launch fixed_;
-};
-
-/// The passes of one statement: all are laid out and checked before the first one is queued.
-class statement {
- public:
-  explicit statement(std::size_t most);
-  ~statement();
-  statement(const statement&) = delete;
-  /// As `prepared`. Throws shape_error where targets of two passes have an element in common.
-  void add(const program_code& code, const operand* operands, const launch& fixed);
-  /// Copies what a pass writes to a further target, when all have run.
-  void copy(const operand& from, const operand& to, const pass_view& pass);
-  void assign();
-
- private:
-  std::vector<prepared> passes_;
-  std::vector<prepared::late_copy> copies_;
 };
 
 /// How an expression's elements become its outputs: the rank of its index space, and a bit for each axis that reductions fold.

@@ -8,56 +8,48 @@ namespace dsl::detail {
 
 // The host's functions are the C library's, under names of their own so that they can carry the simd attribute: in a vectorised
 // loop GCC calls _ZGVdN8v_expf and its like instead, which SLEEF exports at 1 ULP.
-#define DSL_DETAIL_LIBRARY_FUNCTIONS(unary, binary)                                                                     \
-  unary(exp) unary(exp2) unary(exp10) unary(expm1) unary(log) unary(log2) unary(log10) unary(sqrt) unary(cbrt)          \
-  unary(sin) unary(cos) unary(tan) unary(asin) unary(acos) unary(atan) unary(tanh) unary(atanh)                         \
-  unary(erf) unary(erfc) unary(tgamma) unary(lgamma)                                                                    \
-  binary(pow) binary(atan2) binary(hypot)
-// SLEEF 3.5.1 gives infinity before the result is too large: special.hpp goes round that.
-#define DSL_DETAIL_BOUNDED_FUNCTIONS(unary) unary(sinh) unary(cosh) unary(asinh) unary(acosh) unary(log1p)
-// These are lib/ir/special.cpp's on the host, where GCC makes the vector variants, and CUDA's on the device.
-#define DSL_DETAIL_OWN_FUNCTIONS(unary) unary(sinpi, sinpi) unary(cospi, cospi) unary(erfinv, erfinv) unary(i0, cyl_bessel_i0)
-
-#define DSL_DETAIL_UNARY(name)                                     \
+#define DSL_DETAIL_DECLARE_1(name)                                   \
   DSL_DETAIL_SIMD float dsl_detail_##name##f(float) __asm__(#name "f"); \
   DSL_DETAIL_SIMD double dsl_detail_##name(double) __asm__(#name);
-#define DSL_DETAIL_BINARY(name)                                           \
+#define DSL_DETAIL_DECLARE_2(name)                                          \
   DSL_DETAIL_SIMD float dsl_detail_##name##f(float, float) __asm__(#name "f"); \
   DSL_DETAIL_SIMD double dsl_detail_##name(double, double) __asm__(#name);
-#define DSL_DETAIL_OWN(name, device_name)          \
+extern "C" {
+#define DSL_LIBRARY(name, numpy, arity, ...) DSL_DETAIL_DECLARE_##arity(name)
+#define DSL_BOUNDED(name, numpy, arity, ...) DSL_DETAIL_DECLARE_##arity(name)
+#define DSL_OWN(name, ...)                           \
   DSL_DETAIL_SIMD float dsl_detail_##name##f(float); \
   DSL_DETAIL_SIMD double dsl_detail_##name(double);
-extern "C" {
-DSL_DETAIL_LIBRARY_FUNCTIONS(DSL_DETAIL_UNARY, DSL_DETAIL_BINARY)
-DSL_DETAIL_BOUNDED_FUNCTIONS(DSL_DETAIL_UNARY)
-DSL_DETAIL_OWN_FUNCTIONS(DSL_DETAIL_OWN)
+#include <dsl/ir/ops.inc>
 DSL_DETAIL_SIMD double dsl_detail_fmod(double, double) __asm__("fmod");
 }
-#undef DSL_DETAIL_UNARY
-#undef DSL_DETAIL_BINARY
-#undef DSL_DETAIL_OWN
+#undef DSL_DETAIL_DECLARE_1
+#undef DSL_DETAIL_DECLARE_2
 
 namespace math {
 
 #if DSL_DETAIL_ON_DEVICE
-#define DSL_DETAIL_CALL(name, device_name) ::device_name
+#define DSL_DETAIL_CALL(name, device) ::device
 #define DSL_DETAIL_BUILTIN(name) ::name
 #else
-#define DSL_DETAIL_CALL(name, device_name) dsl_detail_##name
+#define DSL_DETAIL_CALL(name, device) dsl_detail_##name
 #define DSL_DETAIL_BUILTIN(name) __builtin_##name
 #endif
-#define DSL_DETAIL_OWN(name, device_name)                                                     \
-  DSL_DETAIL_FN float name(float x) { return DSL_DETAIL_CALL(name##f, device_name##f)(x); }   \
-  DSL_DETAIL_FN double name(double x) { return DSL_DETAIL_CALL(name, device_name)(x); }
-#define DSL_DETAIL_UNARY(name) DSL_DETAIL_OWN(name, name)
-#define DSL_DETAIL_BINARY(name)                                                                            \
-  DSL_DETAIL_FN float name(float x, float y) { return DSL_DETAIL_CALL(name##f, name##f)(x, y); }           \
-  DSL_DETAIL_FN double name(double x, double y) { return DSL_DETAIL_CALL(name, name)(x, y); }
-DSL_DETAIL_LIBRARY_FUNCTIONS(DSL_DETAIL_UNARY, DSL_DETAIL_BINARY)
-DSL_DETAIL_OWN_FUNCTIONS(DSL_DETAIL_OWN)
-namespace bounded {
-DSL_DETAIL_BOUNDED_FUNCTIONS(DSL_DETAIL_UNARY)
-}
+#define DSL_DETAIL_DEFINE_1(name, device)                                                     \
+  DSL_DETAIL_FN float name(float x) { return DSL_DETAIL_CALL(name##f, device##f)(x); }        \
+  DSL_DETAIL_FN double name(double x) { return DSL_DETAIL_CALL(name, device)(x); }
+#define DSL_DETAIL_DEFINE_2(name, device)                                                                  \
+  DSL_DETAIL_FN float name(float x, float y) { return DSL_DETAIL_CALL(name##f, device##f)(x, y); }         \
+  DSL_DETAIL_FN double name(double x, double y) { return DSL_DETAIL_CALL(name, device)(x, y); }
+#define DSL_LIBRARY(name, numpy, arity, ...) DSL_DETAIL_DEFINE_##arity(name, name)
+#define DSL_BOUNDED(name, numpy, arity, ...) \
+  namespace bounded {                        \
+  DSL_DETAIL_DEFINE_##arity(name, name)      \
+  }
+#define DSL_OWN(name, numpy, arity, operands, result, domain, flops, complex_flops, device) DSL_DETAIL_DEFINE_##arity(name, device)
+#include <dsl/ir/ops.inc>
+#undef DSL_DETAIL_DEFINE_1
+#undef DSL_DETAIL_DEFINE_2
 
 // These are instructions.
 DSL_DETAIL_FN float rint(float x) { return DSL_DETAIL_BUILTIN(rintf)(x); }
@@ -73,12 +65,6 @@ DSL_DETAIL_FN float fmod(float x, float y) { return static_cast<float>(dsl_detai
 #endif
 DSL_DETAIL_FN double fmod(double x, double y) { return DSL_DETAIL_BUILTIN(fmod)(x, y); }
 
-#undef DSL_DETAIL_LIBRARY_FUNCTIONS
-#undef DSL_DETAIL_BOUNDED_FUNCTIONS
-#undef DSL_DETAIL_OWN_FUNCTIONS
-#undef DSL_DETAIL_UNARY
-#undef DSL_DETAIL_BINARY
-#undef DSL_DETAIL_OWN
 #undef DSL_DETAIL_CALL
 #undef DSL_DETAIL_BUILTIN
 

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <array>
-#include <tuple>
 
 #include <dsl/ir/complex_number.hpp>
 #include <dsl/ir/program.hpp>
+#include <dsl/ir/tuple.hpp>
 
 namespace dsl::detail {
 
@@ -13,8 +13,8 @@ namespace dsl::detail {
 template <dtype D, int N> struct slots { value_t<D> at[N]; };
 template <dtype D> struct slots<D, 0> {};
 
-template <class T> struct result_types { using list = std::tuple<T>; static constexpr bool many = false; };
-template <class... T> struct result_types<std::tuple<T...>> { using list = std::tuple<T...>; static constexpr bool many = true; };
+template <class T> struct result_types { using list = tuple<T>; static constexpr bool many = false; };
+template <class... T> struct result_types<std::tuple<T...>> { using list = tuple<T...>; static constexpr bool many = true; };
 
 /// A functor's place in a program: its arguments' dtypes and what it returned for this element.
 template <class F, dtype... Args>
@@ -46,12 +46,12 @@ struct frame<call<F, Args...>, N, std::index_sequence<K...>> {
 
 template <class Calls, class Numbers> struct frames;
 template <class... Calls, std::size_t... N>
-struct frames<std::tuple<Calls...>, std::index_sequence<N...>> : frame<Calls, static_cast<int>(N), typename Calls::positions>... {};
+struct frames<tuple<Calls...>, std::index_sequence<N...>> : frame<Calls, static_cast<int>(N), typename Calls::positions>... {};
 
 template <class Counts, class Calls, class Dtypes> struct values_of;
 template <int... N, class... Calls, std::size_t... D>
-struct values_of<std::integer_sequence<int, N...>, std::tuple<Calls...>, std::index_sequence<D...>>
-    : slots<static_cast<dtype>(D), N>..., frames<std::tuple<Calls...>, std::make_index_sequence<sizeof...(Calls)>> {};
+struct values_of<std::integer_sequence<int, N...>, tuple<Calls...>, std::index_sequence<D...>>
+    : slots<static_cast<dtype>(D), N>..., frames<tuple<Calls...>, std::make_index_sequence<sizeof...(Calls)>> {};
 
 template <dtype D, int N> DSL_DETAIL_FN constexpr slots<D, N>& slots_of(slots<D, N>& s) { return s; }
 template <int N, class Call, class A> DSL_DETAIL_FN frame<Call, N, A>& frame_of(frame<Call, N, A>& f) { return f; }
@@ -179,7 +179,7 @@ struct evaluator<program<heads<H...>, words<P...>, words<O...>, Calls...>> {
   template <std::size_t... D>
   static std::integer_sequence<int, count(static_cast<int>(D))...> counts(std::index_sequence<D...>);
   using dtypes = std::make_index_sequence<dtype_count>;
-  using values = values_of<decltype(counts(dtypes{})), std::tuple<Calls...>, dtypes>;
+  using values = values_of<decltype(counts(dtypes{})), tuple<Calls...>, dtypes>;
   template <class Memory> struct values_and_memory : values { const Memory* memory; };
 
   template <class Source, std::size_t... I>

@@ -141,18 +141,30 @@ template <class T> inline constexpr dtype dtype_of_value<complex_value<T>> = dty
 // The scalar code of the table, compiled for the device, for the host loop and for constant folding. D is the result's dtype; only
 // what depends on a dtype's precision or range asks for it.
 template <op Code> struct scalar_code;
-#define DSL_DETAIL_CODE(name, code)                                                                       \
-  template <> struct scalar_code<op::name> {                                                              \
-    template <class R, dtype D = dtype_of_value<R>, class A, class B = A, class C = A>                    \
-    DSL_DETAIL_FN static constexpr R apply(A a, [[maybe_unused]] B b = {}, [[maybe_unused]] C c = {}) {   \
-      return math::convert<R>(code);                                                                      \
-    }                                                                                                     \
+#define DSL_DETAIL_CODE(name, arity, code)                                        \
+  template <> struct scalar_code<op::name> {                                      \
+    template <class R, dtype D = dtype_of_value<R>, DSL_DETAIL_CLASSES_##arity>   \
+    DSL_DETAIL_FN static constexpr R apply(DSL_DETAIL_OPERANDS_##arity) {         \
+      return math::convert<R>(code);                                              \
+    }                                                                             \
   };
-#define DSL_OPERATOR(name, token, numpy, arity, operands, result, domain, flops, complex_flops, code) DSL_DETAIL_CODE(name, code)
-#define DSL_FUNCTION(name, numpy, arity, operands, result, domain, flops, complex_flops, code) DSL_DETAIL_CODE(name, code)
-#define DSL_FAST(name, arity, flops, code) DSL_DETAIL_CODE(fast_##name, code)
+#define DSL_DETAIL_CLASSES_1 class A
+#define DSL_DETAIL_CLASSES_2 class A, class B
+#define DSL_DETAIL_CLASSES_3 class A, class B, class C
+#define DSL_DETAIL_OPERANDS_1 A a
+#define DSL_DETAIL_OPERANDS_2 A a, B b
+#define DSL_DETAIL_OPERANDS_3 A a, B b, C c
+#define DSL_OPERATOR(name, token, numpy, arity, operands, result, domain, flops, complex_flops, code) DSL_DETAIL_CODE(name, arity, code)
+#define DSL_FUNCTION(name, numpy, arity, operands, result, domain, flops, complex_flops, code) DSL_DETAIL_CODE(name, arity, code)
+#define DSL_FAST(name, arity, flops, code) DSL_DETAIL_CODE(fast_##name, arity, code)
 #include <dsl/ir/ops.inc>
 #undef DSL_DETAIL_CODE
+#undef DSL_DETAIL_CLASSES_1
+#undef DSL_DETAIL_CLASSES_2
+#undef DSL_DETAIL_CLASSES_3
+#undef DSL_DETAIL_OPERANDS_1
+#undef DSL_DETAIL_OPERANDS_2
+#undef DSL_DETAIL_OPERANDS_3
 
 // Whether the scalar code can run in a constant expression: the arithmetic can, the mathematical functions cannot.
 constexpr bool folds(op code) {

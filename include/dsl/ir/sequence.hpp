@@ -30,6 +30,8 @@ class sequence {
   constexpr T& operator[](int i) { return data_[i]; }
   constexpr const T& operator[](int i) const { return data_[i]; }
   constexpr int size() const { return size_; }
+  constexpr const T* begin() const { return data_; }
+  constexpr const T* end() const { return data_ + size_; }
   constexpr void push_back(T value) {
     if (size_ == capacity_) {
       capacity_ = capacity_ == 0 ? 16 : 4 * capacity_;

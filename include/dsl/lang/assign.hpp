@@ -9,12 +9,16 @@ namespace detail {
 
 /// Evaluates expressions into targets. What is thrown before the first pass is queued leaves all targets as they were.
 template <class... Targets, class... E>
-void assign_all(const launch& fixed, const std::tuple<Targets&...>& targets, const E&... e) {
+void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&... e) {
   static_assert((!counts_steps_in<E> && ...), "dsl::step is the number of a loop's step: it stands among the parameters of dsl::iterate alone");
-  if constexpr (may_assign<E...>(std::type_identity<std::tuple<Targets&...>>{})) {
+  if constexpr (!may_assign<E...>(std::type_identity<tuple<Targets&...>>{})) {
+    return;
+  } else if constexpr (DSL_DETAIL_ON_DEVICE && lowered<types_of_targets<Targets...>, E...>::is_one_pass) {
+    static_cast<void>(assigned<tuple<Targets&...>, E...>::code(e...));  // the device half takes the kernels alone
+  } else {
     auto to = bind_targets(targets);
     if constexpr (lowered<types_of_targets<Targets...>, E...>::is_one_pass) {
-      using together = assigned<std::tuple<Targets&...>, E...>;
+      using together = assigned<tuple<Targets&...>, E...>;
       if constexpr (sizeof...(E) > 1 && together::pass::view().folds_beside_arrays()) {
         const leaves_of_parts leaves(e...);
         require_one_space(leaves.all, leaves.parts, leaves.count, together::pass::view());
@@ -23,7 +27,7 @@ void assign_all(const launch& fixed, const std::tuple<Targets&...>& targets, con
     } else {
       assign_in_passes(fixed, to, std::index_sequence_for<Targets...>{}, e...);
     }
-    std::apply([](auto&... t) { (t.adopt(), ...); }, to);
+    unpack([](auto&... t) { (t.adopt(), ...); }, to);
   }
 }
 
@@ -35,7 +39,7 @@ void assign_all(const launch& fixed, const std::tuple<Targets&...>& targets, con
 /// the plan.
 template <class Target, detail::lazy E>
 void assign(Target&& target, const E& expression, const launch& fixed = {}) {
-  detail::assign_all(fixed, std::tuple<std::remove_reference_t<Target>&>(target), expression);
+  detail::assign_all(fixed, detail::tuple<std::remove_reference_t<Target>&>(target), expression);
 }
 
 /// The same for an array, a scalar or an element.
@@ -55,7 +59,7 @@ void assign(const view<T, R>& target, const V& value) {
 /// Several targets at once; what `tie` returns.
 template <class... Targets>
 struct tied {
-  std::tuple<Targets&...> targets;
+  detail::tuple<Targets&...> targets;
 
   template <class E>
     requires(detail::lazy<E> || detail::viewable<E>)
@@ -66,7 +70,7 @@ struct tied {
   template <class... E>
     requires((detail::lazy<E> || detail::viewable<E>) && ...)
   const tied& operator=(const std::tuple<E...>& expressions) const {
-    std::apply([this](const auto&... e) { detail::assign_all({}, targets, detail::as_operand(e)...); }, expressions);
+    detail::unpack([this](const auto&... e) { detail::assign_all({}, targets, detail::as_operand(e)...); }, expressions);
     return *this;
   }
 };
@@ -74,9 +78,9 @@ struct tied {
 namespace detail {
 
 template <class... T>
-constexpr bool are_targets(std::type_identity<std::tuple<T&...>>) { return (!element<T> && ...); }
+constexpr bool are_targets(std::type_identity<tuple<T&...>>) { return (!element<T> && ...); }
 template <class... Targets>
-tied<Targets...> tied_to(const std::tuple<Targets&...>& targets) { return {targets}; }
+tied<Targets...> tied_to(const tuple<Targets&...>& targets) { return {targets}; }
 
 }  // namespace detail
 
@@ -89,15 +93,15 @@ template <class... Targets>
 auto tie(Targets&... targets) {
   constexpr bool are_targets = detail::are_targets(std::type_identity<detail::flat_t<Targets...>>{});
   static_assert(are_targets, "a target is an array, a view or a scalar in device memory, not a C++ scalar");
-  if constexpr (are_targets) return detail::tied_to(std::tuple_cat(detail::flat(targets)...));
+  if constexpr (are_targets) return detail::tied_to(detail::concatenate(detail::flat(targets)...));
   else return refused{};
 }
 
 /// How an assignment would run: grid, block, path, registers, cost. Runs nothing. Throws as the assignment would.
 template <class... Targets, detail::lazy E>
 auto plan_of(const tied<Targets...>& targets, const E& expression, const launch& fixed = {}) {
-  if constexpr (detail::may_assign<E>(std::type_identity<std::tuple<Targets&...>>{})) {
-    using pass = detail::assigned<std::tuple<Targets&...>, E>;
+  if constexpr (detail::may_assign<E>(std::type_identity<detail::tuple<Targets&...>>{})) {
+    using pass = detail::assigned<detail::tuple<Targets&...>, E>;
     auto to = detail::bind_targets(targets.targets, true);
     const reduction_plan made = detail::prepared(pass::code(expression), pass(detail::all_targets(to), expression).operands(), fixed).make_plan();
     if constexpr (pass::pass::folds::count > 0) return made;

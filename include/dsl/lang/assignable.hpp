@@ -30,26 +30,26 @@ constexpr bool takes() {
 }
 
 template <class... E, class... Targets, std::size_t... I>
-constexpr bool take_dtypes(std::type_identity<std::tuple<Targets&...>>, std::index_sequence<I...>) {
+constexpr bool take_dtypes(std::type_identity<tuple<Targets&...>>, std::index_sequence<I...>) {
   return (takes<dtype_v<typename Targets::value_type>, std::tuple_element_t<I, outputs_of<E...>>>() && ...);
 }
 
 /// Which of what targets ask is so.
 struct fit { bool reductions = true, elements = true; };
 template <class... E, class... Targets, std::size_t... I>
-constexpr fit fit_of(std::type_identity<std::tuple<Targets&...>>, std::index_sequence<I...>) {
+constexpr fit fit_of(std::type_identity<tuple<Targets&...>>, std::index_sequence<I...>) {
   fit all;
   const auto add = [&all]<class Target, class Source>(int output) {
     if (lowered<types_of_targets<Targets...>, E...>::is_reduced(output)) all.reductions = all.reductions && Target::rank == (reductions_in<Source> > 0 ? Source::rank : 0);
     else all.elements = all.elements && (Target::rank == 0 || Target::rank >= Source::rank);
   };
-  (add.template operator()<Targets, std::tuple_element_t<static_cast<std::size_t>(expression_of<E...>(I)), std::tuple<E...>>>(static_cast<int>(I)), ...);
+  (add.template operator()<Targets, std::tuple_element_t<static_cast<std::size_t>(expression_of<E...>(I)), tuple<E...>>>(static_cast<int>(I)), ...);
   return all;
 }
 
 /// Whether expressions may be assigned to targets; where not, an error of the compiler.
 template <class... E, class... Targets>
-constexpr bool may_assign(std::type_identity<std::tuple<Targets&...>>) {
+constexpr bool may_assign(std::type_identity<tuple<Targets&...>>) {
   constexpr bool writable = (is_writable<Targets> && ...), as_many = sizeof...(Targets) == std::tuple_size_v<outputs_of<E...>>;
   static_assert(writable, "the target is const: an array that is, or a view that only reads");
   static_assert(as_many, "as many targets as the right side has values");
@@ -58,10 +58,10 @@ constexpr bool may_assign(std::type_identity<std::tuple<Targets&...>>) {
   constexpr bool literals = (literals_fit<E> && ...);
   static_assert(literals, "an integer literal is outside the dtype of the array beside it (as NumPy's OverflowError): dsl::cast the array to a wider one");
   if constexpr (writable && as_many && traceable && literals) {
-    constexpr bool dtypes = take_dtypes<E...>(std::type_identity<std::tuple<Targets&...>>{}, std::index_sequence_for<Targets...>{});
+    constexpr bool dtypes = take_dtypes<E...>(std::type_identity<tuple<Targets&...>>{}, std::index_sequence_for<Targets...>{});
     static_assert(dtypes, "the target's dtype is narrower than the expression's: use dsl::cast");
     if constexpr (dtypes) {
-      constexpr fit fits = fit_of<E...>(std::type_identity<std::tuple<Targets&...>>{}, std::index_sequence_for<Targets...>{});
+      constexpr fit fits = fit_of<E...>(std::type_identity<tuple<Targets&...>>{}, std::index_sequence_for<Targets...>{});
       static_assert(fits.reductions, "a reduction is one value: assign it to a dsl::scalar; along axes, to an array of as many dimensions as are left");
       static_assert(fits.elements, "the expression has more dimensions than its target");
       return fits.reductions && fits.elements;

@@ -21,7 +21,7 @@ template <template <class, class> class Function, class Name, class F, class... 
   requires(!std::same_as<Name, unnamed>)
 std::type_identity<Name> kernel_name(const expression<Function<Name, F>, Operands...>&, const Rest&...) { return {}; }
 template <class F, int R, class E, class... Rest>
-auto kernel_name(const reduction<F, R, E>& e, const Rest&... rest) { return kernel_name(std::get<0>(e.operands), rest...); }
+auto kernel_name(const reduction<F, R, E>& e, const Rest&... rest) { return kernel_name(get<0>(e.operands), rest...); }
 
 // nvcc writes a kernel's template arguments down again and cannot write a closure type, so they are deduced from values here, never
 // spelled by way of the expression that made them.
@@ -37,7 +37,7 @@ constexpr bool narrows_scalars(target_type to) {
   else return false;
 }
 template <target_type... T, class... Output>
-constexpr bool narrows_scalars(target_types<T...>, std::type_identity<std::tuple<Output...>>) { return (narrows_scalars<Output>(T) || ...); }
+constexpr bool narrows_scalars(target_types<T...>, std::type_identity<tuple<Output...>>) { return (narrows_scalars<Output>(T) || ...); }
 
 /// What each leaf has to lie in, should it be a C++ integer.
 template <class Assignment, int Leaves>
@@ -65,7 +65,7 @@ template <class F, class... Operands>
   requires((reductions_in<Operands> + ... + 0) > 0)
 fold_axes fold_axes_of(const expression<F, Operands...>& e) {
   fold_axes found{};
-  std::apply([&found](const auto&... x) { ((found = reductions_in<std::remove_cvref_t<decltype(x)>> > 0 ? fold_axes_of(x) : found), ...); }, e.operands);
+  unpack([&found](const auto&... x) { ((found = reductions_in<std::remove_cvref_t<decltype(x)>> > 0 ? fold_axes_of(x) : found), ...); }, e.operands);
   return found;
 }
 
@@ -97,7 +97,7 @@ void require_leaves_fit([[maybe_unused]] const operand* leaves) {
 /// Expressions and their targets as a pass: its operands, before they are laid out.
 template <class TargetTuple, class... E> class assigned;
 template <class... Targets, class... E>
-class assigned<std::tuple<Targets&...>, E...> {
+class assigned<tuple<Targets&...>, E...> {
  public:
   using types = types_of_targets<Targets...>;
 
@@ -110,7 +110,7 @@ class assigned<std::tuple<Targets&...>, E...> {
   static constexpr int inputs = inputs_of_kernel<leaves + (counts_positions(pass::elements::view(), leaves) ? 1 : 0)>();
 
  private:
-  using bound = std::tuple<bound_target<Targets>&...>;
+  using bound = tuple<bound_target<Targets>&...>;
   using target_numbers = std::index_sequence_for<Targets...>;
   static constexpr int expression_of(int target) { return detail::expression_of<E...>(target); }
 
@@ -138,15 +138,15 @@ class assigned<std::tuple<Targets&...>, E...> {
  private:
   template <std::size_t... I>
   void give_memory_to(const bound& to, std::index_sequence<I...>) {
-    if (!(std::get<I>(to).needs_memory() || ...)) return;
-    const device_guard of_targets(home_of(as_operand(std::get<I>(to).target)...)), of_operands(home_of_operands(all_, leaves));
+    if (!(get<I>(to).needs_memory() || ...)) return;
+    const device_guard of_targets(home_of(as_operand(get<I>(to).target)...)), of_operands(home_of_operands(all_, leaves));
     geometry g;
     lay_out(g, all_, leaves, 0, 1, pass::view());
-    (std::get<I>(to).give_memory(g, pass::is_result(static_cast<int>(I)) ? folds_[expression_of(static_cast<int>(I))].axes : 0, pass::view(), all_), ...);
+    (get<I>(to).give_memory(g, pass::is_result(static_cast<int>(I)) ? folds_[expression_of(static_cast<int>(I))].axes : 0, pass::view(), all_), ...);
   }
   template <std::size_t... I>
   void add_targets(const bound& to, operand*& at, std::index_sequence<I...>) {
-    (add_target<static_cast<int>(I), Targets>(std::get<I>(to), at), ...);
+    (add_target<static_cast<int>(I), Targets>(get<I>(to), at), ...);
   }
   template <int I, class Target>
   void add_target(bound_target<Target>& target, operand*& at) {
@@ -188,9 +188,9 @@ class assigned_in_passes {
 
 /// Evaluates expressions into targets by several passes.
 template <class... Targets, class... E, std::size_t... I>
-void assign_in_passes(const launch& fixed, std::tuple<bound_target<Targets>...>& to, std::index_sequence<I...>, const E&... e) {
+void assign_in_passes(const launch& fixed, tuple<bound_target<Targets>...>& to, std::index_sequence<I...>, const E&... e) {
   using types = types_of_targets<Targets...>;
-  const device_guard of_targets(home_of(as_operand(std::get<I>(to).target)...)), of_operands(home_of(e...));
+  const device_guard of_targets(home_of(as_operand(get<I>(to).target)...)), of_operands(home_of(e...));
   assigned_in_passes<typename lowered<types, E...>::several, E...> all(sizeof...(Targets), e...);
   require_leaves_fit<types, E...>(all.leaves());
   const auto bind = [&all](auto& target, int number) {
@@ -202,7 +202,7 @@ void assign_in_passes(const launch& fixed, std::tuple<bound_target<Targets>...>&
     add_leaves(as_operand(target.elements()), at);
     all.passes.bind(number, o);
   };
-  (bind(std::get<I>(to), static_cast<int>(I)), ...);
+  (bind(get<I>(to), static_cast<int>(I)), ...);
   all.passes.assign(fixed);
 }
 

@@ -1,7 +1,6 @@
 // What a function that is applied to elements must be, and the sentences for one that is not.
 #pragma once
 
-#include <tuple>
 #include <type_traits>
 
 #include <dsl/ir/complex_number.hpp>

@@ -1,8 +1,6 @@
 // Formulas on arrays before they are assigned: leaves held by value, and the functions applied to them.
 #pragma once
 
-#include <tuple>
-
 #include <dsl/exec/operand.hpp>
 #include <dsl/ir/symbol.hpp>
 #include <dsl/mem/array.hpp>
@@ -38,7 +36,7 @@ struct expression {
   using lazy_expression = void;
   using function = Function;
   static constexpr int rank = Function::template rank<Operands...>;
-  std::tuple<Operands...> operands;
+  detail::tuple<Operands...> operands;
 
   /// A part of it, as of an array: (a + b)(dsl::slice(1, -1)). Lazy; an element is an expression of rank 0.
   template <class... I>
@@ -71,7 +69,7 @@ template <class Function, int Rank, class... Operands>
 struct reduction {
   using lazy_expression = void;
   static constexpr int rank = Rank;
-  std::tuple<Operands...> operands;
+  detail::tuple<Operands...> operands;
   std::uint32_t axes;  // a bit for each axis of the operands that is reduced
 
   /// Of rank 0: evaluates it, copies the value to the host and waits.
@@ -175,8 +173,8 @@ template <class F> inline constexpr bool may_reduce = false;
 template <class R>
 constexpr void note_outputs(index_space& space, const R& result) {
   if constexpr (is_symbol<R>) space.outputs.push_back(result.id);
-  else if constexpr (structured<R>) std::apply([&space](const auto&... m) { (note_outputs(space, m), ...); }, structure<R>::members(result));
-  else if constexpr (requires { std::tuple_size<R>::value; }) std::apply([&space](const auto&... r) { (note_outputs(space, r), ...); }, result);
+  else if constexpr (structured<R>) unpack([&space](const auto&... m) { (note_outputs(space, m), ...); }, structure<R>::members(result));
+  else if constexpr (requires { std::tuple_size<R>::value; }) unpack([&space](const auto&... r) { (note_outputs(space, r), ...); }, result);
 }
 
 template <class F, class... Operands> struct traced<expression<F, Operands...>> {
@@ -192,12 +190,12 @@ template <class F, class... Operands> struct traced<expression<F, Operands...>> 
     }
   }
   static constexpr auto call(tracer& t) {
-    const std::tuple<trace_t<Operands>...> symbols{traced<Operands>::run(t)...};  // braces: left to right
+    const tuple<trace_t<Operands>...> symbols{traced<Operands>::run(t)...};  // braces: left to right
     return call(t, symbols, std::index_sequence_for<Operands...>{});
   }
   template <class Symbols, std::size_t... I>
   static constexpr auto call(tracer& t, const Symbols& symbols, std::index_sequence<I...>) {
-    return F::trace(t, std::get<I>(symbols)...);
+    return F::trace(t, get<I>(symbols)...);
   }
 };
 
@@ -212,9 +210,9 @@ template <class F, int R, class... Operands> struct traced<reduction<F, R, Opera
 };
 
 /// The functors that an expression calls, in the tracer's order.
-template <class E> struct calls_of { using type = std::tuple<>; };
+template <class E> struct calls_of { using type = tuple<>; };
 template <class F, class... Operands> struct calls_of<expression<F, Operands...>> {
-  using type = decltype(std::tuple_cat(std::declval<typename calls_of<Operands>::type>()...,
+  using type = decltype(concatenate(std::declval<typename calls_of<Operands>::type>()...,
                                        std::declval<typename F::template calls<trace_t<Operands>...>>()));
 };
 
@@ -224,22 +222,22 @@ template <class F, int R, class... Operands> struct calls_of<reduction<F, R, Ope
 template <op Code>
 struct table_function {
   template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
-  template <class...> using calls = std::tuple<>;
+  template <class...> using calls = tuple<>;
   template <class... S> static constexpr auto trace(tracer&, S... s) { return apply<Code>(s...); }
 };
 
-/// Two rows of one operand: their values as a std::tuple.
+/// Two rows of one operand: their values as a tuple.
 template <op First, op Second>
 struct pair_function {
   template <class Operand> static constexpr int rank = Operand::rank;
-  template <class...> using calls = std::tuple<>;
-  template <class S> static constexpr auto trace(tracer&, S s) { return std::tuple{apply<First>(s), apply<Second>(s)}; }
+  template <class...> using calls = tuple<>;
+  template <class S> static constexpr auto trace(tracer&, S s) { return tuple{apply<First>(s), apply<Second>(s)}; }
 };
 
 template <dtype D>
 struct cast_function {
   template <class Operand> static constexpr int rank = Operand::rank;
-  template <class...> using calls = std::tuple<>;
+  template <class...> using calls = tuple<>;
   template <class S> static constexpr auto trace(tracer&, S s) {
     static_assert(kind_of(D) >= kind::complex || kind_of(D) == kind::boolean || kind_of(S::type.type) != kind::complex,
                   "a complex number has no real value: take real(x), imag(x) or abs(x)");
@@ -256,7 +254,7 @@ constexpr bool is_defined() {
 
 struct identity_function {
   template <class Operand> static constexpr int rank = Operand::rank;
-  template <class...> using calls = std::tuple<>;
+  template <class...> using calls = tuple<>;
   template <class S> static constexpr auto trace(tracer&, S s) { return s; }
 };
 
@@ -280,8 +278,8 @@ template <class F, class... M> inline constexpr int own_operands<expression<F, M
 template <class E> constexpr trace_t<E> stand_in(tracer& t);
 template <class F, class... M>
 constexpr auto stand_in(std::type_identity<expression<F, M...>>, tracer& t) {
-  const std::tuple<trace_t<M>...> members{stand_in<M>(t)...};
-  return std::apply([&t](const auto&... m) { return F::trace(t, m...); }, members);
+  const tuple<trace_t<M>...> members{stand_in<M>(t)...};
+  return unpack([&t](const auto&... m) { return F::trace(t, m...); }, members);
 }
 template <class E> constexpr trace_t<E> stand_in(tracer& t) {
   if constexpr (is_struct_of_operands<E>) {
@@ -301,8 +299,8 @@ struct scalar_ranges {
   constexpr scalar_ranges() {
     graph g;
     tracer t{&g};
-    const std::tuple<trace_t<Operands>...> symbols{stand_in<Operands>(t)...};
-    std::apply([&t](const auto&... s) { (void)Function::trace(t, s...); }, symbols);
+    const tuple<trace_t<Operands>...> symbols{stand_in<Operands>(t)...};
+    unpack([&t](const auto&... s) { (void)Function::trace(t, s...); }, symbols);
     for (int i = 0; i < g.scalars.size(); ++i) at[i] = g.scalars[i];
   }
 };
@@ -310,7 +308,7 @@ struct scalar_ranges {
 template <class E>
 constexpr void require_scalars_fit(const E& operand, const integer_range*& range) {
   if constexpr (is_struct_of_operands<E>) {
-    std::apply([&range](const auto&... m) { (require_scalars_fit(m, range), ...); }, operand.operands);
+    unpack([&range](const auto&... m) { (require_scalars_fit(m, range), ...); }, operand.operands);
   } else {
     if constexpr (has_integer_leaf<E>) {
       const bool is_outside = range->outside(to_literal(to_value(operand.value)).bits, std::is_signed_v<decltype(operand.value)>) != nullptr;
@@ -326,11 +324,11 @@ inline constexpr bool may_narrow<table_function<Code>, Operands...> = ((kind_of(
 
 /// Throws overflow_error where one of the C++ integers among a function's operands is converted to a dtype that does not hold it.
 template <class Function, class... Operands>
-constexpr void require_scalars_fit(const std::tuple<Operands...>& operands) {
+constexpr void require_scalars_fit(const tuple<Operands...>& operands) {
   if constexpr ((has_integer_leaf<Operands> || ...) && may_narrow<Function, Operands...>) {
     constexpr scalar_ranges<Function, Operands...> ranges;
     const integer_range* range = ranges.at;
-    std::apply([&range](const auto&... operand) { (require_scalars_fit(operand, range), ...); }, operands);
+    unpack([&range](const auto&... operand) { (require_scalars_fit(operand, range), ...); }, operands);
   }
 }
 
@@ -348,13 +346,23 @@ constexpr auto lift(graph* g, const value_leaf<T>& x) { return lift(g, x.value);
 template <class F, class... Operands>
 constexpr auto lift(graph* g, const expression<F, Operands...>& e) {
   tracer t{g};
-  return std::apply([&](const auto&... x) { return F::trace(t, lift(g, x)...); }, e.operands);
+  return unpack([&](const auto&... x) { return F::trace(t, lift(g, x)...); }, e.operands);
+}
+
+template <int Arity, int Given>
+constexpr bool require_operands() {
+  static_assert(Given == Arity || Arity != 1, "this function takes one operand");
+  static_assert(Given == Arity || Arity != 2, "this function takes two operands");
+  static_assert(Given == Arity || Arity != 3, "this function takes three operands");
+  return Given == Arity;
 }
 
 /// Applies a row of the table: to symbols at once, to arrays when the expression is assigned.
 template <op Code, class... T>
 constexpr auto apply_function(const T&... x) {
-  if constexpr ((is_symbol<T> || ...)) {
+  if constexpr (!require_operands<info(Code).arity, static_cast<int>(sizeof...(T))>()) {
+    return refused{};
+  } else if constexpr ((is_symbol<T> || ...)) {
     graph* g = nullptr;
     const auto note = [&g](const auto& s) {
       if constexpr (is_symbol<std::remove_cvref_t<decltype(s)>>) g = s.owner;
@@ -373,7 +381,7 @@ constexpr auto apply_function(const T&... x) {
 
 template <op First, op Second, class A>
 constexpr auto apply_pair(const A& a) {
-  if constexpr (is_symbol<A>) return std::tuple{apply<First>(a), apply<Second>(a)};
+  if constexpr (is_symbol<A>) return tuple{apply<First>(a), apply<Second>(a)};
   else return make_expression<pair_function<First, Second>>(a);
 }
 

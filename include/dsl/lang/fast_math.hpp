@@ -11,20 +11,18 @@ namespace detail {
 /// The operand's value or values, computed fast.
 struct fast_math_function {
   template <class Operand> static constexpr int rank = Operand::rank;
-  template <class...> using calls = std::tuple<>;
+  template <class...> using calls = tuple<>;
   template <class R> static constexpr auto trace(tracer&, const R& result) { return of(result); }
   template <class R> static constexpr auto of(const R& result) {
-    if constexpr (requires { make_fast(result); }) return make_fast(result);
+    if constexpr (is_tuple<R>) return unpack([](const auto&... r) { return tuple{of(r)...}; }, result);
+    else if constexpr (requires { make_fast(result); }) return make_fast(result);
     else return result;  // a constant
-  }
-  template <class... R> static constexpr auto of(const std::tuple<R...>& results) {
-    return std::apply([](const auto&... r) { return std::tuple{of(r)...}; }, results);
   }
 };
 
 // The kernel keeps its name.
 template <class E, class... Rest>
-auto kernel_name(const expression<fast_math_function, E>& e, const Rest&... rest) { return kernel_name(std::get<0>(e.operands), rest...); }
+auto kernel_name(const expression<fast_math_function, E>& e, const Rest&... rest) { return kernel_name(get<0>(e.operands), rest...); }
 
 }  // namespace detail
 

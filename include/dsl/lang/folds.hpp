@@ -13,32 +13,32 @@ namespace detail {
 
 /// Folds several values together: `combine` makes of two tuples of symbols one; `identity` changes nothing.
 template <class Combine, class... Identity, dtype... D, bool... W, std::size_t... K>
-constexpr auto fold_together(std::index_sequence<K...>, bool needs_elements, const Combine& combine, const std::tuple<Identity...>& identity, symbol<D, W>... s) {
+constexpr auto fold_together(std::index_sequence<K...>, bool needs_elements, const Combine& combine, const tuple<Identity...>& identity, symbol<D, W>... s) {
   fold_rule rule;
   rule.needs_elements = needs_elements;
   graph& c = rule.combine;
   constexpr std::uint64_t count = sizeof...(D);
-  const std::tuple<symbol<D>...> a{symbol<D>{&c, c.add(op::value, D, {K})}...}, b{symbol<D>{&c, c.add(op::value, D, {count + K})}...};
-  const std::tuple<symbol<D>...> both = combine(a, b);
-  (c.outputs.push_back(std::get<K>(both).id), ...);
-  (rule.identity.push_back(to_literal(static_cast<value_t<D>>(std::get<K>(identity)))), ...);
+  const tuple<symbol<D>...> a{symbol<D>{&c, c.add(op::value, D, {K})}...}, b{symbol<D>{&c, c.add(op::value, D, {count + K})}...};
+  const tuple<symbol<D>...> both = combine(a, b);
+  (c.outputs.push_back(get<K>(both).id), ...);
+  (rule.identity.push_back(to_literal(static_cast<value_t<D>>(get<K>(identity)))), ...);
   graph* g = nullptr;
   sequence<int> values;
   ((g = s.owner, values.push_back(s.id)), ...);
   const int number = g->add_fold(std::move(rule), std::move(values));
-  return std::tuple<symbol<D>...>{symbol<D>{g, g->add(op::folded, D, fields(number, static_cast<int>(K)))}...};
+  return tuple<symbol<D>...>{symbol<D>{g, g->add(op::folded, D, fields(number, static_cast<int>(K)))}...};
 }
 template <class Combine, class... Identity, dtype... D, bool... W>
-constexpr auto fold_together(bool needs_elements, const Combine& combine, const std::tuple<Identity...>& identity, symbol<D, W>... s) {
+constexpr auto fold_together(bool needs_elements, const Combine& combine, const tuple<Identity...>& identity, symbol<D, W>... s) {
   return fold_together(std::make_index_sequence<sizeof...(D)>{}, needs_elements, combine, identity, s...);
 }
 /// Folds with a row of the op table.
 template <op Code, class V, dtype D, bool W>
 constexpr symbol<D> fold_by(symbol<D, W> s, V identity, bool needs_elements = false) {
   const auto combine = [](const auto& a, const auto& b) {
-    return std::tuple{convert_symbol<D, false>(apply<Code>(std::get<0>(a), std::get<0>(b)))};
+    return tuple{convert_symbol<D, false>(apply<Code>(get<0>(a), get<0>(b)))};
   };
-  return std::get<0>(fold_together(needs_elements, combine, std::tuple{identity}, s));
+  return get<0>(fold_together(needs_elements, combine, tuple{identity}, s));
 }
 
 constexpr symbol<dtype::int64> count_of(graph* g) { return {g, g->add(op::count, dtype::int64, fields(g->space))}; }
@@ -93,16 +93,16 @@ template <bool Max, class S> constexpr auto comes_before(S a, S b) { return Max 
 
 template <dtype D>
 struct sum_as {
-  template <class... S> using calls = std::tuple<>;
+  template <class... S> using calls = tuple<>;
   template <class S> static constexpr auto trace(tracer&, S s) { return fold_by<op::add>(as<D>(s), value_t<D>{}); }
 };
 template <dtype D>
 struct prod_as {
-  template <class... S> using calls = std::tuple<>;
+  template <class... S> using calls = tuple<>;
   template <class S> static constexpr auto trace(tracer&, S s) { return fold_by<op::multiply>(as<D>(s), math::convert<value_t<D>>(1)); }
 };
 
-struct without_calls { template <class...> using calls = std::tuple<>; };
+struct without_calls { template <class...> using calls = tuple<>; };
 
 struct sum_function : without_calls {
   template <class S> static constexpr auto trace(tracer& t, S s) { return sum_as<sum_dtype(type_of<S>)>::trace(t, s); }
@@ -130,14 +130,14 @@ struct extremum : without_calls {
     constexpr dtype D = type_of<S>;
     if constexpr (kind_of(D) == kind::complex) {
       const auto combine = [](const auto& x, const auto& y) {
-        const auto a = std::get<0>(x), b = std::get<0>(y);
+        const auto a = get<0>(x), b = get<0>(y);
         const auto better = comes_before<Max>(b, a);
-        if constexpr (IgnoreNan) return std::tuple{choose(either(is_nan(a), both(negation(is_nan(b)), better)), b, a)};
-        else return std::tuple{choose(both(negation(is_nan(a)), either(is_nan(b), better)), b, a)};
+        if constexpr (IgnoreNan) return tuple{choose(either(is_nan(a), both(negation(is_nan(b)), better)), b, a)};
+        else return tuple{choose(both(negation(is_nan(a)), either(is_nan(b), better)), b, a)};
       };
       using R = math::real_type<value_t<D>>;
       const value_t<D> identity = IgnoreNan ? value_t<D>{math::quiet_nan<R>, math::quiet_nan<R>} : extreme<D, !Max>();
-      return std::get<0>(fold_together(true, combine, std::tuple{identity}, as<D>(s)));
+      return get<0>(fold_together(true, combine, tuple{identity}, as<D>(s)));
     } else {
       constexpr op code = IgnoreNan ? (Max ? op::fmax : op::fmin) : (Max ? op::max : op::min);
       value_t<D> identity = extreme<D, !Max>();
@@ -207,7 +207,7 @@ struct variance : without_calls {
       const auto shift = choose(apply<op::greater>(count, nothing), as<C>(apply<op::divide>(sum, count)), constant<C>(na.owner, value_t<C>{}));
       const auto mean = as<C>(apply<op::add>(origin, shift));
       const auto about_mean = moved_to(mean, count, origin, sum, squares);
-      return std::tuple{count, choose(few, origin, mean), choose(few, sum, about_mean.first), choose(few, squares, about_mean.second)};
+      return tuple{count, choose(few, origin, mean), choose(few, sum, about_mean.first), choose(few, squares, about_mean.second)};
     };
     // Added to -0 every number stays what it is, so that what is known of an element takes no instructions.
     constexpr value_t<R> none = -value_t<R>(0);
@@ -216,7 +216,7 @@ struct variance : without_calls {
       else return -value_t<C>(0);
     }();
     const auto [counted, origin, sum, squares] =
-        fold_together(false, combine, std::tuple{value_t<R>(0), value_t<C>{}, no_sum, none}, n, x, constant<C>(s.owner, no_sum), constant<R>(s.owner, none));
+        fold_together(false, combine, tuple{value_t<R>(0), value_t<C>{}, no_sum, none}, n, x, constant<C>(s.owner, no_sum), constant<R>(s.owner, none));
     (void)origin;
     const auto taken_off = choose(apply<op::greater>(counted, zero), apply<op::divide>(inner_product(sum, sum), counted), zero);
     const auto about_mean = apply<op::add>(apply<op::max>(apply<op::subtract>(squares, taken_off), zero), zero);  // 0, not -0
@@ -303,9 +303,9 @@ struct extremum_position : without_calls {
         equal = either(equal, both(a_is_nan, b_is_nan));
       }
       const auto take = either(before, both(equal, apply<op::less>(k, i)));
-      return std::tuple{choose(take, b, a), choose(take, k, i)};
+      return tuple{choose(take, b, a), choose(take, k, i)};
     };
-    const auto first = std::get<1>(fold_together(true, combine, std::tuple{extreme<D, !Max>(), none}, value, position));
+    const auto first = get<1>(fold_together(true, combine, tuple{extreme<D, !Max>(), none}, value, position));
     if constexpr (!ignores) return first;
     else return choose(apply<op::equal>(first, constant<dtype::int64>(s.owner, none)), constant<dtype::int64>(s.owner, -1), first);
   }
@@ -322,13 +322,13 @@ struct user_reduction {
   // The dtype that elements are folded in: a scalar to begin with may be of a higher kind.
   template <class S, class Init> static constexpr dtype state_with = promote(S::type, Init::type).type;
 
-  template <class S, dtype D> struct calls_with { using type = std::tuple<call<F, D, D>>; };
-  template <class S, dtype D> requires is_traced<S> struct calls_with<S, D> { using type = std::tuple<>; };
+  template <class S, dtype D> struct calls_with { using type = tuple<call<F, D, D>>; };
+  template <class S, dtype D> requires is_traced<S> struct calls_with<S, D> { using type = tuple<>; };
   template <class... S> struct calls_for;
   template <class S> struct calls_for<S> { using type = typename calls_with<S, type_of<S>>::type; };
   template <class S, class Init> struct calls_for<S, Init> {
     using once = typename calls_with<S, state_with<S, Init>>::type;
-    using type = decltype(std::tuple_cat(std::declval<once>(), std::declval<once>()));
+    using type = decltype(concatenate(std::declval<once>(), std::declval<once>()));
   };
   template <class... S> using calls = typename calls_for<S...>::type;
 
@@ -362,9 +362,9 @@ struct user_reduction {
     const auto combine = [&t](const auto& x, const auto& y) {
       const auto [a, has_a] = x;
       const auto [b, has_b] = y;
-      return std::tuple{choose(has_a, choose(has_b, operate(t, a, b, both(has_a, has_b)), a), b), either(has_a, has_b)};
+      return tuple{choose(has_a, choose(has_b, operate(t, a, b, both(has_a, has_b)), a), b), either(has_a, has_b)};
     };
-    const auto [value, any] = fold_together(needs_elements, combine, std::tuple{value_t<D>{}, false}, as<D>(s), constant<dtype::boolean>(s.owner, true));
+    const auto [value, any] = fold_together(needs_elements, combine, tuple{value_t<D>{}, false}, as<D>(s), constant<dtype::boolean>(s.owner, true));
     return std::pair{value, any};
   }
 };

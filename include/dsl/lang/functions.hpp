@@ -21,14 +21,6 @@ namespace dsl {
   }
 namespace detail {
 
-// Of errors of the compiler: apart from the macros, which it would show as well.
-template <int Arity, class... Given>
-constexpr refused want_operands() {
-  static_assert(Arity != 1, "this function takes one operand");
-  static_assert(Arity != 2, "this function takes two operands");
-  static_assert(Arity != 3, "this function takes three operands");
-  return {};
-}
 template <class S>
 constexpr auto hold_symbol() {
   static_assert(!is_symbol<S>, "a C++ variable holds no symbol: begin with one, auto sum = 0 * v");
@@ -36,30 +28,12 @@ constexpr auto hold_symbol() {
 
 }  // namespace detail
 
-#define DSL_FUNCTION(name, numpy, arity, ...)                 \
-  DSL_FUNCTION_##arity(name)                                  \
-  template <class... X>                                       \
-    requires(sizeof...(X) != arity && detail::operands<X...>) \
-  constexpr auto name(const X&...) {                          \
-    return detail::want_operands<arity, X...>();                    \
-  }
-#define DSL_FUNCTION_1(name)                        \
-  template <class A>                                \
-    requires detail::operands<A>                    \
-  constexpr auto name(const A& a) {                 \
-    return detail::apply_function<op::name>(a);     \
-  }
-#define DSL_FUNCTION_2(name)                        \
-  template <class A, class B>                       \
-    requires detail::operands<A, B>                 \
-  constexpr auto name(const A& a, const B& b) {     \
-    return detail::apply_function<op::name>(a, b);  \
-  }
-#define DSL_FUNCTION_3(name)                                    \
-  template <class A, class B, class C>                          \
-    requires detail::operands<A, B, C>                          \
-  constexpr auto name(const A& a, const B& b, const C& c) {     \
-    return detail::apply_function<op::name>(a, b, c);           \
+// One template for each name: what a call with another number of operands is told stands in apply_function.
+#define DSL_FUNCTION(name, ...)                     \
+  template <class... X>                             \
+    requires detail::operands<X...>                 \
+  constexpr auto name(const X&... x) {              \
+    return detail::apply_function<op::name>(x...);  \
   }
 #define DSL_PAIR(name, numpy, first, second)                             \
   template <class A>                                                     \
@@ -70,9 +44,6 @@ constexpr auto hold_symbol() {
 #include <dsl/ir/ops.inc>
 #undef DSL_OPERATOR_1
 #undef DSL_OPERATOR_2
-#undef DSL_FUNCTION_1
-#undef DSL_FUNCTION_2
-#undef DSL_FUNCTION_3
 
 // a += x and the like, for arrays, scalars in device memory, views and elements: in place, one kernel. A symbol becomes the result's, which is
 // of its own dtype.

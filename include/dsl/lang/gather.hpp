@@ -51,7 +51,7 @@ void add_leaves(const address_leaf<T, R>& leaf, operand*& at) {
 template <dtype D>
 struct gather_function {
   template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
-  template <class...> using calls = std::tuple<>;
+  template <class...> using calls = tuple<>;
   template <class Address, class Index, class N, class Stride>
   static constexpr symbol<D> trace(tracer& t, Address address, Index index, N n, Stride stride) {
     static_assert(kind_of(Index::type.type) == kind::integer, "take wants an index of integers: use dsl::where to choose by a condition");
@@ -81,7 +81,7 @@ auto gather(const view<const T, R>& from, const Index& index, std::int64_t n, st
 template <dtype D>
 struct shift_function {
   template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
-  template <class...> using calls = std::tuple<>;
+  template <class...> using calls = tuple<>;
   template <class Address, class Position, class N, class Stride, class Beyond>
   static constexpr symbol<D> trace(tracer& t, Address address, Position at, N n, Stride stride, Beyond beyond) {
     const auto number = [&t](int k) { return constant<dtype::int64>(t.g, k); };

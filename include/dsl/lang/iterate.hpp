@@ -10,10 +10,10 @@ namespace detail {
 
 /// Which of the single values among a loop's variables a condition's leaf is, or -1.
 template <class Leaf, class... S>
-std::int32_t number_of(const Leaf& leaf, const std::tuple<S&...>& variables) {
+std::int32_t number_of(const Leaf& leaf, const tuple<S&...>& variables) {
   std::int32_t found = -1, k = 0;
   if constexpr (requires { leaf.data(); })
-    std::apply([&](const auto&... v) { ((found = S::rank == 0 && static_cast<const void*>(v.data()) == static_cast<const void*>(leaf.data()) ? k : found, ++k), ...); }, variables);
+    unpack([&](const auto&... v) { ((found = S::rank == 0 && static_cast<const void*>(v.data()) == static_cast<const void*>(leaf.data()) ? k : found, ++k), ...); }, variables);
   return found;
 }
 
@@ -22,7 +22,7 @@ template <class Formula, class... S> inline constexpr bool gives_single_values =
 
 /// Whether a formula makes new variables of a loop's; where not, an error of the compiler.
 template <class Formula, class... S>
-constexpr bool may_loop(std::type_identity<std::tuple<S&...>> variables) {
+constexpr bool may_loop(std::type_identity<tuple<S&...>> variables) {
   constexpr bool as_many = std::tuple_size_v<outputs_of<Formula>> == sizeof...(S);
   static_assert(as_many, "a loop's formula gives as many values as there are variables in its state");
   if constexpr (!as_many) {
@@ -39,8 +39,8 @@ constexpr bool may_loop(std::type_identity<std::tuple<S&...>> variables) {
 
 // Without std::apply, of which the compiler's output shows every step where a formula cannot be called.
 template <class F, class... S, class... P, std::size_t... I, std::size_t... K>
-auto call_with(const F& f, const std::tuple<S&...>& variables, const std::tuple<P...>& parameters, std::index_sequence<I...>, std::index_sequence<K...>) {
-  return f(std::get<I>(variables)..., std::get<K>(parameters)...);
+auto call_with(const F& f, const tuple<S&...>& variables, const tuple<P...>& parameters, std::index_sequence<I...>, std::index_sequence<K...>) {
+  return f(get<I>(variables)..., get<K>(parameters)...);
 }
 
 template <class T> inline constexpr bool is_vectorized = false;
@@ -48,27 +48,27 @@ template <class Name, class F> inline constexpr bool is_vectorized<vectorized<Na
 
 /// A loop's formula with what is recorded in its steps, and with what ends it.
 template <class... S, class Function, class... Operands, class... Conditions, class... Recorders>
-auto step_formula(const std::tuple<S&...>& variables, const expression<Function, Operands...>& e, const std::tuple<const Conditions&...>& until,
-                  [[maybe_unused]] const std::tuple<const record_option<Recorders>&...>& records) {
+auto step_formula(const tuple<S&...>& variables, const expression<Function, Operands...>& e, const tuple<const Conditions&...>& until,
+                  [[maybe_unused]] const tuple<const record_option<Recorders>&...>& records) {
   static_assert(sizeof...(Conditions) <= 1, "a loop takes one condition to end on");
   constexpr int arguments = sizeof...(Operands);
   constexpr bool single_values = gives_single_values<expression<Function, Operands...>, S...>;
   using state_types = types_of_targets<S...>;
   if constexpr (!single_values && sizeof...(Recorders) > 0) {
-    return step_formula(variables, e, until, std::tuple<>{});
+    return step_formula(variables, e, until, tuple<>{});
   } else if constexpr (sizeof...(Conditions) > 0) {
     static_assert(single_values, "until wants a scalar among the state that the step sets by a reduction");
-    const auto& condition = std::get<0>(until).condition;
+    const auto& condition = get<0>(until).condition;
     using condition_type = std::remove_cvref_t<decltype(condition)>;
     static_assert(is_condition<condition_type>, "a loop ends on a condition of dsl::scalar and C++ values");
     using step = loop_step<Function, arguments, state_types, condition_type, Recorders...>;
     const auto leaves = leaves_as_tuple(condition);
-    const auto which = std::apply([&](const auto&... leaf) { return std::tuple{value_leaf<std::int32_t>{number_of(leaf, variables)}...}; }, leaves);
-    if (!std::apply([](const auto&... leaf) { return ((leaf.value >= 0) || ...); }, which)) throw_endless_condition();
-    return std::apply([](const auto&... x) { return make_expression<step>(x...); }, std::tuple_cat(e.operands, leaves, which, std::tuple<step_number>{}));
+    const auto which = unpack([&](const auto&... leaf) { return tuple{value_leaf<std::int32_t>{number_of(leaf, variables)}...}; }, leaves);
+    if (!unpack([](const auto&... leaf) { return ((leaf.value >= 0) || ...); }, which)) throw_endless_condition();
+    return unpack([](const auto&... x) { return make_expression<step>(x...); }, concatenate(e.operands, leaves, which, tuple<step_number>{}));
   } else if constexpr (sizeof...(Recorders) > 0) {
     using step = loop_step<Function, arguments, state_types, never, Recorders...>;
-    return std::apply([](const auto&... x) { return make_expression<step>(x...); }, e.operands);
+    return unpack([](const auto&... x) { return make_expression<step>(x...); }, e.operands);
   } else {
     return e;
   }
@@ -89,7 +89,7 @@ template <std::size_t First, class Step>
 auto variables_beside(const Step&) {
   using outputs = outputs_of<Step>;
   return []<std::size_t... I>(std::index_sequence<I...>) {
-    return std::tuple<scalar<output_element<std::tuple_element_t<First + I, outputs>>>...>{};
+    return tuple<scalar<output_element<std::tuple_element_t<First + I, outputs>>>...>{};
   }(std::make_index_sequence<(std::tuple_size_v<outputs> > First ? std::tuple_size_v<outputs> - First : 0)>{});
 }
 
@@ -100,20 +100,20 @@ const loop_code& loop_code_for(std::type_identity<Name>, pass<Parts...>) {
 }
 
 template <int Arguments, bool Stops, class... S, class... Beside, class Step>
-loop bind_loop(const std::tuple<S&...>& variables, std::tuple<Beside...>& beside, const Step& step, const launch& fixed, strategy how) {
+loop bind_loop(const tuple<S&...>& variables, tuple<Beside...>& beside, const Step& step, const launch& fixed, strategy how) {
   constexpr int states = sizeof...(S), targets = states + static_cast<int>(sizeof...(Beside));
-  const std::tuple<S&..., Beside&...> all = std::tuple_cat(variables, std::apply([](auto&... b) { return std::tie(b...); }, beside));
+  const tuple<S&..., Beside&...> all = concatenate(variables, unpack([](auto&... b) { return references(b...); }, beside));
   auto to = bind_targets(all);
-  using assignment = assigned<std::tuple<S&..., Beside&...>, Step>;
+  using assignment = assigned<tuple<S&..., Beside&...>, Step>;
   return {loop_code_for<assignment::inputs, Arguments, states, Stops ? targets - 2 : -1>(kernel_name(step), typename assignment::pass{}), assignment(all_targets(to), step).operands(), fixed, how};
 }
 
 // What is recorded: the state's scalars, the records' outputs, the samples.
-template <class S> struct history_of { using type = std::tuple<>; };
-template <class T> struct history_of<scalar<T>> { using type = std::tuple<array<T, 1>>; };
-template <class... Outputs> std::tuple<array<output_element<Outputs>, 1>...> histories_of_outputs(const std::tuple<Outputs...>&);
+template <class S> struct history_of { using type = tuple<>; };
+template <class T> struct history_of<scalar<T>> { using type = tuple<array<T, 1>>; };
+template <class... Outputs> tuple<array<output_element<Outputs>, 1>...> histories_of_outputs(const tuple<Outputs...>&);
 template <class T, int R> array<T, R + 1> history_of_sample(const sample_option<T, R>&);
-template <class... S> using scalar_histories = decltype(std::tuple_cat(std::declval<typename history_of<S>::type>()...));
+template <class... S> using scalar_histories = decltype(concatenate(std::declval<typename history_of<S>::type>()...));
 
 template <class T>
 array<T, 1> new_history(std::type_identity<array<T, 1>>, std::int64_t count) { return array<T, 1>(count); }
@@ -132,43 +132,43 @@ void require_sample(const V& variable, const sample_option<T, R>& sample) {
   common_device(both, 2, pass_view{});
 }
 template <class... H>
-std::tuple<H...> new_histories(std::type_identity<std::tuple<H...>>, [[maybe_unused]] std::int64_t count) { return {new_history(std::type_identity<H>{}, count)...}; }
+tuple<H...> new_histories(std::type_identity<tuple<H...>>, [[maybe_unused]] std::int64_t count) { return {new_history(std::type_identity<H>{}, count)...}; }
 
 template <class... S, class Formula, class Conditions, class... Recorders, class... Samples>
-auto run_loop(const loop_schedule& plan, const std::tuple<S&...>& variables, const Formula& formula, const Conditions& until,
-              const std::tuple<const record_option<Recorders>&...>& recorders, const std::tuple<const Samples&...>& samples, const loop_watch* watch,
+auto run_loop(const loop_schedule& plan, const tuple<S&...>& variables, const Formula& formula, const Conditions& until,
+              const tuple<const record_option<Recorders>&...>& recorders, const tuple<const Samples&...>& samples, const loop_watch* watch,
               const launch& fixed, strategy how) {
   constexpr std::size_t states = sizeof...(S), stops = std::tuple_size_v<Conditions>;
   const auto step = step_formula(variables, formula, until, recorders);
   auto beside = variables_beside<states>(step);
   loop ready = bind_loop<leaf_count<Formula>, (stops > 0)>(variables, beside, step, fixed, how);
-  std::apply([&](const auto&... x) { (require_sample(std::get<0>(variables), x), ...); }, samples);
+  unpack([&](const auto&... x) { (require_sample(get<0>(variables), x), ...); }, samples);
 
   using of_state = scalar_histories<S...>;
   using of_records = decltype(histories_of_outputs(std::declval<outputs_of<decltype(vectorized<unnamed, Recorders>{}(std::declval<S&>()...))...>>()));
   constexpr bool together = gives_single_values<Formula, S...>, is_cut = sizeof...(Samples) > 0 || (!together && sizeof...(Recorders) > 0);
   constexpr std::size_t scalars = std::tuple_size_v<of_state>, records = std::tuple_size_v<of_records>;
-  auto histories = std::tuple_cat(new_histories(std::type_identity<of_state>{}, plan.records()), new_histories(std::type_identity<of_records>{}, plan.records()),
-                                  std::apply([&](const auto&... x) { return std::tuple<decltype(history_of_sample(x))...>{new_history(x, plan.records())...}; }, samples));
+  auto histories = concatenate(new_histories(std::type_identity<of_state>{}, plan.records()), new_histories(std::type_identity<of_records>{}, plan.records()),
+                                  unpack([&](const auto&... x) { return tuple<decltype(history_of_sample(x))...>{new_history(x, plan.records())...}; }, samples));
   operand recorded[states + std::tuple_size_v<decltype(beside)>];
   [&]<std::size_t... H>(std::index_sequence<H...>) {
     [[maybe_unused]] const auto add = [&](auto& history, std::size_t number) {
       operand* at = recorded + output_of_history<S...>(number);
       add_leaves(history.view(), at);
     };
-    (add(std::get<H>(histories), H), ...);
+    (add(get<H>(histories), H), ...);
   }(std::make_index_sequence<scalars + (together ? records : 0)>{});
   if constexpr (stops > 0) {
-    std::apply([](auto&... h) { ((h = typename std::remove_cvref_t<decltype(h)>::value_type{}), ...); }, histories);
-    std::get<std::tuple_size_v<decltype(beside)> - 1>(beside) = plan.first;
+    unpack([](auto&... h) { ((h = typename std::remove_cvref_t<decltype(h)>::value_type{}), ...); }, histories);
+    get<std::tuple_size_v<decltype(beside)> - 1>(beside) = plan.first;
   }
 
   const auto record = [&](std::int64_t k) {
     if constexpr (!together && sizeof...(Recorders) > 0) {
-      auto rows = [&]<std::size_t... I>(std::index_sequence<I...>) { return std::tuple{std::get<scalars + I>(histories)(k).view()...}; }(std::make_index_sequence<records>{});
-      std::apply([&](auto&... row) { std::apply([&](const auto&... v) { assign_all({}, std::tie(row...), vectorized<unnamed, Recorders>{}(v...)...); }, variables); }, rows);
+      auto rows = [&]<std::size_t... I>(std::index_sequence<I...>) { return tuple{get<scalars + I>(histories)(k).view()...}; }(std::make_index_sequence<records>{});
+      unpack([&](auto&... row) { unpack([&](const auto&... v) { assign_all({}, references(row...), vectorized<unnamed, Recorders>{}(v...)...); }, variables); }, rows);
     }
-    [&]<std::size_t... I>(std::index_sequence<I...>) { ((std::get<scalars + records + I>(histories)(k) = std::get<I>(samples).of), ...); }(std::index_sequence_for<Samples...>{});
+    [&]<std::size_t... I>(std::index_sequence<I...>) { ((get<scalars + records + I>(histories)(k) = get<I>(samples).of), ...); }(std::index_sequence_for<Samples...>{});
   };
   std::int64_t done = 0;
   while (done < plan.steps) {
@@ -180,11 +180,27 @@ auto run_loop(const loop_schedule& plan, const std::tuple<S&...>& variables, con
   const auto shorten = [&](auto& h) {
     if (h.extent(0) > done / plan.every) h = std::remove_cvref_t<decltype(h)>(h(slice(0, done / plan.every)));
   };
-  std::apply([&](auto&... h) { (shorten(h), ...); }, histories);
+  unpack([&](auto&... h) { (shorten(h), ...); }, histories);
   if constexpr (stops > 0) {
-    if (scalar<std::int64_t>* const ran = std::get<0>(until).ran) *ran = std::get<std::tuple_size_v<decltype(beside)> - 1>(beside);
+    if (scalar<std::int64_t>* const ran = get<0>(until).ran) *ran = get<std::tuple_size_v<decltype(beside)> - 1>(beside);
   }
   return histories;
+}
+
+/// Whether <tuple> has been included where this is first asked; says so where it has not.
+template <class... H>
+constexpr bool require_tuple() {
+  constexpr bool is_included = requires { sizeof(std::tuple<H...>); };
+  static_assert(is_included, "several histories are a std::tuple: include <tuple>");
+  return is_included;
+}
+
+/// One history, or several as a std::tuple.
+template <class... H>
+auto as_result(tuple<H...> all) {
+  if constexpr (sizeof...(H) == 0) return all;
+  else if constexpr (sizeof...(H) == 1) return std::move(get<0>(all));
+  else if constexpr (require_tuple<H...>()) return unpack([](auto&... h) { return std::tuple<H...>(std::move(h)...); }, all);
 }
 
 }  // namespace detail
@@ -219,7 +235,7 @@ template <class Name, class F, class... S, class... Arguments>
 auto iterate(std::integral auto steps, const vectorized<Name, F>& f, const loop_state<S...>& s, const Arguments&... arguments) {
   using namespace detail;
   const auto variables = leaves_of_state(s);
-  const device_guard guard(as_operand(std::get<0>(variables)).where());
+  const device_guard guard(as_operand(get<0>(variables)).where());
   const auto parameters = filter(parameters_alone{}, arguments...);
   const auto formula = call_with(f, s.variables, parameters, std::index_sequence_for<S...>{}, std::make_index_sequence<std::tuple_size_v<decltype(parameters)>>{});
   if constexpr (may_loop<std::remove_const_t<decltype(formula)>>(std::type_identity<std::remove_const_t<decltype(variables)>>{})) {
@@ -229,9 +245,7 @@ auto iterate(std::integral auto steps, const vectorized<Name, F>& f, const loop_
     auto histories = run_loop(plan, variables, formula, filter(conditions_alone{}, arguments...), of_leaves<S...>(filter(records_alone{}, arguments...)),
                               filter(samples_alone{}, arguments...), std::tuple_size_v<decltype(watches)> > 0 ? &watch : nullptr,
                               option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...));
-    auto all = histories_by_variable<S...>(std::move(histories));
-    if constexpr (std::tuple_size_v<decltype(all)> == 1) return std::get<0>(std::move(all));
-    else return all;
+    return as_result(histories_by_variable<S...>(std::move(histories)));
   } else {
     return refused{};
   }
@@ -255,7 +269,7 @@ template <class Name, class F, class... S, class... Arguments>
 loop_plan plan_of(const vectorized<Name, F>& f, const loop_state<S...>& s, const Arguments&... arguments) {
   using namespace detail;
   const auto variables = leaves_of_state(s);
-  const device_guard guard(as_operand(std::get<0>(variables)).where());
+  const device_guard guard(as_operand(get<0>(variables)).where());
   const auto parameters = filter(parameters_alone{}, arguments...);
   const auto formula = call_with(f, s.variables, parameters, std::index_sequence_for<S...>{}, std::make_index_sequence<std::tuple_size_v<decltype(parameters)>>{});
   const auto one_step = step_formula(variables, formula, filter(conditions_alone{}, arguments...), of_leaves<S...>(filter(records_alone{}, arguments...)));

@@ -33,12 +33,12 @@ void add_leaves(const index_leaf<R>& v, operand*& at) {
 }
 template <class F, class... Operands>
 void add_leaves(const expression<F, Operands...>& e, operand*& at) {
-  std::apply([&at](const auto&... x) { (add_leaves(x, at), ...); }, e.operands);
+  unpack([&at](const auto&... x) { (add_leaves(x, at), ...); }, e.operands);
 }
 
 template <class F, int R, class... Operands>
 void add_leaves(const reduction<F, R, Operands...>& e, operand*& at) {
-  std::apply([&at](const auto&... x) { (add_leaves(x, at), ...); }, e.operands);
+  unpack([&at](const auto&... x) { (add_leaves(x, at), ...); }, e.operands);
 }
 
 template <class E> inline constexpr int leaf_count = 1;
@@ -69,7 +69,7 @@ void add_spaces(const E&, reduced_axes*&, int& leaf) { leaf += leaf_count<E>; }
 template <class F, class... Operands>
 void add_spaces(const expression<F, Operands...>& e, reduced_axes*& at, int& leaf) {
   if constexpr (may_reduce<F>) *at++ = {{broadcast_rank<Operands...>(), ~0u}};
-  std::apply([&](const auto&... x) { (add_spaces(x, at, leaf), ...); }, e.operands);
+  unpack([&](const auto&... x) { (add_spaces(x, at, leaf), ...); }, e.operands);
 }
 template <class F, int R, class... Operands>
 void add_spaces(const reduction<F, R, Operands...>& e, reduced_axes*& at, int& leaf) {
@@ -78,7 +78,7 @@ void add_spaces(const reduction<F, R, Operands...>& e, reduced_axes*& at, int& l
     const int counts[] = {leaf_count<Operands>...};
     mine.same_elements = F::same_elements, mine.first = leaf, mine.second = leaf + counts[0], mine.end = mine.second + counts[1];
   }
-  std::apply([&](const auto&... x) { (add_spaces(x, at, leaf), ...); }, e.operands);
+  unpack([&](const auto&... x) { (add_spaces(x, at, leaf), ...); }, e.operands);
 }
 
 // The shape of an expression of elements that is not assigned yet.

@@ -84,9 +84,9 @@ inline constexpr bool is_loop_option = is_until<T> || is_record<T> || is_sample<
 // Those of some values whose types pass a test, as a tuple of references.
 template <class Test, class... T>
 auto filter(const Test&, const T&... all) {
-  return std::tuple_cat([](const T& x) {
-    if constexpr (Test::template passes<T>) return std::tuple<const T&>(x);
-    else return std::tuple<>{};
+  return concatenate([](const T& x) {
+    if constexpr (Test::template passes<T>) return tuple<const T&>(x);
+    else return tuple<>{};
   }(all)...);
 }
 struct parameters_alone { template <class T> static constexpr bool passes = !is_loop_option<T>; };
@@ -106,16 +106,16 @@ Option option_or(const Option& otherwise, const T&... all) {
 }
 
 template <class F>
-loop_watch watch_of(const std::tuple<const progress_option<F>&>& option) {
+loop_watch watch_of(const tuple<const progress_option<F>&>& option) {
   // The callback is the caller's, and outlives the loop.
   return {[](const void* callback, std::int64_t done, std::int64_t steps) {
             const F& report = *static_cast<const F*>(callback);
             if constexpr (std::is_same_v<std::invoke_result_t<const F&, std::int64_t, std::int64_t>, void>) return report(done, steps), true;
             else return static_cast<bool>(report(done, steps));
           },
-          &std::get<0>(option).report};
+          &get<0>(option).report};
 }
-inline loop_watch watch_of(const std::tuple<>&) { return {}; }
+inline loop_watch watch_of(const tuple<>&) { return {}; }
 
 }  // namespace detail
 }  // namespace dsl

@@ -7,7 +7,7 @@ namespace dsl {
 
 /// References to what a loop carries from step to step; what `state` returns. It owns nothing: the variables outlive it.
 template <class... S>
-struct loop_state { std::tuple<S&...> variables; };
+struct loop_state { detail::tuple<S&...> variables; };
 
 /// The variables that `iterate` feeds back: arrays and views of one shape, scalars in device memory, and structs of them. No two
 /// of them share elements. It refers to the caller's own variables, as std::tie does: a temporary does not compile, and where the
@@ -15,7 +15,7 @@ struct loop_state { std::tuple<S&...> variables; };
 template <class... S>
 loop_state<S...> state(S&... s) {
   static_assert(detail::are_targets(std::type_identity<detail::flat_t<S...>>{}), "a loop's variables are arrays, views and scalars in device memory, not C++ scalars");
-  return {std::tuple<S&...>(s...)};
+  return {detail::tuple<S&...>(s...)};
 }
 
 namespace detail {
@@ -26,7 +26,7 @@ template <class... S> inline constexpr bool is_loop_state<loop_state<S...>> = tr
 /// A loop's variables, with the members of structs in their places.
 template <class... S>
 auto leaves_of_state(const loop_state<S...>& s) {
-  return std::apply([](auto&... v) { return std::tuple_cat(flat(v)...); }, s.variables);
+  return unpack([](auto&... v) { return concatenate(flat(v)...); }, s.variables);
 }
 
 // How many elements there are in the tuples before each one.
@@ -43,7 +43,7 @@ template <class F, class... S>
 struct formula_of_leaves {
   template <class... Leaf>
   constexpr auto operator()(const Leaf&... leaf) const {
-    const std::tuple<Leaf...> all(leaf...);
+    const tuple<Leaf...> all(leaf...);
     constexpr auto first = sizes_before<flat_t<S>...>();
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return F{}(variable<S, static_cast<std::size_t>(first[I])>(all)...);
@@ -53,11 +53,11 @@ struct formula_of_leaves {
  private:
   template <class V, std::size_t First, class All>
   static constexpr auto variable(const All& all) {
-    if constexpr (!structured<V>) return std::get<First>(all);
+    if constexpr (!structured<V>) return get<First>(all);
     else return members<V, First>(all, std::type_identity<member_types_t<V>>{}, std::make_index_sequence<std::tuple_size_v<member_types_t<V>>>{});
   }
   template <class V, std::size_t First, class All, class... M, std::size_t... I>
-  static constexpr auto members(const All& all, std::type_identity<std::tuple<M...>>, std::index_sequence<I...>) {
+  static constexpr auto members(const All& all, std::type_identity<tuple<M...>>, std::index_sequence<I...>) {
     constexpr auto before = sizes_before<flat_t<M>...>();
     return struct_of_symbols<V>{variable<M, First + static_cast<std::size_t>(before[I])>(all)...};
   }
@@ -66,8 +66,8 @@ struct formula_of_leaves {
 /// Records of a state, as records of its leaves.
 template <class F> inline constexpr record_option<F> record_of{};
 template <class... S, class... F>
-auto of_leaves(const std::tuple<const record_option<F>&...>& records) {
-  if constexpr ((structured<S> || ...)) return std::tuple<const record_option<formula_of_leaves<F, S...>>&...>(record_of<formula_of_leaves<F, S...>>...);
+auto of_leaves(const tuple<const record_option<F>&...>& records) {
+  if constexpr ((structured<S> || ...)) return tuple<const record_option<formula_of_leaves<F, S...>>&...>(record_of<formula_of_leaves<F, S...>>...);
   else return records;
 }
 
@@ -77,7 +77,7 @@ template <class T> struct history_in_place { using type = no_history; };
 template <class T> struct history_in_place<scalar<T>> { using type = array<T, 1>; };
 
 template <class S> inline constexpr std::size_t scalars_in = is_scalar<S> ? 1 : 0;
-template <class... S> inline constexpr std::size_t scalars_in<std::tuple<S...>> = (0 + ... + scalars_in<S>);
+template <class... S> inline constexpr std::size_t scalars_in<tuple<S...>> = (0 + ... + scalars_in<S>);
 template <structured S> inline constexpr std::size_t scalars_in<S> = scalars_in<member_types_t<S>>;
 
 template <class... S>
@@ -91,30 +91,30 @@ constexpr std::array<std::size_t, sizeof...(S) + 1> scalars_before() {
 // What has been recorded of a variable, of which the first is number First.
 template <class S, std::size_t First, class Histories>
 auto history_of_variable(Histories& all) {
-  if constexpr (is_scalar<S>) return std::move(std::get<First>(all));
+  if constexpr (is_scalar<S>) return std::move(get<First>(all));
   else if constexpr (!structured<S>) return no_history{};
-  else return [&]<class... M, std::size_t... I>(std::type_identity<std::tuple<M...>>, std::index_sequence<I...>) {
+  else return [&]<class... M, std::size_t... I>(std::type_identity<tuple<M...>>, std::index_sequence<I...>) {
     return typename mapped<S, history_in_place>::type{history_of_variable<M, First + scalars_before<M...>()[I]>(all)...};
   }(std::type_identity<member_types_t<S>>{}, std::make_index_sequence<std::tuple_size_v<member_types_t<S>>>{});
 }
 
 /// Histories of the state's scalars and then others, with those of a struct's scalars in a struct.
 template <class... S, class... H>
-auto histories_by_variable(std::tuple<H...> all) {
+auto histories_by_variable(tuple<H...> all) {
   if constexpr (!(structured<S> || ...)) return all;
   else {
-    constexpr std::size_t scalars = scalars_in<std::tuple<S...>>;
+    constexpr std::size_t scalars = scalars_in<tuple<S...>>;
     auto of_state = [&]<std::size_t... I>(std::index_sequence<I...>) {
       const auto one = [&]<class V, std::size_t First>(std::type_identity<V>, std::integral_constant<std::size_t, First>) {
-        if constexpr (scalars_in<V> > 0) return std::tuple{history_of_variable<V, First>(all)};
-        else return std::tuple<>{};
+        if constexpr (scalars_in<V> > 0) return tuple{history_of_variable<V, First>(all)};
+        else return tuple<>{};
       };
-      return std::tuple_cat(one(std::type_identity<S>{}, std::integral_constant<std::size_t, scalars_before<S...>()[I]>{})...);
+      return concatenate(one(std::type_identity<S>{}, std::integral_constant<std::size_t, scalars_before<S...>()[I]>{})...);
     }(std::index_sequence_for<S...>{});
     auto others = [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return std::tuple<std::tuple_element_t<scalars + I, std::tuple<H...>>...>{std::move(std::get<scalars + I>(all))...};
+      return tuple<std::tuple_element_t<scalars + I, tuple<H...>>...>{std::move(get<scalars + I>(all))...};
     }(std::make_index_sequence<sizeof...(H) - scalars>{});
-    return std::tuple_cat(std::move(of_state), std::move(others));
+    return concatenate(std::move(of_state), std::move(others));
   }
 }
 

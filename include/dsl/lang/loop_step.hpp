@@ -32,15 +32,15 @@ inline constexpr bool is_condition<expression<F, Operands...>> = (is_condition<O
 
 /// An expression's leaves, in the tracer's order.
 template <class E>
-auto leaves_as_tuple(const E& e) { return std::tuple<E>(e); }
+auto leaves_as_tuple(const E& e) { return tuple<E>(e); }
 template <class F, class... Operands>
 auto leaves_as_tuple(const expression<F, Operands...>& e) {
-  return std::apply([](const auto&... x) { return std::tuple_cat(leaves_as_tuple(x)...); }, e.operands);
+  return unpack([](const auto&... x) { return concatenate(leaves_as_tuple(x)...); }, e.operands);
 }
 
 /// An expression traced with given symbols for its leaves, of which its own begin with number First.
 template <class E> struct traced_on {
-  template <int First, class Symbols> static constexpr auto run(tracer&, const Symbols& leaves) { return std::get<static_cast<std::size_t>(First)>(leaves); }
+  template <int First, class Symbols> static constexpr auto run(tracer&, const Symbols& leaves) { return get<static_cast<std::size_t>(First)>(leaves); }
 };
 template <class F, class... Operands> struct traced_on<expression<F, Operands...>> {
   template <int First, class Symbols> static constexpr auto run(tracer& t, const Symbols& leaves) { return call<First>(t, leaves, std::index_sequence_for<Operands...>{}); }
@@ -57,7 +57,7 @@ template <class F, class... Operands> struct traced_on<expression<F, Operands...
 };
 
 template <std::size_t First, class Tuple, std::size_t... I>
-constexpr auto part_of(const Tuple& all, std::index_sequence<I...>) { return std::tuple{std::get<First + I>(all)...}; }
+constexpr auto part_of(const Tuple& all, std::index_sequence<I...>) { return tuple{get<First + I>(all)...}; }
 /// Elements First to First + Count of a tuple.
 template <std::size_t First, std::size_t Count, class Tuple>
 constexpr auto part_of(const Tuple& all) { return part_of<First>(all, std::make_index_sequence<Count>{}); }
@@ -80,24 +80,24 @@ struct loop_step<Function, Arguments, target_types<Variables...>, Condition, Rec
   template <class... S>
   using calls = typename decltype([] {
     return []<std::size_t... I>(std::index_sequence<I...>) {
-      return std::type_identity<typename Function::template calls<std::tuple_element_t<I, std::tuple<S...>>...>>{};
+      return std::type_identity<typename Function::template calls<std::tuple_element_t<I, tuple<S...>>...>>{};
     }(std::make_index_sequence<static_cast<std::size_t>(Arguments)>{});
   }())::type;
 
   template <class... S>
   static constexpr auto trace(tracer& t, S... s) {
-    const std::tuple<S...> all{s...};
-    const auto outputs = as_tuple(std::apply([&t](auto... x) { return Function::trace(t, x...); }, part_of<0, static_cast<std::size_t>(Arguments)>(all)));
-    const auto after = std::apply([&t](auto... out) { return std::tuple{as_stored<Variables.type>(lift(t.g, out))...}; }, outputs);
-    const auto recorded = std::apply([](auto... x) { return std::tuple_cat(as_tuple(Recorders{}(x...))...); }, after);
+    const tuple<S...> all{s...};
+    const auto outputs = as_tuple(unpack([&t](auto... x) { return Function::trace(t, x...); }, part_of<0, static_cast<std::size_t>(Arguments)>(all)));
+    const auto after = unpack([&t](auto... out) { return tuple{as_stored<Variables.type>(lift(t.g, out))...}; }, outputs);
+    const auto recorded = unpack([](auto... x) { return concatenate(as_tuple(Recorders{}(x...))...); }, after);
     if constexpr (std::is_same_v<Condition, never>) {
-      return std::tuple_cat(outputs, recorded);
+      return concatenate(outputs, recorded);
     } else {
       const auto given = part_of<static_cast<std::size_t>(Arguments), leaves>(all);
       const auto which = part_of<static_cast<std::size_t>(Arguments) + leaves, leaves>(all);
       const auto stop = traced_on<Condition>::template run<0>(t, values_after(t, after, given, which, std::make_index_sequence<leaves>{}));
-      const auto next = apply<op::add>(std::get<static_cast<std::size_t>(Arguments) + 2 * leaves>(all), constant<dtype::int64>(t.g, 1));
-      return std::tuple_cat(outputs, recorded, std::tuple{convert_symbol<dtype::boolean, false>(stop), convert_symbol<dtype::int64, false>(next)});
+      const auto next = apply<op::add>(get<static_cast<std::size_t>(Arguments) + 2 * leaves>(all), constant<dtype::int64>(t.g, 1));
+      return concatenate(outputs, recorded, tuple{convert_symbol<dtype::boolean, false>(stop), convert_symbol<dtype::int64, false>(next)});
     }
   }
 
@@ -112,7 +112,7 @@ struct loop_step<Function, Arguments, target_types<Variables...>, Condition, Rec
   // known when the loop runs.
   template <class After, class Given, class Which, std::size_t... I>
   static constexpr auto values_after(tracer& t, const After& after, const Given& given, const Which& which, std::index_sequence<I...>) {
-    return std::tuple{value_after<0>(t, after, std::get<I>(given), std::get<I>(which))...};
+    return tuple{value_after<0>(t, after, get<I>(given), get<I>(which))...};
   }
   template <std::size_t K, class After, class Leaf, class Which>
   static constexpr auto value_after(tracer& t, const After& after, Leaf leaf, Which which) {
@@ -123,7 +123,7 @@ struct loop_step<Function, Arguments, target_types<Variables...>, Condition, Rec
       return value_after<K + 1>(t, after, leaf, which);
     } else {
       const auto is_it = apply<op::equal>(which, constant<dtype::int32>(t.g, static_cast<std::int32_t>(K)));
-      return value_after<K + 1>(t, after, apply<op::where>(is_it, std::get<K>(after), leaf), which);
+      return value_after<K + 1>(t, after, apply<op::where>(is_it, get<K>(after), leaf), which);
     }
   }
 };

@@ -6,17 +6,14 @@
 
 namespace dsl::detail {
 
-template <class T> inline constexpr bool is_tuple = false;
-template <class... T> inline constexpr bool is_tuple<std::tuple<T...>> = true;
-
 /// What a formula returned, as a tuple of outputs: of structs their members.
 template <class R>
 constexpr auto as_tuple(const R& result) {
-  if constexpr (is_tuple<R>) return std::apply([](const auto&... r) { return std::tuple_cat(as_tuple(r)...); }, result);
-  else if constexpr (structured<R>) return std::apply([](const auto&... m) { return std::tuple_cat(as_tuple(m)...); }, structure<R>::members(result));
-  else return std::tuple<R>{result};
+  if constexpr (is_tuple<R>) return unpack([](const auto&... r) { return concatenate(as_tuple(r)...); }, result);
+  else if constexpr (structured<R>) return unpack([](const auto&... m) { return concatenate(as_tuple(m)...); }, structure<R>::members(result));
+  else return tuple<R>{result};
 }
-template <class... E> using outputs_of = decltype(std::tuple_cat(as_tuple(std::declval<trace_t<E>>())...));
+template <class... E> using outputs_of = decltype(concatenate(as_tuple(std::declval<trace_t<E>>())...));
 
 /// Reductions in an expression that are not inside others.
 template <class E> inline constexpr int reductions_in = 0;
@@ -42,7 +39,7 @@ constexpr trace_of_formula look_at_formula() {
   g.notes_literals = true;
   tracer t{&g};
   const auto all = as_tuple(traced<E>::run(t));
-  std::apply([&g](const auto&... o) { (add_symbol(g, o), ...); }, all);
+  unpack([&g](const auto&... o) { (add_symbol(g, o), ...); }, all);
   return {g.fold_count() > 0, g.fold_count() > 0 && g.outputs.size() > 0 && node_origins(g).are_values(g.outputs), g.literal_outside};
 }
 template <trace_of_formula Seen> struct seen_formula { static constexpr trace_of_formula value = Seen; };
@@ -101,9 +98,9 @@ struct assignment<target_types<Targets...>, E...> {
   static constexpr graph run() {
     graph g;
     tracer t{&g};
-    const std::tuple<trace_t<E>...> results{traced<E>::run(t)...};
-    const auto all = std::apply([](const auto&... r) { return std::tuple_cat(as_tuple(r)...); }, results);
-    std::apply([&g](const auto&... o) { (add_output<Targets>(g, o), ...); }, all);
+    const tuple<trace_t<E>...> results{traced<E>::run(t)...};
+    const auto all = unpack([](const auto&... r) { return concatenate(as_tuple(r)...); }, results);
+    unpack([&g](const auto&... o) { (add_output<Targets>(g, o), ...); }, all);
     g.operands = t.operands;
     return g;
   }
@@ -113,14 +110,14 @@ struct assignment<target_types<Targets...>, E...> {
 template <class Trace, class... Calls>
 class scheduled {
   static constexpr roomy_schedule make() {
-    const graph g = Trace::run();
+    const auto g = Trace::run();  // auto: the splitter is instantiated where it is needed
     return pass_splitter(g).make_schedule();
   }
   static constexpr roomy_schedule roomy = make();
   template <int K>
   struct trace_of_pass {
     static constexpr graph run() {
-      const graph g = Trace::run();
+      const auto g = Trace::run();
       return pass_splitter(g).pass_graph(K);
     }
   };
@@ -140,7 +137,7 @@ class scheduled {
 /// Expressions assigned to targets: as one pass, or as several.
 template <class Targets, class Calls, class... E> struct lowered_with;
 template <class Targets, class... Calls, class... E>
-struct lowered_with<Targets, std::tuple<Calls...>, E...> {
+struct lowered_with<Targets, tuple<Calls...>, E...> {
   using trace = assignment<Targets, E...>;
   using one_pass = compile<trace, Calls...>;
   using several = scheduled<trace, Calls...>;
@@ -152,7 +149,7 @@ struct lowered_with<Targets, std::tuple<Calls...>, E...> {
   }
 };
 template <class Targets, class... E>
-using lowered = lowered_with<Targets, decltype(std::tuple_cat(std::declval<typename calls_of<E>::type>()...)), E...>;
+using lowered = lowered_with<Targets, decltype(concatenate(std::declval<typename calls_of<E>::type>()...)), E...>;
 
 template <class T> inline constexpr target_type type_of_target{dtype_v<typename T::value_type>, T::rank == 0};
 template <class... Targets> using types_of_targets = target_types<type_of_target<std::remove_const_t<Targets>>...>;

@@ -38,7 +38,7 @@ template <class... O> inline constexpr bool keeps_dims = (std::same_as<O, keep_d
 template <class... O> inline constexpr bool has_ddof = (std::same_as<O, ddof> || ...);
 
 template <class Function, class... Options, class... X>
-constexpr auto reduce_symbols(const std::tuple<Options...>& options, const X&... x) {
+constexpr auto reduce_symbols(const tuple<Options...>& options, const X&... x) {
   static_assert(axis_count<Options...> == 0 && !keeps_dims<Options...>, "inside a formula there are no axes: it does not know its arguments' shapes");
   graph* g = nullptr;
   const auto note = [&g](const auto& s) {
@@ -46,28 +46,28 @@ constexpr auto reduce_symbols(const std::tuple<Options...>& options, const X&...
   };
   (note(x), ...);
   tracer t{g};
-  if constexpr (has_ddof<Options...>) return Function::trace(t, lift(g, x)..., lift(g, std::get<ddof>(options).value));
+  if constexpr (has_ddof<Options...>) return Function::trace(t, lift(g, x)..., lift(g, get<ddof>(options).value));
   else return Function::trace(t, lift(g, x)...);
 }
 
 template <class Function, class... Options, class... X>
-auto reduce_arrays(const std::tuple<Options...>& options, const X&... x) {
+auto reduce_arrays(const tuple<Options...>& options, const X&... x) {
   constexpr int operand_rank = broadcast_rank<operand_t<X>...>(), count = axis_count<Options...>;
   static_assert(count <= operand_rank, "more axes than the operand has");
   constexpr int rank = keeps_dims<Options...> ? operand_rank : count == 0 ? 0 : operand_rank - count;
   std::uint32_t axes = ~0u;
-  if constexpr (count > 0) axes = bits_of_axes(std::get<dsl::axes<count>>(options).number, count, operand_rank);
+  if constexpr (count > 0) axes = bits_of_axes(get<dsl::axes<count>>(options).number, count, operand_rank);
   const auto make = [&](const auto&... operand) {
     reduction<Function, rank, operand_t<std::remove_cvref_t<decltype(operand)>>...> made{{as_operand(operand)...}, axes};
     require_scalars_fit<Function>(made.operands);
     return made;
   };
-  if constexpr (has_ddof<Options...>) return make(x..., std::get<ddof>(options).value);
+  if constexpr (has_ddof<Options...>) return make(x..., get<ddof>(options).value);
   else return make(x...);
 }
 
 template <class Function, class... Options, class... X>
-constexpr auto reduce_by(const std::tuple<Options...>& options, const X&... x) {
+constexpr auto reduce_by(const tuple<Options...>& options, const X&... x) {
   if constexpr ((is_symbol<X> || ...)) return reduce_symbols<Function>(options, x...);
   else return reduce_arrays<Function>(options, x...);
 }
@@ -83,7 +83,8 @@ constexpr refused want_options() {
 
 // Each takes an array, a view or an expression, and after it, in any order, axis(...) and keep_dims. The result is lazy: an
 // expression of rank 0, or of as many dimensions as are left. Assigned to a dsl::scalar or an array it is computed on the device
-// without waiting; `value()` waits. Inside a formula given to `vectorize` they take symbols and make outputs beside its arrays.
+// without waiting; `value()` waits. Inside a formula given to `vectorize` they take symbols; their results
+// are outputs beside its arrays, or are used for its elements.
 //
 // The order in which elements are combined is fixed, so that a result is the same from run to run. Throws shape_error for axes that
 // are not there or are named twice.
@@ -92,7 +93,7 @@ constexpr refused want_options() {
   template <class A, detail::reduction_option... Options>                                       \
     requires detail::operands<A>                                                                \
   constexpr auto name(const A& a, const Options&... options) {                                  \
-    return detail::reduce_by<detail::name##_function>(std::tuple<Options...>(options...), a);   \
+    return detail::reduce_by<detail::name##_function>(detail::tuple<Options...>(options...), a);   \
   }
 #define DSL_REDUCTION(name)                                                                     \
   DSL_REDUCTION_OF_ONE(name)                                                                    \
@@ -113,12 +114,12 @@ DSL_REDUCTION(prod)
 template <element T, class A, detail::reduction_option... Options>
   requires detail::operands<A>
 constexpr auto sum(const A& a, const Options&... options) {
-  return detail::reduce_by<detail::sum_as<dtype_v<T>>>(std::tuple<Options...>(options...), a);
+  return detail::reduce_by<detail::sum_as<dtype_v<T>>>(detail::tuple<Options...>(options...), a);
 }
 template <element T, class A, detail::reduction_option... Options>
   requires detail::operands<A>
 constexpr auto prod(const A& a, const Options&... options) {
-  return detail::reduce_by<detail::prod_as<dtype_v<T>>>(std::tuple<Options...>(options...), a);
+  return detail::reduce_by<detail::prod_as<dtype_v<T>>>(detail::tuple<Options...>(options...), a);
 }
 
 /// The least and the greatest element, and their difference. NaN wins. Complex numbers are ordered by their real parts and then by
@@ -163,7 +164,7 @@ template <auto Order = 2, class A, detail::reduction_option... Options>
 constexpr auto norm(const A& a, const Options&... options) {
   static_assert(Order == 1 || Order == 2 || Order == inf, "norms of order 1, 2 and dsl::inf");
   constexpr auto order = Order == 1 ? detail::norm_order::sum : Order == 2 ? detail::norm_order::euclidean : detail::norm_order::greatest;
-  return detail::reduce_by<detail::norm_function<order>>(std::tuple<Options...>(options...), a);
+  return detail::reduce_by<detail::norm_function<order>>(detail::tuple<Options...>(options...), a);
 }
 
 /// sum(a * b) of one-dimensional operands, in their common dtype: integers do not widen. Neither is stretched: shape_error where
@@ -173,13 +174,13 @@ template <class A, class B>
 constexpr auto dot(const A& a, const B& b) {
   if constexpr (!is_symbol<A> && !is_symbol<B>)
     static_assert(detail::operand_t<A>::rank <= 1 && detail::operand_t<B>::rank <= 1, "dot is of vectors; vdot takes arrays as vectors");
-  return detail::reduce_by<detail::dot_function<false>>(std::tuple<>{}, a, b);
+  return detail::reduce_by<detail::dot_function<false>>(detail::tuple<>{}, a, b);
 }
 /// sum(conj(a) * b) of operands of any rank and one shape.
 template <class A, class B>
   requires detail::operands<A, B>
 constexpr auto vdot(const A& a, const B& b) {
-  return detail::reduce_by<detail::dot_function<true>>(std::tuple<>{}, a, b);
+  return detail::reduce_by<detail::dot_function<true>>(detail::tuple<>{}, a, b);
 }
 
 namespace detail {
@@ -195,7 +196,7 @@ constexpr weak_dtype traced_type() {
 /// A reduction made of an operator; what `reduce` returns.
 template <class F, class... Init>
 struct reducer {
-  std::tuple<Init...> init;
+  detail::tuple<Init...> init;
 
   template <class A, detail::reduction_option... Options>
     requires detail::operands<A>
@@ -214,8 +215,8 @@ struct reducer {
   }
   template <class A, class... Options>
   constexpr auto reduce(const A& a, const Options&... options) const {
-    return std::apply(
-        [&](const auto&... first) { return detail::reduce_by<detail::user_reduction<F>>(std::tuple<Options...>(options...), a, first...); }, init);
+    return detail::unpack(
+        [&](const auto&... first) { return detail::reduce_by<detail::user_reduction<F>>(detail::tuple<Options...>(options...), a, first...); }, init);
   }
 };
 
@@ -237,7 +238,7 @@ struct reducer {
 template <class F, element T>
 constexpr reducer<F, T> reduce(F, T init) {
   static_assert(detail::is_stateless<F>, "reduce takes an operator without captures or members");
-  return {std::tuple<T>(init)};
+  return {detail::tuple<T>(init)};
 }
 template <class F>
 constexpr reducer<F> reduce(F) {

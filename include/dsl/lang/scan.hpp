@@ -93,7 +93,7 @@ struct element_trace {
 };
 template <class Calls, class Operand, dtype A> struct element_pass;
 template <class... Calls, class Operand, dtype A>
-struct element_pass<std::tuple<Calls...>, Operand, A> {
+struct element_pass<tuple<Calls...>, Operand, A> {
   using one_pass = compile<element_trace<Operand, A>, Calls...>;
   using several = scheduled<element_trace<Operand, A>, Calls...>;
 };
@@ -159,7 +159,7 @@ auto cumulate(const X& x, int identity, const Options&... options) {
 /// An operator and what goes before the first element; what `scan` returns.
 template <class F, class... Init>
 struct scanner {
-  std::tuple<Init...> init;
+  tuple<Init...> init;
 
   template <class X, class... Options>
     requires operands<X> && scan_options<Options...>
@@ -174,7 +174,7 @@ struct scanner {
       static_assert(!(is_exclusive<Options> || ...), "an exclusive scan needs a first value: dsl::scan(op, init)");
       return make_scan<F, R>(x, scan_request{}, options...);
     } else {
-      return make_scan<F, R>(x, begin_with<accumulated(R)>(std::get<0>(init)), options...);
+      return make_scan<F, R>(x, begin_with<accumulated(R)>(get<0>(init)), options...);
     }
   }
 };

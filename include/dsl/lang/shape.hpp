@@ -58,7 +58,7 @@ auto remap_operand(const char* function, const expression<F, Operands...>& e, co
 // Without std::apply, ten levels of whose templates to one of the expression's come to the compilers' limit.
 template <int NewRank, bool Stays, class F, class... Operands, class Change, std::size_t... I>
 auto remap_operands(const char* function, const expression<F, Operands...>& e, const Change& change, std::index_sequence<I...>) {
-  return make_expression<F>(remap_operand<NewRank, Stays>(function, std::get<I>(e.operands), change)...);
+  return make_expression<F>(remap_operand<NewRank, Stays>(function, get<I>(e.operands), change)...);
 }
 
 /// An expression's operands, broadcast to its shape, lie as its elements do: what changes it changes each of them.
@@ -100,7 +100,7 @@ constexpr auto of_array(const S& s) {
 /// A C++ scalar with the shape of another operand.
 struct stretch_function {
   template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
-  template <class...> using calls = std::tuple<>;
+  template <class...> using calls = tuple<>;
   template <class Value, class Shape>
   static constexpr auto trace(tracer&, Value value, Shape) { return convert_symbol<Value::type.type, false>(value); }
 };

@@ -16,9 +16,9 @@ template <class T> using struct_of_symbols = typename mapped<T, symbol_in_place>
 template <class S>
 struct structure_function {
   template <class... Members> static constexpr int rank = broadcast_rank<Members...>();
-  template <class...> using calls = std::tuple<>;
+  template <class...> using calls = tuple<>;
   template <class... M> static constexpr auto trace(tracer&, M... m) {
-    static_assert(std::is_same_v<member_types_t<struct_of_symbols<S>>, std::tuple<M...>>,
+    static_assert(std::is_same_v<member_types_t<struct_of_symbols<S>>, tuple<M...>>,
                   "the members of a struct that is an operand are of types that its template is given: arrays, views, scalars, C++ scalars or structs of them");
     return struct_of_symbols<S>{m...};
   }
@@ -29,7 +29,7 @@ template <class S, class... Members> inline constexpr bool is_struct_of_operands
 template <structured S>
 struct operand_of_structure<S> {
   static constexpr auto make(const S& s) {
-    return std::apply([](const auto&... m) { return make_expression<structure_function<S>>(m...); }, structure<S>::members(s));
+    return unpack([](const auto&... m) { return make_expression<structure_function<S>>(m...); }, structure<S>::members(s));
   }
 };
 
@@ -37,7 +37,7 @@ struct operand_of_structure<S> {
 template <class S, class... Members>
 void add_leaves(const expression<structure_function<S>, Members...>& e, operand*& at) {
   operand* const first = at;
-  std::apply([&at](const auto&... x) { (add_leaves(x, at), ...); }, e.operands);
+  unpack([&at](const auto&... x) { (add_leaves(x, at), ...); }, e.operands);
   int letters = 0;
   for (std::size_t i = 0; i < flat_size<S>; ++i) {
     first[i].member = leaf_names<S>[i], first[i].of_same_struct = letters > 0;

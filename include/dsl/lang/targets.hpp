@@ -70,18 +70,18 @@ struct bound_target<scalar<T>> {
 
 /// Throws shape_error where an object stands among the targets twice.
 template <class... Targets>
-std::tuple<bound_target<Targets>...> bind_targets(const std::tuple<Targets&...>& targets, bool imagined = false) {
-  return std::apply([&](auto&... target) {
+tuple<bound_target<Targets>...> bind_targets(const tuple<Targets&...>& targets, bool imagined = false) {
+  return unpack([&](auto&... target) {
     if constexpr (sizeof...(Targets) > 1) {
       const void* const all[] = {&target...};
       require_distinct(all, sizeof...(Targets));
     }
-    return std::tuple<bound_target<Targets>...>{bound_target<Targets>{target, imagined}...};
+    return tuple<bound_target<Targets>...>{bound_target<Targets>{target, imagined}...};
   }, targets);
 }
 template <std::size_t First, class... Targets, std::size_t... I>
-auto some_targets(std::tuple<bound_target<Targets>...>& all, std::index_sequence<I...>) { return std::tie(std::get<First + I>(all)...); }
+auto some_targets(tuple<bound_target<Targets>...>& all, std::index_sequence<I...>) { return references(get<First + I>(all)...); }
 template <class... Targets>
-auto all_targets(std::tuple<bound_target<Targets>...>& all) { return some_targets<0>(all, std::index_sequence_for<Targets...>{}); }
+auto all_targets(tuple<bound_target<Targets>...>& all) { return some_targets<0>(all, std::index_sequence_for<Targets...>{}); }
 
 }  // namespace dsl::detail

@@ -13,7 +13,7 @@ namespace detail {
 template <class Name, class F>
 struct formula {
   template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
-  template <class...> using calls = std::tuple<>;
+  template <class...> using calls = tuple<>;
   template <class... S> static constexpr auto trace(tracer&, S... s) { return F{}(s...); }
 };
 
@@ -24,7 +24,7 @@ template <class Name, class F>
 struct functor {
   template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
   template <class... S> using call_type = call<F, S::type.type...>;
-  template <class... S> using calls = std::tuple<call_type<S...>>;
+  template <class... S> using calls = tuple<call_type<S...>>;
 
   template <class... S> static constexpr auto trace(tracer& t, S... s) { return trace_call<call_type<S...>>(t, s...); }
   /// Called where `condition` holds; elsewhere its results are zeros.
@@ -47,9 +47,9 @@ struct functor {
   }
   template <class Call, std::size_t... K>
   static constexpr auto results(graph* g, int made, int number, std::index_sequence<K...>) {
-    const auto all = std::tuple{result<Call::template result_dtype<static_cast<int>(K)>>(g, made, number, static_cast<int>(K))...};
+    const auto all = tuple{result<Call::template result_dtype<static_cast<int>(K)>>(g, made, number, static_cast<int>(K))...};
     if constexpr (Call::results::many) return all;
-    else return std::get<0>(all);
+    else return get<0>(all);
   }
   template <dtype D> static constexpr symbol<D> result(graph* g, int made, int number, int k) {
     return {g, g->add(op::result, D, fields(made, number, k))};
@@ -58,12 +58,13 @@ struct functor {
 
 /// Whether it is an operand, or a struct of nothing else.
 template <class T> inline constexpr bool has_operands = any_operand<T>;
-template <structured S> inline constexpr bool has_operands<S> = []<class... M>(std::type_identity<std::tuple<M...>>) { return (has_operands<M> && ...); }(std::type_identity<member_types_t<S>>{});
+template <structured S> inline constexpr bool has_operands<S> = []<class... M>(std::type_identity<tuple<M...>>) { return (has_operands<M> && ...); }(std::type_identity<member_types_t<S>>{});
 /// Whether it is a symbol, or a struct of symbols.
 template <class T> inline constexpr bool is_symbolic = is_symbol<T>;
-template <structured S> inline constexpr bool is_symbolic<S> = []<class... M>(std::type_identity<std::tuple<M...>>) { return (is_symbolic<M> && ...); }(std::type_identity<member_types_t<S>>{});
+template <structured S> inline constexpr bool is_symbolic<S> = []<class... M>(std::type_identity<tuple<M...>>) { return (is_symbolic<M> && ...); }(std::type_identity<member_types_t<S>>{});
 
 template <class R> inline constexpr bool is_result = lazy_operand<R> || element<R> || is_symbolic<R>;
+template <class... R> inline constexpr bool is_result<tuple<R...>> = (is_result<R> && ...);
 template <class... R> inline constexpr bool is_result<std::tuple<R...>> = (is_result<R> && ...);
 template <class R>
 constexpr bool require_results() {

@@ -31,7 +31,7 @@ class array {
     owner_ = array(extents_, other.where()).owner_;
     copy_from(other);
   }
-  array(array&& other) noexcept : owner_(std::move(other.owner_)), extents_(std::exchange(other.extents_, {})) {}
+  array(array&& other) noexcept : owner_(std::move(other.owner_)), extents_(other.extents_) { other.extents_ = {}; }
   /// Evaluates an expression on its operands' device: one kernel, without waiting.
   template <detail::lazy E>
   array(const E& expression) {
@@ -54,7 +54,9 @@ class array {
   /// Takes over the memory and the extents, whatever was there before.
   array& operator=(array&& other) noexcept {
     owner_ = std::move(other.owner_);
-    extents_ = std::exchange(other.extents_, {});
+    const auto extents = other.extents_;
+    other.extents_ = {};
+    extents_ = extents;
     return *this;
   }
   /// Evaluates an expression into the elements, as if it were complete before the first is written. Throws shape_error where the
@@ -103,8 +105,11 @@ class array {
   std::int64_t extent(int axis) const noexcept { return extents_[static_cast<std::size_t>(axis)]; }
   std::int64_t size() const noexcept { return owner_ ? view().size() : 0; }
 
-  /// The elements in row-major order. Waits for the work queued on them.
-  std::vector<T> copy_to_host() const { return owner_ ? view().copy_to_host() : std::vector<T>{}; }
+  /// The elements in row-major order, a std::vector; the file that calls it includes <vector>. Waits for the work queued on them.
+  auto copy_to_host() const {
+    using vector = decltype(view().copy_to_host());
+    return owner_ ? view().copy_to_host() : vector();
+  }
   /// Into anything with data() and size(), which must be the array's. Waits.
   template <class Span>
   void copy_to_host(Span&& to) const {

@@ -18,9 +18,11 @@ class buffer_ref {
  public:
   buffer_ref() = default;
   buffer_ref(const buffer_ref& other) noexcept;
-  buffer_ref(buffer_ref&& other) noexcept : buffer_(std::exchange(other.buffer_, nullptr)) {}
+  buffer_ref(buffer_ref&& other) noexcept : buffer_(other.buffer_) { other.buffer_ = nullptr; }
   buffer_ref& operator=(buffer_ref other) noexcept {
-    std::swap(buffer_, other.buffer_);
+    buffer* const mine = buffer_;
+    buffer_ = other.buffer_;
+    other.buffer_ = mine;
     return *this;
   }
   ~buffer_ref() {

@@ -11,9 +11,20 @@ namespace detail {
 /// `members` are the names of those that are members of structs, else null.
 void save_checkpoint(file_path folder, std::int64_t steps_done, const stored* variables, const char* const* members, int count);
 
-/// A file for each variable, and after them the one with the number of steps. Throws file_error.
-std::vector<npy_file> open_checkpoint(file_path folder, const char* const* members, int variables);
-std::int64_t steps_in(npy_file& file);
+/// A checkpoint's files, opened to be read.
+class checkpoint_files {
+ public:
+  /// Throws file_error, also where there are not as many variables.
+  checkpoint_files(file_path folder, const char* const* members, int variables);
+  checkpoint_files(const checkpoint_files&) = delete;
+  ~checkpoint_files();
+
+  npy_file& variable(int i);
+  std::int64_t steps();
+
+ private:
+  std_vector<npy_file>* files_;  // the variables', then that with the number of steps
+};
 
 template <class T, int R>
 void require_fit(const npy_file& file, int number, const view<T, R>& v) {
@@ -58,10 +69,10 @@ void read_into(npy_file& file, scalar<T>& s) {
 /// memory_error for a variable without memory.
 template <class... V>
 void save_checkpoint(file_path folder, std::int64_t steps_done, const V&... variables) {
-  std::apply([&](const auto&... leaf) {
+  detail::unpack([&](const auto&... leaf) {
     const detail::stored all[] = {detail::to_store(leaf)..., {}};
     detail::save_checkpoint(folder, steps_done, all, detail::members_of<V...>.data(), sizeof...(leaf));
-  }, std::tuple_cat(detail::flat(variables)...));
+  }, detail::concatenate(detail::flat(variables)...));
 }
 
 /// Reads variables that `save_checkpoint` wrote, and returns the number of steps. Those without memory get theirs on the current
@@ -69,16 +80,16 @@ void save_checkpoint(file_path folder, std::int64_t steps_done, const V&... vari
 /// there is no checkpoint.
 template <class... V>
 std::int64_t load_checkpoint(file_path folder, V&&... variables) {
-  const auto all = std::tuple_cat(detail::flat(variables)...);
+  const auto all = detail::concatenate(detail::flat(variables)...);
   constexpr auto& members = detail::members_of<std::remove_reference_t<V>...>;
-  std::vector<detail::npy_file> files = detail::open_checkpoint(folder, members.data(), static_cast<int>(std::tuple_size_v<decltype(all)>));
-  std::apply([&files](auto&... leaf) {
-    std::size_t k = 0;
-    ((detail::require_fit(files[k], static_cast<int>(k), leaf), ++k), ...);
+  detail::checkpoint_files files(folder, members.data(), static_cast<int>(std::tuple_size_v<decltype(all)>));
+  detail::unpack([&files](auto&... leaf) {
+    int k = 0;
+    ((detail::require_fit(files.variable(k), k, leaf), ++k), ...);
     k = 0;
-    (detail::read_into(files[k++], leaf), ...);
+    (detail::read_into(files.variable(k++), leaf), ...);
   }, all);
-  return detail::steps_in(files.back());
+  return files.steps();
 }
 
 }  // namespace dsl

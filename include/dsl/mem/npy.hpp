@@ -40,7 +40,7 @@ class npy_file {
  public:
   /// Reads the header. Throws file_error.
   explicit npy_file(file_path from);
-  npy_file(npy_file&& other) noexcept : contents_(std::exchange(other.contents_, nullptr)) {}
+  npy_file(npy_file&& other) noexcept : contents_(other.contents_) { other.contents_ = nullptr; }
   npy_file& operator=(npy_file&&) = delete;
   ~npy_file();
 

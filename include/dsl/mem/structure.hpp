@@ -3,8 +3,9 @@
 
 #include <array>
 #include <cstddef>
-#include <tuple>
 #include <type_traits>
+
+#include <dsl/ir/tuple.hpp>
 
 namespace dsl::detail {
 
@@ -18,7 +19,7 @@ concept structured = requires { structure<std::remove_const_t<T>>::names; };
 /// The types of a struct's members.
 template <class T> struct member_types;
 template <class T> using member_types_t = typename member_types<decltype(structure<T>::members(std::declval<T&>()))>::type;
-template <class... M> struct member_types<std::tuple<M&...>> { using type = std::tuple<std::remove_const_t<M>...>; };
+template <class... M> struct member_types<tuple<M&...>> { using type = tuple<std::remove_const_t<M>...>; };
 
 /// The image of a type under `Map`, of a described struct with every argument of its template in its image's place.
 template <class T, template <class> class Map> struct mapped : Map<T> {};
@@ -29,10 +30,10 @@ struct mapped<Template<A...>, Map> { using type = Template<typename mapped<A, Ma
 /// References to an operand, or to the members of a struct, and to theirs.
 template <class T>
 constexpr auto flat(T& x) {
-  if constexpr (structured<T>) return std::apply([](auto&... m) { return std::tuple_cat(flat(m)...); }, structure<std::remove_const_t<T>>::members(x));
-  else return std::tuple<T&>(x);
+  if constexpr (structured<T>) return unpack([](auto&... m) { return concatenate(flat(m)...); }, structure<std::remove_const_t<T>>::members(x));
+  else return tuple<T&>(x);
 }
-template <class... T> using flat_t = decltype(std::tuple_cat(flat(std::declval<T&>())...));
+template <class... T> using flat_t = decltype(concatenate(flat(std::declval<T&>())...));
 
 /// How many operands a struct consists of.
 template <class T> inline constexpr std::size_t flat_size = std::tuple_size_v<flat_t<T>>;
@@ -41,7 +42,7 @@ template <class T> inline constexpr std::size_t flat_size = std::tuple_size_v<fl
 template <class T, std::size_t Leaf>
 class leaf_name {
   struct place { std::size_t member, inner; };
-  static constexpr place found = []<class... M>(std::type_identity<std::tuple<M...>>) {
+  static constexpr place found = []<class... M>(std::type_identity<tuple<M...>>) {
     const std::size_t sizes[] = {flat_size<M>...};
     place at{0, Leaf};
     while (at.inner >= sizes[at.member]) at.inner -= sizes[at.member++];

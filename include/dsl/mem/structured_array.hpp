@@ -38,12 +38,15 @@ class structured_array {
   device where() const noexcept { return bytes_.where(); }
   std::int64_t size() const noexcept { return bytes_.extent(0); }
 
-  /// Waits for the work queued on them. Throws memory_error where there is no memory.
-  std::vector<T> copy_to_host() const {
-    std::vector<T> host(static_cast<std::size_t>(size()));
-    detail::require_memory(bytes_.view().owner(), "copy_to_host");
-    detail::download(bytes_.view().owner(), bytes_.data(), host.data(), host.size() * sizeof(T));
-    return host;
+  /// A std::vector; the file that calls it includes <vector>. Waits for the work queued on them. Throws memory_error where there is no
+  /// memory.
+  auto copy_to_host() const {
+    if constexpr (detail::require_vector<T>()) {
+      detail::std_vector<T> host(static_cast<std::size_t>(size()));
+      detail::require_memory(bytes_.view().owner(), "copy_to_host");
+      detail::download(bytes_.view().owner(), bytes_.data(), host.data(), host.size() * sizeof(T));
+      return host;
+    }
   }
 
   /// The member at `offset` bytes of each struct.
@@ -101,8 +104,8 @@ To views_of(Array& all, const char* base, const S& one) {
     if constexpr (structured<M>) return views_of<Member>(all, base, m);
     else return all.template at<M>(static_cast<std::size_t>(reinterpret_cast<const char*>(&m) - base));
   };
-  return [&]<class... Member>(std::type_identity<std::tuple<Member...>>) {
-    return std::apply([&](const auto&... m) { return To{view_of(std::type_identity<Member>{}, m)...}; }, structure<S>::members(one));
+  return [&]<class... Member>(std::type_identity<tuple<Member...>>) {
+    return unpack([&](const auto&... m) { return To{view_of(std::type_identity<Member>{}, m)...}; }, structure<S>::members(one));
   }(std::type_identity<member_types_t<To>>{});
 }
 

@@ -41,8 +41,8 @@ inline constexpr double least_step = 10 * 0x1p-52;
 
 /// The norm of all fields' elements over their scales, a double. What makes a sum a mean is in the scales.
 template <class... X, class... Scale, std::size_t... I>
-constexpr auto norm_of(std::index_sequence<I...>, const std::tuple<X...>& x, const std::tuple<Scale...>& scale) {
-  return cast<double>(sqrt(sum((abs2(std::get<I>(x) / std::get<I>(scale)) + ...))));
+constexpr auto norm_of(std::index_sequence<I...>, const tuple<X...>& x, const tuple<Scale...>& scale) {
+  return cast<double>(sqrt(sum((abs2(get<I>(x) / get<I>(scale)) + ...))));
 }
 
 template <class F, class T>
@@ -56,7 +56,7 @@ template <class F, std::size_t Fields>
 struct starting_guess {
   template <class T, class Span, class V, class... X>
   constexpr auto operator()(const T& t, const Span& span, const V& relative, const V& absolute, const X&... x) const {
-    const std::tuple<X...> all(x...);
+    const tuple<X...> all(x...);
     return guess(std::make_index_sequence<Fields>{}, t, span, relative, absolute, all, part_of<Fields, sizeof...(X) - Fields>(all));
   }
 
@@ -64,12 +64,12 @@ struct starting_guess {
   template <std::size_t... I, class T, class V, class All, class Others>
   static constexpr auto guess(std::index_sequence<I...> fields, const T& t, const V& span, const V& relative, const V& absolute, const All& all,
                               const Others& others) {
-    const auto y = std::tuple{field(std::get<I>(all))...};
+    const auto y = tuple{field(get<I>(all))...};
     const auto k = slopes<euler_method, F>(fields, y, others, time_seen_by<F>(t), span);
-    const auto scale = std::tuple{absolute + relative * abs(std::get<I>(y))...};
-    const auto size = norm_of(fields, y, scale), slope = norm_of(fields, std::tuple{std::get<I>(k)[0]...}, scale);
+    const auto scale = tuple{absolute + relative * abs(get<I>(y))...};
+    const auto size = norm_of(fields, y, scale), slope = norm_of(fields, tuple{get<I>(k)[0]...}, scale);
     const auto guessed = where(size < 1e-5 || slope < 1e-5, 1e-6, 0.01 * size / slope);
-    return std::tuple{copysign(fmin(guessed, abs(span)), span), slope};
+    return tuple{copysign(fmin(guessed, abs(span)), span), slope};
   }
 };
 
@@ -80,7 +80,7 @@ struct starting_step {
   template <class S, class T, class V, class... X>
   constexpr auto operator()(const S& guess, const S& slope, const V& smallest, const V& largest, const T& t, const V& span, const V& relative, const V& absolute,
                             const X&... x) const {
-    const std::tuple<X...> all(x...);
+    const tuple<X...> all(x...);
     const auto change = change_of_slope(std::make_index_sequence<Fields>{}, t, guess, relative, absolute, all, part_of<Fields, sizeof...(X) - Fields>(all));
     const auto most = fmax(slope, change / abs(guess));
     const auto h = where(most <= 1e-15, fmax(1e-6, 1e-3 * abs(guess)), pow(0.01 / most, 0.2));
@@ -91,9 +91,9 @@ struct starting_step {
   template <std::size_t... I, class T, class H, class V, class All, class Others>
   static constexpr auto change_of_slope(std::index_sequence<I...> fields, const T& t, const H& h, const V& relative, const V& absolute, const All& all,
                                         const Others& others) {
-    const auto y = std::tuple{field(std::get<I>(all))...};
+    const auto y = tuple{field(get<I>(all))...};
     const auto k = slopes<heun_method, F>(fields, y, others, time_seen_by<F>(t), h);
-    return norm_of(fields, std::tuple{std::get<I>(k)[1] - std::get<I>(k)[0]...}, std::tuple{absolute + relative * abs(std::get<I>(y))...});
+    return norm_of(fields, tuple{get<I>(k)[1] - get<I>(k)[0]...}, tuple{absolute + relative * abs(get<I>(y))...});
   }
 };
 
@@ -105,7 +105,7 @@ struct controlled_step {
   template <class T, class A, class N, class... X>
   constexpr auto operator()(const T& t, const T& h, const A& accepted, const N& rejected, const X&... x) const {
     constexpr std::size_t before_others = 2 * Fields + 4;
-    const std::tuple<X...> all(x...);
+    const tuple<X...> all(x...);
     return take(std::make_index_sequence<Fields>{}, t, h, accepted, rejected, all, part_of<before_others, sizeof...(X) - before_others>(all));
   }
 
@@ -113,11 +113,11 @@ struct controlled_step {
   template <std::size_t... I, class T, class A, class N, class All, class Others>
   static constexpr auto take(std::index_sequence<I...> fields, const T& t, const T& h, const A& accepted, const N& rejected, const All& all, const Others& others) {
     const auto [t1, relative, absolute, largest] = part_of<2 * Fields, 4>(all);
-    const auto y = std::tuple{field(where(accepted, std::get<Fields + I>(all), std::get<I>(all)))...};
+    const auto y = tuple{field(where(accepted, get<Fields + I>(all), get<I>(all)))...};
     const auto k = slopes<dopri5_method, F>(fields, y, others, time_seen_by<F>(t), h);
     const auto change = increments(fields, y, h, dopri5_method.b, k);
-    const auto z = std::tuple{std::get<I>(y) + std::get<I>(change)...};
-    const auto scale = std::tuple{absolute + relative * max(abs(std::get<I>(y)), abs(std::get<I>(z)))...};
+    const auto z = tuple{get<I>(y) + get<I>(change)...};
+    const auto scale = tuple{absolute + relative * max(abs(get<I>(y)), abs(get<I>(z)))...};
     const auto error = norm_of(fields, increments(fields, y, h, dopri5_method.error, k), scale);
 
     // The bounds are those of SciPy's RK45, which so takes the same steps. A NaN loses in fmax, and is the smallest factor.
@@ -129,7 +129,7 @@ struct controlled_step {
     const auto is_last = abs(left) <= 1.01 * abs(wanted);  // so that no tiny step is left behind it
     const auto is_too_small = abs(wanted) <= least_step * abs(next_t);
     const auto next_h = where(is_last, left, where(is_too_small, 0.0, wanted));
-    return std::tuple_cat(std::tuple{next_t, next_h, takes, rejected + cast<std::int64_t>(!takes)}, y, z);
+    return concatenate(tuple{next_t, next_h, takes, rejected + cast<std::int64_t>(!takes)}, y, z);
   }
 };
 
@@ -138,13 +138,13 @@ template <std::size_t Fields>
 struct last_accepted {
   template <class A, class... X>
   constexpr auto operator()(const A& accepted, const X&... x) const {
-    return choose(std::make_index_sequence<Fields>{}, accepted, std::tuple<X...>(x...));
+    return choose(std::make_index_sequence<Fields>{}, accepted, tuple<X...>(x...));
   }
 
  private:
   template <std::size_t... I, class A, class All>
   static constexpr auto choose(std::index_sequence<I...>, const A& accepted, const All& all) {
-    return std::tuple{where(accepted, std::get<Fields + I>(all), std::get<I>(all))...};
+    return tuple{where(accepted, get<Fields + I>(all), get<I>(all))...};
   }
 };
 
@@ -184,7 +184,7 @@ integration integrate(F, const loop_state<S...>& fields, double t0, double t1, c
   namespace math = dsl::detail::math;
   detail::require_possible(t0, t1, wanted);
   constexpr std::size_t count = sizeof...(S);
-  const auto& first = std::get<0>(fields.variables);
+  const auto& first = get<0>(fields.variables);
   const device_guard guard(first.where());
   const double elements = static_cast<double>(dsl::detail::as_operand(first).size()) * static_cast<double>(count), span = t1 - t0;
   const double relative = wanted.relative * math::sqrt(elements), absolute = wanted.absolute * math::sqrt(elements);
@@ -197,21 +197,21 @@ integration integrate(F, const loop_state<S...>& fields, double t0, double t1, c
     at.h = math::copysign(math::min(math::max(wanted.first_step, smallest), largest), span);
   } else if (begins) {
     scalar<double> guess, slope;
-    std::apply([&](const auto&... y) {
+    detail::unpack([&](const auto&... y) {
       dsl::tie(guess, slope) = vectorize(detail::starting_guess<F, count>{})(t0, span, relative, absolute, y..., others...);
       dsl::tie(at.h) = vectorize(detail::starting_step<F, count>{})(guess, slope, smallest, largest, t0, span, relative, absolute, y..., others...);
     }, fields.variables);
   }
   scalar<bool> accepted = true;
-  auto candidates = std::apply([](const auto&... y) { return std::tuple{detail::copy_of(y)...}; }, fields.variables);
-  const auto all = std::tuple_cat(fields.variables, std::apply([](auto&... z) { return std::tie(z...); }, candidates));
-  std::apply([&](auto&... x) {
+  auto candidates = detail::unpack([](const auto&... y) { return detail::tuple{detail::copy_of(y)...}; }, fields.variables);
+  const auto all = detail::concatenate(fields.variables, detail::unpack([](auto&... z) { return detail::references(z...); }, candidates));
+  detail::unpack([&](auto&... x) {
     const auto step = vectorize<Name>(detail::controlled_step<F, count>{});
     iterate(begins ? wanted.most_steps : 0, step, state(at.t, at.h, accepted, at.rejected, x...), t1, relative, absolute, wanted.largest_step, others...,
             until(!at.h, at.steps), every(wanted.most_steps > 0 ? wanted.most_steps : 1));
   }, all);
-  std::apply([&](auto&... y) {
-    dsl::tie(y...) = std::apply([&](const auto&... x) { return vectorize(detail::last_accepted<count>{})(accepted, x...); }, all);
+  detail::unpack([&](auto&... y) {
+    dsl::tie(y...) = detail::unpack([&](const auto&... x) { return vectorize(detail::last_accepted<count>{})(accepted, x...); }, all);
   }, fields.variables);
   return at;
 }

@@ -24,7 +24,12 @@ template <class F> struct right_side<timed<F>> {
 };
 
 using dsl::detail::as_tuple;
+using dsl::detail::concatenate;
+using dsl::detail::get;
 using dsl::detail::part_of;
+using dsl::detail::references;
+using dsl::detail::tuple;
+using dsl::detail::unpack;
 
 template <class X> using type_of = decltype(dsl::detail::lift(nullptr, std::declval<const X&>()));
 
@@ -86,30 +91,30 @@ constexpr std::size_t field_count() {
 
 /// The slopes of a method's stages: for each field y as many as there are stages.
 template <const auto& Method, class F, class... Y, class... Others, class T, class H, std::size_t... I>
-constexpr auto slopes(std::index_sequence<I...>, const std::tuple<Y...>& y, const std::tuple<Others...>& others, const T& t, const H& h) {
+constexpr auto slopes(std::index_sequence<I...>, const tuple<Y...>& y, const tuple<Others...>& others, const T& t, const H& h) {
   static_assert(field_count<F, decltype(later(t, h, 0)), Y..., Others...>() == sizeof...(Y), "a right-hand side returns one derivative for each field");
   constexpr std::size_t stages = Method.stages;
   const auto derivatives = [&](rational c, const Y&... fields) {
-    return std::apply([&](const Others&... x) { return as_tuple(right_side<F>::at(later(t, h, c), fields..., x...)); }, others);
+    return unpack([&](const Others&... x) { return as_tuple(right_side<F>::at(later(t, h, c), fields..., x...)); }, others);
   };
-  const auto first = derivatives(0, std::get<I>(y)...);
-  std::tuple<std::array<decltype(slope(std::get<I>(y), std::get<I>(first))), stages>...> k{};
-  ((std::get<I>(k)[0] = slope(std::get<I>(y), std::get<I>(first))), ...);
+  const auto first = derivatives(0, get<I>(y)...);
+  tuple<std::array<decltype(slope(get<I>(y), get<I>(first))), stages>...> k{};
+  ((get<I>(k)[0] = slope(get<I>(y), get<I>(first))), ...);
   for (std::size_t i = 1; i < stages; ++i) {
-    const std::tuple<Y...> inside{std::get<I>(y) + increment(in_precision_of(std::get<I>(y), h), Method.a[i], std::get<I>(k))...};
-    const auto next = derivatives(Method.c(static_cast<int>(i)), std::get<I>(inside)...);
-    ((std::get<I>(k)[i] = slope(std::get<I>(y), std::get<I>(next))), ...);
+    const tuple<Y...> inside{get<I>(y) + increment(in_precision_of(get<I>(y), h), Method.a[i], get<I>(k))...};
+    const auto next = derivatives(Method.c(static_cast<int>(i)), get<I>(inside)...);
+    ((get<I>(k)[i] = slope(get<I>(y), get<I>(next))), ...);
   }
   return k;
 }
 /// For each field y, h (c[0] k[0] + c[1] k[1] + ...).
 template <class... Y, class H, std::size_t Stages, class Slopes, std::size_t... I>
-constexpr auto increments(std::index_sequence<I...>, const std::tuple<Y...>& y, const H& h, const rational (&c)[Stages], const Slopes& k) {
-  return std::tuple{increment(in_precision_of(std::get<I>(y), h), c, std::get<I>(k))...};
+constexpr auto increments(std::index_sequence<I...>, const tuple<Y...>& y, const H& h, const rational (&c)[Stages], const Slopes& k) {
+  return tuple{increment(in_precision_of(get<I>(y), h), c, get<I>(k))...};
 }
 
 struct nothing {
-  template <class... Y> constexpr std::tuple<> operator()(const Y&...) const { return {}; }
+  template <class... Y> constexpr tuple<> operator()(const Y&...) const { return {}; }
 };
 
 /// A step as a formula: of (fields..., others..., h), or with the time (fields..., others..., t, h).
@@ -118,31 +123,31 @@ struct stepper {
   template <class... X> constexpr auto operator()(const X&... x) const {
     constexpr std::size_t times = right_side<F>::times, count = sizeof...(X);
     static_assert(count > times, "a step takes the fields, the other arguments of the right-hand side, the time if that sees it, and h");
-    const std::tuple<X...> all(x...);
-    const auto& h = std::get<count - 1>(all);
+    const tuple<X...> all(x...);
+    const auto& h = get<count - 1>(all);
     if constexpr (times == 0) return take(part_of<0, count - 1>(all), no_time{}, h);
-    else return take(part_of<0, count - 2>(all), std::get<count - 2>(all), h);
+    else return take(part_of<0, count - 2>(all), get<count - 2>(all), h);
   }
 
  private:
   template <class... X, class T, class H>
-  static constexpr auto take(const std::tuple<X...>& seen, const T& t, const H& h) {
+  static constexpr auto take(const tuple<X...>& seen, const T& t, const H& h) {
     constexpr std::size_t fields = field_count<F, decltype(later(t, h, {})), X...>();
     return advance(std::make_index_sequence<fields>{}, seen, part_of<fields, sizeof...(X) - fields>(seen), t, h);
   }
   template <std::size_t... I, class Seen, class Others, class T, class H>
   static constexpr auto advance(std::index_sequence<I...> fields, const Seen& seen, const Others& others, const T& t, const H& h) {
-    const auto y = std::tuple{field(std::get<I>(seen))...};
+    const auto y = tuple{field(get<I>(seen))...};
     const auto change = increments(fields, y, h, Method.b, slopes<Method, F>(fields, y, others, t, h));
-    const auto next = std::tuple{std::get<I>(y) + std::get<I>(change)...};
-    const auto all = std::tuple_cat(next, fed_back(next, others));
-    if constexpr (std::tuple_size_v<decltype(all)> == 1) return std::get<0>(all);
+    const auto next = tuple{get<I>(y) + get<I>(change)...};
+    const auto all = concatenate(next, fed_back(next, others));
+    if constexpr (std::tuple_size_v<decltype(all)> == 1) return get<0>(all);
     else return all;
   }
   template <class... Y, class... Others>
-  static constexpr auto fed_back(const std::tuple<Y...>& next, const std::tuple<Others...>& others) {
-    if constexpr (std::is_invocable_v<Feedback, Y...>) return as_tuple(std::apply(Feedback{}, next));
-    else return as_tuple(std::apply(Feedback{}, std::tuple_cat(next, others)));
+  static constexpr auto fed_back(const tuple<Y...>& next, const tuple<Others...>& others) {
+    if constexpr (std::is_invocable_v<Feedback, Y...>) return as_tuple(unpack(Feedback{}, next));
+    else return as_tuple(unpack(Feedback{}, concatenate(next, others)));
   }
 };
 

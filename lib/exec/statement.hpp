@@ -1,0 +1,29 @@
+// The passes of a statement at run time.
+#pragma once
+
+#include <vector>
+
+#include <dsl/exec/run.hpp>
+
+namespace dsl::detail {
+
+struct prepared::late_copy {
+  operand from, to;
+  buffer_ref memory{};
+};
+
+/// The passes of one statement: all are laid out and checked before the first one is queued.
+class statement {
+ public:
+  /// As `prepared`. Throws shape_error where targets of two passes have an element in common.
+  void add(const program_code& code, const operand* operands, const launch& fixed);
+  /// Copies what a pass writes to a further target, when all have run.
+  void copy(const operand& from, const operand& to, const pass_view& pass);
+  void assign();
+
+ private:
+  std::vector<prepared> passes_;
+  std::vector<prepared::late_copy> copies_;
+};
+
+}  // namespace dsl::detail
