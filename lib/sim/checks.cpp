@@ -10,10 +10,11 @@ region& grid_run::find(thread_run& t, const void* address, std::size_t bytes, st
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   const bool aligned = at % alignment == 0;
   if (aligned) {
+    if (recent_ < memory_.size() && memory_[recent_].holds(at, bytes)) return memory_[recent_];
     for (const block_run::shared_thing& each : t.home->shared)
       if (each.where->holds(at, bytes)) return *each.where;
-    for (region& r : memory_)
-      if (r.holds(at, bytes)) return r;
+    for (recent_ = 0; recent_ < memory_.size(); ++recent_)
+      if (memory_[recent_].holds(at, bytes)) return memory_[recent_];
   }
   report(t, (aligned ? "an access outside every operand's memory, of " : "a misaligned access, of ") + std::to_string(bytes) +
                 " bytes");

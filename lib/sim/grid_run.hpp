@@ -148,6 +148,7 @@ class grid_run {
   const simulated_launch& launch_;
   drawn_order order_;
   std::vector<region> memory_;
+  std::size_t recent_ = 0;  // of these, that of the last access outside shared memory
   std::vector<block_run> places_;
   std::vector<block_run*> running_;
   std::int64_t begun_ = 0;
