@@ -18,10 +18,19 @@ class sim_executor final : public grid_executor {
   kernel_attributes attributes(const kernel_entry&, int, int) const override { return {}; }
   bool is_cooperative(int) const override { return true; }
   void launch_kernel(const kernel_launch& k, const stream&) const override {
-    simulated_launch launch{reinterpret_cast<simulated_entry>(const_cast<void*>(k.function)), k.arguments, k.grid, k.block, k.shared_bytes, k.cooperative,
-                            {}, k.name, &k.pass, k.operands};
+    simulated_launch launch{reinterpret_cast<simulated_entry>(const_cast<void*>(k.function)),
+                            k.arguments,
+                            k.grid,
+                            k.block,
+                            k.shared_bytes,
+                            k.cooperative,
+                            {},
+                            k.name,
+                            &k.pass,
+                            k.operands};
     for (int i = 0; i < k.inputs + k.outputs; ++i)
-      if (const buffer* b = k.operands[i].memory; b != nullptr) launch.memory.push_back({reinterpret_cast<std::uintptr_t>(b->data), b->bytes, i >= k.inputs});
+      if (const buffer* b = k.operands[i].memory; b != nullptr)
+        launch.memory.push_back({reinterpret_cast<std::uintptr_t>(b->data), b->bytes, i >= k.inputs});
     for (int i = 0; i < k.other_count; ++i) {
       const memory_range& each = k.others[i];
       launch.memory.push_back({reinterpret_cast<std::uintptr_t>(each.begin), each.bytes, true, each.is_empty});

@@ -15,7 +15,8 @@ region& grid_run::find(thread_run& t, const void* address, std::size_t bytes, st
     for (region& r : memory_)
       if (r.holds(at, bytes)) return r;
   }
-  report(t, (aligned ? "an access outside every operand's memory, of " : "a misaligned access, of ") + std::to_string(bytes) + " bytes");
+  report(t, (aligned ? "an access outside every operand's memory, of " : "a misaligned access, of ") + std::to_string(bytes) +
+                " bytes");
 }
 
 // Whether what a thread did is known to come before what this one does now.
@@ -37,11 +38,13 @@ void grid_run::note_read(thread_run& t, region& r, std::uintptr_t at, std::size_
   const moment now = now_of(t);
   const std::uint32_t own_block = now.block();
   r.accesses.visit(at, bytes, alignment, true, [&](const shadow::cell& c) {
-    if (r.is_shared && c.written.who != 0 && c.written.block() != own_block) c.written = c.read[0] = c.read[1] = {};  // of a block before
+    if (r.is_shared && c.written.who != 0 && c.written.block() != own_block)
+      c.written = c.read[0] = c.read[1] = {};  // of a block before
     if ((c.written.who & moment::pending) != 0)
       report(t, "a read of what a copy brings that was not waited for, of " + std::to_string(bytes) + " bytes of shared memory");
     if (c.written.who == 0 && r.is_empty)
-      report(t, "a read of what nobody wrote, of " + std::to_string(bytes) + " bytes of " + (r.is_shared ? "shared memory" : "global memory"));
+      report(t, "a read of what nobody wrote, of " + std::to_string(bytes) + " bytes of " +
+                    (r.is_shared ? "shared memory" : "global memory"));
     if (c.written.who != 0 && !is_before(c.written, t, false)) report_race(t, false, c.written, true, r, bytes);
     moment& first = c.read[0];
     if (first.who == 0 || first.who == now.who || (first.block() == own_block && is_before(first, t, false))) first = now;
@@ -92,7 +95,8 @@ void grid_run::wait_for_copies(thread_run& t, int pending) {
   std::erase_if(t.copies, [&](const pending_copy& c) {
     if (c.group >= t.groups - pending) return false;
     std::memcpy(c.to, c.from, c.bytes);
-    c.where->accesses.visit(reinterpret_cast<std::uintptr_t>(c.to), c.bytes, c.alignment, false, [&](const shadow::cell& each) { each.written = now_of(t); });
+    c.where->accesses.visit(reinterpret_cast<std::uintptr_t>(c.to), c.bytes, c.alignment, false,
+                            [&](const shadow::cell& each) { each.written = now_of(t); });
     return true;
   });
 }
@@ -101,7 +105,9 @@ void grid_run::wait_for_copies(thread_run& t, int pending) {
 
 namespace {
 
-std::string spell_thread(std::int64_t block, int thread) { return "block " + std::to_string(block) + ", thread " + std::to_string(thread); }
+std::string spell_thread(std::int64_t block, int thread) {
+  return "block " + std::to_string(block) + ", thread " + std::to_string(thread);
+}
 
 }  // namespace
 
@@ -110,15 +116,20 @@ void grid_run::report(const thread_run& t, const std::string& what) const {
                       (launch_.pass != nullptr ? ": " + spell_pass(*launch_.pass, launch_.operands) : ""));
 }
 
-void grid_run::report_race(const thread_run& t, bool writes, moment other, bool other_writes, const region& r, std::size_t bytes) const {
-  report(t, std::string("a race: ") + (writes ? "a write" : "a read") + " of " + std::to_string(bytes) + " bytes of " + (r.is_shared ? "shared" : "global") + " memory that " +
-                spell_thread(static_cast<std::int64_t>(other.block()) - 1, other.thread()) + (other_writes ? " writes" : " reads") + " with no barrier between them");
+void grid_run::report_race(const thread_run& t, bool writes, moment other, bool other_writes, const region& r,
+                           std::size_t bytes) const {
+  report(t, std::string("a race: ") + (writes ? "a write" : "a read") + " of " + std::to_string(bytes) + " bytes of " +
+                (r.is_shared ? "shared" : "global") + " memory that " +
+                spell_thread(static_cast<std::int64_t>(other.block()) - 1, other.thread()) +
+                (other_writes ? " writes" : " reads") + " with no barrier between them");
 }
 
 void grid_run::report_divergence(const block_run& b) const {
-  const auto waiting = std::find_if(b.threads.begin(), b.threads.end(), [](const thread_run& t) { return t.state != thread_state::ended; });
+  const auto waiting =
+      std::find_if(b.threads.begin(), b.threads.end(), [](const thread_run& t) { return t.state != thread_state::ended; });
   // A barrier of the block waits for all of it, anything else for the warp.
-  const auto at_barrier = std::find_if(b.threads.begin(), b.threads.end(), [](const thread_run& t) { return t.state == thread_state::at_barrier; });
+  const auto at_barrier =
+      std::find_if(b.threads.begin(), b.threads.end(), [](const thread_run& t) { return t.state == thread_state::at_barrier; });
   const auto in_warp = std::find_if(b.threads.begin(), b.threads.end(), [](const thread_run& t) {
     return t.state == thread_state::at_warp_barrier || t.state == thread_state::at_exchange;
   });
@@ -134,9 +145,10 @@ void grid_run::report_divergence(const block_run& b) const {
   };
   for (const thread_run& other : b.threads)
     if (other.state != first.state && (of_block || other.thread / warp_size == first.thread / warp_size))
-      report(first, std::string(of_block ? "a barrier that not all threads of the block reach" : "a warp's operation that not all its lanes reach") +
-                        ": thread " + std::to_string(other.thread) + " " + spell(other.state) + ", and thread " + std::to_string(first.thread) + " " +
-                        spell(first.state));
+      report(first, std::string(of_block ? "a barrier that not all threads of the block reach"
+                                         : "a warp's operation that not all its lanes reach") +
+                        ": thread " + std::to_string(other.thread) + " " + spell(other.state) + ", and thread " +
+                        std::to_string(first.thread) + " " + spell(first.state));
   report(first, "a wait that nobody ends");
 }
 

@@ -250,7 +250,8 @@ void grid_run::poll(thread_run& t, quad* words, const quad* from, int count) {
   }
   t.polled = from, t.published = published_;
   std::copy_n(from, count, words);
-  if (const auto publisher = publishers_.find(from); publisher != publishers_.end() && publisher->second.block() != now_of(t).block())
+  if (const auto publisher = publishers_.find(from);
+      publisher != publishers_.end() && publisher->second.block() != now_of(t).block())
     t.home->seen_reads[publisher->second.block()] = publisher->second.when;
 }
 
@@ -273,9 +274,17 @@ void exchange(simulated_thread& self, void* to, const void* value, std::size_t b
   grid_of(self).exchange(run_of(self), to, value, bytes, lane);
 }
 unsigned next_ticket(simulated_thread& self, unsigned* counter) { return grid_of(self).next_ticket(run_of(self), counter); }
-bool is_last(simulated_thread& self, unsigned* counter, unsigned count) { return grid_of(self).is_last(run_of(self), counter, count); }
-void publish(simulated_thread& self, quad* to, const quad* words, int count) { grid_of(self).publish(run_of(self), to, words, count); }
-void poll(simulated_thread& self, quad* words, const quad* from, int count) { grid_of(self).poll(run_of(self), words, from, count); }
-void* shared_object(simulated_thread& self, const void* key, std::size_t bytes) { return grid_of(self).shared_object(run_of(self), key, bytes); }
+bool is_last(simulated_thread& self, unsigned* counter, unsigned count) {
+  return grid_of(self).is_last(run_of(self), counter, count);
+}
+void publish(simulated_thread& self, quad* to, const quad* words, int count) {
+  grid_of(self).publish(run_of(self), to, words, count);
+}
+void poll(simulated_thread& self, quad* words, const quad* from, int count) {
+  grid_of(self).poll(run_of(self), words, from, count);
+}
+void* shared_object(simulated_thread& self, const void* key, std::size_t bytes) {
+  return grid_of(self).shared_object(run_of(self), key, bytes);
+}
 
 }  // namespace dsl::detail

@@ -21,7 +21,7 @@ struct simulated_launch {
   const void* arguments;
   std::int64_t grid;
   int block, shared_bytes;
-  bool cooperative;  // all blocks run at once; else as many as it pleases
+  bool cooperative;                     // all blocks run at once; else as many as it pleases
   std::vector<simulated_range> memory;  // all that the kernel may touch
   // For errors: as program_code's; the pass may be null.
   const char* name;
@@ -30,7 +30,8 @@ struct simulated_launch {
 };
 
 /// Returns when all threads have ended. Throws memory_error where the kernel does what a GPU does not allow, or what it answers
-/// differently each time; the rest of the grid does not run then. DSL_SIM_SEED, a number, chooses another order of blocks and warps.
+/// differently each time; the rest of the grid does not run then. DSL_SIM_SEED, a number, chooses another order of blocks and
+/// warps.
 void simulate(const simulated_launch& launch);
 
 }  // namespace dsl::detail

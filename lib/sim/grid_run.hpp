@@ -65,8 +65,8 @@ struct thread_run : simulated_thread {
 struct warp_run {
   thread_run* first;
   std::uint32_t lanes, ready, polling, at_barrier, at_exchange;  // bits
-  // When its lanes last were at a barrier together, and when they last exchanged values or were: what a lane has read by then another
-  // may write.
+  // When its lanes last were at a barrier together, and when they last exchanged values or were: what a lane has read by then
+  // another may write.
   std::uint32_t barrier, meeting;
 
   thread_run* take_ready() {
@@ -140,7 +140,8 @@ class grid_run {
   void note_write(thread_run& t, region& r, std::uintptr_t at, std::size_t bytes, std::size_t alignment, bool pending);
   bool is_before(moment past, const thread_run& t, bool read_then_write) const;
   [[noreturn]] void report(const thread_run& t, const std::string& what) const;
-  [[noreturn]] void report_race(const thread_run& t, bool writes, moment other, bool other_writes, const region& r, std::size_t bytes) const;
+  [[noreturn]] void report_race(const thread_run& t, bool writes, moment other, bool other_writes, const region& r,
+                                std::size_t bytes) const;
   void report_divergence(const block_run& b) const;
   void report_endless_wait() const;
 

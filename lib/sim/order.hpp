@@ -18,7 +18,8 @@ class drawn_order {
   bool is_seeded() const { return seeded_; }
   template <class T>
   void shuffle(std::vector<T>& all) {
-    for (std::size_t i = all.size(); seeded_ && i > 1; --i) std::swap(all[i - 1], all[static_cast<std::size_t>(below(static_cast<int>(i)))]);
+    for (std::size_t i = all.size(); seeded_ && i > 1; --i)
+      std::swap(all[i - 1], all[static_cast<std::size_t>(below(static_cast<int>(i)))]);
   }
 
  private:

@@ -18,7 +18,9 @@ struct moment {
   // The write that a copy will make when it is waited for.
   static constexpr std::uint32_t pending = std::uint32_t{1} << 31;
   static std::uint32_t block_of(std::int64_t number) { return static_cast<std::uint32_t>(number % ((1 << 21) - 1)) + 1; }
-  static std::uint32_t of(std::int64_t block, int thread) { return block_of(block) << thread_bits | static_cast<std::uint32_t>(thread); }
+  static std::uint32_t of(std::int64_t block, int thread) {
+    return block_of(block) << thread_bits | static_cast<std::uint32_t>(thread);
+  }
 
   std::uint32_t block() const { return (who & ~pending) >> thread_bits; }
   int thread() const { return static_cast<int>(who & ((1u << thread_bits) - 1)); }
@@ -43,11 +45,14 @@ class shadow {
     if (with_reads && reads_ == nullptr) reads_ = allocate(2 * cells());
     if (writes_ == nullptr || (with_reads && reads_ == nullptr)) return;
     const std::size_t end = (address - begin_ + bytes) >> log2_cell_;
-    for (std::size_t i = (address - begin_) >> log2_cell_; i < end; ++i) visit(cell{writes_[i], reads_ != nullptr ? &reads_[2 * i] : nullptr});
+    for (std::size_t i = (address - begin_) >> log2_cell_; i < end; ++i)
+      visit(cell{writes_[i], reads_ != nullptr ? &reads_[2 * i] : nullptr});
   }
 
  private:
-  struct free_memory { void operator()(moment* m) const { std::free(m); } };
+  struct free_memory {
+    void operator()(moment* m) const { std::free(m); }
+  };
   using moments = std::unique_ptr<moment[], free_memory>;
 
   std::size_t cells() const { return (bytes_ >> log2_cell_) + 1; }

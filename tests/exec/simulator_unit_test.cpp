@@ -33,10 +33,19 @@ class simulator : public testing::Test {
   /// Runs kernel(memory, team), which may touch `ints`, `cells` and, to read them, `constants`.
   template <class Kernel>
   void run(const shape& s, const Kernel& kernel) {
-    const simulated_entry entry = [](const void* k, simulated_thread& t) { (*static_cast<const Kernel*>(k))(simulated_memory{&t}, simulated_team{&t}); };
-    simulate({entry, &kernel, s.grid, s.block, s.shared_bytes, s.cooperative,
+    const simulated_entry entry = [](const void* k, simulated_thread& t) {
+      (*static_cast<const Kernel*>(k))(simulated_memory{&t}, simulated_team{&t});
+    };
+    simulate({entry,
+              &kernel,
+              s.grid,
+              s.block,
+              s.shared_bytes,
+              s.cooperative,
               {range_of(ints), range_of(cells), range_of(left, true, true), range_of(counters), range_of(constants, false)},
-              "[with Name = planted]", nullptr, nullptr});
+              "[with Name = planted]",
+              nullptr,
+              nullptr});
   }
   template <class Kernel>
   std::string error_of(const shape& s, const Kernel& kernel) {
@@ -56,7 +65,9 @@ class simulator : public testing::Test {
 struct tag;
 
 TEST_F(simulator, runs_every_thread) {
-  run({3, 100}, [this](auto memory, auto team) { memory.store(&ints[static_cast<std::size_t>(team.block() * team.threads() + team.thread())], team.thread() + 1); });
+  run({3, 100}, [this](auto memory, auto team) {
+    memory.store(&ints[static_cast<std::size_t>(team.block() * team.threads() + team.thread())], team.thread() + 1);
+  });
   for (int i = 0; i < 300; ++i) ASSERT_EQ(ints[static_cast<std::size_t>(i)], i % 100 + 1);
   EXPECT_EQ(ints[300], 0);
 }
@@ -98,7 +109,8 @@ TEST_F(simulator, blocks_combine_what_they_left) {
   std::iota(ints.begin(), ints.begin() + 1024, 0);
   for (const char* seed : {"0", "1", "2", "3"}) {
     setenv("DSL_SIM_SEED", seed, 1);
-    run({16, 64, 64 * sizeof(int)}, [this](auto memory, auto team) { sum_of_blocks(memory, team, &ints[0], &left[0], &counters[0], &ints[2000]); });
+    run({16, 64, 64 * sizeof(int)},
+        [this](auto memory, auto team) { sum_of_blocks(memory, team, &ints[0], &left[0], &counters[0], &ints[2000]); });
     EXPECT_EQ(ints[2000], 1023 * 1024 / 2);
     EXPECT_EQ(counters[0], 0u);
   }
@@ -121,7 +133,8 @@ TEST_F(simulator, blocks_wait_for_each_other) {
   run({16, 64, 0, true}, ring);
   for (int b = 0; b < 16; ++b) EXPECT_EQ(ints[static_cast<std::size_t>(b)], (b + 5) % 16);
   std::fill(cells.begin(), cells.end(), tagged<int>());
-  EXPECT_EQ(error_of({16, 64}, ring), "a wait that nobody ends: no block that runs will write what is polled, by block 0, thread 0 of kernel planted");
+  EXPECT_EQ(error_of({16, 64}, ring),
+            "a wait that nobody ends: no block that runs will write what is polled, by block 0, thread 0 of kernel planted");
 }
 
 TEST_F(simulator, copies_arrive) {
@@ -147,7 +160,8 @@ TEST_F(simulator, the_order_of_arrival_is_drawn) {
     setenv("DSL_SIM_SEED", seed, 1);
     counters[0] = 0;
     run({40, 32}, [this](auto memory, auto team) {
-      if (team.thread() == 0) memory.store(&ints[static_cast<std::size_t>(team.block())], static_cast<int>(team.next_ticket(&counters[0])));
+      if (team.thread() == 0)
+        memory.store(&ints[static_cast<std::size_t>(team.block())], static_cast<int>(team.next_ticket(&counters[0])));
     });
     return std::vector<int>(ints.begin(), ints.begin() + 40);
   };
@@ -189,7 +203,8 @@ TEST_F(simulator, threads_of_the_host_launch_at_once) {
     threads.emplace_back([this, i] {
       for (int round = 0; round < 50; ++round)
         run({4, 64, 64 * sizeof(int)}, [this, i](auto memory, auto team) {
-          sum_of_blocks(memory, team, &ints[0], &left[static_cast<std::size_t>(4 * i)], &counters[static_cast<std::size_t>(i)], &ints[static_cast<std::size_t>(2000 + i)]);
+          sum_of_blocks(memory, team, &ints[0], &left[static_cast<std::size_t>(4 * i)], &counters[static_cast<std::size_t>(i)],
+                        &ints[static_cast<std::size_t>(2000 + i)]);
         });
     });
   for (std::thread& each : threads) each.join();
@@ -199,29 +214,33 @@ TEST_F(simulator, threads_of_the_host_launch_at_once) {
 // Faults.
 
 TEST_F(simulator, an_access_outside) {
-  EXPECT_EQ(error_of({2, 32}, [this](auto memory, auto team) {
-              if (team.block() == 1 && team.thread() == 5) memory.store(ints.data() + ints.size(), 1);
-            }),
+  EXPECT_EQ(error_of({2, 32},
+                     [this](auto memory, auto team) {
+                       if (team.block() == 1 && team.thread() == 5) memory.store(ints.data() + ints.size(), 1);
+                     }),
             "an access outside every operand's memory, of 4 bytes, by block 1, thread 5 of kernel planted");
-  EXPECT_EQ(error_of(one_warp, [this](auto memory, auto) { memory.template load<double>(reinterpret_cast<const char*>(ints.data()) + 4); }),
+  EXPECT_EQ(error_of(one_warp,
+                     [this](auto memory, auto) { memory.template load<double>(reinterpret_cast<const char*>(ints.data()) + 4); }),
             "a misaligned access, of 8 bytes, by block 0, thread 0 of kernel planted");
   EXPECT_EQ(error_of(one_warp, [this](auto memory, auto) { memory.store(&constants[0], 1); }),
             "a write to memory that the kernel only reads, of 4 bytes, by block 0, thread 0 of kernel planted");
 }
 
 TEST_F(simulator, a_read_of_shared_memory_that_nobody_wrote) {
-  EXPECT_EQ(error_of({3, 32, 256}, [](auto memory, auto team) {
-              float* const shared = reinterpret_cast<float*>(memory.shared());
-              if (team.block() == 0) memory.store(shared + team.thread(), 1.f);  // it is gone when the next block begins
-              if (team.thread() == 3) memory.template load<float>(shared + 3);
-            }),
+  EXPECT_EQ(error_of({3, 32, 256},
+                     [](auto memory, auto team) {
+                       float* const shared = reinterpret_cast<float*>(memory.shared());
+                       if (team.block() == 0) memory.store(shared + team.thread(), 1.f);  // it is gone when the next block begins
+                       if (team.thread() == 3) memory.template load<float>(shared + 3);
+                     }),
             "a read of what nobody wrote, of 4 bytes of shared memory, by block 1, thread 3 of kernel planted");
-  EXPECT_EQ(error_of(one_warp, [](auto memory, auto team) {
-              float* const shared = team.template shared<tag, float, 4>();
-              if (team.thread() == 0) memory.store(shared, 1.f);
-              team.synchronize();
-              memory.template load<float>(shared + team.thread() / 8);
-            }),
+  EXPECT_EQ(error_of(one_warp,
+                     [](auto memory, auto team) {
+                       float* const shared = team.template shared<tag, float, 4>();
+                       if (team.thread() == 0) memory.store(shared, 1.f);
+                       team.synchronize();
+                       memory.template load<float>(shared + team.thread() / 8);
+                     }),
             "a read of what nobody wrote, of 4 bytes of shared memory, by block 0, thread 31 of kernel planted");
   run({1, 32, 4}, [this](auto memory, auto) {
     if (*reinterpret_cast<const unsigned*>(memory.shared()) != 0xffffffffu) memory.store(&constants[0], 1);  // not-a-numbers
@@ -240,93 +259,122 @@ TEST_F(simulator, a_missing_wait_for_a_copy) {
     team.synchronize();
     return memory.template load<int>(shared + 32 + team.thread());
   };
-  const char* const sentence = "a read of what a copy brings that was not waited for, of 4 bytes of shared memory, by block 0, thread 31 of kernel planted";
+  const char* const sentence =
+      "a read of what a copy brings that was not waited for, of 4 bytes of shared memory, by block 0, thread 31 of kernel "
+      "planted";
   EXPECT_EQ(error_of(s, [&](auto memory, auto team) { missing(memory, team, [](auto) {}); }), sentence);
-  EXPECT_EQ(error_of(s, [&](auto memory, auto team) { missing(memory, team, [](auto m) { m.template wait_for_copies<1>(); }); }), sentence);
-  EXPECT_EQ(error_of(s, [&](auto memory, auto team) { missing(memory, team, [](auto m) { m.template wait_for_copies<0>(); }); }), "no error");
+  EXPECT_EQ(error_of(s, [&](auto memory, auto team) { missing(memory, team, [](auto m) { m.template wait_for_copies<1>(); }); }),
+            sentence);
+  EXPECT_EQ(error_of(s, [&](auto memory, auto team) { missing(memory, team, [](auto m) { m.template wait_for_copies<0>(); }); }),
+            "no error");
 }
 
 TEST_F(simulator, a_barrier_that_not_all_threads_reach) {
-  EXPECT_EQ(error_of(two_warps, [](auto, auto team) {
-              if (team.thread() != 40) team.synchronize();
-            }),
-            "a barrier that not all threads of the block reach: thread 40 has ended, and thread 0 waits at a barrier of the block, by block 0, thread 0 of "
+  EXPECT_EQ(error_of(two_warps,
+                     [](auto, auto team) {
+                       if (team.thread() != 40) team.synchronize();
+                     }),
+            "a barrier that not all threads of the block reach: thread 40 has ended, and thread 0 waits at a barrier of the "
+            "block, by block 0, thread 0 of "
             "kernel planted");
-  EXPECT_EQ(error_of(two_warps, [](auto, auto team) {
-              if (team.thread() % 2 == 0) team.synchronize_warp();
-            }),
-            "a warp's operation that not all its lanes reach: thread 1 has ended, and thread 0 waits at a barrier of the warp, by block 0, thread 0 of kernel planted");
-  EXPECT_EQ(error_of(two_warps, [](auto, auto team) {
-              if (team.thread() < 40) team.synchronize();
-              else team.shift_down(1, 1);
-            }),
-            "a warp's operation that not all its lanes reach: thread 32 waits at a barrier of the block, and thread 40 waits for other lanes' values, by block 0, "
+  EXPECT_EQ(error_of(two_warps,
+                     [](auto, auto team) {
+                       if (team.thread() % 2 == 0) team.synchronize_warp();
+                     }),
+            "a warp's operation that not all its lanes reach: thread 1 has ended, and thread 0 waits at a barrier of the warp, "
+            "by block 0, thread 0 of kernel planted");
+  EXPECT_EQ(error_of(two_warps,
+                     [](auto, auto team) {
+                       if (team.thread() < 40) team.synchronize();
+                       else team.shift_down(1, 1);
+                     }),
+            "a warp's operation that not all its lanes reach: thread 32 waits at a barrier of the block, and thread 40 waits for "
+            "other lanes' values, by block 0, "
             "thread 40 of kernel planted");
 }
 
 TEST_F(simulator, a_race_in_shared_memory) {
   // The sum of a block without the barrier before the halves are added, and without the one between them.
-  EXPECT_EQ(error_of({1, 64, 512}, [](auto memory, auto team) {
-              int* const shared = reinterpret_cast<int*>(memory.shared());
-              memory.store(shared + team.thread(), 1);
-              memory.template load<int>(shared + (team.thread() + 1) % 64);
-            }),
+  EXPECT_EQ(error_of({1, 64, 512},
+                     [](auto memory, auto team) {
+                       int* const shared = reinterpret_cast<int*>(memory.shared());
+                       memory.store(shared + team.thread(), 1);
+                       memory.template load<int>(shared + (team.thread() + 1) % 64);
+                     }),
             "a read of what nobody wrote, of 4 bytes of shared memory, by block 0, thread 0 of kernel planted");
-  EXPECT_EQ(error_of({1, 64, 512}, [](auto memory, auto team) {
-              int* const shared = reinterpret_cast<int*>(memory.shared());
-              memory.store(shared + team.thread(), 1);
-              team.synchronize();
-              memory.store(shared + team.thread(), memory.template load<int>(shared + (team.thread() + 63) % 64));
-            }),
-            "a race: a read of 4 bytes of shared memory that block 0, thread 32 writes with no barrier between them, by block 0, thread 33 of kernel planted");
-  EXPECT_EQ(error_of({1, 64, 512}, [](auto memory, auto team) {
-              int* const shared = reinterpret_cast<int*>(memory.shared());
-              if (team.thread() == 9) memory.store(shared, 1);
-              team.synchronize_warp();
-              if (team.thread() == 3) memory.store(shared, 2);
-              team.synchronize_warp();
-              if (team.thread() == 35) memory.store(shared, 3);
-            }),
-            "a race: a write of 4 bytes of shared memory that block 0, thread 3 writes with no barrier between them, by block 0, thread 35 of kernel planted");
-  EXPECT_EQ(error_of({1, 64, 512}, [](auto memory, auto team) {
-              if (team.thread() < 2) memory.store(memory.shared() + team.thread(), static_cast<unsigned char>(1));  // neighbours are no race
-            }),
+  EXPECT_EQ(error_of({1, 64, 512},
+                     [](auto memory, auto team) {
+                       int* const shared = reinterpret_cast<int*>(memory.shared());
+                       memory.store(shared + team.thread(), 1);
+                       team.synchronize();
+                       memory.store(shared + team.thread(), memory.template load<int>(shared + (team.thread() + 63) % 64));
+                     }),
+            "a race: a read of 4 bytes of shared memory that block 0, thread 32 writes with no barrier between them, by block 0, "
+            "thread 33 of kernel planted");
+  EXPECT_EQ(error_of({1, 64, 512},
+                     [](auto memory, auto team) {
+                       int* const shared = reinterpret_cast<int*>(memory.shared());
+                       if (team.thread() == 9) memory.store(shared, 1);
+                       team.synchronize_warp();
+                       if (team.thread() == 3) memory.store(shared, 2);
+                       team.synchronize_warp();
+                       if (team.thread() == 35) memory.store(shared, 3);
+                     }),
+            "a race: a write of 4 bytes of shared memory that block 0, thread 3 writes with no barrier between them, by block 0, "
+            "thread 35 of kernel planted");
+  EXPECT_EQ(error_of({1, 64, 512},
+                     [](auto memory, auto team) {
+                       if (team.thread() < 2)
+                         memory.store(memory.shared() + team.thread(), static_cast<unsigned char>(1));  // neighbours are no race
+                     }),
             "no error");
 }
 
 TEST_F(simulator, a_race_in_global_memory) {
-  EXPECT_EQ(error_of({2, 32}, [this](auto memory, auto team) { memory.store(&ints[static_cast<std::size_t>(team.thread())], 1); }),
-            "a race: a write of 4 bytes of global memory that block 0, thread 0 writes with no barrier between them, by block 1, thread 0 of kernel planted");
-  EXPECT_EQ(error_of(one_warp, [this](auto memory, auto team) {
-              memory.template load<int>(&ints[7]);
-              if (team.thread() == 20) memory.store(&ints[7], 1);
-            }),
-            "a race: a write of 4 bytes of global memory that block 0, thread 0 reads with no barrier between them, by block 0, thread 20 of kernel planted");
+  EXPECT_EQ(
+      error_of({2, 32}, [this](auto memory, auto team) { memory.store(&ints[static_cast<std::size_t>(team.thread())], 1); }),
+      "a race: a write of 4 bytes of global memory that block 0, thread 0 writes with no barrier between them, by block 1, "
+      "thread 0 of kernel planted");
+  EXPECT_EQ(error_of(one_warp,
+                     [this](auto memory, auto team) {
+                       memory.template load<int>(&ints[7]);
+                       if (team.thread() == 20) memory.store(&ints[7], 1);
+                     }),
+            "a race: a write of 4 bytes of global memory that block 0, thread 0 reads with no barrier between them, by block 0, "
+            "thread 20 of kernel planted");
   // A value that goes from block to block with a tag beside it, and no fence between them.
-  EXPECT_EQ(error_of({2, 32, 0, true}, [this](auto memory, auto team) {
-              if (team.thread() != 0) return;
-              if (team.block() == 0) {
-                memory.store(&ints[7], 1);
-                team.publish(&cells[0], tagged<int>(1, 1));
-              } else {
-                tagged<int> seen;
-                do team.poll(seen, &cells[0]);
-                while (seen.tag() != 1);
-                memory.template load<int>(&ints[7]);
-              }
-            }),
-            "a race: a read of 4 bytes of global memory that block 0, thread 0 writes with no barrier between them, by block 1, thread 0 of kernel planted");
+  EXPECT_EQ(error_of({2, 32, 0, true},
+                     [this](auto memory, auto team) {
+                       if (team.thread() != 0) return;
+                       if (team.block() == 0) {
+                         memory.store(&ints[7], 1);
+                         team.publish(&cells[0], tagged<int>(1, 1));
+                       } else {
+                         tagged<int> seen;
+                         do team.poll(seen, &cells[0]);
+                         while (seen.tag() != 1);
+                         memory.template load<int>(&ints[7]);
+                       }
+                     }),
+            "a race: a read of 4 bytes of global memory that block 0, thread 0 writes with no barrier between them, by block 1, "
+            "thread 0 of kernel planted");
 }
 
 TEST_F(simulator, goes_on_after_a_fault) {
-  for (int i = 0; i < 100; ++i) EXPECT_NE(error_of({4, 256}, [](auto, auto team) { if (team.thread() != 100) team.synchronize(); }), "no error");
+  for (int i = 0; i < 100; ++i)
+    EXPECT_NE(error_of({4, 256},
+                       [](auto, auto team) {
+                         if (team.thread() != 100) team.synchronize();
+                       }),
+              "no error");
   run({2, 256}, [](auto, auto team) { team.synchronize(); });
   struct other {};
-  EXPECT_THROW(run({2, 256}, [](auto, auto team) {
-                 team.synchronize();
-                 if (team.thread() == 77) throw other{};
-                 team.synchronize();
-               }),
+  EXPECT_THROW(run({2, 256},
+                   [](auto, auto team) {
+                     team.synchronize();
+                     if (team.thread() == 77) throw other{};
+                     team.synchronize();
+                   }),
                other);
 }
 

@@ -29,7 +29,8 @@ struct device_memory {
     const auto shared_address = static_cast<unsigned>(__cvta_generic_to_shared(to));
     if constexpr (sizeof(T) % 16 == 0) {
       for (unsigned i = 0; i < sizeof(T); i += 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address + i), "l"(reinterpret_cast<const char*>(from) + i));
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address + i),
+                     "l"(reinterpret_cast<const char*>(from) + i));
     } else if constexpr (sizeof(T) >= 4) {
       asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared_address), "l"(from), "n"(sizeof(T)));
     } else {
@@ -67,8 +68,8 @@ struct device_memory {
       uint4 word[sizeof(T) / 16];
       memcpy(word, &value, sizeof(T));
       for (unsigned i = 0; i < sizeof(T) / 16; ++i)
-        asm volatile("st.global.L2::cache_hint.v4.u32 [%0], {%1, %2, %3, %4}, %5;" ::"l"(reinterpret_cast<uint4*>(to) + i), "r"(word[i].x),
-                     "r"(word[i].y), "r"(word[i].z), "r"(word[i].w), "l"(policy)
+        asm volatile("st.global.L2::cache_hint.v4.u32 [%0], {%1, %2, %3, %4}, %5;" ::"l"(reinterpret_cast<uint4*>(to) + i),
+                     "r"(word[i].x), "r"(word[i].y), "r"(word[i].z), "r"(word[i].w), "l"(policy)
                      : "memory");
     } else {
       store(to, value);
@@ -126,19 +127,21 @@ struct device_team {
   template <class T> DSL_DETAIL_FN void publish(tagged<T>* to, const tagged<T>& v) const {
     DSL_DETAIL_UNROLL
     for (int i = 0; i < tagged<T>::words; ++i)
-      asm volatile("{ .reg .b128 w; .reg .b64 lo, hi; mov.b64 lo, {%1, %2}; mov.b64 hi, {%3, %4}; mov.b128 w, {lo, hi}; "
-                   "st.relaxed.gpu.global.b128 [%0], w; }" ::"l"(&to->word[i]),
-                   "r"(v.word[i].x), "r"(v.word[i].y), "r"(v.word[i].z), "r"(v.word[i].w)
-                   : "memory");
+      asm volatile(
+          "{ .reg .b128 w; .reg .b64 lo, hi; mov.b64 lo, {%1, %2}; mov.b64 hi, {%3, %4}; mov.b128 w, {lo, hi}; "
+          "st.relaxed.gpu.global.b128 [%0], w; }" ::"l"(&to->word[i]),
+          "r"(v.word[i].x), "r"(v.word[i].y), "r"(v.word[i].z), "r"(v.word[i].w)
+          : "memory");
   }
   template <class T> DSL_DETAIL_FN void poll(tagged<T>& v, const tagged<T>* from) const {
     DSL_DETAIL_UNROLL
     for (int i = 0; i < tagged<T>::words; ++i)
-      asm volatile("{ .reg .b128 w; .reg .b64 lo, hi; ld.relaxed.gpu.global.b128 w, [%4]; mov.b128 {lo, hi}, w; mov.b64 {%0, %1}, lo; "
-                   "mov.b64 {%2, %3}, hi; }"
-                   : "=r"(v.word[i].x), "=r"(v.word[i].y), "=r"(v.word[i].z), "=r"(v.word[i].w)
-                   : "l"(&from->word[i])
-                   : "memory");
+      asm volatile(
+          "{ .reg .b128 w; .reg .b64 lo, hi; ld.relaxed.gpu.global.b128 w, [%4]; mov.b128 {lo, hi}, w; mov.b64 {%0, %1}, lo; "
+          "mov.b64 {%2, %3}, hi; }"
+          : "=r"(v.word[i].x), "=r"(v.word[i].y), "=r"(v.word[i].z), "=r"(v.word[i].w)
+          : "l"(&from->word[i])
+          : "memory");
   }
   DSL_DETAIL_FN void pause(unsigned nanoseconds) const { __nanosleep(nanoseconds); }
 

@@ -11,13 +11,16 @@ namespace dsl::detail {
 // Combines each thread's sums with those of the thread `step` further in its warp.
 template <class Folds, class Team>
 DSL_DETAIL_KERNEL_FN void combine_with_lane(typename Folds::accumulators& sums, int step, const Team& team) {
-  Folds::visit([&]<class Fold, int J>() { nth_fold<J>(sums) = combine<Fold>(nth_fold<J>(sums), team.shift_down(nth_fold<J>(sums), step)); });
+  Folds::visit([&]<class Fold, int J>() {
+    nth_fold<J>(sums) = combine<Fold>(nth_fold<J>(sums), team.shift_down(nth_fold<J>(sums), step));
+  });
 }
 
-// Combines what warps have of one reduction, through the block's dynamic shared memory. All threads of the block; the owners of a result
-// get it.
+// Combines what warps have of one reduction, through the block's dynamic shared memory. All threads of the block; the owners of a
+// result get it.
 template <class Fold, class Memory, class Team>
-DSL_DETAIL_KERNEL_FN fold_state<Fold> combine_across_warps(fold_state<Fold> value, const sharing& threads, const Memory& memory, const Team& team) {
+DSL_DETAIL_KERNEL_FN fold_state<Fold> combine_across_warps(fold_state<Fold> value, const sharing& threads, const Memory& memory,
+                                                           const Team& team) {
   using state = fold_state<Fold>;
   const int thread = team.thread();
   auto* const of_thread = reinterpret_cast<state*>(memory.shared());
@@ -27,19 +30,22 @@ DSL_DETAIL_KERNEL_FN fold_state<Fold> combine_across_warps(fold_state<Fold> valu
   if (threads.owned_by(thread, team.threads()) < 0) return value;
   const warp_leaders from = leaders_of(thread, threads);
   value = memory.template load<state>(of_thread + from.first);
-  for (int i = 1; i < from.count; ++i) value = combine<Fold>(value, memory.template load<state>(of_thread + from.first + i * from.step));
+  for (int i = 1; i < from.count; ++i)
+    value = combine<Fold>(value, memory.template load<state>(of_thread + from.first + i * from.step));
   return value;
 }
 template <class Folds, class Memory, class Team>
-DSL_DETAIL_KERNEL_FN void combine_sums_across_warps(typename Folds::accumulators& sums, const sharing& threads, const Memory& memory, const Team& team) {
-  Folds::visit([&]<class Fold, int J>() { nth_fold<J>(sums) = combine_across_warps<Fold>(nth_fold<J>(sums), threads, memory, team); });
+DSL_DETAIL_KERNEL_FN void combine_sums_across_warps(typename Folds::accumulators& sums, const sharing& threads,
+                                                    const Memory& memory, const Team& team) {
+  Folds::visit(
+      [&]<class Fold, int J>() { nth_fold<J>(sums) = combine_across_warps<Fold>(nth_fold<J>(sums), threads, memory, team); });
 }
 
-// Combines the first `count` sums of threads that share a result, and calls leave(sum, number) in all threads: those that own a result
-// have it.
+// Combines the first `count` sums of threads that share a result, and calls leave(sum, number) in all threads: those that own a
+// result have it.
 template <class Folds, int Slots, class Memory, class Team, class Leave>
-DSL_DETAIL_KERNEL_FN void combine_threads(typename Folds::accumulators (&sums)[Slots], int count, const sharing& threads, const Memory& memory,
-                                          const Team& team, const Leave& leave) {
+DSL_DETAIL_KERNEL_FN void combine_threads(typename Folds::accumulators (&sums)[Slots], int count, const sharing& threads,
+                                          const Memory& memory, const Team& team, const Leave& leave) {
   for (int step = 16; step > 0; step /= 2) {
     if (!halves_at(step, threads)) continue;
     DSL_DETAIL_UNROLL
@@ -71,7 +77,7 @@ struct sum_leaver {
   int owned;             // or -1
   std::int64_t partial;  // the number of the block's first partial result
   int owners;
-  bool ends;             // partial results have been combined
+  bool ends;  // partial results have been combined
   DSL_DETAIL_KERNEL_FN void operator()(const typename Body::accumulators& sum, int slot) const {
     if (owned < 0) return;
     if (ends || walk.partials_left == nullptr) {
@@ -82,8 +88,8 @@ struct sum_leaver {
   }
 };
 
-// A pass that reduces. A block's share of the elements becomes one result, or a partial one: then the last block of the group combines
-// them in the order of the blocks. `take(group, tile, sums)` adds a thread's elements of a tile to its sums.
+// A pass that reduces. A block's share of the elements becomes one result, or a partial one: then the last block of the group
+// combines them in the order of the blocks. `take(group, tile, sums)` adds a thread's elements of a tile to its sums.
 template <class Body, class Team, class Take>
 DSL_DETAIL_KERNEL_FN void reduce(Body& body, const fold_walk& walk, std::int64_t tiles, const Team& team, const Take& take) {
   using folds = typename Body::folds;
@@ -108,8 +114,9 @@ DSL_DETAIL_KERNEL_FN void reduce(Body& body, const fold_walk& walk, std::int64_t
   DSL_DETAIL_UNROLL
   for (int s = 0; s < most; ++s) left[s] = sums[s];
   const std::int64_t first = static_cast<std::int64_t>(group) * walk.partials;
-  combine_threads<folds>(left, slots, walk.threads, memory, team,
-                         sum_leaver<Body>{body, walk, walk.threads.owned_by(thread, threads), (first + split) * slots * owners, owners, false});
+  combine_threads<folds>(
+      left, slots, walk.threads, memory, team,
+      sum_leaver<Body>{body, walk, walk.threads.owned_by(thread, threads), (first + split) * slots * owners, owners, false});
   // Every block has read the scalars in device memory before the last one writes a result over them.
   if (walk.partials_taken == nullptr || (walk.tickets != nullptr && !team.is_last(walk.tickets + group, blocks))) return;
 
@@ -121,12 +128,14 @@ DSL_DETAIL_KERNEL_FN void reduce(Body& body, const fold_walk& walk, std::int64_t
   for (int s = 0; s < most; ++s) left[s] = folds::identities();
   DSL_DETAIL_ROLLED
   for (int b = thread >> across.log2_distance; b < walk.partials; b += across.parts()) {
-    const accumulators* const from = static_cast<const accumulators*>(walk.partials_taken) + (first + b) * slots * owners + (thread & (owners - 1));
+    const accumulators* const from =
+        static_cast<const accumulators*>(walk.partials_taken) + (first + b) * slots * owners + (thread & (owners - 1));
     DSL_DETAIL_UNROLL
     for (int s = 0; s < most; ++s)
       if (s < slots) folds::add(left[s], memory.template load<accumulators>(from + s * owners));
   }
-  combine_threads<folds>(left, slots, across, memory, team, sum_leaver<Body>{body, walk, across.owned_by(thread, threads), 0, owners, true});
+  combine_threads<folds>(left, slots, across, memory, team,
+                         sum_leaver<Body>{body, walk, across.owned_by(thread, threads), 0, owners, true});
 }
 
 /// Evaluates a pass.

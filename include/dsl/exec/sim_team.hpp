@@ -1,5 +1,5 @@
-// A kernel's memory and team in the simulator: each thread of the grid is a fiber, and all that it does with others goes through the
-// library, which checks it.
+// A kernel's memory and team in the simulator: each thread of the grid is a fiber, and all that it does with others goes through
+// the library, which checks it.
 #pragma once
 
 #include <dsl/exec/team.hpp>
@@ -13,8 +13,8 @@ struct simulated_thread {
   unsigned char* shared;  // the block's dynamic shared memory
 };
 
-// What follows throws memory_error, which names the kernel, the expression, the block and the thread, where a kernel does what a GPU does
-// not allow or answers differently each time. A thread that has to wait is left for another one.
+// What follows throws memory_error, which names the kernel, the expression, the block and the thread, where a kernel does what a
+// GPU does not allow or answers differently each time. A thread that has to wait is left for another one.
 
 /// Before a thread reads or writes so many bytes.
 DSL_FN void check_read(simulated_thread& self, const void* address, std::size_t bytes, std::size_t alignment);
@@ -48,7 +48,9 @@ struct simulated_memory {
     check_write(*self, address, sizeof(T), alignof(T));
     *address = value;
   }
-  template <class T> DSL_DETAIL_FN void copy_async(T* to, const T* from, bool = false) const { start_copy(*self, to, from, sizeof(T), alignof(T)); }
+  template <class T> DSL_DETAIL_FN void copy_async(T* to, const T* from, bool = false) const {
+    start_copy(*self, to, from, sizeof(T), alignof(T));
+  }
   DSL_DETAIL_FN void commit_copies() const { detail::commit_copies(*self); }
   template <int Pending> DSL_DETAIL_FN void wait_for_copies() const { detail::wait_for_copies(*self, Pending); }
   template <class T> DSL_DETAIL_FN void store_streaming(T* to, const T& value, bool) const { store(to, value); }
@@ -75,14 +77,20 @@ struct simulated_team {
     exchange(*self, &result, &value, sizeof(T), lane & 31);
     return result;
   }
-  template <class T> DSL_DETAIL_FN T shift_down(const T& value, int step) const { return from(value, (self->thread & 31) + step); }
+  template <class T> DSL_DETAIL_FN T shift_down(const T& value, int step) const {
+    return from(value, (self->thread & 31) + step);
+  }
   template <class T> DSL_DETAIL_FN T shift_up(const T& value, int step) const { return from(value, (self->thread & 31) - step); }
 
   DSL_DETAIL_FN unsigned next_ticket(unsigned* counter) const { return detail::next_ticket(*self, counter); }
   DSL_DETAIL_FN bool is_last(unsigned* counter, unsigned count) const { return detail::is_last(*self, counter, count); }
 
-  template <class T> DSL_DETAIL_FN void publish(tagged<T>* to, const tagged<T>& v) const { detail::publish(*self, to->word, v.word, tagged<T>::words); }
-  template <class T> DSL_DETAIL_FN void poll(tagged<T>& v, const tagged<T>* from) const { detail::poll(*self, v.word, from->word, tagged<T>::words); }
+  template <class T> DSL_DETAIL_FN void publish(tagged<T>* to, const tagged<T>& v) const {
+    detail::publish(*self, to->word, v.word, tagged<T>::words);
+  }
+  template <class T> DSL_DETAIL_FN void poll(tagged<T>& v, const tagged<T>* from) const {
+    detail::poll(*self, v.word, from->word, tagged<T>::words);
+  }
   DSL_DETAIL_FN void pause(unsigned) const {}
 
   template <class Tag, class T, int N> DSL_DETAIL_FN T* shared() const {
