@@ -135,14 +135,13 @@ std::vector<npy_file> open_files(file_path folder, const char* const* members, i
 }  // namespace
 
 checkpoint_files::checkpoint_files(file_path folder, const char* const* members, int variables)
-    : files_(new std::vector<npy_file>(open_files(folder, members, variables))) {}
-checkpoint_files::~checkpoint_files() { delete files_; }
+    : files_(open_files(folder, members, variables)) {}
 
-npy_file& checkpoint_files::variable(int i) { return (*files_)[static_cast<std::size_t>(i)]; }
+npy_file& checkpoint_files::variable(int i) { return files_[static_cast<std::size_t>(i)]; }
 
 std::int64_t checkpoint_files::steps() {
   std::int64_t steps = 0;
-  files_->back().read(&steps);
+  files_.back().read(&steps);
   return steps;
 }
 

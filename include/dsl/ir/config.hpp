@@ -99,26 +99,14 @@
 #define DSL_DETAIL_X86_LEVELS 0
 #endif
 
-// <complex> doubles the time of an otherwise empty nvcc compilation, 0.9 to 2.1 s (it brings <string> and the streams), and <vector> adds
-// a quarter, so they are left to those who use complex numbers, and copy to the host. libstdc++ declares the templates in namespace std
-// itself, which makes these declarations harmless.
+// <complex> doubles the time of an otherwise empty nvcc compilation, 0.9 to 2.1 s (it brings <string> and the streams), so it is left to
+// those who use complex numbers. libstdc++ declares the template in namespace std itself, which makes this declaration harmless.
 #include <cstddef>
-#if defined(__GLIBCXX__) && !defined(_GLIBCXX_DEBUG) && !_GLIBCXX_INLINE_VERSION
+#if defined(__GLIBCXX__)
 namespace std {
 template <class T>
 class complex;
-template <class T>
-class allocator;
-template <class T, class Allocator>
-class vector;
-}  // namespace std
+}
 #else
 #include <complex>
-#include <vector>
 #endif
-
-namespace dsl::detail {
-
-template <class T> using std_vector = std::vector<T, std::allocator<T>>;
-
-}  // namespace dsl::detail

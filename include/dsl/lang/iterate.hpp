@@ -1,6 +1,8 @@
 // Time loops.
 #pragma once
 
+#include <tuple>
+
 #include <dsl/lang/loop_options.hpp>
 #include <dsl/lang/loop_state.hpp>
 
@@ -187,20 +189,12 @@ auto run_loop(const loop_schedule& plan, const tuple<S&...>& variables, const Fo
   return histories;
 }
 
-/// Whether <tuple> has been included where this is first asked; says so where it has not.
-template <class... H>
-constexpr bool require_tuple() {
-  constexpr bool is_included = requires { sizeof(std::tuple<H...>); };
-  static_assert(is_included, "several histories are a std::tuple: include <tuple>");
-  return is_included;
-}
-
 /// One history, or several as a std::tuple.
 template <class... H>
 auto as_result(tuple<H...> all) {
   if constexpr (sizeof...(H) == 0) return all;
   else if constexpr (sizeof...(H) == 1) return std::move(get<0>(all));
-  else if constexpr (require_tuple<H...>()) return unpack([](auto&... h) { return std::tuple<H...>(std::move(h)...); }, all);
+  else return unpack([](auto&... h) { return std::tuple<H...>(std::move(h)...); }, all);
 }
 
 }  // namespace detail

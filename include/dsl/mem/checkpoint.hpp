@@ -17,13 +17,12 @@ class checkpoint_files {
   /// Throws file_error, also where there are not as many variables.
   checkpoint_files(file_path folder, const char* const* members, int variables);
   checkpoint_files(const checkpoint_files&) = delete;
-  ~checkpoint_files();
 
   npy_file& variable(int i);
   std::int64_t steps();
 
  private:
-  std_vector<npy_file>* files_;  // the variables', then that with the number of steps
+  std::vector<npy_file> files_;  // the variables', then that with the number of steps
 };
 
 template <class T, int R>

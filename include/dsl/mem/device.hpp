@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include <dsl/ir/config.hpp>
 #include <dsl/mem/error.hpp>
@@ -50,8 +51,8 @@ struct device_properties {
 /// Throws device_error if there is no such device.
 const device_properties& properties(device where);
 
-/// The GPUs (none without a driver), then host and sim, then those of kinds that were added. To call it, include <vector>.
-detail::std_vector<device> devices();
+/// The GPUs (none without a driver), then host and sim, then those of kinds that were added.
+std::vector<device> devices();
 
 /// Bytes of a GPU's memory, which arrays take from a pool (CUDA's default one of the device). On host and sim of the machine's,
 /// where there is no pool.

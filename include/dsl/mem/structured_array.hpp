@@ -38,15 +38,12 @@ class structured_array {
   device where() const noexcept { return bytes_.where(); }
   std::int64_t size() const noexcept { return bytes_.extent(0); }
 
-  /// A std::vector; the file that calls it includes <vector>. Waits for the work queued on them. Throws memory_error where there is no
-  /// memory.
-  auto copy_to_host() const {
-    if constexpr (detail::require_vector<T>()) {
-      detail::std_vector<T> host(static_cast<std::size_t>(size()));
-      detail::require_memory(bytes_.view().owner(), "copy_to_host");
-      detail::download(bytes_.view().owner(), bytes_.data(), host.data(), host.size() * sizeof(T));
-      return host;
-    }
+  /// Waits for the work queued on them. Throws memory_error where there is no memory.
+  std::vector<T> copy_to_host() const {
+    std::vector<T> host(static_cast<std::size_t>(size()));
+    detail::require_memory(bytes_.view().owner(), "copy_to_host");
+    detail::download(bytes_.view().owner(), bytes_.data(), host.data(), host.size() * sizeof(T));
+    return host;
   }
 
   /// The member at `offset` bytes of each struct.

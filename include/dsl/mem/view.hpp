@@ -1,6 +1,8 @@
 // Windows on an array's memory.
 #pragma once
 
+#include <vector>
+
 #include <dsl/ir/promotion.hpp>
 #include <dsl/mem/buffer.hpp>
 #include <dsl/mem/slice.hpp>
@@ -20,19 +22,11 @@ template <class E> inline constexpr bool is_one_value = E::rank == 0;
 template <class A>
 concept viewable = requires(const A& a) { a.view(); };
 
-/// Whether <vector> has been included where this is first asked; says so where it has not.
-template <class T>
-constexpr bool require_vector() {
-  constexpr bool is_included = requires { sizeof(std_vector<T>); };
-  static_assert(is_included, "copy_to_host() gives a std::vector: include <vector>");
-  return is_included;
-}
-
 /// n values on the host. Throws memory_error.
 template <class T>
-std_vector<T> host_vector(std::int64_t n) {
+std::vector<T> host_vector(std::int64_t n) {
   try {
-    return std_vector<T>(static_cast<std::size_t>(n));
+    return std::vector<T>(static_cast<std::size_t>(n));
   } catch (const std::exception&) {  // bad_alloc, or length_error
     throw_host_is_full(static_cast<std::size_t>(n), sizeof(T));
   }
@@ -119,21 +113,19 @@ class view {
   std::int64_t size() const noexcept { return detail::element_count(mapping()); }
   bool is_contiguous() const noexcept { return detail::is_contiguous(mapping()); }
 
-  /// The elements in row-major order, a std::vector. Waits for the work queued on them. Throws memory_error for a view without memory, and where
-  /// the host has no room for them. The file that calls it includes <vector>.
-  auto copy_to_host() const {
-    if constexpr (detail::require_vector<value_type>()) {
-      detail::require_memory(owner_, "copy_to_host");
-      auto host = detail::host_vector<value_type>(size());
-      if constexpr (std::is_same_v<value_type, bool>) {  // std::vector<bool> has no bytes to copy to
-        auto bytes = detail::host_vector<unsigned char>(size());
-        download(bytes.data());
-        for (std::size_t i = 0; i < bytes.size(); ++i) host[i] = bytes[i] != 0;
-      } else {
-        download(host.data());
-      }
-      return host;
+  /// The elements in row-major order. Waits for the work queued on them. Throws memory_error for a view without memory, and where the
+  /// host has no room for them.
+  std::vector<value_type> copy_to_host() const {
+    detail::require_memory(owner_, "copy_to_host");
+    auto host = detail::host_vector<value_type>(size());
+    if constexpr (std::is_same_v<value_type, bool>) {  // std::vector<bool> has no bytes to copy to
+      auto bytes = detail::host_vector<unsigned char>(size());
+      download(bytes.data());
+      for (std::size_t i = 0; i < bytes.size(); ++i) host[i] = bytes[i] != 0;
+    } else {
+      download(host.data());
     }
+    return host;
   }
   /// Into anything with data() and size(), which must be this view's. Waits.
   template <class Span>
