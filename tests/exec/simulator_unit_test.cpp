@@ -219,6 +219,9 @@ TEST_F(simulator, an_access_outside) {
                        if (team.block() == 1 && team.thread() == 5) memory.store(ints.data() + ints.size(), 1);
                      }),
             "an access outside every operand's memory, of 4 bytes, by block 1, thread 5 of kernel planted");
+  struct two { int first, second; };
+  EXPECT_EQ(error_of(one_warp, [this](auto memory, auto) { memory.template load<two>(ints.data() + ints.size() - 1); }),
+            "an access outside every operand's memory, of 8 bytes, by block 0, thread 0 of kernel planted");
   EXPECT_EQ(error_of(one_warp,
                      [this](auto memory, auto) { memory.template load<double>(reinterpret_cast<const char*>(ints.data()) + 4); }),
             "a misaligned access, of 8 bytes, by block 0, thread 0 of kernel planted");
