@@ -34,7 +34,11 @@ std::optional<int> back_end::find(std::string_view wanted) {
   return is_number ? std::optional(std::atoi(number.c_str() + 1)) : std::nullopt;
 }
 
-std::string back_end::spell(int index) const { return traits.is_numbered ? traits.name + (":" + std::to_string(index)) : traits.name; }
+std::string back_end::spell(int index) const {
+  std::string name = traits.name;
+  if (traits.is_numbered) name.append(":").append(std::to_string(index));
+  return name;
+}
 
 stream_state& back_end::default_stream(int index) {
   std::atomic<stream_state*>& place = default_streams_[index];
