@@ -57,6 +57,7 @@ class executor : public kernel_services {
   /// Null where kernels cannot be recorded on that stream now.
   virtual std::unique_ptr<kernel_graph> make_graph(const stream&) const { return nullptr; }
 
+  virtual scan_plan plan_scan(const scan_code& code, const operand* operands, const scan_space& s) const = 0;
   virtual void run_scan(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters,
                         const stream& on) const = 0;
 

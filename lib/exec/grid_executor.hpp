@@ -73,6 +73,7 @@ class grid_executor : public executor {
   loop_support supports(const loop& of) const override;
   loop_plan plan_loop(const loop& of, strategy how) const override;
   void run_loop(const loop& of, const loop_plan& p, const loop_steps& steps, const stream& on) const override;
+  scan_plan plan_scan(const scan_code& code, const operand* operands, const scan_space& s) const override;
   void run_scan(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters, const stream& on) const override;
 
  protected:

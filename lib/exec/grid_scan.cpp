@@ -19,7 +19,13 @@ struct tiled_scan {
   tiling tiles{};
 };
 
-tiled_scan plan_scan(const scan_space& s, const scan_code& code, const scan_policy& policy) {
+scan_kernel_number kernel_of(const scan_space& s) {
+  if (s.columns) return scan_of_columns;
+  if (!s.space.linear) return scan_of_rows;
+  return s.row < s.space.elements ? scan_of_linear_rows : scan_of_one_row;
+}
+
+tiled_scan tile_scan(const scan_space& s, const scan_code& code, const scan_policy& policy) {
   const geometry& g = s.space;
   tiled_scan made;
   scan_plan& p = made.plan;
@@ -72,7 +78,7 @@ class grid_scan {
  public:
   grid_scan(const grid_executor& kernels, const scan_kernels& compiled, const scan_code& code, const operand* operands, const scan_space& s,
             const scan_parameters& given, const stream& on)
-      : kernels_(kernels), compiled_(compiled), code_(code), operands_(operands), space_(s), parameters_(given), on_(on), tiled_(plan_scan(s, code, compiled.policy)), plan_(tiled_.plan) {}
+      : kernels_(kernels), compiled_(compiled), code_(code), operands_(operands), space_(s), parameters_(given), on_(on), tiled_(tile_scan(s, code, compiled.policy)), plan_(tiled_.plan) {}
 
   void run() {
     if (space_.columns) run_columns();
@@ -92,7 +98,7 @@ class grid_scan {
     s.on.set_zero(at, bytes, s.index, s.native);
     other_ = {at, bytes, false};
     kernel_parameters given = arguments();
-    launch(!space_.space.linear ? scan_of_rows : space_.row < space_.space.elements ? scan_of_linear_rows : scan_of_one_row, plan_.grid, given.data());
+    launch(kernel_of(space_), plan_.grid, given.data());
   }
 
   void run_columns() {
@@ -148,6 +154,17 @@ class grid_scan {
 };
 
 }  // namespace
+
+scan_plan grid_executor::plan_scan(const scan_code& code, const operand* operands, const scan_space& s) const {
+  const scan_kernels& kernels = compiled_for(s.space.where, compiled(code.kernels), nullptr, code.view, operands);
+  scan_plan p = tile_scan(s, code, kernels.policy).plan;
+  const kernel_attributes known =
+      attributes({kernels.kernel[kernel_of(s)], kernels.architectures, nullptr, code.view}, scan_block_threads, s.space.where.index);
+  p.registers = known.registers;
+  p.blocks_per_multiprocessor = known.blocks_per_multiprocessor > 0 ? known.blocks_per_multiprocessor : kernels.policy.blocks;
+  p.per_element = cost_of(code.view, [operands](std::uint64_t k) { return first_of_array(operands, static_cast<int>(k)); });
+  return p;
+}
 
 void grid_executor::run_scan(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters, const stream& on) const {
   const scan_kernels& kernels = compiled_for(s.space.where, compiled(code.kernels), nullptr, code.view, operands);

@@ -100,6 +100,12 @@ void run_scan(const scan_code& code, const operand* operands, const scan_request
   prepared(copy_code(size_of(temporary.type)), from_to, {}).run();
 }
 
+scan_plan plan_scan(const scan_code& code, const operand* operands, const scan_request& request) {
+  scan_space s;
+  lay_out_scan(s, code, operands, request.axis);
+  return executor::of(s.space.where).plan_scan(code, operands, s);
+}
+
 void fit_scan_target(operand& target, const std::int64_t* shape, int rank, bool flat) {
   std::int64_t elements = 1;
   for (int d = 0; d < rank; ++d) elements *= shape[d];

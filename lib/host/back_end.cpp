@@ -39,19 +39,26 @@ class host_executor final : public executor {
     run_on_host({of.code(), compiled(of), of.operands(), of.space(), nullptr}, steps.all.first + steps.done, steps.count);
   }
 
+  scan_plan plan_scan(const scan_code& code, const operand* operands, const scan_space& s) const override {
+    compiled_for(s.space.where, code.host, nullptr, code.view, operands);
+    scan_plan p{plan_of(s.space, code.lanes), {}};
+    p.per_element = cost_of(code.view, [operands](std::uint64_t k) { return first_of_array(operands, static_cast<int>(k)); });
+    p.along_columns = s.columns;
+    return p;
+  }
   void run_scan(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters, const stream&) const override {
     compiled_for(s.space.where, code.host, nullptr, code.view, operands);
     scan_on_host(code, operands, s, parameters);
   }
 
  private:
-  static plan plan_of(const prepared& pass) {
-    const geometry& g = pass.space();
+  static plan plan_of(const prepared& pass) { return plan_of(pass.space(), pass.code().pass.lanes); }
+  static plan plan_of(const geometry& g, int lanes) {
     plan p;
     p.where = g.where;
     p.path = g.linear ? "linear" : "strided";
     p.elements = g.elements;
-    p.lanes = pass.code().pass.lanes;
+    p.lanes = lanes;
     p.block = host_block;
     p.grid = pieces(g.elements, host_block);
     return p;

@@ -34,6 +34,9 @@ struct scan_request {
 /// were complete before the first write. Throws shape_error, device_error, memory_error or cuda_error.
 void run_scan(const scan_code& code, const operand* operands, const scan_request& request);
 
+/// How `run_scan` would run. Throws as it would.
+scan_plan plan_scan(const scan_code& code, const operand* operands, const scan_request& request);
+
 /// Gives a target the shape of what is scanned; where that is flattened, the target is of rank 1. Throws shape_error where it is
 /// not the shape of the scan.
 void fit_scan_target(operand& target, const std::int64_t* shape, int rank, bool flat);

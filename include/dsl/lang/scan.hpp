@@ -234,44 +234,52 @@ constexpr auto scan(F) {
 
 namespace detail {
 
-/// Scans what a pass gives, of which the inputs are the first ones of `all`, with room for the target behind them.
-template <int Inputs, class Target, class Operator, dtype A, dtype R, int Rank, class Operand, class Pass>
-void scan_elements(Target& target, const scan_expression<Operator, A, R, Rank, Operand>& e, operand* all, Pass elements) {
+/// Calls use(scan, operands) for a scan of what a pass gives, of which the inputs are the first ones of `all`, with room for the target
+/// behind them.
+template <int Inputs, class Target, class Operator, dtype A, dtype R, int Rank, class Operand, class Pass, class Use>
+void with_scan(Target& target, const scan_expression<Operator, A, R, Rank, Operand>&, operand* all, Pass elements, const Use& use) {
   using T = typename std::remove_cvref_t<Target>::value_type;
   constexpr bool flat = Rank != Operand::rank || Rank == 1;
   const scan_code& code = scan_code_for<dtype_v<T>, Inputs>(elements, operator_program<Operator, A>());
   geometry g;
   lay_out(g, all, Inputs, 0, 1, code.view);
-  const auto run_into = [&](const auto& to) {
+  const auto use_for = [&](const auto& to) {
     operand* at = all + Inputs;
     add_leaves(as_operand(to), at);
     fit_scan_target(all[Inputs], g.shape, g.shape_rank, flat);
-    run_scan(code, all, e.request);
+    use(code, all);
   };
   if constexpr (is_array<std::remove_cvref_t<Target>>) {
     if (!target.has_memory()) {
       dsl::extents<Rank> sizes{g.elements};
       if constexpr (!flat) sizes = first_of<Rank>(g.shape);
       array<T, Rank> made(sizes, g.where);
-      run_into(made);
+      use_for(made);
       target = std::move(made);
       return;
     }
   }
-  run_into(target);
+  use_for(target);
+}
+
+/// The same for an operand that one pass gives.
+template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand, class Use>
+void with_scan_of_one_pass(Target& target, const scan_expression<Operator, A, R, Rank, Operand>& e, const Use& use) {
+  using pass_type = typename element_pass<typename calls_of<Operand>::type, Operand, A>::one_pass::spelled;
+  static_assert(pass_type::folds::count == 0, "a formula with reductions gives one value, not the elements of a scan");
+  constexpr int inputs = inputs_of_kernel<leaf_count<Operand>>();
+  operand all[inputs + 1], *at = all;
+  add_leaves(e.operand, at);
+  with_scan<inputs>(target, e, all, pass_type{}, use);
 }
 
 /// Evaluates a scan, and before it the reductions inside its operand.
 template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand>
 void assign_scan(Target& target, const scan_expression<Operator, A, R, Rank, Operand>& e) {
   using compiled = element_pass<typename calls_of<Operand>::type, Operand, A>;
+  const auto run = [&e](const scan_code& code, const operand* all) { run_scan(code, all, e.request); };
   if constexpr (compiled::one_pass::is_one_pass) {
-    using pass_type = typename compiled::one_pass::spelled;
-    static_assert(pass_type::folds::count == 0, "a formula with reductions gives one value, not the elements of a scan");
-    constexpr int inputs = inputs_of_kernel<leaf_count<Operand>>();
-    operand all[inputs + 1], *at = all;
-    add_leaves(e.operand, at);
-    scan_elements<inputs>(target, e, all, pass_type{});
+    with_scan_of_one_pass(target, e, run);
   } else {
     using scheduled = typename compiled::several;
     constexpr int last = scheduled::passes - 1, inputs = inputs_of_kernel<scheduled::exact.pass[last].inputs>();
@@ -280,7 +288,7 @@ void assign_scan(Target& target, const scan_expression<Operator, A, R, Rank, Ope
     operand all[inputs + 1];
     for (int i = 0; i < inputs; ++i) all[i] = before.passes.last_inputs()[i];
     before.passes.assign_all_but_last();
-    scan_elements<inputs>(target, e, all, typename scheduled::template pass<last>{});
+    with_scan<inputs>(target, e, all, typename scheduled::template pass<last>{}, run);
   }
 }
 
@@ -295,6 +303,22 @@ void assign(Target&& target, const detail::scan_expression<Operator, A, R, Rank,
   static_assert(detail::is_writable<std::remove_reference_t<Target>>, "the target is const: an array that is, or a view that only reads");
   static_assert(assignable(dtype_v<typename target_type::value_type>, {R}), "the target's dtype is narrower than the scan's: use cumsum<T>(x), or dsl::cast on x");
   detail::assign_scan(target, e);
+}
+
+/// How a scan would run: tiles or chunks, grid, registers, cost. Runs nothing. Throws as the assignment would.
+template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand>
+scan_plan plan_of(Target& target, const detail::scan_expression<Operator, A, R, Rank, Operand>& e) {
+  using compiled = detail::element_pass<typename detail::calls_of<Operand>::type, Operand, A>;
+  static_assert(compiled::one_pass::is_one_pass, "plan_of takes one kernel: dsl::eval the reductions inside first");
+  scan_plan made;
+  if constexpr (compiled::one_pass::is_one_pass) {
+    const auto plan = [&](const detail::scan_code& code, const detail::operand* all) { made = plan_scan(code, all, e.request); };
+    const auto use = [&](auto& into) { detail::with_scan_of_one_pass(into, e, plan); };
+    std::conditional_t<detail::is_array<Target>, Target, int> fresh{};
+    if constexpr (detail::is_array<Target>) use(target.has_memory() ? target : fresh);
+    else use(target);
+  }
+  return made;
 }
 
 /// Evaluates a scan now, into an array.
