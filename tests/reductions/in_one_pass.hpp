@@ -13,7 +13,7 @@ struct formula_of<Rows, std::index_sequence<N...>> {
   template <class X> constexpr auto operator()(X x, X y) const { return std::tuple{written<Rows::all[N]>::of(x, y)...}; }
 };
 
-template <class... Symbol> std::tuple<dsl::scalar<dsl::element_t<Symbol::type.type>>...> scalars_for(std::tuple<Symbol...>);
+template <class... Symbol> std::tuple<dsl::scalar<dsl::element_t<Symbol::type.type>>...> scalars_for(dsl::detail::tuple<Symbol...>);
 
 /// The outcomes of Rows::all; y is x backwards.
 template <class Rows, class X, class Y>

@@ -96,6 +96,10 @@ template <class... Calls, class Operand, dtype A>
 struct element_pass<tuple<Calls...>, Operand, A> {
   using one_pass = compile<element_trace<Operand, A>, Calls...>;
   using several = scheduled<element_trace<Operand, A>, Calls...>;
+  static constexpr bool reduces = [] {
+    if constexpr (one_pass::is_one_pass) return one_pass::spelled::folds::count > 0;
+    else return false;
+  }();
 };
 
 // Deduced, not spelled, for the reason given at `code_for`.
@@ -266,7 +270,6 @@ void with_scan(Target& target, const scan_expression<Operator, A, R, Rank, Opera
 template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand, class Use>
 void with_scan_of_one_pass(Target& target, const scan_expression<Operator, A, R, Rank, Operand>& e, const Use& use) {
   using pass_type = typename element_pass<typename calls_of<Operand>::type, Operand, A>::one_pass::spelled;
-  static_assert(pass_type::folds::count == 0, "a formula with reductions gives one value, not the elements of a scan");
   constexpr int inputs = inputs_of_kernel<leaf_count<Operand>>();
   operand all[inputs + 1], *at = all;
   add_leaves(e.operand, at);
@@ -278,7 +281,14 @@ template <class Target, class Operator, dtype A, dtype R, int Rank, class Operan
 void assign_scan(Target& target, const scan_expression<Operator, A, R, Rank, Operand>& e) {
   using compiled = element_pass<typename calls_of<Operand>::type, Operand, A>;
   const auto run = [&e](const scan_code& code, const operand* all) { run_scan(code, all, e.request); };
-  if constexpr (compiled::one_pass::is_one_pass) {
+  if constexpr (compiled::one_pass::is_one_pass && compiled::reduces) {
+    static_assert(result_rank<Operand> > 0, "a formula with reductions gives one value, not the elements of a scan");
+    if constexpr (result_rank<Operand> > 0) {
+      const device_guard guard(home_of(e.operand, as_operand(target)));
+      const auto values = eval(e.operand);
+      assign_scan(target, scan_expression<Operator, A, R, Rank, operand_t<decltype(values)>>{as_operand(values), e.request});
+    }
+  } else if constexpr (compiled::one_pass::is_one_pass) {
     with_scan_of_one_pass(target, e, run);
   } else {
     using scheduled = typename compiled::several;
@@ -309,9 +319,10 @@ void assign(Target&& target, const detail::scan_expression<Operator, A, R, Rank,
 template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand>
 scan_plan plan_of(Target& target, const detail::scan_expression<Operator, A, R, Rank, Operand>& e) {
   using compiled = detail::element_pass<typename detail::calls_of<Operand>::type, Operand, A>;
-  static_assert(compiled::one_pass::is_one_pass, "plan_of takes one kernel: dsl::eval the reductions inside first");
+  constexpr bool is_one_kernel = compiled::one_pass::is_one_pass && !compiled::reduces;
+  static_assert(is_one_kernel, "plan_of takes one kernel: dsl::eval the reductions inside first");
   scan_plan made;
-  if constexpr (compiled::one_pass::is_one_pass) {
+  if constexpr (is_one_kernel) {
     const auto plan = [&](const detail::scan_code& code, const detail::operand* all) { made = plan_scan(code, all, e.request); };
     const auto use = [&](auto& into) { detail::with_scan_of_one_pass(into, e, plan); };
     std::conditional_t<detail::is_array<Target>, Target, int> fresh{};
