@@ -56,7 +56,7 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
   const bool columns_kept = g.kept != 0 && (g.kept >> (g.rank - 1) & 1) != 0;
   const kept_along kept = g.kept == 0 ? kept_along::none : columns_kept ? kept_along::columns : kept_along::rows;
   const sharing threads{log2_of(p.distance), log2_of(p.threads_a_result)};
-  kernel_parameters given({g.elements, p.tile.count, {g.count, p.splits, p.results_a_thread, threads, kept, nullptr, nullptr, stop, nullptr, p.splits}});
+  kernel_parameters given({g.elements, p.tile.count, {g.count, p.splits, p.results_a_thread, threads, kept, nullptr, nullptr, stop}});
   if (!g.linear) given.put(tiling_of(g, p));
   int shared = 0;
   for (int k = 0; k < count; ++k) {
@@ -105,6 +105,7 @@ void grid_executor::run_pass(const prepared& pass, const std::uint64_t* recorded
     scratch = scratch_of(on, bytes);
     fold_walk& reduction = given.header().folds;
     reduction.partials_left = scratch.partials, reduction.partials_taken = scratch.partials, reduction.tickets = scratch.tickets;
+    reduction.partials = p.splits;
     others[other_count++] = {scratch.partials, bytes, true};
     others[other_count++] = {scratch.tickets, static_cast<std::size_t>(p.groups) * sizeof(unsigned), false};
   }

@@ -60,7 +60,7 @@ struct fold_walk {
   unsigned* tickets;           // for each group: how many blocks have left theirs; null where results are not waited for
   const bool* stop;            // of a loop: whether it has ended; or null
   const void* partials_taken = nullptr;
-  std::int32_t partials = 1;   // of each group
+  std::int32_t partials = 0;   // of each group; 0 where its one block makes the results at once
 };
 
 /// A kernel's parameters, laid out so that the launcher can fill them without knowing the kernel: this, for the strided kernel a

@@ -136,7 +136,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
       constexpr int k = Inputs + I;
       const T result = static_cast<T>(nth<t.output()>(results));
       T* to = reinterpret_cast<T*>(args.operand[k].word);
-      if (to == nullptr) return;  // discarded
+      if (Pass::targets > 1 && to == nullptr) return;  // discarded
       if constexpr (Arguments::strided) to += offset[k] + x * args.strides[k][0] + y * args.strides[k][1];
       memory.store(to, result);
       if (args.operand[k].extra != 0) memory.store(reinterpret_cast<T*>(args.operand[k].extra), result);
