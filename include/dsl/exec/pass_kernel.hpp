@@ -30,6 +30,7 @@ DSL_DETAIL_KERNEL_FN fold_state<Fold> combine_across_warps(fold_state<Fold> valu
   if (threads.owned_by(thread, team.threads()) < 0) return value;
   const warp_leaders from = leaders_of(thread, threads);
   value = memory.template load<state>(of_thread + from.first);
+  DSL_DETAIL_UNROLL_BY_4  // by more, nvcc would, and takes more registers for the whole kernel
   for (int i = 1; i < from.count; ++i)
     value = combine<Fold>(value, memory.template load<state>(of_thread + from.first + i * from.step));
   return value;
