@@ -74,16 +74,16 @@ struct sum_leaver {
   int owned;             // or -1
   std::int64_t partial;  // the number of the block among those that leave partial results
   int owners;
-  bool ends;  // partial results have been combined
+  bool finishes;
   template <int N>
   DSL_DETAIL_KERNEL_FN void operator()(const accumulators (&sums)[N], int count, int first) const {
     if (owned < 0) return;
-    if (ends || walk.partials == 0) {
+    if (finishes) {
       DSL_DETAIL_UNROLL
       for (int s = 0; s < N; ++s)
         if (s < count) body.finish(sums[s], owned, first + s);
-    } else if (walk.partials_left != nullptr) {
-      accumulators* const to = static_cast<accumulators*>(walk.partials_left) + (partial * walk.slots + first) * owners + owned;
+    } else {
+      accumulators* const to = static_cast<accumulators*>(walk.partials) + (partial * walk.slots + first) * owners + owned;
       DSL_DETAIL_UNROLL
       for (int s = 0; s < N; ++s)
         if (s < count) body.memory.store(to + s * owners, sums[s]);
@@ -116,11 +116,15 @@ DSL_DETAIL_KERNEL_FN void reduce(Body& body, const fold_walk& walk, std::int64_t
   accumulators left[most];
   DSL_DETAIL_UNROLL
   for (int s = 0; s < most; ++s) left[s] = sums[s];
-  const std::int64_t first = static_cast<std::int64_t>(group) * walk.partials;
-  combine_threads<folds>(left, slots, walk.threads, memory, team,
-                         sum_leaver<Body>{body, walk, walk.threads.owned_by(thread, threads), first + split, owners, false});
+  const reduction_steps steps = walk.steps;
+  const std::int64_t first = static_cast<std::int64_t>(group) * walk.partial_count;
+  if (steps != reduction_steps::of_partials)
+    combine_threads<folds>(left, slots, walk.threads, memory, team,
+                           sum_leaver<Body>{body, walk, walk.threads.owned_by(thread, threads), first + split, owners,
+                                            steps == reduction_steps::whole});
+  if (steps == reduction_steps::whole || steps == reduction_steps::to_partials) return;
   // Every block has read the scalars in device memory before the last one writes a result over them.
-  if (walk.partials_taken == nullptr || (walk.tickets != nullptr && !team.is_last(walk.tickets + group, blocks))) return;
+  if (steps == reduction_steps::by_last_block && !team.is_last(walk.tickets + group, blocks)) return;
 
   // Partial results in the place of a tile's rows: each result is shared by threads that are as far apart as there are results.
   sharing across = walk.threads;
@@ -129,9 +133,9 @@ DSL_DETAIL_KERNEL_FN void reduce(Body& body, const fold_walk& walk, std::int64_t
   DSL_DETAIL_UNROLL
   for (int s = 0; s < most; ++s) left[s] = folds::identities();
   DSL_DETAIL_ROLLED
-  for (int b = thread >> across.log2_distance; b < walk.partials; b += across.parts()) {
+  for (int b = thread >> across.log2_distance; b < walk.partial_count; b += across.parts()) {
     const accumulators* const from =
-        static_cast<const accumulators*>(walk.partials_taken) + (first + b) * slots * owners + (thread & (owners - 1));
+        static_cast<const accumulators*>(walk.partials) + (first + b) * slots * owners + (thread & (owners - 1));
     DSL_DETAIL_UNROLL
     for (int s = 0; s < most; ++s)
       if (s < slots) folds::add(left[s], memory.template load<accumulators>(from + s * owners));
