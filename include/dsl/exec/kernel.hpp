@@ -96,8 +96,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     if constexpr (Arguments::strided) {
       if (args.folds.kept == kept_along::columns) x = owner * lanes + slot;
       if (args.folds.kept == kept_along::rows) y = owner + slot * args.tiles_of.rows;
+      if ((args.folds.kept == kept_along::columns && x >= width) || (args.folds.kept == kept_along::rows && y >= height)) return;
     }
-    if ((args.folds.kept == kept_along::columns && x >= width) || (args.folds.kept == kept_along::rows && y >= height)) return;
     using after = evaluator<typename Pass::results>;
     totals_source<typename after::inputs> from{*this, totals, {}};
     after::read(from);
