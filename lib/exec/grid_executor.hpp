@@ -68,7 +68,7 @@ class grid_executor : public executor {
   /// Queues the reduction of a pass's elements to partial results, which become those from number `first` on in each group of `all`.
   void reduce_to_partials(const prepared& pass, const partial_results& all, void* memory, std::int64_t first, const stream& on) const;
   /// Queues the computation of a pass's results from partial results; each is of `count` elements.
-  void finish_partials(const prepared& pass, const partial_results& all, const void* memory, std::int64_t count, const stream& on) const;
+  void finish_partials(const prepared& pass, const partial_results& all, void* memory, std::int64_t count, const stream& on) const;
 
   loop_support supports(const loop& of) const override;
   loop_plan plan_loop(const loop& of, strategy how) const override;

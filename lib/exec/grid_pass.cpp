@@ -56,7 +56,7 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
   const bool columns_kept = g.kept != 0 && (g.kept >> (g.rank - 1) & 1) != 0;
   const kept_along kept = g.kept == 0 ? kept_along::none : columns_kept ? kept_along::columns : kept_along::rows;
   const sharing threads{log2_of(p.distance), log2_of(p.threads_a_result)};
-  kernel_parameters given({g.elements, p.tile.count, {g.count, p.splits, p.results_a_thread, threads, kept, nullptr, nullptr, stop, nullptr, p.splits}});
+  kernel_parameters given({g.elements, p.tile.count, {g.count, p.splits, p.results_a_thread, threads, kept, nullptr, nullptr, stop}});
   if (!g.linear) given.put(tiling_of(g, p));
   int shared = 0;
   for (int k = 0; k < count; ++k) {
@@ -104,7 +104,10 @@ void grid_executor::run_pass(const prepared& pass, const std::uint64_t* recorded
     const std::size_t bytes = partials_of_plan(p, code).all_bytes();
     scratch = scratch_of(on, bytes);
     fold_walk& reduction = given.header().folds;
-    reduction.partials_left = scratch.partials, reduction.partials_taken = scratch.partials, reduction.tickets = scratch.tickets;
+    reduction.partials = scratch.partials;
+    reduction.tickets = scratch.tickets;
+    reduction.partial_count = p.splits;
+    reduction.steps = reduction_steps::by_last_block;
     others[other_count++] = {scratch.partials, bytes, true};
     others[other_count++] = {scratch.tickets, static_cast<std::size_t>(p.groups) * sizeof(unsigned), false};
   }
@@ -116,21 +119,26 @@ partial_results grid_executor::partials_of(const prepared& pass) const { return 
 void grid_executor::reduce_to_partials(const prepared& pass, const partial_results& all, void* memory, std::int64_t first, const stream& on) const {
   const reduction_plan p = plan_pass(pass);
   kernel_parameters given = pass_parameters(pass.code(), pass.operands(), pass.space(), p);
-  given.header().folds.partials_left = static_cast<unsigned char*>(memory) + static_cast<std::size_t>(first) * all.bytes;
-  given.header().folds.partials = static_cast<std::int32_t>(all.count);
+  fold_walk& reduction = given.header().folds;
+  reduction.partials = static_cast<unsigned char*>(memory) + static_cast<std::size_t>(first) * all.bytes;
+  reduction.partial_count = static_cast<std::int32_t>(all.count);
+  reduction.steps = reduction_steps::to_partials;
   const memory_range range{memory, all.all_bytes(), false};
   launch_pass(pass, p, given, &range, 1, on);
 }
 
 // A block a group, which has no tiles of its own.
-void grid_executor::finish_partials(const prepared& pass, const partial_results& all, const void* memory, std::int64_t count, const stream& on) const {
+void grid_executor::finish_partials(const prepared& pass, const partial_results& all, void* memory, std::int64_t count, const stream& on) const {
   reduction_plan p = plan_pass(pass);
   p.grid = p.groups;
   p.splits = 1;
   p.tile.count = 0;
   kernel_parameters given = pass_parameters(pass.code(), pass.operands(), pass.space(), p);
   fold_walk& reduction = given.header().folds;
-  reduction.count = count, reduction.partials_taken = memory, reduction.partials = static_cast<std::int32_t>(all.count);
+  reduction.count = count;
+  reduction.partials = memory;
+  reduction.partial_count = static_cast<std::int32_t>(all.count);
+  reduction.steps = reduction_steps::of_partials;
   const memory_range range{memory, all.all_bytes(), false};
   launch_pass(pass, p, given, &range, 1, on);
 }

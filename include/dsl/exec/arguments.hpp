@@ -47,6 +47,11 @@ struct sharing {
   }
 };
 
+/// What a launch that reduces does. whole: a group's one block makes its results; by_last_block: a group's blocks leave partial results,
+/// and the last one makes results of them; to_partials: they leave them for another launch; of_partials: that launch, which has one
+/// block a group and no tiles.
+enum class reduction_steps : std::int32_t { whole, by_last_block, to_partials, of_partials };
+
 /// How a kernel reduces. Its blocks work in groups of `splits`; a group makes the results of one tile's kept elements, and its blocks
 /// take its tiles in turn.
 struct fold_walk {
@@ -54,13 +59,11 @@ struct fold_walk {
   std::int32_t splits, slots;  // slots: results that a thread has sums for
   sharing threads;
   kept_along kept;
-  // Where a block leaves partial results, and where those are of which results are made; null for none. With both, the last block of a
-  // group makes them; of a launch that only makes them there are no tiles and one block a group.
-  void* partials_left;
-  unsigned* tickets;           // for each group: how many blocks have left theirs; null where results are not waited for
+  void* partials;              // the groups' partial results, or null
+  unsigned* tickets;           // by_last_block: for each group, how many blocks have left theirs
   const bool* stop;            // of a loop: whether it has ended; or null
-  const void* partials_taken = nullptr;
-  std::int32_t partials = 1;   // of each group
+  std::int32_t partial_count = 0;  // of each group
+  reduction_steps steps = reduction_steps::whole;
 };
 
 /// A kernel's parameters, laid out so that the launcher can fill them without knowing the kernel: this, for the strided kernel a

@@ -96,8 +96,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     if constexpr (Arguments::strided) {
       if (args.folds.kept == kept_along::columns) x = owner * lanes + slot;
       if (args.folds.kept == kept_along::rows) y = owner + slot * args.tiles_of.rows;
+      if ((args.folds.kept == kept_along::columns && x >= width) || (args.folds.kept == kept_along::rows && y >= height)) return;
     }
-    if ((args.folds.kept == kept_along::columns && x >= width) || (args.folds.kept == kept_along::rows && y >= height)) return;
     using after = evaluator<typename Pass::results>;
     totals_source<typename after::inputs> from{*this, totals, {}};
     after::read(from);
@@ -136,7 +136,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
       constexpr int k = Inputs + I;
       const T result = static_cast<T>(nth<t.output()>(results));
       T* to = reinterpret_cast<T*>(args.operand[k].word);
-      if (to == nullptr) return;  // discarded
+      if (Pass::targets > 1 && to == nullptr) return;  // discarded
       if constexpr (Arguments::strided) to += offset[k] + x * args.strides[k][0] + y * args.strides[k][1];
       memory.store(to, result);
       if (args.operand[k].extra != 0) memory.store(reinterpret_cast<T*>(args.operand[k].extra), result);

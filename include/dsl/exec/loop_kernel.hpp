@@ -29,10 +29,10 @@ class step_reduction {
     team.synchronize();
   }
 
-  /// What the threads of a block come to: its first thread has it; of the only block, all threads.
+  /// What the threads of a block come to: its first thread has it.
   DSL_DETAIL_KERNEL_FN partial_results of_block(partial_results mine, std::int64_t step) const {
     combine_warp(mine);
-    if (warps_ == 1) return team_.blocks() == 1 ? team_.from_lane(mine, 0) : mine;
+    if (warps_ == 1) return mine;
     partial_results* const of = of_warp_ + (step & 1) * most_warps;  // a warp may be one step ahead of another
     if (team_.lane() == 0) memory_.store(of + team_.warp(), mine);
     team_.synchronize();
@@ -40,12 +40,13 @@ class step_reduction {
     return mine;
   }
 
-  /// Tells all blocks what each has come to: each thread reads some of the others' and the block combines them, so that all
-  /// threads of all blocks have the same. A read that comes too early holds up the writes that it waits for: 132 blocks take 0.8
+  /// Tells all blocks what each has come to (`of_block`): each thread reads some of the others' and the block combines them, so that
+  /// all threads of all blocks have the same. A read that comes too early holds up the writes that it waits for: 132 blocks take 0.8
   /// microseconds with the pause, 1.2 without, and 1.7 where one warp reads all cells until all have come (docs/performance.md).
   DSL_DETAIL_KERNEL_FN partial_results exchange(const partial_results& of_block, void* cells, unsigned epoch) const {
     using cell = tagged<partial_results>;
     const int thread = team_.thread(), threads = team_.threads(), blocks = static_cast<int>(team_.blocks());
+    if (blocks == 1) return warps_ == 1 ? team_.from_lane(of_block, 0) : of_block;
     cell* const all = cells_of_step<partial_results>(cells, epoch, static_cast<unsigned>(blocks));
     if (thread == 0) team_.publish(all + team_.block(), cell(of_block, epoch));
     team_.pause(static_cast<unsigned>(3 * blocks / 2));
@@ -59,6 +60,7 @@ class step_reduction {
     }
     team_.synchronize_warp();
     combine_warp(read);
+    if (warps_ == 1) return team_.from_lane(read, 0);
     if (team_.lane() == 0) memory_.store(of_reader_ + team_.warp(), read);
     team_.synchronize();
     return combine_warps(of_reader_, blocks >= threads ? warps_ : (blocks + 31) / 32);
@@ -110,9 +112,9 @@ DSL_DETAIL_KERNEL_FN void run_loop(const loop_arguments<Inputs + Pass::targets>&
     loop.begin(mine);
     DSL_DETAIL_ROLLED
     for (std::int64_t k = 0; k < args.loop.steps; ++k) {
-      typename body::accumulators all = reduction.of_block(loop.step(mine, s.now, k), k);
-      if (team.blocks() > 1) all = reduction.exchange(all, args.loop.cells, args.loop.epoch + static_cast<unsigned>(k));
-      loop.finish(s, all, k);
+      const typename body::accumulators of_block = reduction.of_block(loop.step(mine, s.now, k), k);
+      const unsigned epoch = args.loop.epoch + static_cast<unsigned>(k);
+      loop.finish(s, reduction.exchange(of_block, args.loop.cells, epoch), k);
       if (team.block() == 0 && team.thread() == team.threads() - 1) loop.record_reduced(s.now, history);
       if (body::stops(s.now)) break;
     }

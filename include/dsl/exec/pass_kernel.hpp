@@ -30,6 +30,7 @@ DSL_DETAIL_KERNEL_FN fold_state<Fold> combine_across_warps(fold_state<Fold> valu
   if (threads.owned_by(thread, team.threads()) < 0) return value;
   const warp_leaders from = leaders_of(thread, threads);
   value = memory.template load<state>(of_thread + from.first);
+  DSL_DETAIL_UNROLL_BY_4  // by more, nvcc would, and takes more registers for the whole kernel
   for (int i = 1; i < from.count; ++i)
     value = combine<Fold>(value, memory.template load<state>(of_thread + from.first + i * from.step));
   return value;
@@ -41,8 +42,8 @@ DSL_DETAIL_KERNEL_FN void combine_sums_across_warps(typename Folds::accumulators
       [&]<class Fold, int J>() { nth_fold<J>(sums) = combine_across_warps<Fold>(nth_fold<J>(sums), threads, memory, team); });
 }
 
-// Combines the first `count` sums of threads that share a result, and calls leave(sum, number) in all threads: those that own a
-// result have it.
+// Combines the first `count` sums of threads that share a result, and calls leave(sums, count, number of the first) in all threads:
+// those that own a result have it.
 template <class Folds, int Slots, class Memory, class Team, class Leave>
 DSL_DETAIL_KERNEL_FN void combine_threads(typename Folds::accumulators (&sums)[Slots], int count, const sharing& threads,
                                           const Memory& memory, const Team& team, const Leave& leave) {
@@ -52,38 +53,40 @@ DSL_DETAIL_KERNEL_FN void combine_threads(typename Folds::accumulators (&sums)[S
     for (int s = 0; s < Slots; ++s)
       if (s < count) combine_with_lane<Folds>(sums[s], step, team);
   }
-  if (Slots <= 4 && !goes_across_warps(threads)) {
-    DSL_DETAIL_UNROLL
-    for (int s = 0; s < Slots; ++s)
-      if (s < count) leave(sums[s], s);
-    return;
-  }
+  if (Slots <= 4 && !goes_across_warps(threads)) return leave(sums, count, 0);
   DSL_DETAIL_ROLLED
   for (int slot = 0; slot < count; ++slot) {
-    typename Folds::accumulators mine = sums[0];
+    typename Folds::accumulators mine[] = {sums[0]};
     DSL_DETAIL_UNROLL
     for (int s = 1; s < Slots; ++s)  // an index that is not constant would put all of them into local memory
-      if (s == slot) mine = sums[s];
-    if (goes_across_warps(threads)) combine_sums_across_warps<Folds>(mine, threads, memory, team);
-    leave(mine, slot);
+      if (s == slot) mine[0] = sums[s];
+    if (goes_across_warps(threads)) combine_sums_across_warps<Folds>(mine[0], threads, memory, team);
+    leave(mine, 1, slot);
   }
 }
 
-// What a thread does with a sum that it owns: it is a result, or a partial one.
+// What a thread does with sums that it owns: they are results, or partial ones.
 template <class Body>
 struct sum_leaver {
+  using accumulators = typename Body::accumulators;
   Body& body;
   const fold_walk& walk;
   int owned;             // or -1
-  std::int64_t partial;  // the number of the block's first partial result
+  std::int64_t partial;  // the number of the block among those that leave partial results
   int owners;
-  bool ends;  // partial results have been combined
-  DSL_DETAIL_KERNEL_FN void operator()(const typename Body::accumulators& sum, int slot) const {
+  bool finishes;
+  template <int N>
+  DSL_DETAIL_KERNEL_FN void operator()(const accumulators (&sums)[N], int count, int first) const {
     if (owned < 0) return;
-    if (ends || walk.partials_left == nullptr) {
-      if (ends || walk.partials_taken == nullptr) body.finish(sum, owned, slot);
+    if (finishes) {
+      DSL_DETAIL_UNROLL
+      for (int s = 0; s < N; ++s)
+        if (s < count) body.finish(sums[s], owned, first + s);
     } else {
-      body.memory.store(static_cast<typename Body::accumulators*>(walk.partials_left) + partial + slot * owners + owned, sum);
+      accumulators* const to = static_cast<accumulators*>(walk.partials) + (partial * walk.slots + first) * owners + owned;
+      DSL_DETAIL_UNROLL
+      for (int s = 0; s < N; ++s)
+        if (s < count) body.memory.store(to + s * owners, sums[s]);
     }
   }
 };
@@ -113,12 +116,15 @@ DSL_DETAIL_KERNEL_FN void reduce(Body& body, const fold_walk& walk, std::int64_t
   accumulators left[most];
   DSL_DETAIL_UNROLL
   for (int s = 0; s < most; ++s) left[s] = sums[s];
-  const std::int64_t first = static_cast<std::int64_t>(group) * walk.partials;
-  combine_threads<folds>(
-      left, slots, walk.threads, memory, team,
-      sum_leaver<Body>{body, walk, walk.threads.owned_by(thread, threads), (first + split) * slots * owners, owners, false});
+  const reduction_steps steps = walk.steps;
+  const std::int64_t first = static_cast<std::int64_t>(group) * walk.partial_count;
+  if (steps != reduction_steps::of_partials)
+    combine_threads<folds>(left, slots, walk.threads, memory, team,
+                           sum_leaver<Body>{body, walk, walk.threads.owned_by(thread, threads), first + split, owners,
+                                            steps == reduction_steps::whole});
+  if (steps == reduction_steps::whole || steps == reduction_steps::to_partials) return;
   // Every block has read the scalars in device memory before the last one writes a result over them.
-  if (walk.partials_taken == nullptr || (walk.tickets != nullptr && !team.is_last(walk.tickets + group, blocks))) return;
+  if (steps == reduction_steps::by_last_block && !team.is_last(walk.tickets + group, blocks)) return;
 
   // Partial results in the place of a tile's rows: each result is shared by threads that are as far apart as there are results.
   sharing across = walk.threads;
@@ -127,9 +133,9 @@ DSL_DETAIL_KERNEL_FN void reduce(Body& body, const fold_walk& walk, std::int64_t
   DSL_DETAIL_UNROLL
   for (int s = 0; s < most; ++s) left[s] = folds::identities();
   DSL_DETAIL_ROLLED
-  for (int b = thread >> across.log2_distance; b < walk.partials; b += across.parts()) {
+  for (int b = thread >> across.log2_distance; b < walk.partial_count; b += across.parts()) {
     const accumulators* const from =
-        static_cast<const accumulators*>(walk.partials_taken) + (first + b) * slots * owners + (thread & (owners - 1));
+        static_cast<const accumulators*>(walk.partials) + (first + b) * slots * owners + (thread & (owners - 1));
     DSL_DETAIL_UNROLL
     for (int s = 0; s < most; ++s)
       if (s < slots) folds::add(left[s], memory.template load<accumulators>(from + s * owners));
