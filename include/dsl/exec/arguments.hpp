@@ -47,9 +47,9 @@ struct sharing {
   }
 };
 
-/// What a launch that reduces does. whole: a group's one block makes its results; by_last_block: a group's blocks leave partial results,
-/// and the last one makes results of them; to_partials: they leave them for another launch; of_partials: that launch, which has one
-/// block a group and no tiles.
+/// What a launch that reduces does. whole: a group's one block makes its results; by_last_block: a group's blocks leave partial
+/// results, and the last one makes results of them; to_partials: they leave them for another launch; of_partials: that launch,
+/// which has one block a group and no tiles.
 enum class reduction_steps : std::int32_t { whole, by_last_block, to_partials, of_partials };
 
 /// How a kernel reduces. Its blocks work in groups of `splits`; a group makes the results of one tile's kept elements, and its blocks
@@ -62,7 +62,7 @@ struct fold_walk {
   void* partials;              // the groups' partial results, or null
   unsigned* tickets;           // by_last_block: for each group, how many blocks have left theirs
   const bool* stop;            // of a loop: whether it has ended; or null
-  std::int32_t partial_count = 0;  // of each group
+  std::int32_t partial_count = 0;  // partial results of each group
   reduction_steps steps = reduction_steps::whole;
 };
 

@@ -18,7 +18,8 @@ template <int I, class T, int Lanes> DSL_DETAIL_FN pack<T, Lanes>& lanes_of(arra
 template <int I, class T, int Lanes> DSL_DETAIL_FN const pack<T, Lanes>& lanes_of(const array_lanes<I, T, Lanes>& h) { return h.group; }
 
 /// Hides how a value was computed from nvcc, which would otherwise compute it again in every row: a quarter more instructions.
-DSL_DETAIL_FN void keep_in_register([[maybe_unused]] int& value) {
+template <class Word> DSL_DETAIL_FN void keep_in_register([[maybe_unused]] Word& value) {
+  static_assert(sizeof(Word) == 4);
 #if DSL_DETAIL_ON_DEVICE
   asm volatile("" : "+r"(value));
 #endif

@@ -40,9 +40,10 @@ class step_reduction {
     return mine;
   }
 
-  /// Tells all blocks what each has come to (`of_block`): each thread reads some of the others' and the block combines them, so that
-  /// all threads of all blocks have the same. A read that comes too early holds up the writes that it waits for: 132 blocks take 0.8
-  /// microseconds with the pause, 1.2 without, and 1.7 where one warp reads all cells until all have come (docs/performance.md).
+  /// Tells all blocks what each has come to (`of_block`): each thread reads some of the others' and the block combines them, so
+  /// that all threads of all blocks have the same. A read that comes too early holds up the writes that it waits for: 132 blocks
+  /// take 0.8 microseconds with the pause, 1.2 without, and 1.7 where one warp reads all cells until all have come
+  /// (docs/performance.md).
   DSL_DETAIL_KERNEL_FN partial_results exchange(const partial_results& of_block, void* cells, unsigned epoch) const {
     using cell = tagged<partial_results>;
     const int thread = team_.thread(), threads = team_.threads(), blocks = static_cast<int>(team_.blocks());
@@ -112,8 +113,9 @@ DSL_DETAIL_KERNEL_FN void run_loop(const loop_arguments<Inputs + Pass::targets>&
     loop.begin(mine);
     DSL_DETAIL_ROLLED
     for (std::int64_t k = 0; k < args.loop.steps; ++k) {
+      unsigned epoch = args.loop.epoch + static_cast<unsigned>(k);
+      keep_in_register(epoch);  // computed before the block's partial results, for which the others wait
       const typename body::accumulators of_block = reduction.of_block(loop.step(mine, s.now, k), k);
-      const unsigned epoch = args.loop.epoch + static_cast<unsigned>(k);
       loop.finish(s, reduction.exchange(of_block, args.loop.cells, epoch), k);
       if (team.block() == 0 && team.thread() == team.threads() - 1) loop.record_reduced(s.now, history);
       if (body::stops(s.now)) break;

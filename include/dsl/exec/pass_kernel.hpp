@@ -42,8 +42,8 @@ DSL_DETAIL_KERNEL_FN void combine_sums_across_warps(typename Folds::accumulators
       [&]<class Fold, int J>() { nth_fold<J>(sums) = combine_across_warps<Fold>(nth_fold<J>(sums), threads, memory, team); });
 }
 
-// Combines the first `count` sums of threads that share a result, and calls leave(sums, count, number of the first) in all threads:
-// those that own a result have it.
+// Combines the first `count` sums of threads that share a result, and calls leave(sums, how many, number of the first) in all
+// threads: those that own a result have it.
 template <class Folds, int Slots, class Memory, class Team, class Leave>
 DSL_DETAIL_KERNEL_FN void combine_threads(typename Folds::accumulators (&sums)[Slots], int count, const sharing& threads,
                                           const Memory& memory, const Team& team, const Leave& leave) {
@@ -72,9 +72,9 @@ struct sum_leaver {
   Body& body;
   const fold_walk& walk;
   int owned;             // or -1
-  std::int64_t partial;  // the number of the block among those that leave partial results
-  int owners;
-  bool finishes;
+  std::int64_t partial;  // the block's number among those that leave partial results
+  int owners;            // threads of a block that own a result
+  bool finishes;         // what they own are results
   template <int N>
   DSL_DETAIL_KERNEL_FN void operator()(const accumulators (&sums)[N], int count, int first) const {
     if (owned < 0) return;
