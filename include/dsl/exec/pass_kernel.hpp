@@ -132,13 +132,18 @@ DSL_DETAIL_KERNEL_FN void reduce(Body& body, const fold_walk& walk, std::int64_t
   while (across.distance() < owners) ++across.log2_distance;
   DSL_DETAIL_UNROLL
   for (int s = 0; s < most; ++s) left[s] = folds::identities();
+  const accumulators* const of_group = static_cast<const accumulators*>(walk.partials) + first * slots * owners;
+  const std::uint32_t own = static_cast<std::uint32_t>(thread & (owners - 1));
   DSL_DETAIL_ROLLED
   for (int b = thread >> across.log2_distance; b < walk.partial_count; b += across.parts()) {
-    const accumulators* const from =
-        static_cast<const accumulators*>(walk.partials) + (first + b) * slots * owners + (thread & (owners - 1));
+    const std::uint32_t at = static_cast<std::uint32_t>(b) * static_cast<std::uint32_t>(slots * owners) + own;
+    accumulators partial[most];  // all are on their way before the first is added
     DSL_DETAIL_UNROLL
     for (int s = 0; s < most; ++s)
-      if (s < slots) folds::add(left[s], memory.template load<accumulators>(from + s * owners));
+      if (s < slots) partial[s] = memory.template load<accumulators>(of_group + (at + static_cast<std::uint32_t>(s * owners)));
+    DSL_DETAIL_UNROLL
+    for (int s = 0; s < most; ++s)
+      if (s < slots) folds::add(left[s], partial[s]);
   }
   combine_threads<folds>(left, slots, across, memory, team,
                          sum_leaver<Body>{body, walk, across.owned_by(thread, threads), 0, owners, true});
