@@ -37,8 +37,8 @@ const rows maps([] {
     });
     dot(n)
         .within(1e-3)
-        .by("hand", [](const folded<float>& x) { *x.out.data() = by_hand::dot(x.a.data(), x.b.data(), x.n); })
-        .by("par_unseq", [](const folded<float>& x) { *x.out.data() = par_unseq::dot(x.a.data(), x.b.data(), x.n); });
+        .by("hand", [](const reduced<float>& x) { *x.out.data() = by_hand::dot(x.a.data(), x.b.data(), x.n); })
+        .by("par_unseq", [](const reduced<float>& x) { *x.out.data() = par_unseq::dot(x.a.data(), x.b.data(), x.n); });
   }
   functions<float>(65'536);
   functions<double>(65'536);

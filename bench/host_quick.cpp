@@ -15,8 +15,8 @@ const rows quick([] {
         .by("hand", [](const arrays<float>& x) { by_hand::exp(x.out.data(), x.a.data(), x.n); })
         .by("par_unseq", [](const arrays<float>& x) { par_unseq::exp(x.out.data(), x.a.data(), x.n); });
     sum<float>(n)
-        .by("hand", [](const folded<float>& x) { *x.out.data() = by_hand::sum(x.a.data(), x.n); })
-        .by("par_unseq", [](const folded<float>& x) { *x.out.data() = par_unseq::sum(x.a.data(), x.n); })
+        .by("hand", [](const reduced<float>& x) { *x.out.data() = by_hand::sum(x.a.data(), x.n); })
+        .by("par_unseq", [](const reduced<float>& x) { *x.out.data() = par_unseq::sum(x.a.data(), x.n); })
         .within(1e-4);
   }
 });

@@ -9,10 +9,10 @@ namespace {
 
 const rows reductions([] {
   constexpr std::int64_t n = 1 << 24;
-  sum<float>(n).within(1e-3).by("hand", [](const folded<float>& x) { *x.out.data() = by_hand::sum(x.a.data(), x.n); });
-  fold<float>("min(a)", n, 1)
-      .by("dsl", [](const folded<float>& x) { x.out = dsl::min(x.a); })
-      .by("hand", [](const folded<float>& x) { *x.out.data() = by_hand::min(x.a.data(), x.n); });
+  sum<float>(n).within(1e-3).by("hand", [](const reduced<float>& x) { *x.out.data() = by_hand::sum(x.a.data(), x.n); });
+  reduction_work<float>("min(a)", n, 1)
+      .by("dsl", [](const reduced<float>& x) { x.out = dsl::min(x.a); })
+      .by("hand", [](const reduced<float>& x) { *x.out.data() = by_hand::min(x.a.data(), x.n); });
   variance(n);
   largest_at(n);
   map<float>("cumsum(a)", n, 2, "scan")

@@ -27,10 +27,10 @@ const rows calls([] {
   using x_t = arrays<float>;
   with_peers<sum_of_two, 2>(call_of<x_t>("a + b", 1000, 3).by("dsl", [](const x_t& x) { x.out = x.a + x.b; }));
   with_peers<next_of, 1>(call_of<x_t>("a + 1", 1 << 20, 2).by("dsl", [](const x_t& x) { x.out = x.a + 1; }));
-  call_of<folded<float>>("sum(a)", 1000, 1)
+  call_of<reduced<float>>("sum(a)", 1000, 1)
       .within(1e-4)
-      .by("dsl", [](const folded<float>& x) { x.out = dsl::sum(x.a); })
-      .by("CUB", [](const folded<float>& x) {
+      .by("dsl", [](const reduced<float>& x) { x.out = dsl::sum(x.a); })
+      .by("CUB", [](const reduced<float>& x) {
         return with_workspace([=](void* memory, std::size_t& size) {
           return cub::DeviceReduce::Sum(memory, size, x.a.data(), x.out.data(), x.n, stream());
         });

@@ -48,7 +48,7 @@ __global__ void sum_by_hand(float* out, const float* a, std::int64_t n) {
 
 /// CUB's sum of two operands' formula.
 template <class F> auto cub_sum_of_two(F f) {
-  return [f](const folded<float>& x) {
+  return [f](const reduced<float>& x) {
     const auto both = thrust::make_zip_iterator(x.a.data(), x.b.data());
     return with_workspace([=](void* memory, std::size_t& size) {
       return cub::DeviceReduce::TransformReduce(memory, size, both, x.out.data(), x.n, plus{}, thrust::make_zip_function(f), 0.0f,
@@ -59,8 +59,8 @@ template <class F> auto cub_sum_of_two(F f) {
 
 const rows whole_arrays([] {
   constexpr std::int64_t n = 1 << 27;
-  using x_t = folded<float>;
-  using place = folded<float, std::int64_t>;
+  using x_t = reduced<float>;
+  using place = reduced<float, std::int64_t>;
   for (const int log2n : {10, 12, 14, 16, 18, 20, 22, 24, 26, 27, 28}) {
     sum<float>(std::int64_t{1} << log2n)
         .within(1e-4)
@@ -77,12 +77,12 @@ const rows whole_arrays([] {
               x.out.data(), x.a.data(), x.n);
         });
   }
-  fold<float>("sum(a * exp(b))", n, 2)
+  reduction_work<float>("sum(a * exp(b))", n, 2)
       .within(1e-4)
       .by("dsl", [](const x_t& x) { x.out = dsl::sum(x.a * exp(x.b)); })
       .by("CUB", cub_sum_of_two(product_with_exponential{}));
   dot(n).within(1e-4).by("CUB", cub_sum_of_two(product{}));
-  fold<float>("norm(a)", n, 1).by("dsl", [](const x_t& x) { x.out = dsl::norm(x.a); });
+  reduction_work<float>("norm(a)", n, 1).by("dsl", [](const x_t& x) { x.out = dsl::norm(x.a); });
   variance(n);
   largest_at(n).by("CUB", [](const place& x) {
     const auto most = target<float, 0>(slot::second_out, 1);
@@ -90,12 +90,12 @@ const rows whole_arrays([] {
       return cub::DeviceReduce::ArgMax(memory, size, x.a.data(), most.data(), x.out.data(), x.n, stream());
     });
   });
-  fold<float>("min(a), max(a), mean(a)", n, 1).by("dsl", [](const x_t& x) {
+  reduction_work<float>("min(a), max(a), mean(a)", n, 1).by("dsl", [](const x_t& x) {
     const auto more = target<float>(slot::second_out, 2);
     auto most = more(0), mean = more(1);
     dsl::tie(x.out, most, mean) = std::tuple{dsl::min(x.a), dsl::max(x.a), dsl::mean(x.a)};
   });
-  fold<float>("larger magnitude", n, 1)
+  reduction_work<float>("larger magnitude", n, 1)
       .by("dsl",
           [](const x_t& x) {
             constexpr auto larger_magnitude = dsl::reduce([](auto x, auto y) { return where(abs(x) > abs(y), x, y); }, 0.0f);

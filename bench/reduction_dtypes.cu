@@ -11,7 +11,7 @@ template <class T, class R = T> auto sum_of() {
   return sum<T, R>((std::int64_t{1} << 29) / static_cast<std::int64_t>(sizeof(T)));
 }
 template <class T, class R = T> void sum_beside_cub() {
-  sum_of<T, R>().by("CUB", [](const folded<T, R>& x) {
+  sum_of<T, R>().by("CUB", [](const reduced<T, R>& x) {
     return with_workspace([=](void* memory, std::size_t& size) {
       return cub::DeviceReduce::Sum(memory, size, x.a.data(), x.out.data(), x.n, stream());
     });

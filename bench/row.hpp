@@ -90,7 +90,7 @@ template <class T, class Out = dsl::view<T>> struct arrays {
   dsl::view<const T> a, b, c;
   Out out;
 };
-template <class T, class R = T> using folded = arrays<T, dsl::view<R, 0>>;
+template <class T, class R = T> using reduced = arrays<T, dsl::view<R, 0>>;
 
 /// What a row does each time: `call(x)`, or, where that gives a function, as after having prepared something, that function.
 template <class X, class Call> std::function<void()> bound(const X& x, const Call& call) {

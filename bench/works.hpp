@@ -13,7 +13,7 @@ template <class T> work_on<arrays<T>> map(const char* name, std::int64_t n, int 
   return {group, dsl::dtype_v<T>, name, n, moved * static_cast<double>(sizeof(T))};
 }
 /// A work that makes one value of so many arrays.
-template <class T, class R = T> work_on<folded<T, R>> fold(const char* name, std::int64_t n, int moved) {
+template <class T, class R = T> work_on<reduced<T, R>> reduction_work(const char* name, std::int64_t n, int moved) {
   return {"reduction", dsl::dtype_v<T>, name, n, moved * static_cast<double>(sizeof(T))};
 }
 
@@ -53,16 +53,16 @@ inline auto black_scholes(std::int64_t n) {
 }
 
 template <class T, class R = T> auto sum(std::int64_t n) {
-  return fold<T, R>("sum(a)", n, 1).by("dsl", [](const folded<T, R>& x) { x.out = dsl::sum(x.a); });
+  return reduction_work<T, R>("sum(a)", n, 1).by("dsl", [](const reduced<T, R>& x) { x.out = dsl::sum(x.a); });
 }
 inline auto dot(std::int64_t n) {
-  return fold<float>("dot(a, b)", n, 2).by("dsl", [](const folded<float>& x) { x.out = dsl::dot(x.a, x.b); });
+  return reduction_work<float>("dot(a, b)", n, 2).by("dsl", [](const reduced<float>& x) { x.out = dsl::dot(x.a, x.b); });
 }
 inline auto variance(std::int64_t n) {
-  return fold<float>("var(a)", n, 1).by("dsl", [](const folded<float>& x) { x.out = dsl::var(x.a); });
+  return reduction_work<float>("var(a)", n, 1).by("dsl", [](const reduced<float>& x) { x.out = dsl::var(x.a); });
 }
 inline auto largest_at(std::int64_t n) {
-  return fold<float, std::int64_t>("argmax(a)", n, 1).by("dsl", [](const folded<float, std::int64_t>& x) {
+  return reduction_work<float, std::int64_t>("argmax(a)", n, 1).by("dsl", [](const reduced<float, std::int64_t>& x) {
     x.out = dsl::argmax(x.a);
   });
 }

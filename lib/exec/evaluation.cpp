@@ -29,18 +29,18 @@ bool is_same(const operand& a, const operand& b) {
          a.distance == b.distance && a.axis == b.axis && a.beyond == b.beyond;
 }
 
-std::uint32_t axes_within(const fold_axes& a) { return a.axes & ((1u << a.rank) - 1); }
+std::uint32_t axes_within(const reduction_axes& a) { return a.axes & ((1u << a.rank) - 1); }
 
 }  // namespace
 
-void check_shapes(const reduced_axes* spaces, int count, const operand* leaves) {
-  for (const reduced_axes* s = spaces; s != spaces + count; ++s)
+void check_shapes(const reduced_space* spaces, int count, const operand* leaves) {
+  for (const reduced_space* s = spaces; s != spaces + count; ++s)
     if (s->same_elements != nullptr) require_same_elements(s->same_elements, leaves + s->first, s->second - s->first, leaves + s->second, s->end - s->second);
 }
 
 class evaluation::passes {
  public:
-  passes(const schedule_view& plan, const program_code* const* codes, const operand* leaves, const reduced_axes* spaces, const part* expressions, int expression_count,
+  passes(const schedule_view& plan, const program_code* const* codes, const operand* leaves, const reduced_space* spaces, const operand_range* expressions, int expression_count,
          int targets);
   source source_of(int target) const;
   void bind(int target, const operand& elements);
@@ -63,8 +63,8 @@ class evaluation::passes {
   const schedule_view& plan_;
   const program_code* const* codes_;
   const operand* leaves_;
-  const reduced_axes* spaces_;
-  const part* expressions_;
+  const reduced_space* spaces_;
+  const operand_range* expressions_;
   int expression_count_;
   std::vector<pass_of_space> passes_;
   std::vector<operand> values_, targets_;
@@ -72,7 +72,7 @@ class evaluation::passes {
   std::vector<buffer_ref> memory_;
 };
 
-evaluation::passes::passes(const schedule_view& plan, const program_code* const* codes, const operand* leaves, const reduced_axes* spaces, const part* expressions,
+evaluation::passes::passes(const schedule_view& plan, const program_code* const* codes, const operand* leaves, const reduced_space* spaces, const operand_range* expressions,
                        int expression_count, int targets)
     : plan_(plan), codes_(codes), leaves_(leaves), spaces_(spaces), expressions_(expressions), expression_count_(expression_count),
       values_(static_cast<std::size_t>(plan.values)), targets_(static_cast<std::size_t>(targets)), stored_as_(static_cast<std::size_t>(plan.values), -1) {
@@ -112,23 +112,23 @@ void evaluation::passes::check_shapes(const pass_of_space& of, const pass_use& u
     return i;
   };
   if (use.space > 0) {
-    const reduced_axes& space = spaces_[use.space - 1];
+    const reduced_space& space = spaces_[use.space - 1];
     if (space.same_elements == nullptr) return;
     const int second = first_from(space.second);
     require_same_elements(space.same_elements, of.inputs.data(), second, of.inputs.data() + second, inputs - second);
-  } else if (codes_[of.number]->pass.view.folds_beside_arrays()) {
-    std::vector<part> parts;
+  } else if (codes_[of.number]->pass.view.reduces_beside_arrays()) {
+    std::vector<operand_range> ranges;
     for (int i = 0; i < expression_count_; ++i) {
       const int begin = first_from(expressions_[i].first), end = first_from(expressions_[i].first + expressions_[i].count);
-      if (end > begin) parts.push_back({begin, end - begin, expressions_[i].folds});
+      if (end > begin) ranges.push_back({begin, end - begin, expressions_[i].reduced});
     }
-    require_one_space(of.inputs.data(), parts.data(), static_cast<int>(parts.size()), codes_[of.number]->pass.view);
+    require_one_space(of.inputs.data(), ranges.data(), static_cast<int>(ranges.size()), codes_[of.number]->pass.view);
   }
 }
 
 bool evaluation::passes::has_same_operands(const pass_of_space& a, const pass_of_space& b) const {
   if (a.space == 0 || b.space == 0) return false;
-  const fold_axes &of_a = spaces_[a.space - 1].axes, &of_b = spaces_[b.space - 1].axes;
+  const reduction_axes &of_a = spaces_[a.space - 1].axes, &of_b = spaces_[b.space - 1].axes;
   return of_a.rank == of_b.rank && axes_within(of_a) == axes_within(of_b) && spaces_[a.space - 1].rank == spaces_[b.space - 1].rank &&
          std::equal(a.inputs.begin(), a.inputs.end(), b.inputs.begin(), is_same);
 }
@@ -161,7 +161,7 @@ void evaluation::passes::give_memory_to_values(pass_of_space& of) {
     operand& v = values_[static_cast<std::size_t>(o.value)];
     v.type = pass.type(static_cast<int>(i)), v.rank = spaces_[o.space - 1].rank;
     v.intermediate = true;
-    v.kind = v.rank == 0 ? operand_kind::fetched : operand_kind::array;
+    v.kind = v.rank == 0 ? operand_kind::device_scalar : operand_kind::array;
     if (v.rank > 0) shape_target(v.extents, v.rank, g, spaces_[o.space - 1].axes.axes, pass, of.inputs.data());
     std::int64_t step = 1;
     for (int d = v.rank - 1; d >= 0; --d) v.strides[d] = step, step *= v.extents[d];
@@ -240,7 +240,7 @@ void evaluation::passes::add_copies(const pass_of_space& p, statement& to) const
   }
 }
 
-evaluation::evaluation(const schedule_view& plan, const program_code* const* codes, const operand* leaves, const reduced_axes* spaces, const part* expressions,
+evaluation::evaluation(const schedule_view& plan, const program_code* const* codes, const operand* leaves, const reduced_space* spaces, const operand_range* expressions,
                        int expression_count, int targets)
     : passes_(new passes(plan, codes, leaves, spaces, expressions, expression_count, targets)) {}
 evaluation::~evaluation() { delete passes_; }

@@ -36,7 +36,7 @@ struct kernel_launch : kernel_entry {
 
 /// The partial results of a pass that reduces: for each group of results as many as blocks left, of one launch or of several. Those of a
 /// group lie side by side.
-struct partial_results {
+struct partial_results_layout {
   std::int64_t groups;
   std::int64_t count;  // of each group
   std::size_t bytes;   // of one
@@ -64,11 +64,11 @@ class grid_executor : public executor {
   // and layout, over elements of their own.
 
   /// What the first step leaves.
-  partial_results partials_of(const prepared& pass) const;
+  partial_results_layout partials_of(const prepared& pass) const;
   /// Queues the reduction of a pass's elements to partial results, which become those from number `first` on in each group of `all`.
-  void reduce_to_partials(const prepared& pass, const partial_results& all, void* memory, std::int64_t first, const stream& on) const;
+  void reduce_to_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t first, const stream& on) const;
   /// Queues the computation of a pass's results from partial results; each is of `count` elements.
-  void finish_partials(const prepared& pass, const partial_results& all, void* memory, std::int64_t count, const stream& on) const;
+  void finish_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t count, const stream& on) const;
 
   loop_support supports(const loop& of) const override;
   loop_plan plan_loop(const loop& of, strategy how) const override;

@@ -61,14 +61,14 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
   int shared = 0;
   for (int k = 0; k < count; ++k) {
     const operand& o = operands[k];
-    const walk& w = g.walks[k];
-    std::uint64_t extra = extra_of(o, w, g.rank);
-    if (o.kind == operand_kind::result) extra = recorded != nullptr ? recorded[k - inputs] : 0;
+    const operand_layout& w = g.layouts[k];
+    std::uint64_t descriptor = descriptor_of(o, w, g.rank);
+    if (o.kind == operand_kind::result) descriptor = recorded != nullptr ? recorded[k - inputs] : 0;
     if (o.kind == operand_kind::array && w.how == access::tiled) {
       const int tile = tile_bytes(p.tile.width, p.tile.height, size_of(o.type));
-      if (shared + tile <= p.tile.shared_bytes) extra = in_tile + static_cast<std::uint64_t>(shared), shared += tile;
+      if (shared + tile <= p.tile.shared_bytes) descriptor = in_tile + static_cast<std::uint64_t>(shared), shared += tile;
     }
-    given.put(argument{o.word[0], extra});
+    given.put(argument{o.word[0], descriptor});
   }
   if (!g.linear) given.put_strides(g, count);
   return given;
@@ -85,7 +85,7 @@ void grid_executor::launch_pass(const prepared& pass, const plan& p, kernel_para
 namespace {
 
 // The partial results of a launch that takes the plan.
-partial_results partials_of_plan(const reduction_plan& p, const program_code& code) {
+partial_results_layout partials_of_plan(const reduction_plan& p, const program_code& code) {
   return {p.groups, p.splits, static_cast<std::size_t>(p.results_a_thread * (p.block / p.threads_a_result) * code.pass.accumulator_bytes)};
 }
 
@@ -100,10 +100,10 @@ void grid_executor::run_pass(const prepared& pass, const std::uint64_t* recorded
   for (int i = 0; recorded != nullptr && i < code.outputs(); ++i)
     if (recorded[i] != 0) others[other_count++] = {reinterpret_cast<const void*>(recorded[i]), static_cast<std::size_t>(size_of(code.pass.view.type(i))), false};
   workspace scratch{};
-  if (code.folds() && p.splits > 1) {
+  if (code.reduces() && p.splits > 1) {
     const std::size_t bytes = partials_of_plan(p, code).all_bytes();
     scratch = scratch_of(on, bytes);
-    fold_walk& reduction = given.header().folds;
+    reduction_schedule& reduction = given.header().reduction;
     reduction.partials = scratch.partials;
     reduction.tickets = scratch.tickets;
     reduction.partial_count = p.splits;
@@ -114,12 +114,12 @@ void grid_executor::run_pass(const prepared& pass, const std::uint64_t* recorded
   launch_pass(pass, p, given, others, other_count, on);
 }
 
-partial_results grid_executor::partials_of(const prepared& pass) const { return partials_of_plan(plan_pass(pass), pass.code()); }
+partial_results_layout grid_executor::partials_of(const prepared& pass) const { return partials_of_plan(plan_pass(pass), pass.code()); }
 
-void grid_executor::reduce_to_partials(const prepared& pass, const partial_results& all, void* memory, std::int64_t first, const stream& on) const {
+void grid_executor::reduce_to_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t first, const stream& on) const {
   const reduction_plan p = plan_pass(pass);
   kernel_parameters given = pass_parameters(pass.code(), pass.operands(), pass.space(), p);
-  fold_walk& reduction = given.header().folds;
+  reduction_schedule& reduction = given.header().reduction;
   reduction.partials = static_cast<unsigned char*>(memory) + static_cast<std::size_t>(first) * all.bytes;
   reduction.partial_count = static_cast<std::int32_t>(all.count);
   reduction.steps = reduction_steps::to_partials;
@@ -128,13 +128,13 @@ void grid_executor::reduce_to_partials(const prepared& pass, const partial_resul
 }
 
 // A block a group, which has no tiles of its own.
-void grid_executor::finish_partials(const prepared& pass, const partial_results& all, void* memory, std::int64_t count, const stream& on) const {
+void grid_executor::finish_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t count, const stream& on) const {
   reduction_plan p = plan_pass(pass);
   p.grid = p.groups;
   p.splits = 1;
   p.tile.count = 0;
   kernel_parameters given = pass_parameters(pass.code(), pass.operands(), pass.space(), p);
-  fold_walk& reduction = given.header().folds;
+  reduction_schedule& reduction = given.header().reduction;
   reduction.count = count;
   reduction.partials = memory;
   reduction.partial_count = static_cast<std::int32_t>(all.count);

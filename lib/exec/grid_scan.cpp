@@ -130,7 +130,7 @@ class grid_scan {
     header.elements = g.elements, header.tiles = plan_.tiles;
     kernel_parameters given(header);
     if (!g.linear) given.put(tiled_.tiles);
-    for (int k = 0; k <= code_.inputs; ++k) given.put(argument{operands_[k].word[0], extra_of(operands_[k], g.walks[k], g.rank)});
+    for (int k = 0; k <= code_.inputs; ++k) given.put(argument{operands_[k].word[0], descriptor_of(operands_[k], g.layouts[k], g.rank)});
     if (!g.linear) given.put_strides(g, code_.inputs + 1);
     given.put(parameters_);
     return given;

@@ -11,8 +11,8 @@
 
 namespace dsl::detail {
 
-walk walk_of(const geometry& g, const operand& o) {
-  walk w{};
+operand_layout layout_of(const geometry& g, const operand& o) {
+  operand_layout w{};
   const int first = g.shape_rank - o.rank;
   w.axis = o.kind == operand_kind::neighbour && o.extents[o.axis] != 1 ? first + o.axis : -1;
   for (int d = 0; d < o.rank; ++d)
@@ -20,28 +20,28 @@ walk walk_of(const geometry& g, const operand& o) {
   return w;
 }
 
-std::array<int, max_rank> merge_dimensions(geometry& g, int count, const int (&order)[max_rank], int rank, std::uint32_t apart) {
+std::array<int, max_rank> merge_dimensions(geometry& g, int count, const int (&order)[max_rank], int rank, std::uint32_t unmerged) {
   std::array<int, max_rank> place{};
   for (int k = 0; k < count; ++k) {
-    const walk from = g.walks[k];
-    if (from.axis >= 0) apart |= 1u << from.axis;
-    g.walks[k].axis = -1;
+    const operand_layout from = g.layouts[k];
+    if (from.axis >= 0) unmerged |= 1u << from.axis;
+    g.layouts[k].axis = -1;
     for (int d = 0; d < rank; ++d) {
-      g.walks[k].strides[d] = from.strides[order[d]];
-      if (order[d] == from.axis) g.walks[k].axis = d;
+      g.layouts[k].strides[d] = from.strides[order[d]];
+      if (order[d] == from.axis) g.layouts[k].axis = d;
     }
   }
   g.rank = 0;
   for (int d = 0; d < rank; ++d) {
     const std::int64_t extent = g.shape[order[d]];
-    bool merges = d > 0 && ((apart >> order[d - 1] | apart >> order[d]) & 1) == 0;
-    for (int k = 0; merges && k < count; ++k) merges = walks_on(g.walks[k].strides[g.rank - 1], g.walks[k].strides[d], extent);
+    bool merges = d > 0 && ((unmerged >> order[d - 1] | unmerged >> order[d]) & 1) == 0;
+    for (int k = 0; merges && k < count; ++k) merges = strides_merge(g.layouts[k].strides[g.rank - 1], g.layouts[k].strides[d], extent);
     const int to = merges ? g.rank - 1 : g.rank++;
     g.extents[to] = merges ? g.extents[to] * extent : extent;
     place[static_cast<std::size_t>(d)] = to;
     for (int k = 0; k < count; ++k) {
-      g.walks[k].strides[to] = g.walks[k].strides[d];
-      if (g.walks[k].axis == d) g.walks[k].axis = to;
+      g.layouts[k].strides[to] = g.layouts[k].strides[d];
+      if (g.layouts[k].axis == d) g.layouts[k].axis = to;
     }
   }
   return place;
@@ -51,8 +51,8 @@ void move_dimension(geometry& g, int count, int from, int to) {
   const auto move_inwards = [&](std::int64_t* values) { std::rotate(values + from, values + from + 1, values + to + 1); };
   move_inwards(g.extents);
   for (int k = 0; k < count; ++k) {
-    move_inwards(g.walks[k].strides);
-    int& axis = g.walks[k].axis;
+    move_inwards(g.layouts[k].strides);
+    int& axis = g.layouts[k].axis;
     if (axis == from) axis = to;
     else if (axis > from && axis <= to) --axis;
   }
@@ -60,7 +60,7 @@ void move_dimension(geometry& g, int count, int from, int to) {
   g.kept = (g.kept & ~between) | (((g.kept & between) >> 1) & between) | bit << to;
 }
 
-bool is_wide(const geometry& g, const operand& o, const walk& w, int lanes) {
+bool is_wide(const geometry& g, const operand& o, const operand_layout& w, int lanes) {
   const auto size = static_cast<std::int64_t>(size_of(o.type)), vector = std::min<std::int64_t>(16, size * lanes);
   bool wide = (o.kind == operand_kind::array || o.kind == operand_kind::neighbour) && w.axis != g.rank - 1 && w.strides[g.rank - 1] == 1 && o.word[0] % static_cast<std::uint64_t>(vector) == 0;
   for (int d = 0; d + 1 < g.rank; ++d) wide = wide && w.strides[d] * size % vector == 0;
@@ -135,7 +135,7 @@ int order_dimensions(const geometry& g, const operand* all, int inputs, int outp
     for (int i = 0; i < inputs + outputs; ++i) {
       const int k = i < outputs ? inputs + i : i - outputs;
       if (all[k].kind == operand_kind::result || all[k].kind == operand_kind::position) continue;
-      const std::int64_t* const strides = g.walks[k].strides;
+      const std::int64_t* const strides = g.layouts[k].strides;
       const std::int64_t at_a = std::abs(strides[a]), at_b = std::abs(strides[b]);
       if (at_a != at_b && at_a != 0 && at_b != 0) return at_a > at_b;
     }
@@ -160,16 +160,16 @@ void simplify(geometry& g, const operand* all, int inputs, int outputs) {
   g.kept = 0;
   for (int k = inputs; k < count; ++k)
     for (int d = 0; d < g.rank; ++d)
-      if (all[k].kind == operand_kind::result && g.walks[k].strides[d] != 0) g.kept |= 1u << d;
+      if (all[k].kind == operand_kind::result && g.layouts[k].strides[d] != 0) g.kept |= 1u << d;
   if (g.kept != 0 || (g.rank > 0 && g.elements > 0)) return;
   g.rank = 1, g.extents[0] = g.elements;
-  for (int k = 0; k < count; ++k) g.walks[k].strides[0] = 1;
+  for (int k = 0; k < count; ++k) g.layouts[k].strides[0] = 1;
 }
 
 constexpr std::int64_t short_extent = 16;
 
 // An input whose elements lie side by side along dimension d and not along the innermost.
-bool lies_along(const geometry& g, int d, const operand& o, const walk& w) {
+bool lies_along(const geometry& g, int d, const operand& o, const operand_layout& w) {
   const std::int64_t inner = std::abs(w.strides[g.rank - 1]);
   return o.kind == operand_kind::array && inner > 1 && std::abs(w.strides[d]) == 1 && g.extents[d] >= short_extent &&
          g.extents[g.rank - 1] >= short_extent;
@@ -193,8 +193,8 @@ void order_for_blocks(geometry& g, int count) {
   };
   insert(g.extents, 1);
   for (int k = 0; k < count; ++k) {
-    insert(g.walks[k].strides, 0);
-    if (g.walks[k].axis == at) g.walks[k].axis = at + 1;
+    insert(g.layouts[k].strides, 0);
+    if (g.layouts[k].axis == at) g.layouts[k].axis = at + 1;
   }
   g.kept = (g.kept & ((1u << at) - 1)) | 2u << at;
 }
@@ -215,7 +215,7 @@ void choose_second(geometry& g, const operand* all, int inputs, int count) {
   int second = -1;
   for (int d = g.rank - 2; second < 0 && d >= 0; --d)
     for (int k = 0; k < inputs; ++k)
-      if (lies_along(g, d, all[k], g.walks[k])) second = d;
+      if (lies_along(g, d, all[k], g.layouts[k])) second = d;
   if (second < 0) {
     second = g.rank - 2;
     for (int d = g.rank - 3; d >= 0 && g.extents[second] < short_extent; --d)
@@ -224,7 +224,7 @@ void choose_second(geometry& g, const operand* all, int inputs, int count) {
   move_dimension(g, count, second, g.rank - 2);
 }
 
-access access_of(const geometry& g, const operand& o, const walk& w, bool is_input, int lanes) {
+access access_of(const geometry& g, const operand& o, const operand_layout& w, bool is_input, int lanes) {
   if (is_input && g.kept == 0 && g.rank > 1 && lies_along(g, g.rank - 2, o, w)) return access::tiled;
   return is_wide(g, o, w, lanes) ? access::wide : access::elements;
 }
@@ -297,27 +297,27 @@ void lay_out(geometry& g, const operand* all, int inputs, int outputs, int lanes
   if (needs_elements && pass.needs_elements && g.count == 0 && g.results > 0) raise<shape_error>("a reduction of no elements, which has no value: " + spell_pass(pass, all));
 
   for (int k = 0; k < count; ++k) {
-    g.walks[k] = {};
-    g.walks[k].axis = -1;
+    g.layouts[k] = {};
+    g.layouts[k].axis = -1;
     if (all[k].kind == operand_kind::position) {
       std::int64_t step = 1;
       for (int d = g.shape_rank - 1; d >= 0; --d)
-        if ((reduced >> d & 1) != 0) g.walks[k].strides[d] = g.shape[d] == 1 ? 0 : step, step *= g.shape[d];
+        if ((reduced >> d & 1) != 0) g.layouts[k].strides[d] = g.shape[d] == 1 ? 0 : step, step *= g.shape[d];
     }
     if (all[k].kind == operand_kind::result && all[k].rank > 0)
       for (int d = 0; d < all[k].rank; ++d)
-        if ((reduced >> d & 1) == 0 && g.shape[d] != 1) g.walks[k].strides[d] = all[k].strides[d];
-    if (has_elements(all[k])) g.walks[k] = walk_of(g, all[k]);
+        if ((reduced >> d & 1) == 0 && g.shape[d] != 1) g.layouts[k].strides[d] = all[k].strides[d];
+    if (has_elements(all[k])) g.layouts[k] = layout_of(g, all[k]);
   }
   simplify(g, all, inputs, outputs);
 
   g.linear = g.rank == 1 && g.kept == 0;
   for (int k = 0; k < count; ++k)
-    if (has_elements(all[k]) || all[k].kind == operand_kind::position) g.linear = g.linear && g.walks[k].strides[0] == 1 && all[k].kind != operand_kind::neighbour;
-    else if (g.kept == 0) std::fill_n(g.walks[k].strides, max_rank, 0);
+    if (has_elements(all[k]) || all[k].kind == operand_kind::position) g.linear = g.linear && g.layouts[k].strides[0] == 1 && all[k].kind != operand_kind::neighbour;
+    else if (g.kept == 0) std::fill_n(g.layouts[k].strides, max_rank, 0);
   if (g.kept != 0) executor::of(g.where).order_reduced(g, count);
   else if (!g.linear) choose_second(g, all, inputs, count);
-  for (int k = 0; k < count; ++k) g.walks[k].how = access_of(g, all[k], g.walks[k], k < inputs, lanes);
+  for (int k = 0; k < count; ++k) g.layouts[k].how = access_of(g, all[k], g.layouts[k], k < inputs, lanes);
 }
 
 void use_operands(const operand* all, int inputs, int outputs, const stream& on) {

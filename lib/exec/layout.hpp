@@ -13,11 +13,11 @@ inline std::int64_t pieces(std::int64_t n, std::int64_t length) { return (n + le
 inline bool has_elements(const operand& o) { return o.kind <= operand_kind::index; }
 
 /// An operand's strides along the dimensions of the shape: 0 where it is broadcast.
-walk walk_of(const geometry& g, const operand& o);
+operand_layout layout_of(const geometry& g, const operand& o);
 
-/// Takes `rank` dimensions of the shape, in that order, and merges neighbours that every operand walks as one, but for those `apart`
+/// Takes `rank` dimensions of the shape, in that order, and merges neighbours that every operand takes as one, but for those `unmerged`
 /// (a bit for each) and those along which neighbours are read. Gives the places to which the dimensions in the order went.
-std::array<int, max_rank> merge_dimensions(geometry& g, int count, const int (&order)[max_rank], int rank, std::uint32_t apart = 0);
+std::array<int, max_rank> merge_dimensions(geometry& g, int count, const int (&order)[max_rank], int rank, std::uint32_t unmerged = 0);
 
 /// Moves a dimension inwards, to another place.
 void move_dimension(geometry& g, int count, int from, int to);
@@ -30,7 +30,7 @@ void order_for_blocks(geometry& g, int count);
 void order_for_rows(geometry& g, int count);
 
 /// Whether vectors of `lanes` elements of an operand lie along the last dimension, each aligned.
-bool is_wide(const geometry& g, const operand& o, const walk& w, int lanes);
+bool is_wide(const geometry& g, const operand& o, const operand_layout& w, int lanes);
 
 /// Whether two operands in memory have an element in common. Where a search of some thousand steps does not tell, false.
 bool share_elements(const operand& a, const operand& b);

@@ -48,14 +48,14 @@ bool loop::is_closed() const {
 // Whether whole vectors of the variables can be moved.
 bool loop::is_aligned() const {
   for (int i = 0; i < compiled_->states; ++i)
-    if (operands_[static_cast<std::size_t>(i)].kind == operand_kind::array && space_.walks[i].how != access::wide) return false;
+    if (operands_[static_cast<std::size_t>(i)].kind == operand_kind::array && space_.layouts[i].how != access::wide) return false;
   return true;
 }
 
 strategy loop::choose() const {
   const executor& kernels = executor::of(where());
   const loop_support can = kernels.supports(*this);
-  const bool reduces = code_->folds(), closed = can.one_kernel && is_closed();
+  const bool reduces = code_->reduces(), closed = can.one_kernel && is_closed();
   const auto check = [&](bool possible, const char* why) {
     if (!possible) raise<device_error>(std::string("a loop was to run as ") + name_of(wanted_) + ", but " + why + ": " + spell_pass(code_->pass.view, operands_.data()));
   };
@@ -107,7 +107,7 @@ void loop::queue(const loop_plan& p, const loop_steps& steps) {
   if (is_one_kernel(p.loop)) return in_one_kernel(p, steps);
   // Scalars alone, until a condition: of the two kernels for a step only the loop's own, which reduces nothing here, looks whether the
   // loop has ended, and records in the same launch.
-  if (compiled_->stop >= 0 && !code_->folds() && kernels.supports(*this).carries_scalars) {
+  if (compiled_->stop >= 0 && !code_->reduces() && kernels.supports(*this).carries_scalars) {
     const loop_plan step = kernels.plan_loop(*this, strategy::elementwise);
     for (std::int64_t k = 0; k < steps.count; ++k) in_one_kernel(step, {steps.all, steps.done + k, 1, steps.histories});
     return;
@@ -119,7 +119,7 @@ void loop::queue(const loop_plan& p, const loop_steps& steps) {
 
 std::int64_t loop::run(const loop_steps& steps, const loop_watch* watch) {
   const std::int64_t count = steps.count;
-  if (count <= 0 || (code_->folds() ? space_.results == 0 : space_.elements == 0)) return count;
+  if (count <= 0 || (code_->reduces() ? space_.results == 0 : space_.elements == 0)) return count;
   const loop_plan p = make_plan();
   const stream on = stream::current(where());
   std::int64_t piece = steps_a_launch(p, watch != nullptr), queued = 0, reported = 0;

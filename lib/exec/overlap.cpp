@@ -15,7 +15,7 @@ namespace {
 
 struct span { std::uint64_t begin, end; };
 
-span bytes_of(const operand& o, const walk& w, const geometry& g) {
+span bytes_of(const operand& o, const operand_layout& w, const geometry& g) {
   std::int64_t low = 0, high = 0;
   for (int d = 0; d < g.rank; ++d) (w.strides[d] < 0 ? low : high) += (g.extents[d] - 1) * w.strides[d];
   const std::int64_t size = size_of(o.type);
@@ -24,7 +24,7 @@ span bytes_of(const operand& o, const walk& w, const geometry& g) {
 
 // Whether the elements of two operands lie between each other: columns of a matrix, every second element. They are whole numbers of a
 // distance that all strides have in common away from the first ones.
-bool lie_between(const operand& a, const walk& of_a, const operand& b, const walk& of_b, const geometry& g) {
+bool lie_between(const operand& a, const operand_layout& of_a, const operand& b, const operand_layout& of_b, const geometry& g) {
   const auto size_a = static_cast<std::uint64_t>(size_of(a.type)), size_b = static_cast<std::uint64_t>(size_of(b.type));
   std::uint64_t distance = 0;
   for (int d = 0; d < g.rank; ++d)
@@ -48,19 +48,19 @@ bool is_written_by_elements(const operand& o) { return o.kind == operand_kind::a
 
 bool overlaps(const operand* all, int inputs, int outputs, const geometry& g) {
   if (g.elements == 0) return false;
-  const bool folds = std::any_of(all + inputs, all + inputs + outputs, [](const operand& o) { return o.kind == operand_kind::result; });
+  const bool reduces = std::any_of(all + inputs, all + inputs + outputs, [](const operand& o) { return o.kind == operand_kind::result; });
   for (int i = inputs; i < inputs + outputs; ++i) {
     if (!is_written_by_elements(all[i])) continue;
-    const span mine = bytes_of(all[i], g.walks[i], g);
+    const span mine = bytes_of(all[i], g.layouts[i], g);
     for (int k = 0; k < i; ++k) {
       if (all[k].memory == nullptr || (all[k].kind == operand_kind::result && all[k].rank == 0)) continue;
-      const span other = all[k].kind == operand_kind::address ? bytes_of(*all[k].memory) : bytes_of(all[k], g.walks[k], g);
+      const span other = all[k].kind == operand_kind::address ? bytes_of(*all[k].memory) : bytes_of(all[k], g.layouts[k], g);
       if (mine.end <= other.begin || other.end <= mine.begin) continue;
-      if (all[k].kind != operand_kind::address && lie_between(all[i], g.walks[i], all[k], g.walks[k], g)) continue;
+      if (all[k].kind != operand_kind::address && lie_between(all[i], g.layouts[i], all[k], g.layouts[k], g)) continue;
       // Results, which come after the elements, may read a single value as well.
-      const bool in_place = k < inputs && all[i].kind == operand_kind::array && (all[k].kind == operand_kind::array || (all[k].kind == operand_kind::fetched && !folds));
+      const bool in_place = k < inputs && all[i].kind == operand_kind::array && (all[k].kind == operand_kind::array || (all[k].kind == operand_kind::device_scalar && !reduces));
       bool same = in_place && all[i].word[0] == all[k].word[0] && size_of(all[i].type) == size_of(all[k].type);
-      for (int d = 0; d < g.rank; ++d) same = same && (g.extents[d] == 1 || g.walks[i].strides[d] == g.walks[k].strides[d]);
+      for (int d = 0; d < g.rank; ++d) same = same && (g.extents[d] == 1 || g.layouts[i].strides[d] == g.layouts[k].strides[d]);
       if (!same) return true;
     }
   }
@@ -90,9 +90,9 @@ bool is_sum_of(const term* terms, std::size_t count, std::int64_t rest, int& ste
 // Elements i of a and j of b are one where first_a + sum of |stride_a| i = last_b - sum of |stride_b| j, both counted along positive strides.
 bool share_elements(const operand& a, const operand& b) {
   const int size = size_of(a.type);
-  const auto apart = static_cast<std::int64_t>(b.word[0] - a.word[0]);
-  if (a.memory == nullptr || a.memory != b.memory || size_of(b.type) != size || apart % size != 0) return false;
-  std::int64_t rest = apart / size;
+  const auto distance = static_cast<std::int64_t>(b.word[0] - a.word[0]);
+  if (a.memory == nullptr || a.memory != b.memory || size_of(b.type) != size || distance % size != 0) return false;
+  std::int64_t rest = distance / size;
   std::array<term, 2 * max_rank> terms;
   std::size_t count = 0;
   for (const operand* const o : {&a, &b})

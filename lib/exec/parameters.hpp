@@ -7,8 +7,8 @@
 
 namespace dsl::detail {
 
-/// An operand's `argument::extra`, but for a reduction's result and for tiles in shared memory.
-inline std::uint64_t extra_of(const operand& o, const walk& w, int rank) {
+/// An operand's `argument::descriptor`, but for a reduction's result and for tiles in shared memory.
+inline std::uint64_t descriptor_of(const operand& o, const operand_layout& w, int rank) {
   const reach how = w.how == access::wide ? in_vectors : by_elements;
   if (o.kind == operand_kind::array) return how;
   if (o.kind == operand_kind::address) return static_cast<std::uint64_t>(o.size);
@@ -26,7 +26,7 @@ class kernel_parameters {
   }
   void put_strides(const geometry& g, int operands) {
     for (int k = 0; k < operands; ++k)
-      for (int d = 0; d < max_rank; ++d) put(d < g.rank ? g.walks[k].strides[g.rank - 1 - d] : std::int64_t{0});
+      for (int d = 0; d < max_rank; ++d) put(d < g.rank ? g.layouts[k].strides[g.rank - 1 - d] : std::int64_t{0});
   }
   argument_header& header() { return *reinterpret_cast<argument_header*>(bytes_); }
   void* data() { return bytes_; }

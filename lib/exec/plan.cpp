@@ -125,7 +125,7 @@ int columns_of(std::int64_t inner, int lanes, int block) {
 void plan_transposing(reduction_plan& p, const geometry& g, const operand* inputs, int count) {
   int narrowest = 16;
   for (int k = 0; k < count; ++k)
-    if (g.walks[k].how == access::tiled) narrowest = std::min(narrowest, size_of(inputs[k].type));
+    if (g.layouts[k].how == access::tiled) narrowest = std::min(narrowest, size_of(inputs[k].type));
   const int side = narrowest >= 8 ? 32 : narrowest >= 2 ? 64 : 128;
   if (p.block % (side / p.lanes) != 0) return;
   const int columns = side / p.lanes;
@@ -133,7 +133,7 @@ void plan_transposing(reduction_plan& p, const geometry& g, const operand* input
   const int height = rows * std::max(1, side / rows);
   int bytes = 0;
   for (int k = 0; k < count; ++k) {
-    const int tile = g.walks[k].how == access::tiled ? tile_bytes(side, height, size_of(inputs[k].type)) : 0;
+    const int tile = g.layouts[k].how == access::tiled ? tile_bytes(side, height, size_of(inputs[k].type)) : 0;
     if (bytes + tile <= p.policy.tile_memory) bytes += tile;
   }
   if (bytes == 0) return;
@@ -223,7 +223,7 @@ reduction_plan make_plan(const geometry& g, const operand* inputs, int input_cou
   p.policy = policy;
   p.lanes = pass.lanes;
   const device_properties& device = properties(g.where);
-  const bool reduces = pass.view.folds > 0;
+  const bool reduces = pass.view.reductions > 0;
   const int most = attributes.max_block > 0 ? attributes.max_block : 1024;
   const bool fits = fixed.block % 32 == 0 && (!reduces || (fixed.block & (fixed.block - 1)) == 0);
   if (fixed.block < 0 || !fits || fixed.block > most)

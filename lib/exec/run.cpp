@@ -16,7 +16,7 @@ namespace dsl::detail {
 
 namespace {
 
-void require_apart(const operand& a, const operand& b, const pass_view& pass) {
+void require_disjoint(const operand& a, const operand& b, const pass_view& pass) {
   if (share_elements(a, b)) raise<shape_error>("two targets have an element in common: " + spell_pass(pass));
 }
 
@@ -26,7 +26,7 @@ prepared::prepared(const program_code& code, const operand* operands, const laun
     : code_(&code), operands_(operands, operands + code.inputs + code.outputs()), fixed_(fixed) {
   lay_out(space_, operands_.data(), code.inputs, code.outputs(), code.pass.lanes, code.pass.view);
   for (int i = code.inputs; i < code.inputs + code.outputs(); ++i)
-    for (int k = code.inputs; k < i; ++k) require_apart(operands_[static_cast<std::size_t>(i)], operands_[static_cast<std::size_t>(k)], code.pass.view);
+    for (int k = code.inputs; k < i; ++k) require_disjoint(operands_[static_cast<std::size_t>(i)], operands_[static_cast<std::size_t>(k)], code.pass.view);
 }
 
 cost prepared::cost_per_element() const {
@@ -99,23 +99,23 @@ void prepared::assign_all(prepared* passes, int count, std::vector<late_copy>& c
 
 void statement::add(const program_code& code, const operand* operands, const launch& fixed) {
   prepared made(code, operands, fixed);
-  for (const prepared& before : passes_) made.require_apart_from(before);
+  for (const prepared& before : passes_) made.require_disjoint_from(before);
   passes_.push_back(std::move(made));
 }
 
 void statement::copy(const operand& from, const operand& to, const pass_view& pass) {
-  for (const prepared& p : passes_) p.require_apart_from(to);
-  for (const prepared::late_copy& c : copies_) require_apart(c.to, to, pass);
+  for (const prepared& p : passes_) p.require_disjoint_from(to);
+  for (const prepared::late_copy& c : copies_) require_disjoint(c.to, to, pass);
   copies_.push_back({from, to});
 }
 
 void statement::assign() { prepared::assign_all(passes_.data(), static_cast<int>(passes_.size()), copies_); }
 
-void prepared::require_apart_from(const operand& other) const {
-  for (auto mine = operands_.begin() + code_->inputs; mine != operands_.end(); ++mine) require_apart(*mine, other, code_->pass.view);
+void prepared::require_disjoint_from(const operand& other) const {
+  for (auto mine = operands_.begin() + code_->inputs; mine != operands_.end(); ++mine) require_disjoint(*mine, other, code_->pass.view);
 }
-void prepared::require_apart_from(const prepared& other) const {
-  for (auto theirs = other.operands_.begin() + other.code_->inputs; theirs != other.operands_.end(); ++theirs) require_apart_from(*theirs);
+void prepared::require_disjoint_from(const prepared& other) const {
+  for (auto theirs = other.operands_.begin() + other.code_->inputs; theirs != other.operands_.end(); ++theirs) require_disjoint_from(*theirs);
 }
 
 void prepared::require_in_place() const {
@@ -124,19 +124,19 @@ void prepared::require_in_place() const {
 }
 
 void prepared::run(const std::uint64_t* recorded, const bool* stop) {
-  if (code_->folds() ? space_.results == 0 : space_.elements == 0) return;
+  if (code_->reduces() ? space_.results == 0 : space_.elements == 0) return;
   const stream on = stream::current(space_.where);
   use_operands(operands_.data(), code_->inputs, code_->outputs(), on);
   executor::of(space_.where).run_pass(*this, recorded, stop, on);
 }
 
-void require_one_space(const operand* all, const part* parts, int count, const pass_view& pass) {
+void require_one_space(const operand* all, const operand_range* ranges, int count, const pass_view& pass) {
   geometry first, other;
   for (int i = 0; i < count; ++i) {
     geometry& g = i == 0 ? first : other;
-    lay_out(g, all + parts[i].first, parts[i].count, 0, 1, pass_view{});
-    const auto folded = [&](int k) { return parts[k].folds.axes & ((1u << first.shape_rank) - 1); };
-    if (i > 0 && (g.shape_rank != first.shape_rank || !std::equal(g.shape, g.shape + g.shape_rank, first.shape) || folded(i) != folded(0)))
+    lay_out(g, all + ranges[i].first, ranges[i].count, 0, 1, pass_view{});
+    const auto reduced = [&](int k) { return ranges[k].reduced.axes & ((1u << first.shape_rank) - 1); };
+    if (i > 0 && (g.shape_rank != first.shape_rank || !std::equal(g.shape, g.shape + g.shape_rank, first.shape) || reduced(i) != reduced(0)))
       raise<shape_error>("reductions beside arrays, over another index space: assign them apart from each other: " + spell_pass(pass, all));
   }
 }
@@ -158,14 +158,14 @@ void require_distinct(const void* const* targets, int count) {
     if (std::find(targets, targets + i, targets[i]) != targets + i) raise<shape_error>("a target stands twice in one statement");
 }
 
-void shape_target(std::int64_t* extents, int rank, const geometry& g, std::uint32_t folded, const pass_view& pass, const operand* all) {
+void shape_target(std::int64_t* extents, int rank, const geometry& g, std::uint32_t reduced, const pass_view& pass, const operand* all) {
   int kept = 0;
-  for (int d = 0; d < g.shape_rank; ++d) kept += (folded >> d & 1) != 0 ? 0 : 1;
+  for (int d = 0; d < g.shape_rank; ++d) kept += (reduced >> d & 1) != 0 ? 0 : 1;
   if (rank != kept && rank != g.shape_rank)
     raise<shape_error>("an array of rank " + std::to_string(rank) + " without memory cannot take shape " + spell_shape(g.shape, g.shape_rank) + ": " + spell_pass(pass, all));
   for (int d = 0; d < g.shape_rank; ++d) {
-    const bool is_folded = (folded >> d & 1) != 0;
-    if (!is_folded || rank == g.shape_rank) *extents++ = is_folded ? 1 : g.shape[d];
+    const bool is_reduced = (reduced >> d & 1) != 0;
+    if (!is_reduced || rank == g.shape_rank) *extents++ = is_reduced ? 1 : g.shape[d];
   }
 }
 
@@ -175,18 +175,18 @@ operand position_operand() {
   return o;
 }
 
-void lie_along(operand& result, const fold_axes& folds) {
+void lie_along(operand& result, const reduction_axes& reduction) {
   const operand own = result;
-  const bool keeps_axes = own.rank == folds.rank;
-  result.kind = operand_kind::result, result.reduced = folds.axes;
-  result.rank = own.rank == 0 ? 0 : folds.rank;
+  const bool keeps_axes = own.rank == reduction.rank;
+  result.kind = operand_kind::result, result.reduced = reduction.axes;
+  result.rank = own.rank == 0 ? 0 : reduction.rank;
   for (int d = 0, k = 0; d < result.rank; ++d) {
-    const bool folded = (folds.axes >> d & 1) != 0;
-    if (folded && keeps_axes && own.extents[d] != 1)
+    const bool reduced = (reduction.axes >> d & 1) != 0;
+    if (reduced && keeps_axes && own.extents[d] != 1)
       raise<shape_error>("a reduction that keeps its axes has extent 1 along axis " + std::to_string(d) + " and cannot be assigned to shape " + spell_shape(own.extents, own.rank));
-    result.extents[d] = folded ? 1 : own.extents[keeps_axes ? d : k];
-    result.strides[d] = folded ? 0 : own.strides[keeps_axes ? d : k];
-    k += folded ? 0 : 1;
+    result.extents[d] = reduced ? 1 : own.extents[keeps_axes ? d : k];
+    result.strides[d] = reduced ? 0 : own.strides[keeps_axes ? d : k];
+    k += reduced ? 0 : 1;
   }
 }
 

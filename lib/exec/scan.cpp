@@ -27,12 +27,12 @@ int order_dimensions(const geometry& g, const operand& target, int axis, int (&o
   return rank;
 }
 
-// All arrays contiguous in the order of the walk, whose rows then need no dimension of their own.
+// All arrays contiguous in the order of the scan, whose rows then need no dimension of their own.
 bool is_linear(const geometry& g, const operand* operands, int count) {
   if (g.rank > 2) return false;
   for (int k = 0; k < count; ++k) {
     if (!has_elements(operands[k])) continue;
-    const std::int64_t* const s = g.walks[k].strides;
+    const std::int64_t* const s = g.layouts[k].strides;
     if (operands[k].kind == operand_kind::neighbour || s[g.rank - 1] != 1 || (g.rank == 2 && s[0] != g.extents[1])) return false;
   }
   return true;
@@ -45,9 +45,9 @@ void lay_out_scan(scan_space& s, const scan_code& code, const operand* operands,
   const int count = code.inputs + 1;
   lay_out(g, operands, code.inputs, 1, code.lanes, code.view);
   for (int k = 0; k < count; ++k) {
-    g.walks[k] = {};
-    g.walks[k].axis = -1;
-    if (has_elements(operands[k])) g.walks[k] = walk_of(g, operands[k]);
+    g.layouts[k] = {};
+    g.layouts[k].axis = -1;
+    if (has_elements(operands[k])) g.layouts[k] = layout_of(g, operands[k]);
   }
   int order[max_rank];
   const int rank = order_dimensions(g, operands[code.inputs], axis, order);
@@ -66,8 +66,8 @@ void lay_out_scan(scan_space& s, const scan_code& code, const operand* operands,
   g.linear = !s.columns && is_linear(g, operands, count);
   if (g.linear) g.rank = 1, g.extents[0] = g.elements;
   for (int k = 0; k < count; ++k) {
-    if (g.linear && has_elements(operands[k])) g.walks[k].strides[0] = 1;
-    g.walks[k].how = is_wide(g, operands[k], g.walks[k], code.lanes) ? access::wide : access::elements;
+    if (g.linear && has_elements(operands[k])) g.layouts[k].strides[0] = 1;
+    g.layouts[k].how = is_wide(g, operands[k], g.layouts[k], code.lanes) ? access::wide : access::elements;
   }
 }
 

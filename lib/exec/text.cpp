@@ -34,8 +34,8 @@ class speller {
       if (const head h{p_.heads[i]}; h.type() == r.type() && h.slot() == r.slot()) return i;
     return -1;
   }
-  // A fold is named by the last operation of its rule.
-  void fold(int number) {
+  // A reduction is named by the last operation of its rule.
+  void reduction(int number) {
     const program_view after = p_;
     p_ = pass_.rules[number];
     const int last = node_of(p_.output(0));
@@ -113,8 +113,8 @@ class speller {
     const head h{p_.heads[i]};
     const std::uint64_t payload = p_.payloads[i];
     const op_info& row = info(h.code());
-    if (h.code() == op::folded) {
-      fold(static_cast<int>(payload & 0xffff));
+    if (h.code() == op::reduced) {
+      reduction(static_cast<int>(payload & 0xffff));
     } else if (h.code() == op::count) {
       text_ += "count";
     } else if (reads(h.code())) {
@@ -155,7 +155,7 @@ class speller {
       if (mine < outer) text_ += ")";
     }
   }
-  static bool reads(op code) { return code <= op::fetch; }
+  static bool reads(op code) { return code <= op::load_scalar; }
 
   const pass_view& pass_;
   program_view p_{};

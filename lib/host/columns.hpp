@@ -29,7 +29,7 @@ inline host_memory allocate_columns(std::size_t count) { return allocate_host_me
 inline int padded_block(int valid) { return std::max(64, (valid + 63) / 64 * 64); }
 
 /// Whether an operand's elements lie one behind the other, so that the loop can work on them where they are.
-inline bool is_direct(const operand& o, const walk& w, const geometry& g) {
+inline bool is_direct(const operand& o, const operand_layout& w, const geometry& g) {
   std::int64_t step = 1;
   bool direct = o.kind == operand_kind::array;
   for (int d = g.rank - 1; d >= 0; --d) direct = direct && (w.strides[d] == step || g.extents[d] == 1), step *= g.extents[d];
@@ -40,7 +40,7 @@ inline unsigned char* direct_address(const operand& o, std::int64_t first) {
 }
 
 /// Whether positions among the elements of a result follow each other as those lie in the index space.
-inline bool counts_on(const walk& w, const geometry& g) {
+inline bool counts_on(const operand_layout& w, const geometry& g) {
   std::int64_t step = 1;
   bool counts = true;
   for (int d = g.rank - 1; d >= 0; --d)
@@ -56,12 +56,12 @@ class input_columns {
     for (int k = 0; k < count; ++k) {
       const operand& o = operands[k];
       if (o.kind == operand_kind::value) std::memcpy(column(k), o.word, sizeof o.word);
-      at_[k] = o.kind == operand_kind::fetched ? reinterpret_cast<const void*>(o.word[0]) : column(k);
-      direct_[k] = is_direct(o, space.walks[k], space);
-      const bool same = o.kind == operand_kind::value || o.kind == operand_kind::fetched;
+      at_[k] = o.kind == operand_kind::device_scalar ? reinterpret_cast<const void*>(o.word[0]) : column(k);
+      direct_[k] = is_direct(o, space.layouts[k], space);
+      const bool same = o.kind == operand_kind::value || o.kind == operand_kind::device_scalar;
       throughout_ = throughout_ && (direct_[k] || same);
       counts_ = counts_ || o.kind == operand_kind::position;
-      in_a_row_ = in_a_row_ && (direct_[k] || same || (o.kind == operand_kind::position && counts_on(space.walks[k], space)));
+      in_a_row_ = in_a_row_ && (direct_[k] || same || (o.kind == operand_kind::position && counts_on(space.layouts[k], space)));
     }
   }
 
@@ -86,7 +86,7 @@ class input_columns {
     if (!counts_) return;
     place_.move_to(first);
     for (int k = 0; k < count_; ++k)
-      if (operands_[k].kind == operand_kind::position) gather(column(k), operands_[k], space_, space_.walks[k], place_, 1), at_[k] = column(k);
+      if (operands_[k].kind == operand_kind::position) gather(column(k), operands_[k], space_, space_.layouts[k], place_, 1), at_[k] = column(k);
   }
 
   /// Elements first .. first + valid of every operand.
@@ -97,10 +97,10 @@ class input_columns {
       const operand& o = operands_[k];
       if (o.kind > operand_kind::position || valid == 0) continue;
       const unsigned char* at = nullptr;
-      if (valid == padded) at = direct_[k] ? direct_address(o, first) : lies_at(o, space_, space_.walks[k], place_, valid);
+      if (valid == padded) at = direct_[k] ? direct_address(o, first) : lies_at(o, space_, space_.layouts[k], place_, valid);
       if (at == nullptr) {
         const auto size = static_cast<std::size_t>(size_of(o.type));
-        gather(column(k), o, space_, space_.walks[k], place_, valid);
+        gather(column(k), o, space_, space_.layouts[k], place_, valid);
         // What follows the end repeats the last element, so that no function sees what the formula would not.
         repeat_last(column(k) + size * static_cast<std::size_t>(valid), size, padded - valid);
         at = column(k);

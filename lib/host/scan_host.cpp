@@ -34,7 +34,7 @@ class block_of_elements {
 
   unsigned char* results() const { return columns_.get() + column_bytes; }
   /// To the elements that were evaluated last.
-  void write(std::int64_t count) const { scatter(results(), target_, space_, space_.walks[code_.inputs], inputs_.place(), count); }
+  void write(std::int64_t count) const { scatter(results(), target_, space_, space_.layouts[code_.inputs], inputs_.place(), count); }
 
  private:
   const scan_code& code_;
@@ -161,23 +161,23 @@ void scan_columns_on_host(const scan_code& code, const operand* operands, const 
   const auto value_size = static_cast<std::size_t>(code.value_bytes), target_size = static_cast<std::size_t>(size_of(code.target));
   const std::size_t strip_bytes = value_size * static_cast<std::size_t>(width);
   const host_memory values = zeros(strip_bytes * static_cast<std::size_t>(outer * strips * chunks));
-  const auto before = [&](std::int64_t part, std::int64_t chunk) { return values.get() + strip_bytes * static_cast<std::size_t>(part * chunks + chunk); };
+  const auto before = [&](std::int64_t column_strip, std::int64_t chunk) { return values.get() + strip_bytes * static_cast<std::size_t>(column_strip * chunks + chunk); };
 
-  const auto columns_of = [&](std::int64_t part) { return std::min<std::int64_t>(host_block, across - part % strips * host_block); };
-  const auto joining = [&](std::int64_t part) {
-    return [&code, count = columns_of(part)](void* to, const void* from) { code.host->join_values(to, from, count); };
+  const auto columns_of = [&](std::int64_t column_strip) { return std::min<std::int64_t>(host_block, across - column_strip % strips * host_block); };
+  const auto joining = [&](std::int64_t column_strip) {
+    return [&code, count = columns_of(column_strip)](void* to, const void* from) { code.host->join_values(to, from, count); };
   };
   const auto pass = [&](bool last) {
     for_each(outer * strips * chunks, [&](const tbb::blocked_range<std::int64_t>& range) {
       block_of_elements block(code, operands, s.space);
       for (std::int64_t task = range.begin(); task != range.end(); ++task) {
-        const std::int64_t part = task / chunks, chunk = task % chunks, column = part % strips * host_block;
-        const std::int64_t end = std::min(rows, (chunk + 1) * chunk_rows), count = columns_of(part);
-        const auto join = joining(part);
+        const std::int64_t column_strip = task / chunks, chunk = task % chunks, column = column_strip % strips * host_block;
+        const std::int64_t end = std::min(rows, (chunk + 1) * chunk_rows), count = columns_of(column_strip);
+        const auto join = joining(column_strip);
         running_total values(strip_bytes);
-        const unsigned char *const before_chunk = last && chunk > 0 ? before(part, chunk) : nullptr, *earlier = nullptr;
+        const unsigned char *const before_chunk = last && chunk > 0 ? before(column_strip, chunk) : nullptr, *earlier = nullptr;
         for (std::int64_t row = chunk * chunk_rows; row < end; row += at_once) {
-          const std::int64_t together = std::min(at_once, end - row), at = (part / strips * rows + row) * across + column;
+          const std::int64_t together = std::min(at_once, end - row), at = (column_strip / strips * rows + row) * across + column;
           const unsigned char* const x = block.evaluate(at, together * count);
           for (std::int64_t k = 0; k < together; ++k) {
             const auto done = static_cast<std::size_t>(k * count);
@@ -188,7 +188,7 @@ void scan_columns_on_host(const scan_code& code, const operand* operands, const 
           }
           if (last) block.write(together * count);
         }
-        if (!last) std::memcpy(before(part, chunk), values.all(nullptr, join), strip_bytes);
+        if (!last) std::memcpy(before(column_strip, chunk), values.all(nullptr, join), strip_bytes);
       }
     });
   };
@@ -197,12 +197,12 @@ void scan_columns_on_host(const scan_code& code, const operand* operands, const 
     // Totals become what comes before.
     for_each(outer * strips, [&](const tbb::blocked_range<std::int64_t>& range) {
       const host_memory total = zeros(strip_bytes);
-      for (std::int64_t part = range.begin(); part != range.end(); ++part) {
-        const auto join = joining(part);
+      for (std::int64_t column_strip = range.begin(); column_strip != range.end(); ++column_strip) {
+        const auto join = joining(column_strip);
         running_total all(strip_bytes);
         for (std::int64_t c = 0; c < chunks; ++c) {
-          std::memcpy(total.get(), before(part, c), strip_bytes);
-          if (c > 0) std::memcpy(before(part, c), all.all(nullptr, join), strip_bytes);
+          std::memcpy(total.get(), before(column_strip, c), strip_bytes);
+          if (c > 0) std::memcpy(before(column_strip, c), all.all(nullptr, join), strip_bytes);
           all.add(total.get(), join);
         }
       }

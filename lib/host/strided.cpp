@@ -93,7 +93,7 @@ move_function unpacker(std::size_t size, std::int64_t step) {
 // Calls each(done, at, offset, run) for `count` elements from a place on: as many whole rows of the innermost dimension as there are
 // along the second one, or a part of a row. `at` is where they begin, `offset` where that lies.
 template <class Each>
-void for_rows(const geometry& g, const walk& w, const block_place& place, std::int64_t count, bool row_by_row, const Each& each) {
+void for_rows(const geometry& g, const operand_layout& w, const block_place& place, std::int64_t count, bool row_by_row, const Each& each) {
   const int last = g.rank - 1;
   const std::int64_t inner = last >= 0 ? g.extents[last] : 1, step = last >= 0 ? w.strides[last] : 0;
   std::int64_t at[max_rank] = {}, offset = 0;
@@ -117,12 +117,12 @@ void for_rows(const geometry& g, const walk& w, const block_place& place, std::i
 const unsigned char* address(const operand& o) { return reinterpret_cast<const unsigned char*>(o.word[0]); }
 
 // A neighbour's place along its axis; -1: it is zero.
-std::int64_t moved(const operand& o, const geometry& g, const walk& w, std::int64_t at) {
+std::int64_t moved(const operand& o, const geometry& g, const operand_layout& w, std::int64_t at) {
   return w.axis < 0 ? inside(o.beyond, -o.distance, 1) : inside(o.beyond, at - o.distance, g.extents[w.axis]);
 }
 
 // Neighbours along the innermost dimension: those that are there, and those beyond either end.
-void gather_along(unsigned char* column, const operand& o, const geometry& g, const walk& w, const unsigned char* row, std::int64_t x, std::int64_t count) {
+void gather_along(unsigned char* column, const operand& o, const geometry& g, const operand_layout& w, const unsigned char* row, std::int64_t x, std::int64_t count) {
   const auto size = static_cast<std::int64_t>(size_of(o.type));
   const std::int64_t n = g.extents[w.axis], step = w.strides[w.axis], end = x + count;
   const auto copy = [&](std::int64_t to, std::int64_t from, std::int64_t by, std::int64_t elements) {
@@ -143,7 +143,7 @@ void gather_along(unsigned char* column, const operand& o, const geometry& g, co
   beyond(until, end);
 }
 
-void gather_neighbours(unsigned char* column, const operand& o, const geometry& g, const walk& w, const block_place& place, std::int64_t count) {
+void gather_neighbours(unsigned char* column, const operand& o, const geometry& g, const operand_layout& w, const block_place& place, std::int64_t count) {
   const auto size = static_cast<std::int64_t>(size_of(o.type));
   const int last = g.rank - 1;
   const move_function move = packer(static_cast<std::size_t>(size), last >= 0 ? w.strides[last] : 0);
@@ -169,7 +169,7 @@ void block_place::move_to(std::int64_t first) {
   }
 }
 
-unsigned char* lies_at(const operand& o, const geometry& g, const walk& w, const block_place& place, std::int64_t count) {
+unsigned char* lies_at(const operand& o, const geometry& g, const operand_layout& w, const block_place& place, std::int64_t count) {
   const int last = g.rank - 1;
   if (last < 0 || o.kind > operand_kind::neighbour || w.strides[last] != 1 || place.at()[last] + count > g.extents[last]) return nullptr;
   std::int64_t offset = 0;
@@ -182,7 +182,7 @@ unsigned char* lies_at(const operand& o, const geometry& g, const walk& w, const
   return reinterpret_cast<unsigned char*>(o.word[0]) + offset * static_cast<std::int64_t>(size_of(o.type));
 }
 
-void gather(unsigned char* column, const operand& o, const geometry& g, const walk& w, const block_place& place, std::int64_t count) {
+void gather(unsigned char* column, const operand& o, const geometry& g, const operand_layout& w, const block_place& place, std::int64_t count) {
   if (o.kind == operand_kind::neighbour) return gather_neighbours(column, o, g, w, place, count);
   if (o.kind == operand_kind::array) {
     const auto size = static_cast<std::int64_t>(size_of(o.type));
@@ -199,7 +199,7 @@ void gather(unsigned char* column, const operand& o, const geometry& g, const wa
   });
 }
 
-void scatter(const unsigned char* column, const operand& o, const geometry& g, const walk& w, const block_place& place, std::int64_t count) {
+void scatter(const unsigned char* column, const operand& o, const geometry& g, const operand_layout& w, const block_place& place, std::int64_t count) {
   const auto size = static_cast<std::int64_t>(size_of(o.type));
   const move_function move = unpacker(static_cast<std::size_t>(size), g.rank > 0 ? w.strides[g.rank - 1] : 0);
   for_rows(g, w, place, count, false, [&](std::int64_t done, const std::int64_t*, std::int64_t offset, const run_of_rows& r) {

@@ -42,13 +42,13 @@ void append(mapping& m, std::int64_t extent, std::int64_t stride) {
   m.strides[m.rank++] = stride;
 }
 
-// A walk along an axis from `first`: an axis of at most one element keeps its stride, whose product with the step could overflow.
-void append_walk(mapping& m, std::int64_t extent, std::int64_t stride, std::int64_t first, std::int64_t step) {
+// The elements along an axis from `first`: an axis of at most one element keeps its stride, whose product with the step could overflow.
+void append_axis(mapping& m, std::int64_t extent, std::int64_t stride, std::int64_t first, std::int64_t step) {
   if (extent > 0) m.offset += first * stride;
   append(m, extent, extent > 1 ? stride * step : stride);
 }
 
-// Python's rule for a bound: from the end if negative, clipped to where a walk can start or stop.
+// Python's rule for a bound: from the end if negative, clipped to where a slice can start or stop.
 std::int64_t place(const bound& b, std::int64_t extent, bool backwards, std::int64_t omitted) {
   if (b.omitted) return omitted;
   const std::int64_t at = b.at < 0 ? b.at + extent : b.at;
@@ -63,7 +63,7 @@ void append_slice(mapping& to, const slice& s, std::int64_t extent, std::int64_t
   const std::uint64_t step = backwards ? -static_cast<std::uint64_t>(s.step) : static_cast<std::uint64_t>(s.step);
   const std::int64_t distance = backwards ? first - past : past - first;
   const auto count = distance > 0 ? static_cast<std::int64_t>((static_cast<std::uint64_t>(distance) - 1) / step) + 1 : 0;
-  append_walk(to, count, stride, first, s.step);
+  append_axis(to, count, stride, first, s.step);
 }
 
 }  // namespace
@@ -138,12 +138,12 @@ mapping reshape(const mapping& from, const std::int64_t* sizes, int rank) {
   }
   if (element_count(to.extents, rank, 1) != elements) fail("the numbers of elements differ");
 
-  // The axes that one stride walks, merged; a new axis lies within one of them or cannot be a view.
+  // The axes that one stride covers, merged; a new axis lies within one of them or cannot be a view.
   mapping runs;
   for (int d = 0; d < from.rank; ++d) {
     if (from.extents[d] == 1) continue;
     const int last = runs.rank - 1;
-    if (last >= 0 && walks_on(runs.strides[last], from.strides[d], from.extents[d]))
+    if (last >= 0 && strides_merge(runs.strides[last], from.strides[d], from.extents[d]))
       runs.extents[last] *= from.extents[d], runs.strides[last] = from.strides[d];
     else append(runs, from.extents[d], from.strides[d]);
   }
@@ -183,7 +183,7 @@ mapping flip(const mapping& from, int axis) {
   const int flipped = axis_of(from, axis, from.rank, "flip");
   mapping to{0, {}, {}, from.offset};
   for (int d = 0; d < from.rank; ++d) {
-    if (d == flipped) append_walk(to, from.extents[d], from.strides[d], from.extents[d] - 1, -1);
+    if (d == flipped) append_axis(to, from.extents[d], from.strides[d], from.extents[d] - 1, -1);
     else append(to, from.extents[d], from.strides[d]);
   }
   return to;

@@ -5,8 +5,8 @@
 
 namespace dsl::detail {
 
-/// Whether a dimension and the one inside it are walked as one: the outer stride is where the inner walk ends.
-inline bool walks_on(std::int64_t outer_stride, std::int64_t stride, std::int64_t extent) {
+/// Whether a dimension and the one inside it are one: the outer stride is where the inner dimension ends.
+inline bool strides_merge(std::int64_t outer_stride, std::int64_t stride, std::int64_t extent) {
   std::int64_t end = 0;
   return !__builtin_mul_overflow(stride, extent, &end) && outer_stride == end;
 }

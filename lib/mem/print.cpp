@@ -51,8 +51,8 @@ template <class T>
 std::string shortest(T x) {
   // Slightly above as well: a power of two has twice the room above as below.
   for (int digits = 0;; ++digits)
-    for (const double near : {to_double(x), to_double(x) * (1 + 0x1p-12)})
-      if (const std::string line = formatted("%.*e", digits, near); T(std::strtof(line.c_str(), nullptr)).bits == x.bits)
+    for (const double candidate : {to_double(x), to_double(x) * (1 + 0x1p-12)})
+      if (const std::string line = formatted("%.*e", digits, candidate); T(std::strtof(line.c_str(), nullptr)).bits == x.bits)
         return line;
 }
 
@@ -251,15 +251,15 @@ excerpt excerpt_of(const mapping& whole) {
 }
 
 // Copies the block that starts at `to` and its corresponding one, halving each shortened axis from `axis` on, to packed host memory.
-void fetch(const excerpt& e, int axis, mapping from, mapping to, std::size_t size, const buffer_ref& owner, const void* origin,
+void copy_shown(const excerpt& e, int axis, mapping from, mapping to, std::size_t size, const buffer_ref& owner, const void* origin,
            unsigned char* packed) {
   while (axis < from.rank && e.whole.extents[axis] == e.shown.extents[axis]) ++axis;
   if (axis < from.rank) {
     from.extents[axis] = to.extents[axis] = edge;
-    fetch(e, axis + 1, from, to, size, owner, origin, packed);
+    copy_shown(e, axis + 1, from, to, size, owner, origin, packed);
     from.offset += (e.whole.extents[axis] - edge) * from.strides[axis];
     to.offset += edge * to.strides[axis];
-    return fetch(e, axis + 1, from, to, size, owner, origin, packed);
+    return copy_shown(e, axis + 1, from, to, size, owner, origin, packed);
   }
   std::vector<unsigned char> block(static_cast<std::size_t>(element_count(from)) * size);
   download(owner, origin, from, size, block.data());
@@ -351,7 +351,7 @@ text to_text(dtype type, const buffer_ref& owner, const void* origin, const mapp
   const excerpt e = excerpt_of(elements);
   const auto size = static_cast<std::size_t>(size_of(type));
   std::vector<unsigned char> bytes(static_cast<std::size_t>(element_count(e.shown)) * size);
-  fetch(e, 0, e.whole, e.shown, size, owner, origin, bytes.data());
+  copy_shown(e, 0, e.whole, e.shown, size, owner, origin, bytes.data());
   return text(print_as(type, e, bytes.data(), std::make_integer_sequence<int, dtype_count>{}).c_str());
 }
 

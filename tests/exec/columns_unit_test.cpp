@@ -32,7 +32,7 @@ struct laid_out {
   }
   std::int64_t offset(int k, const shape_of_test& at) const {
     std::int64_t sum = 0;
-    for (int d = 0; d < space.rank; ++d) sum += at[static_cast<std::size_t>(d)] * space.walks[k].strides[d];
+    for (int d = 0; d < space.rank; ++d) sum += at[static_cast<std::size_t>(d)] * space.layouts[k].strides[d];
     return sum;
   }
   std::int64_t size() const { return static_cast<std::int64_t>(places.size()); }
@@ -90,19 +90,19 @@ TEST(columns, have_the_elements_of_an_array) {
       const auto at = [&](const shape_of_test& p) { return in.data() + (in.first + l.offset(0, p)) * size; };
       const bytes want = elements_of(l, 0, first, count, at);
       bytes got(want.size() + 1, 0xcd);
-      gather(got.data(), l.operands[0], l.space, l.space.walks[0], place, count);
+      gather(got.data(), l.operands[0], l.space, l.space.layouts[0], place, count);
       ASSERT_EQ(got.back(), 0xcd) << round;
       got.pop_back();
       ASSERT_EQ(got, want) << "round " << round << ", " << count << " elements from " << first;
       // They are said to lie side by side where they do, in one row of the space.
-      const unsigned char* const direct = lies_at(l.operands[0], l.space, l.space.walks[0], place, count);
+      const unsigned char* const direct = lies_at(l.operands[0], l.space, l.space.layouts[0], place, count);
       if (direct != nullptr) {
         ASSERT_TRUE(std::equal(want.begin(), want.end(), direct)) << round;
         ++side_by_side;
       }
       const int last = l.space.rank - 1;
       const bool in_one_row =
-          last >= 0 && l.space.walks[0].strides[last] == 1 &&
+          last >= 0 && l.space.layouts[0].strides[last] == 1 &&
           l.places[static_cast<std::size_t>(first)][static_cast<std::size_t>(last)] + count <= l.space.extents[last];
       ASSERT_EQ(direct != nullptr, in_one_row) << round;
 
@@ -110,7 +110,7 @@ TEST(columns, have_the_elements_of_an_array) {
       for (std::int64_t i = 0; i < count; ++i)
         std::copy_n(want.begin() + i * size, size,
                     target.begin() + (out.first + l.offset(1, l.places[static_cast<std::size_t>(first + i)])) * size);
-      scatter(want.data(), l.operands[1], l.space, l.space.walks[1], place, count);
+      scatter(want.data(), l.operands[1], l.space, l.space.layouts[1], place, count);
       ASSERT_EQ(bytes(out.data(), out.data() + out.size * size), target)
           << "round " << round << ", " << count << " elements from " << first;
     }
@@ -161,7 +161,7 @@ TEST(columns, have_the_neighbours_of_an_array) {
     o.distance = least_distance(o.beyond, distance, n);
     const laid_out l({o, out.is});
     const auto size = static_cast<std::int64_t>(size_of(type));
-    const walk& w = l.space.walks[0];
+    const operand_layout& w = l.space.layouts[0];
     const auto at = [&](const shape_of_test& p) -> const unsigned char* {
       std::int64_t offset = l.offset(0, p);
       const std::int64_t here = w.axis < 0 ? 0 : p[static_cast<std::size_t>(w.axis)],
@@ -205,7 +205,7 @@ TEST(columns, have_positions_and_addresses) {
     const std::int64_t unit = round % 2 == 0 ? 1 : in.is.size;
     for (std::int64_t i = first; i < first + count; ++i)
       want.push_back(static_cast<std::int64_t>(in.is.word[0]) + l.offset(0, l.places[static_cast<std::size_t>(i)]) * unit);
-    gather(reinterpret_cast<unsigned char*>(got.data()), l.operands[0], l.space, l.space.walks[0], place, count);
+    gather(reinterpret_cast<unsigned char*>(got.data()), l.operands[0], l.space, l.space.layouts[0], place, count);
     ASSERT_EQ(got, want) << round;
   }
 }

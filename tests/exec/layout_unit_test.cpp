@@ -13,12 +13,12 @@ using namespace dsl::detail;
 using offsets = std::vector<std::int64_t>;  // of all operands, element by element
 
 // The places of a space's elements as they follow each other.
-offsets walked(const geometry& g, int operands) {
+offsets visited(const geometry& g, int operands) {
   offsets all;
   for_each_place(shape_of_test(g.extents, g.extents + g.rank), [&](const shape_of_test& at) {
     for (int k = 0; k < operands; ++k) {
       std::int64_t sum = 0;
-      for (int d = 0; d < g.rank; ++d) sum += at[static_cast<std::size_t>(d)] * g.walks[k].strides[d];
+      for (int d = 0; d < g.rank; ++d) sum += at[static_cast<std::size_t>(d)] * g.layouts[k].strides[d];
       all.push_back(sum);
     }
   });
@@ -40,7 +40,7 @@ std::int64_t draw_extent(std::mt19937& engine) {
 }
 
 // Strides that often go on where those of the dimension inside end; zero and negative ones too.
-void draw_strides(geometry& g, const int (&order)[dsl::max_rank], int rank, walk& w, std::mt19937& engine) {
+void draw_strides(geometry& g, const int (&order)[dsl::max_rank], int rank, operand_layout& w, std::mt19937& engine) {
   std::int64_t end = 1;
   for (int d = rank - 1; d >= 0; --d) {
     std::int64_t& stride = w.strides[order[d]];
@@ -61,25 +61,25 @@ TEST(layout, merged_dimensions_walk_the_same_addresses) {
     std::iota(order, order + g.shape_rank, 0);
     std::shuffle(order, order + g.shape_rank, engine);
     const int count = 1 + draw_below(engine, 3);
-    const std::uint32_t apart = draw_below(engine, 3) == 0 ? 1u << draw_below(engine, 6) : 0;
+    const std::uint32_t unmerged = draw_below(engine, 3) == 0 ? 1u << draw_below(engine, 6) : 0;
     int axis[3];
     for (int k = 0; k < count; ++k) {
-      g.walks[k] = {};
-      draw_strides(g, order, g.shape_rank, g.walks[k], engine);
-      axis[k] = g.walks[k].axis = g.shape_rank > 0 && draw_below(engine, 6) == 0 ? draw_below(engine, g.shape_rank) : -1;
+      g.layouts[k] = {};
+      draw_strides(g, order, g.shape_rank, g.layouts[k], engine);
+      axis[k] = g.layouts[k].axis = g.shape_rank > 0 && draw_below(engine, 6) == 0 ? draw_below(engine, g.shape_rank) : -1;
     }
     geometry before = g;
     before.rank = g.shape_rank;
     for (int d = 0; d < g.shape_rank; ++d) {
       before.extents[d] = g.shape[order[d]];
-      for (int k = 0; k < count; ++k) before.walks[k].strides[d] = g.walks[k].strides[order[d]];
+      for (int k = 0; k < count; ++k) before.layouts[k].strides[d] = g.layouts[k].strides[order[d]];
     }
-    const auto place = merge_dimensions(g, count, order, g.shape_rank, apart);
-    ASSERT_EQ(walked(g, count), walked(before, count)) << "round " << round;
+    const auto place = merge_dimensions(g, count, order, g.shape_rank, unmerged);
+    ASSERT_EQ(visited(g, count), visited(before, count)) << "round " << round;
     merged += before.rank - g.rank;
 
     // Each dimension is where it is said to be; those that are to stay apart are alone there.
-    std::uint32_t alone = apart;
+    std::uint32_t alone = unmerged;
     for (int k = 0; k < count; ++k)
       if (axis[k] >= 0) alone |= 1u << axis[k];
     for (int d = 0; d < before.rank; ++d) {
@@ -88,7 +88,7 @@ TEST(layout, merged_dimensions_walk_the_same_addresses) {
       ASSERT_LT(place[at], g.rank);
       for (int k = 0; k < count; ++k)
         if (axis[k] == order[d]) {
-          ASSERT_EQ(g.walks[k].axis, place[at]) << round;
+          ASSERT_EQ(g.layouts[k].axis, place[at]) << round;
         }
       if ((alone >> order[d] & 1) != 0) {
         ASSERT_EQ(std::count(place.begin(), place.begin() + before.rank, place[at]), 1) << round;
@@ -97,7 +97,7 @@ TEST(layout, merged_dimensions_walk_the_same_addresses) {
       if (d == 0 || ((alone >> order[d] | alone >> order[d - 1]) & 1) != 0 || place[at] == place[at - 1]) continue;
       bool as_one = true;
       for (int k = 0; k < count; ++k)
-        as_one = as_one && before.walks[k].strides[d - 1] == before.walks[k].strides[d] * before.extents[d];
+        as_one = as_one && before.layouts[k].strides[d - 1] == before.layouts[k].strides[d] * before.extents[d];
       ASSERT_FALSE(as_one) << "round " << round << ", dimension " << d;
     }
   }
@@ -106,12 +106,12 @@ TEST(layout, merged_dimensions_walk_the_same_addresses) {
 
 TEST(layout, dimensions_that_go_on_beyond_64_bits_stay_apart) {
   constexpr std::int64_t half = std::int64_t{1} << 62;
-  EXPECT_TRUE(walks_on(12, 3, 4));
-  EXPECT_TRUE(walks_on(0, 0, 9));
-  EXPECT_TRUE(walks_on(-12, -3, 4));
-  EXPECT_FALSE(walks_on(12, 3, 5));
-  EXPECT_TRUE(walks_on(half, half / 8, 8));
-  EXPECT_FALSE(walks_on(0, half, 4));
+  EXPECT_TRUE(strides_merge(12, 3, 4));
+  EXPECT_TRUE(strides_merge(0, 0, 9));
+  EXPECT_TRUE(strides_merge(-12, -3, 4));
+  EXPECT_FALSE(strides_merge(12, 3, 5));
+  EXPECT_TRUE(strides_merge(half, half / 8, 8));
+  EXPECT_FALSE(strides_merge(0, half, 4));
 }
 
 TEST(layout, a_moved_dimension_takes_its_strides_axes_and_marks_along) {
@@ -125,11 +125,11 @@ TEST(layout, a_moved_dimension_takes_its_strides_axes_and_marks_along) {
     };
     std::vector<dimension> want;
     const int axis = draw_below(engine, g.rank + 1) - 1;
-    g.walks[0].axis = axis;
+    g.layouts[0].axis = axis;
     for (int d = 0; d < g.rank; ++d) {
       const dimension made{10 + d, 100 + d, draw_below(engine, 2) == 0, d == axis};
       want.push_back(made);
-      g.extents[d] = made.extent, g.walks[0].strides[d] = made.stride, g.kept |= (made.is_kept ? 1u : 0u) << d;
+      g.extents[d] = made.extent, g.layouts[0].strides[d] = made.stride, g.kept |= (made.is_kept ? 1u : 0u) << d;
     }
     const int to = draw_below(engine, g.rank), from = draw_below(engine, to + 1);
     const dimension moved = want[static_cast<std::size_t>(from)];
@@ -139,16 +139,16 @@ TEST(layout, a_moved_dimension_takes_its_strides_axes_and_marks_along) {
     for (int d = 0; d < g.rank; ++d) {
       const dimension& each = want[static_cast<std::size_t>(d)];
       ASSERT_EQ(g.extents[d], each.extent) << from << " to " << to;
-      ASSERT_EQ(g.walks[0].strides[d], each.stride) << from << " to " << to;
+      ASSERT_EQ(g.layouts[0].strides[d], each.stride) << from << " to " << to;
       ASSERT_EQ((g.kept >> d & 1) != 0, each.is_kept) << from << " to " << to << " of " << g.rank;
-      ASSERT_EQ(g.walks[0].axis == d, each.has_axis) << from << " to " << to;
+      ASSERT_EQ(g.layouts[0].axis == d, each.has_axis) << from << " to " << to;
     }
     ASSERT_EQ(g.kept >> g.rank, 0u);
   }
 }
 
 // Whether every vector of lanes along the last dimension lies side by side, at a multiple of its size (or of 16 bytes).
-bool has_whole_vectors(const geometry& g, const operand& o, const walk& w, int lanes) {
+bool has_whole_vectors(const geometry& g, const operand& o, const operand_layout& w, int lanes) {
   const std::int64_t size = dsl::size_of(o.type), vector = std::min<std::int64_t>(16, size * lanes);
   shape_of_test rows(g.extents, g.extents + g.rank - 1);
   bool whole = w.strides[g.rank - 1] == 1;
@@ -184,10 +184,10 @@ TEST(layout, of_an_expression_has_each_element_once) {
     for_each_place(shape, [&](const shape_of_test& at) {
       for (const random_operand& each : made) want.push_back(each.offset(at));
     });
-    ASSERT_EQ(sorted(walked(g, 3), 3), sorted(want, 3)) << "round " << round;
+    ASSERT_EQ(sorted(visited(g, 3), 3), sorted(want, 3)) << "round " << round;
     linear += g.linear ? 1 : 0;
     for (int k = 0; k < 3; ++k) {
-      const walk& w = g.walks[k];
+      const operand_layout& w = g.layouts[k];
       if (g.linear) {
         ASSERT_EQ(w.strides[0], 1) << round;
       }
@@ -259,14 +259,14 @@ TEST(layout, of_a_reduction_has_each_element_with_its_result) {
       want.push_back(in.offset(at));
       want.push_back(out.offset(result));
     });
-    ASSERT_EQ(sorted(walked(g, 2), 2), sorted(want, 2)) << "round " << round;
+    ASSERT_EQ(sorted(visited(g, 2), 2), sorted(want, 2)) << "round " << round;
     if (g.kept == 0) continue;
     ++kept_some;
-    // Threads divide their work along a dimension of each kind; on the host what is folded together follows each other.
+    // Threads divide their work along a dimension of each kind; on the host what is reduced together follows each other.
     const auto is_kept = [&](int d) { return (g.kept >> d & 1) != 0; };
     for (int d = 0; d < g.rank; ++d)
       if (g.extents[d] > 1 && !is_kept(d)) {
-        ASSERT_EQ(g.walks[1].strides[d], 0) << round;
+        ASSERT_EQ(g.layouts[1].strides[d], 0) << round;
       }
     if (where.kind == dsl::backend::sim) {
       ASSERT_NE(is_kept(g.rank - 1), is_kept(g.rank - 2)) << round;

@@ -31,7 +31,7 @@ TEST_P(plan, can_be_overridden) {
   EXPECT_EQ(out.copy_to_host(), std::vector<float>(1000, 2.0f));
   EXPECT_THROW(dsl::assign(out, a + 2, {.block = 100}), dsl::device_error);
   EXPECT_EQ(out.copy_to_host(), std::vector<float>(1000, 2.0f));
-  // Threads that fold are halved, and so a power of two.
+  // Threads that reduce are halved, and so a power of two.
   dsl::scalar<float> total = 0.0f;
   EXPECT_THROW(dsl::assign(total, dsl::sum(a), {.block = 96}), dsl::device_error);
   dsl::assign(total, dsl::sum(a), {.block = 64});

@@ -1,7 +1,7 @@
 // Which threads' parts make a result, and which thread has it: rows shorter than a warp, as long, and of many warps.
 #include <gtest/gtest.h>
 
-#include <dsl/exec/fold.hpp>
+#include <dsl/exec/reduction.hpp>
 
 #include <random>
 #include <vector>
@@ -40,18 +40,18 @@ int result_of(int thread, const sharing& threads) {
 template <class Visit> void for_each_sharing(const Visit& visit) {
   for (int block = 32; block <= 1024; block *= 2)
     for (int log2_distance = 0; 1 << log2_distance <= block; ++log2_distance)
-      for (int log2_parts = 0; 1 << (log2_distance + log2_parts) <= block; ++log2_parts)
-        visit(block, sharing{log2_distance, log2_parts});
+      for (int log2_threads = 0; 1 << (log2_distance + log2_threads) <= block; ++log2_threads)
+        visit(block, sharing{log2_distance, log2_threads});
 }
 
 std::string name_of(int block, const sharing& s) {
-  return std::to_string(s.parts()) + " parts " + std::to_string(s.distance()) + " apart in a block of " + std::to_string(block);
+  return std::to_string(s.threads_a_result()) + " parts " + std::to_string(s.distance()) + " apart in a block of " + std::to_string(block);
 }
 
 TEST(sharing, has_one_owner_for_each_result) {
   for_each_sharing([](int block, const sharing& s) {
     std::vector<int> owners(static_cast<std::size_t>(s.owners(block)), 0);
-    ASSERT_EQ(s.owners(block) * s.parts(), block);
+    ASSERT_EQ(s.owners(block) * s.threads_a_result(), block);
     for (int t = 0; t < block; ++t) {
       const int owned = s.owned_by(t, block);
       ASSERT_LT(owned, s.owners(block)) << name_of(block, s);

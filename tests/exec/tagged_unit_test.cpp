@@ -28,44 +28,44 @@ template <int Bytes> bytes_of<Bytes> random_bytes(std::mt19937& engine) {
 unsigned& part_of(quad& word, int i) { return i == 0 ? word.x : i == 1 ? word.y : i == 2 ? word.z : word.w; }
 
 template <int Bytes> void a_value_comes_back() {
-  using slot = tagged<bytes_of<Bytes>>;
-  static_assert(sizeof(slot) == tagged_bytes(Bytes) && sizeof(slot) % 16 == 0 && Bytes <= slot::words * 12 &&
-                Bytes > slot::words * 12 - 12);
+  using cell = tagged<bytes_of<Bytes>>;
+  static_assert(sizeof(cell) == tagged_bytes(Bytes) && sizeof(cell) % 16 == 0 && Bytes <= cell::words * 12 &&
+                Bytes > cell::words * 12 - 12);
   std::mt19937 engine(Bytes);
   for (const unsigned tag : {1u, 2u, 0x7fffffffu, 0x80000000u, 0xffffffffu}) {
     const auto value = random_bytes<Bytes>(engine);
-    const slot made(value, tag);
+    const cell made(value, tag);
     EXPECT_EQ(made.tag(), tag);
     const auto back = made.value();
     EXPECT_EQ(std::memcmp(&back, &value, Bytes), 0) << Bytes << " bytes";
   }
-  slot cleared;
+  cell cleared;
   std::memset(&cleared, 0, sizeof cleared);
   EXPECT_EQ(cleared.tag(), 0u);
 }
 
 // Words come one by one: none, some or all of them are the new value's.
 template <int Bytes> void a_value_is_there_when_all_words_are() {
-  using slot = tagged<bytes_of<Bytes>>;
+  using cell = tagged<bytes_of<Bytes>>;
   std::mt19937 engine(Bytes);
-  const slot before(random_bytes<Bytes>(engine), 7), after(random_bytes<Bytes>(engine), 9);
-  for (unsigned come = 0; come < 1u << slot::words; ++come) {
-    slot seen;
-    for (int i = 0; i < slot::words; ++i) seen.word[i] = (come >> i & 1) != 0 ? after.word[i] : before.word[i];
-    EXPECT_EQ(seen.tag(), come == 0 ? 7u : come + 1 == 1u << slot::words ? 9u : 0u) << Bytes << " bytes, words " << come;
+  const cell before(random_bytes<Bytes>(engine), 7), after(random_bytes<Bytes>(engine), 9);
+  for (unsigned come = 0; come < 1u << cell::words; ++come) {
+    cell seen;
+    for (int i = 0; i < cell::words; ++i) seen.word[i] = (come >> i & 1) != 0 ? after.word[i] : before.word[i];
+    EXPECT_EQ(seen.tag(), come == 0 ? 7u : come + 1 == 1u << cell::words ? 9u : 0u) << Bytes << " bytes, words " << come;
   }
 }
 
 // What the value leaves of a word holds the number too, and is compared: a part of a word that was read before the others shows.
 template <int Bytes> void a_part_that_the_value_leaves_is_compared() {
-  using slot = tagged<bytes_of<Bytes>>;
+  using cell = tagged<bytes_of<Bytes>>;
   std::mt19937 engine(Bytes);
-  const slot before(random_bytes<Bytes>(engine), 7), after(random_bytes<Bytes>(engine), 9);
-  for (int i = 0; i < slot::words; ++i)
+  const cell before(random_bytes<Bytes>(engine), 7), after(random_bytes<Bytes>(engine), 9);
+  for (int i = 0; i < cell::words; ++i)
     for (int part = 0; part < 4; ++part) {
-      slot seen = after, old = before;
+      cell seen = after, old = before;
       part_of(seen.word[i], part) = part_of(old.word[i], part);
-      const bool of_value = part < 3 && 3 * i + part < (Bytes + 3) / 4, alone = part == 3 && slot::words == 1 && Bytes > 8;
+      const bool of_value = part < 3 && 3 * i + part < (Bytes + 3) / 4, alone = part == 3 && cell::words == 1 && Bytes > 8;
       EXPECT_EQ(seen.tag(), of_value ? 9u : alone ? 7u : 0u) << Bytes << " bytes, word " << i << ", part " << part;
     }
 }
@@ -101,7 +101,7 @@ class exchanging_blocks {
   // A launch of so many steps. Returns whether it came to an end.
   bool run(std::size_t steps) {
     if (numbers.are_used_up(static_cast<unsigned>(steps))) {
-      std::memset(static_cast<void*>(cells_.data()), 0, cells_.size() * sizeof(slot));
+      std::memset(static_cast<void*>(cells_.data()), 0, cells_.size() * sizeof(cell));
       numbers.begin();
     }
     const unsigned first = numbers.take(static_cast<unsigned>(steps));
@@ -124,24 +124,24 @@ class exchanging_blocks {
   struct sum {
     std::uint64_t launch, step, block;
   };
-  using slot = tagged<sum>;
+  using cell = tagged<sum>;
   struct block {
     std::size_t step = 0, reads = 0;  // how many blocks' sums of the step it has
     int words = 0;                    // that it has written, and then that it has read of the next one
     bool has_left = false;
-    slot seen{};
+    cell seen{};
   };
 
   void go_on(block& b, std::size_t number, unsigned epoch) {
-    slot* const all = dsl::detail::cells_of_step<sum>(cells_.data(), epoch, static_cast<unsigned>(blocks_.size()));
+    cell* const all = dsl::detail::cells_of_step<sum>(cells_.data(), epoch, static_cast<unsigned>(blocks_.size()));
     if (!b.has_left) {
-      const slot mine({launch_, b.step, number}, epoch);
+      const cell mine({launch_, b.step, number}, epoch);
       all[number].word[b.words] = mine.word[b.words];
-      if (++b.words == slot::words) b.has_left = true, b.words = 0;
+      if (++b.words == cell::words) b.has_left = true, b.words = 0;
       return;
     }
     b.seen.word[b.words] = all[b.reads].word[b.words];
-    if (++b.words < slot::words) return;
+    if (++b.words < cell::words) return;
     b.words = 0;
     if (b.seen.tag() != epoch) return;
     const sum got = b.seen.value();
@@ -152,7 +152,7 @@ class exchanging_blocks {
     ++b.step, b.reads = 0, b.has_left = false;
   }
 
-  std::vector<slot> cells_;
+  std::vector<cell> cells_;
   std::vector<block> blocks_;
   std::mt19937 engine_;
   std::uint64_t launch_ = 0;

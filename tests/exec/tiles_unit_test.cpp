@@ -28,20 +28,20 @@ shape_of_test draw_shape(std::mt19937& engine, std::int64_t room = 5000) {
 
 // For a kernel that reduces to so many results, which takes a block for each at most; 0 for one that does not reduce.
 dsl::launch draw_launch(std::mt19937& engine, std::int64_t results) {
-  const bool folds = results > 0;
+  const bool reduces = results > 0;
   const int block = 32 << draw_below(engine, 6);
   return {draw_below(engine, 2) == 0 ? 0
-          : folds                    ? block
+          : reduces                    ? block
                                      : block * (1 + draw_below(engine, 2)) / 2 / 32 * 32,
-          folds ? draw_below(engine, 2) * (static_cast<int>(results) + draw_below(engine, 20)) : 0};
+          reduces ? draw_below(engine, 2) * (static_cast<int>(results) + draw_below(engine, 20)) : 0};
 }
 
 // What kernels are told, without kernels: a copy, or a reduction to what is kept.
 constexpr std::uint64_t copied[] = {target_word::make(false, 0).word}, reduced[] = {target_word::make(true, 0).word};
-program_code code_without_kernels(bool folds, int lanes) {
+program_code code_without_kernels(bool reduces, int lanes) {
   program_code code{};
   code.inputs = 1;
-  code.pass.view.folds = folds ? 1 : 0, code.pass.view.targets = folds ? reduced : copied, code.pass.view.target_count = 1;
+  code.pass.view.reductions = reduces ? 1 : 0, code.pass.view.targets = reduces ? reduced : copied, code.pass.view.target_count = 1;
   code.pass.lanes = lanes;
   code.pass.accumulator_bytes = code.pass.state_bytes = 8;
   return code;
@@ -56,12 +56,12 @@ dsl::reduction_policy draw_policy(bool reduces, std::mt19937& engine) {
 }
 
 // Where the elements of all tiles lie, and where their results do, as blocks find them.
-template <bool Folds>
+template <bool Reduces>
 std::vector<std::pair<std::int64_t, std::int64_t>> places_of_tiles(const void* parameters, const dsl::reduction_plan& p, bool groups) {
   std::vector<std::pair<std::int64_t, std::int64_t>> all;
   using arguments = strided_arguments<2>;
   const auto& args = *static_cast<const arguments*>(parameters);
-  tile_place<arguments, 2, 0, Folds> place(args);
+  tile_place<arguments, 2, 0, Reduces> place(args);
   for (std::int64_t group = 0; group < (groups ? p.groups : 1); ++group)
     for (std::int64_t tile = 0; tile < p.tile.count; ++tile) {
       place.enter(static_cast<std::uint32_t>(group), static_cast<std::uint32_t>(tile));
@@ -81,26 +81,26 @@ TEST(tiles, have_each_element_once) {
   int strided = 0, kept = 0;
   for (int round = 0; round < 1500; ++round) {
     const shape_of_test shape = draw_shape(engine);
-    const bool folds = round % 3 != 0;
+    const bool reduces = round % 3 != 0;
     const auto rank = static_cast<int>(shape.size());
-    const std::uint32_t axes = folds ? engine() & ((1u << rank) - 1) : 0;
+    const std::uint32_t axes = reduces ? engine() & ((1u << rank) - 1) : 0;
     shape_of_test kept_shape;
     for (int d = 0; d < rank; ++d)
       if ((axes >> d & 1) == 0) kept_shape.push_back(shape[static_cast<std::size_t>(d)]);
     const random_operand in = make_random_operand(shape, dsl::dtype::float32, dsl::backend::sim, true, engine);
     random_operand out = make_random_operand(kept_shape, dsl::dtype::float32, dsl::backend::sim, false, engine);
     operand all[] = {in.is, out.is};
-    if (folds) lie_along(all[1], {rank, axes});
+    if (reduces) lie_along(all[1], {rank, axes});
     geometry g;
-    const program_code code = code_without_kernels(folds, 1 << draw_below(engine, 5));
-    const dsl::reduction_policy policy = draw_policy(folds, engine);
+    const program_code code = code_without_kernels(reduces, 1 << draw_below(engine, 5));
+    const dsl::reduction_policy policy = draw_policy(reduces, engine);
     // A reduction's index space is that of what it reads.
-    if (folds) all[0].rank = rank;
-    if (folds && in.is.rank != rank) continue;
-    if (folds && !std::equal(shape.begin(), shape.end(), in.is.extents)) continue;
+    if (reduces) all[0].rank = rank;
+    if (reduces && in.is.rank != rank) continue;
+    if (reduces && !std::equal(shape.begin(), shape.end(), in.is.extents)) continue;
     lay_out(g, all, 1, 1, code.pass.lanes, code.pass.view);
-    const dsl::reduction_plan p = make_plan(g, all, 1, code.pass, policy, {}, draw_launch(engine, folds ? std::max<std::int64_t>(1, g.results) : 0));
-    ASSERT_EQ(p.grid, folds ? p.groups * p.splits : p.tile.count) << p.describe().c_str();
+    const dsl::reduction_plan p = make_plan(g, all, 1, code.pass, policy, {}, draw_launch(engine, reduces ? std::max<std::int64_t>(1, g.results) : 0));
+    ASSERT_EQ(p.grid, reduces ? p.groups * p.splits : p.tile.count) << p.describe().c_str();
     ASSERT_EQ(p.block % 32, 0);
     if (g.linear) {
       ASSERT_GE(p.tile.count * p.block * p.lanes * policy.vectors_ahead, g.elements) << p.describe().c_str();
@@ -108,7 +108,7 @@ TEST(tiles, have_each_element_once) {
     }
     ++strided, kept += g.kept != 0 ? 1 : 0;
     kernel_parameters given = pass_parameters(code, all, g, p);
-    const auto got = folds ? places_of_tiles<true>(given.data(), p, g.kept != 0) : places_of_tiles<false>(given.data(), p, false);
+    const auto got = reduces ? places_of_tiles<true>(given.data(), p, g.kept != 0) : places_of_tiles<false>(given.data(), p, false);
     std::vector<std::pair<std::int64_t, std::int64_t>> want;
     for_each_place(shape, [&](const shape_of_test& at) {
       shape_of_test result;
@@ -117,7 +117,7 @@ TEST(tiles, have_each_element_once) {
       want.emplace_back(in.offset(at), out.offset(result));
     });
     std::sort(want.begin(), want.end());
-    if (folds && g.kept == 0) {  // one result, which has no place
+    if (reduces && g.kept == 0) {  // one result, which has no place
       for (auto& each : want) each.second = 0;
     }
     ASSERT_EQ(got.size(), want.size()) << "round " << round << ": " << p.describe().c_str();
@@ -172,7 +172,7 @@ struct counting_memory {
 
 using load_byte =
     program<heads<head::make(op::load, dsl::dtype::uint8, 0).word>, words<0>, words<reference::make(dsl::dtype::uint8, 0).word>>;
-using copy_bytes = pass<load_byte, nothing, words<target_word::make(false, 0).word>, foldings<>>;
+using copy_bytes = pass<load_byte, nothing, words<target_word::make(false, 0).word>, pass_reductions<>>;
 
 template <class Arguments> void copy_by_threads(const void* parameters, const dsl::reduction_plan& p, const counting_memory& memory) {
   kernel_body<copy_bytes, 1, Arguments, counting_memory> thread(*static_cast<const Arguments*>(parameters), memory);
@@ -250,7 +250,7 @@ TEST(tiles, copies_of_elements_of_any_size) {
 // Sums of random numbers of 64 bits, which an element that is missing, taken twice or taken by another result changes.
 using load_number =
     program<heads<head::make(op::load, dsl::dtype::int64, 0).word>, words<0>, words<reference::make(dsl::dtype::int64, 0).word>>;
-using total = program<heads<head::make(op::folded, dsl::dtype::int64, 0).word>, words<0>,
+using total = program<heads<head::make(op::reduced, dsl::dtype::int64, 0).word>, words<0>,
                       words<reference::make(dsl::dtype::int64, 0).word>>;
 using addition =
     program<heads<head::make(op::value, dsl::dtype::int64, 0).word, head::make(op::value, dsl::dtype::int64, 1).word,
@@ -258,7 +258,7 @@ using addition =
             words<0, 1, reference::make(dsl::dtype::int64, 0).word | reference::make(dsl::dtype::int64, 1).word << 16>,
             words<reference::make(dsl::dtype::int64, 2).word>>;
 using sum_numbers =
-    pass<load_number, total, words<target_word::make(true, 0).word>, foldings<folding<addition, words<0, 0>, 0, false>>>;
+    pass<load_number, total, words<target_word::make(true, 0).word>, pass_reductions<pass_reduction<addition, words<0, 0>, 0, false>>>;
 
 TEST(tiles, sums_have_each_element_once) {
   std::mt19937 engine(4);
@@ -335,7 +335,7 @@ TEST(tiles, partial_results_of_two_devices_are_combined) {
     };
     const prepared passes[] = {pass_of(in[0]), pass_of(in[1])};
     if (passes[0].space().results == 0) continue;
-    const partial_results each = kernels.partials_of(passes[0]), both{each.groups, 2 * each.count, each.bytes};
+    const partial_results_layout each = kernels.partials_of(passes[0]), both{each.groups, 2 * each.count, each.bytes};
     split += each.count > 1;
     std::vector<std::uint64_t> partials(both.all_bytes() / sizeof(std::uint64_t));
     const dsl::stream on = dsl::stream::current(where);
@@ -376,8 +376,8 @@ TEST(tiles, a_plan_follows_from_what_it_is_asked_for) {
     const operand all[] = {in.is, out.is};
     geometry g;
     lay_out(g, all, 1, 1, 4, pass_view{});
-    EXPECT_EQ(g.walks[0].how == access::wide, first % 4 == 0) << first;
-    EXPECT_EQ(g.walks[1].how, access::wide);
+    EXPECT_EQ(g.layouts[0].how == access::wide, first % 4 == 0) << first;
+    EXPECT_EQ(g.layouts[1].how, access::wide);
   }
 }
 

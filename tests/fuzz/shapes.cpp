@@ -143,13 +143,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     overlaps(all, count, 1, g);
 
     all[count++].kind = operand_kind::position;  // reduced along some axes, with positions
-    const std::uint32_t folded = in.byte() & ((1u << target.rank) - 1);
+    const std::uint32_t reduced = in.byte() & ((1u << target.rank) - 1);
     for (int d = 0; d < target.rank; ++d)
-      if ((folded >> d & 1) != 0) target.extents[d] = 1;
+      if ((reduced >> d & 1) != 0) target.extents[d] = 1;
     operand& result = all[count] = operand_of(packed(target), type, memory);
-    result.kind = operand_kind::result, result.reduced = folded;
+    result.kind = operand_kind::result, result.reduced = reduced;
     for (int d = 0; d < target.rank; ++d)
-      if ((folded >> d & 1) != 0) result.strides[d] = 0;
+      if ((reduced >> d & 1) != 0) result.strides[d] = 0;
     lay_out(g, all, count, 1, 4, pass_view{});
     overlaps(all, count, 1, g);
   } catch (const dsl::error&) {}

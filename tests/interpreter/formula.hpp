@@ -48,10 +48,10 @@ template <class F, class... X> auto evaluate(form how, F f, const X&... operand)
   const auto made = std::apply(f, symbols);
   return std::apply(
       [&](const auto&... output) {
-        sequence<int> roots, folds;
+        sequence<int> roots, reductions;
         (roots.push_back(output.id), ...);
         frozen_programs p;
-        freeze(g, roots, folds, p);
+        freeze(g, roots, reductions, p);
         std::tuple<column<dsl::element_t<std::remove_cvref_t<decltype(output)>::type.type>>...> results;
         std::apply(
             [&](auto&... r) {

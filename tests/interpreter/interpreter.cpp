@@ -108,7 +108,7 @@ executable::executable(const program_view& p) {
       s.operand[k] = column_of(r), of.operand[k] = r.type();
     }
     if (of.arity > 0) s.run = code_of(compiled_signature(of));
-    else if (s.code == op::load || s.code == op::fetch)
+    else if (s.code == op::load || s.code == op::load_scalar)
       s.run = value_dtype(s.type) == s.type ? nullptr : code_of({op::load, s.type, 0, {}});
     else if (s.code != op::constant && s.code != op::value)
       throw std::runtime_error(std::string("cannot interpret ") + dsl::info(s.code).name);
@@ -136,7 +136,7 @@ void executable::run_block(form how, int first, int count, const void* const* op
     void* const to = at(s.result);
     const auto number = static_cast<std::size_t>(s.payload);
     const auto size = static_cast<std::size_t>(dsl::size_of(s.type));
-    if (s.code == op::load || s.code == op::fetch) {
+    if (s.code == op::load || s.code == op::load_scalar) {
       void* const column = s.run == nullptr ? to : elements;
       const auto* const from =
           static_cast<const unsigned char*>(operands[number]) + (s.code == op::load ? static_cast<std::size_t>(first) * size : 0);

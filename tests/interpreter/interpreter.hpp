@@ -19,7 +19,7 @@ const std::vector<form>& forms();
 
 struct node_code;
 
-/// A program, ready to run. Operands as the language has them: arrays and scalars in device memory by their elements (load, fetch),
+/// A program, ready to run. Operands as the language has them: arrays and scalars in device memory by their elements (load, load_scalar),
 /// C++ scalars by their values (value), which are float for the 16-bit dtypes.
 class executable {
  public:

@@ -66,7 +66,7 @@ TEST(interpreter, runs_whole_blocks_and_tails_in_every_form) {
       for (int i = 0; i < n; ++i) a.push_back(static_cast<float>(i)), b.push_back(static_cast<std::int16_t>(3 * i));
       interpreter::traced f;
       const value x = f.operand(op::load, dtype::float32, 0), y = f.operand(op::load, dtype::int16, 1),
-                  s = f.operand(op::fetch, dtype::int16, 2), h = f.operand(op::value, dtype::float64, 3);
+                  s = f.operand(op::load_scalar, dtype::int16, 2), h = f.operand(op::value, dtype::float64, 3);
       const value scaled[] = {y, s}, moved[] = {f.apply(op::multiply, scaled), x};
       const value difference = f.apply(op::subtract, moved), halved[] = {difference, h};
       const value quotient = f.apply(op::divide, halved);

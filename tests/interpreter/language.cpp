@@ -125,10 +125,10 @@ value traced::apply(op code, const value* given) {
 }
 
 frozen_programs traced::program(const std::vector<value>& outputs) const {
-  sequence<int> roots, folds;
+  sequence<int> roots, reductions;
   for (const value& v : outputs) roots.push_back(v.node);
   frozen_programs made;
-  freeze(graph_, roots, folds, made);
+  freeze(graph_, roots, reductions, made);
   return made;
 }
 

@@ -18,7 +18,7 @@ struct value {
 /// Makes the same nodes as the language: promotion, conversions, comparisons with scalars, folding and what simplifies.
 class traced {
  public:
-  value operand(dsl::op how, dsl::dtype type, int number);  // load, fetch or value, of which the last is weak
+  value operand(dsl::op how, dsl::dtype type, int number);  // load, load_scalar or value, of which the last is weak
   value literal(dsl::dtype type, dsl::detail::literal bits);
   value cast(dsl::dtype to, value a);
   /// Throws std::runtime_error where the row is not defined for these dtypes.

@@ -91,7 +91,7 @@ struct rk4_trace {
   static constexpr graph run() {
     graph g;
     const symbol<dtype::complex64> F = operand<dtype::complex64>(g, 0), G = operand<dtype::complex64>(g, 1);
-    const symbol<dtype::complex64> d{&g, g.add(op::fetch, dtype::complex64, {2})};
+    const symbol<dtype::complex64> d{&g, g.add(op::load_scalar, dtype::complex64, {2})};
     const symbol<dtype::float32, true> h{&g, g.add(op::value, dtype::float32, {3})};
     const auto [Fn, Gn] = rk4_fields(F, G, d, h);
     g.outputs.push_back(Fn.id);
@@ -107,7 +107,7 @@ constexpr bool every_node_once(const detail::program_view& p) {
   return true;
 }
 static_assert(every_node_once(rk4));
-static_assert(rk4.nodes < 100 && count(rk4, op::load) == 2 && count(rk4, op::fetch) == 1);
+static_assert(rk4.nodes < 100 && count(rk4, op::load) == 2 && count(rk4, op::load_scalar) == 1);
 static_assert(count(rk4, op::conj) == 5);  // of d once, of F in each of the four stages
 constexpr auto rk4_cost = detail::cost_of(detail::pass_of<rk4_trace>::view(), [](std::uint64_t k) { return k; });
 static_assert(rk4_cost.load_bytes == 16 && rk4_cost.store_bytes == 16);

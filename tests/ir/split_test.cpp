@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <dsl/ir/split.hpp>
-#include <dsl/lang/folds.hpp>
+#include <dsl/lang/reduction_rules.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -130,7 +130,7 @@ struct statement_of_trees {
   void trace_all(const std::vector<table>& arrays) {
     tracer t{&g};
     for (std::size_t i = 0; i < expressions.size(); ++i) {
-      if (expressions[i]->rank() == 0) g.single |= 1u << i;
+      if (expressions[i]->rank() == 0) g.scalar_outputs |= 1u << i;
       g.outputs.push_back(trace(*expressions[i], t, arrays).id);
     }
     g.operands = t.operands;
@@ -148,11 +148,11 @@ std::vector<table> run_pass(const graph& g, const std::vector<table>& inputs, in
     const node& n = g[i];
     const auto operand = [&](int k) -> const table& { return at[static_cast<std::size_t>(n.field(k))]; };
     switch (n.code) {
-      case op::load: case op::fetch: case op::value: at.push_back(inputs[static_cast<std::size_t>(n.field(0))]); break;
+      case op::load: case op::load_scalar: case op::value: at.push_back(inputs[static_cast<std::size_t>(n.field(0))]); break;
       case op::subtract: at.push_back(join(operand(0), operand(1), subtract)); break;
       case op::max: at.push_back(join(operand(0), operand(1), greater)); break;
-      case op::folded: {
-        const fold& f = g.fold_at(n.field(0));
+      case op::reduced: {
+        const traced_reduction& f = g.reduction_at(n.field(0));
         const graph& rule = g.rule_at(f.rule).combine;
         const bool adds = rule[rule.outputs[0]].code == op::add;
         at.push_back(reduced(stretched(at[static_cast<std::size_t>(f.values[0])], space.rows, space.columns), axes, adds ? sum : greater));
@@ -285,7 +285,7 @@ TEST(split, equal_reductions_share_a_program) {
   EXPECT_EQ(std::tuple(softmax.passes, softmax.uses, softmax.values), std::tuple(3, 4, 3));
   const pass_counts quotient = count_passes(2, [&](graph& g, tracer& t) {
     g.outputs.push_back(apply<op::divide>(max_of_leaf(t), max_of_leaf(t)).id);
-    g.single = 1;
+    g.scalar_outputs = 1;
   });
   EXPECT_EQ(std::tuple(quotient.passes, quotient.uses, quotient.values), std::tuple(2, 3, 2));
 }

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 // By the definition of the boundary, one step at a time; -1: zero.
-inline std::int64_t walk(dsl::boundary beyond, std::int64_t i, std::int64_t n) {
+inline std::int64_t inside_by_steps(dsl::boundary beyond, std::int64_t i, std::int64_t n) {
   switch (beyond) {
     case dsl::boundary::zero: return i < 0 || i >= n ? -1 : i;
     case dsl::boundary::clamp: return std::clamp<std::int64_t>(i, 0, n - 1);

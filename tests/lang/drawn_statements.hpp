@@ -62,7 +62,7 @@ table formula(const F& f, const Tables&... t) {
   return made;
 }
 // Along axis 0 or 1, or, for -1, of all elements.
-inline table folded(const table& t, int along = -1) {
+inline table reduced(const table& t, int along = -1) {
   table sums{along == 1 ? t.rows : 1, along == 0 ? t.columns : 1, {}};
   sums.values.resize(static_cast<std::size_t>(sums.rows * sums.columns));
   for (std::int64_t i = 0; i < t.rows; ++i)
@@ -95,11 +95,11 @@ class drawn_statements {
     const table odds = odd_of(a_), products = times(odds, w_);
     if constexpr (Statement == 0) {
       dsl::tie(s, t) = std::tuple{dsl::sum(odd(A) * W), dsl::sum(negative(N))};
-      return expect(s, folded(products)), expect(t, folded(b_));
+      return expect(s, reduced(products)), expect(t, reduced(b_));
     }
     if constexpr (Statement == 1) {
       dsl::tie(s, t) = std::tuple{dsl::sum(odd(A)), dsl::sum(negative(N))};
-      return expect(s, folded(odds)), expect(t, folded(b_));
+      return expect(s, reduced(odds)), expect(t, reduced(b_));
     }
     if constexpr (Statement == 2) {  // the first two read the same array, or two of one type
       const bool same = one_in(2);
@@ -109,27 +109,27 @@ class drawn_statements {
       if (other.values.empty()) return;
       dsl::tie(s, greatest, t) = std::tuple{dsl::sum(odd(A)), dsl::max(odd(C)), dsl::sum(negative(N))};
       const table o = odd_of(other);
-      return expect(s, folded(odds)), expect(greatest, {1, 1, {*std::max_element(o.values.begin(), o.values.end())}}), expect(t, folded(b_));
+      return expect(s, reduced(odds)), expect(greatest, {1, 1, {*std::max_element(o.values.begin(), o.values.end())}}), expect(t, reduced(b_));
     }
     if constexpr (Statement == 3) {
       return along_axes(odds.columns, b_.rows, [&] { dsl::tie(k, l) = std::tuple{dsl::sum(odd(A) * W, dsl::axis(0)), dsl::sum(negative(N), dsl::axis(1))}; },
-                        [&] { expect(k, folded(products, 0)), expect(l, folded(b_, 1)); });
+                        [&] { expect(k, reduced(products, 0)), expect(l, reduced(b_, 1)); });
     }
     if constexpr (Statement == 4) {
       return along_axes(a_.rows, b_.columns, [&] { dsl::tie(k, l) = std::tuple{dsl::sum(odd(A), dsl::axis(1)), dsl::sum(negative(N), dsl::axis(0))}; },
-                        [&] { expect(k, folded(odds, 1)), expect(l, folded(b_, 0)); });
+                        [&] { expect(k, reduced(odds, 1)), expect(l, reduced(b_, 0)); });
     }
     if constexpr (Statement == 5) {  // inside an expression
       k = y * dsl::sum(odd(A) * W) / (dsl::sum(negative(N)) - 1.0);
-      return expect(k, formula([&](double each) { return each * folded(products).values[0] / (folded(b_).values[0] - 1); }, y_));
+      return expect(k, formula([&](double each) { return each * reduced(products).values[0] / (reduced(b_).values[0] - 1); }, y_));
     }
     if constexpr (Statement == 6) {  // what one writes another reads
       dsl::tie(v, s) = std::tuple{dsl::sum(negative(N), dsl::axis(0)) + t, dsl::sum(v) * s + t};
-      return expect(v, plus(folded(b_, 0), {1, 1, {t_}})), expect(s, {1, 1, {folded(v_).values[0] * s_ + t_}});
+      return expect(v, plus(reduced(b_, 0), {1, 1, {t_}})), expect(s, {1, 1, {reduced(v_).values[0] * s_ + t_}});
     }
     if constexpr (Statement == 7) {
       dsl::tie(s, t) = std::tuple{dsl::sum(odd(A)) + t, dsl::sum(W) + s};
-      return expect(s, {1, 1, {folded(odds).values[0] + t_}}), expect(t, {1, 1, {folded(w_).values[0] + s_}});
+      return expect(s, {1, 1, {reduced(odds).values[0] + t_}}), expect(t, {1, 1, {reduced(w_).values[0] + s_}});
     }
     if constexpr (Statement == 8) {
       if (one_in(2)) e = dsl::full<double>(7, a_.rows, a_.columns);
@@ -142,7 +142,7 @@ class drawn_statements {
       const dsl::array<std::int64_t> i = dsl::arange<std::int64_t>(count);
       if (from + count == 0) return;
       dsl::tie(s, t) = std::tuple{dsl::sum(dsl::take(far, i + from)), dsl::sum(negative(N))};
-      return expect(s, {1, 1, {static_cast<double>(count * from + count * (count - 1) / 2)}}), expect(t, folded(b_));
+      return expect(s, {1, 1, {static_cast<double>(count * from + count * (count - 1) / 2)}}), expect(t, reduced(b_));
     }
   }
 

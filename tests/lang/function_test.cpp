@@ -324,12 +324,12 @@ TEST(functions, are_spelled_with_the_precedence_of_operators) {
   using namespace dsl::detail;
   const auto spelled = [](auto formula) {
     graph g;
-    sequence<int> roots, folds;
+    sequence<int> roots, reductions;
     roots.push_back(formula(dsl::symbol<dsl::dtype::int32>{&g, g.add(dsl::op::load, dsl::dtype::int32, {0})},
                             dsl::symbol<dsl::dtype::int32>{&g, g.add(dsl::op::load, dsl::dtype::int32, {1})})
                         .id);
     frozen_programs f;
-    freeze(g, roots, folds, f);
+    freeze(g, roots, reductions, f);
     const std::uint64_t target = target_word::make(false, 0).word;
     pass_view p;
     p.elements = {&f.heads[0], &f.payloads[0], f.heads.size(), &f.outputs[0], 1};

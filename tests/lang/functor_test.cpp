@@ -78,17 +78,17 @@ TEST_P(functors, one_dimension) {
     dsl::iterate(3, dsl::vectorize(seen{}), dsl::state(same));
     ASSERT_EQ(same.copy_to_host(), h);
     ASSERT_EQ(unmarked(), 0) << "iterate";
-    const auto fold = dsl::reduce(joined{}, mark);
-    ASSERT_EQ(fold(x).value(), total(h));
+    const auto reducer = dsl::reduce(joined{}, mark);
+    ASSERT_EQ(reducer(x).value(), total(h));
     ASSERT_EQ(unmarked(), 0) << "reduce";
-    ASSERT_EQ(fold(dsl::vectorize(seen{})(x)).value(), total(h));
+    ASSERT_EQ(reducer(dsl::vectorize(seen{})(x)).value(), total(h));
     ASSERT_EQ(unmarked(), 0) << "reduce of a functor's";
     if (n > 0) {
       ASSERT_EQ(dsl::reduce(joined{})(x).value(), total(h));
       ASSERT_EQ(unmarked(), 0) << "reduce without a first value";
     }
     const auto every_third = from_element(x, n > 0, n / 3, 3);
-    ASSERT_EQ(fold(every_third).value(), total(every_third.copy_to_host()));
+    ASSERT_EQ(reducer(every_third).value(), total(every_third.copy_to_host()));
     ASSERT_EQ(unmarked(), 0) << "reduce with a step";
 
     std::vector<marked> sums(h.size());
@@ -131,16 +131,16 @@ TEST_P(functors, two_dimensions_at_random) {
       for (std::int64_t r = 0; r < rows; ++r) sum = joined{}(sum, at(r, c));
       of_columns.push_back(sum);
     }
-    const auto fold = dsl::reduce(joined{});
-    ASSERT_EQ(fold(m).value(), total(h));
+    const auto reducer = dsl::reduce(joined{});
+    ASSERT_EQ(reducer(m).value(), total(h));
     ASSERT_EQ(unmarked(), 0) << "all";
-    const dsl::array<marked> along = fold(m, dsl::axis(1));
+    const dsl::array<marked> along = reducer(m, dsl::axis(1));
     ASSERT_EQ(along.copy_to_host(), of_rows);
     ASSERT_EQ(unmarked(), 0) << "rows";
-    const dsl::array<marked> down = fold(m, dsl::axis(0));
+    const dsl::array<marked> down = reducer(m, dsl::axis(0));
     ASSERT_EQ(down.copy_to_host(), of_columns);
     ASSERT_EQ(unmarked(), 0) << "columns";
-    dsl::array<marked> each = fold(dsl::vectorize(joined{})(m, down), dsl::axis(1));
+    dsl::array<marked> each = reducer(dsl::vectorize(joined{})(m, down), dsl::axis(1));
     ASSERT_EQ(each.copy_to_host().front() & 0xff, (of_rows.front() + total(of_columns)) & 0xff);
     ASSERT_EQ(unmarked(), 0) << "beside a row that is broadcast";
     for (const int axis : {0, 1}) {

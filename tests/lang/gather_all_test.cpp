@@ -18,7 +18,7 @@ TEST_P(all_gathering, shift_along_one_axis) {
         dsl::array<float> out = dsl::shift(a, k, beyond) + 1;
         const auto got = out.copy_to_host();
         for (std::int64_t i = 0; i < n; ++i) {
-          const std::int64_t from = walk(beyond, i - k, n);
+          const std::int64_t from = inside_by_steps(beyond, i - k, n);
           ASSERT_EQ(got[static_cast<std::size_t>(i)], (from < 0 ? 0 : host[static_cast<std::size_t>(from)]) + 1) << n << ' ' << k << ' ' << int(beyond) << ' ' << i;
         }
       }

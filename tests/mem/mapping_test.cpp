@@ -129,15 +129,15 @@ struct random_chain {
   }
 
   // Whether strides can walk these places under another shape.
-  static bool is_walk(const view_reference& r) {
-    mapping walk{static_cast<int>(r.shape.size()), {}, {}, r.places.empty() ? 0 : r.places[0]};
+  static bool is_strided(const view_reference& r) {
+    mapping strided{static_cast<int>(r.shape.size()), {}, {}, r.places.empty() ? 0 : r.places[0]};
     std::int64_t step = 1;
-    for (int d = walk.rank - 1; d >= 0; --d) {
-      walk.extents[d] = r.shape[static_cast<std::size_t>(d)];
-      if (walk.extents[d] > 1 && !r.places.empty()) walk.strides[d] = r.places[static_cast<std::size_t>(step)] - r.places[0];
-      step *= walk.extents[d];
+    for (int d = strided.rank - 1; d >= 0; --d) {
+      strided.extents[d] = r.shape[static_cast<std::size_t>(d)];
+      if (strided.extents[d] > 1 && !r.places.empty()) strided.strides[d] = r.places[static_cast<std::size_t>(step)] - r.places[0];
+      step *= strided.extents[d];
     }
-    return places_of(walk) == r.places;
+    return places_of(strided) == r.places;
   }
 
   std::string step() {
@@ -225,7 +225,7 @@ struct random_chain {
         std::shuffle(to.begin(), to.end(), engine);
         index given = to;
         if (pick(0, 1) == 1) given[static_cast<std::size_t>(pick(0, static_cast<std::int64_t>(to.size()) - 1))] = -1;
-        if (!is_walk(want.reshape(to))) {
+        if (!is_strided(want.reshape(to))) {
           EXPECT_THROW(dsl::detail::reshape(m, given.data(), static_cast<int>(given.size())), dsl::shape_error);
           return "";
         }

@@ -78,11 +78,11 @@ TEST_P(integrate, ends_at_t1_exactly_in_either_direction) {
     const auto there = integrate_decay(y, t0, t1, {.relative = 1e-9, .absolute = 1e-12});
     EXPECT_EQ(there.outcome(), outcome::reached);
     EXPECT_EQ(there.t.value(), t1);
-    const double near = 1e-8 + 0x1p-50 * std::abs(t0);  // t is rounded in each step
-    EXPECT_NEAR(y.copy_to_host()[1], 2 * std::exp(t0 - t1), near);
+    const double tolerance = 1e-8 + 0x1p-50 * std::abs(t0);  // t is rounded in each step
+    EXPECT_NEAR(y.copy_to_host()[1], 2 * std::exp(t0 - t1), tolerance);
     const auto back = integrate_decay(y, t1, t0, {.relative = 1e-9, .absolute = 1e-12});
     EXPECT_EQ(back.t.value(), t0);
-    EXPECT_NEAR(y.copy_to_host()[1], 2, near);
+    EXPECT_NEAR(y.copy_to_host()[1], 2, tolerance);
   }
 }
 

@@ -52,7 +52,7 @@ template <class Language> std::vector<interpreter::value> trace(Language& to, co
     if (n.what == operation::leaf) {
       const leaf& l = b.leaves[n.number];
       made.push_back(to.operand(l.from == source::array    ? dsl::op::load
-                                : l.from == source::scalar ? dsl::op::fetch
+                                : l.from == source::scalar ? dsl::op::load_scalar
                                                            : dsl::op::value,
                                 dsl_type(l.type), n.number));
     } else if (n.what == operation::literal) {

@@ -63,8 +63,8 @@ layout anywhere(const shape& extents, std::mt19937& engine) {
 std::vector<outcome> run(const dsl::detail::program_code& kernel, const operand& x, const layout& where, const axes& a) {
   const auto memory = stored::to_array<std::uint8_t>(placed(x, where));
   const int rank = static_cast<int>(x.extents.size());
-  dsl::detail::fold_axes folds{rank, a.along.empty() ? ~0u : 0u};
-  for (const int axis : a.along) folds.axes |= 1u << (axis < 0 ? axis + rank : axis);
+  dsl::detail::reduction_axes reduced{rank, a.along.empty() ? ~0u : 0u};
+  for (const int axis : a.along) reduced.axes |= 1u << (axis < 0 ? axis + rank : axis);
   shape extents;
   const auto results = static_cast<std::int64_t>(groups_of(x.extents, a, extents).size());
 
@@ -75,7 +75,7 @@ std::vector<outcome> run(const dsl::detail::program_code& kernel, const operand&
     const dsl::dtype type = kernel.pass.view.type(i);
     targets.emplace_back(results * dsl::size_of(type));
     operands.push_back(in_memory(type, extents, in_rows(extents), targets.back()));
-    dsl::detail::lie_along(operands.back(), folds);
+    dsl::detail::lie_along(operands.back(), reduced);
   }
   std::vector<outcome> got;
   try {

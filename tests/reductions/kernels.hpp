@@ -27,7 +27,7 @@ struct rows_of {
     dsl::detail::graph g;
     const dsl::symbol<D> x{&g, g.add(dsl::op::load, D, {0})};
     (g.outputs.push_back(written<R>::of(x, x).id), ...);
-    g.operands = 1, g.single = (1u << sizeof...(R)) - 1;
+    g.operands = 1, g.scalar_outputs = (1u << sizeof...(R)) - 1;
     return g;
   }
   static const dsl::detail::program_code& kernel() {

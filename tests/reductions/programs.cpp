@@ -82,13 +82,13 @@ interpreter::form form_of(order how) {
   return all[static_cast<std::size_t>(how) % all.size()];
 }
 
-/// One fold of a pass: of the values that an element has from `first` on.
+/// One reduction of a pass: of the values that an element has from `first` on.
 struct rule {
   program_of_values combine;
   values identity;
   int first;
 
-  values fold(const std::vector<values>& elements, order how) const {
+  values reduce(const std::vector<values>& elements, order how) const {
     std::vector<values> x;
     for (const values& each : elements) x.emplace_back(each.begin() + first, each.begin() + first + static_cast<std::ptrdiff_t>(identity.size()));
     const auto join = [&](const values& a, const values& b) {
@@ -166,7 +166,7 @@ struct programs::code {
       each.push_back(elements.run(form_of(how), [&](op code, std::uint64_t number) {
         return code == op::index ? literal{i} : value_at(x.elements, places[number == 0 ? i : n - 1 - i], x.type);
       }));
-    for (const rule& r : rules) totals.push_back(r.fold(each, how));
+    for (const rule& r : rules) totals.push_back(r.reduce(each, how));
     return results.run(form_of(how), [&](op code, std::uint64_t place) { return code == op::count ? literal{n} : totals[place & 0xffff][place >> 16]; })[0];
   }
 };

@@ -1,4 +1,4 @@
-// A reduction's programs, made when the test runs, and what they make of elements that are folded in some order: the compilers make
+// A reduction's programs, made when the test runs, and what they make of elements that are reduced in some order: the compilers make
 // kernels of the same programs.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace reduction {
 
-/// The order in which a fold's elements are combined.
+/// The order in which a reduction's elements are combined.
 enum class order {
   one_after_another,  // each into what there is
   backwards,          // the last one first

@@ -13,7 +13,7 @@ reduction::programs programs_of() {
   const auto operand = [&g](std::uint64_t number) { return dsl::symbol<D>{&g, g.add(dsl::op::load, D, {number})}; };
   const auto x = operand(0);
   g.outputs.push_back((reduction::takes_axes(R) ? reduction::written<R>::of(x, x) : reduction::written<R>::of(x, operand(1))).id);
-  g.operands = 2, g.single = 1;
+  g.operands = 2, g.scalar_outputs = 1;
   return reduction::programs(g);
 }
 

@@ -6,15 +6,15 @@
 namespace dsl::detail {
 
 /// An operand in a kernel's parameters. array: address and how it is reached (`reach`); neighbour: address and a `neighbour_word`;
-/// address: address and an element's bytes; index: first position; value: bits; fetched: address; result: address and a second one
+/// address: address and an element's bytes; index: first position; value: bits; device_scalar: address; result: address and a second one
 /// to write to, or 0.
-struct argument { std::uint64_t word, extra; };
+struct argument { std::uint64_t word, descriptor; };
 
-/// An array's `argument::extra`: element by element, in whole aligned vectors, or, from `in_tile` on, in the block's shared memory at
-/// an offset of extra - in_tile.
+/// An array's `argument::descriptor`: element by element, in whole aligned vectors, or, from `in_tile` on, in the block's shared memory at
+/// an offset of descriptor - in_tile.
 enum reach : std::uint64_t { by_elements, in_vectors, in_tile };
 
-/// A neighbour's `argument::extra`.
+/// A neighbour's `argument::descriptor`.
 struct neighbour_word {
   std::uint64_t word;
   static constexpr int no_dimension = 0xff;
@@ -27,23 +27,23 @@ struct neighbour_word {
   DSL_DETAIL_FN std::int64_t distance() const { return static_cast<std::int64_t>(word) >> 16; }
 };
 
-/// What threads share out when they fold: which dimension of a tile is kept. rows: each row of threads folds one of the results, along
-/// the innermost dimension; columns: each column does, one for each of its lanes; none: all threads fold one result.
+/// What threads share out when they reduce: which dimension of a tile is kept. rows: each row of threads makes one of the results, along
+/// the innermost dimension; columns: each column does, one for each of its lanes; none: all threads make one result.
 enum class kept_along : std::int32_t { none, rows, columns };
 
-/// Threads that have parts of one result: 2^log2_parts of them, 2^log2_distance apart. The number of threads in a block is a power of
+/// Threads that share one result: 2^log2_threads of them, 2^log2_distance apart. The number of threads in a block is a power of
 /// two as well.
 struct sharing {
-  std::int32_t log2_distance, log2_parts;
+  std::int32_t log2_distance, log2_threads;
   DSL_DETAIL_FN int distance() const { return 1 << log2_distance; }
-  DSL_DETAIL_FN int parts() const { return 1 << log2_parts; }
-  DSL_DETAIL_FN int span() const { return 1 << (log2_distance + log2_parts); }
-  DSL_DETAIL_FN int owners(int block) const { return block >> log2_parts; }
-  /// Which result a thread has after the parts have been combined, or -1.
+  DSL_DETAIL_FN int threads_a_result() const { return 1 << log2_threads; }
+  DSL_DETAIL_FN int span() const { return 1 << (log2_distance + log2_threads); }
+  DSL_DETAIL_FN int owners(int block) const { return block >> log2_threads; }
+  /// Which result a thread has after theirs have been combined, or -1.
   DSL_DETAIL_FN int owned_by(int thread, int block) const {
     if (span() > 32) return thread < owners(block) ? thread : -1;
     const int first = thread & (span() - 1);
-    return first < distance() ? (thread >> (log2_distance + log2_parts) << log2_distance) + first : -1;
+    return first < distance() ? (thread >> (log2_distance + log2_threads) << log2_distance) + first : -1;
   }
 };
 
@@ -54,9 +54,9 @@ enum class reduction_steps : std::int32_t { whole, by_last_block, to_partials, o
 
 /// How a kernel reduces. Its blocks work in groups of `splits`; a group makes the results of one tile's kept elements, and its blocks
 /// take its tiles in turn.
-struct fold_walk {
+struct reduction_schedule {
   std::int64_t count;          // elements of each result
-  std::int32_t splits, slots;  // slots: results that a thread has sums for
+  std::int32_t splits, results_a_thread;  // results_a_thread: for which a thread has sums
   sharing threads;
   kept_along kept;
   void* partials;              // the groups' partial results, or null
@@ -69,8 +69,8 @@ struct fold_walk {
 /// A kernel's parameters, laid out so that the launcher can fill them without knowing the kernel: this, for the strided kernel a
 /// `tiling`, an `argument` for each operand, and for the strided kernel max_rank strides for each operand.
 struct argument_header {
-  std::int64_t elements, tiles;  // where the kernel folds: of a group
-  fold_walk folds;
+  std::int64_t elements, tiles;  // where the kernel reduces: of a group
+  reduction_schedule reduction;
 };
 
 /// Division of numbers below 2^31 by a multiplication: with s = ceil(log2 d) and m = ceil(2^(31 + s) / d), n / d = n m / 2^(31 + s)
@@ -91,8 +91,8 @@ struct tiling {
   std::int64_t extents[2];
   std::int32_t log2_columns, rows, outer_rank;         // threads a row, rows of threads, dimensions beyond the second
   std::int32_t shared_bytes, width, height;            // in shared memory; a tile, in elements
-  std::int32_t along_rows;                             // where the kernel folds: its threads walk along the rows of a tile, not down
-  std::uint32_t kept;                                  // where the kernel folds: a bit for each dimension that is kept
+  std::int32_t along_rows;                             // where the kernel reduces: its threads go along the rows of a tile, not down
+  std::uint32_t kept;                                  // where the kernel reduces: a bit for each dimension that is kept
   divisor across, down, in_column, outer[max_rank - 2];
 };
 

@@ -8,14 +8,14 @@ namespace dsl::detail {
 
 /// An index space when it is reduced: along which axes, and the rank of the result. Where `same_elements` names a function (dot), it is of
 /// two operands with as many elements, whose leaves begin at `first` and `second` and end at `end`.
-struct reduced_axes {
-  fold_axes axes;
+struct reduced_space {
+  reduction_axes axes;
   int rank = 0;
   const char* same_elements = nullptr;
   int first = 0, second = 0, end = 0;
 };
 /// Throws shape_error where one of some index spaces has operands of different shapes, given all leaves.
-void check_shapes(const reduced_axes* spaces, int count, const operand* leaves);
+void check_shapes(const reduced_space* spaces, int count, const operand* leaves);
 
 /// The passes of a statement, bound to its operands: those that one program evaluates over different index spaces run one after
 /// another, each with the outputs that are its own, and those on the same operands are one. Values of reductions get memory for as long
@@ -24,7 +24,7 @@ class evaluation {
  public:
   /// `codes`: for each pass. `leaves` of all expressions, one after another, which are `expressions`; `spaces` from number 1 on. All
   /// are kept by address. Throws shape_error, device_error and memory_error.
-  evaluation(const schedule_view& plan, const program_code* const* codes, const operand* leaves, const reduced_axes* spaces, const part* expressions, int expression_count,
+  evaluation(const schedule_view& plan, const program_code* const* codes, const operand* leaves, const reduced_space* spaces, const operand_range* expressions, int expression_count,
              int targets);
   ~evaluation();
   evaluation(const evaluation&) = delete;

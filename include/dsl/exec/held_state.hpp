@@ -119,7 +119,7 @@ struct held_state : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targ
 
   // Between memory and registers.
   template <int I, class T> DSL_DETAIL_KERNEL_FN T* element(const group& g) const { return reinterpret_cast<T*>(args.operand[I].word) + g.first; }
-  template <int I> DSL_DETAIL_KERNEL_FN bool in_whole_vectors(const group& g) const { return g.count == lanes && args.operand[I].extra == in_vectors; }
+  template <int I> DSL_DETAIL_KERNEL_FN bool in_whole_vectors(const group& g) const { return g.count == lanes && args.operand[I].descriptor == in_vectors; }
   DSL_DETAIL_KERNEL_FN void load(const group& g, row_lanes& h) const {
     for_arrays([&]<int I, class T>() {
       const T* const from = element<I, const T>(g);

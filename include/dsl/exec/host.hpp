@@ -7,22 +7,22 @@
 namespace dsl::detail {
 
 /// Evaluates `rows` times `padded` consecutive elements, the rows `stride` elements apart. in[k] is operand k (elements or positions; a
-/// scalar's single value), out[i] is where target i's elements go, and sums[s] are the lanes of folded value s: each element is folded
+/// scalar's single value), out[i] is where target i's elements go, and sums[s] are the lanes of reduced value s: each element is added
 /// into the lane of its place in the row.
 using block_function = void (*)(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums);
 
-/// Folds the `length` consecutive elements of each of `rows` rows, `stride` elements apart, into lane `lane` and those after it. in[k] is
-/// as for a block_function, but of positions the first alone. Reads what `strips::fold` reads.
+/// Reduces the `length` consecutive elements of each of `rows` rows, `stride` elements apart, into lane `lane` and those after it. in[k] is
+/// as for a block_function, but of positions the first alone. Reads what `strips::reduce` reads.
 using strip_function = void (*)(int lane, int rows, std::int64_t length, std::int64_t stride, const void* const* in, void* const* sums);
 
-/// A pass's loop as data: for each instruction set, and what becomes of the lanes. Folded values are numbered through all folds.
+/// A pass's loop as data: for each instruction set, and what becomes of the lanes. Reduced values are numbered through all reductions.
 struct host_code {
   block_function block[3];  // the compiler's default; x86-64-v3 (AVX2, FMA); x86-64-v4 (AVX-512)
   strip_function strip[3];  // null where the pass has arrays beside its reductions
   void (*clear)(void* const* sums, int count);
-  /// Folds lanes owner_step * i + part_step * j, of j < parts, into the first of them, by halves, for i < owners.
-  void (*collapse)(void* const* sums, int owners, int owner_step, int parts, int part_step);
-  /// Folds other lanes into as many, place by place.
+  /// Combines lanes owner_step * i + result_lane_step * j, of j < lanes_a_result, into the first of them, by halves, for i < owners.
+  void (*collapse)(void* const* sums, int owners, int owner_step, int lanes_a_result, int result_lane_step);
+  /// Combines other lanes into as many, place by place.
   void (*add)(void* const* sums, const void* const* others, int count);
   /// Computes the results of `owners` lanes, `lane_step` apart from `lane` on, each of `count` elements, and stores them at to[i] and
   /// `to_step[i]` elements further each; the first one again at again[i] unless that is null.
@@ -34,8 +34,8 @@ template <class Pass>
 class host_loop {
   using program = typename Pass::elements;
   using eval = evaluator<program>;
-  using folds = folds_of<typename Pass::folds>;
-  using accumulators = typename folds::accumulators;
+  using reductions = reductions_of<typename Pass::reductions>;
+  using accumulators = typename reductions::accumulators;
   using targets = std::make_index_sequence<Pass::targets>;
 
   struct source {
@@ -49,22 +49,22 @@ class host_loop {
     }
   };
 
-  // Values of a fold in its columns; the first fold's come first.
+  // Values of a reduction in its columns; the first reduction's come first.
   template <int J> static constexpr int first_value = Pass::firsts[J] - Pass::firsts[0];
-  template <class Fold, int J, std::size_t... K>
-  DSL_DETAIL_FN static fold_state<Fold> load(const void* const* sums, int lane, std::index_sequence<K...>) {
-    fold_state<Fold> s;
+  template <class Reduction, int J, std::size_t... K>
+  DSL_DETAIL_FN static accumulator_of<Reduction> load(const void* const* sums, int lane, std::index_sequence<K...>) {
+    accumulator_of<Reduction> s;
     ((nth<static_cast<int>(K)>(s) = static_cast<const std::remove_reference_t<decltype(nth<static_cast<int>(K)>(s))>*>(sums[first_value<J> + static_cast<int>(K)])[lane]), ...);
     return s;
   }
-  template <class Fold, int J, std::size_t... K>
-  DSL_DETAIL_FN static void store(const fold_state<Fold>& s, void* const* sums, int lane, std::index_sequence<K...>) {
+  template <class Reduction, int J, std::size_t... K>
+  DSL_DETAIL_FN static void store(const accumulator_of<Reduction>& s, void* const* sums, int lane, std::index_sequence<K...>) {
     ((static_cast<std::remove_cvref_t<decltype(nth<static_cast<int>(K)>(s))>*>(sums[first_value<J> + static_cast<int>(K)])[lane] = nth<static_cast<int>(K)>(s)), ...);
   }
-  template <class Fold, int J>
-  DSL_DETAIL_FN static fold_state<Fold> load(const void* const* sums, int lane) { return load<Fold, J>(sums, lane, values_of_fold<Fold>{}); }
-  template <class Fold, int J>
-  DSL_DETAIL_FN static void store(const fold_state<Fold>& s, void* const* sums, int lane) { store<Fold, J>(s, sums, lane, values_of_fold<Fold>{}); }
+  template <class Reduction, int J>
+  DSL_DETAIL_FN static accumulator_of<Reduction> load(const void* const* sums, int lane) { return load<Reduction, J>(sums, lane, values_of_reduction<Reduction>{}); }
+  template <class Reduction, int J>
+  DSL_DETAIL_FN static void store(const accumulator_of<Reduction>& s, void* const* sums, int lane) { store<Reduction, J>(s, sums, lane, values_of_reduction<Reduction>{}); }
 
   // A char could lie anywhere, among the operands' addresses too: where one is stored as such, GCC does not vectorise the loop.
   enum class byte : unsigned char {};
@@ -75,7 +75,7 @@ class host_loop {
       using T = memory_t<program::output(t.output()).type()>;
       const auto value = static_cast<T>(nth<t.output()>(r));
       T& to = static_cast<T*>(out[I])[at];
-      // Part by part: where a struct is copied whole from a variable whose address `fold_element` takes, GCC does not vectorise the loop.
+      // Part by part: where a struct is copied whole from a variable whose address `reduce_element` takes, GCC does not vectorise the loop.
       if constexpr (is_complex<T>) to.re = value.re, to.im = value.im;
       else if constexpr (math::wraps<T> && sizeof(T) == 1) reinterpret_cast<byte&>(to) = static_cast<byte>(value);
       else to = value;
@@ -86,16 +86,16 @@ class host_loop {
     (write<static_cast<int>(I)>(r, out, at), ...);
   }
 
-  // A lane's part in a loop over lanes, as a functor that is inlined with it.
-  struct fold_element {
+  // What a lane does in a loop over lanes, as a functor that is inlined with it.
+  struct reduce_element {
     const typename eval::results& element;
     void* const* sums;
     int lane;
-    template <class Fold, int J>
-    DSL_DETAIL_FN void operator()() const { store<Fold, J>(combine<Fold>(load<Fold, J>(sums, lane), state_of<Fold>(element, values_of_fold<Fold>{})), sums, lane); }
+    template <class Reduction, int J>
+    DSL_DETAIL_FN void operator()() const { store<Reduction, J>(combine<Reduction>(load<Reduction, J>(sums, lane), accumulator_of_element<Reduction>(element, values_of_reduction<Reduction>{})), sums, lane); }
   };
 
-  // Rows that are folded while a strip of their lanes is in registers: as many as a processor fetches ahead of at a time. Short ones that
+  // Rows that are reduced while a strip of their lanes is in registers: as many as a processor fetches ahead of at a time. Short ones that
   // lie side by side it reads better one after another.
   static constexpr int rows_together = 8, short_row = 512;
   using strip = typename strips<Pass>::strip;
@@ -103,18 +103,18 @@ class host_loop {
     strip& lanes;
     const void* const* sums;
     int first;
-    template <class Fold, int J>
+    template <class Reduction, int J>
     DSL_DETAIL_FN void operator()() const {
-      for (int l = 0; l < strip_lanes; ++l) nth_fold<J>(lanes).set(l, load<Fold, J>(sums, first + l));
+      for (int l = 0; l < strip_lanes; ++l) nth_accumulator<J>(lanes).set(l, load<Reduction, J>(sums, first + l));
     }
   };
   struct store_strip {
     const strip& lanes;
     void* const* sums;
     int first;
-    template <class Fold, int J>
+    template <class Reduction, int J>
     DSL_DETAIL_FN void operator()() const {
-      for (int l = 0; l < strip_lanes; ++l) store<Fold, J>(nth_fold<J>(lanes).at(l), sums, first + l);
+      for (int l = 0; l < strip_lanes; ++l) store<Reduction, J>(nth_accumulator<J>(lanes).at(l), sums, first + l);
     }
   };
   DSL_DETAIL_FN static void run_rows(int padded, int rows, std::int64_t stride, const void* const* in, void* const* sums) {
@@ -122,7 +122,7 @@ class host_loop {
     for (std::int64_t first = 0; rows > 0; rows -= together, first += together * stride)
       for (int lane = 0; lane < padded; lane += strip_lanes) {
         strip mine;
-        folds::visit(load_strip{mine, sums, lane});
+        reductions::visit(load_strip{mine, sums, lane});
         for (int r = 0; r < (rows < together ? rows : together); ++r) {
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC ivdep
@@ -133,7 +133,7 @@ class host_loop {
             strips<Pass>::add(mine, l, eval::compute(from.element));
           }
         }
-        folds::visit(store_strip{mine, sums, lane});
+        reductions::visit(store_strip{mine, sums, lane});
       }
   }
 
@@ -151,7 +151,7 @@ class host_loop {
           eval::read(from);
           const auto results = eval::compute(from.element);
           write_all(results, out, first + l, targets{});
-          folds::visit(fold_element{results, sums, l});
+          reductions::visit(reduce_element{results, sums, l});
         }
       }
     }
@@ -161,11 +161,11 @@ class host_loop {
     const accumulators& from;
     void* const* sums;
     int lane;
-    template <class Fold, int J>
-    DSL_DETAIL_FN void operator()() const { store<Fold, J>(combine<Fold>(load<Fold, J>(sums, lane), nth_fold<J>(from)), sums, lane); }
+    template <class Reduction, int J>
+    DSL_DETAIL_FN void operator()() const { store<Reduction, J>(combine<Reduction>(load<Reduction, J>(sums, lane), nth_accumulator<J>(from)), sums, lane); }
   };
   DSL_DETAIL_FN static void run_strips(int lane, int rows, std::int64_t length, std::int64_t stride, const void* const* in, void* const* sums) {
-    for (int r = 0; r < rows; ++r) folds::visit(join_lane{strips<Pass>::fold(in, r * stride, length), sums, lane + r});
+    for (int r = 0; r < rows; ++r) reductions::visit(join_lane{strips<Pass>::reduce(in, r * stride, length), sums, lane + r});
   }
 
   DSL_DETAIL_TARGET("sse2")
@@ -187,41 +187,41 @@ class host_loop {
 #endif
 
   static void clear(void* const* sums, int count) {
-    folds::visit([&]<class Fold, int J>() {
-      for (int l = 0; l < count; ++l) store<Fold, J>(identity<Fold>(), sums, l);
+    reductions::visit([&]<class Reduction, int J>() {
+      for (int l = 0; l < count; ++l) store<Reduction, J>(identity<Reduction>(), sums, l);
     });
   }
-  template <class Fold, int J>
+  template <class Reduction, int J>
   DSL_DETAIL_FN static void join_one(void* const* sums, int to, int from) {
-    store<Fold, J>(combine<Fold>(load<Fold, J>(sums, to), load<Fold, J>(sums, from)), sums, to);
+    store<Reduction, J>(combine<Reduction>(load<Reduction, J>(sums, to), load<Reduction, J>(sums, from)), sums, to);
   }
-  // Folds lanes from + l into to + l, vectorised.
-  template <class Fold, int J>
+  // Combines lanes from + l into to + l, vectorised.
+  template <class Reduction, int J>
   DSL_DETAIL_TARGET("sse2") static void join(void* const* sums, int count, int to, int from) {
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC ivdep
 #endif
-    for (int l = 0; l < count; ++l) join_one<Fold, J>(sums, to + l, from + l);
+    for (int l = 0; l < count; ++l) join_one<Reduction, J>(sums, to + l, from + l);
   }
-  static void collapse(void* const* sums, int owners, int owner_step, int parts, int part_step) {
-    folds::visit([&]<class Fold, int J>() {
-      for (int left = parts; left > 1;) {
+  static void collapse(void* const* sums, int owners, int owner_step, int lanes_a_result, int result_lane_step) {
+    reductions::visit([&]<class Reduction, int J>() {
+      for (int left = lanes_a_result; left > 1;) {
         const int half = (left + 1) / 2;
-        const bool in_a_row = owner_step == 1 && owners == part_step;  // the parts lie one behind the other
-        if (in_a_row || (part_step == 1 && left >= 32)) {
+        const bool in_a_row = owner_step == 1 && owners == result_lane_step;  // a result's lanes lie one behind the other
+        if (in_a_row || (result_lane_step == 1 && left >= 32)) {
           const int count = in_a_row ? owners * (left - half) : left - half;
-          for (int i = 0; i < (in_a_row ? 1 : owners); ++i) join<Fold, J>(sums, count, owner_step * i, owner_step * i + part_step * half);
+          for (int i = 0; i < (in_a_row ? 1 : owners); ++i) join<Reduction, J>(sums, count, owner_step * i, owner_step * i + result_lane_step * half);
         } else {
           for (int j = 0; j < left - half; ++j)
-            for (int i = 0; i < owners; ++i) join_one<Fold, J>(sums, owner_step * i + part_step * j, owner_step * i + part_step * (j + half));
+            for (int i = 0; i < owners; ++i) join_one<Reduction, J>(sums, owner_step * i + result_lane_step * j, owner_step * i + result_lane_step * (j + half));
         }
         left = half;
       }
     });
   }
   static void add(void* const* sums, const void* const* others, int count) {
-    folds::visit([&]<class Fold, int J>() {
-      for (int l = 0; l < count; ++l) store<Fold, J>(combine<Fold>(load<Fold, J>(sums, l), load<Fold, J>(others, l)), sums, l);
+    reductions::visit([&]<class Reduction, int J>() {
+      for (int l = 0; l < count; ++l) store<Reduction, J>(combine<Reduction>(load<Reduction, J>(sums, l), load<Reduction, J>(others, l)), sums, l);
     });
   }
 
@@ -233,7 +233,7 @@ class host_loop {
     In values;
     template <op Code, dtype D, int N, std::uint32_t Head>
     DSL_DETAIL_FN void read() {
-      if constexpr (Code == op::folded) input_of<Head>(values) = nth<(N >> 16)>(nth_fold<(N & 0xffff)>(totals));
+      if constexpr (Code == op::reduced) input_of<Head>(values) = nth<(N >> 16)>(nth_accumulator<(N & 0xffff)>(totals));
       else if constexpr (Code == op::count) input_of<Head>(values) = count;
       else input_of<Head>(values) = *static_cast<const std::conditional_t<Code == op::value, value_t<D>, memory_t<D>>*>(in[N]);
     }
@@ -264,7 +264,7 @@ class host_loop {
     using after = evaluator<typename Pass::results>;
     for (int i = 0; i < owners; ++i, lane += lane_step) {
       accumulators totals;
-      folds::visit([&]<class Fold, int J>() { nth_fold<J>(totals) = load<Fold, J>(sums, lane); });
+      reductions::visit([&]<class Reduction, int J>() { nth_accumulator<J>(totals) = load<Reduction, J>(sums, lane); });
       totals_source<typename after::inputs> from{totals, count, in, {}};
       after::read(from);
       store_results(after::compute(from.values), places{to, to_step, again, i}, targets{});
@@ -283,12 +283,12 @@ class host_loop {
       if constexpr (has_strips) c.strip[level] = &strips_v2;
     }
 #endif
-    if constexpr (folds::count > 0) c.clear = &clear, c.collapse = &collapse, c.add = &add, c.finish = &finish;
+    if constexpr (reductions::count > 0) c.clear = &clear, c.collapse = &collapse, c.add = &add, c.finish = &finish;
     return c;
   }
 
  private:
-  static constexpr bool has_strips = folds::count > 0 && !Pass::view().folds_beside_arrays();
+  static constexpr bool has_strips = reductions::count > 0 && !Pass::view().reduces_beside_arrays();
 };
 
 }  // namespace dsl::detail

@@ -1,7 +1,7 @@
 // What one thread of a pass does with its elements, over a memory (team.hpp).
 #pragma once
 
-#include <dsl/exec/fold.hpp>
+#include <dsl/exec/reduction.hpp>
 #include <dsl/exec/tile.hpp>
 
 namespace dsl::detail {
@@ -18,28 +18,28 @@ struct lane_group {
   bool in_vectors = false;           // all operands are read in whole vectors
 };
 
-/// One thread's view of a pass: reads `lanes` elements of every operand, evaluates them, stores or folds the outputs.
+/// One thread's view of a pass: reads `lanes` elements of every operand, evaluates them, stores or reduces the outputs.
 /// Where fewer are left (the tail, the end of a row) the first one takes the place of those missing, so there is one
 /// evaluation and no second copy of its code. `Memory` does the accesses.
 template <class Pass, int Inputs, class Arguments, class Memory>
-struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of(Pass::elements::view()), (folds_of<typename Pass::folds>::count > 0)> {
+struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of(Pass::elements::view()), (reductions_of<typename Pass::reductions>::count > 0)> {
   using program = typename Pass::elements;
   using eval = evaluator<program>;
-  using folds = folds_of<typename Pass::folds>;
-  using accumulators = typename folds::accumulators;
+  using reductions = reductions_of<typename Pass::reductions>;
+  using accumulators = typename reductions::accumulators;
   static constexpr bool strided = Arguments::strided;
   static constexpr int lanes = lanes_of_pass<Pass>;
   static constexpr int operands = Inputs + Pass::targets;
   using group = lane_group<typename eval::inputs, lanes>;
   static constexpr reduction_policy policy = pass_policy<Pass>(Memory::compute_capability);
   static constexpr int ahead = strided ? policy.strided_vectors_ahead : policy.vectors_ahead;
-  // Sums of a thread: for each lane, where each folds for a result of its own, or for each group that is read ahead.
-  static constexpr int slots = Arguments::strided && lanes > ahead ? lanes : ahead;
+  // Sums of a thread: for each lane, where each is for a result of its own, or for each group that is read ahead.
+  static constexpr int sums_a_thread = Arguments::strided && lanes > ahead ? lanes : ahead;
   using targets = std::make_index_sequence<Pass::targets>;
   // A long formula is compiled once for all lanes and both paths; beside it a call costs little.
   static constexpr bool calls_formula = Memory::calls_formula || program::nodes > policy.inlined_nodes;
 
-  using place_of_tile = tile_place<Arguments, operands, neighbours_of(program::view()), (folds::count > 0)>;
+  using place_of_tile = tile_place<Arguments, operands, neighbours_of(program::view()), (reductions::count > 0)>;
   using place_of_tile::args, place_of_tile::offset, place_of_tile::width, place_of_tile::height, place_of_tile::corner, place_of_tile::beyond;
   using place_of_tile::enter;
   Memory memory;
@@ -69,11 +69,11 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     }
   }
 
-  /// Folds what a thread takes of a result's tile into its sums.
-  DSL_DETAIL_KERNEL_FN void fold(std::uint32_t result, std::int64_t tile, int thread, int block, accumulators* sums) {
+  /// Reduces what a thread takes of a result's tile into its sums.
+  DSL_DETAIL_KERNEL_FN void reduce(std::uint32_t result, std::int64_t tile, int thread, int block, accumulators* sums) {
     if constexpr (!Arguments::strided) {
       const std::int64_t first = (tile * ahead * block + thread) * lanes, step = static_cast<std::int64_t>(block) * lanes;
-      fold_ahead(first + (ahead - 1) * step + lanes <= args.elements, sums, [&](group& g, int u) {
+      reduce_ahead(first + (ahead - 1) * step + lanes <= args.elements, sums, [&](group& g, int u) {
         g.first = first + u * step;
         g.count = lanes_from(g.first);
       });
@@ -83,20 +83,20 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
       const int across = t.along_rows != 0 ? lanes << t.log2_columns : 0, down = t.along_rows != 0 ? 0 : t.rows;
       DSL_DETAIL_ROLLED
       for (int column = column_of(thread), row = row_of(thread); column < width && row < height; column += ahead * across, row += ahead * down)
-        fold_ahead(column + (ahead - 1) * across + lanes <= width && row + (ahead - 1) * down < height, sums, [&](group& g, int u) {
+        reduce_ahead(column + (ahead - 1) * across + lanes <= width && row + (ahead - 1) * down < height, sums, [&](group& g, int u) {
           place_in_tile(g, column + u * across, row + u * down);
           if (g.row >= height) g.count = 0;
         });
     }
   }
 
-  /// Computes the results of what was folded and stores them: those of a slot of the thread that owns them.
-  DSL_DETAIL_KERNEL_FN void finish(const accumulators& totals, int owner, int slot) {
+  /// Computes the results of what was reduced and stores them: number `result_index` of the thread that owns them.
+  DSL_DETAIL_KERNEL_FN void finish(const accumulators& totals, int owner, int result_index) {
     int x = 0, y = 0;
     if constexpr (Arguments::strided) {
-      if (args.folds.kept == kept_along::columns) x = owner * lanes + slot;
-      if (args.folds.kept == kept_along::rows) y = owner + slot * args.tiles_of.rows;
-      if ((args.folds.kept == kept_along::columns && x >= width) || (args.folds.kept == kept_along::rows && y >= height)) return;
+      if (args.reduction.kept == kept_along::columns) x = owner * lanes + result_index;
+      if (args.reduction.kept == kept_along::rows) y = owner + result_index * args.tiles_of.rows;
+      if ((args.reduction.kept == kept_along::columns && x >= width) || (args.reduction.kept == kept_along::rows && y >= height)) return;
     }
     using after = evaluator<typename Pass::results>;
     totals_source<typename after::inputs> from{*this, totals, {}};
@@ -108,8 +108,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
   template <op Code, dtype D, int N>
   DSL_DETAIL_KERNEL_FN value_t<D> scalar_operand() const {
     const argument& a = args.operand[N];
-    if constexpr (Code == op::fetch) return memory.template load<memory_t<D>>(reinterpret_cast<const memory_t<D>*>(a.word));
-    else return from_literal<value_t<D>>(literal{a.word, a.extra});
+    if constexpr (Code == op::load_scalar) return memory.template load<memory_t<D>>(reinterpret_cast<const memory_t<D>*>(a.word));
+    else return from_literal<value_t<D>>(literal{a.word, a.descriptor});
   }
 
   template <class In>
@@ -119,8 +119,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     In in;
     template <op Code, dtype D, int N, std::uint32_t Head>
     DSL_DETAIL_KERNEL_FN void read() {
-      if constexpr (Code == op::folded) input_of<Head>(in) = nth<(N >> 16)>(nth_fold<(N & 0xffff)>(totals));
-      else if constexpr (Code == op::count) input_of<Head>(in) = body.args.folds.count;
+      if constexpr (Code == op::reduced) input_of<Head>(in) = nth<(N >> 16)>(nth_accumulator<(N & 0xffff)>(totals));
+      else if constexpr (Code == op::count) input_of<Head>(in) = body.args.reduction.count;
       else input_of<Head>(in) = body.template scalar_operand<Code, D, N>();
     }
   };
@@ -139,7 +139,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
       if (Pass::targets > 1 && to == nullptr) return;  // discarded
       if constexpr (Arguments::strided) to += offset[k] + x * args.strides[k][0] + y * args.strides[k][1];
       memory.store(to, result);
-      if (args.operand[k].extra != 0) memory.store(reinterpret_cast<T*>(args.operand[k].extra), result);
+      if (args.operand[k].descriptor != 0) memory.store(reinterpret_cast<T*>(args.operand[k].descriptor), result);
     }
   }
 
@@ -161,8 +161,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     lane_results out;
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l) {
-      if constexpr (Memory::calls_formula && eval::gathers) out.of[l] = eval::compute_apart(g.in[l], memory);
-      else if constexpr (calls_formula) out.of[l] = eval::compute_apart(g.in[l]);
+      if constexpr (Memory::calls_formula && eval::gathers) out.of[l] = eval::compute_out_of_line(g.in[l], memory);
+      else if constexpr (calls_formula) out.of[l] = eval::compute_out_of_line(g.in[l]);
       else out.of[l] = eval::compute(g.in[l]);
     }
     return out;
@@ -179,15 +179,15 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     bool all;
     template <op Code, dtype D, int N, std::uint32_t Head>
     DSL_DETAIL_KERNEL_FN void read() {
-      if constexpr (Code == op::load) all = all && args.operand[N].extra == in_vectors;
+      if constexpr (Code == op::load) all = all && args.operand[N].descriptor == in_vectors;
       if constexpr (Code == op::neighbour) all = false;
     }
   };
 
-  // Places groups and folds them. Where all of them are whole, they are read before the first is computed with: without a branch
+  // Places groups and reduces them. Where all of them are whole, they are read before the first is computed with: without a branch
   // between, or the compiler would compute between the loads.
   template <class Place>
-  DSL_DETAIL_KERNEL_FN void fold_ahead(bool whole, accumulators* sums, const Place& place) {
+  DSL_DETAIL_KERNEL_FN void reduce_ahead(bool whole, accumulators* sums, const Place& place) {
     if (ahead > 1 && whole && reads_vectors()) {
       group g[ahead];
       DSL_DETAIL_UNROLL
@@ -206,30 +206,30 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
       group g;
       place(g, u);
       if (g.count <= 0) return;
-      accumulators mine = folds::identities();
+      accumulators mine = reductions::identities();
       write_and_add(g, compute(g), sums, mine);
       DSL_DETAIL_UNROLL
       for (int s = 0; s < ahead; ++s)  // an index that is not constant would put all of them into local memory
-        if (s == u) folds::add(sums[s], mine);
+        if (s == u) reductions::add(sums[s], mine);
     }
   }
   // Where columns are kept each lane adds to a sum of its own.
   DSL_DETAIL_KERNEL_FN void write_and_add(const group& g, const lane_results& out, accumulators* by_lane, accumulators& all) {
     write_all(g, out, targets{});
-    if (Arguments::strided && args.folds.kept == kept_along::columns) {
+    if (Arguments::strided && args.reduction.kept == kept_along::columns) {
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l)
-        if (l < g.count) folds::add(by_lane[l < slots ? l : 0], folds::of_element(out.of[l]));
+        if (l < g.count) reductions::add(by_lane[l < sums_a_thread ? l : 0], reductions::of_element(out.of[l]));
     } else {
-      // Folds of more than 8 bytes, as those whose values travel together, are combined within the group first: that takes fewer
+      // Accumulators of more than 8 bytes, as those whose values travel together, are combined within the group first: that takes fewer
       // instructions, but makes sums of single values slower (docs/performance.md).
-      constexpr bool first_in_group = sizeof(accumulators) > folds::count * 8;
-      accumulators mine = folds::of_element(out.of[0]);
-      if constexpr (!first_in_group) folds::add(all, mine);
+      constexpr bool first_in_group = sizeof(accumulators) > reductions::count * 8;
+      accumulators mine = reductions::of_element(out.of[0]);
+      if constexpr (!first_in_group) reductions::add(all, mine);
       DSL_DETAIL_UNROLL
       for (int l = 1; l < lanes; ++l)
-        if (l < g.count) folds::add(first_in_group ? mine : all, folds::of_element(out.of[l]));
-      if constexpr (first_in_group) folds::add(all, mine);
+        if (l < g.count) reductions::add(first_in_group ? mine : all, reductions::of_element(out.of[l]));
+      if constexpr (first_in_group) reductions::add(all, mine);
     }
   }
 
@@ -270,7 +270,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
   // Of the neighbours beyond an end others are read, or zeros stand for them.
   template <class T, int N, std::uint32_t Head>
   DSL_DETAIL_KERNEL_FN void load_neighbours(group& g) const {
-    const neighbour_word w{args.operand[N].extra};
+    const neighbour_word w{args.operand[N].descriptor};
     const T* const from = reinterpret_cast<const T*>(args.operand[N].word) + place<N>(g);
     bool zeros = (beyond >> N & 1) != 0;
     if (w.dimension() == 0) {
@@ -302,7 +302,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     if constexpr (Arguments::strided) return args.tiles_of.width;
     else return 0;
   }
-  DSL_DETAIL_KERNEL_FN static std::uint32_t tile_offset(const argument& a) { return static_cast<std::uint32_t>(a.extra - in_tile); }
+  DSL_DETAIL_KERNEL_FN static std::uint32_t tile_offset(const argument& a) { return static_cast<std::uint32_t>(a.descriptor - in_tile); }
 
   struct tile_loader {
     const kernel_body& body;
@@ -319,7 +319,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     // Threads side by side read side by side along the second dimension.
     const int threads = t.in_column.by, lines = block / threads;
     const int first = static_cast<int>(t.in_column.divide(static_cast<std::uint32_t>(thread)));
-    if (a.extra < in_tile || first >= lines) return;
+    if (a.descriptor < in_tile || first >= lines) return;
     const std::int64_t across = args.strides[K][0], down = args.strides[K][1];
     for (int j = thread - first * threads; j < height; j += threads) {
       const T* from = reinterpret_cast<const T*>(a.word) + offset[K] + j * down + first * across;
@@ -339,11 +339,11 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     using T = memory_t<D>;
     const argument& a = args.operand[N];
     if constexpr (Code == op::load) {
-      load_lanes<T, N, Head>(g, reinterpret_cast<const T*>(a.word) + place<N>(g), a.extra);
+      load_lanes<T, N, Head>(g, reinterpret_cast<const T*>(a.word) + place<N>(g), a.descriptor);
     } else if constexpr (Code == op::neighbour) {
       if constexpr (Arguments::strided) load_neighbours<T, N, Head>(g);
     } else if constexpr (Code == op::index || Code == op::address) {
-      const std::int64_t unit = Code == op::index ? 1 : static_cast<std::int64_t>(a.extra);
+      const std::int64_t unit = Code == op::index ? 1 : static_cast<std::int64_t>(a.descriptor);
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l)
         input_of<Head>(g.in[l]) = static_cast<value_t<D>>(a.word) + static_cast<value_t<D>>((place<N>(g) + (l < g.count ? l : 0) * step<N>()) * unit);
@@ -374,7 +374,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
       using T = memory_t<program::output(t.output()).type()>;
       const argument& a = args.operand[Inputs + I];
       T* to = reinterpret_cast<T*>(a.word) + place<Inputs + I>(g);
-      if (g.count == lanes && a.extra == in_vectors) {
+      if (g.count == lanes && a.descriptor == in_vectors) {
         pack<T, lanes> all;
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l) all.lane[l] = static_cast<T>(nth<t.output()>(out.of[l]));

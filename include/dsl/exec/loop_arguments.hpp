@@ -65,7 +65,7 @@ struct loop_arguments : argument_header {
   std::uint64_t history[Operands];  // of an output: where reduced values are recorded, or 0
 };
 
-/// `argument::extra` of a scalar passed by value that is the number of the step.
+/// `argument::descriptor` of a scalar passed by value that is the number of the step.
 inline constexpr std::uint64_t counts_steps = 1;
 
 }  // namespace dsl::detail

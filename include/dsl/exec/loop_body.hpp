@@ -9,7 +9,7 @@ template <class Pass, int Inputs, int States, int Stop, class Memory, class Team
 struct loop_body : held_state<Pass, Inputs, States, Memory, Team> {
   using base = held_state<Pass, Inputs, States, Memory, Team>;
   using base::args, base::memory, base::team, base::lanes, base::in_registers, base::rows_ahead;
-  using typename base::accumulators, typename base::eval, typename base::folds, typename base::group, typename base::lane_results;
+  using typename base::accumulators, typename base::eval, typename base::reductions, typename base::group, typename base::lane_results;
   using typename base::row_lanes, typename base::states, typename base::targets, typename base::thread_state;
   using after = evaluator<typename Pass::results>;
   using reduced_values = typename after::results;
@@ -46,7 +46,7 @@ struct loop_body : held_state<Pass, Inputs, States, Memory, Team> {
   /// A thread's share of a step. Returns its partial results: those of a few rows are joined at a time, for the rounding error
   /// grows with the longest chain. Rows in shared memory come between those that are streamed, so that memory is never idle.
   DSL_DETAIL_KERNEL_FN accumulators step(thread_state& t, const reduced_values& now, std::int64_t k) const {
-    accumulators sums = folds::identities(), joined = sums;
+    accumulators sums = reductions::identities(), joined = sums;
     const int resident = args.loop.in_shared, streamed = args.loop.streamed;
     DSL_DETAIL_UNROLL
     for (int r = 0; r < in_registers; ++r) {
@@ -76,8 +76,8 @@ struct loop_body : held_state<Pass, Inputs, States, Memory, Team> {
         turn += resident;
       }
       if ((s + m) % base::policy.rows_joined == 0 || s + m == resident + streamed) {
-        folds::add(sums, joined);
-        joined = folds::identities();
+        reductions::add(sums, joined);
+        joined = reductions::identities();
       }
     }
     return sums;
@@ -149,7 +149,7 @@ struct loop_body : held_state<Pass, Inputs, States, Memory, Team> {
     });
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l)
-      if (l < g.count) folds::add(sums, folds::of_element(out.of[l]));
+      if (l < g.count) reductions::add(sums, reductions::of_element(out.of[l]));
   }
 
   struct state_reader {
@@ -176,7 +176,7 @@ struct loop_body : held_state<Pass, Inputs, States, Memory, Team> {
   }
   template <int N, std::uint32_t Head>
   DSL_DETAIL_KERNEL_FN void add_step(group& g, std::int64_t k) const {
-    if (args.operand[N].extra != counts_steps) return;
+    if (args.operand[N].descriptor != counts_steps) return;
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l) input_of<Head>(g.in[l]) = static_cast<std::int64_t>(args.operand[N].word) + k;
   }
@@ -186,7 +186,7 @@ struct loop_body : held_state<Pass, Inputs, States, Memory, Team> {
     typename after::inputs& in;
     template <op Code, dtype D, int N, std::uint32_t Head>
     DSL_DETAIL_KERNEL_FN void read() {
-      if constexpr (Code == op::fetch && N >= States) input_of<Head>(in) = body.template scalar_operand<Code, D, N>();
+      if constexpr (Code == op::load_scalar && N >= States) input_of<Head>(in) = body.template scalar_operand<Code, D, N>();
     }
   };
   struct totals_source {
@@ -197,13 +197,13 @@ struct loop_body : held_state<Pass, Inputs, States, Memory, Team> {
     typename after::inputs in;
     template <op Code, dtype D, int N, std::uint32_t Head>
     DSL_DETAIL_KERNEL_FN void read() {
-      if constexpr (Code == op::folded) input_of<Head>(in) = nth<(N >> 16)>(nth_fold<(N & 0xffff)>(totals));
-      else if constexpr (Code == op::count) input_of<Head>(in) = body.args.folds.count;
+      if constexpr (Code == op::reduced) input_of<Head>(in) = nth<(N >> 16)>(nth_accumulator<(N & 0xffff)>(totals));
+      else if constexpr (Code == op::count) input_of<Head>(in) = body.args.reduction.count;
       else if constexpr (N < States) input_of<Head>(in) = nth<output<N>>(now);
-      else if constexpr (Code != op::fetch) {
+      else if constexpr (Code != op::load_scalar) {
         input_of<Head>(in) = body.template scalar_operand<Code, D, N>();
         if constexpr (Code == op::value && D == dtype::int64)
-          if (body.args.operand[N].extra == counts_steps) input_of<Head>(in) += k;
+          if (body.args.operand[N].descriptor == counts_steps) input_of<Head>(in) += k;
       }
     }
   };

@@ -8,20 +8,20 @@
 namespace dsl::detail {
 
 /// How the threads of a loop's blocks combine their partial results of a step, always in the same order.
-template <class Folds, class Memory, class Team>
+template <class Reductions, class Memory, class Team>
 class step_reduction {
  public:
-  using partial_results = typename Folds::accumulators;
+  using accumulators = typename Reductions::accumulators;
 
   /// All threads of a block.
   DSL_DETAIL_KERNEL_FN step_reduction(Memory memory, Team team)
       : memory_(memory),
         team_(team),
-        of_warp_(team.template shared<struct of_warp, partial_results, 2 * most_warps>()),
-        of_reader_(team.template shared<struct of_reader, partial_results, most_warps>()),
+        of_warp_(team.template shared<struct of_warp, accumulators, 2 * most_warps>()),
+        of_reader_(team.template shared<struct of_reader, accumulators, most_warps>()),
         warps_(team.threads() / 32) {
     if (team.thread() < most_warps) {
-      const partial_results none = Folds::identities();
+      const accumulators none = Reductions::identities();
       memory.store(of_warp_ + team.thread(), none);
       memory.store(of_warp_ + most_warps + team.thread(), none);
       memory.store(of_reader_ + team.thread(), none);
@@ -30,10 +30,10 @@ class step_reduction {
   }
 
   /// What the threads of a block come to: its first thread has it.
-  DSL_DETAIL_KERNEL_FN partial_results of_block(partial_results mine, std::int64_t step) const {
+  DSL_DETAIL_KERNEL_FN accumulators of_block(accumulators mine, std::int64_t step) const {
     combine_warp(mine);
     if (warps_ == 1) return mine;
-    partial_results* const of = of_warp_ + (step & 1) * most_warps;  // a warp may be one step ahead of another
+    accumulators* const of = of_warp_ + (step & 1) * most_warps;  // a warp may be one step ahead of another
     if (team_.lane() == 0) memory_.store(of + team_.warp(), mine);
     team_.synchronize();
     if (team_.blocks() == 1 || team_.warp() == 0) mine = combine_warps(of, warps_);
@@ -44,20 +44,20 @@ class step_reduction {
   /// that all threads of all blocks have the same. A read that comes too early holds up the writes that it waits for: 132 blocks
   /// take 0.8 microseconds with the pause, 1.2 without, and 1.7 where one warp reads all cells until all have come
   /// (docs/performance.md).
-  DSL_DETAIL_KERNEL_FN partial_results exchange(const partial_results& of_block, void* cells, unsigned epoch) const {
-    using cell = tagged<partial_results>;
+  DSL_DETAIL_KERNEL_FN accumulators exchange(const accumulators& of_block, void* cells, unsigned epoch) const {
+    using cell = tagged<accumulators>;
     const int thread = team_.thread(), threads = team_.threads(), blocks = static_cast<int>(team_.blocks());
     if (blocks == 1) return warps_ == 1 ? team_.from_lane(of_block, 0) : of_block;
-    cell* const all = cells_of_step<partial_results>(cells, epoch, static_cast<unsigned>(blocks));
+    cell* const all = cells_of_step<accumulators>(cells, epoch, static_cast<unsigned>(blocks));
     if (thread == 0) team_.publish(all + team_.block(), cell(of_block, epoch));
     team_.pause(static_cast<unsigned>(3 * blocks / 2));
-    partial_results read = Folds::identities();
+    accumulators read = Reductions::identities();
     DSL_DETAIL_ROLLED
     for (int b = thread; b < blocks; b += threads) {
       cell other;
       do team_.poll(other, all + b);
       while (other.tag() != epoch);
-      Folds::add(read, other.value());
+      Reductions::add(read, other.value());
     }
     team_.synchronize_warp();
     combine_warp(read);
@@ -71,29 +71,29 @@ class step_reduction {
   static constexpr int most_warps = 32;
 
   // The first lane has the result.
-  DSL_DETAIL_KERNEL_FN void combine_warp(partial_results& mine) const {
+  DSL_DETAIL_KERNEL_FN void combine_warp(accumulators& mine) const {
     DSL_DETAIL_UNROLL
     for (int step = 16; step > 0; step /= 2)
-      Folds::visit([&]<class Fold, int J>() { nth_fold<J>(mine) = combine<Fold>(nth_fold<J>(mine), team_.shift_down(nth_fold<J>(mine), step)); });
+      Reductions::visit([&]<class Reduction, int J>() { nth_accumulator<J>(mine) = combine<Reduction>(nth_accumulator<J>(mine), team_.shift_down(nth_accumulator<J>(mine), step)); });
   }
 
   // Combines what warps have left in shared memory, several at once: one after another they would take as many times as long as a
   // read takes. Behind the last one are identities.
-  DSL_DETAIL_KERNEL_FN partial_results combine_warps(const partial_results* of_warp, int warps) const {
-    constexpr int at_once = sizeof(partial_results) <= 16 ? 8 : 4;
-    if (warps == 1) return memory_.template load<partial_results>(of_warp);
-    partial_results all = Folds::identities();
+  DSL_DETAIL_KERNEL_FN accumulators combine_warps(const accumulators* of_warp, int warps) const {
+    constexpr int at_once = sizeof(accumulators) <= 16 ? 8 : 4;
+    if (warps == 1) return memory_.template load<accumulators>(of_warp);
+    accumulators all = Reductions::identities();
     DSL_DETAIL_ROLLED
     for (int first = 0; first < warps; first += at_once) {
       DSL_DETAIL_UNROLL
-      for (int w = 0; w < at_once; ++w) Folds::add(all, memory_.template load<partial_results>(of_warp + first + w));
+      for (int w = 0; w < at_once; ++w) Reductions::add(all, memory_.template load<accumulators>(of_warp + first + w));
     }
     return all;
   }
 
   Memory memory_;
   Team team_;
-  partial_results *of_warp_, *of_reader_;
+  accumulators *of_warp_, *of_reader_;
   int warps_;
 };
 
@@ -102,12 +102,12 @@ template <class Pass, int Inputs, int States, int Stop, class Memory, class Team
 DSL_DETAIL_KERNEL_FN void run_loop(const loop_arguments<Inputs + Pass::targets>& args, Memory memory, Team team) {
   using body = loop_body<Pass, Inputs, States, Stop, Memory, Team>;
   body loop(args, memory, team);
-  if constexpr (body::folds::count == 0) {
+  if constexpr (body::reductions::count == 0) {
     loop.run_elementwise();
   } else {
     if (loop.has_ended()) return;
     typename body::scalars s = loop.read_scalars();
-    const step_reduction<typename body::folds, Memory, Team> reduction(memory, team);
+    const step_reduction<typename body::reductions, Memory, Team> reduction(memory, team);
     typename body::thread_state mine;
     history_place history(args.loop);
     loop.begin(mine);

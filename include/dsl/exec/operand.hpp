@@ -13,9 +13,9 @@ enum class boundary : std::uint8_t { zero, wrap, clamp, reflect };
 namespace detail {
 
 /// array: elements in memory. neighbour: an array's, some places away. address: where they lie. index: positions, computed.
-/// position: those among the elements that are folded together. value: a scalar by value. fetched: a scalar in device memory.
+/// position: those among the elements that are reduced together. value: a scalar by value. device_scalar: a scalar in device memory.
 /// result: where a reduction goes.
-enum class operand_kind : std::uint8_t { array, neighbour, address, index, position, value, fetched, result };
+enum class operand_kind : std::uint8_t { array, neighbour, address, index, position, value, device_scalar, result };
 
 struct operand {
   operand_kind kind{};
@@ -32,7 +32,7 @@ struct operand {
   std::int64_t distance = 0;
   int axis = 0;
   boundary beyond{};
-  std::uint32_t reduced = 0;  // result: a bit for each axis of the index space that is folded; of those the extents are 1, the strides 0
+  std::uint32_t reduced = 0;  // result: a bit for each axis of the index space that is reduced; of those the extents are 1, the strides 0
   bool discarded = false;       // result: it is not stored, and has no memory
   bool intermediate = false;    // result: for the statement's later passes, which read it as soon as it is there
   bool needs_elements = true;   // result: no elements are an error, where they are to the pass
@@ -62,8 +62,8 @@ DSL_DETAIL_FN constexpr std::int64_t inside(boundary beyond, std::int64_t i, std
 /// second dimension, not the first, so a block brings a tile of it into shared memory.
 enum class access : std::uint8_t { elements, wide, tiled };
 
-/// Strides along the dimensions that a kernel walks, outermost first; 0 where the operand is broadcast.
-struct walk {
+/// Strides along the index space's dimensions, outermost first; 0 where the operand is broadcast.
+struct operand_layout {
   std::int64_t strides[max_rank];
   access how;
   int axis;  // neighbour: the dimension, or -1 where the array's extent along it is 1
@@ -85,7 +85,7 @@ struct geometry {
   std::int64_t count = 0;        // of how many elements each
   int shape_rank = 0;            // before reordering, dropping and merging
   std::int64_t shape[max_rank] = {};
-  walk walks[max_operands];      // the operands' own, and no further, are set
+  operand_layout layouts[max_operands];      // the operands' own, and no further, are set
 };
 
 /// The first operand's device that is in memory, else the current one.

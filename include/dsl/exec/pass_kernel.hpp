@@ -9,19 +9,19 @@ namespace dsl::detail {
 // What follows does not depend on the pass where it need not: the simulator's copies of it are compiled once for several kernels.
 
 // Combines each thread's sums with those of the thread `step` further in its warp.
-template <class Folds, class Team>
-DSL_DETAIL_KERNEL_FN void combine_with_lane(typename Folds::accumulators& sums, int step, const Team& team) {
-  Folds::visit([&]<class Fold, int J>() {
-    nth_fold<J>(sums) = combine<Fold>(nth_fold<J>(sums), team.shift_down(nth_fold<J>(sums), step));
+template <class Reductions, class Team>
+DSL_DETAIL_KERNEL_FN void combine_with_lane(typename Reductions::accumulators& sums, int step, const Team& team) {
+  Reductions::visit([&]<class Reduction, int J>() {
+    nth_accumulator<J>(sums) = combine<Reduction>(nth_accumulator<J>(sums), team.shift_down(nth_accumulator<J>(sums), step));
   });
 }
 
 // Combines what warps have of one reduction, through the block's dynamic shared memory. All threads of the block; the owners of a
 // result get it.
-template <class Fold, class Memory, class Team>
-DSL_DETAIL_KERNEL_FN fold_state<Fold> combine_across_warps(fold_state<Fold> value, const sharing& threads, const Memory& memory,
+template <class Reduction, class Memory, class Team>
+DSL_DETAIL_KERNEL_FN accumulator_of<Reduction> combine_across_warps(accumulator_of<Reduction> value, const sharing& threads, const Memory& memory,
                                                            const Team& team) {
-  using state = fold_state<Fold>;
+  using state = accumulator_of<Reduction>;
   const int thread = team.thread();
   auto* const of_thread = reinterpret_cast<state*>(memory.shared());
   team.synchronize();
@@ -32,36 +32,36 @@ DSL_DETAIL_KERNEL_FN fold_state<Fold> combine_across_warps(fold_state<Fold> valu
   value = memory.template load<state>(of_thread + from.first);
   DSL_DETAIL_UNROLL_BY_4  // by more, nvcc would, and takes more registers for the whole kernel
   for (int i = 1; i < from.count; ++i)
-    value = combine<Fold>(value, memory.template load<state>(of_thread + from.first + i * from.step));
+    value = combine<Reduction>(value, memory.template load<state>(of_thread + from.first + i * from.step));
   return value;
 }
-template <class Folds, class Memory, class Team>
-DSL_DETAIL_KERNEL_FN void combine_sums_across_warps(typename Folds::accumulators& sums, const sharing& threads,
+template <class Reductions, class Memory, class Team>
+DSL_DETAIL_KERNEL_FN void combine_sums_across_warps(typename Reductions::accumulators& sums, const sharing& threads,
                                                     const Memory& memory, const Team& team) {
-  Folds::visit(
-      [&]<class Fold, int J>() { nth_fold<J>(sums) = combine_across_warps<Fold>(nth_fold<J>(sums), threads, memory, team); });
+  Reductions::visit(
+      [&]<class Reduction, int J>() { nth_accumulator<J>(sums) = combine_across_warps<Reduction>(nth_accumulator<J>(sums), threads, memory, team); });
 }
 
 // Combines the first `count` sums of threads that share a result, and calls leave(sums, how many, number of the first) in all
 // threads: those that own a result have it.
-template <class Folds, int Slots, class Memory, class Team, class Leave>
-DSL_DETAIL_KERNEL_FN void combine_threads(typename Folds::accumulators (&sums)[Slots], int count, const sharing& threads,
+template <class Reductions, int Sums, class Memory, class Team, class Leave>
+DSL_DETAIL_KERNEL_FN void combine_threads(typename Reductions::accumulators (&sums)[Sums], int count, const sharing& threads,
                                           const Memory& memory, const Team& team, const Leave& leave) {
   for (int step = 16; step > 0; step /= 2) {
     if (!halves_at(step, threads)) continue;
     DSL_DETAIL_UNROLL
-    for (int s = 0; s < Slots; ++s)
-      if (s < count) combine_with_lane<Folds>(sums[s], step, team);
+    for (int s = 0; s < Sums; ++s)
+      if (s < count) combine_with_lane<Reductions>(sums[s], step, team);
   }
-  if (Slots <= 4 && !goes_across_warps(threads)) return leave(sums, count, 0);
+  if (Sums <= 4 && !goes_across_warps(threads)) return leave(sums, count, 0);
   DSL_DETAIL_ROLLED
-  for (int slot = 0; slot < count; ++slot) {
-    typename Folds::accumulators mine[] = {sums[0]};
+  for (int result_index = 0; result_index < count; ++result_index) {
+    typename Reductions::accumulators mine[] = {sums[0]};
     DSL_DETAIL_UNROLL
-    for (int s = 1; s < Slots; ++s)  // an index that is not constant would put all of them into local memory
-      if (s == slot) mine[0] = sums[s];
-    if (goes_across_warps(threads)) combine_sums_across_warps<Folds>(mine[0], threads, memory, team);
-    leave(mine, 1, slot);
+    for (int s = 1; s < Sums; ++s)  // an index that is not constant would put all of them into local memory
+      if (s == result_index) mine[0] = sums[s];
+    if (goes_across_warps(threads)) combine_sums_across_warps<Reductions>(mine[0], threads, memory, team);
+    leave(mine, 1, result_index);
   }
 }
 
@@ -70,7 +70,7 @@ template <class Body>
 struct sum_leaver {
   using accumulators = typename Body::accumulators;
   Body& body;
-  const fold_walk& walk;
+  const reduction_schedule& schedule;
   int owned;             // or -1
   std::int64_t partial;  // the block's number among those that leave partial results
   int owners;            // threads of a block that own a result
@@ -83,7 +83,7 @@ struct sum_leaver {
       for (int s = 0; s < N; ++s)
         if (s < count) body.finish(sums[s], owned, first + s);
     } else {
-      accumulators* const to = static_cast<accumulators*>(walk.partials) + (partial * walk.slots + first) * owners + owned;
+      accumulators* const to = static_cast<accumulators*>(schedule.partials) + (partial * schedule.results_a_thread + first) * owners + owned;
       DSL_DETAIL_UNROLL
       for (int s = 0; s < N; ++s)
         if (s < count) body.memory.store(to + s * owners, sums[s]);
@@ -94,59 +94,59 @@ struct sum_leaver {
 // A pass that reduces. A block's share of the elements becomes one result, or a partial one: then the last block of the group
 // combines them in the order of the blocks. `take(group, tile, sums)` adds a thread's elements of a tile to its sums.
 template <class Body, class Team, class Take>
-DSL_DETAIL_KERNEL_FN void reduce(Body& body, const fold_walk& walk, std::int64_t tiles, const Team& team, const Take& take) {
-  using folds = typename Body::folds;
+DSL_DETAIL_KERNEL_FN void reduce(Body& body, const reduction_schedule& schedule, std::int64_t tiles, const Team& team, const Take& take) {
+  using reductions = typename Body::reductions;
   using accumulators = typename Body::accumulators;
   const auto& memory = body.memory;
-  const int thread = team.thread(), threads = team.threads(), owners = walk.threads.owners(threads);
-  const auto block = static_cast<std::uint32_t>(team.block()), blocks = static_cast<std::uint32_t>(walk.splits);
+  const int thread = team.thread(), threads = team.threads(), owners = schedule.threads.owners(threads);
+  const auto block = static_cast<std::uint32_t>(team.block()), blocks = static_cast<std::uint32_t>(schedule.splits);
   const std::uint32_t group = blocks == 1 ? block : block / blocks, split = block - group * blocks;
-  accumulators sums[Body::slots];
+  accumulators sums[Body::sums_a_thread];
   DSL_DETAIL_UNROLL
-  for (int s = 0; s < Body::slots; ++s) sums[s] = folds::identities();
+  for (int s = 0; s < Body::sums_a_thread; ++s) sums[s] = reductions::identities();
   for (std::int64_t tile = split; tile < tiles; tile += blocks) take(group, tile, sums);
   if (tiles == 0) body.enter(group, 0);
 
-  const int slots = walk.slots;
-  if (slots == 1) {
+  const int results_a_thread = schedule.results_a_thread;
+  if (results_a_thread == 1) {
     DSL_DETAIL_UNROLL
-    for (int s = 1; s < Body::ahead; ++s) folds::add(sums[0], sums[s]);
+    for (int s = 1; s < Body::ahead; ++s) reductions::add(sums[0], sums[s]);
   }
-  constexpr int most = Body::strided ? Body::slots : 1;
+  constexpr int most = Body::strided ? Body::sums_a_thread : 1;
   accumulators left[most];
   DSL_DETAIL_UNROLL
   for (int s = 0; s < most; ++s) left[s] = sums[s];
-  const reduction_steps steps = walk.steps;
-  const std::int64_t first = static_cast<std::int64_t>(group) * walk.partial_count;
+  const reduction_steps steps = schedule.steps;
+  const std::int64_t first = static_cast<std::int64_t>(group) * schedule.partial_count;
   if (steps != reduction_steps::of_partials)
-    combine_threads<folds>(left, slots, walk.threads, memory, team,
-                           sum_leaver<Body>{body, walk, walk.threads.owned_by(thread, threads), first + split, owners,
+    combine_threads<reductions>(left, results_a_thread, schedule.threads, memory, team,
+                           sum_leaver<Body>{body, schedule, schedule.threads.owned_by(thread, threads), first + split, owners,
                                             steps == reduction_steps::whole});
   if (steps == reduction_steps::whole || steps == reduction_steps::to_partials) return;
   // Every block has read the scalars in device memory before the last one writes a result over them.
-  if (steps == reduction_steps::by_last_block && !team.is_last(walk.tickets + group, blocks)) return;
+  if (steps == reduction_steps::by_last_block && !team.is_last(schedule.tickets + group, blocks)) return;
 
   // Partial results in the place of a tile's rows: each result is shared by threads that are as far apart as there are results.
-  sharing across = walk.threads;
+  sharing across = schedule.threads;
   across.log2_distance = 0;
   while (across.distance() < owners) ++across.log2_distance;
   DSL_DETAIL_UNROLL
-  for (int s = 0; s < most; ++s) left[s] = folds::identities();
-  const accumulators* const of_group = static_cast<const accumulators*>(walk.partials) + first * slots * owners;
+  for (int s = 0; s < most; ++s) left[s] = reductions::identities();
+  const accumulators* const of_group = static_cast<const accumulators*>(schedule.partials) + first * results_a_thread * owners;
   const std::uint32_t own = static_cast<std::uint32_t>(thread & (owners - 1));
   DSL_DETAIL_ROLLED
-  for (int b = thread >> across.log2_distance; b < walk.partial_count; b += across.parts()) {
-    const std::uint32_t at = static_cast<std::uint32_t>(b) * static_cast<std::uint32_t>(slots * owners) + own;
+  for (int b = thread >> across.log2_distance; b < schedule.partial_count; b += across.threads_a_result()) {
+    const std::uint32_t at = static_cast<std::uint32_t>(b) * static_cast<std::uint32_t>(results_a_thread * owners) + own;
     accumulators partial[most];  // all are on their way before the first is added
     DSL_DETAIL_UNROLL
     for (int s = 0; s < most; ++s)
-      if (s < slots) partial[s] = memory.template load<accumulators>(of_group + (at + static_cast<std::uint32_t>(s * owners)));
+      if (s < results_a_thread) partial[s] = memory.template load<accumulators>(of_group + (at + static_cast<std::uint32_t>(s * owners)));
     DSL_DETAIL_UNROLL
     for (int s = 0; s < most; ++s)
-      if (s < slots) folds::add(left[s], partial[s]);
+      if (s < results_a_thread) reductions::add(left[s], partial[s]);
   }
-  combine_threads<folds>(left, slots, across, memory, team,
-                         sum_leaver<Body>{body, walk, across.owned_by(thread, threads), 0, owners, true});
+  combine_threads<reductions>(left, results_a_thread, across, memory, team,
+                         sum_leaver<Body>{body, schedule, across.owned_by(thread, threads), 0, owners, true});
 }
 
 /// Evaluates a pass.
@@ -164,11 +164,11 @@ DSL_DETAIL_KERNEL_FN void run_pass(const Arguments& args, Memory memory, Team te
       team.synchronize();
     }
   };
-  if constexpr (body::folds::count > 0) {
-    if (args.folds.stop != nullptr && memory.template load<bool>(args.folds.stop)) return;
-    reduce(mine, args.folds, args.tiles, team, [&](std::uint32_t group, std::int64_t tile, typename body::accumulators* sums) {
+  if constexpr (body::reductions::count > 0) {
+    if (args.reduction.stop != nullptr && memory.template load<bool>(args.reduction.stop)) return;
+    reduce(mine, args.reduction, args.tiles, team, [&](std::uint32_t group, std::int64_t tile, typename body::accumulators* sums) {
       load_tile(tile);
-      mine.fold(group, tile, team.thread(), team.threads(), sums);
+      mine.reduce(group, tile, team.thread(), team.threads(), sums);
     });
   } else {
     load_tile(team.block());

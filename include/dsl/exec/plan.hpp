@@ -68,7 +68,7 @@ struct reduction_plan : plan {
   int splits = 1;              ///< blocks that leave partial results for one group
   int threads_a_result = 1;    ///< of a block
   int distance = 1;            ///< how far these threads are apart
-  int results_a_thread = 1;    ///< that a thread has a part of
+  int results_a_thread = 1;    ///< that a thread shares in
 
   /// As `plan`'s, with the tiles, the blocks and threads of a result, and the policy.
   text describe() const;

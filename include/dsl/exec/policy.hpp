@@ -155,7 +155,7 @@ template <class Pass> inline constexpr int lanes_of_pass = policy_of<Pass>::map(
 template <class Pass>
 constexpr reduction_policy pass_policy(int compute_capability) {
   constexpr pass_view pass = Pass::view();
-  if constexpr (pass.folds > 0) return policy_of<Pass>::reduction(traits_of(pass), compute_capability);
+  if constexpr (pass.reductions > 0) return policy_of<Pass>::reduction(traits_of(pass), compute_capability);
   else return reduction_policy{policy_of<Pass>::map(traits_of(pass), compute_capability)};
 }
 template <class Pass>

@@ -25,7 +25,7 @@ struct program_code {
   const host_code* host;
   const pass_kernels* kernels[kernel_targets];
 
-  bool folds() const { return pass.view.folds > 0; }
+  bool reduces() const { return pass.view.reductions > 0; }
   int outputs() const { return pass.view.target_count; }
 };
 
@@ -37,9 +37,9 @@ constexpr const char* spelled_name() {
 }
 
 template <class... F>
-constexpr int largest_state(foldings<F...>) {
+constexpr int largest_accumulator(pass_reductions<F...>) {
   int most = 0;
-  ((most = static_cast<int>(sizeof(fold_state<F>)) > most ? static_cast<int>(sizeof(fold_state<F>)) : most), ...);
+  ((most = static_cast<int>(sizeof(accumulator_of<F>)) > most ? static_cast<int>(sizeof(accumulator_of<F>)) : most), ...);
   return most;
 }
 
@@ -47,10 +47,10 @@ template <class Name, class Pass, int Inputs>
 struct compiled_program {
   using linear = linear_arguments<Inputs + Pass::targets>;
   using strided = strided_arguments<Inputs + Pass::targets>;
-  using folds = typename Pass::folds;
+  using reductions = typename Pass::reductions;
 
   static inline constinit program_code code{
-      {Pass::view(), lanes_of_pass<Pass>, sizeof(typename folds_of<folds>::accumulators), largest_state(folds{})},
+      {Pass::view(), lanes_of_pass<Pass>, sizeof(typename reductions_of<reductions>::accumulators), largest_accumulator(reductions{})},
       Inputs,
       spelled_name<Name>(),
       nullptr,
@@ -120,9 +120,9 @@ class prepared {
   /// The same for several, as if all of them were complete, and then copies. What may be thrown is thrown before the first is queued.
   static void assign_all(prepared* passes, int count, std::vector<late_copy>& copies);
   /// Throws shape_error where a target has an element in common with an operand.
-  void require_apart_from(const operand& other) const;
+  void require_disjoint_from(const operand& other) const;
   /// The same for all targets of another pass.
-  void require_apart_from(const prepared& other) const;
+  void require_disjoint_from(const prepared& other) const;
   /// Throws shape_error where `run` would not do for that.
   void require_in_place() const;
 
@@ -137,28 +137,28 @@ class prepared {
   launch fixed_;
 };
 
-/// How an expression's elements become its outputs: the rank of its index space, and a bit for each axis that reductions fold.
-struct fold_axes { int rank; std::uint32_t axes; };
+/// How an expression's elements become its outputs: the rank of its index space, and a bit for each axis that is reduced.
+struct reduction_axes { int rank; std::uint32_t axes; };
 
-/// Where an expression's leaves are among a pass's operands, and how they are folded.
-struct part {
+/// Where an expression's leaves are among a pass's operands, and how they are reduced.
+struct operand_range {
   int first, count;
-  fold_axes folds;
+  reduction_axes reduced;
 };
 
-/// Throws shape_error where parts have different index spaces or fold different axes.
-void require_one_space(const operand* all, const part* parts, int count, const pass_view& pass);
+/// Throws shape_error where they have different index spaces or reduce different axes.
+void require_one_space(const operand* all, const operand_range* ranges, int count, const pass_view& pass);
 /// Throws shape_error where two expressions, given by their operands, do not have as many elements as they broadcast to.
 void require_same_elements(const char* function, const operand* first, int first_count, const operand* second, int second_count);
 /// Throws shape_error where two targets are one object.
 void require_distinct(const void* const* targets, int count);
-/// The extents of an array of `rank` dimensions that gets its memory for a pass over `g`: without the axes that are folded, or with
+/// The extents of an array of `rank` dimensions that gets its memory for a pass over `g`: without the axes that are reduced, or with
 /// them, of extent 1. Throws shape_error where it has another rank.
-void shape_target(std::int64_t* extents, int rank, const geometry& g, std::uint32_t folded, const pass_view& pass, const operand* all);
+void shape_target(std::int64_t* extents, int rank, const geometry& g, std::uint32_t reduced, const pass_view& pass, const operand* all);
 
 /// The operand of a pass that counts its elements.
 operand position_operand();
-/// Makes the target of a reduction lie along the axes of its index space that are not folded.
-void lie_along(operand& result, const fold_axes& folds);
+/// Makes the target of a reduction lie along the axes of its index space that are not reduced.
+void lie_along(operand& result, const reduction_axes& reduction);
 
 }  // namespace dsl::detail

@@ -228,7 +228,7 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
     pack<T, lanes> all;
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l) all.lane[l] = static_cast<T>(math::convert<value_t<Scan::target>>(y[l]));
-    if (g.count == lanes && a.extra == in_vectors) {
+    if (g.count == lanes && a.descriptor == in_vectors) {
       memory.store(reinterpret_cast<pack<T, lanes>*>(to), all);
       return;
     }

@@ -1,11 +1,11 @@
 // The host's loop over elements that become one: strip by strip, in registers.
 #pragma once
 
-#include <dsl/exec/fold.hpp>
+#include <dsl/exec/reduction.hpp>
 
 namespace dsl::detail {
 
-/// Elements that are folded side by side, each into values of its own: as many as fit into registers. Strips are folded in segments, one
+/// Elements that are reduced side by side, each into values of its own: as many as fit into registers. Strips are reduced in segments, one
 /// after another, and the segments pairwise, as NumPy's sums are: of 16,384 elements no more than 26 are added one after another.
 inline constexpr int strip_lanes = 32;
 
@@ -13,43 +13,43 @@ template <class Pass>
 class strips {
   using program = typename Pass::elements;
   using eval = evaluator<program>;
-  using folds = folds_of<typename Pass::folds>;
-  using accumulators = typename folds::accumulators;
+  using reductions = reductions_of<typename Pass::reductions>;
+  using accumulators = typename reductions::accumulators;
 
   // The lanes of a strip: a loop's own, so that the compiler keeps them in registers.
-  template <class Fold, class Numbers = values_of_fold<Fold>> struct lanes_of;
-  template <class Fold, std::size_t... K>
-  struct lanes_of<Fold, std::index_sequence<K...>> : numbered<static_cast<int>(K), std::array<value_t<Fold::combine::output(static_cast<int>(K)).type()>, strip_lanes>>... {
-    DSL_DETAIL_FN fold_state<Fold> at(int l) const {
-      fold_state<Fold> s;
+  template <class Reduction, class Numbers = values_of_reduction<Reduction>> struct lanes_of;
+  template <class Reduction, std::size_t... K>
+  struct lanes_of<Reduction, std::index_sequence<K...>> : numbered<static_cast<int>(K), std::array<value_t<Reduction::combine::output(static_cast<int>(K)).type()>, strip_lanes>>... {
+    DSL_DETAIL_FN accumulator_of<Reduction> at(int l) const {
+      accumulator_of<Reduction> s;
       ((nth<static_cast<int>(K)>(s) = nth<static_cast<int>(K)>(*this)[static_cast<std::size_t>(l)]), ...);
       return s;
     }
-    DSL_DETAIL_FN void set(int l, const fold_state<Fold>& s) { ((nth<static_cast<int>(K)>(*this)[static_cast<std::size_t>(l)] = nth<static_cast<int>(K)>(s)), ...); }
+    DSL_DETAIL_FN void set(int l, const accumulator_of<Reduction>& s) { ((nth<static_cast<int>(K)>(*this)[static_cast<std::size_t>(l)] = nth<static_cast<int>(K)>(s)), ...); }
   };
-  template <class Folds, class Numbers> struct strip_of;
+  template <class Reductions, class Numbers> struct strip_of;
   template <class... F, std::size_t... J>
-  struct strip_of<foldings<F...>, std::index_sequence<J...>> : accumulator<static_cast<int>(J), lanes_of<F>>... {};
+  struct strip_of<pass_reductions<F...>, std::index_sequence<J...>> : accumulator<static_cast<int>(J), lanes_of<F>>... {};
 
-  // Whether a fold is of values and their positions, as argmin's is. A position is taken along with its value, and of equal values the
+  // Whether a reduction is of values and their positions, as argmin's is. A position is taken along with its value, and of equal values the
   // first: so a later element changes nothing unless it changes the value. That is quick to see, and the number of the strip where it was
   // seen last, which is as wide as the value, stands for the position.
-  template <class Fold>
+  template <class Reduction>
   static constexpr bool seeks = [] {
-    if (Fold::values != 2) return false;
-    const reference at = program::output(Fold::first + 1);
+    if (Reduction::values != 2) return false;
+    const reference at = program::output(Reduction::first + 1);
     for (int i = 0; i < program::nodes; ++i)
       if (const head h{program::head_words[i]}; h.code() == op::index && h.type() == at.type() && h.slot() == at.slot()) return true;
     return false;
   }();
-  template <class... F> static constexpr bool any_seeks(foldings<F...>) { return (seeks<F> || ...); }
+  template <class... F> static constexpr bool any_seeks(pass_reductions<F...>) { return (seeks<F> || ...); }
 
  public:
-  using strip = strip_of<typename Pass::folds, typename folds::numbers>;
-  static constexpr bool seeks_positions = any_seeks(typename Pass::folds{});
+  using strip = strip_of<typename Pass::reductions, typename reductions::numbers>;
+  static constexpr bool seeks_positions = any_seeks(typename Pass::reductions{});
 
  private:
-  static constexpr int strips_a_segment = seeks_positions ? 64 : 16, most_parts = 24;
+  static constexpr int strips_a_segment = seeks_positions ? 64 : 16, most_partials = 24;
 
   template <class V>
   DSL_DETAIL_FN static auto bits_of(V v) {
@@ -68,11 +68,11 @@ class strips {
     else return bits_of(v);
   }
   // In which strip each lane's value was seen last.
-  template <class Fold> struct places { decltype(place_of(nth<0>(fold_state<Fold>{}))) at[strip_lanes]; };
-  template <class Folds, class Numbers> struct places_of;
+  template <class Reduction> struct places { decltype(place_of(nth<0>(accumulator_of<Reduction>{}))) at[strip_lanes]; };
+  template <class Reductions, class Numbers> struct places_of;
   template <class... F, std::size_t... J>
-  struct places_of<foldings<F...>, std::index_sequence<J...>> : accumulator<static_cast<int>(J), places<F>>... {};
-  using all_places = places_of<typename Pass::folds, typename folds::numbers>;
+  struct places_of<pass_reductions<F...>, std::index_sequence<J...>> : accumulator<static_cast<int>(J), places<F>>... {};
+  using all_places = places_of<typename Pass::reductions, typename reductions::numbers>;
 
   struct source {
     const void* const* in;
@@ -94,10 +94,10 @@ class strips {
     const typename eval::results& element;
     strip& sums;
     int l;
-    template <class Fold, int J>
+    template <class Reduction, int J>
     DSL_DETAIL_FN void operator()() const {
-      auto& mine = nth_fold<J>(sums);
-      mine.set(l, combine<Fold>(mine.at(l), state_of<Fold>(element, values_of_fold<Fold>{})));
+      auto& mine = nth_accumulator<J>(sums);
+      mine.set(l, combine<Reduction>(mine.at(l), accumulator_of_element<Reduction>(element, values_of_reduction<Reduction>{})));
     }
   };
   struct add_strip_element {
@@ -105,27 +105,27 @@ class strips {
     strip& sums;
     all_places& seen;
     int l, number;  // of the strip
-    template <class Fold, int J>
+    template <class Reduction, int J>
     DSL_DETAIL_FN void operator()() const {
-      if constexpr (seeks<Fold>) {
-        fold_state<Fold> a = nth_fold<J>(sums).at(l), b = state_of<Fold>(element, values_of_fold<Fold>{});
-        nth<1>(a) = 0, nth<1>(b) = nth<1>(identity<Fold>());  // earlier and later than any
-        const auto value = nth<0>(combine<Fold>(a, b));
-        auto& place = nth_fold<J>(seen).at[l];
+      if constexpr (seeks<Reduction>) {
+        accumulator_of<Reduction> a = nth_accumulator<J>(sums).at(l), b = accumulator_of_element<Reduction>(element, values_of_reduction<Reduction>{});
+        nth<1>(a) = 0, nth<1>(b) = nth<1>(identity<Reduction>());  // earlier and later than any
+        const auto value = nth<0>(combine<Reduction>(a, b));
+        auto& place = nth_accumulator<J>(seen).at[l];
         place = differ(value, nth<0>(a)) ? static_cast<std::remove_reference_t<decltype(place)>>(number) : place;
-        nth<0>(nth_fold<J>(sums))[static_cast<std::size_t>(l)] = value;
+        nth<0>(nth_accumulator<J>(sums))[static_cast<std::size_t>(l)] = value;
       } else {
-        add_element{element, sums, l}.template operator()<Fold, J>();
+        add_element{element, sums, l}.template operator()<Reduction, J>();
       }
     }
   };
   // No element is worse than the identity's value: where that is what is left, the first one is.
   struct clear_places {
     all_places& seen;
-    template <class Fold, int J>
+    template <class Reduction, int J>
     DSL_DETAIL_FN void operator()() const {
-      if constexpr (seeks<Fold>)
-        for (int l = 0; l < strip_lanes; ++l) nth_fold<J>(seen).at[l] = 0;
+      if constexpr (seeks<Reduction>)
+        for (int l = 0; l < strip_lanes; ++l) nth_accumulator<J>(seen).at[l] = 0;
     }
   };
   struct set_positions {
@@ -133,28 +133,28 @@ class strips {
     std::int64_t first;
     const all_places& seen;
     strip& sums;
-    template <class Fold, int J>
+    template <class Reduction, int J>
     DSL_DETAIL_FN void operator()() const {
-      if constexpr (seeks<Fold>)
+      if constexpr (seeks<Reduction>)
         for (int l = 0; l < strip_lanes; ++l) {
-          const std::int64_t at = first + strip_lanes * static_cast<std::int64_t>(nth_fold<J>(seen).at[l]) + l;
-          nth<1>(nth_fold<J>(sums))[static_cast<std::size_t>(l)] = nth<1>(state_of<Fold>(compute(in, at), values_of_fold<Fold>{}));
+          const std::int64_t at = first + strip_lanes * static_cast<std::int64_t>(nth_accumulator<J>(seen).at[l]) + l;
+          nth<1>(nth_accumulator<J>(sums))[static_cast<std::size_t>(l)] = nth<1>(accumulator_of_element<Reduction>(compute(in, at), values_of_reduction<Reduction>{}));
         }
     }
   };
   struct clear_strip {
     strip& sums;
-    template <class Fold, int J>
+    template <class Reduction, int J>
     DSL_DETAIL_FN void operator()() const {
-      for (int l = 0; l < strip_lanes; ++l) nth_fold<J>(sums).set(l, identity<Fold>());
+      for (int l = 0; l < strip_lanes; ++l) nth_accumulator<J>(sums).set(l, identity<Reduction>());
     }
   };
   struct clear_from {
     strip& sums;
     int first;
-    template <class Fold, int J>
+    template <class Reduction, int J>
     DSL_DETAIL_FN void operator()() const {
-      for (int l = 0; l < strip_lanes; ++l) nth_fold<J>(sums).set(l, choose(l < first, nth_fold<J>(sums).at(l), identity<Fold>(), values_of_fold<Fold>{}));
+      for (int l = 0; l < strip_lanes; ++l) nth_accumulator<J>(sums).set(l, choose(l < first, nth_accumulator<J>(sums).at(l), identity<Reduction>(), values_of_reduction<Reduction>{}));
     }
     template <class State, std::size_t... K>
     DSL_DETAIL_FN static State choose(bool condition, const State& yes, const State& no, std::index_sequence<K...>) {
@@ -165,63 +165,63 @@ class strips {
   };
   struct add_strip {
     strip &to, &other;
-    template <class Fold, int J>
+    template <class Reduction, int J>
     DSL_DETAIL_FN void operator()() const {
-      for (int l = 0; l < strip_lanes; ++l) nth_fold<J>(to).set(l, combine<Fold>(nth_fold<J>(to).at(l), nth_fold<J>(other).at(l)));
+      for (int l = 0; l < strip_lanes; ++l) nth_accumulator<J>(to).set(l, combine<Reduction>(nth_accumulator<J>(to).at(l), nth_accumulator<J>(other).at(l)));
     }
   };
-  template <class Fold, int J, int Half>
+  template <class Reduction, int J, int Half>
   DSL_DETAIL_FN static void join_halves(strip& sums) {
-    auto& mine = nth_fold<J>(sums);
-    for (int l = 0; l < Half; ++l) mine.set(l, combine<Fold>(mine.at(l), mine.at(l + Half)));
-    if constexpr (Half > 1) join_halves<Fold, J, Half / 2>(sums);
+    auto& mine = nth_accumulator<J>(sums);
+    for (int l = 0; l < Half; ++l) mine.set(l, combine<Reduction>(mine.at(l), mine.at(l + Half)));
+    if constexpr (Half > 1) join_halves<Reduction, J, Half / 2>(sums);
   }
   struct join_strip {
     strip& from;
     accumulators& to;
-    template <class Fold, int J>
+    template <class Reduction, int J>
     DSL_DETAIL_FN void operator()() const {
-      join_halves<Fold, J, strip_lanes / 2>(from);
-      nth_fold<J>(to) = combine<Fold>(nth_fold<J>(to), nth_fold<J>(from).at(0));
+      join_halves<Reduction, J, strip_lanes / 2>(from);
+      nth_accumulator<J>(to) = combine<Reduction>(nth_accumulator<J>(to), nth_accumulator<J>(from).at(0));
     }
   };
   // `count` strips, or where there are fewer elements left than a strip has, those.
-  DSL_DETAIL_FN static void fold_segment(const void* const* in, std::int64_t first, int count, std::int64_t left, strip& sums) {
+  DSL_DETAIL_FN static void reduce_segment(const void* const* in, std::int64_t first, int count, std::int64_t left, strip& sums) {
     all_places seen;
-    folds::visit(clear_strip{sums});
-    folds::visit(clear_places{seen});
+    reductions::visit(clear_strip{sums});
+    reductions::visit(clear_places{seen});
     for (int s = 0; s < count; ++s) {
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC ivdep
 #endif
-      for (int l = 0; l < strip_lanes; ++l) folds::visit(add_strip_element{compute(in, first + s * strip_lanes + l), sums, seen, l, s});
+      for (int l = 0; l < strip_lanes; ++l) reductions::visit(add_strip_element{compute(in, first + s * strip_lanes + l), sums, seen, l, s});
     }
-    folds::visit(set_positions{in, first, seen, sums});
-    if (left < strip_lanes) folds::visit(clear_from{sums, static_cast<int>(left)});
+    reductions::visit(set_positions{in, first, seen, sums});
+    if (left < strip_lanes) reductions::visit(clear_from{sums, static_cast<int>(left)});
   }
 
  public:
-  /// Folds an element into lane l, where no fold seeks a position.
-  DSL_DETAIL_FN static void add(strip& sums, int l, const typename eval::results& element) { folds::visit(add_element{element, sums, l}); }
+  /// Adds an element to lane l, where no reduction seeks a position.
+  DSL_DETAIL_FN static void add(strip& sums, int l, const typename eval::results& element) { reductions::visit(add_element{element, sums, l}); }
 
-  /// The `length` elements from `first` on, folded. Reads whole strips, elements beyond the last one too. in[k] is operand k (elements; of
+  /// The `length` elements from `first` on, reduced. Reads whole strips, elements beyond the last one too. in[k] is operand k (elements; of
   /// positions the first, of a scalar the value).
-  DSL_DETAIL_FN static accumulators fold(const void* const* in, std::int64_t first, std::int64_t length) {
-    accumulators joined = folds::identities();
+  DSL_DETAIL_FN static accumulators reduce(const void* const* in, std::int64_t first, std::int64_t length) {
+    accumulators joined = reductions::identities();
     if (length <= 0) return joined;
     // Of as many segments each as the number of segments has bits set, the longest first.
-    strip parts[most_parts];
+    strip partials[most_partials];
     int held = 0;
     for (std::int64_t left = length, count, segments = 1; left > 0; left -= count * strip_lanes, first += count * strip_lanes, ++segments) {
       count = left < strip_lanes ? 1 : left / strip_lanes < strips_a_segment ? left / strip_lanes : strips_a_segment;
       strip mine;
-      fold_segment(in, first, static_cast<int>(count), left, mine);
-      parts[held++] = mine;
+      reduce_segment(in, first, static_cast<int>(count), left, mine);
+      partials[held++] = mine;
       const bool last = left <= count * strip_lanes;
-      for (std::int64_t pairs = segments; held > 1 && (pairs % 2 == 0 || last || held == most_parts); pairs /= 2, --held)
-        folds::visit(add_strip{parts[held - 2], parts[held - 1]});
+      for (std::int64_t pairs = segments; held > 1 && (pairs % 2 == 0 || last || held == most_partials); pairs /= 2, --held)
+        reductions::visit(add_strip{partials[held - 2], partials[held - 1]});
     }
-    folds::visit(join_strip{parts[0], joined});
+    reductions::visit(join_strip{partials[0], joined});
     return joined;
   }
 };

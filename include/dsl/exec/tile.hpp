@@ -15,7 +15,7 @@ constexpr std::uint64_t neighbours_of(const program_view& p) {
 
 /// The place of the tile that a block works on: for each operand the offset of the tile's first element. What is the same for a whole
 /// block is kept apart from what is a thread's own: the GPU computes it once a warp, in uniform registers.
-template <class Arguments, int Operands, std::uint64_t Neighbours, bool Folds>
+template <class Arguments, int Operands, std::uint64_t Neighbours, bool Reduces>
 struct tile_place {
   const Arguments& args;
   std::int64_t offset[Arguments::strided ? Operands : 1];  // strided: of the tile's first element
@@ -25,7 +25,7 @@ struct tile_place {
 
   DSL_DETAIL_KERNEL_FN explicit tile_place(const Arguments& a) : args(a) {}
 
-  /// Finds the place of a group's tile; a kernel that does not fold has one group.
+  /// Finds the place of a group's tile; a kernel that does not reduce has one group.
   DSL_DETAIL_KERNEL_FN void enter(std::uint32_t group, std::uint32_t tile) {
     if constexpr (Arguments::strided) {
       const tiling& t = args.tiles_of;
@@ -56,7 +56,7 @@ struct tile_place {
 
   // A number's place along a dimension, which it is divided by.
   DSL_DETAIL_KERNEL_FN std::uint32_t take(std::uint32_t& group, std::uint32_t& tile, int dimension, divisor d) const {
-    const bool kept = Folds && (args.tiles_of.kept >> dimension & 1) != 0;
+    const bool kept = Reduces && (args.tiles_of.kept >> dimension & 1) != 0;
     const std::uint32_t number = kept ? group : tile, rest = d.divide(number);
     if (kept) group = rest;
     else tile = rest;
@@ -65,7 +65,7 @@ struct tile_place {
 
   // Moves a neighbour from position `at` of `n` along an outer dimension, if that is its own.
   DSL_DETAIL_KERNEL_FN void enter_neighbour(int k, int dimension, std::int64_t at, std::int64_t n) {
-    const neighbour_word w{args.operand[k].extra};
+    const neighbour_word w{args.operand[k].descriptor};
     if (w.dimension() != dimension) return;
     const std::int64_t from = inside(w.beyond(), at - w.distance(), n);
     if (from < 0) beyond |= std::uint64_t{1} << k;

@@ -81,8 +81,8 @@ template <class T> DSL_DETAIL_FN complex_value<T> log(complex_value<T> z) {
   const T lower = (large - large_upper) * (large + large_upper) + (small - small_upper) * (small + small_upper);
   const T m = ((large_upper * large_upper - 1) + small_upper * small_upper) + lower;
   const T log_scale = select(scale > 1, 54 * log_of_2<T>, select(scale < 1, -4 * log_of_2<T>, T(0)));
-  const bool near = (size > T(0.5)) & (size < 2) & (scale == 1);
-  const T re = select(near, math::log1p(m) / 2, math::log(size) - log_scale);
+  const bool near_one = (size > T(0.5)) & (size < 2) & (scale == 1);
+  const T re = select(near_one, math::log1p(m) / 2, math::log(size) - log_scale);
   return {select(isinf(z), infinity<T>, re), math::atan2(z.im, z.re)};
 }
 

@@ -49,9 +49,9 @@
 
 // A function of the evaluator that is compiled once and called.
 #if defined(__CUDACC__)
-#define DSL_DETAIL_APART __host__ __device__ __noinline__
+#define DSL_DETAIL_NOINLINE __host__ __device__ __noinline__
 #else
-#define DSL_DETAIL_APART __attribute__((noinline))
+#define DSL_DETAIL_NOINLINE __attribute__((noinline))
 #endif
 
 // Before a loop over a thread's lanes: their values stay in registers only if every index is a constant.

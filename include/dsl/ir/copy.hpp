@@ -5,25 +5,25 @@
 
 namespace dsl::detail {
 
-/// A fold of nodes that have been copied.
+/// A reduction of nodes that have been copied.
 template <class Graph>
-constexpr int copy_fold(Graph& to, const graph& from, const fold& f, const sequence<int>& copied) {
-  const fold_rule& known = from.rule_at(f.rule);
-  fold_rule rule;
+constexpr int copy_reduction(Graph& to, const graph& from, const traced_reduction& f, const sequence<int>& copied) {
+  const reduction_rule& known = from.rule_at(f.rule);
+  reduction_rule rule;
   rule.needs_elements = known.needs_elements;
   for (int i = 0; i < known.combine.size(); ++i) rule.combine.add(known.combine[i].code, known.combine[i].type, known.combine[i].word);
   for (int i = 0; i < known.combine.outputs.size(); ++i) rule.combine.outputs.push_back(known.combine.outputs[i]);
   for (int i = 0; i < known.identity.size(); ++i) rule.identity.push_back(known.identity[i]);
   sequence<int> values;
   for (int i = 0; i < f.values.size(); ++i) values.push_back(copied[f.values[i]]);
-  return to.add_fold(std::move(rule), std::move(values));
+  return to.add_reduction(std::move(rule), std::move(values));
 }
 
 /// Copies the `needed` nodes, all of one index space there, and gives their new numbers. Where `places` has a number, the node becomes the
 /// operand of that number, read by `codes`.
 template <class Graph>
 constexpr sequence<int> copy_into(Graph& to, const graph& from, const sequence<char>& needed, const sequence<int>& places, const sequence<op>& codes) {
-  sequence<int> copied(from.size(), -1), folds(from.fold_count(), -1);
+  sequence<int> copied(from.size(), -1), reductions(from.reduction_count(), -1);
   for (int i = 0; i < from.size(); ++i) {
     if (needed[i] == 0) continue;
     node n = from[i];
@@ -33,9 +33,9 @@ constexpr sequence<int> copy_into(Graph& to, const graph& from, const sequence<c
       n.word = literal{};
     } else if (n.code == op::index) {
       n.word = fields(position_in_reduction);
-    } else if (n.code == op::folded) {
-      int& number = folds[n.field(0)];
-      if (number < 0) number = copy_fold(to, from, from.fold_at(n.field(0)), copied);
+    } else if (n.code == op::reduced) {
+      int& number = reductions[n.field(0)];
+      if (number < 0) number = copy_reduction(to, from, from.reduction_at(n.field(0)), copied);
       n.word = fields(number, n.field(1));
     } else {
       // A call's arguments stand one after another.

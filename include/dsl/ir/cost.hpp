@@ -44,7 +44,7 @@ constexpr cost cost_of(const pass_view& p, const ArrayOf& array_of) {
     if (counts) ++c.loads, c.load_bytes += size_of(h.type());
   }
   c.flops = flops_of(p.elements);
-  for (int j = 0; j < p.folds; ++j) c.flops += flops_of(p.rules[j]);
+  for (int j = 0; j < p.reductions; ++j) c.flops += flops_of(p.rules[j]);
   for (int i = 0; i < p.target_count; ++i)
     if (!p.is_result(i)) ++c.stores, c.store_bytes += size_of(p.type(i));
   return c;

@@ -163,10 +163,10 @@ struct evaluator<program<heads<H...>, words<P...>, words<O...>, Calls...>> {
     return give(v, output_numbers{});
   }
   /// The same, compiled once however often it is used.
-  DSL_DETAIL_APART static results compute_apart(inputs in) { return compute(in); }
+  DSL_DETAIL_NOINLINE static results compute_out_of_line(inputs in) { return compute(in); }
   /// The same, with all that it reads of arrays read by `memory`.
   template <class Memory>
-  DSL_DETAIL_APART static results compute_apart(inputs in, const Memory& memory) {
+  DSL_DETAIL_NOINLINE static results compute_out_of_line(inputs in, const Memory& memory) {
     values_and_memory<Memory> v;
     v.memory = &memory;
     take(v, in, input_numbers{});

@@ -23,18 +23,18 @@ constexpr int make_fast(graph& g, int node) {
   for (int i = node; i >= 0; --i) {
     if (needed[i] == 0) continue;
     for (int k = 0; k < info(g[i].code).arity; ++k) needed[g[i].field(k)] = 1;
-    if (g[i].code != op::folded) continue;
-    const fold& f = g.fold_at(g[i].field(0));
+    if (g[i].code != op::reduced) continue;
+    const traced_reduction& f = g.reduction_at(g[i].field(0));
     for (int k = 0; k < f.values.size(); ++k) needed[f.values[k]] = 1;
   }
   for (int i = 0; i <= node; ++i) {
     if (needed[i] == 0) continue;
     const detail::node n = g[i];
-    if (n.code == op::folded) {
-      const fold& f = g.fold_at(n.field(0));
+    if (n.code == op::reduced) {
+      const traced_reduction& f = g.reduction_at(n.field(0));
       sequence<int> values;
       for (int k = 0; k < f.values.size(); ++k) values.push_back(fast[f.values[k]]);
-      fast[i] = g.add(op::folded, n.type, fields(g.add_fold(f.rule, f.space, std::move(values)), n.field(1)));
+      fast[i] = g.add(op::reduced, n.type, fields(g.add_reduction(f.rule, f.space, std::move(values)), n.field(1)));
       continue;
     }
     const int arity = info(n.code).arity;

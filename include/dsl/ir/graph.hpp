@@ -10,7 +10,7 @@
 namespace dsl::detail {
 
 /// A node's operands are the numbers of earlier nodes, 16 bits each. What else the word means depends on the operation:
-/// load, neighbour, address, index, value, fetch: the operand's number; index of a position: `position`, index space; folded: fold, value's
+/// load, neighbour, address, index, value, load_scalar: the operand's number; index of a position: `position`, index space; reduced: reduction, value's
 /// number; count: index space; constant: the literal;
 /// argument: operand, call, position; call: call, first argument, number of arguments, one more than the functor takes where the last is
 /// a condition of the call; result: node of the call, call, position.
@@ -28,10 +28,10 @@ constexpr literal fields(int a, int b = 0, int c = 0) {
   return {static_cast<std::uint64_t>(a) | static_cast<std::uint64_t>(b) << 16 | static_cast<std::uint64_t>(c) << 32};
 }
 
-struct fold_rule;
+struct reduction_rule;
 
 /// Values that travel together and become one set of values for many elements: which nodes, by which rule, in which index space.
-struct fold {
+struct traced_reduction {
   int rule, space;
   sequence<int> values;
 };
@@ -77,18 +77,18 @@ class graph {
     space = current.parent;
   }
 
-  /// Folds the values of nodes and returns the fold's number: that of an equal one, where there is one.
-  constexpr int add_fold(fold_rule rule, sequence<int> values);
+  /// Reduces the values of nodes and returns the reduction's number: that of an equal one, where there is one.
+  constexpr int add_reduction(reduction_rule rule, sequence<int> values);
   /// The same rule for other values, in an index space.
-  constexpr int add_fold(int rule, int in_space, sequence<int> values);
-  constexpr const fold& fold_at(int i) const { return folds_[i]; }
-  constexpr const fold_rule& rule_at(int i) const;
-  constexpr int fold_count() const { return folds_.size(); }
+  constexpr int add_reduction(int rule, int in_space, sequence<int> values);
+  constexpr const traced_reduction& reduction_at(int i) const { return reductions_[i]; }
+  constexpr const reduction_rule& rule_at(int i) const;
+  constexpr int reduction_count() const { return reductions_.size(); }
 
   sequence<index_space> spaces;  // number 1 and on
   int space = 0;             // the current one's number
   sequence<int> outputs;     // nodes
-  std::uint32_t single = 0;  // a bit for each output that is one value, not one for each element
+  std::uint32_t scalar_outputs = 0;  // a bit for each output that is one value, not one for each element
   int operands = 0;          // that `position` follows
   bool notes_literals = false, literal_outside = false;
   sequence<integer_range> scalars;  // what each operand that is a C++ integer has to lie in
@@ -122,18 +122,18 @@ class graph {
   }
 
   sequence<node> nodes_;
-  sequence<fold> folds_;
-  sequence<fold_rule> rules_;
+  sequence<traced_reduction> reductions_;
+  sequence<reduction_rule> rules_;
   sequence<int> table_ = sequence<int>(128, 0);  // node number + 1; 0: free
 };
 
 /// How two sets of values become one: a graph of op::value nodes, 0, 1, ... for the first set and then for the second, with the new
 /// set as its outputs; and the values that change nothing.
-struct fold_rule {
+struct reduction_rule {
   graph combine;
   sequence<literal> identity;
   bool needs_elements = false;  // no elements are an error
-  friend constexpr bool operator==(const fold_rule& a, const fold_rule& b) {
+  friend constexpr bool operator==(const reduction_rule& a, const reduction_rule& b) {
     if (a.needs_elements != b.needs_elements || a.combine.size() != b.combine.size() || a.identity.size() != b.identity.size()) return false;
     for (int i = 0; i < a.combine.size(); ++i)
       if (!(a.combine[i] == b.combine[i])) return false;
@@ -143,23 +143,23 @@ struct fold_rule {
   }
 };
 
-constexpr const fold_rule& graph::rule_at(int i) const { return rules_[i]; }
+constexpr const reduction_rule& graph::rule_at(int i) const { return rules_[i]; }
 
-constexpr int graph::add_fold(fold_rule rule, sequence<int> values) {
+constexpr int graph::add_reduction(reduction_rule rule, sequence<int> values) {
   int known = 0;
   while (known < rules_.size() && !(rules_[known] == rule)) ++known;
   if (known == rules_.size()) rules_.push_back(std::move(rule));
-  return add_fold(known, space, std::move(values));
+  return add_reduction(known, space, std::move(values));
 }
 
-constexpr int graph::add_fold(int rule, int in_space, sequence<int> values) {
-  for (int i = 0; i < folds_.size(); ++i) {
-    bool same = folds_[i].rule == rule && folds_[i].space == in_space;
-    for (int k = 0; same && k < values.size(); ++k) same = folds_[i].values[k] == values[k];
+constexpr int graph::add_reduction(int rule, int in_space, sequence<int> values) {
+  for (int i = 0; i < reductions_.size(); ++i) {
+    bool same = reductions_[i].rule == rule && reductions_[i].space == in_space;
+    for (int k = 0; same && k < values.size(); ++k) same = reductions_[i].values[k] == values[k];
     if (same) return i;
   }
-  folds_.push_back(fold{rule, in_space, std::move(values)});
-  return folds_.size() - 1;
+  reductions_.push_back(traced_reduction{rule, in_space, std::move(values)});
+  return reductions_.size() - 1;
 }
 
 }  // namespace dsl::detail

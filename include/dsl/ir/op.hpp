@@ -13,9 +13,9 @@ enum class op : std::uint8_t {
   address,   // where in memory an element of an array lies
   index,     // an element's position, in elements: the value of an array that counts 0, 1, 2, ...
   value,     // a scalar passed by value
-  fetch,     // a scalar in device memory
-  folded,    // a value that folding left, after all elements
-  count,     // how many elements were folded into it
+  load_scalar,     // a scalar in device memory
+  reduced,    // a value that a reduction left, after all elements
+  count,     // how many elements were reduced into it
   constant,  // a literal
   convert,   // to another dtype
   complex,   // from a real and an imaginary part
@@ -65,7 +65,7 @@ struct op_info {
 inline constexpr op_info op_table[] = {
 #define DSL_NODE(name, arity, domain) {#name, nullptr, "", arity, op_operands::promoted, op_result::common, op_domain::domain, 0, 0},
     DSL_NODE(load, 0, any) DSL_NODE(shift, 0, any) DSL_NODE(address, 0, any) DSL_NODE(index, 0, any) DSL_NODE(value, 0, any)
-    DSL_NODE(fetch, 0, any) DSL_NODE(folded, 0, any) DSL_NODE(count, 0, any) DSL_NODE(constant, 0, any) DSL_NODE(cast, 1, any) DSL_NODE(complex, 2, ordered) DSL_NODE(take, 2, any)
+    DSL_NODE(load_scalar, 0, any) DSL_NODE(reduced, 0, any) DSL_NODE(count, 0, any) DSL_NODE(constant, 0, any) DSL_NODE(cast, 1, any) DSL_NODE(complex, 2, ordered) DSL_NODE(take, 2, any)
     DSL_NODE(argument, 1, any) DSL_NODE(call, 0, any) DSL_NODE(result, 0, any)
 #undef DSL_NODE
 #define DSL_OPERATOR(name, token, numpy, arity, operands, result, domain, flops, complex_flops, code) \

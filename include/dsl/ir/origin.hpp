@@ -19,7 +19,7 @@ struct origin {
 template <class Graph>
 class node_origins {
  public:
-  constexpr explicit node_origins(const Graph& g) : g_(g), fold_depths_(g.fold_count(), 0), space_depths_(g.spaces.size() + 1, 0) {
+  constexpr explicit node_origins(const Graph& g) : g_(g), reduction_depths_(g.reduction_count(), 0), space_depths_(g.spaces.size() + 1, 0) {
     for (int i = 0; i < g.size(); ++i) origins_.push_back(origin_of(g[i]));
     find_leaves();
   }
@@ -75,7 +75,7 @@ class node_origins {
   constexpr void find_leaves() {
     for (int i = 0; i < g_.size(); ++i) {
       const node& n = g_[i];
-      if (n.code > op::fetch || (n.code == op::index && n.field(0) == position_in_reduction)) continue;
+      if (n.code > op::load_scalar || (n.code == op::index && n.field(0) == position_in_reduction)) continue;
       while (leaves_.size() <= n.field(0)) leaves_.push_back(-1);
       leaves_[n.field(0)] = i;
     }
@@ -86,15 +86,15 @@ class node_origins {
   static constexpr int greater(int a, int b) { return a > b ? a : b; }
   constexpr origin reduced_in(int space, int depth) const { return {origin::reduced, space, depth, space > 0 && g_.spaces[space - 1].rank > 0}; }
   constexpr origin origin_of(const node& n) {
-    if (n.code == op::folded) return reduced_in(g_.fold_at(n.field(0)).space, depth_of_fold(n.field(0)));
+    if (n.code == op::reduced) return reduced_in(g_.reduction_at(n.field(0)).space, depth_of_reduction(n.field(0)));
     if (n.code == op::count) return reduced_in(n.field(0), 0);
     origin o{n.code <= op::index || n.code == op::gather ? origin::element : origin::scalar, 0, 0};
     for (int k = 0; k < count_inputs(n); ++k) o = join(o, origins_[input_node(n, k)]);
     return o;
   }
-  constexpr int depth_of_fold(int number) {
-    int& depth = fold_depths_[number];
-    const fold& f = g_.fold_at(number);
+  constexpr int depth_of_reduction(int number) {
+    int& depth = reduction_depths_[number];
+    const traced_reduction& f = g_.reduction_at(number);
     if (depth == 0) {
       for (int k = 0; k < f.values.size(); ++k) depth = greater(depth, origins_[f.values[k]].depth);
       // Its operands are broadcast together first, those too that it does not reduce.
@@ -121,7 +121,7 @@ class node_origins {
   }
 
   const Graph& g_;
-  sequence<int> fold_depths_, space_depths_, leaves_, space_of_leaf_;
+  sequence<int> reduction_depths_, space_depths_, leaves_, space_of_leaf_;
   sequence<origin> origins_;
 };
 

@@ -1,4 +1,4 @@
-// What one kernel does, as a type: a program for the elements, folds of what it gives, and a program for what the folds leave.
+// What one kernel does, as a type: a program for the elements, reductions of what it gives, and a program for what the reductions leave.
 #pragma once
 
 #include <dsl/ir/program.hpp>
@@ -13,11 +13,11 @@ struct target_word {
   constexpr int output() const { return static_cast<int>(word >> 1); }
 };
 
-/// A fold's rule: a program of two sets of values (op::value 0, 1, ... and on), and two words for each value of the identity.
+/// A reduction's rule: a program of two sets of values (op::value 0, 1, ... and on), and two words for each value of the identity.
 /// `First` is the elements' output that its first value is; `NeedsElements` makes no elements an error.
-template <class Combine, class Identity, int First, bool NeedsElements> struct folding;
+template <class Combine, class Identity, int First, bool NeedsElements> struct pass_reduction;
 template <class Combine, std::uint64_t... I, int First, bool NeedsElements>
-struct folding<Combine, words<I...>, First, NeedsElements> {
+struct pass_reduction<Combine, words<I...>, First, NeedsElements> {
   static constexpr bool needs_elements = NeedsElements;
   using combine = Combine;
   static constexpr int values = Combine::outputs, first = First;
@@ -25,14 +25,14 @@ struct folding<Combine, words<I...>, First, NeedsElements> {
   static constexpr literal identity(int k) { return {identity_words[2 * k], identity_words[2 * k + 1]}; }
 };
 
-template <class... F> struct foldings { static constexpr int count = sizeof...(F); };
+template <class... F> struct pass_reductions { static constexpr int count = sizeof...(F); };
 
 /// A pass at run time, for what prints or counts.
 struct pass_view {
   program_view elements{}, results{};
-  const program_view* rules = nullptr;  // the folds', and which of the elements' outputs they begin with
+  const program_view* rules = nullptr;  // the reductions', and which of the elements' outputs they begin with
   const int* firsts = nullptr;
-  int folds = 0;
+  int reductions = 0;
   bool needs_elements = false;
   const std::uint64_t* targets = nullptr;
   int target_count = 0;
@@ -41,19 +41,19 @@ struct pass_view {
     const target_word t{targets[target]};
     return (t.is_result() ? results : elements).output(t.output()).type();
   }
-  constexpr bool folds_beside_arrays() const {
+  constexpr bool reduces_beside_arrays() const {
     for (int i = 0; i < target_count; ++i)
-      if (folds > 0 && !is_result(i)) return true;
+      if (reductions > 0 && !is_result(i)) return true;
     return false;
   }
 };
 
-template <class Elements, class Results, class Targets, class Foldings> struct pass;
+template <class Elements, class Results, class Targets, class Reductions> struct pass;
 template <class Elements, class Results, std::uint64_t... T, class... F>
-struct pass<Elements, Results, words<T...>, foldings<F...>> {
+struct pass<Elements, Results, words<T...>, pass_reductions<F...>> {
   using elements = Elements;
   using results = Results;
-  using folds = foldings<F...>;
+  using reductions = pass_reductions<F...>;
   static constexpr int targets = sizeof...(T);
   static constexpr std::uint64_t target_words[targets + 1] = {T..., 0};
   static constexpr program_view rules[sizeof...(F) + 1] = {F::combine::view()..., {}};
@@ -62,9 +62,9 @@ struct pass<Elements, Results, words<T...>, foldings<F...>> {
   static constexpr bool is_result(int i) { return target_word{target_words[i]}.is_result(); }
 };
 
-inline constexpr std::size_t max_program_nodes = 4096, max_program_outputs = 32, max_folds = 32;
+inline constexpr std::size_t max_program_nodes = 4096, max_program_outputs = 32, max_reductions = 32;
 
-/// All programs of a pass: the elements', the results' and the folds' rules.
+/// All programs of a pass: the elements', the results' and the reductions' rules.
 template <std::size_t Nodes, std::size_t Words>
 struct pass_image {
   std::size_t nodes = 0, programs = 0, outputs = 0, targets = 0, identities = 0;
@@ -72,9 +72,9 @@ struct pass_image {
   std::array<std::uint32_t, Nodes> heads{};
   std::array<std::uint64_t, Nodes> payloads{};
   std::array<std::uint64_t, Words> output_words{}, target_words{}, identity_words{};
-  std::array<int, 2 * (max_folds + 2) + 2> ends{};  // of each program: of its nodes, of its outputs; after two zeros
-  std::array<int, max_folds + 1> firsts{};
-  std::array<bool, max_folds + 1> needs_elements{};
+  std::array<int, 2 * (max_reductions + 2) + 2> ends{};  // of each program: of its nodes, of its outputs; after two zeros
+  std::array<int, max_reductions + 1> firsts{};
+  std::array<bool, max_reductions + 1> needs_elements{};
 
   // The compilers' cost of a pack expansion grows with the object it reads from.
   template <std::size_t N, std::size_t W>
@@ -88,12 +88,12 @@ struct pass_image {
   constexpr std::size_t words() const { return outputs > identities ? outputs : identities; }  // there is an output for each target
 };
 
-/// When a node is known: for each element, when all elements of an index space have been folded, or always, for it is made of scalars
+/// When a node is known: for each element, when all elements of an index space have been reduced, or always, for it is made of scalars
 /// alone; never within one pass, where elements and what becomes of all of them are mixed, or several index spaces.
-enum class known { always, by_element, after_folds, never };
+enum class known { always, by_element, after_reductions, never };
 struct known_in {
   known when;
-  int space;  // of the folds
+  int space;  // of the reductions
 };
 constexpr known_in when_known(const graph& g, int root) {
   sequence<int> roots;
@@ -104,13 +104,13 @@ constexpr known_in when_known(const graph& g, int root) {
   for (int i = 0; i < g.size(); ++i) {
     if (live[i] == 0) continue;
     elements = elements || g[i].code <= op::index || g[i].code == op::gather;
-    if (g[i].code != op::folded && g[i].code != op::count) continue;
-    const int mine = g[i].code == op::count ? g[i].field(0) : g.fold_at(g[i].field(0)).space;
+    if (g[i].code != op::reduced && g[i].code != op::count) continue;
+    const int mine = g[i].code == op::count ? g[i].field(0) : g.reduction_at(g[i].field(0)).space;
     several = several || (space >= 0 && mine != space);
     space = mine;
   }
   if (space < 0) return {elements ? known::by_element : known::always, 0};
-  return {elements || several ? known::never : known::after_folds, space};
+  return {elements || several ? known::never : known::after_reductions, space};
 }
 
 inline constexpr std::size_t max_image_words = 4 * max_program_outputs;
@@ -123,17 +123,17 @@ constexpr pass_image<max_program_nodes, max_image_words> without_programs() {
   return none;
 }
 
-/// Which outputs of a graph are computed for each element and which once all are folded, as programs.
+/// Which outputs of a graph are computed for each element and which once all are reduced, as programs.
 constexpr pass_image<max_program_nodes, max_image_words> image_of(const graph& g) {
   pass_image<max_program_nodes, max_image_words> to;
   sequence<int> elements, results;
   int space = -1;  // of the results
   bool several = false, scalars = false;
   for (int i = 0; i < g.outputs.size(); ++i) {
-    const known_in at = g.fold_count() > 0 ? when_known(g, g.outputs[i]) : known_in{known::by_element, 0};
+    const known_in at = g.reduction_count() > 0 ? when_known(g, g.outputs[i]) : known_in{known::by_element, 0};
     if (at.when == known::never) return without_programs();
-    const bool after = at.when == known::after_folds || (at.when == known::always && (g.single >> i & 1) != 0);
-    if (at.when == known::after_folds) several = several || (space >= 0 && at.space != space), space = at.space;
+    const bool after = at.when == known::after_reductions || (at.when == known::always && (g.scalar_outputs >> i & 1) != 0);
+    if (at.when == known::after_reductions) several = several || (space >= 0 && at.space != space), space = at.space;
     scalars = scalars || (after && at.when == known::always);
     sequence<int>& of = after ? results : elements;
     if (to.targets == max_program_outputs) throw "a formula may have at most 32 outputs";
@@ -142,22 +142,22 @@ constexpr pass_image<max_program_nodes, max_image_words> image_of(const graph& g
   }
   const bool along_axes = space > 0 && g.spaces[space - 1].rank > 0;
   if ((several && elements.size() == 0) || (scalars && along_axes)) return without_programs();
-  // The folds that a result needs.
-  sequence<int> number(g.fold_count(), -1), kept;
+  // The reductions that a result needs.
+  sequence<int> number(g.reduction_count(), -1), kept;
   if (results.size() > 0) {
     const sequence<char> live = needed_by(g, results);
     for (int i = 0; i < g.size(); ++i) {
-      if (live[i] == 0 || g[i].code != op::folded || number[g[i].field(0)] >= 0) continue;
+      if (live[i] == 0 || g[i].code != op::reduced || number[g[i].field(0)] >= 0) continue;
       number[g[i].field(0)] = kept.size();
       kept.push_back(g[i].field(0));
     }
   }
-  if (kept.size() > static_cast<int>(max_folds)) throw "a formula may have at most 32 reductions";
+  if (kept.size() > static_cast<int>(max_reductions)) throw "a formula may have at most 32 reductions";
   for (int j = 0; j < kept.size(); ++j) {
     to.firsts[static_cast<std::size_t>(j)] = elements.size();
-    const fold& each = g.fold_at(kept[j]);
+    const traced_reduction& each = g.reduction_at(kept[j]);
     for (int k = 0; k < each.values.size(); ++k) {
-      if (when_known(g, each.values[k]).when >= known::after_folds) return without_programs();
+      if (when_known(g, each.values[k]).when >= known::after_reductions) return without_programs();
       elements.push_back(each.values[k]);
     }
   }
@@ -165,7 +165,7 @@ constexpr pass_image<max_program_nodes, max_image_words> image_of(const graph& g
   freeze(g, elements, number, f);
   freeze(g, results, number, f);
   for (int j = 0; j < kept.size(); ++j) {
-    const fold_rule& rule = g.rule_at(g.fold_at(kept[j]).rule);
+    const reduction_rule& rule = g.rule_at(g.reduction_at(kept[j]).rule);
     freeze(rule.combine, rule.combine.outputs, number, f);
     to.needs_elements[static_cast<std::size_t>(j)] = rule.needs_elements;
     if (to.identities + 2 * static_cast<std::size_t>(rule.identity.size()) > max_image_words) throw "a formula has too many reductions";
@@ -198,14 +198,14 @@ struct compile {
       std::index_sequence<N...>, std::index_sequence<O...>);
   template <std::size_t P> using program_at = decltype(spell<P>(std::make_index_sequence<count(P, 0)>{}, std::make_index_sequence<count(P, 1)>{}));
 
-  // Fold J's identity begins where those of the folds before end.
+  // Reduction J's identity begins where those of the reductions before end.
   static constexpr std::size_t identity(std::size_t j) { return 2 * (begin(2 + j, 1) - begin(2, 1)); }
   template <std::size_t J, std::size_t... I>
-  static folding<program_at<2 + J>, words<exact.identity_words[identity(J) + I]...>, exact.firsts[J], exact.needs_elements[J]> spell_fold(std::index_sequence<I...>);
-  template <std::size_t J> using fold_at = decltype(spell_fold<J>(std::make_index_sequence<2 * count(2 + J, 1)>{}));
+  static pass_reduction<program_at<2 + J>, words<exact.identity_words[identity(J) + I]...>, exact.firsts[J], exact.needs_elements[J]> spell_reduction(std::index_sequence<I...>);
+  template <std::size_t J> using reduction_at = decltype(spell_reduction<J>(std::make_index_sequence<2 * count(2 + J, 1)>{}));
 
   template <std::size_t... T, std::size_t... J>
-  static pass<program_at<0>, program_at<1>, words<exact.target_words[T]...>, foldings<fold_at<J>...>> spell_pass(std::index_sequence<T...>, std::index_sequence<J...>);
+  static pass<program_at<0>, program_at<1>, words<exact.target_words[T]...>, pass_reductions<reduction_at<J>...>> spell_pass(std::index_sequence<T...>, std::index_sequence<J...>);
   using spelled = decltype(spell_pass(std::make_index_sequence<exact.targets>{}, std::make_index_sequence<exact.programs - 2>{}));
   static constexpr bool is_one_pass = roomy.is_one_pass;
 };

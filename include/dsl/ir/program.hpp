@@ -66,7 +66,7 @@ inline constexpr bool calls_functors<program<Heads, Payloads, Outputs, Call, Cal
 
 constexpr int operand_count(op code) { return code == op::argument ? 1 : info(code).arity; }
 
-/// How many nodes a node is computed from, and which; a folded value from none.
+/// How many nodes a node is computed from, and which; a reduced value from none.
 constexpr int count_inputs(const node& n) { return n.code == op::result ? 1 : n.code == op::call ? n.field(2) : operand_count(n.code); }
 constexpr int input_node(const node& n, int k) { return n.code == op::call ? n.field(1) + k : n.field(k); }
 
@@ -86,11 +86,11 @@ struct frozen_programs {
   sequence<int> ends;  // of each program: of its nodes, of its outputs
 };
 
-/// The number of an op::index that counts the elements which are folded together.
+/// The number of an op::index that counts the elements which are reduced together.
 inline constexpr int position_in_reduction = 0xffff;
 
-/// Adds a program: the nodes that `roots` need, in order, with the slots of each dtype numbered. `folds` are the folds' new numbers.
-constexpr void freeze(const graph& g, const sequence<int>& roots, const sequence<int>& folds, frozen_programs& to) {
+/// Adds a program: the nodes that `roots` need, in order, with the slots of each dtype numbered. `reductions` are the reductions' new numbers.
+constexpr void freeze(const graph& g, const sequence<int>& roots, const sequence<int>& reductions, frozen_programs& to) {
   const sequence<char> live = needed_by(g, roots);
   int used[dtype_count] = {};
   sequence<reference> place(g.size(), reference{0});
@@ -112,7 +112,7 @@ constexpr void freeze(const graph& g, const sequence<int>& roots, const sequence
     std::uint64_t payload = n.word.bits;
     if (n.code == op::index && n.field(0) == position_in_reduction) payload = static_cast<std::uint64_t>(g.operands);
     if (n.code == op::count) payload = 0;
-    if (n.code == op::folded) payload = fields(folds[n.field(0)], n.field(1)).bits;
+    if (n.code == op::reduced) payload = fields(reductions[n.field(0)], n.field(1)).bits;
     for (int k = 0; k < operand_count(n.code); ++k) {
       payload &= ~(std::uint64_t{0xffff} << 16 * k);
       payload |= place[n.field(k)].word << 16 * k;

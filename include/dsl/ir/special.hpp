@@ -90,12 +90,12 @@ template <class T> DSL_DETAIL_FN T sinc(T x) {
 
 // log(e^a + e^b) = max + log(1 + e^-|a - b|), in which nothing overflows. Where both are the same infinity the difference is NaN.
 template <class T> DSL_DETAIL_FN T logaddexp(T a, T b) {
-  const T apart = abs(a - b);
-  return select(a == b, a + log_of_2<T>, max(a, b) + math::log1p(math::exp(-apart)));
+  const T difference = abs(a - b);
+  return select(a == b, a + log_of_2<T>, max(a, b) + math::log1p(math::exp(-difference)));
 }
 template <class T> DSL_DETAIL_FN T logaddexp2(T a, T b) {
-  const T apart = abs(a - b);
-  return select(a == b, a + T(1), max(a, b) + math::log1p(math::exp2(-apart)) * (1 / log_of_2<T>));
+  const T difference = abs(a - b);
+  return select(a == b, a + T(1), max(a, b) + math::log1p(math::exp2(-difference)) * (1 / log_of_2<T>));
 }
 
 /// x less `trunc`, with x's sign; 0 of an infinity.

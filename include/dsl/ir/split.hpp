@@ -64,7 +64,7 @@ class pass_splitter {
     sequence<int> elements;  // outputs of the graph
     sequence<int> results;   // nodes
     sequence<int> inputs;    // leaves, and after them values, in the order of the leaves
-    int folds = 0, fold_values = 0;
+    int reduction_count = 0, reduced_values = 0;
     bool calls = false;
   };
 
@@ -94,8 +94,8 @@ class pass_splitter {
       if (live_[i] == 0) continue;
       const node& n = g_[i];
       for (int k = 0; k < count_inputs(n); ++k) read(input_node(n, k), origins_[i]);
-      if (n.code != op::folded) continue;
-      const fold& f = g_.fold_at(n.field(0));
+      if (n.code != op::reduced) continue;
+      const traced_reduction& f = g_.reduction_at(n.field(0));
       for (int k = 0; k < f.values.size(); ++k) read(f.values[k], {origin::element, 0, 0});
     }
   }
@@ -118,20 +118,20 @@ class pass_splitter {
       if (to[i] == value) return;
     to.push_back(value);
   }
-  constexpr bool is_single(int output) const { return (g_.single >> output & 1) != 0; }
+  constexpr bool is_scalar_output(int output) const { return (g_.scalar_outputs >> output & 1) != 0; }
 
   constexpr void make_uses() {
     for (int i = 0; i < g_.size(); ++i)
       if (is_value_[i] != 0) add_once(use_of({origins_[i].space, origins_[i].depth}).results, i);
-    use arrays, singles;  // of elements; of single values that no reduction leaves by itself
+    use arrays, scalars;  // of elements; of single values that no reduction leaves by itself
     int last = 0;         // the depth of the elements
     for (int i = 0; i < g_.outputs.size(); ++i) {
       const origin& o = origins_[g_.outputs[i]];
       if (o.kind == origin::reduced) {
         add_once(use_of({o.space, o.depth}).results, g_.outputs[i]);
         if (origins_.is_direct(o.space) && o.depth - 1 > last) last = o.depth - 1;
-      } else if (is_single(i) && o.kind != origin::element) {
-        singles.elements.push_back(i);
+      } else if (is_scalar_output(i) && o.kind != origin::element) {
+        scalars.elements.push_back(i);
       } else {
         arrays.elements.push_back(i);
         if (o.depth > last) last = o.depth;
@@ -139,26 +139,26 @@ class pass_splitter {
     }
     for (int k = 1; k <= g_.spaces.size(); ++k)
       if (origins_.shapes_elements(k) && origins_.depth_of_space(k) > last) last = origins_.depth_of_space(k);
-    attach_scalars(singles);
+    attach_scalars(scalars);
     sort_uses();
     if (arrays.elements.size() > 0) fuse(arrays, last);
     if (arrays.elements.size() > 0) uses_.push_back(std::move(arrays));
-    if (singles.elements.size() > 0) uses_.push_back(std::move(singles));
+    if (scalars.elements.size() > 0) uses_.push_back(std::move(scalars));
   }
   // Single values of scalars alone are computed beside the first reductions that go to a target as one value.
-  constexpr void attach_scalars(use& singles) {
+  constexpr void attach_scalars(use& scalars) {
     use* to = nullptr;
     for (int i = 0; i < g_.outputs.size() && to == nullptr; ++i) {
       const origin& o = origins_[g_.outputs[i]];
       if (o.kind == origin::reduced && rank_of(o.space) == 0) to = &use_of({o.space, o.depth});
     }
     sequence<int> left;
-    for (int i = 0; i < singles.elements.size(); ++i) {
-      const int node = g_.outputs[singles.elements[i]];
+    for (int i = 0; i < scalars.elements.size(); ++i) {
+      const int node = g_.outputs[scalars.elements[i]];
       if (to != nullptr && origins_[node].kind == origin::scalar) add_once(to->results, node);
-      else left.push_back(singles.elements[i]);
+      else left.push_back(scalars.elements[i]);
     }
-    singles.elements = std::move(left);
+    scalars.elements = std::move(left);
   }
   constexpr void sort_uses() {
     sequence<use> sorted;
@@ -208,7 +208,7 @@ class pass_splitter {
     root.push_back(node);
     const sequence<char> needed = needed_by(g_, root);
     for (int i = 0; i < g_.size(); ++i)
-      if (needed[i] != 0 && g_[i].code == op::folded && is_inside(u, origins_[i])) place.needs_elements = place.needs_elements || g_.rule_at(g_.fold_at(g_[i].field(0)).rule).needs_elements;
+      if (needed[i] != 0 && g_[i].code == op::reduced && is_inside(u, origins_[i])) place.needs_elements = place.needs_elements || g_.rule_at(g_.reduction_at(g_[i].field(0)).rule).needs_elements;
     return place;
   }
 
@@ -227,8 +227,8 @@ class pass_splitter {
       if (needed[i] == 0 || is_input(u, i)) continue;
       const node& n = g_[i];
       for (int k = 0; k < count_inputs(n); ++k) needed[input_node(n, k)] = 1;
-      if (n.code != op::folded) continue;
-      const fold& f = g_.fold_at(n.field(0));
+      if (n.code != op::reduced) continue;
+      const traced_reduction& f = g_.reduction_at(n.field(0));
       for (int k = 0; k < f.values.size(); ++k) needed[f.values[k]] = 1;
     }
     return needed;
@@ -254,20 +254,20 @@ class pass_splitter {
       if (mine) reads[i] = 1;
     }
     const sequence<char> needed = nodes_of(u);
-    sequence<char> counted(g_.fold_count(), 0);
+    sequence<char> counted(g_.reduction_count(), 0);
     for (int i = 0; i < g_.size(); ++i) {
       if (needed[i] == 0) continue;
       const node& n = g_[i];
       if (is_input(u, i)) {
         reads[origins_.leaf_count() + numbers_[i]] = 1;
-      } else if (n.code <= op::fetch && !(n.code == op::index && n.field(0) == position_in_reduction)) {
+      } else if (n.code <= op::load_scalar && !(n.code == op::index && n.field(0) == position_in_reduction)) {
         reads[n.field(0)] = 1;
       } else if (n.code == op::call) {
         u.calls = true;
-      } else if (n.code == op::folded && counted[n.field(0)] == 0) {
-        const fold& f = g_.fold_at(n.field(0));
+      } else if (n.code == op::reduced && counted[n.field(0)] == 0) {
+        const traced_reduction& f = g_.reduction_at(n.field(0));
         const graph& combine = g_.rule_at(f.rule).combine;
-        counted[n.field(0)] = 1, ++u.folds, u.fold_values += f.values.size();
+        counted[n.field(0)] = 1, ++u.reduction_count, u.reduced_values += f.values.size();
         for (int k = 0; k < combine.size(); ++k) u.calls = u.calls || combine[k].code == op::call;
       }
     }
@@ -283,7 +283,7 @@ class pass_splitter {
   // Whether its elements are those of arrays, and not single values that other passes have left.
   constexpr bool holds_arrays(const use& u) const {
     for (int i = 0; i < u.elements.size(); ++i)
-      if (!is_single(u.elements[i]) || origins_[g_.outputs[u.elements[i]]].kind == origin::element) return true;
+      if (!is_scalar_output(u.elements[i]) || origins_[g_.outputs[u.elements[i]]].kind == origin::element) return true;
     return false;
   }
 
@@ -299,7 +299,7 @@ class pass_splitter {
       return {n.code, n.type};
     }
     const int value = values_[input - origins_.leaf_count()];
-    return {rank_of(origins_[value].space) == 0 ? op::fetch : op::load, g_[value].type};
+    return {rank_of(origins_[value].space) == 0 ? op::load_scalar : op::load, g_[value].type};
   }
   constexpr bool may_share(const use& a, const use& b) const {
     if (a.elements.size() + b.elements.size() > 0 || a.calls || b.calls || a.inputs.size() != b.inputs.size()) return false;
@@ -309,12 +309,12 @@ class pass_splitter {
     return true;
   }
   constexpr bool has_room(const sequence<int>& pass, const use& more) const {
-    int results = more.results.size(), folds = more.folds, fold_values = more.fold_values;
+    int results = more.results.size(), reduction_count = more.reduction_count, reduced_values = more.reduced_values;
     for (int i = 0; i < pass.size(); ++i) {
       const use& u = uses_[pass[i]];
-      results += u.results.size(), folds += u.folds, fold_values += u.fold_values;
+      results += u.results.size(), reduction_count += u.reduction_count, reduced_values += u.reduced_values;
     }
-    return results <= static_cast<int>(max_program_outputs) && folds <= static_cast<int>(max_folds) && 2 * fold_values <= static_cast<int>(max_image_words);
+    return results <= static_cast<int>(max_program_outputs) && reduction_count <= static_cast<int>(max_reductions) && 2 * reduced_values <= static_cast<int>(max_image_words);
   }
   constexpr void group_uses() {
     for (int i = 0; i < uses_.size(); ++i) {
@@ -337,7 +337,7 @@ class pass_splitter {
       for (int i = 0; i < u.results.size(); ++i) {
         int at = u.elements.size();
         while (at < to.outputs.size() && to.outputs[at] != copied[u.results[i]]) ++at;
-        if (at == to.outputs.size()) to.single |= 1u << at, to.outputs.push_back(copied[u.results[i]]);
+        if (at == to.outputs.size()) to.scalar_outputs |= 1u << at, to.outputs.push_back(copied[u.results[i]]);
         places.push_back(at);
       }
     }

@@ -19,9 +19,9 @@ void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&
     auto to = bind_targets(targets);
     if constexpr (lowered<types_of_targets<Targets...>, E...>::is_one_pass) {
       using together = assigned<tuple<Targets&...>, E...>;
-      if constexpr (sizeof...(E) > 1 && together::pass::view().folds_beside_arrays()) {
-        const leaves_of_parts leaves(e...);
-        require_one_space(leaves.all, leaves.parts, leaves.count, together::pass::view());
+      if constexpr (sizeof...(E) > 1 && together::pass::view().reduces_beside_arrays()) {
+        const leaves_of_expressions leaves(e...);
+        require_one_space(leaves.all, leaves.ranges, leaves.count, together::pass::view());
       }
       prepared(together::code(e...), together(all_targets(to), e...).operands(), fixed).assign();
     } else {
@@ -104,7 +104,7 @@ auto plan_of(const tied<Targets...>& targets, const E& expression, const launch&
     using pass = detail::assigned<detail::tuple<Targets&...>, E>;
     auto to = detail::bind_targets(targets.targets, true);
     const reduction_plan made = detail::prepared(pass::code(expression), pass(detail::all_targets(to), expression).operands(), fixed).make_plan();
-    if constexpr (pass::pass::folds::count > 0) return made;
+    if constexpr (pass::pass::reductions::count > 0) return made;
     else return detail::as_map(made);
   } else {
     return plan{};

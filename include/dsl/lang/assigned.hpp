@@ -25,9 +25,9 @@ auto kernel_name(const reduction<F, R, E>& e, const Rest&... rest) { return kern
 
 // nvcc writes a kernel's template arguments down again and cannot write a closure type, so they are deduced from values here, never
 // spelled by way of the expression that made them.
-template <int Inputs, class Name, class... Parts>
-const program_code& code_for(std::type_identity<Name>, pass<Parts...>) {
-  return code_of<Name, pass<Parts...>, Inputs>();
+template <int Inputs, class Name, class... Programs>
+const program_code& code_for(std::type_identity<Name>, pass<Programs...>) {
+  return code_of<Name, pass<Programs...>, Inputs>();
 }
 
 // Whether a formula gives integers that were C++ scalars, for a target of another integer dtype: where(mask, 300, 400).
@@ -57,31 +57,31 @@ constexpr bool counts_positions(const program_view& p, int leaves) {
   return false;
 }
 
-template <class E> fold_axes fold_axes_of(const E&) { return {E::rank, ~0u}; }
+template <class E> reduction_axes reduction_axes_of(const E&) { return {E::rank, ~0u}; }
 template <class F, int R, class... Operands>
-fold_axes fold_axes_of(const reduction<F, R, Operands...>& e) { return {broadcast_rank<Operands...>(), e.axes}; }
+reduction_axes reduction_axes_of(const reduction<F, R, Operands...>& e) { return {broadcast_rank<Operands...>(), e.axes}; }
 // A formula of one reduction and scalars.
 template <class F, class... Operands>
   requires((reductions_in<Operands> + ... + 0) > 0)
-fold_axes fold_axes_of(const expression<F, Operands...>& e) {
-  fold_axes found{};
-  unpack([&found](const auto&... x) { ((found = reductions_in<std::remove_cvref_t<decltype(x)>> > 0 ? fold_axes_of(x) : found), ...); }, e.operands);
+reduction_axes reduction_axes_of(const expression<F, Operands...>& e) {
+  reduction_axes found{};
+  unpack([&found](const auto&... x) { ((found = reductions_in<std::remove_cvref_t<decltype(x)>> > 0 ? reduction_axes_of(x) : found), ...); }, e.operands);
   return found;
 }
 
 /// All expressions' leaves, one after another, and their index spaces.
 template <class... E>
-struct leaves_of_parts {
+struct leaves_of_expressions {
   static constexpr int leaves = (0 + ... + leaf_count<E>), count = sizeof...(E), space_count = (0 + ... + detail::space_count<E>);
-  explicit leaves_of_parts(const E&... e) {
+  explicit leaves_of_expressions(const E&... e) {
     operand* at = all;
-    reduced_axes* space = spaces;
+    reduced_space* space = spaces;
     int k = 0, leaf = 0;
-    ((parts[k++] = {static_cast<int>(at - all), leaf_count<E>, fold_axes_of(e)}, add_leaves(e, at), add_spaces(e, space, leaf)), ...);
+    ((ranges[k++] = {static_cast<int>(at - all), leaf_count<E>, reduction_axes_of(e)}, add_leaves(e, at), add_spaces(e, space, leaf)), ...);
   }
   operand all[leaves];
-  part parts[count];
-  reduced_axes spaces[space_count + 1];
+  operand_range ranges[count];
+  reduced_space spaces[space_count + 1];
 };
 
 /// Throws overflow_error where a leaf that is a C++ integer is outside what the expressions convert it to.
@@ -115,11 +115,11 @@ class assigned<tuple<Targets&...>, E...> {
   static constexpr int expression_of(int target) { return detail::expression_of<E...>(target); }
 
  public:
-  assigned(const bound& to, const E&... e) : folds_{fold_axes_of(e)...} {
+  assigned(const bound& to, const E&... e) : axes_{reduction_axes_of(e)...} {
     operand* at = all_;
     (add_leaves(e, at), ...);
     if constexpr ((reductions_in<E> + ... + 0) > 0) {
-      reduced_axes spaces[(0 + ... + space_count<E>)], *space = spaces;
+      reduced_space spaces[(0 + ... + space_count<E>)], *space = spaces;
       int leaf = 0;
       (add_spaces(e, space, leaf), ...);
       check_shapes(spaces, static_cast<int>(space - spaces), all_);
@@ -142,7 +142,7 @@ class assigned<tuple<Targets&...>, E...> {
     const device_guard of_targets(home_of(as_operand(get<I>(to).target)...)), of_operands(home_of_operands(all_, leaves));
     geometry g;
     lay_out(g, all_, leaves, 0, 1, pass::view());
-    (get<I>(to).give_memory(g, pass::is_result(static_cast<int>(I)) ? folds_[expression_of(static_cast<int>(I))].axes : 0, pass::view(), all_), ...);
+    (get<I>(to).give_memory(g, pass::is_result(static_cast<int>(I)) ? axes_[expression_of(static_cast<int>(I))].axes : 0, pass::view(), all_), ...);
   }
   template <std::size_t... I>
   void add_targets(const bound& to, operand*& at, std::index_sequence<I...>) {
@@ -152,12 +152,12 @@ class assigned<tuple<Targets&...>, E...> {
   void add_target(bound_target<Target>& target, operand*& at) {
     operand* const mine = at;
     add_leaves(as_operand(target.elements()), at);
-    if constexpr (pass::is_result(I)) lie_along(*mine, folds_[expression_of(I)]);
+    if constexpr (pass::is_result(I)) lie_along(*mine, axes_[expression_of(I)]);
     else mine->kind = operand_kind::array;  // a scalar target of an elementwise expression is an array of rank 0
   }
 
   operand all_[inputs + targets];
-  fold_axes folds_[expressions];
+  reduction_axes axes_[expressions];
 };
 
 /// A statement of several passes on its leaves.
@@ -166,7 +166,7 @@ class assigned_in_passes {
  public:
   assigned_in_passes(int targets, const E&... e)
       : leaves_(e...), codes_(codes(std::make_index_sequence<Scheduled::passes>{}, e...)),
-        passes(Scheduled::view, codes_.data(), leaves_.all, leaves_.spaces, leaves_.parts, leaves_.count, targets) {}
+        passes(Scheduled::view, codes_.data(), leaves_.all, leaves_.spaces, leaves_.ranges, leaves_.count, targets) {}
 
   /// Inputs of a pass, with the one that counts positions.
   template <int K>
@@ -174,7 +174,7 @@ class assigned_in_passes {
   const operand* leaves() const { return leaves_.all; }
 
  private:
-  leaves_of_parts<E...> leaves_;
+  leaves_of_expressions<E...> leaves_;
   std::array<const program_code*, Scheduled::passes> codes_;
 
   template <std::size_t... K>

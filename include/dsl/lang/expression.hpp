@@ -64,7 +64,7 @@ struct expression {
 };
 
 /// What becomes of all elements of operands that broadcast together, or of those along some axes; evaluated when it is assigned.
-/// `Function` is stateless and folds symbols.
+/// `Function` is stateless and reduces symbols.
 template <class Function, int Rank, class... Operands>
 struct reduction {
   using lazy_expression = void;
@@ -158,7 +158,7 @@ constexpr symbol<D, Weak> operand_symbol(tracer& t) {
 }
 
 template <class T, int R> struct traced<view<T, R>> {
-  static constexpr auto run(tracer& t) { return operand_symbol<R == 0 ? op::fetch : op::load, dtype_v<T>>(t); }
+  static constexpr auto run(tracer& t) { return operand_symbol<R == 0 ? op::load_scalar : op::load, dtype_v<T>>(t); }
 };
 template <class T> struct traced<value_leaf<T>> {
   static constexpr auto run(tracer& t) { return operand_symbol<op::value, dtype_v<T>, true>(t); }

@@ -20,7 +20,7 @@ std::int32_t number_of(const Leaf& leaf, const tuple<S&...>& variables) {
 }
 
 /// Whether what is recorded, and what ends the loop, are outputs of the step: they are single values, and so are some of its own.
-template <class Formula, class... S> inline constexpr bool gives_single_values = has_folds<Formula> || ((S::rank == 0) && ...);
+template <class Formula, class... S> inline constexpr bool gives_single_values = has_reductions<Formula> || ((S::rank == 0) && ...);
 
 /// Whether a formula makes new variables of a loop's; where not, an error of the compiler.
 template <class Formula, class... S>
@@ -96,9 +96,9 @@ auto variables_beside(const Step&) {
 }
 
 // Deduced for the reason given at `code_for`.
-template <int Inputs, int Arguments, int States, int Stop, class Name, class... Parts>
-const loop_code& loop_code_for(std::type_identity<Name>, pass<Parts...>) {
-  return loop_code_of<Name, pass<Parts...>, Inputs, Arguments, States, Stop>();
+template <int Inputs, int Arguments, int States, int Stop, class Name, class... Programs>
+const loop_code& loop_code_for(std::type_identity<Name>, pass<Programs...>) {
+  return loop_code_of<Name, pass<Programs...>, Inputs, Arguments, States, Stop>();
 }
 
 template <int Arguments, bool Stops, class... S, class... Beside, class Step>

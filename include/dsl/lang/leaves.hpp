@@ -17,7 +17,7 @@ void copy_shape(const std::array<std::int64_t, R>& extents, const std::array<std
 template <class T, int R>
 void add_leaves(const view<T, R>& v, operand*& at) {
   operand& o = *at++;
-  o.kind = R == 0 ? operand_kind::fetched : operand_kind::array;
+  o.kind = R == 0 ? operand_kind::device_scalar : operand_kind::array;
   o.type = dtype_v<T>, o.rank = R, o.memory = v.owner().get();
   o.word[0] = reinterpret_cast<std::uintptr_t>(v.data());
   copy_shape(v.extents(), v.strides(), o);
@@ -65,15 +65,15 @@ inline constexpr int space_count<reduction<F, R, Operands...>> = 1 + (0 + ... + 
 
 // `leaf` is the number of the expression's first one, and becomes that of the next.
 template <class E>
-void add_spaces(const E&, reduced_axes*&, int& leaf) { leaf += leaf_count<E>; }
+void add_spaces(const E&, reduced_space*&, int& leaf) { leaf += leaf_count<E>; }
 template <class F, class... Operands>
-void add_spaces(const expression<F, Operands...>& e, reduced_axes*& at, int& leaf) {
+void add_spaces(const expression<F, Operands...>& e, reduced_space*& at, int& leaf) {
   if constexpr (may_reduce<F>) *at++ = {{broadcast_rank<Operands...>(), ~0u}};
   unpack([&](const auto&... x) { (add_spaces(x, at, leaf), ...); }, e.operands);
 }
 template <class F, int R, class... Operands>
-void add_spaces(const reduction<F, R, Operands...>& e, reduced_axes*& at, int& leaf) {
-  reduced_axes& mine = *at++ = {{broadcast_rank<Operands...>(), e.axes}, R};
+void add_spaces(const reduction<F, R, Operands...>& e, reduced_space*& at, int& leaf) {
+  reduced_space& mine = *at++ = {{broadcast_rank<Operands...>(), e.axes}, R};
   if constexpr (requires { F::same_elements; }) {
     const int counts[] = {leaf_count<Operands>...};
     mine.same_elements = F::same_elements, mine.first = leaf, mine.second = leaf + counts[0], mine.end = mine.second + counts[1];

@@ -57,10 +57,10 @@ template <class F, class... Operands> struct traced_on<expression<F, Operands...
 };
 
 template <std::size_t First, class Tuple, std::size_t... I>
-constexpr auto part_of(const Tuple& all, std::index_sequence<I...>) { return tuple{get<First + I>(all)...}; }
+constexpr auto subtuple(const Tuple& all, std::index_sequence<I...>) { return tuple{get<First + I>(all)...}; }
 /// Elements First to First + Count of a tuple.
 template <std::size_t First, std::size_t Count, class Tuple>
-constexpr auto part_of(const Tuple& all) { return part_of<First>(all, std::make_index_sequence<Count>{}); }
+constexpr auto subtuple(const Tuple& all) { return subtuple<First>(all, std::make_index_sequence<Count>{}); }
 
 /// What ends no loop.
 struct never {
@@ -87,14 +87,14 @@ struct loop_step<Function, Arguments, target_types<Variables...>, Condition, Rec
   template <class... S>
   static constexpr auto trace(tracer& t, S... s) {
     const tuple<S...> all{s...};
-    const auto outputs = as_tuple(unpack([&t](auto... x) { return Function::trace(t, x...); }, part_of<0, static_cast<std::size_t>(Arguments)>(all)));
+    const auto outputs = as_tuple(unpack([&t](auto... x) { return Function::trace(t, x...); }, subtuple<0, static_cast<std::size_t>(Arguments)>(all)));
     const auto after = unpack([&t](auto... out) { return tuple{as_stored<Variables.type>(lift(t.g, out))...}; }, outputs);
     const auto recorded = unpack([](auto... x) { return concatenate(as_tuple(Recorders{}(x...))...); }, after);
     if constexpr (std::is_same_v<Condition, never>) {
       return concatenate(outputs, recorded);
     } else {
-      const auto given = part_of<static_cast<std::size_t>(Arguments), leaves>(all);
-      const auto which = part_of<static_cast<std::size_t>(Arguments) + leaves, leaves>(all);
+      const auto given = subtuple<static_cast<std::size_t>(Arguments), leaves>(all);
+      const auto which = subtuple<static_cast<std::size_t>(Arguments) + leaves, leaves>(all);
       const auto stop = traced_on<Condition>::template run<0>(t, values_after(t, after, given, which, std::make_index_sequence<leaves>{}));
       const auto next = apply<op::add>(get<static_cast<std::size_t>(Arguments) + 2 * leaves>(all), constant<dtype::int64>(t.g, 1));
       return concatenate(outputs, recorded, tuple{convert_symbol<dtype::boolean, false>(stop), convert_symbol<dtype::int64, false>(next)});

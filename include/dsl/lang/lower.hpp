@@ -27,7 +27,7 @@ template <class F, int R, class... Operands> inline constexpr bool counts_steps_
 
 /// What tracing an expression shows: whether it has reductions, whether all that it gives are single values of them, and whether there is a
 /// literal outside its dtype.
-struct trace_of_formula { bool folds, single_values, literal_outside; };
+struct trace_of_formula { bool reduces, single_values, literal_outside; };
 template <class Output>
 constexpr void add_symbol(graph& g, const Output& o) {
   if constexpr (is_symbol<Output>) g.outputs.push_back(o.id);
@@ -40,7 +40,7 @@ constexpr trace_of_formula look_at_formula() {
   tracer t{&g};
   const auto all = as_tuple(traced<E>::run(t));
   unpack([&g](const auto&... o) { (add_symbol(g, o), ...); }, all);
-  return {g.fold_count() > 0, g.fold_count() > 0 && g.outputs.size() > 0 && node_origins(g).are_values(g.outputs), g.literal_outside};
+  return {g.reduction_count() > 0, g.reduction_count() > 0 && g.outputs.size() > 0 && node_origins(g).are_values(g.outputs), g.literal_outside};
 }
 template <trace_of_formula Seen> struct seen_formula { static constexpr trace_of_formula value = Seen; };
 template <class E, trace_of_formula Seen = look_at_formula<E>()> constexpr seen_formula<Seen> seen(int);
@@ -54,7 +54,7 @@ constexpr trace_of_formula trace_shows() {
   if constexpr (can_be_traced<E>) return decltype(seen<E>(0))::value;
   else return {};
 }
-template <class E> inline constexpr bool has_folds = trace_shows<E>().folds;
+template <class E> inline constexpr bool has_reductions = trace_shows<E>().reduces;
 template <class E> inline constexpr bool literals_fit = !trace_shows<E>().literal_outside;
 
 /// The rank of an expression's one value: of a formula that reduces its arguments to it, 0.
@@ -84,7 +84,7 @@ template <target_type... T> struct target_types {};
 template <target_type T, class Output>
 constexpr void add_output(graph& g, const Output& o) {
   constexpr dtype Target = T.type;
-  g.single |= static_cast<std::uint32_t>(T.single) << g.outputs.size();
+  g.scalar_outputs |= static_cast<std::uint32_t>(T.single) << g.outputs.size();
   if constexpr (is_symbol<Output>) {
     g.outputs.push_back(convert_operand<Target, false>(o).id);
   } else {

@@ -97,7 +97,7 @@ struct element_pass<tuple<Calls...>, Operand, A> {
   using one_pass = compile<element_trace<Operand, A>, Calls...>;
   using several = scheduled<element_trace<Operand, A>, Calls...>;
   static constexpr bool reduces = [] {
-    if constexpr (one_pass::is_one_pass) return one_pass::spelled::folds::count > 0;
+    if constexpr (one_pass::is_one_pass) return one_pass::spelled::reductions::count > 0;
     else return false;
   }();
 };

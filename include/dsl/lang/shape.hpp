@@ -16,7 +16,7 @@ template <class X> inline constexpr int rank_of = std::remove_cvref_t<X>::rank;
 template <class E>
 constexpr bool has_reduction() {
   if constexpr (reductions_in<E> > 0) return true;
-  else return has_folds<E>;
+  else return has_reductions<E>;
 }
 
 template <int NewRank, class E, class Change>

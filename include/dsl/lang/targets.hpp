@@ -32,9 +32,9 @@ struct bound_target<array<T, R>> {
   dsl::extents<R> sizes{};
 
   bool needs_memory() const { return !target.has_memory(); }
-  void give_memory(const geometry& g, std::uint32_t folded, const pass_view& pass, const operand* all) {
+  void give_memory(const geometry& g, std::uint32_t reduced, const pass_view& pass, const operand* all) {
     if (!needs_memory()) return;
-    shape_target(sizes.data(), R, g, folded, pass, all);
+    shape_target(sizes.data(), R, g, reduced, pass, all);
     element_count(sizes.data(), R, sizeof(T));  // throws
     if (imagined) byte = buffer_ref::allocate(1, g.where);
     else made = array<T, R>(sizes, g.where);

@@ -57,7 +57,7 @@ struct starting_guess {
   template <class T, class Span, class V, class... X>
   constexpr auto operator()(const T& t, const Span& span, const V& relative, const V& absolute, const X&... x) const {
     const tuple<X...> all(x...);
-    return guess(std::make_index_sequence<Fields>{}, t, span, relative, absolute, all, part_of<Fields, sizeof...(X) - Fields>(all));
+    return guess(std::make_index_sequence<Fields>{}, t, span, relative, absolute, all, subtuple<Fields, sizeof...(X) - Fields>(all));
   }
 
  private:
@@ -81,7 +81,7 @@ struct starting_step {
   constexpr auto operator()(const S& guess, const S& slope, const V& smallest, const V& largest, const T& t, const V& span, const V& relative, const V& absolute,
                             const X&... x) const {
     const tuple<X...> all(x...);
-    const auto change = change_of_slope(std::make_index_sequence<Fields>{}, t, guess, relative, absolute, all, part_of<Fields, sizeof...(X) - Fields>(all));
+    const auto change = change_of_slope(std::make_index_sequence<Fields>{}, t, guess, relative, absolute, all, subtuple<Fields, sizeof...(X) - Fields>(all));
     const auto most = fmax(slope, change / abs(guess));
     const auto h = where(most <= 1e-15, fmax(1e-6, 1e-3 * abs(guess)), pow(0.01 / most, 0.2));
     return copysign(fmin(fmax(fmin(100 * abs(guess), h), smallest), largest), span);
@@ -106,13 +106,13 @@ struct controlled_step {
   constexpr auto operator()(const T& t, const T& h, const A& accepted, const N& rejected, const X&... x) const {
     constexpr std::size_t before_others = 2 * Fields + 4;
     const tuple<X...> all(x...);
-    return take(std::make_index_sequence<Fields>{}, t, h, accepted, rejected, all, part_of<before_others, sizeof...(X) - before_others>(all));
+    return take(std::make_index_sequence<Fields>{}, t, h, accepted, rejected, all, subtuple<before_others, sizeof...(X) - before_others>(all));
   }
 
  private:
   template <std::size_t... I, class T, class A, class N, class All, class Others>
   static constexpr auto take(std::index_sequence<I...> fields, const T& t, const T& h, const A& accepted, const N& rejected, const All& all, const Others& others) {
-    const auto [t1, relative, absolute, largest] = part_of<2 * Fields, 4>(all);
+    const auto [t1, relative, absolute, largest] = subtuple<2 * Fields, 4>(all);
     const auto y = tuple{field(where(accepted, get<Fields + I>(all), get<I>(all)))...};
     const auto k = slopes<dopri5_method, F>(fields, y, others, time_seen_by<F>(t), h);
     const auto change = increments(fields, y, h, dopri5_method.b, k);

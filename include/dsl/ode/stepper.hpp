@@ -26,7 +26,7 @@ template <class F> struct right_side<timed<F>> {
 using dsl::detail::as_tuple;
 using dsl::detail::concatenate;
 using dsl::detail::get;
-using dsl::detail::part_of;
+using dsl::detail::subtuple;
 using dsl::detail::references;
 using dsl::detail::tuple;
 using dsl::detail::unpack;
@@ -125,15 +125,15 @@ struct stepper {
     static_assert(count > times, "a step takes the fields, the other arguments of the right-hand side, the time if that sees it, and h");
     const tuple<X...> all(x...);
     const auto& h = get<count - 1>(all);
-    if constexpr (times == 0) return take(part_of<0, count - 1>(all), no_time{}, h);
-    else return take(part_of<0, count - 2>(all), get<count - 2>(all), h);
+    if constexpr (times == 0) return take(subtuple<0, count - 1>(all), no_time{}, h);
+    else return take(subtuple<0, count - 2>(all), get<count - 2>(all), h);
   }
 
  private:
   template <class... X, class T, class H>
   static constexpr auto take(const tuple<X...>& seen, const T& t, const H& h) {
     constexpr std::size_t fields = field_count<F, decltype(later(t, h, {})), X...>();
-    return advance(std::make_index_sequence<fields>{}, seen, part_of<fields, sizeof...(X) - fields>(seen), t, h);
+    return advance(std::make_index_sequence<fields>{}, seen, subtuple<fields, sizeof...(X) - fields>(seen), t, h);
   }
   template <std::size_t... I, class Seen, class Others, class T, class H>
   static constexpr auto advance(std::index_sequence<I...> fields, const Seen& seen, const Others& others, const T& t, const H& h) {

@@ -11,10 +11,10 @@ inline constexpr double inf = detail::math::infinity<double>;
 
 namespace detail {
 
-/// Folds several values together: `combine` makes of two tuples of symbols one; `identity` changes nothing.
+/// Reduces several values together: `combine` makes of two tuples of symbols one; `identity` changes nothing.
 template <class Combine, class... Identity, dtype... D, bool... W, std::size_t... K>
-constexpr auto fold_together(std::index_sequence<K...>, bool needs_elements, const Combine& combine, const tuple<Identity...>& identity, symbol<D, W>... s) {
-  fold_rule rule;
+constexpr auto reduce_together(std::index_sequence<K...>, bool needs_elements, const Combine& combine, const tuple<Identity...>& identity, symbol<D, W>... s) {
+  reduction_rule rule;
   rule.needs_elements = needs_elements;
   graph& c = rule.combine;
   constexpr std::uint64_t count = sizeof...(D);
@@ -25,20 +25,20 @@ constexpr auto fold_together(std::index_sequence<K...>, bool needs_elements, con
   graph* g = nullptr;
   sequence<int> values;
   ((g = s.owner, values.push_back(s.id)), ...);
-  const int number = g->add_fold(std::move(rule), std::move(values));
-  return tuple<symbol<D>...>{symbol<D>{g, g->add(op::folded, D, fields(number, static_cast<int>(K)))}...};
+  const int number = g->add_reduction(std::move(rule), std::move(values));
+  return tuple<symbol<D>...>{symbol<D>{g, g->add(op::reduced, D, fields(number, static_cast<int>(K)))}...};
 }
 template <class Combine, class... Identity, dtype... D, bool... W>
-constexpr auto fold_together(bool needs_elements, const Combine& combine, const tuple<Identity...>& identity, symbol<D, W>... s) {
-  return fold_together(std::make_index_sequence<sizeof...(D)>{}, needs_elements, combine, identity, s...);
+constexpr auto reduce_together(bool needs_elements, const Combine& combine, const tuple<Identity...>& identity, symbol<D, W>... s) {
+  return reduce_together(std::make_index_sequence<sizeof...(D)>{}, needs_elements, combine, identity, s...);
 }
-/// Folds with a row of the op table.
+/// Reduces with a row of the op table.
 template <op Code, class V, dtype D, bool W>
-constexpr symbol<D> fold_by(symbol<D, W> s, V identity, bool needs_elements = false) {
+constexpr symbol<D> reduce_by(symbol<D, W> s, V identity, bool needs_elements = false) {
   const auto combine = [](const auto& a, const auto& b) {
     return tuple{convert_symbol<D, false>(apply<Code>(get<0>(a), get<0>(b)))};
   };
-  return get<0>(fold_together(needs_elements, combine, tuple{identity}, s));
+  return get<0>(reduce_together(needs_elements, combine, tuple{identity}, s));
 }
 
 constexpr symbol<dtype::int64> count_of(graph* g) { return {g, g->add(op::count, dtype::int64, fields(g->space))}; }
@@ -94,12 +94,12 @@ template <bool Max, class S> constexpr auto comes_before(S a, S b) { return Max 
 template <dtype D>
 struct sum_as {
   template <class... S> using calls = tuple<>;
-  template <class S> static constexpr auto trace(tracer&, S s) { return fold_by<op::add>(as<D>(s), value_t<D>{}); }
+  template <class S> static constexpr auto trace(tracer&, S s) { return reduce_by<op::add>(as<D>(s), value_t<D>{}); }
 };
 template <dtype D>
 struct prod_as {
   template <class... S> using calls = tuple<>;
-  template <class S> static constexpr auto trace(tracer&, S s) { return fold_by<op::multiply>(as<D>(s), math::convert<value_t<D>>(1)); }
+  template <class S> static constexpr auto trace(tracer&, S s) { return reduce_by<op::multiply>(as<D>(s), math::convert<value_t<D>>(1)); }
 };
 
 struct without_calls { template <class...> using calls = tuple<>; };
@@ -137,12 +137,12 @@ struct extremum : without_calls {
       };
       using R = math::real_type<value_t<D>>;
       const value_t<D> identity = IgnoreNan ? value_t<D>{math::quiet_nan<R>, math::quiet_nan<R>} : extreme<D, !Max>();
-      return get<0>(fold_together(true, combine, tuple{identity}, as<D>(s)));
+      return get<0>(reduce_together(true, combine, tuple{identity}, as<D>(s)));
     } else {
       constexpr op code = IgnoreNan ? (Max ? op::fmax : op::fmin) : (Max ? op::max : op::min);
       value_t<D> identity = extreme<D, !Max>();
       if constexpr (IgnoreNan && may_be_nan<S>) identity = math::quiet_nan<value_t<D>>;
-      return fold_by<code>(as<D>(s), identity, true);
+      return reduce_by<code>(as<D>(s), identity, true);
     }
   }
 };
@@ -156,13 +156,13 @@ struct ptp_function : without_calls {
 };
 
 struct any_function : without_calls {
-  template <class S> static constexpr auto trace(tracer&, S s) { return fold_by<op::logical_or>(as<dtype::boolean>(s), false); }
+  template <class S> static constexpr auto trace(tracer&, S s) { return reduce_by<op::logical_or>(as<dtype::boolean>(s), false); }
 };
 struct all_function : without_calls {
-  template <class S> static constexpr auto trace(tracer&, S s) { return fold_by<op::logical_and>(as<dtype::boolean>(s), true); }
+  template <class S> static constexpr auto trace(tracer&, S s) { return reduce_by<op::logical_and>(as<dtype::boolean>(s), true); }
 };
 struct count_nonzero_function : without_calls {
-  template <class S> static constexpr auto trace(tracer&, S s) { return fold_by<op::add>(as<dtype::int64>(as<dtype::boolean>(s)), std::int64_t{0}); }
+  template <class S> static constexpr auto trace(tracer&, S s) { return reduce_by<op::add>(as<dtype::int64>(as<dtype::boolean>(s)), std::int64_t{0}); }
 };
 
 template <bool IgnoreNan>
@@ -170,10 +170,10 @@ struct mean_of : without_calls {
   template <class S> static constexpr auto trace(tracer&, S s) {
     constexpr dtype C = mean_accumulator(type_of<S>);
     auto n = count_of(s.owner);
-    auto total = fold_by<op::add>(as<C>(s), value_t<C>{});
+    auto total = reduce_by<op::add>(as<C>(s), value_t<C>{});
     if constexpr (IgnoreNan && may_be_nan<S>) {
-      n = fold_by<op::add>(as<dtype::int64>(negation(is_nan(s))), std::int64_t{0});
-      total = fold_by<op::add>(as<C>(without_nan(s, 0)), value_t<C>{});
+      n = reduce_by<op::add>(as<dtype::int64>(negation(is_nan(s))), std::int64_t{0});
+      total = reduce_by<op::add>(as<C>(without_nan(s, 0)), value_t<C>{});
     }
     return as<mean_dtype(type_of<S>)>(apply<op::divide>(total, as<real_of(C)>(n)));
   }
@@ -216,7 +216,7 @@ struct variance : without_calls {
       else return -value_t<C>(0);
     }();
     const auto [counted, origin, sum, squares] =
-        fold_together(false, combine, tuple{value_t<R>(0), value_t<C>{}, no_sum, none}, n, x, constant<C>(s.owner, no_sum), constant<R>(s.owner, none));
+        reduce_together(false, combine, tuple{value_t<R>(0), value_t<C>{}, no_sum, none}, n, x, constant<C>(s.owner, no_sum), constant<R>(s.owner, none));
     (void)origin;
     const auto taken_off = choose(apply<op::greater>(counted, zero), apply<op::divide>(inner_product(sum, sum), counted), zero);
     const auto about_mean = apply<op::add>(apply<op::max>(apply<op::subtract>(squares, taken_off), zero), zero);  // 0, not -0
@@ -256,9 +256,9 @@ struct norm_function : without_calls {
   template <class S> static constexpr auto trace(tracer&, S s) {
     constexpr dtype C = mean_accumulator(type_of<S>), R = real_of(C), Result = real_of(mean_dtype(type_of<S>));
     const auto x = as<C>(s);
-    if constexpr (Order == norm_order::sum) return as<Result>(fold_by<op::add>(as<R>(apply<op::abs>(x)), value_t<R>(0)));
-    else if constexpr (Order == norm_order::euclidean) return as<Result>(apply<op::sqrt>(fold_by<op::add>(as<R>(apply<op::abs2>(x)), value_t<R>(0))));
-    else return as<Result>(fold_by<op::max>(as<R>(apply<op::abs>(x)), value_t<R>(0), true));
+    if constexpr (Order == norm_order::sum) return as<Result>(reduce_by<op::add>(as<R>(apply<op::abs>(x)), value_t<R>(0)));
+    else if constexpr (Order == norm_order::euclidean) return as<Result>(apply<op::sqrt>(reduce_by<op::add>(as<R>(apply<op::abs2>(x)), value_t<R>(0))));
+    else return as<Result>(reduce_by<op::max>(as<R>(apply<op::abs>(x)), value_t<R>(0), true));
   }
 };
 
@@ -271,7 +271,7 @@ struct dot_function : without_calls {
       else return apply<op::multiply>(a, b);
     }();
     constexpr dtype D = type_of<std::remove_cvref_t<decltype(product)>>;
-    return fold_by<op::add>(as<D>(product), value_t<D>{});
+    return reduce_by<op::add>(as<D>(product), value_t<D>{});
   }
 };
 
@@ -305,7 +305,7 @@ struct extremum_position : without_calls {
       const auto take = either(before, both(equal, apply<op::less>(k, i)));
       return tuple{choose(take, b, a), choose(take, k, i)};
     };
-    const auto first = get<1>(fold_together(true, combine, tuple{extreme<D, !Max>(), none}, value, position));
+    const auto first = get<1>(reduce_together(true, combine, tuple{extreme<D, !Max>(), none}, value, position));
     if constexpr (!ignores) return first;
     else return choose(apply<op::equal>(first, constant<dtype::int64>(s.owner, none)), constant<dtype::int64>(s.owner, -1), first);
   }
@@ -319,7 +319,7 @@ using nanargmax_function = extremum_position<true, true>;
 template <class F>
 struct user_reduction {
   template <class S> static constexpr bool is_traced = is_callable<F, symbol<type_of<S>>, symbol<type_of<S>>>;
-  // The dtype that elements are folded in: a scalar to begin with may be of a higher kind.
+  // The dtype that elements are reduced in: a scalar to begin with may be of a higher kind.
   template <class S, class Init> static constexpr dtype state_with = promote(S::type, Init::type).type;
 
   template <class S, dtype D> struct calls_with { using type = tuple<call<F, D, D>>; };
@@ -332,10 +332,10 @@ struct user_reduction {
   };
   template <class... S> using calls = typename calls_for<S...>::type;
 
-  template <class S> static constexpr auto trace(tracer& t, S s) { return fold<type_of<S>>(t, s, true).first; }
+  template <class S> static constexpr auto trace(tracer& t, S s) { return reduce<type_of<S>>(t, s, true).first; }
   template <class S, class Init> static constexpr auto trace(tracer& t, S s, Init init) {
     constexpr dtype D = state_with<S, Init>;
-    const auto all = fold<D>(t, s, false);
+    const auto all = reduce<D>(t, s, false);
     const auto first = convert_operand<D, false>(init);
     return choose(all.second, operate(t, first, all.first, all.second), first);
   }
@@ -358,13 +358,13 @@ struct user_reduction {
     return as<D>(result);
   }
   template <dtype D, class S>
-  static constexpr auto fold(tracer& t, S s, bool needs_elements) {
+  static constexpr auto reduce(tracer& t, S s, bool needs_elements) {
     const auto combine = [&t](const auto& x, const auto& y) {
       const auto [a, has_a] = x;
       const auto [b, has_b] = y;
       return tuple{choose(has_a, choose(has_b, operate(t, a, b, both(has_a, has_b)), a), b), either(has_a, has_b)};
     };
-    const auto [value, any] = fold_together(needs_elements, combine, tuple{value_t<D>{}, false}, as<D>(s), constant<dtype::boolean>(s.owner, true));
+    const auto [value, any] = reduce_together(needs_elements, combine, tuple{value_t<D>{}, false}, as<D>(s), constant<dtype::boolean>(s.owner, true));
     return std::pair{value, any};
   }
 };

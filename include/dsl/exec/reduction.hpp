@@ -1,0 +1,110 @@
+// Accumulators: values that many elements become, and how threads and blocks combine theirs.
+#pragma once
+
+#include <dsl/exec/arguments.hpp>
+#include <dsl/ir/evaluate.hpp>
+
+namespace dsl::detail {
+
+/// The values of a reduction while its elements are combined.
+template <class Reduction> using accumulator_of = typename evaluator<typename Reduction::combine>::results;
+
+/// Two accumulators as the inputs of a rule.
+template <class Reduction>
+struct accumulator_pair {
+  const accumulator_of<Reduction>&a, &b;
+  typename evaluator<typename Reduction::combine>::inputs in;
+  template <op Code, dtype D, int N, std::uint32_t Head>
+  DSL_DETAIL_FN void read() {
+    if constexpr (N < Reduction::values) input_of<Head>(in) = nth<N>(a);
+    else input_of<Head>(in) = nth<N - Reduction::values>(b);
+  }
+};
+
+template <class Reduction>
+DSL_DETAIL_FN accumulator_of<Reduction> combine(const accumulator_of<Reduction>& a, const accumulator_of<Reduction>& b) {
+  using rule = evaluator<typename Reduction::combine>;
+  accumulator_pair<Reduction> from{a, b, {}};
+  rule::read(from);
+  return rule::compute(from.in);
+}
+
+template <class Reduction> using values_of_reduction = std::make_index_sequence<static_cast<std::size_t>(Reduction::values)>;
+
+template <class Reduction, std::size_t... K>
+DSL_DETAIL_FN accumulator_of<Reduction> identity_of(std::index_sequence<K...>) {
+  accumulator_of<Reduction> s;
+  ((nth<static_cast<int>(K)>(s) = from_literal<value_t<Reduction::combine::output(static_cast<int>(K)).type()>>(Reduction::identity(static_cast<int>(K)))), ...);
+  return s;
+}
+template <class Reduction> DSL_DETAIL_FN accumulator_of<Reduction> identity() { return identity_of<Reduction>(values_of_reduction<Reduction>{}); }
+
+/// The accumulator that one element is.
+template <class Reduction, class Results, std::size_t... K>
+DSL_DETAIL_FN accumulator_of<Reduction> accumulator_of_element(const Results& element, std::index_sequence<K...>) {
+  accumulator_of<Reduction> s;
+  ((nth<static_cast<int>(K)>(s) = nth<Reduction::first + static_cast<int>(K)>(element)), ...);
+  return s;
+}
+
+template <int J, class State> struct accumulator { State state; };
+template <int J, class State> DSL_DETAIL_FN State& nth_accumulator(accumulator<J, State>& a) { return a.state; }
+template <int J, class State> DSL_DETAIL_FN const State& nth_accumulator(const accumulator<J, State>& a) { return a.state; }
+
+template <class Reductions, class Numbers> struct accumulators_of;
+template <class... F, std::size_t... J>
+struct accumulators_of<pass_reductions<F...>, std::index_sequence<J...>> : accumulator<static_cast<int>(J), accumulator_of<F>>... {};
+
+/// All reductions of a pass.
+template <class Reductions> struct reductions_of;
+template <class... F>
+struct reductions_of<pass_reductions<F...>> {
+  static constexpr int count = sizeof...(F);
+  using numbers = std::index_sequence_for<F...>;
+  using accumulators = accumulators_of<pass_reductions<F...>, numbers>;
+
+  DSL_DETAIL_FN static accumulators identities() { return identities(numbers{}); }
+  /// What one element is.
+  template <class Results>
+  DSL_DETAIL_FN static accumulators of_element(const Results& element) { return of_element(element, numbers{}); }
+  DSL_DETAIL_FN static void add(accumulators& to, const accumulators& other) { add(to, other, numbers{}); }
+  /// Calls each<Reduction, number>() for each.
+  template <class Each>
+  DSL_DETAIL_FN static void visit(Each&& each) { visit(each, numbers{}); }
+
+ private:
+  template <std::size_t... J>
+  DSL_DETAIL_FN static accumulators identities(std::index_sequence<J...>) {
+    accumulators a;
+    ((nth_accumulator<static_cast<int>(J)>(a) = identity<F>()), ...);
+    return a;
+  }
+  template <class Results, std::size_t... J>
+  DSL_DETAIL_FN static accumulators of_element(const Results& element, std::index_sequence<J...>) {
+    accumulators a;
+    ((nth_accumulator<static_cast<int>(J)>(a) = accumulator_of_element<F>(element, values_of_reduction<F>{})), ...);
+    return a;
+  }
+  template <std::size_t... J>
+  DSL_DETAIL_FN static void add(accumulators& to, const accumulators& other, std::index_sequence<J...>) {
+    ((nth_accumulator<static_cast<int>(J)>(to) = combine<F>(nth_accumulator<static_cast<int>(J)>(to), nth_accumulator<static_cast<int>(J)>(other))), ...);
+  }
+  template <class Each, std::size_t... J>
+  DSL_DETAIL_FN static void visit(Each& each, std::index_sequence<J...>) {
+    (each.template operator()<F, static_cast<int>(J)>(), ...);
+  }
+};
+
+/// Threads that share a result combine their accumulators in a fixed order: within a warp by halves, that is with the thread `step` further for
+/// step 16, 8, ..., then the warps' values one after another. `sharing::owned_by` says which thread has the result.
+DSL_DETAIL_FN bool halves_at(int step, const sharing& threads) { return step >= threads.distance() && step < threads.span(); }
+DSL_DETAIL_FN bool goes_across_warps(const sharing& threads) { return threads.log2_threads > 0 && threads.span() > 32; }
+
+/// After the halves: which threads' values a result's owner combines, the first one's and then others `step` apart.
+struct warp_leaders { int first, step, count; };
+DSL_DETAIL_FN warp_leaders leaders_of(int owner, const sharing& threads) {
+  const int step = threads.distance() > 32 ? threads.distance() : 32;
+  return {(owner >> threads.log2_distance << (threads.log2_distance + threads.log2_threads)) + (owner & (threads.distance() - 1)), step, threads.span() / step};
+}
+
+}  // namespace dsl::detail
