@@ -47,7 +47,12 @@ struct row_of_block {
   }
   template <class F> __device__ void each(F f) {
 #pragma unroll
-    for (float4& x : v) f(x.x), f(x.y), f(x.z), f(x.w);
+    for (float4& x : v) {
+      f(x.x);
+      f(x.y);
+      f(x.z);
+      f(x.w);
+    }
   }
   __device__ float sum() {
     float here = 0;
@@ -95,9 +100,7 @@ __global__ void pairs_by_hand(float* out, const float* x, const float* y, int n)
 }
 
 const rows along_axes([] {
-  struct shape {
-    std::int64_t rows, columns;
-  };
+  struct shape { std::int64_t rows, columns; };
   add_copy("axis", shape_of(8192, 8192), 8192 * 8192);
   add_copy("axis", shape_of(4096, 4096), 4096 * 4096);
   for (const auto [rows, columns] : {shape{8192, 8192},

@@ -1,4 +1,5 @@
-// Compiled for this machine's instructions (DSL_BENCH_ARCHITECTURE) and with -ffast-math, without which GCC vectorises neither sums nor functions.
+// Compiled for this machine's instructions (DSL_BENCH_ARCHITECTURE) and with -ffast-math, without which GCC vectorises neither
+// sums nor functions.
 #include "by_hand_host.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Plain loops over n elements, which the compiler vectorises, by one thread; and the same by the standard library's parallel algorithms.
+// Plain loops over n elements, which the compiler vectorises, by one thread; and the same by the standard library's parallel
+// algorithms.
 #pragma once
 
 #include <complex>

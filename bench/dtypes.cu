@@ -25,13 +25,26 @@ template <class T> struct exponential_of {
 };
 
 const rows all([] {
-  sums<bool>(), sums<std::int8_t>(), sums<std::int16_t>(), sums<std::int32_t>(), sums<std::int64_t>();
-  sums<std::uint8_t>(), sums<std::uint16_t>(), sums<std::uint32_t>(), sums<std::uint64_t>();
-  sums<dsl::half>(), sums<dsl::bfloat16>(), sums<double>(), sums<c32>(), sums<std::complex<double>>();
+  sums<bool>();
+  sums<std::int8_t>();
+  sums<std::int16_t>();
+  sums<std::int32_t>();
+  sums<std::int64_t>();
+  sums<std::uint8_t>();
+  sums<std::uint16_t>();
+  sums<std::uint32_t>();
+  sums<std::uint64_t>();
+  sums<dsl::half>();
+  sums<dsl::bfloat16>();
+  sums<double>();
+  sums<c32>();
+  sums<std::complex<double>>();
   add<std::int32_t>(20'000'000).by("hand", by_sixteen_bytes<sum_of_two, 2>{}).by("CUB", by_cub<sum_of_two, 2>{});
-  exponentials<dsl::half, exponential_of<__half>>(), exponentials<dsl::bfloat16, exponential_of<__nv_bfloat16>>();
+  exponentials<dsl::half, exponential_of<__half>>();
+  exponentials<dsl::bfloat16, exponential_of<__nv_bfloat16>>();
   exponentials<double, exponential_of<double>>();
-  exponential<c32>(count<c32>), exponential<std::complex<double>>(count<std::complex<double>>);
+  exponential<c32>(count<c32>);
+  exponential<std::complex<double>>(count<std::complex<double>>);
 });
 
 }  // namespace

@@ -22,9 +22,7 @@ const rows reductions([] {
 });
 
 const rows axes([] {
-  struct shape {
-    std::int64_t rows, columns;
-  };
+  struct shape { std::int64_t rows, columns; };
   constexpr std::int64_t n = 1 << 24;
   for (const auto [rows, columns] : {shape{4096, 4096}, {n / 8, 8}, {8, n / 8}, {n / 100, 100}, {n / 1000, 1000}}) {
     sum_of_rows(rows, columns).within(1e-3).by("hand", [](const matrix& x) {

@@ -9,7 +9,8 @@
 
 namespace bench::machine {
 
-/// Makes the device the current one, and says what it is, by the names of the JSON's context. Throws dsl::error where there is none.
+/// Makes the device the current one, and says what it is, by the names of the JSON's context. Throws dsl::error where there is
+/// none.
 std::map<std::string, std::string> open();
 
 /// Random elements: uniform in [0.5, 1.5), or whole numbers in 0 to 7.

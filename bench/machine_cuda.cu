@@ -27,9 +27,12 @@ __device__ void at_least(double* most, double here) {
 /// The largest difference, and the largest magnitude of y.
 template <class T> __global__ void differ(const T* x, const T* y, std::int64_t n, double* most) {
   double off = 0, magnitude = 0;
-  for (std::int64_t i = first(); i < n; i += stride())
-    off = fmax(off, difference_of(x[i], y[i])), magnitude = fmax(magnitude, magnitude_of(y[i]));
-  at_least(most, off), at_least(most + 1, magnitude);
+  for (std::int64_t i = first(); i < n; i += stride()) {
+    off = fmax(off, difference_of(x[i], y[i]));
+    magnitude = fmax(magnitude, magnitude_of(y[i]));
+  }
+  at_least(most, off);
+  at_least(most + 1, magnitude);
 }
 
 cudaEvent_t event(int k) {

@@ -62,8 +62,10 @@ double difference(const void* x, const void* y, dsl::dtype type, std::int64_t co
   with_type_of(type, [&]<class T>(std::type_identity<T>) {
     using part = typename parts<T>::type;
     const part *a = static_cast<const part*>(x), *b = static_cast<const part*>(y);
-    for (std::int64_t i = 0; i < count * parts<T>::count; ++i)
-      most = std::max(most, difference_of(a[i], b[i])), magnitude = std::max(magnitude, magnitude_of(b[i]));
+    for (std::int64_t i = 0; i < count * parts<T>::count; ++i) {
+      most = std::max(most, difference_of(a[i], b[i]));
+      magnitude = std::max(magnitude, magnitude_of(b[i]));
+    }
   });
   return relative_difference(most, magnitude);
 }

@@ -26,13 +26,16 @@ template <class Step> std::function<job()> of_fields(std::int64_t side, Step ste
 
 struct lorenz_rk4;
 constexpr float sigma = 10, rho = 28, beta = 8.0f / 3;
-constexpr auto lorenz = dsl::ode::rk4<lorenz_rk4>([](auto x, auto y, auto z) {
-  return std::tuple{sigma * (y - x), x * (rho - z) - y, x * y - beta * z};
-});
+constexpr auto lorenz = dsl::ode::rk4<lorenz_rk4>(
+    [](auto x, auto y, auto z) { return std::tuple{sigma * (y - x), x * (rho - z) - y, x * y - beta * z}; });
 
 struct lorenz_state {
   explicit lorenz_state(std::int64_t n) : x(n), y(n), z(n) {}
-  void start() { x = 1.0f, y = 1.0f, z = 20.0f; }
+  void start() {
+    x = 1.0f;
+    y = 1.0f;
+    z = 20.0f;
+  }
   dsl::array<float> x, y, z;
 };
 
@@ -47,7 +50,9 @@ __global__ void lorenz_by_hand(float* x, float* y, float* z, float h, int steps,
     p = ahead(p, h / 6,
               {k1.x + 2 * k2.x + 2 * k3.x + k4.x, k1.y + 2 * k2.y + 2 * k3.y + k4.y, k1.z + 2 * k2.z + 2 * k3.z + k4.z});
   }
-  x[i] = p.x, y[i] = p.y, z[i] = p.z;
+  x[i] = p.x;
+  y[i] = p.y;
+  z[i] = p.z;
 }
 
 // 16 times as many blocks as 132 multiprocessors run at once.

@@ -24,7 +24,8 @@ struct larger {
   __device__ float operator()(float x, float y) const { return fabsf(x) > fabsf(y) ? x : y; }
 };
 
-/// Each thread adds vectors that lie a grid apart, then each warp, then each block what its warps have; blocks add to the result in any order.
+/// Each thread adds vectors that lie a grid apart, then each warp, then each block what its warps have; blocks add to the result
+/// in any order.
 __global__ void sum_by_hand(float* out, const float* a, std::int64_t n) {
   __shared__ float warps[32];
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x,

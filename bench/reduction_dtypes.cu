@@ -24,11 +24,15 @@ const rows dtypes([] {
   sum_of<std::int16_t, std::int64_t>();
   sum_beside_cub<std::int32_t, std::int64_t>();
   sum_beside_cub<std::int64_t>();
-  sum_of<std::uint8_t, std::uint64_t>(), sum_of<std::uint16_t, std::uint64_t>(), sum_of<std::uint32_t, std::uint64_t>(),
-      sum_of<std::uint64_t>();
-  sum_of<dsl::half>(), sum_of<dsl::bfloat16>();
+  sum_of<std::uint8_t, std::uint64_t>();
+  sum_of<std::uint16_t, std::uint64_t>();
+  sum_of<std::uint32_t, std::uint64_t>();
+  sum_of<std::uint64_t>();
+  sum_of<dsl::half>();
+  sum_of<dsl::bfloat16>();
   sum_beside_cub<double>();
-  sum_of<c32>(), sum_of<std::complex<double>>();
+  sum_of<c32>();
+  sum_of<std::complex<double>>();
 });
 
 }  // namespace

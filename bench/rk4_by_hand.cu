@@ -29,7 +29,8 @@ cudaError_t mean(void* memory, std::size_t& size, const std::complex<float>* F, 
 
 constexpr int loop_block = 512;
 
-/// Each thread keeps E elements. Blocks exchange their sums in one of two sets of places, since a block may be a step ahead of another.
+/// Each thread keeps E elements. Blocks exchange their sums in one of two sets of places, since a block may be a step ahead of
+/// another.
 template <int E>
 __global__ void __launch_bounds__(loop_block, 2) rk4_loop(c32* F, c32* G, c32* delta, c32* sums, float h, int n, int steps) {
   using reduction = cub::BlockReduce<c32, loop_block>;
@@ -39,12 +40,18 @@ __global__ void __launch_bounds__(loop_block, 2) rk4_loop(c32* F, c32* G, c32* d
   c32 f[E], g[E], d = *delta;
 #pragma unroll
   for (int k = 0; k < E; ++k)
-    if (first + k * stride < n) f[k] = F[first + k * stride], g[k] = G[first + k * stride];
+    if (first + k * stride < n) {
+      f[k] = F[first + k * stride];
+      g[k] = G[first + k * stride];
+    }
   for (int s = 0; s < steps; ++s) {
     c32 sum{0, 0};
 #pragma unroll
     for (int k = 0; k < E; ++k)
-      if (first + k * stride < n) rk4(f[k], g[k], d, h), sum = sum + f[k];
+      if (first + k * stride < n) {
+        rk4(f[k], g[k], d, h);
+        sum = sum + f[k];
+      }
     sum = reduction(memory).Reduce(sum, add{});
     float2* const places = reinterpret_cast<float2*>(sums) + s % 2 * gridDim.x;
     if (threadIdx.x == 0) places[blockIdx.x] = {sum.re, sum.im};
@@ -61,7 +68,10 @@ __global__ void __launch_bounds__(loop_block, 2) rk4_loop(c32* F, c32* G, c32* d
   }
 #pragma unroll
   for (int k = 0; k < E; ++k)
-    if (first + k * stride < n) F[first + k * stride] = f[k], G[first + k * stride] = g[k];
+    if (first + k * stride < n) {
+      F[first + k * stride] = f[k];
+      G[first + k * stride] = g[k];
+    }
   if (first == 0) *delta = d;
 }
 

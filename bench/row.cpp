@@ -177,7 +177,10 @@ struct shared_memory {
 shared_memory& memory_at(slot where, std::int64_t bytes) {
   static shared_memory* const all = new shared_memory[8];  // never freed: at the program's end the driver may be gone
   shared_memory& m = all[static_cast<int>(where)];
-  if (m.bytes.size() < bytes) m = {}, m.bytes = dsl::array<unsigned char>(bytes);
+  if (m.bytes.size() < bytes) {
+    m = {};
+    m.bytes = dsl::array<unsigned char>(bytes);
+  }
   return m;
 }
 
@@ -188,7 +191,8 @@ dsl::view<unsigned char> random_bytes(slot where, dsl::dtype type, std::int64_t 
   shared_memory& m = memory_at(where, bytes);
   if (m.type != type || m.filled < count) {
     machine::fill(m.bytes.data(), type, count, 1 + static_cast<std::uint32_t>(where));
-    m.type = type, m.filled = count;
+    m.type = type;
+    m.filled = count;
   }
   return m.bytes(dsl::slice(0, bytes));
 }
@@ -240,7 +244,10 @@ class file : public benchmark::JSONReporter {
  public:
   void ReportRuns(const std::vector<Run>& runs) override {
     auto named = runs;
-    for (Run& run : named) run.run_name.iterations.clear(), run.run_name.time_type.clear();
+    for (Run& run : named) {
+      run.run_name.iterations.clear();
+      run.run_name.time_type.clear();
+    }
     JSONReporter::ReportRuns(named);
   }
 };

@@ -1,4 +1,5 @@
-// Rows of the benchmarks: a work, at one size, by one library. A row's name, its timing and its counters are made in row.cpp alone.
+// Rows of the benchmarks: a work, at one size, by one library. A row's name, its timing and its counters are made in row.cpp
+// alone.
 #pragma once
 
 #include <cstdint>

@@ -54,9 +54,7 @@ const rows scans([] {
     const auto from_1 = dsl::slice(1, dsl::end);
     x.out(from_1) = dsl::cumsum(x.a(from_1));
   });
-  struct shape {
-    std::int64_t rows, columns;
-  };
+  struct shape { std::int64_t rows, columns; };
   for (const auto [rows, columns] : {shape{n / 8, 8}, {8, n / 8}, {4096, 4096}}) {
     const auto along = [rows, columns](const char* name, int axis) {
       work_on_matrix("scan", name, rows, columns, 2 * bytes_of_matrix(rows, columns), whole).by("dsl", [axis](const matrix& x) {

@@ -28,14 +28,18 @@ __global__ void step_by_hand(float4* x, float4* v, float h, std::int64_t vectors
   float4 p = x[i], q = v[i];
   q = {q.x - h * p.x, q.y - h * p.y, q.z - h * p.z, q.w - h * p.w};
   p = {p.x + h * q.x, p.y + h * q.y, p.z + h * q.z, p.w + h * q.w};
-  x[i] = p, v[i] = q;
+  x[i] = p;
+  v[i] = q;
 }
 
 /// Places and velocities that a step changes, beside those that each row starts from.
 struct places {
   dsl::view<const float> x0 = operand<float>(slot::a, n), v0 = operand<float>(slot::b, n);
   dsl::view<float> x = target<float>(slot::out, n), v = target<float>(slot::second_out, n);
-  void start() const { x = x0, v = v0; }
+  void start() const {
+    x = x0;
+    v = v0;
+  }
 };
 
 template <class Step> std::function<job()> in_place(Step step) {
@@ -64,7 +68,12 @@ const rows structs([] {
           auto both = members;
           dsl::tie(both) = step_of_struct(both, h);
         };
-        return job{step, p.x, [=] { members.x = p.x0, members.v = p.v0; }, [=] { p.x = members.x; }};
+        return job{step, p.x,
+                   [=] {
+                     members.x = p.x0;
+                     members.v = p.v0;
+                   },
+                   [=] { p.x = members.x; }};
       });
 });
 

@@ -180,7 +180,11 @@ template <class T> auto heat_by_shift(std::int64_t side) {
 /// The coupled fields, with their sum fed back.
 struct fields {
   explicit fields(std::int64_t side) : F(side, side), G(side, side) {}
-  void start() { F = c32(0.01f, 0.02f), G = c32(0.9f), delta = c32(0.01f); }
+  void start() {
+    F = c32(0.01f, 0.02f);
+    G = c32(0.9f);
+    delta = c32(0.01f);
+  }
   dsl::array<c32, 2> F, G;
   dsl::scalar<c32> delta;
 };

@@ -19,15 +19,22 @@ struct axis {
 
 // About `wanted` ticks at multiples of 1, 2 or 5 times a power of ten. The axis ends on ticks if asked to.
 axis make_axis(double low, double high, int wanted, bool ends_on_ticks) {
-  if (!(low <= high)) low = 0, high = 1;  // nothing finite to draw
+  if (!(low <= high)) {
+    low = 0;
+    high = 1;
+  }  // nothing finite to draw
   if (high - low <= 1e-12 * std::max(std::abs(low), std::abs(high))) {
     const double margin = low == 0 ? 1 : std::abs(low) / 2;
-    low -= margin, high += margin;
+    low -= margin;
+    high += margin;
   }
   const double rough = (high - low) / wanted, power = std::pow(10, std::floor(std::log10(rough)));
   const double digit = rough / power;
   axis a{low, high, power * (digit < 1.5 ? 1 : digit < 3.5 ? 2 : digit < 7.5 ? 5 : 10), 1, 0};
-  if (ends_on_ticks) a.low = std::floor(low / a.tick + 1e-9) * a.tick, a.high = std::ceil(high / a.tick - 1e-9) * a.tick;
+  if (ends_on_ticks) {
+    a.low = std::floor(low / a.tick + 1e-9) * a.tick;
+    a.high = std::ceil(high / a.tick - 1e-9) * a.tick;
+  }
   const double largest = std::max(std::abs(a.low), std::abs(a.high));
   if (largest >= 1e5 || largest < 1e-3) a.unit = std::pow(10, 3 * std::floor(std::log10(largest) / 3));
   a.decimals = std::max(0, static_cast<int>(-std::floor(std::log10(a.tick / a.unit) + 1e-9)));
@@ -97,7 +104,10 @@ void write_svg(const std::string& path, const chart& c) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (const line& l : c.lines)
     for (const double v : l.y)
-      if (std::isfinite(v)) low = std::min(low, v), high = std::max(high, v);
+      if (std::isfinite(v)) {
+        low = std::min(low, v);
+        high = std::max(high, v);
+      }
   const axis x = make_axis(c.x.empty() ? 1 : c.x.front(), c.x.empty() ? 0 : c.x.back(), 10, false),
              y = make_axis(low, high, 7, true);
   const auto at_x = [&](double v) { return number(left + (v - x.low) / (x.high - x.low) * (width - left - right), 2); };

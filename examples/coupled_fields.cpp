@@ -48,9 +48,7 @@ static float noise(std::uint64_t i, std::uint64_t j, std::uint64_t which) {
   return static_cast<float>((z ^ (z >> 31)) >> 40) / 8388608.0f - 1;
 }
 
-struct fields {
-  field F, G;
-};
+struct fields { field F, G; };
 
 // F Hermitian and near 0, G real and near 1. |F|^2 + (G - 1/2)^2 is then a constant of the motion for each element, whatever
 // delta does, so nothing grows beyond 1 as long as dt is small. Exactly, delta = f exp(-i (1 + 2g) t) with the means f and g of
@@ -146,7 +144,9 @@ static void write_files(const options& o, const std::vector<c32>& delta) {
   for (std::size_t i = 0; i < delta.size(); ++i) {
     const c64 d(delta[i]);
     c.x.push_back(static_cast<double>(i) * o.dt);
-    c.lines[0].y.push_back(std::abs(d)), c.lines[1].y.push_back(d.real()), c.lines[2].y.push_back(d.imag());
+    c.lines[0].y.push_back(std::abs(d));
+    c.lines[1].y.push_back(d.real());
+    c.lines[2].y.push_back(d.imag());
   }
   if (!o.plot.empty()) write_svg(o.plot, c);
   std::rotate(c.lines.begin(), c.lines.begin() + 1, c.lines.end());

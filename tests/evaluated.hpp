@@ -1,5 +1,5 @@
-// A formula's values for the tests of what it computes: interpreted in every form that stands for the current device, or of a kernel with
-// DSL_TEST_ALL and in files that nvcc compiles. Kernels are what such tests cost.
+// A formula's values for the tests of what it computes: interpreted in every form that stands for the current device, or of a
+// kernel with DSL_TEST_ALL and in files that nvcc compiles. Kernels are what such tests cost.
 #pragma once
 
 #if defined(__CUDACC__) || defined(DSL_TEST_ALL)

@@ -36,12 +36,14 @@ inline std::vector<const char*> compiled_devices() {
   if (dsl::detail::compiles_cuda) names.push_back("cuda");
   return names;
 }
-#define ON_EVERY_DEVICE(suite)                                                         \
-  INSTANTIATE_TEST_SUITE_P(devices, suite, testing::ValuesIn(compiled_devices()),      \
+#define ON_EVERY_DEVICE(suite)                                                    \
+  INSTANTIATE_TEST_SUITE_P(devices, suite, testing::ValuesIn(compiled_devices()), \
                            [](const auto& each) { return std::string(each.param); })
 
 // Around every boundary that a kernel or a host block has.
-inline std::vector<std::int64_t> sizes() { return {0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 16384 + 1, 34567}; }
+inline std::vector<std::int64_t> sizes() {
+  return {0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 16384 + 1, 34567};
+}
 
 inline std::vector<float> random_floats(std::int64_t n, float low = -2, float high = 2, unsigned seed = 1) {
   std::mt19937 engine(seed);

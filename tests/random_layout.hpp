@@ -24,9 +24,14 @@ struct random_layout {
       if (may_stretch && pick(4) == 0) extents[i] = 1;
       strides[i] = step;
       step = step * extents[i] + (pick(3) == 0 ? 3 : 0);
-      if (extents[i] > 0 && pick(4) == 0) first += (extents[i] - 1) * strides[i], strides[i] = -strides[i];
+      if (extents[i] > 0 && pick(4) == 0) {
+        first += (extents[i] - 1) * strides[i];
+        strides[i] = -strides[i];
+      }
     }
     size = step + 8;
   }
-  template <class T> dsl::view<T, Rank> of(dsl::array<T>& memory) const { return {memory.view().owner(), memory.data() + first, extents, strides}; }
+  template <class T> dsl::view<T, Rank> of(dsl::array<T>& memory) const {
+    return {memory.view().owner(), memory.data() + first, extents, strides};
+  }
 };

@@ -37,7 +37,10 @@ struct view_reference {
     for (std::int64_t flat = 0; flat < n; ++flat) {
       index i(r.shape.size());
       std::int64_t rest = flat;
-      for (std::size_t d = r.shape.size(); d-- > 0;) i[d] = rest % r.shape[d], rest /= r.shape[d];
+      for (std::size_t d = r.shape.size(); d-- > 0;) {
+        i[d] = rest % r.shape[d];
+        rest /= r.shape[d];
+      }
       r.places.push_back(at(from(i)));
     }
     return r;

@@ -8,13 +8,13 @@
 /// written_row<op::add>::of(a, b) is a + b, written_row<op::exp>::of(a) is dsl::exp(a).
 template <dsl::op Code> struct written_row;
 
-#define DSL_FUNCTION(name, ...)                                                                \
-  template <> struct written_row<dsl::op::name> {                                              \
-    static constexpr auto of(const auto&... x) { return dsl::name(x...); }                     \
+#define DSL_FUNCTION(name, ...)                                            \
+  template <> struct written_row<dsl::op::name> {                          \
+    static constexpr auto of(const auto&... x) { return dsl::name(x...); } \
   };
-#define DSL_OPERATOR(name, token, numpy, arity, ...)                                           \
-  template <> struct written_row<dsl::op::name> {                                              \
-    static constexpr auto of(WRITTEN_##arity##_PARAMETERS) { return WRITTEN_##arity(token); }  \
+#define DSL_OPERATOR(name, token, numpy, arity, ...)                                          \
+  template <> struct written_row<dsl::op::name> {                                             \
+    static constexpr auto of(WRITTEN_##arity##_PARAMETERS) { return WRITTEN_##arity(token); } \
   };
 #define WRITTEN_1_PARAMETERS const auto& a
 #define WRITTEN_2_PARAMETERS const auto &a, const auto &b

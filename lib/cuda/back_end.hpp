@@ -20,8 +20,8 @@ class cuda_back_end final : public back_end {
   /// Waits for the device.
   void release_memory(int index) override;
   void set_release_threshold(int index, std::size_t bytes) override;
-  /// From the device's pool. Where there is too little it waits for the device, has the pool give back what it does not use, and tries
-  /// again. Throws memory_error that says how much was asked for, used and free.
+  /// From the device's pool. Where there is too little it waits for the device, has the pool give back what it does not use, and
+  /// tries again. Throws memory_error that says how much was asked for, used and free.
   void* allocate(std::size_t bytes, int index, void* stream) override;
   void release(void* memory, int index, void* stream) noexcept override;
   void copy(void* to, const void* from, std::size_t bytes, direction way, int index, void* stream) override;

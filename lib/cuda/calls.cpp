@@ -11,7 +11,9 @@
 
 namespace dsl::detail::cuda {
 
-std::string spell_status(cudaError_t status) { return std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")"; }
+std::string spell_status(cudaError_t status) {
+  return std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")";
+}
 
 namespace {
 
@@ -70,7 +72,9 @@ class launch_log {
     if (const auto own = last_.find({index, first}); own != last_.end()) add(own->second);
     for (const auto& [where, k] : last_)
       if (where.first == index && where.second != first) add(k);
-    return count == 0 ? "" : ". A kernel that was queued before failed; queued last was " + kernels + ". With DSL_BLOCKING=1 the error names the kernel";
+    return count == 0 ? ""
+                      : ". A kernel that was queued before failed; queued last was " + kernels +
+                            ". With DSL_BLOCKING=1 the error names the kernel";
   }
 
  private:
@@ -110,7 +114,8 @@ bool is_blocking() {
   static const bool on = [] {
     const char* const value = std::getenv("DSL_BLOCKING");
     const std::string_view text = value != nullptr ? value : "";
-    if (!text.empty() && text != "0" && text != "1") raise<device_error>("DSL_BLOCKING is \"" + std::string(text) + "\"; valid are \"0\" and \"1\"");
+    if (!text.empty() && text != "0" && text != "1")
+      raise<device_error>("DSL_BLOCKING is \"" + std::string(text) + "\"; valid are \"0\" and \"1\"");
     return text == "1";
   }();
   return on;
@@ -133,13 +138,17 @@ std::string spell_architectures(std::string_view list) {
 }  // namespace
 
 void check_code(cudaError_t status, const std::string& kernel, const char* architectures, int index) {
-  if (status != cudaErrorNoKernelImageForDevice && status != cudaErrorInvalidDeviceFunction && status != cudaErrorUnsupportedPtxVersion) return;
+  if (status != cudaErrorNoKernelImageForDevice && status != cudaErrorInvalidDeviceFunction &&
+      status != cudaErrorUnsupportedPtxVersion)
+    return;
   cudaGetLastError();
   const device_properties& d = gpus.properties(index);
   const std::string number = std::to_string(d.compute_capability);
-  raise<device_error>(kernel + " has no code for cuda:" + std::to_string(index) + " (" + d.name + ", compute capability " + spell_architectures(number + "0") +
-                      "): its file was compiled for " + spell_architectures(architectures != nullptr ? architectures : "") + "; add -gencode arch=compute_" +
-                      number + ",code=sm_" + number + " or, in CMake, " + number + " to CMAKE_CUDA_ARCHITECTURES (" + cudaGetErrorName(status) + ")");
+  raise<device_error>(kernel + " has no code for cuda:" + std::to_string(index) + " (" + d.name + ", compute capability " +
+                      spell_architectures(number + "0") + "): its file was compiled for " +
+                      spell_architectures(architectures != nullptr ? architectures : "") + "; add -gencode arch=compute_" +
+                      number + ",code=sm_" + number + " or, in CMake, " + number + " to CMAKE_CUDA_ARCHITECTURES (" +
+                      cudaGetErrorName(status) + ")");
 }
 
 }  // namespace dsl::detail::cuda

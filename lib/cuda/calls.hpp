@@ -17,8 +17,8 @@ void check(cudaError_t status, const char* call, void* stream);
 void check(cudaError_t status, const char* call);
 #define DSL_CHECK(call) ::dsl::detail::cuda::check(call, #call)
 
-// The runtime works on the calling thread's current device; it is put back, since the program may use CUDA itself. Where nothing may be
-// thrown, as at the program's end, errors are passed over.
+// The runtime works on the calling thread's current device; it is put back, since the program may use CUDA itself. Where nothing
+// may be thrown, as at the program's end, errors are passed over.
 template <void (*Check)(cudaError_t, const char*)>
 class device_switch {
  public:

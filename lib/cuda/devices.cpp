@@ -26,7 +26,8 @@ std::string count_error, why_none = "no GPU was found";
 // The runtime gives the same error without a driver as with one that is too old.
 bool has_no_driver(cudaError_t status) {
   int version = 0;
-  return status == cudaErrorStubLibrary || (status == cudaErrorInsufficientDriver && cudaDriverGetVersion(&version) == cudaSuccess && version == 0);
+  return status == cudaErrorStubLibrary ||
+         (status == cudaErrorInsufficientDriver && cudaDriverGetVersion(&version) == cudaSuccess && version == 0);
 }
 
 }  // namespace
@@ -83,7 +84,8 @@ std::size_t release_threshold_from_environment() {
   std::size_t unit = 0;
   if (rest != text.end() && rest != text.begin() && units.find(*rest) != units.npos) unit = 10 * (units.find(*rest++) + 1);
   if (error != std::errc{} || rest != text.end() || bytes > SIZE_MAX >> unit)
-    raise<device_error>("DSL_RELEASE_THRESHOLD is \"" + std::string(text) + "\"; valid are numbers of bytes, or with K, M or G, as in \"2G\"");
+    raise<device_error>("DSL_RELEASE_THRESHOLD is \"" + std::string(text) +
+                        "\"; valid are numbers of bytes, or with K, M or G, as in \"2G\"");
   return bytes << unit;
 }
 

@@ -43,7 +43,8 @@ cudaError_t launch_fill(void* at, const void* value, std::size_t size, std::int6
     std::memcpy(&word, value, sizeof word);
     auto* to = static_cast<Word*>(at);
     void* arguments[] = {&to, &word, &count};
-    return cudaLaunchKernel(reinterpret_cast<const void*>(&fill_kernel<Word>), dim3(grid_for(count)), dim3(block), arguments, 0, stream);
+    return cudaLaunchKernel(reinterpret_cast<const void*>(&fill_kernel<Word>), dim3(grid_for(count)), dim3(block), arguments, 0,
+                            stream);
   });
 }
 

@@ -17,10 +17,14 @@ using namespace cuda;
 
 namespace {
 
-// Lets a block have this much shared memory. A function's limit is raised once, to the most that the device has: it is the function's, so
-// a limit for each launch would be another thread's too. Without that a block has 48 kB, of which the function's own are a part.
+// Lets a block have this much shared memory. A function's limit is raised once, to the most that the device has: it is the
+// function's, so a limit for each launch would be another thread's too. Without that a block has 48 kB, of which the function's
+// own are a part.
 void allow_shared_memory(const void* function, int bytes, int index) {
-  struct known_function { int own; bool is_raised; };
+  struct known_function {
+    int own;
+    bool is_raised;
+  };
   static std::mutex mutex;
   static std::map<std::pair<const void*, int>, known_function> known;
   const std::lock_guard lock(mutex);
@@ -39,10 +43,11 @@ void allow_shared_memory(const void* function, int bytes, int index) {
   f.is_raised = true;
 }
 
-// Calls `launch` and notes the kernel. With DSL_BLOCKING=1 waits for it as well, one kernel at a time in all threads, so that a fault is
-// known to be its own.
+// Calls `launch` and notes the kernel. With DSL_BLOCKING=1 waits for it as well, one kernel at a time in all threads, so that a
+// fault is known to be its own.
 template <class Launch>
-void queue_kernel(const queued_kernel& k, const operand* operands, const char* architectures, int index, void* stream, const Launch& launch) {
+void queue_kernel(const queued_kernel& k, const operand* operands, const char* architectures, int index, void* stream,
+                  const Launch& launch) {
   static std::mutex one_at_a_time;
   std::unique_lock lock(one_at_a_time, std::defer_lock);
   const bool waits = is_blocking() && !is_capturing(stream);
@@ -78,8 +83,10 @@ class recorded_graph final : public kernel_graph {
   void add(const kernel_launch& k) {
     cudaKernelNodeParams p{};
     void* arguments[] = {const_cast<void*>(k.arguments)};
-    p.func = const_cast<void*>(k.function), p.kernelParams = arguments;
-    p.gridDim = dim3(static_cast<unsigned>(k.grid)), p.blockDim = dim3(static_cast<unsigned>(k.block));
+    p.func = const_cast<void*>(k.function);
+    p.kernelParams = arguments;
+    p.gridDim = dim3(static_cast<unsigned>(k.grid));
+    p.blockDim = dim3(static_cast<unsigned>(k.block));
     p.sharedMemBytes = static_cast<unsigned>(k.shared_bytes);
     cudaError_t status{};
     if (executable_ == nullptr) {
@@ -95,7 +102,10 @@ class recorded_graph final : public kernel_graph {
   }
 
  private:
-  void begin() override { recording = this, next_ = 0; }
+  void begin() override {
+    recording = this;
+    next_ = 0;
+  }
   void end() noexcept override { recording = nullptr; }
   void launch() override {
     const current_device current(on_.index);
@@ -121,7 +131,8 @@ class cuda_executor final : public grid_executor {
   constexpr cuda_executor() : grid_executor(kernel_target::cuda, true) {}
 
   std::string why_not_compiled(device) const override {
-    return "a GPU: its file was not compiled by nvcc, or DSL_BACK_ENDS leaves cuda out. Compile it as CUDA, or set DSL_DEVICE=host";
+    return "a GPU: its file was not compiled by nvcc, or DSL_BACK_ENDS leaves cuda out. Compile it as CUDA, or set "
+           "DSL_DEVICE=host";
   }
   bool is_cooperative(int index) const override {
     int supported = 0;
@@ -144,7 +155,8 @@ kernel_attributes cuda_executor::attributes(const kernel_entry& kernel, int bloc
   const current_device on(index);
   cudaFuncAttributes a{};
   const cudaError_t status = cudaFuncGetAttributes(&a, kernel.function);
-  if (status != cudaSuccess) check_code(status, spell_kernel(kernel.name) + " (" + spell_pass(kernel.pass) + ")", kernel.architectures, index);
+  if (status != cudaSuccess)
+    check_code(status, spell_kernel(kernel.name) + " (" + spell_pass(kernel.pass) + ")", kernel.architectures, index);
   check(status, "reading a kernel's attributes");
   int blocks = 0;
   if (block <= a.maxThreadsPerBlock)
@@ -180,7 +192,8 @@ void cuda_back_end::fill(void* at, const void* value, std::size_t size, std::int
   const unsigned char zeros[16] = {};
   if (std::memcmp(value, zeros, size) == 0) return set_zero(at, size * static_cast<std::size_t>(count), index, stream);
   const queued_kernel k{nullptr, nullptr, count, 0, 0};
-  queue_kernel(k, nullptr, fill_architectures(), index, stream, [&] { return launch_fill(at, value, size, count, native(stream)); });
+  queue_kernel(k, nullptr, fill_architectures(), index, stream,
+               [&] { return launch_fill(at, value, size, count, native(stream)); });
 }
 
 }  // namespace dsl::detail

@@ -27,7 +27,8 @@ memory_usage cuda_back_end::usage(int index) {
   DSL_CHECK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used));
   DSL_CHECK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved));
   DSL_CHECK(cudaMemGetInfo(&m.free, &m.total));
-  m.used = used, m.reserved = reserved;
+  m.used = used;
+  m.reserved = reserved;
   return m;
 }
 void cuda_back_end::release_memory(int index) {
@@ -60,8 +61,9 @@ void* cuda_back_end::allocate(std::size_t bytes, int index, void* stream) {
       give_back();
     }
     const auto spell = [](std::size_t n) { return spell_bytes(static_cast<double>(n)); };
-    raise<memory_error>("out of memory on " + cuda_back_end::spell(index) + ": asked for " + spell(bytes) + "; of " + spell(m.total) + " this program uses " +
-                        spell(m.used) + ", its pool keeps " + spell(m.reserved - std::min(m.used, m.reserved)) + " unused, and " + spell(m.free) + " are free");
+    raise<memory_error>("out of memory on " + cuda_back_end::spell(index) + ": asked for " + spell(bytes) + "; of " +
+                        spell(m.total) + " this program uses " + spell(m.used) + ", its pool keeps " +
+                        spell(m.reserved - std::min(m.used, m.reserved)) + " unused, and " + spell(m.free) + " are free");
   }
   check(status, "cudaMallocAsync", stream);
   return memory;

@@ -51,7 +51,9 @@ void* cuda_back_end::record_event(int index, void* stream) {
   }
   return made;
 }
-void cuda_back_end::wait_for_event(void* event) { check(cudaEventSynchronize(static_cast<cudaEvent_t>(event)), "waiting for a stream"); }
+void cuda_back_end::wait_for_event(void* event) {
+  check(cudaEventSynchronize(static_cast<cudaEvent_t>(event)), "waiting for a stream");
+}
 void cuda_back_end::destroy_event(void* event) noexcept { cudaEventDestroy(static_cast<cudaEvent_t>(event)); }
 
 }  // namespace dsl::detail

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "mem/buffer.hpp"
 #include "exec/layout.hpp"
 #include "exec/statement.hpp"
+#include "mem/buffer.hpp"
 
 namespace dsl::detail {
 
@@ -24,9 +24,10 @@ struct pass_of_space {
 };
 
 bool is_same(const operand& a, const operand& b) {
-  return a.kind == b.kind && a.type == b.type && a.rank == b.rank && a.word[0] == b.word[0] && a.word[1] == b.word[1] && a.memory == b.memory &&
-         std::equal(a.extents, a.extents + a.rank, b.extents) && std::equal(a.strides, a.strides + a.rank, b.strides) && a.size == b.size &&
-         a.distance == b.distance && a.axis == b.axis && a.beyond == b.beyond;
+  return a.kind == b.kind && a.type == b.type && a.rank == b.rank && a.word[0] == b.word[0] && a.word[1] == b.word[1] &&
+         a.memory == b.memory && std::equal(a.extents, a.extents + a.rank, b.extents) &&
+         std::equal(a.strides, a.strides + a.rank, b.strides) && a.size == b.size && a.distance == b.distance &&
+         a.axis == b.axis && a.beyond == b.beyond;
 }
 
 std::uint32_t axes_within(const reduction_axes& a) { return a.axes & ((1u << a.rank) - 1); }
@@ -35,13 +36,14 @@ std::uint32_t axes_within(const reduction_axes& a) { return a.axes & ((1u << a.r
 
 void check_shapes(const reduced_space* spaces, int count, const operand* leaves) {
   for (const reduced_space* s = spaces; s != spaces + count; ++s)
-    if (s->same_elements != nullptr) require_same_elements(s->same_elements, leaves + s->first, s->second - s->first, leaves + s->second, s->end - s->second);
+    if (s->same_elements != nullptr)
+      require_same_elements(s->same_elements, leaves + s->first, s->second - s->first, leaves + s->second, s->end - s->second);
 }
 
 class evaluation::passes {
  public:
-  passes(const schedule_view& plan, const program_code* const* codes, const operand* leaves, const reduced_space* spaces, const operand_range* expressions, int expression_count,
-         int targets);
+  passes(const schedule_view& plan, const program_code* const* codes, const operand* leaves, const reduced_space* spaces,
+         const operand_range* expressions, int expression_count, int targets);
   source source_of(int target) const;
   void bind(int target, const operand& elements);
   void queue(std::size_t count, const launch& fixed) const;
@@ -49,7 +51,10 @@ class evaluation::passes {
   const operand* last_inputs() const { return passes_.back().inputs.data(); }
 
  private:
-  struct place { const pass_of_space* pass; std::size_t output; };
+  struct place {
+    const pass_of_space* pass;
+    std::size_t output;
+  };
   pass_of_space bind_inputs(int number, const pass_use& use) const;
   void check_shapes(const pass_of_space& of, const pass_use& use) const;
   bool has_same_operands(const pass_of_space& a, const pass_of_space& b) const;
@@ -72,10 +77,17 @@ class evaluation::passes {
   std::vector<buffer_ref> memory_;
 };
 
-evaluation::passes::passes(const schedule_view& plan, const program_code* const* codes, const operand* leaves, const reduced_space* spaces, const operand_range* expressions,
-                       int expression_count, int targets)
-    : plan_(plan), codes_(codes), leaves_(leaves), spaces_(spaces), expressions_(expressions), expression_count_(expression_count),
-      values_(static_cast<std::size_t>(plan.values)), targets_(static_cast<std::size_t>(targets)), stored_as_(static_cast<std::size_t>(plan.values), -1) {
+evaluation::passes::passes(const schedule_view& plan, const program_code* const* codes, const operand* leaves,
+                           const reduced_space* spaces, const operand_range* expressions, int expression_count, int targets)
+    : plan_(plan),
+      codes_(codes),
+      leaves_(leaves),
+      spaces_(spaces),
+      expressions_(expressions),
+      expression_count_(expression_count),
+      values_(static_cast<std::size_t>(plan.values)),
+      targets_(static_cast<std::size_t>(targets)),
+      stored_as_(static_cast<std::size_t>(plan.values), -1) {
   for (int p = 0; p < plan.passes; ++p) {
     const std::size_t first = passes_.size();
     for (int k = 0; k < plan.pass[p].uses; ++k) {
@@ -98,7 +110,9 @@ pass_of_space evaluation::passes::bind_inputs(int number, const pass_use& use) c
   pass_of_space made{number, use.space, {}, std::vector<pass_of_space::output>(static_cast<std::size_t>(pass.outputs))};
   for (int i = 0; i < pass.inputs; ++i) {
     const int input = plan_.input[use.first_input + i];
-    made.inputs.push_back(input < plan_.leaves ? leaves_[input] : values_[static_cast<std::size_t>(stored_as_[static_cast<std::size_t>(input - plan_.leaves)])]);
+    made.inputs.push_back(input < plan_.leaves
+                              ? leaves_[input]
+                              : values_[static_cast<std::size_t>(stored_as_[static_cast<std::size_t>(input - plan_.leaves)])]);
   }
   if (codes_[number]->inputs > pass.inputs) made.inputs.push_back(position_operand());
   return made;
@@ -129,7 +143,8 @@ void evaluation::passes::check_shapes(const pass_of_space& of, const pass_use& u
 bool evaluation::passes::has_same_operands(const pass_of_space& a, const pass_of_space& b) const {
   if (a.space == 0 || b.space == 0) return false;
   const reduction_axes &of_a = spaces_[a.space - 1].axes, &of_b = spaces_[b.space - 1].axes;
-  return of_a.rank == of_b.rank && axes_within(of_a) == axes_within(of_b) && spaces_[a.space - 1].rank == spaces_[b.space - 1].rank &&
+  return of_a.rank == of_b.rank && axes_within(of_a) == axes_within(of_b) &&
+         spaces_[a.space - 1].rank == spaces_[b.space - 1].rank &&
          std::equal(a.inputs.begin(), a.inputs.end(), b.inputs.begin(), is_same);
 }
 
@@ -138,7 +153,8 @@ void evaluation::passes::add_outputs(pass_of_space& of, const pass_use& use) {
     const output_place& given = plan_.output[use.first_output + static_cast<int>(i)];
     if (given.value < 0 && given.target < 0) continue;
     pass_of_space::output& o = of.outputs[i];
-    o.space = given.space, o.needs_elements = o.needs_elements || given.needs_elements;
+    o.space = given.space;
+    o.needs_elements = o.needs_elements || given.needs_elements;
     if (given.target >= 0) o.targets.push_back(given.target);
     if (given.value < 0) continue;
     if (o.value < 0) o.value = given.value;
@@ -153,27 +169,37 @@ void evaluation::passes::give_memory_to_values(pass_of_space& of) {
   const pass_view& pass = codes_[of.number]->pass.view;
   for (std::size_t i = 0; i < of.outputs.size(); ++i) {
     pass_of_space::output& o = of.outputs[i];
-    if (o.value < 0 && o.targets.size() > 1) o.value = static_cast<int>(values_.size()), values_.emplace_back();  // from there it is copied
+    if (o.value < 0 && o.targets.size() > 1) {
+      o.value = static_cast<int>(values_.size());
+      values_.emplace_back();
+    }  // from there it is copied
     if (o.value < 0) continue;
     geometry g;
     g.where = common_device(of.inputs.data(), inputs, pass);
     broadcast_shape(g.shape, g.shape_rank, of.inputs.data(), inputs, pass);
     operand& v = values_[static_cast<std::size_t>(o.value)];
-    v.type = pass.type(static_cast<int>(i)), v.rank = spaces_[o.space - 1].rank;
+    v.type = pass.type(static_cast<int>(i));
+    v.rank = spaces_[o.space - 1].rank;
     v.intermediate = true;
     v.kind = v.rank == 0 ? operand_kind::device_scalar : operand_kind::array;
     if (v.rank > 0) shape_target(v.extents, v.rank, g, spaces_[o.space - 1].axes.axes, pass, of.inputs.data());
     std::int64_t step = 1;
-    for (int d = v.rank - 1; d >= 0; --d) v.strides[d] = step, step *= v.extents[d];
-    memory_.push_back(buffer_ref::allocate(static_cast<std::size_t>(element_count(v.extents, v.rank, size_of(v.type)) * size_of(v.type)), g.where));
-    v.memory = memory_.back().get(), v.word[0] = reinterpret_cast<std::uintptr_t>(memory_.back().data());
+    for (int d = v.rank - 1; d >= 0; --d) {
+      v.strides[d] = step;
+      step *= v.extents[d];
+    }
+    memory_.push_back(buffer_ref::allocate(
+        static_cast<std::size_t>(element_count(v.extents, v.rank, size_of(v.type)) * size_of(v.type)), g.where));
+    v.memory = memory_.back().get();
+    v.word[0] = reinterpret_cast<std::uintptr_t>(memory_.back().data());
   }
 }
 
 evaluation::passes::place evaluation::passes::place_of(int target) const {
   for (const pass_of_space& p : passes_)
     for (std::size_t i = 0; i < p.outputs.size(); ++i)
-      if (std::find(p.outputs[i].targets.begin(), p.outputs[i].targets.end(), target) != p.outputs[i].targets.end()) return {&p, i};
+      if (std::find(p.outputs[i].targets.begin(), p.outputs[i].targets.end(), target) != p.outputs[i].targets.end())
+        return {&p, i};
   return {&passes_.back(), 0};
 }
 
@@ -181,7 +207,10 @@ evaluation::source evaluation::passes::source_of(int target) const {
   const place at = place_of(target);
   const pass_view& pass = codes_[at.pass->number]->pass.view;
   const auto inputs = static_cast<int>(at.pass->inputs.size());
-  source s{{}, pass.is_result(static_cast<int>(at.output)) ? spaces_[at.pass->outputs[at.output].space - 1].axes.axes : 0, &pass, at.pass->inputs.data()};
+  source s{{},
+           pass.is_result(static_cast<int>(at.output)) ? spaces_[at.pass->outputs[at.output].space - 1].axes.axes : 0,
+           &pass,
+           at.pass->inputs.data()};
   s.space.where = common_device(at.pass->inputs.data(), inputs, pass);
   broadcast_shape(s.space.shape, s.space.shape_rank, at.pass->inputs.data(), inputs, pass);
   return s;
@@ -215,8 +244,9 @@ void evaluation::passes::queue(std::size_t count, const launch& fixed) const {
       unused.type = code.pass.view.type(static_cast<int>(i));
       unused.discarded = true;
       unused.needs_elements = false;
-      operands.push_back(o.value >= 0 ? result_operand(p, i, values_[static_cast<std::size_t>(o.value)])
-                                      : o.targets.empty() ? unused : targets_[static_cast<std::size_t>(o.targets[0])]);
+      operands.push_back(o.value >= 0        ? result_operand(p, i, values_[static_cast<std::size_t>(o.value)])
+                         : o.targets.empty() ? unused
+                                             : targets_[static_cast<std::size_t>(o.targets[0])]);
     }
     all.add(code, operands.data(), writes_targets ? fixed : launch{});
   }
@@ -240,8 +270,8 @@ void evaluation::passes::add_copies(const pass_of_space& p, statement& to) const
   }
 }
 
-evaluation::evaluation(const schedule_view& plan, const program_code* const* codes, const operand* leaves, const reduced_space* spaces, const operand_range* expressions,
-                       int expression_count, int targets)
+evaluation::evaluation(const schedule_view& plan, const program_code* const* codes, const operand* leaves,
+                       const reduced_space* spaces, const operand_range* expressions, int expression_count, int targets)
     : passes_(new passes(plan, codes, leaves, spaces, expressions, expression_count, targets)) {}
 evaluation::~evaluation() { delete passes_; }
 evaluation::source evaluation::source_of(int target) const { return passes_->source_of(target); }

@@ -32,8 +32,8 @@ class executor : public kernel_services {
   static executor& of(const back_end& devices) { return static_cast<executor&>(devices.kernels()); }
   static executor& of(device where) { return of(back_end::of(where)); }
 
-  void copy_elements(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from, const void* source, const mapping& elements,
-                     std::size_t size) const final;
+  void copy_elements(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from, const void* source,
+                     const mapping& elements, std::size_t size) const final;
 
   /// Orders the dimensions of a space with reductions that keep some.
   virtual void order_reduced(geometry& g, int count) const = 0;
@@ -42,7 +42,8 @@ class executor : public kernel_services {
   /// Where a kernel that no file compiled for these devices cannot run, and why: "sim: its file ...".
   virtual std::string why_not_compiled(device where) const;
 
-  /// Throws device_error where no file compiled the pass for these devices, or the launch asks for what its kernel cannot keep to.
+  /// Throws device_error where no file compiled the pass for these devices, or the launch asks for what its kernel cannot keep
+  /// to.
   virtual reduction_plan plan_pass(const prepared& pass) const = 0;
   /// As `prepared::run`.
   virtual void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop, const stream& on) const = 0;
@@ -81,7 +82,8 @@ class kernel_graph {
   kernel_graph(const kernel_graph&) = delete;
   virtual ~kernel_graph() = default;
 
-  /// What `record` launches becomes the graph, or its kernels' new parameters: the same kernels as before, and as many. Then queues it.
+  /// What `record` launches becomes the graph, or its kernels' new parameters: the same kernels as before, and as many. Then
+  /// queues it.
   template <class Record>
   void run(const Record& record) {
     begin();

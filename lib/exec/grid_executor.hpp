@@ -34,8 +34,8 @@ struct kernel_launch : kernel_entry {
   int other_count = 0;
 };
 
-/// The partial results of a pass that reduces: for each group of results as many as blocks left, of one launch or of several. Those of a
-/// group lie side by side.
+/// The partial results of a pass that reduces: for each group of results as many as blocks left, of one launch or of several.
+/// Those of a group lie side by side.
 struct partial_results_layout {
   std::int64_t groups;
   std::int64_t count;  // of each group
@@ -51,8 +51,8 @@ class grid_executor : public executor {
 
   /// What is known of a compiled kernel; zeros where nothing is.
   virtual kernel_attributes attributes(const kernel_entry& kernel, int block, int index) const = 0;
-  /// Queues a kernel, or adds it to the graph that the calling thread records. Throws an error that names the kernel, the expression and
-  /// the sizes.
+  /// Queues a kernel, or adds it to the graph that the calling thread records. Throws an error that names the kernel, the
+  /// expression and the sizes.
   virtual void launch_kernel(const kernel_launch& k, const stream& on) const = 0;
 
   void order_reduced(geometry& g, int count) const override;
@@ -60,21 +60,25 @@ class grid_executor : public executor {
   reduction_plan plan_pass(const prepared& pass) const override;
   void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop, const stream& on) const override;
 
-  // A reduction in two steps, between which a device's partial results may come together with others': of passes of the same code, shapes
-  // and layout, over elements of their own.
+  // A reduction in two steps, between which a device's partial results may come together with others': of passes of the same
+  // code, shapes and layout, over elements of their own.
 
   /// What the first step leaves.
   partial_results_layout partials_of(const prepared& pass) const;
-  /// Queues the reduction of a pass's elements to partial results, which become those from number `first` on in each group of `all`.
-  void reduce_to_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t first, const stream& on) const;
+  /// Queues the reduction of a pass's elements to partial results, which become those from number `first` on in each group of
+  /// `all`.
+  void reduce_to_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t first,
+                          const stream& on) const;
   /// Queues the computation of a pass's results from partial results; each is of `count` elements.
-  void finish_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t count, const stream& on) const;
+  void finish_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t count,
+                       const stream& on) const;
 
   loop_support supports(const loop& of) const override;
   loop_plan plan_loop(const loop& of, strategy how) const override;
   void run_loop(const loop& of, const loop_plan& p, const loop_steps& steps, const stream& on) const override;
   scan_plan plan_scan(const scan_code& code, const operand* operands, const scan_space& s) const override;
-  void run_scan(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters, const stream& on) const override;
+  void run_scan(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters,
+                const stream& on) const override;
 
  protected:
   ~grid_executor() = default;
@@ -86,7 +90,8 @@ class grid_executor : public executor {
 
  private:
   kernel_entry entry_of(const loop& of) const;
-  void launch_pass(const prepared& pass, const plan& p, kernel_parameters& given, const memory_range* others, int other_count, const stream& on) const;
+  void launch_pass(const prepared& pass, const plan& p, kernel_parameters& given, const memory_range* others, int other_count,
+                   const stream& on) const;
 
   kernel_target target_;
   bool has_graphs_;

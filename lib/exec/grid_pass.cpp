@@ -13,7 +13,8 @@ namespace dsl::detail {
 void grid_executor::order_reduced(geometry& g, int count) const { order_for_blocks(g, count); }
 
 std::string grid_executor::describe_launch(const plan& p) const {
-  return "grid " + std::to_string(p.grid) + " x block " + std::to_string(p.block) + ", " + std::to_string(p.lanes) + " lanes a thread";
+  return "grid " + std::to_string(p.grid) + " x block " + std::to_string(p.block) + ", " + std::to_string(p.lanes) +
+         " lanes a thread";
 }
 
 reduction_plan grid_executor::plan_pass(const prepared& pass) const {
@@ -22,7 +23,8 @@ reduction_plan grid_executor::plan_pass(const prepared& pass) const {
   const pass_kernels& kernels = compiled_for(g.where, compiled(code.kernels), code.name, code.pass.view, pass.operands());
   const kernel_entry entry{kernels.kernel[g.linear ? 0 : 1], kernels.architectures, code.name, code.pass.view};
   const int block = pass.fixed().block > 0 ? pass.fixed().block : kernels.policy.block;
-  return make_plan(g, pass.operands(), code.inputs, code.pass, kernels.policy, attributes(entry, block, g.where.index), pass.fixed());
+  return make_plan(g, pass.operands(), code.inputs, code.pass, kernels.policy, attributes(entry, block, g.where.index),
+                   pass.fixed());
 }
 
 namespace {
@@ -36,13 +38,18 @@ int log2_of(int power) {
 tiling tiling_of(const geometry& g, const reduction_plan& p) {
   tiling t{};
   const auto pieces = [](std::int64_t n, std::int64_t piece) { return std::max<std::int64_t>(1, (n + piece - 1) / piece); };
-  t.extents[0] = g.extents[g.rank - 1], t.extents[1] = g.rank > 1 ? g.extents[g.rank - 2] : 1;
+  t.extents[0] = g.extents[g.rank - 1];
+  t.extents[1] = g.rank > 1 ? g.extents[g.rank - 2] : 1;
   t.log2_columns = log2_of(p.tile.columns);
-  t.rows = p.tile.rows, t.outer_rank = std::max(0, g.rank - 2), t.shared_bytes = p.tile.shared_bytes;
-  t.width = p.tile.width, t.height = p.tile.height;
+  t.rows = p.tile.rows;
+  t.outer_rank = std::max(0, g.rank - 2);
+  t.shared_bytes = p.tile.shared_bytes;
+  t.width = p.tile.width;
+  t.height = p.tile.height;
   t.along_rows = p.tile.width > p.tile.columns * p.lanes ? 1 : 0;
   for (int d = 0; d < g.rank; ++d) t.kept |= (g.kept >> d & 1) << (g.rank - 1 - d);
-  t.across = divisor::of(pieces(t.extents[0], t.width)), t.down = divisor::of(pieces(t.extents[1], t.height));
+  t.across = divisor::of(pieces(t.extents[0], t.width));
+  t.down = divisor::of(pieces(t.extents[1], t.height));
   t.in_column = divisor::of(std::min(t.height, p.block));
   for (int d = 0; d < t.outer_rank; ++d) t.outer[d] = divisor::of(std::max<std::int64_t>(1, g.extents[g.rank - 3 - d]));
   return t;
@@ -56,7 +63,8 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
   const bool columns_kept = g.kept != 0 && (g.kept >> (g.rank - 1) & 1) != 0;
   const kept_along kept = g.kept == 0 ? kept_along::none : columns_kept ? kept_along::columns : kept_along::rows;
   const sharing threads{log2_of(p.distance), log2_of(p.threads_a_result)};
-  kernel_parameters given({g.elements, p.tile.count, {g.count, p.splits, p.results_a_thread, threads, kept, nullptr, nullptr, stop}});
+  kernel_parameters given(
+      {g.elements, p.tile.count, {g.count, p.splits, p.results_a_thread, threads, kept, nullptr, nullptr, stop}});
   if (!g.linear) given.put(tiling_of(g, p));
   int shared = 0;
   for (int k = 0; k < count; ++k) {
@@ -66,7 +74,10 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
     if (o.kind == operand_kind::result) descriptor = recorded != nullptr ? recorded[k - inputs] : 0;
     if (o.kind == operand_kind::array && w.how == access::tiled) {
       const int tile = tile_bytes(p.tile.width, p.tile.height, size_of(o.type));
-      if (shared + tile <= p.tile.shared_bytes) descriptor = in_tile + static_cast<std::uint64_t>(shared), shared += tile;
+      if (shared + tile <= p.tile.shared_bytes) {
+        descriptor = in_tile + static_cast<std::uint64_t>(shared);
+        shared += tile;
+      }
     }
     given.put(argument{o.word[0], descriptor});
   }
@@ -74,19 +85,31 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
   return given;
 }
 
-void grid_executor::launch_pass(const prepared& pass, const plan& p, kernel_parameters& given, const memory_range* others, int other_count,
-                                const stream& on) const {
+void grid_executor::launch_pass(const prepared& pass, const plan& p, kernel_parameters& given, const memory_range* others,
+                                int other_count, const stream& on) const {
   const program_code& code = pass.code();
   const pass_kernels& kernels = *compiled(code.kernels);
-  launch_kernel({{kernels.kernel[pass.space().linear ? 0 : 1], kernels.architectures, code.name, code.pass.view}, p.grid, p.block, p.shared_bytes, given.data(),
-                 pass.operands(), code.inputs, code.outputs(), p.elements, false, others, other_count}, on);
+  launch_kernel({{kernels.kernel[pass.space().linear ? 0 : 1], kernels.architectures, code.name, code.pass.view},
+                 p.grid,
+                 p.block,
+                 p.shared_bytes,
+                 given.data(),
+                 pass.operands(),
+                 code.inputs,
+                 code.outputs(),
+                 p.elements,
+                 false,
+                 others,
+                 other_count},
+                on);
 }
 
 namespace {
 
 // The partial results of a launch that takes the plan.
 partial_results_layout partials_of_plan(const reduction_plan& p, const program_code& code) {
-  return {p.groups, p.splits, static_cast<std::size_t>(p.results_a_thread * (p.block / p.threads_a_result) * code.pass.accumulator_bytes)};
+  return {p.groups, p.splits,
+          static_cast<std::size_t>(p.results_a_thread * (p.block / p.threads_a_result) * code.pass.accumulator_bytes)};
 }
 
 }  // namespace
@@ -98,7 +121,9 @@ void grid_executor::run_pass(const prepared& pass, const std::uint64_t* recorded
   memory_range others[max_operands + 2];
   int other_count = 0;
   for (int i = 0; recorded != nullptr && i < code.outputs(); ++i)
-    if (recorded[i] != 0) others[other_count++] = {reinterpret_cast<const void*>(recorded[i]), static_cast<std::size_t>(size_of(code.pass.view.type(i))), false};
+    if (recorded[i] != 0)
+      others[other_count++] = {reinterpret_cast<const void*>(recorded[i]),
+                               static_cast<std::size_t>(size_of(code.pass.view.type(i))), false};
   workspace scratch{};
   if (code.reduces() && p.splits > 1) {
     const std::size_t bytes = partials_of_plan(p, code).all_bytes();
@@ -114,9 +139,12 @@ void grid_executor::run_pass(const prepared& pass, const std::uint64_t* recorded
   launch_pass(pass, p, given, others, other_count, on);
 }
 
-partial_results_layout grid_executor::partials_of(const prepared& pass) const { return partials_of_plan(plan_pass(pass), pass.code()); }
+partial_results_layout grid_executor::partials_of(const prepared& pass) const {
+  return partials_of_plan(plan_pass(pass), pass.code());
+}
 
-void grid_executor::reduce_to_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t first, const stream& on) const {
+void grid_executor::reduce_to_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t first,
+                                       const stream& on) const {
   const reduction_plan p = plan_pass(pass);
   kernel_parameters given = pass_parameters(pass.code(), pass.operands(), pass.space(), p);
   reduction_schedule& reduction = given.header().reduction;
@@ -128,7 +156,8 @@ void grid_executor::reduce_to_partials(const prepared& pass, const partial_resul
 }
 
 // A block a group, which has no tiles of its own.
-void grid_executor::finish_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t count, const stream& on) const {
+void grid_executor::finish_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t count,
+                                    const stream& on) const {
   reduction_plan p = plan_pass(pass);
   p.grid = p.groups;
   p.splits = 1;

@@ -51,7 +51,8 @@ tiled_scan tile_scan(const scan_space& s, const scan_code& code, const scan_poli
     t.width = code.lanes << t.log2_columns;
     if (s.columns) {
       // Columns are cut into chunks where there are too few of them to occupy the device.
-      const std::int64_t threads = static_cast<std::int64_t>(policy.column_threads) * std::max(1, properties(g.where).multiprocessors);
+      const std::int64_t threads =
+          static_cast<std::int64_t>(policy.column_threads) * std::max(1, properties(g.where).multiprocessors);
       const std::int64_t columns = g.elements / s.row / t.extents[0] * pieces(t.extents[0], code.lanes);
       const std::int64_t wanted = std::clamp<std::int64_t>(threads / columns, 1, 1 << 15);
       t.rows = 1;
@@ -69,16 +70,26 @@ tiled_scan tile_scan(const scan_space& s, const scan_code& code, const scan_poli
     }
     p.grid = s.columns ? pieces(p.tiles, block >> t.log2_columns) : pieces(p.tiles, policy.rounds);
   }
-  if (p.tiles > 0x7fffffff) raise<shape_error>(std::to_string(g.elements) + " elements need more blocks than a grid has: a scan of " + spell_pass(code.view));
+  if (p.tiles > 0x7fffffff)
+    raise<shape_error>(std::to_string(g.elements) + " elements need more blocks than a grid has: a scan of " +
+                       spell_pass(code.view));
   return made;
 }
 
 // A scan's launches: one for rows; for columns two, and in between one that combines what their chunks come to.
 class grid_scan {
  public:
-  grid_scan(const grid_executor& kernels, const scan_kernels& compiled, const scan_code& code, const operand* operands, const scan_space& s,
-            const scan_parameters& given, const stream& on)
-      : kernels_(kernels), compiled_(compiled), code_(code), operands_(operands), space_(s), parameters_(given), on_(on), tiled_(tile_scan(s, code, compiled.policy)), plan_(tiled_.plan) {}
+  grid_scan(const grid_executor& kernels, const scan_kernels& compiled, const scan_code& code, const operand* operands,
+            const scan_space& s, const scan_parameters& given, const stream& on)
+      : kernels_(kernels),
+        compiled_(compiled),
+        code_(code),
+        operands_(operands),
+        space_(s),
+        parameters_(given),
+        on_(on),
+        tiled_(tile_scan(s, code, compiled.policy)),
+        plan_(tiled_.plan) {}
 
   void run() {
     if (space_.columns) run_columns();
@@ -88,12 +99,15 @@ class grid_scan {
  private:
   void run_rows() {
     const std::size_t cell = tagged_bytes(static_cast<std::size_t>(code_.value_bytes));
-    const auto tiles = static_cast<std::size_t>(plan_.grid), groups = tiles / scan_groups + 1, prefixes = groups / scan_groups + 2;
+    const auto tiles = static_cast<std::size_t>(plan_.grid), groups = tiles / scan_groups + 1,
+               prefixes = groups / scan_groups + 2;
     const std::size_t bytes = 16 + cell * (tiles + groups + prefixes);
     const buffer_ref scratch = buffer_ref::allocate(bytes, space_.space.where);  // goes back to the pool behind the kernel
     auto* const at = static_cast<unsigned char*>(scratch.data());
     parameters_.ticket = reinterpret_cast<unsigned*>(at);
-    parameters_.tiles = at + 16, parameters_.groups = at + 16 + cell * tiles, parameters_.prefixes = at + 16 + cell * (tiles + groups);
+    parameters_.tiles = at + 16;
+    parameters_.groups = at + 16 + cell * tiles;
+    parameters_.prefixes = at + 16 + cell * (tiles + groups);
     stream_state& s = stream_state::of(on_);
     s.on.set_zero(at, bytes, s.index, s.native);
     other_ = {at, bytes, false};
@@ -102,9 +116,12 @@ class grid_scan {
   }
 
   void run_columns() {
-    const std::int64_t rows = space_.row, across = space_.space.extents[space_.space.rank - 1], columns = space_.space.elements / rows;
+    const std::int64_t rows = space_.row, across = space_.space.extents[space_.space.rank - 1],
+                       columns = space_.space.elements / rows;
     buffer_ref totals;
-    parameters_.columns = columns, parameters_.chunks = plan_.chunks, parameters_.across = across;
+    parameters_.columns = columns;
+    parameters_.chunks = plan_.chunks;
+    parameters_.across = across;
     if (plan_.chunks > 1) {
       const auto bytes = static_cast<std::size_t>(columns * plan_.chunks * code_.value_bytes);
       totals = buffer_ref::allocate(bytes, space_.space.where);
@@ -127,18 +144,31 @@ class grid_scan {
   kernel_parameters arguments() const {
     const geometry& g = space_.space;
     argument_header header{};
-    header.elements = g.elements, header.tiles = plan_.tiles;
+    header.elements = g.elements;
+    header.tiles = plan_.tiles;
     kernel_parameters given(header);
     if (!g.linear) given.put(tiled_.tiles);
-    for (int k = 0; k <= code_.inputs; ++k) given.put(argument{operands_[k].word[0], descriptor_of(operands_[k], g.layouts[k], g.rank)});
+    for (int k = 0; k <= code_.inputs; ++k)
+      given.put(argument{operands_[k].word[0], descriptor_of(operands_[k], g.layouts[k], g.rank)});
     if (!g.linear) given.put_strides(g, code_.inputs + 1);
     given.put(parameters_);
     return given;
   }
 
   void launch(scan_kernel_number number, std::int64_t grid, const void* arguments) const {
-    kernels_.launch_kernel({{compiled_.kernel[number], compiled_.architectures, nullptr, code_.view}, grid, scan_block_threads, 0, arguments, operands_,
-                            code_.inputs, 1, space_.space.elements, false, &other_, other_.bytes > 0 ? 1 : 0}, on_);
+    kernels_.launch_kernel({{compiled_.kernel[number], compiled_.architectures, nullptr, code_.view},
+                            grid,
+                            scan_block_threads,
+                            0,
+                            arguments,
+                            operands_,
+                            code_.inputs,
+                            1,
+                            space_.space.elements,
+                            false,
+                            &other_,
+                            other_.bytes > 0 ? 1 : 0},
+                           on_);
   }
 
   const grid_executor& kernels_;
@@ -158,15 +188,16 @@ class grid_scan {
 scan_plan grid_executor::plan_scan(const scan_code& code, const operand* operands, const scan_space& s) const {
   const scan_kernels& kernels = compiled_for(s.space.where, compiled(code.kernels), nullptr, code.view, operands);
   scan_plan p = tile_scan(s, code, kernels.policy).plan;
-  const kernel_attributes known =
-      attributes({kernels.kernel[kernel_of(s)], kernels.architectures, nullptr, code.view}, scan_block_threads, s.space.where.index);
+  const kernel_attributes known = attributes({kernels.kernel[kernel_of(s)], kernels.architectures, nullptr, code.view},
+                                             scan_block_threads, s.space.where.index);
   p.registers = known.registers;
   p.blocks_per_multiprocessor = known.blocks_per_multiprocessor > 0 ? known.blocks_per_multiprocessor : kernels.policy.blocks;
   p.per_element = cost_of(code.view, [operands](std::uint64_t k) { return first_of_array(operands, static_cast<int>(k)); });
   return p;
 }
 
-void grid_executor::run_scan(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters, const stream& on) const {
+void grid_executor::run_scan(const scan_code& code, const operand* operands, const scan_space& s,
+                             const scan_parameters& parameters, const stream& on) const {
   const scan_kernels& kernels = compiled_for(s.space.where, compiled(code.kernels), nullptr, code.view, operands);
   grid_scan(*this, kernels, code, operands, s, parameters, on).run();
 }

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "mem/buffer.hpp"
 #include "exec/executor.hpp"
 #include "exec/layout.hpp"
 #include "exec/text.hpp"
+#include "mem/buffer.hpp"
 
 namespace dsl::detail {
 
@@ -20,7 +20,8 @@ operand_layout layout_of(const geometry& g, const operand& o) {
   return w;
 }
 
-std::array<int, max_rank> merge_dimensions(geometry& g, int count, const int (&order)[max_rank], int rank, std::uint32_t unmerged) {
+std::array<int, max_rank> merge_dimensions(geometry& g, int count, const int (&order)[max_rank], int rank,
+                                           std::uint32_t unmerged) {
   std::array<int, max_rank> place{};
   for (int k = 0; k < count; ++k) {
     const operand_layout from = g.layouts[k];
@@ -35,7 +36,8 @@ std::array<int, max_rank> merge_dimensions(geometry& g, int count, const int (&o
   for (int d = 0; d < rank; ++d) {
     const std::int64_t extent = g.shape[order[d]];
     bool merges = d > 0 && ((unmerged >> order[d - 1] | unmerged >> order[d]) & 1) == 0;
-    for (int k = 0; merges && k < count; ++k) merges = strides_merge(g.layouts[k].strides[g.rank - 1], g.layouts[k].strides[d], extent);
+    for (int k = 0; merges && k < count; ++k)
+      merges = strides_merge(g.layouts[k].strides[g.rank - 1], g.layouts[k].strides[d], extent);
     const int to = merges ? g.rank - 1 : g.rank++;
     g.extents[to] = merges ? g.extents[to] * extent : extent;
     place[static_cast<std::size_t>(d)] = to;
@@ -62,7 +64,8 @@ void move_dimension(geometry& g, int count, int from, int to) {
 
 bool is_wide(const geometry& g, const operand& o, const operand_layout& w, int lanes) {
   const auto size = static_cast<std::int64_t>(size_of(o.type)), vector = std::min<std::int64_t>(16, size * lanes);
-  bool wide = (o.kind == operand_kind::array || o.kind == operand_kind::neighbour) && w.axis != g.rank - 1 && w.strides[g.rank - 1] == 1 && o.word[0] % static_cast<std::uint64_t>(vector) == 0;
+  bool wide = (o.kind == operand_kind::array || o.kind == operand_kind::neighbour) && w.axis != g.rank - 1 &&
+              w.strides[g.rank - 1] == 1 && o.word[0] % static_cast<std::uint64_t>(vector) == 0;
   for (int d = 0; d + 1 < g.rank; ++d) wide = wide && w.strides[d] * size % vector == 0;
   return wide;
 }
@@ -95,16 +98,17 @@ void fit_outputs(geometry& g, const operand* all, int inputs, int count, const p
     else if (target == nullptr) target = &outputs[i];
   }
   const auto fail = [&](const operand& o) {
-    raise<shape_error>("an expression of shape " + spell_shape(g.shape, g.shape_rank) + " cannot be assigned to shape " + spell_shape(o.extents, o.rank) + ": " +
-                       spell_pass(pass, all));
+    raise<shape_error>("an expression of shape " + spell_shape(g.shape, g.shape_rank) + " cannot be assigned to shape " +
+                       spell_shape(o.extents, o.rank) + ": " + spell_pass(pass, all));
   };
   for (int i = 0; i < count; ++i) {
     const operand& o = outputs[i];
     if (o.kind != operand_kind::result || o.rank == 0) continue;
     for (int d = 0; d < o.rank; ++d)
       if ((o.reduced >> d & 1) == 0 && o.extents[d] != g.shape[d])
-        raise<shape_error>("a reduction's result of shape " + spell_kept(g.shape, g.shape_rank, o.reduced) + " cannot be assigned to shape " +
-                           spell_kept(o.extents, o.rank, o.reduced) + ": " + spell_pass(pass, all));
+        raise<shape_error>("a reduction's result of shape " + spell_kept(g.shape, g.shape_rank, o.reduced) +
+                           " cannot be assigned to shape " + spell_kept(o.extents, o.rank, o.reduced) + ": " +
+                           spell_pass(pass, all));
   }
   if (target == nullptr) return;
   bool same = target->rank == g.shape_rank, fits = target->rank >= g.shape_rank;
@@ -121,8 +125,8 @@ void fit_outputs(geometry& g, const operand* all, int inputs, int count, const p
     const bool empty = std::find(o.extents, o.extents + o.rank, 0) != o.extents + o.rank;
     for (int d = 0; d < o.rank && !empty; ++d)
       if (o.strides[d] == 0 && o.extents[d] > 1)
-        raise<shape_error>("shape " + spell_shape(o.extents, o.rank) + " is stretched from one element along axis " + std::to_string(d) +
-                           " and cannot be assigned to: " + spell_pass(pass, all));
+        raise<shape_error>("shape " + spell_shape(o.extents, o.rank) + " is stretched from one element along axis " +
+                           std::to_string(d) + " and cannot be assigned to: " + spell_pass(pass, all));
   }
   g.shape_rank = target->rank;
   std::copy_n(target->extents, target->rank, g.shape);
@@ -162,7 +166,8 @@ void simplify(geometry& g, const operand* all, int inputs, int outputs) {
     for (int d = 0; d < g.rank; ++d)
       if (all[k].kind == operand_kind::result && g.layouts[k].strides[d] != 0) g.kept |= 1u << d;
   if (g.kept != 0 || (g.rank > 0 && g.elements > 0)) return;
-  g.rank = 1, g.extents[0] = g.elements;
+  g.rank = 1;
+  g.extents[0] = g.elements;
   for (int k = 0; k < count; ++k) g.layouts[k].strides[0] = 1;
 }
 
@@ -208,8 +213,8 @@ void order_for_rows(geometry& g, int count) {
 
 namespace {
 
-// Blocks of threads cover the two last dimensions. The last but one is to be the one along which an input lies, or one that is long
-// enough for a block.
+// Blocks of threads cover the two last dimensions. The last but one is to be the one along which an input lies, or one that is
+// long enough for a block.
 void choose_second(geometry& g, const operand* all, int inputs, int count) {
   if (g.rank < 2) return;
   int second = -1;
@@ -254,8 +259,9 @@ int first_of_array(const operand* all, int k) {
   const operand& mine = all[k];
   for (int i = 0; i < k && mine.memory != nullptr; ++i) {
     const operand& o = all[i];
-    if (o.memory == mine.memory && o.word[0] == mine.word[0] && kind(o) == kind(mine) && o.type == mine.type && o.rank == mine.rank &&
-        std::equal(o.extents, o.extents + o.rank, mine.extents) && std::equal(o.strides, o.strides + o.rank, mine.strides))
+    if (o.memory == mine.memory && o.word[0] == mine.word[0] && kind(o) == kind(mine) && o.type == mine.type &&
+        o.rank == mine.rank && std::equal(o.extents, o.extents + o.rank, mine.extents) &&
+        std::equal(o.strides, o.strides + o.rank, mine.strides))
       return i;
   }
   return k;
@@ -269,7 +275,9 @@ device home_of_operands(const operand* all, int count) {
 device common_device(const operand* all, int count, const pass_view& pass) {
   const operand* first = nullptr;
   for (int i = 0; i < count; ++i) {
-    if (all[i].kind == operand_kind::value || all[i].kind == operand_kind::index || all[i].kind == operand_kind::position || all[i].discarded) continue;
+    if (all[i].kind == operand_kind::value || all[i].kind == operand_kind::index || all[i].kind == operand_kind::position ||
+        all[i].discarded)
+      continue;
     if (all[i].memory == nullptr)
       raise<memory_error>("an operand without memory, never assigned or moved from, in " + spell_pass(pass, all));
     if (first == nullptr) first = &all[i];
@@ -294,7 +302,8 @@ void lay_out(geometry& g, const operand* all, int inputs, int outputs, int lanes
   }
   g.results = g.count = 1;
   for (int d = 0; d < g.shape_rank; ++d) ((reduced >> d & 1) != 0 ? g.count : g.results) *= g.shape[d];
-  if (needs_elements && pass.needs_elements && g.count == 0 && g.results > 0) raise<shape_error>("a reduction of no elements, which has no value: " + spell_pass(pass, all));
+  if (needs_elements && pass.needs_elements && g.count == 0 && g.results > 0)
+    raise<shape_error>("a reduction of no elements, which has no value: " + spell_pass(pass, all));
 
   for (int k = 0; k < count; ++k) {
     g.layouts[k] = {};
@@ -302,7 +311,10 @@ void lay_out(geometry& g, const operand* all, int inputs, int outputs, int lanes
     if (all[k].kind == operand_kind::position) {
       std::int64_t step = 1;
       for (int d = g.shape_rank - 1; d >= 0; --d)
-        if ((reduced >> d & 1) != 0) g.layouts[k].strides[d] = g.shape[d] == 1 ? 0 : step, step *= g.shape[d];
+        if ((reduced >> d & 1) != 0) {
+          g.layouts[k].strides[d] = g.shape[d] == 1 ? 0 : step;
+          step *= g.shape[d];
+        }
     }
     if (all[k].kind == operand_kind::result && all[k].rank > 0)
       for (int d = 0; d < all[k].rank; ++d)
@@ -313,7 +325,8 @@ void lay_out(geometry& g, const operand* all, int inputs, int outputs, int lanes
 
   g.linear = g.rank == 1 && g.kept == 0;
   for (int k = 0; k < count; ++k)
-    if (has_elements(all[k]) || all[k].kind == operand_kind::position) g.linear = g.linear && g.layouts[k].strides[0] == 1 && all[k].kind != operand_kind::neighbour;
+    if (has_elements(all[k]) || all[k].kind == operand_kind::position)
+      g.linear = g.linear && g.layouts[k].strides[0] == 1 && all[k].kind != operand_kind::neighbour;
     else if (g.kept == 0) std::fill_n(g.layouts[k].strides, max_rank, 0);
   if (g.kept != 0) executor::of(g.where).order_reduced(g, count);
   else if (!g.linear) choose_second(g, all, inputs, count);

@@ -15,18 +15,20 @@ inline bool has_elements(const operand& o) { return o.kind <= operand_kind::inde
 /// An operand's strides along the dimensions of the shape: 0 where it is broadcast.
 operand_layout layout_of(const geometry& g, const operand& o);
 
-/// Takes `rank` dimensions of the shape, in that order, and merges neighbours that every operand takes as one, but for those `unmerged`
-/// (a bit for each) and those along which neighbours are read. Gives the places to which the dimensions in the order went.
-std::array<int, max_rank> merge_dimensions(geometry& g, int count, const int (&order)[max_rank], int rank, std::uint32_t unmerged = 0);
+/// Takes `rank` dimensions of the shape, in that order, and merges neighbours that every operand takes as one, but for those
+/// `unmerged` (a bit for each) and those along which neighbours are read. Gives the places to which the dimensions in the order
+/// went.
+std::array<int, max_rank> merge_dimensions(geometry& g, int count, const int (&order)[max_rank], int rank,
+                                           std::uint32_t unmerged = 0);
 
 /// Moves a dimension inwards, to another place.
 void move_dimension(geometry& g, int count, int from, int to);
 
-/// Orders the dimensions of reductions that keep some for blocks of threads: one that is kept and one that is reduced are the two last, of
-/// the reduced ones the longest, of the kept ones the last.
+/// Orders the dimensions of reductions that keep some for blocks of threads: one that is kept and one that is reduced are the two
+/// last, of the reduced ones the longest, of the kept ones the last.
 void order_for_blocks(geometry& g, int count);
-/// The same for loops over rows: the reduced dimensions stand behind the kept ones, but for a kept one that is the last. Elements that are
-/// combined follow each other, or rows of them do.
+/// The same for loops over rows: the reduced dimensions stand behind the kept ones, but for a kept one that is the last. Elements
+/// that are combined follow each other, or rows of them do.
 void order_for_rows(geometry& g, int count);
 
 /// Whether vectors of `lanes` elements of an operand lie along the last dimension, each aligned.

@@ -30,7 +30,6 @@ const char* name_of(strategy s) {
   }
 }
 
-
 loop::loop(const loop_code& code, const operand* operands, const launch& fixed, strategy wanted)
     : prepared(*code.step, operands, fixed), compiled_(&code), wanted_(wanted) {
   require_in_place();
@@ -57,16 +56,21 @@ strategy loop::choose() const {
   const loop_support can = kernels.supports(*this);
   const bool reduces = code_->reduces(), closed = can.one_kernel && is_closed();
   const auto check = [&](bool possible, const char* why) {
-    if (!possible) raise<device_error>(std::string("a loop was to run as ") + name_of(wanted_) + ", but " + why + ": " + spell_pass(code_->pass.view, operands_.data()));
+    if (!possible)
+      raise<device_error>(std::string("a loop was to run as ") + name_of(wanted_) + ", but " + why + ": " +
+                          spell_pass(code_->pass.view, operands_.data()));
   };
   if (wanted_ == strategy::graph) check(can.graphs && reduces, "this is not a GPU, or there are no reductions");
-  if (wanted_ == strategy::elementwise) check(closed && !reduces, "it has reductions, or its operands are not contiguous or share the variables' memory");
-  if (wanted_ > strategy::elementwise) check(closed && reduces, "it has no reductions, or its operands are not contiguous or share the variables' memory");
+  if (wanted_ == strategy::elementwise)
+    check(closed && !reduces, "it has reductions, or its operands are not contiguous or share the variables' memory");
+  if (wanted_ > strategy::elementwise)
+    check(closed && reduces, "it has no reductions, or its operands are not contiguous or share the variables' memory");
   if (wanted_ > strategy::elementwise) check(can.carries_scalars, "this is not a GPU");
   if (wanted_ > strategy::one_block) check(kernels.is_cooperative(where().index), "this GPU cannot launch cooperative kernels");
   if (wanted_ == strategy::streamed) check(is_aligned(), "its variables are not aligned to vectors of 16 bytes");
   if (wanted_ != strategy::automatic) {
-    if (wanted_ == strategy::one_block || wanted_ == strategy::cooperative) check(kernels.plan_loop(*this, wanted_).streamed == 0, "its variables do not fit on chip");
+    if (wanted_ == strategy::one_block || wanted_ == strategy::cooperative)
+      check(kernels.plan_loop(*this, wanted_).streamed == 0, "its variables do not fit on chip");
     return wanted_;
   }
   const strategy by_steps = can.graphs && reduces ? strategy::graph : strategy::launches;
@@ -75,7 +79,8 @@ strategy loop::choose() const {
   if (!can.carries_scalars) return by_steps;
   const loop_plan one = kernels.plan_loop(*this, strategy::one_block), all = kernels.plan_loop(*this, strategy::cooperative);
   const double work = static_cast<double>(std::max(1, one.per_element.flops)) * one.lanes * one.block;
-  if (one.streamed == 0 && static_cast<double>(pieces(one.block_vectors, one.block) - 1) * work <= one.policy.one_block) return strategy::one_block;
+  if (one.streamed == 0 && static_cast<double>(pieces(one.block_vectors, one.block) - 1) * work <= one.policy.one_block)
+    return strategy::one_block;
   if (!kernels.is_cooperative(where().index)) return by_steps;
   if (all.streamed == 0) return strategy::cooperative;
   return is_aligned() ? strategy::streamed : by_steps;
@@ -83,17 +88,21 @@ strategy loop::choose() const {
 
 loop_plan loop::make_plan() const {
   const strategy how = choose();
-  loop_plan p = is_one_kernel(how) ? executor::of(where()).plan_loop(*this, how) : loop_plan{prepared::make_plan(), how, executor::of(where()).supports(*this).policy};
-  p.loop = how, p.path = name_of(how);
+  loop_plan p = is_one_kernel(how) ? executor::of(where()).plan_loop(*this, how)
+                                   : loop_plan{prepared::make_plan(), how, executor::of(where()).supports(*this).policy};
+  p.loop = how;
+  p.path = name_of(how);
   return p;
 }
 
 // Launches of at most half a second on a slow GPU, so that its display goes on; a twentieth of one where someone watches.
 std::int64_t loop::steps_a_launch(const loop_plan& p, bool watched) const {
   const device_properties& device = properties(where());
-  const double elements = static_cast<double>(p.elements), bytes = p.loop == strategy::elementwise ? 0 : p.per_element.load_bytes + p.per_element.store_bytes;
+  const double elements = static_cast<double>(p.elements),
+               bytes = p.loop == strategy::elementwise ? 0 : p.per_element.load_bytes + p.per_element.store_bytes;
   constexpr double bytes_a_second = 2e11, operations_a_second = 5e10, wait = 5e-6;  // the latter of a multiprocessor
-  const double seconds = elements * bytes / bytes_a_second + elements * p.per_element.flops / (operations_a_second * device.multiprocessors) + wait;
+  const double seconds =
+      elements * bytes / bytes_a_second + elements * p.per_element.flops / (operations_a_second * device.multiprocessors) + wait;
   return std::max<std::int64_t>(1, static_cast<std::int64_t>((watched ? 0.05 : 0.5) / seconds));
 }
 
@@ -105,8 +114,8 @@ void loop::queue(const loop_plan& p, const loop_steps& steps) {
     kernels.run_loop(*this, of, some, on);
   };
   if (is_one_kernel(p.loop)) return in_one_kernel(p, steps);
-  // Scalars alone, until a condition: of the two kernels for a step only the loop's own, which reduces nothing here, looks whether the
-  // loop has ended, and records in the same launch.
+  // Scalars alone, until a condition: of the two kernels for a step only the loop's own, which reduces nothing here, looks
+  // whether the loop has ended, and records in the same launch.
   if (compiled_->stop >= 0 && !code_->reduces() && kernels.supports(*this).carries_scalars) {
     const loop_plan step = kernels.plan_loop(*this, strategy::elementwise);
     for (std::int64_t k = 0; k < steps.count; ++k) in_one_kernel(step, {steps.all, steps.done + k, 1, steps.histories});
@@ -130,7 +139,8 @@ std::int64_t loop::run(const loop_steps& steps, const loop_watch* watch) {
     const double seconds = std::max(1e-6, std::chrono::duration<double>(now - last_report).count());
     const double wanted = 0.1 / seconds * static_cast<double>(ran - reported);
     piece = std::clamp<std::int64_t>(static_cast<std::int64_t>(wanted), 1, 8 * piece);
-    last_report = now, reported = ran;
+    last_report = now;
+    reported = ran;
     if (!watch->report(watch->callback, steps.done + ran, steps.all.steps)) stopped_ = true;
   };
   // One launch is queued while another runs, so that the device has work while the callback is called.
@@ -170,7 +180,9 @@ void loop::run_graph(kernel_graph& graph, const loop_steps& steps, std::int64_t 
 // A kernel a step.
 void loop::run_steps(const loop_steps& steps) {
   const int inputs = code_->inputs, outputs = code_->outputs();
-  const bool* const stop = compiled_->stop < 0 ? nullptr : reinterpret_cast<const bool*>(operands_[static_cast<std::size_t>(inputs + compiled_->stop)].word[0]);
+  const bool* const stop =
+      compiled_->stop < 0 ? nullptr
+                          : reinterpret_cast<const bool*>(operands_[static_cast<std::size_t>(inputs + compiled_->stop)].word[0]);
   const bool is_asynchronous = back_end::of(where()).traits.is_asynchronous;
   for (std::int64_t k = steps.done; k < steps.done + steps.count; ++k) {
     for (operand& o : operands_)
@@ -187,7 +199,8 @@ void loop::run_steps(const loop_steps& steps) {
     for (int i = 0; i < outputs; ++i) {
       if (recorded[i] == 0 || is_reduction(static_cast<std::size_t>(i))) continue;
       operand from_to[] = {operands_[static_cast<std::size_t>(inputs + i)], steps.histories[i]};
-      from_to[1].rank = 0, from_to[1].word[0] = recorded[i];
+      from_to[1].rank = 0;
+      from_to[1].word[0] = recorded[i];
       prepared(copy_code(size_of(from_to[1].type)), from_to, {}).run();
     }
   }
@@ -196,10 +209,13 @@ void loop::run_steps(const loop_steps& steps) {
 loop_schedule loop_schedule::of(std::int64_t steps, std::int64_t first, std::int64_t every) {
   if (steps < 0) raise<shape_error>("a loop of " + std::to_string(steps) + " steps");
   if (every < 1) raise<shape_error>("a loop that records every " + std::to_string(every) + "th step");
-  if (std::int64_t last; __builtin_add_overflow(first, steps, &last)) raise<shape_error>("a loop of " + std::to_string(steps) + " steps from number " + std::to_string(first) + " on");
+  if (std::int64_t last; __builtin_add_overflow(first, steps, &last))
+    raise<shape_error>("a loop of " + std::to_string(steps) + " steps from number " + std::to_string(first) + " on");
   return {steps, first, every};
 }
 
-void throw_endless_condition() { raise<value_error>("until depends on no dsl::scalar of the loop's state: nothing that the steps change would end the loop"); }
+void throw_endless_condition() {
+  raise<value_error>("until depends on no dsl::scalar of the loop's state: nothing that the steps change would end the loop");
+}
 
 }  // namespace dsl::detail

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "mem/buffer.hpp"
 #include "exec/layout.hpp"
+#include "mem/buffer.hpp"
 
 namespace dsl::detail {
 
@@ -22,14 +22,15 @@ span bytes_of(const operand& o, const operand_layout& w, const geometry& g) {
   return {o.word[0] + static_cast<std::uint64_t>(low * size), o.word[0] + static_cast<std::uint64_t>((high + 1) * size)};
 }
 
-// Whether the elements of two operands lie between each other: columns of a matrix, every second element. They are whole numbers of a
-// distance that all strides have in common away from the first ones.
+// Whether the elements of two operands lie between each other: columns of a matrix, every second element. They are whole numbers
+// of a distance that all strides have in common away from the first ones.
 bool lie_between(const operand& a, const operand_layout& of_a, const operand& b, const operand_layout& of_b, const geometry& g) {
   const auto size_a = static_cast<std::uint64_t>(size_of(a.type)), size_b = static_cast<std::uint64_t>(size_of(b.type));
   std::uint64_t distance = 0;
   for (int d = 0; d < g.rank; ++d)
     if (g.extents[d] > 1)
-      distance = std::gcd(distance, std::gcd(static_cast<std::uint64_t>(std::abs(of_a.strides[d])) * size_a, static_cast<std::uint64_t>(std::abs(of_b.strides[d])) * size_b));
+      distance = std::gcd(distance, std::gcd(static_cast<std::uint64_t>(std::abs(of_a.strides[d])) * size_a,
+                                             static_cast<std::uint64_t>(std::abs(of_b.strides[d])) * size_b));
   if (distance == 0) return false;
   const std::uint64_t further = (b.word[0] % distance + distance - a.word[0] % distance) % distance;
   return further >= size_a && further + size_b <= distance;
@@ -44,11 +45,14 @@ span bytes_of(const buffer& b) {
 }  // namespace
 
 // One result is written when all has been read.
-bool is_written_by_elements(const operand& o) { return o.kind == operand_kind::array || (o.kind == operand_kind::result && o.rank > 0); }
+bool is_written_by_elements(const operand& o) {
+  return o.kind == operand_kind::array || (o.kind == operand_kind::result && o.rank > 0);
+}
 
 bool overlaps(const operand* all, int inputs, int outputs, const geometry& g) {
   if (g.elements == 0) return false;
-  const bool reduces = std::any_of(all + inputs, all + inputs + outputs, [](const operand& o) { return o.kind == operand_kind::result; });
+  const bool reduces =
+      std::any_of(all + inputs, all + inputs + outputs, [](const operand& o) { return o.kind == operand_kind::result; });
   for (int i = inputs; i < inputs + outputs; ++i) {
     if (!is_written_by_elements(all[i])) continue;
     const span mine = bytes_of(all[i], g.layouts[i], g);
@@ -58,7 +62,8 @@ bool overlaps(const operand* all, int inputs, int outputs, const geometry& g) {
       if (mine.end <= other.begin || other.end <= mine.begin) continue;
       if (all[k].kind != operand_kind::address && lie_between(all[i], g.layouts[i], all[k], g.layouts[k], g)) continue;
       // Results, which come after the elements, may read a single value as well.
-      const bool in_place = k < inputs && all[i].kind == operand_kind::array && (all[k].kind == operand_kind::array || (all[k].kind == operand_kind::device_scalar && !reduces));
+      const bool in_place = k < inputs && all[i].kind == operand_kind::array &&
+                            (all[k].kind == operand_kind::array || (all[k].kind == operand_kind::device_scalar && !reduces));
       bool same = in_place && all[i].word[0] == all[k].word[0] && size_of(all[i].type) == size_of(all[k].type);
       for (int d = 0; d < g.rank; ++d) same = same && (g.extents[d] == 1 || g.layouts[i].strides[d] == g.layouts[k].strides[d]);
       if (!same) return true;
@@ -76,7 +81,10 @@ bool is_sum_of(const term* terms, std::size_t count, std::int64_t rest, int& ste
   if (rest == 0) return true;
   if (count == 0 || --steps_left < 0) return false;
   std::int64_t reach = 0, common = 0;
-  for (std::size_t i = 1; i < count; ++i) reach += terms[i].step * terms[i].most, common = std::gcd(common, terms[i].step);
+  for (std::size_t i = 1; i < count; ++i) {
+    reach += terms[i].step * terms[i].most;
+    common = std::gcd(common, terms[i].step);
+  }
   const auto [step, most] = terms[0];
   if (rest % std::gcd(common, step) != 0) return false;
   const std::int64_t least = rest > reach ? (rest - reach + step - 1) / step : 0;
@@ -87,7 +95,8 @@ bool is_sum_of(const term* terms, std::size_t count, std::int64_t rest, int& ste
 
 }  // namespace
 
-// Elements i of a and j of b are one where first_a + sum of |stride_a| i = last_b - sum of |stride_b| j, both counted along positive strides.
+// Elements i of a and j of b are one where first_a + sum of |stride_a| i = last_b - sum of |stride_b| j, both counted along
+// positive strides.
 bool share_elements(const operand& a, const operand& b) {
   const int size = size_of(a.type);
   const auto distance = static_cast<std::int64_t>(b.word[0] - a.word[0]);

@@ -12,7 +12,8 @@ inline std::uint64_t descriptor_of(const operand& o, const operand_layout& w, in
   const reach how = w.how == access::wide ? in_vectors : by_elements;
   if (o.kind == operand_kind::array) return how;
   if (o.kind == operand_kind::address) return static_cast<std::uint64_t>(o.size);
-  if (o.kind == operand_kind::neighbour) return neighbour_word::make(how, o.beyond, w.axis < 0 ? neighbour_word::no_dimension : rank - 1 - w.axis, o.distance).word;
+  if (o.kind == operand_kind::neighbour)
+    return neighbour_word::make(how, o.beyond, w.axis < 0 ? neighbour_word::no_dimension : rank - 1 - w.axis, o.distance).word;
   return o.word[1];
 }
 
@@ -33,7 +34,8 @@ class kernel_parameters {
 
  private:
   static constexpr std::size_t beside = 256;  // for what a kernel takes beside its operands
-  alignas(16) unsigned char bytes_[sizeof(argument_header) + sizeof(tiling) + max_operands * (sizeof(argument) + max_rank * sizeof(std::int64_t)) + beside];
+  alignas(16) unsigned char bytes_[sizeof(argument_header) + sizeof(tiling) +
+                                   max_operands * (sizeof(argument) + max_rank * sizeof(std::int64_t)) + beside];
   std::size_t used_ = 0;
 };
 

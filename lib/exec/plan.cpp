@@ -45,7 +45,8 @@ void add_kernel(line& to, const plan& p) {
   to.add(", %d flops and %d + %d bytes an element", p.per_element.flops, p.per_element.load_bytes, p.per_element.store_bytes);
 }
 void add_policy(line& to, const map_policy& p) {
-  to.add("; policy: blocks of %d, at least %d, %d rows a thread, tiles in %d bytes", p.block, p.least_block, p.rows_a_thread, p.tile_memory);
+  to.add("; policy: blocks of %d, at least %d, %d rows a thread, tiles in %d bytes", p.block, p.least_block, p.rows_a_thread,
+         p.tile_memory);
 }
 
 }  // namespace
@@ -86,8 +87,9 @@ text loop_plan::describe() const {
   if (l2_resident > 0) to.add(" of which the L2 cache keeps %d in 8", l2_resident);
   add_kernel(to, *this);
   if (!has_kernel(*this)) return to.done();
-  to.add("; policy: blocks of %d, %d vectors held, %d rows ahead, %d joined, %d %% of the L2 cache, one block up to %.2g operations", policy.block,
-         policy.vectors_held, policy.rows_ahead, policy.rows_joined, policy.resident_percent, policy.one_block);
+  to.add(
+      "; policy: blocks of %d, %d vectors held, %d rows ahead, %d joined, %d %% of the L2 cache, one block up to %.2g operations",
+      policy.block, policy.vectors_held, policy.rows_ahead, policy.rows_joined, policy.resident_percent, policy.one_block);
   return to.done();
 }
 
@@ -98,8 +100,11 @@ text scan_plan::describe() const {
   else to.add(", rows in %lld tiles", number(tiles));
   add_kernel(to, *this);
   if (!has_kernel(*this)) return to.done();
-  to.add("; policy: %d rounds, %d blocks an SM, columns %d, %d rows ahead, runs of %d and %d, %d threads an SM, chunks of at least %d", policy.rounds,
-         policy.blocks, policy.column_blocks, policy.rows_ahead, policy.column_run, policy.totals_run, policy.column_threads, policy.least_chunk);
+  to.add(
+      "; policy: %d rounds, %d blocks an SM, columns %d, %d rows ahead, runs of %d and %d, %d threads an SM, chunks of at least "
+      "%d",
+      policy.rounds, policy.blocks, policy.column_blocks, policy.rows_ahead, policy.column_run, policy.totals_run,
+      policy.column_threads, policy.least_chunk);
   return to.done();
 }
 
@@ -162,8 +167,8 @@ void plan_tiles(reduction_plan& p, const geometry& g, const operand* inputs, int
   t.count = count();
 }
 
-// Reductions that keep some dimensions. Where the innermost one is reduced, rows of threads make one result each; where it is kept,
-// columns of threads do. A tile is as long in the reduced dimension as leaves work for all multiprocessors.
+// Reductions that keep some dimensions. Where the innermost one is reduced, rows of threads make one result each; where it is
+// kept, columns of threads do. A tile is as long in the reduced dimension as leaves work for all multiprocessors.
 void plan_kept(reduction_plan& p, const geometry& g, std::int64_t resident, bool block_is_fixed) {
   tile_plan& t = p.tile;
   const int ahead = p.policy.strided_vectors_ahead;
@@ -178,12 +183,14 @@ void plan_kept(reduction_plan& p, const geometry& g, std::int64_t resident, bool
   std::int64_t reduced_around = 1;
   for (int d = 0; d < last - 1; ++d) ((g.kept >> d & 1) != 0 ? kept_around : reduced_around) *= g.extents[d];
 
-  // A warp reads 512 bytes side by side, or a whole row if that is shorter. Where there are columns enough, each thread has its own.
+  // A warp reads 512 bytes side by side, or a whole row if that is shorter. Where there are columns enough, each thread has its
+  // own.
   constexpr int warp = 32;
   t.columns = std::min({p.block, across, warp});
   if (columns_kept) {
     t.columns = std::min(p.block, std::max(t.columns, std::min(across, p.block / down)));
-    while (2 * t.columns <= std::min(p.block, across) && kept_around * pieces(inner, 2LL * t.columns * p.lanes) >= resident) t.columns *= 2;
+    while (2 * t.columns <= std::min(p.block, across) && kept_around * pieces(inner, 2LL * t.columns * p.lanes) >= resident)
+      t.columns *= 2;
   }
   t.rows = p.block / t.columns;
   p.distance = columns_kept ? t.columns : 1;
@@ -193,12 +200,15 @@ void plan_kept(reduction_plan& p, const geometry& g, std::int64_t resident, bool
   const std::int64_t all = spans * reduced_around;
   p.results_a_thread = columns_kept ? p.lanes : 1;
   // Rows that a thread reads at once are several at a time, where there are many.
-  if (!columns_kept && all == 1 && kept_around * pieces(second, static_cast<std::int64_t>(t.rows) * ahead) >= resident) p.results_a_thread = ahead;
+  if (!columns_kept && all == 1 && kept_around * pieces(second, static_cast<std::int64_t>(t.rows) * ahead) >= resident)
+    p.results_a_thread = ahead;
   const std::int64_t rows = static_cast<std::int64_t>(t.rows) * (columns_kept ? 1 : p.results_a_thread);
   p.groups = kept_around * (columns_kept ? pieces(inner, t.columns * p.lanes) : pieces(second, rows));
-  const std::int64_t splits = std::clamp<std::int64_t>(resident / std::max<std::int64_t>(p.groups, 1), 1, std::max<std::int64_t>(all, 1));
+  const std::int64_t splits =
+      std::clamp<std::int64_t>(resident / std::max<std::int64_t>(p.groups, 1), 1, std::max<std::int64_t>(all, 1));
   constexpr std::int64_t longest = 1 << 30;  // a tile's extents are counted in 32 bits
-  const std::int64_t steps = std::clamp<std::int64_t>(pieces(all, splits), 1, std::max<std::int64_t>(1, std::min(spans, longest / span)));
+  const std::int64_t steps =
+      std::clamp<std::int64_t>(pieces(all, splits), 1, std::max<std::int64_t>(1, std::min(spans, longest / span)));
   t.width = static_cast<int>(columns_kept ? t.columns * p.lanes : span * steps);
   t.height = static_cast<int>(columns_kept ? span * steps : rows);
   t.count = pieces(spans, steps) * reduced_around;
@@ -209,13 +219,14 @@ void plan_kept(reduction_plan& p, const geometry& g, std::int64_t resident, bool
 
 void require_grid(const launch& fixed, std::int64_t grid, const pass_view& pass) {
   if (fixed.grid < 0 || (fixed.grid > 0 && fixed.grid < grid))
-    raise<device_error>("at most " + std::to_string(fixed.grid) + " blocks were asked for; this kernel takes " + std::to_string(grid) + ": " + spell_pass(pass));
+    raise<device_error>("at most " + std::to_string(fixed.grid) + " blocks were asked for; this kernel takes " +
+                        std::to_string(grid) + ": " + spell_pass(pass));
 }
 
 map_plan as_map(const reduction_plan& p) { return {p, p.tile, p.policy}; }
 
-reduction_plan make_plan(const geometry& g, const operand* inputs, int input_count, const pass_traits& pass, const reduction_policy& policy,
-                         const kernel_attributes& attributes, const launch& fixed) {
+reduction_plan make_plan(const geometry& g, const operand* inputs, int input_count, const pass_traits& pass,
+                         const reduction_policy& policy, const kernel_attributes& attributes, const launch& fixed) {
   reduction_plan p;
   p.where = g.where;
   p.path = g.linear ? "linear" : "strided";
@@ -228,7 +239,8 @@ reduction_plan make_plan(const geometry& g, const operand* inputs, int input_cou
   const bool fits = fixed.block % 32 == 0 && (!reduces || (fixed.block & (fixed.block - 1)) == 0);
   if (fixed.block < 0 || !fits || fixed.block > most)
     raise<device_error>("a block of " + std::to_string(fixed.block) + " threads was asked for; this kernel takes " +
-                        (reduces ? "powers of two from 32" : "multiples of 32") + " up to " + std::to_string(most) + ": " + spell_pass(pass.view));
+                        (reduces ? "powers of two from 32" : "multiples of 32") + " up to " + std::to_string(most) + ": " +
+                        spell_pass(pass.view));
   p.block = fixed.block != 0 ? fixed.block : p.policy.block;
   p.registers = attributes.registers;
   p.blocks_per_multiprocessor = attributes.blocks_per_multiprocessor > 0 ? attributes.blocks_per_multiprocessor
@@ -237,7 +249,8 @@ reduction_plan make_plan(const geometry& g, const operand* inputs, int input_cou
   const auto resident = [&]() -> std::int64_t {
     if (fixed.grid > 0) return fixed.grid;
     const int threads = device.threads_per_multiprocessor * p.policy.occupancy / 100;
-    return static_cast<std::int64_t>(device.multiprocessors) * std::max(1, std::min(p.blocks_per_multiprocessor, threads / p.block));
+    return static_cast<std::int64_t>(device.multiprocessors) *
+           std::max(1, std::min(p.blocks_per_multiprocessor, threads / p.block));
   };
   if (g.kept != 0) {
     plan_kept(p, g, resident() / (p.policy.strided_vectors_ahead >= 4 ? 2 : 1), fixed.block != 0);

@@ -26,7 +26,8 @@ prepared::prepared(const program_code& code, const operand* operands, const laun
     : code_(&code), operands_(operands, operands + code.inputs + code.outputs()), fixed_(fixed) {
   lay_out(space_, operands_.data(), code.inputs, code.outputs(), code.pass.lanes, code.pass.view);
   for (int i = code.inputs; i < code.inputs + code.outputs(); ++i)
-    for (int k = code.inputs; k < i; ++k) require_disjoint(operands_[static_cast<std::size_t>(i)], operands_[static_cast<std::size_t>(k)], code.pass.view);
+    for (int k = code.inputs; k < i; ++k)
+      require_disjoint(operands_[static_cast<std::size_t>(i)], operands_[static_cast<std::size_t>(k)], code.pass.view);
 }
 
 cost prepared::cost_per_element() const {
@@ -44,11 +45,15 @@ namespace {
 // A target's stand-in, contiguous, in memory of its own.
 operand temporary_for(const operand& target, buffer_ref& memory) {
   operand o = target;
-  memory = buffer_ref::allocate(static_cast<std::size_t>(element_count(o.extents, o.rank, size_of(o.type)) * size_of(o.type)), o.memory->where);
+  memory = buffer_ref::allocate(static_cast<std::size_t>(element_count(o.extents, o.rank, size_of(o.type)) * size_of(o.type)),
+                                o.memory->where);
   o.memory = memory.get();
   o.word[0] = reinterpret_cast<std::uintptr_t>(memory.data());
   std::int64_t step = 1;
-  for (int d = o.rank - 1; d >= 0; --d) o.strides[d] = (o.reduced >> d & 1) != 0 ? 0 : step, step *= o.extents[d];
+  for (int d = o.rank - 1; d >= 0; --d) {
+    o.strides[d] = (o.reduced >> d & 1) != 0 ? 0 : step;
+    step *= o.extents[d];
+  }
   return o;
 }
 
@@ -77,7 +82,8 @@ void prepared::write_aside(std::uint32_t outputs, std::vector<late_copy>& copies
 }
 
 bool prepared::reads_memory_of(const operand& target) const {
-  return std::any_of(operands_.begin(), operands_.begin() + code_->inputs, [&](const operand& o) { return o.memory != nullptr && o.memory == target.memory; });
+  return std::any_of(operands_.begin(), operands_.begin() + code_->inputs,
+                     [&](const operand& o) { return o.memory != nullptr && o.memory == target.memory; });
 }
 
 void prepared::assign_all(prepared* passes, int count, std::vector<late_copy>& copies) {
@@ -87,7 +93,9 @@ void prepared::assign_all(prepared* passes, int count, std::vector<late_copy>& c
     std::uint32_t aside = 0;
     for (int i = 0; i < outputs; ++i) {
       const operand& target = p->operands_[static_cast<std::size_t>(inputs + i)];
-      const bool read_later = !target.intermediate && std::any_of(p + 1, passes + count, [&](const prepared& later) { return later.reads_memory_of(target); });
+      const bool read_later = !target.intermediate && std::any_of(p + 1, passes + count, [&](const prepared& later) {
+        return later.reads_memory_of(target);
+      });
       if (read_later || (overlaps_itself && is_written_by_elements(target))) aside |= 1u << i;
     }
     if (aside != 0) p->write_aside(aside, copies);
@@ -112,15 +120,18 @@ void statement::copy(const operand& from, const operand& to, const pass_view& pa
 void statement::assign() { prepared::assign_all(passes_.data(), static_cast<int>(passes_.size()), copies_); }
 
 void prepared::require_disjoint_from(const operand& other) const {
-  for (auto mine = operands_.begin() + code_->inputs; mine != operands_.end(); ++mine) require_disjoint(*mine, other, code_->pass.view);
+  for (auto mine = operands_.begin() + code_->inputs; mine != operands_.end(); ++mine)
+    require_disjoint(*mine, other, code_->pass.view);
 }
 void prepared::require_disjoint_from(const prepared& other) const {
-  for (auto theirs = other.operands_.begin() + other.code_->inputs; theirs != other.operands_.end(); ++theirs) require_disjoint_from(*theirs);
+  for (auto theirs = other.operands_.begin() + other.code_->inputs; theirs != other.operands_.end(); ++theirs)
+    require_disjoint_from(*theirs);
 }
 
 void prepared::require_in_place() const {
   if (overlaps(operands_.data(), code_->inputs, code_->outputs(), space_))
-    raise<shape_error>("a loop's variables overlap each other or its parameters: " + spell_pass(code_->pass.view, operands_.data()));
+    raise<shape_error>("a loop's variables overlap each other or its parameters: " +
+                       spell_pass(code_->pass.view, operands_.data()));
 }
 
 void prepared::run(const std::uint64_t* recorded, const bool* stop) {
@@ -136,8 +147,10 @@ void require_one_space(const operand* all, const operand_range* ranges, int coun
     geometry& g = i == 0 ? first : other;
     lay_out(g, all + ranges[i].first, ranges[i].count, 0, 1, pass_view{});
     const auto reduced = [&](int k) { return ranges[k].reduced.axes & ((1u << first.shape_rank) - 1); };
-    if (i > 0 && (g.shape_rank != first.shape_rank || !std::equal(g.shape, g.shape + g.shape_rank, first.shape) || reduced(i) != reduced(0)))
-      raise<shape_error>("reductions beside arrays, over another index space: assign them apart from each other: " + spell_pass(pass, all));
+    if (i > 0 && (g.shape_rank != first.shape_rank || !std::equal(g.shape, g.shape + g.shape_rank, first.shape) ||
+                  reduced(i) != reduced(0)))
+      raise<shape_error>("reductions beside arrays, over another index space: assign them apart from each other: " +
+                         spell_pass(pass, all));
   }
 }
 
@@ -149,8 +162,8 @@ void require_same_elements(const char* function, const operand* first, int first
   const int rank = std::min(a.shape_rank, b.shape_rank);
   for (int d = 0; d < rank; ++d) same = same && a.shape[a.shape_rank - 1 - d] == b.shape[b.shape_rank - 1 - d];
   if (!same)
-    raise<shape_error>(std::string(function) + " of shapes " + spell_shape(a.shape, a.shape_rank) + " and " + spell_shape(b.shape, b.shape_rank) +
-                       ": it multiplies element with element and stretches neither");
+    raise<shape_error>(std::string(function) + " of shapes " + spell_shape(a.shape, a.shape_rank) + " and " +
+                       spell_shape(b.shape, b.shape_rank) + ": it multiplies element with element and stretches neither");
 }
 
 void require_distinct(const void* const* targets, int count) {
@@ -158,11 +171,13 @@ void require_distinct(const void* const* targets, int count) {
     if (std::find(targets, targets + i, targets[i]) != targets + i) raise<shape_error>("a target stands twice in one statement");
 }
 
-void shape_target(std::int64_t* extents, int rank, const geometry& g, std::uint32_t reduced, const pass_view& pass, const operand* all) {
+void shape_target(std::int64_t* extents, int rank, const geometry& g, std::uint32_t reduced, const pass_view& pass,
+                  const operand* all) {
   int kept = 0;
   for (int d = 0; d < g.shape_rank; ++d) kept += (reduced >> d & 1) != 0 ? 0 : 1;
   if (rank != kept && rank != g.shape_rank)
-    raise<shape_error>("an array of rank " + std::to_string(rank) + " without memory cannot take shape " + spell_shape(g.shape, g.shape_rank) + ": " + spell_pass(pass, all));
+    raise<shape_error>("an array of rank " + std::to_string(rank) + " without memory cannot take shape " +
+                       spell_shape(g.shape, g.shape_rank) + ": " + spell_pass(pass, all));
   for (int d = 0; d < g.shape_rank; ++d) {
     const bool is_reduced = (reduced >> d & 1) != 0;
     if (!is_reduced || rank == g.shape_rank) *extents++ = is_reduced ? 1 : g.shape[d];
@@ -171,19 +186,22 @@ void shape_target(std::int64_t* extents, int rank, const geometry& g, std::uint3
 
 operand position_operand() {
   operand o;
-  o.kind = operand_kind::position, o.type = dtype::int64;
+  o.kind = operand_kind::position;
+  o.type = dtype::int64;
   return o;
 }
 
 void lie_along(operand& result, const reduction_axes& reduction) {
   const operand own = result;
   const bool keeps_axes = own.rank == reduction.rank;
-  result.kind = operand_kind::result, result.reduced = reduction.axes;
+  result.kind = operand_kind::result;
+  result.reduced = reduction.axes;
   result.rank = own.rank == 0 ? 0 : reduction.rank;
   for (int d = 0, k = 0; d < result.rank; ++d) {
     const bool reduced = (reduction.axes >> d & 1) != 0;
     if (reduced && keeps_axes && own.extents[d] != 1)
-      raise<shape_error>("a reduction that keeps its axes has extent 1 along axis " + std::to_string(d) + " and cannot be assigned to shape " + spell_shape(own.extents, own.rank));
+      raise<shape_error>("a reduction that keeps its axes has extent 1 along axis " + std::to_string(d) +
+                         " and cannot be assigned to shape " + spell_shape(own.extents, own.rank));
     result.extents[d] = reduced ? 1 : own.extents[keeps_axes ? d : k];
     result.strides[d] = reduced ? 0 : own.strides[keeps_axes ? d : k];
     k += reduced ? 0 : 1;

@@ -15,13 +15,15 @@ namespace dsl::detail {
 
 namespace {
 
-// Largest strides of the target first, so that what is written is contiguous; its order says nothing where all elements are one row.
+// Largest strides of the target first, so that what is written is contiguous; its order says nothing where all elements are one
+// row.
 int order_dimensions(const geometry& g, const operand& target, int axis, int (&order)[max_rank]) {
   int rank = 0;
   for (int d = 0; d < g.shape_rank; ++d) {
     if (g.shape[d] == 1 && d != axis) continue;
     int at = rank++;
-    for (; axis >= 0 && at > 0 && std::abs(target.strides[order[at - 1]]) < std::abs(target.strides[d]); --at) order[at] = order[at - 1];
+    for (; axis >= 0 && at > 0 && std::abs(target.strides[order[at - 1]]) < std::abs(target.strides[d]); --at)
+      order[at] = order[at - 1];
     order[at] = d;
   }
   return rank;
@@ -52,7 +54,10 @@ void lay_out_scan(scan_space& s, const scan_code& code, const operand* operands,
   int order[max_rank];
   const int rank = order_dimensions(g, operands[code.inputs], axis, order);
   const auto places = merge_dimensions(g, count, order, rank, axis < 0 ? 0 : 1u << axis);
-  if (g.rank == 0) g.rank = 1, g.extents[0] = 1;
+  if (g.rank == 0) {
+    g.rank = 1;
+    g.extents[0] = 1;
+  }
   s.row = axis < 0 ? g.elements : g.shape[axis];
   s.columns = false;
   if (axis >= 0) {
@@ -64,7 +69,10 @@ void lay_out_scan(scan_space& s, const scan_code& code, const operand* operands,
     else if (s.columns) move_dimension(g, count, place, last - 1);
   }
   g.linear = !s.columns && is_linear(g, operands, count);
-  if (g.linear) g.rank = 1, g.extents[0] = g.elements;
+  if (g.linear) {
+    g.rank = 1;
+    g.extents[0] = g.elements;
+  }
   for (int k = 0; k < count; ++k) {
     if (g.linear && has_elements(operands[k])) g.layouts[k].strides[0] = 1;
     g.layouts[k].how = is_wide(g, operands[k], g.layouts[k], code.lanes) ? access::wide : access::elements;
@@ -77,7 +85,10 @@ void run_in_place(const scan_code& code, const operand* operands, const scan_spa
   const stream on = stream::current(s.space.where);
   use_operands(operands, code.inputs, 1, on);
   scan_parameters parameters{};
-  parameters.row = s.row, parameters.init = request.init, parameters.has_init = request.has_init, parameters.exclusive = request.exclusive;
+  parameters.row = s.row;
+  parameters.init = request.init;
+  parameters.has_init = request.has_init;
+  parameters.exclusive = request.exclusive;
   executor::of(s.space.where).run_scan(code, operands, s, parameters, on);
 }
 
@@ -90,10 +101,15 @@ void run_scan(const scan_code& code, const operand* operands, const scan_request
   if (!overlaps(operands, code.inputs, 1, s.space)) return run_in_place(code, operands, s, request);
   std::vector<operand> by_way(operands, operands + code.inputs + 1);
   operand& temporary = by_way.back();
-  const buffer_ref memory = buffer_ref::allocate(static_cast<std::size_t>(s.space.elements * size_of(temporary.type)), s.space.where);
-  temporary.memory = memory.get(), temporary.word[0] = reinterpret_cast<std::uintptr_t>(memory.data());
+  const buffer_ref memory =
+      buffer_ref::allocate(static_cast<std::size_t>(s.space.elements * size_of(temporary.type)), s.space.where);
+  temporary.memory = memory.get();
+  temporary.word[0] = reinterpret_cast<std::uintptr_t>(memory.data());
   std::int64_t step = 1;
-  for (int d = temporary.rank - 1; d >= 0; --d) temporary.strides[d] = step, step *= temporary.extents[d];
+  for (int d = temporary.rank - 1; d >= 0; --d) {
+    temporary.strides[d] = step;
+    step *= temporary.extents[d];
+  }
   lay_out_scan(s, code, by_way.data(), request.axis);
   run_in_place(code, by_way.data(), s, request);
   const operand from_to[] = {temporary, operands[code.inputs]};
@@ -116,7 +132,11 @@ void fit_scan_target(operand& target, const std::int64_t* shape, int rank, bool 
   if (!flat) return;
   std::int64_t step = target.strides[0];
   target.rank = rank;
-  for (int d = rank - 1; d >= 0; --d) target.extents[d] = shape[d], target.strides[d] = step, step *= shape[d];
+  for (int d = rank - 1; d >= 0; --d) {
+    target.extents[d] = shape[d];
+    target.strides[d] = step;
+    step *= shape[d];
+  }
 }
 
 }  // namespace dsl::detail

@@ -83,7 +83,9 @@ class stream_scratch final : public stream_attachment {
 
 workspace scratch_of(const stream& on, std::size_t bytes) {
   stream_state& s = stream_state::of(on);
-  const auto split = [](void* memory) { return workspace{static_cast<char*>(memory) + ticket_bytes, static_cast<unsigned*>(memory)}; };
+  const auto split = [](void* memory) {
+    return workspace{static_cast<char*>(memory) + ticket_bytes, static_cast<unsigned*>(memory)};
+  };
   if (s.is_captured()) {
     buffer_ref own = buffer_ref::allocate(ticket_bytes + bytes, s.where());
     set_zero(s, own.data(), ticket_bytes);

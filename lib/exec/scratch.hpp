@@ -1,5 +1,6 @@
-// Memory in which the blocks of a kernel tell each other what they have computed. A stream's kernels use the stream's own, one after
-// another; of a stream that is captured into a graph of the program's, a launch has memory of its own, to be kept until it is queued.
+// Memory in which the blocks of a kernel tell each other what they have computed. A stream's kernels use the stream's own, one
+// after another; of a stream that is captured into a graph of the program's, a launch has memory of its own, to be kept until it
+// is queued.
 #pragma once
 
 #include <dsl/mem/buffer.hpp>
@@ -16,8 +17,8 @@ inline constexpr std::size_t max_tickets = 1 << 14;
 /// For `bytes` of partial results.
 workspace scratch_of(const stream& on, std::size_t bytes);
 
-/// Where the blocks of one kernel tell each other their sums, and the number that stands for their first step: none of the numbers that
-/// the next `steps` ones take is there.
+/// Where the blocks of one kernel tell each other their sums, and the number that stands for their first step: none of the
+/// numbers that the next `steps` ones take is there.
 struct exchange_cells {
   void* cells;
   unsigned epoch;

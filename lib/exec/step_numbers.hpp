@@ -5,8 +5,8 @@
 
 namespace dsl::detail {
 
-/// Numbers that stand for steps where sums of earlier steps may still lie. None is 0, which cleared memory holds, and none comes twice
-/// until the memory has been cleared.
+/// Numbers that stand for steps where sums of earlier steps may still lie. None is 0, which cleared memory holds, and none comes
+/// twice until the memory has been cleared.
 class step_numbers {
  public:
   /// Whether the memory has to be cleared before so many more.

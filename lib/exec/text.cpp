@@ -82,9 +82,18 @@ class speller {
     const bool shifted = code == op::neighbour;
     if (shifted) text_ += "shift(";
     if (letter < 26) text_ += static_cast<char>('a' + letter);
-    else text_ += "x", text_ += std::to_string(letter);
-    if (operands_ != nullptr && operands_[number].member != nullptr) text_ += ".", text_ += operands_[number].member;
-    if (shifted && operands_ != nullptr) text_ += ", ", text_ += std::to_string(operands_[number].distance);
+    else {
+      text_ += "x";
+      text_ += std::to_string(letter);
+    }
+    if (operands_ != nullptr && operands_[number].member != nullptr) {
+      text_ += ".";
+      text_ += operands_[number].member;
+    }
+    if (shifted && operands_ != nullptr) {
+      text_ += ", ";
+      text_ += std::to_string(operands_[number].distance);
+    }
     if (shifted) text_ += ")";
   }
   void number(double v) {
@@ -96,7 +105,11 @@ class speller {
     if (kind_of(type) == kind::complex) {
       const auto z = type == dtype::complex64 ? math::convert<complex_value<double>>(from_bits<complex_value<float>>(bits))
                                               : from_literal<complex_value<double>>({bits, second});
-      text_ += '(', number(z.re), text_ += z.im < 0 ? " - " : " + ", number(z.im < 0 ? -z.im : z.im), text_ += "i)";
+      text_ += '(';
+      number(z.re);
+      text_ += z.im < 0 ? " - " : " + ";
+      number(z.im < 0 ? -z.im : z.im);
+      text_ += "i)";
     } else if (kind_of(type) == kind::real) {
       number(type == dtype::float64 ? from_bits<double>(bits) : static_cast<double>(from_bits<float>(bits)));
     } else if (type == dtype::boolean) {
@@ -122,7 +135,9 @@ class speller {
     } else if (h.code() == op::constant) {
       literal_of(h.type(), payload);
     } else if (h.code() == op::result) {
-      text_ += "f", text_ += std::to_string(payload >> 16 & 0xffff), text_ += "(...)";
+      text_ += "f";
+      text_ += std::to_string(payload >> 16 & 0xffff);
+      text_ += "(...)";
     } else if (h.code() == op::convert && is_scalar(reference::of(payload, 0))) {
       spell(reference::of(payload, 0), outer);
     } else if (h.code() == op::convert) {

@@ -27,7 +27,9 @@ class host_executor final : public executor {
     run_on_host({pass.code(), compiled(pass), pass.operands(), pass.space(), recorded});
   }
 
-  loop_support supports(const loop& of) const override { return {of.compiled().stop < 0 && of.space().elements > 1, false, false, {}}; }
+  loop_support supports(const loop& of) const override {
+    return {of.compiled().stop < 0 && of.space().elements > 1, false, false, {}};
+  }
   loop_plan plan_loop(const loop& of, strategy how) const override {
     compiled(of);
     loop_plan p{plan_of(of), how, {}};
@@ -46,7 +48,8 @@ class host_executor final : public executor {
     p.along_columns = s.columns;
     return p;
   }
-  void run_scan(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters, const stream&) const override {
+  void run_scan(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters,
+                const stream&) const override {
     compiled_for(s.space.where, code.host, nullptr, code.view, operands);
     scan_on_host(code, operands, s, parameters);
   }

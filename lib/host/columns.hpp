@@ -13,7 +13,9 @@
 
 namespace dsl::detail {
 
-struct free_memory { void operator()(unsigned char* p) const { std::free(p); } };
+struct free_memory {
+  void operator()(unsigned char* p) const { std::free(p); }
+};
 using host_memory = std::unique_ptr<unsigned char, free_memory>;
 
 inline host_memory allocate_host_memory(std::size_t bytes) {
@@ -32,11 +34,15 @@ inline int padded_block(int valid) { return std::max(64, (valid + 63) / 64 * 64)
 inline bool is_direct(const operand& o, const operand_layout& w, const geometry& g) {
   std::int64_t step = 1;
   bool direct = o.kind == operand_kind::array;
-  for (int d = g.rank - 1; d >= 0; --d) direct = direct && (w.strides[d] == step || g.extents[d] == 1), step *= g.extents[d];
+  for (int d = g.rank - 1; d >= 0; --d) {
+    direct = direct && (w.strides[d] == step || g.extents[d] == 1);
+    step *= g.extents[d];
+  }
   return direct;
 }
 inline unsigned char* direct_address(const operand& o, std::int64_t first) {
-  return reinterpret_cast<unsigned char*>(o.word[0]) + static_cast<std::size_t>(first) * static_cast<std::size_t>(size_of(o.type));
+  return reinterpret_cast<unsigned char*>(o.word[0]) +
+         static_cast<std::size_t>(first) * static_cast<std::size_t>(size_of(o.type));
 }
 
 /// Whether positions among the elements of a result follow each other as those lie in the index space.
@@ -44,14 +50,21 @@ inline bool counts_on(const operand_layout& w, const geometry& g) {
   std::int64_t step = 1;
   bool counts = true;
   for (int d = g.rank - 1; d >= 0; --d)
-    if ((g.kept >> d & 1) == 0) counts = counts && (w.strides[d] == step || g.extents[d] == 1), step *= g.extents[d];
+    if ((g.kept >> d & 1) == 0) {
+      counts = counts && (w.strides[d] == step || g.extents[d] == 1);
+      step *= g.extents[d];
+    }
   return counts;
 }
 
 class input_columns {
  public:
   input_columns(const operand* operands, int count, const geometry& space)
-      : operands_(operands), count_(count), space_(space), place_(space), columns_(allocate_columns(static_cast<std::size_t>(count))) {
+      : operands_(operands),
+        count_(count),
+        space_(space),
+        place_(space),
+        columns_(allocate_columns(static_cast<std::size_t>(count))) {
     std::memset(columns_.get(), 0, column_bytes * static_cast<std::size_t>(count));
     for (int k = 0; k < count; ++k) {
       const operand& o = operands[k];
@@ -78,7 +91,8 @@ class input_columns {
     for (int k = 0; k < count_; ++k)
       if (direct_[k]) at_[k] = direct_address(operands_[k], first);
   }
-  /// Whether the same holds for the elements of one result, with positions that count on from the first one's; and if there are any.
+  /// Whether the same holds for the elements of one result, with positions that count on from the first one's; and if there are
+  /// any.
   bool is_in_a_row() const { return in_a_row_; }
   bool counts() const { return counts_; }
   void read_in_a_row(std::int64_t first) {
@@ -86,7 +100,10 @@ class input_columns {
     if (!counts_) return;
     place_.move_to(first);
     for (int k = 0; k < count_; ++k)
-      if (operands_[k].kind == operand_kind::position) gather(column(k), operands_[k], space_, space_.layouts[k], place_, 1), at_[k] = column(k);
+      if (operands_[k].kind == operand_kind::position) {
+        gather(column(k), operands_[k], space_, space_.layouts[k], place_, 1);
+        at_[k] = column(k);
+      }
   }
 
   /// Elements first .. first + valid of every operand.

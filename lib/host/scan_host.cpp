@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "exec/scan.hpp"
 #include "host/columns.hpp"
 #include "host/host.hpp"
-#include "exec/scan.hpp"
 
 namespace dsl::detail {
 
@@ -23,7 +23,11 @@ host_memory zeros(std::size_t bytes) {
 class block_of_elements {
  public:
   block_of_elements(const scan_code& code, const operand* operands, const geometry& g)
-      : code_(code), target_(operands[code.inputs]), space_(g), inputs_(operands, code.inputs, g), columns_(allocate_columns(2)) {}
+      : code_(code),
+        target_(operands[code.inputs]),
+        space_(g),
+        inputs_(operands, code.inputs, g),
+        columns_(allocate_columns(2)) {}
 
   const unsigned char* evaluate(std::int64_t first, std::int64_t count) {
     inputs_.read(first, static_cast<int>(count));
@@ -34,7 +38,9 @@ class block_of_elements {
 
   unsigned char* results() const { return columns_.get() + column_bytes; }
   /// To the elements that were evaluated last.
-  void write(std::int64_t count) const { scatter(results(), target_, space_, space_.layouts[code_.inputs], inputs_.place(), count); }
+  void write(std::int64_t count) const {
+    scatter(results(), target_, space_, space_.layouts[code_.inputs], inputs_.place(), count);
+  }
 
  private:
   const scan_code& code_;
@@ -49,8 +55,8 @@ void for_each(std::int64_t count, const Task& task) {
   tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, count), task);
 }
 
-// What values that follow each other come to, each `bytes` long. They are joined one after another in groups of 16, these in groups of 16
-// again and so on: few are joined one after another, however many there are.
+// What values that follow each other come to, each `bytes` long. They are joined one after another in groups of 16, these in
+// groups of 16 again and so on: few are joined one after another, however many there are.
 class running_total {
  public:
   explicit running_total(std::size_t bytes) : bytes_(bytes), memory_(zeros(bytes * (levels + 1))) {}
@@ -106,7 +112,8 @@ static_assert(scan_run == 1 << 4);
 // Rows follow each other, and chunks of elements may begin anywhere in them.
 void scan_rows_on_host(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters) {
   const std::int64_t elements = s.space.elements, chunks = (elements + chunk_elements - 1) / chunk_elements;
-  const auto value_size = static_cast<std::size_t>(code.value_bytes), target_size = static_cast<std::size_t>(size_of(code.target));
+  const auto value_size = static_cast<std::size_t>(code.value_bytes),
+             target_size = static_cast<std::size_t>(size_of(code.target));
   const auto segment_size = static_cast<std::size_t>(code.host->segment_bytes);
   const host_memory segments = zeros(segment_size * static_cast<std::size_t>(chunks)), none = zeros(segment_size);
   const auto before = [&](std::int64_t chunk) { return segments.get() + segment_size * static_cast<std::size_t>(chunk); };
@@ -151,19 +158,25 @@ void scan_rows_on_host(const scan_code& code, const operand* operands, const sca
 }
 
 // Columns side by side, up to host_block of them in a strip. Narrow ones are evaluated many rows at a time.
-void scan_columns_on_host(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters) {
+void scan_columns_on_host(const scan_code& code, const operand* operands, const scan_space& s,
+                          const scan_parameters& parameters) {
   const std::int64_t across = s.space.extents[s.space.rank - 1], rows = s.row, outer = s.space.elements / across / rows;
   const std::int64_t strips = (across + host_block - 1) / host_block, width = std::min<std::int64_t>(across, host_block);
   const std::int64_t at_once = strips == 1 ? host_block / width : 1;
   constexpr std::int64_t enough = 64;  // strips, for any number of threads
   const std::int64_t chunk_rows = outer * strips >= enough ? rows : std::max(at_once, chunk_elements / width);
   const std::int64_t chunks = (rows + chunk_rows - 1) / chunk_rows;
-  const auto value_size = static_cast<std::size_t>(code.value_bytes), target_size = static_cast<std::size_t>(size_of(code.target));
+  const auto value_size = static_cast<std::size_t>(code.value_bytes),
+             target_size = static_cast<std::size_t>(size_of(code.target));
   const std::size_t strip_bytes = value_size * static_cast<std::size_t>(width);
   const host_memory values = zeros(strip_bytes * static_cast<std::size_t>(outer * strips * chunks));
-  const auto before = [&](std::int64_t column_strip, std::int64_t chunk) { return values.get() + strip_bytes * static_cast<std::size_t>(column_strip * chunks + chunk); };
+  const auto before = [&](std::int64_t column_strip, std::int64_t chunk) {
+    return values.get() + strip_bytes * static_cast<std::size_t>(column_strip * chunks + chunk);
+  };
 
-  const auto columns_of = [&](std::int64_t column_strip) { return std::min<std::int64_t>(host_block, across - column_strip % strips * host_block); };
+  const auto columns_of = [&](std::int64_t column_strip) {
+    return std::min<std::int64_t>(host_block, across - column_strip % strips * host_block);
+  };
   const auto joining = [&](std::int64_t column_strip) {
     return [&code, count = columns_of(column_strip)](void* to, const void* from) { code.host->join_values(to, from, count); };
   };
@@ -183,7 +196,8 @@ void scan_columns_on_host(const scan_code& code, const operand* operands, const 
             const auto done = static_cast<std::size_t>(k * count);
             unsigned char* const y = last ? block.results() + done * target_size : nullptr;
             if (last && values.is_new()) earlier = values.all(before_chunk, join, 1);
-            code.host->columns(parameters, x + done * value_size, count, row + k == 0, earlier, values.is_new(), values.latest(), y);
+            code.host->columns(parameters, x + done * value_size, count, row + k == 0, earlier, values.is_new(), values.latest(),
+                               y);
             values.added(join);
           }
           if (last) block.write(together * count);

@@ -16,8 +16,8 @@ using word4 [[gnu::may_alias]] = std::uint32_t;
 using word8 [[gnu::may_alias]] = std::uint64_t;
 struct [[gnu::may_alias]] word16 { std::uint64_t first, second; };
 
-// `rows` rows of `count` elements each. Rows of what is strided are `row_step` elements apart, their elements `step`; the others lie one
-// behind the other.
+// `rows` rows of `count` elements each. Rows of what is strided are `row_step` elements apart, their elements `step`; the others
+// lie one behind the other.
 struct run_of_rows { std::int64_t rows, row_step, count, step; };
 using move_function = void (*)(void* to, const void* from, const run_of_rows&);
 
@@ -42,7 +42,9 @@ struct mover {
   DSL_DETAIL_TARGET("sse2") static void v2(void* to, const void* from, const run_of_rows& r) { run(to, from, r); }
 #if DSL_DETAIL_X86_LEVELS
   DSL_DETAIL_TARGET("arch=x86-64-v3") static void v3(void* to, const void* from, const run_of_rows& r) { run(to, from, r); }
-  DSL_DETAIL_TARGET("arch=x86-64-v4,prefer-vector-width=512") static void v4(void* to, const void* from, const run_of_rows& r) { run(to, from, r); }
+  DSL_DETAIL_TARGET("arch=x86-64-v4,prefer-vector-width=512") static void v4(void* to, const void* from, const run_of_rows& r) {
+    run(to, from, r);
+  }
   static constexpr move_function level[] = {&v2, &v3, &v4};
 #else
   static constexpr move_function level[] = {&v2, &v2, &v2};
@@ -90,26 +92,34 @@ move_function unpacker(std::size_t size, std::int64_t step) {
   }
 }
 
-// Calls each(done, at, offset, run) for `count` elements from a place on: as many whole rows of the innermost dimension as there are
-// along the second one, or a part of a row. `at` is where they begin, `offset` where that lies.
+// Calls each(done, at, offset, run) for `count` elements from a place on: as many whole rows of the innermost dimension as there
+// are along the second one, or a part of a row. `at` is where they begin, `offset` where that lies.
 template <class Each>
-void for_rows(const geometry& g, const operand_layout& w, const block_place& place, std::int64_t count, bool row_by_row, const Each& each) {
+void for_rows(const geometry& g, const operand_layout& w, const block_place& place, std::int64_t count, bool row_by_row,
+              const Each& each) {
   const int last = g.rank - 1;
   const std::int64_t inner = last >= 0 ? g.extents[last] : 1, step = last >= 0 ? w.strides[last] : 0;
   std::int64_t at[max_rank] = {}, offset = 0;
-  for (int d = 0; d < last; ++d) at[d] = place.at()[d], offset += at[d] * w.strides[d];
+  for (int d = 0; d < last; ++d) {
+    at[d] = place.at()[d];
+    offset += at[d] * w.strides[d];
+  }
   std::int64_t& x = at[std::max(last, 0)];
   x = place.at()[std::max(last, 0)];
   for (std::int64_t done = 0; done < count;) {
     std::int64_t rows = 1, run = std::min(inner - x, count - done);
-    if (x == 0 && run == inner && last > 0 && !row_by_row) rows = std::min((count - done) / inner, g.extents[last - 1] - at[last - 1]);
+    if (x == 0 && run == inner && last > 0 && !row_by_row)
+      rows = std::min((count - done) / inner, g.extents[last - 1] - at[last - 1]);
     each(done, at, offset + x * step, run_of_rows{rows, last > 0 ? w.strides[last - 1] : 0, run, step});
-    done += rows * run, x = 0;
+    done += rows * run;
+    x = 0;
     if (done >= count || last == 0) continue;
-    at[last - 1] += rows, offset += rows * w.strides[last - 1];
+    at[last - 1] += rows;
+    offset += rows * w.strides[last - 1];
     for (int d = last - 1; d > 0 && at[d] == g.extents[d]; --d) {
       offset += w.strides[d - 1] - at[d] * w.strides[d];
-      at[d] = 0, ++at[d - 1];
+      at[d] = 0;
+      ++at[d - 1];
     }
   }
 }
@@ -122,11 +132,13 @@ std::int64_t moved(const operand& o, const geometry& g, const operand_layout& w,
 }
 
 // Neighbours along the innermost dimension: those that are there, and those beyond either end.
-void gather_along(unsigned char* column, const operand& o, const geometry& g, const operand_layout& w, const unsigned char* row, std::int64_t x, std::int64_t count) {
+void gather_along(unsigned char* column, const operand& o, const geometry& g, const operand_layout& w, const unsigned char* row,
+                  std::int64_t x, std::int64_t count) {
   const auto size = static_cast<std::int64_t>(size_of(o.type));
   const std::int64_t n = g.extents[w.axis], step = w.strides[w.axis], end = x + count;
   const auto copy = [&](std::int64_t to, std::int64_t from, std::int64_t by, std::int64_t elements) {
-    if (elements > 0) packer(static_cast<std::size_t>(size), by)(column + (to - x) * size, row + from * step * size, {1, 0, elements, by});
+    if (elements > 0)
+      packer(static_cast<std::size_t>(size), by)(column + (to - x) * size, row + from * step * size, {1, 0, elements, by});
   };
   const auto beyond = [&](std::int64_t begin, std::int64_t to) {
     if (begin >= to) return;
@@ -143,24 +155,30 @@ void gather_along(unsigned char* column, const operand& o, const geometry& g, co
   beyond(until, end);
 }
 
-void gather_neighbours(unsigned char* column, const operand& o, const geometry& g, const operand_layout& w, const block_place& place, std::int64_t count) {
+void gather_neighbours(unsigned char* column, const operand& o, const geometry& g, const operand_layout& w,
+                       const block_place& place, std::int64_t count) {
   const auto size = static_cast<std::int64_t>(size_of(o.type));
   const int last = g.rank - 1;
   const move_function move = packer(static_cast<std::size_t>(size), last >= 0 ? w.strides[last] : 0);
-  for_rows(g, w, place, count, w.axis >= last - 1, [&](std::int64_t done, const std::int64_t* at, std::int64_t offset, const run_of_rows& r) {
-    unsigned char* const to = column + done * size;
-    if (w.axis == last && last >= 0) return gather_along(to, o, g, w, address(o) + (offset - at[last] * r.step) * size, at[last], r.count);
-    const std::int64_t from = moved(o, g, w, w.axis < 0 ? 0 : at[w.axis]);
-    if (from < 0) std::memset(to, 0, static_cast<std::size_t>(r.rows * r.count * size));
-    else move(to, address(o) + (offset + (w.axis < 0 ? 0 : (from - at[w.axis]) * w.strides[w.axis])) * size, r);
-  });
+  for_rows(g, w, place, count, w.axis >= last - 1,
+           [&](std::int64_t done, const std::int64_t* at, std::int64_t offset, const run_of_rows& r) {
+             unsigned char* const to = column + done * size;
+             if (w.axis == last && last >= 0)
+               return gather_along(to, o, g, w, address(o) + (offset - at[last] * r.step) * size, at[last], r.count);
+             const std::int64_t from = moved(o, g, w, w.axis < 0 ? 0 : at[w.axis]);
+             if (from < 0) std::memset(to, 0, static_cast<std::size_t>(r.rows * r.count * size));
+             else move(to, address(o) + (offset + (w.axis < 0 ? 0 : (from - at[w.axis]) * w.strides[w.axis])) * size, r);
+           });
 }
 
 }  // namespace
 
 void block_place::move_to(std::int64_t first) {
   std::int64_t carry = first - first_;
-  if (carry < 0) std::fill_n(at_, max_rank, 0), carry = first;
+  if (carry < 0) {
+    std::fill_n(at_, max_rank, 0);
+    carry = first;
+  }
   first_ = first;
   for (int d = space_.rank - 1; d >= 0 && carry > 0; --d) {
     const std::int64_t at = at_[d] + carry, extent = space_.extents[d];
@@ -169,9 +187,11 @@ void block_place::move_to(std::int64_t first) {
   }
 }
 
-unsigned char* lies_at(const operand& o, const geometry& g, const operand_layout& w, const block_place& place, std::int64_t count) {
+unsigned char* lies_at(const operand& o, const geometry& g, const operand_layout& w, const block_place& place,
+                       std::int64_t count) {
   const int last = g.rank - 1;
-  if (last < 0 || o.kind > operand_kind::neighbour || w.strides[last] != 1 || place.at()[last] + count > g.extents[last]) return nullptr;
+  if (last < 0 || o.kind > operand_kind::neighbour || w.strides[last] != 1 || place.at()[last] + count > g.extents[last])
+    return nullptr;
   std::int64_t offset = 0;
   for (int d = 0; d <= last; ++d) offset += place.at()[d] * w.strides[d];
   if (o.kind == operand_kind::neighbour) {
@@ -182,14 +202,16 @@ unsigned char* lies_at(const operand& o, const geometry& g, const operand_layout
   return reinterpret_cast<unsigned char*>(o.word[0]) + offset * static_cast<std::int64_t>(size_of(o.type));
 }
 
-void gather(unsigned char* column, const operand& o, const geometry& g, const operand_layout& w, const block_place& place, std::int64_t count) {
+void gather(unsigned char* column, const operand& o, const geometry& g, const operand_layout& w, const block_place& place,
+            std::int64_t count) {
   if (o.kind == operand_kind::neighbour) return gather_neighbours(column, o, g, w, place, count);
   if (o.kind == operand_kind::array) {
     const auto size = static_cast<std::int64_t>(size_of(o.type));
     const move_function move = packer(static_cast<std::size_t>(size), g.rank > 0 ? w.strides[g.rank - 1] : 0);
-    return for_rows(g, w, place, count, false, [&](std::int64_t done, const std::int64_t*, std::int64_t offset, const run_of_rows& r) {
-      move(column + done * size, address(o) + offset * size, r);
-    });
+    return for_rows(g, w, place, count, false,
+                    [&](std::int64_t done, const std::int64_t*, std::int64_t offset, const run_of_rows& r) {
+                      move(column + done * size, address(o) + offset * size, r);
+                    });
   }
   const std::int64_t unit = o.kind == operand_kind::address ? o.size : 1, first = static_cast<std::int64_t>(o.word[0]);
   for_rows(g, w, place, count, false, [&](std::int64_t done, const std::int64_t*, std::int64_t offset, const run_of_rows& r) {
@@ -199,7 +221,8 @@ void gather(unsigned char* column, const operand& o, const geometry& g, const op
   });
 }
 
-void scatter(const unsigned char* column, const operand& o, const geometry& g, const operand_layout& w, const block_place& place, std::int64_t count) {
+void scatter(const unsigned char* column, const operand& o, const geometry& g, const operand_layout& w, const block_place& place,
+             std::int64_t count) {
   const auto size = static_cast<std::int64_t>(size_of(o.type));
   const move_function move = unpacker(static_cast<std::size_t>(size), g.rank > 0 ? w.strides[g.rank - 1] : 0);
   for_rows(g, w, place, count, false, [&](std::int64_t done, const std::int64_t*, std::int64_t offset, const run_of_rows& r) {

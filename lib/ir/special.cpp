@@ -1,5 +1,5 @@
-// Functions that the C library lacks, for the host. The simd attribute makes GCC compile each once more for every vector width, and
-// the functions that they call are vector functions there as well.
+// Functions that the C library lacks, for the host. The simd attribute makes GCC compile each once more for every vector width,
+// and the functions that they call are vector functions there as well.
 #include <dsl/ir/special.hpp>
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -22,11 +22,12 @@ DSL_DETAIL_FN double polynomial(const double (&coefficients)[N], double x) {
   return sum;
 }
 
-// erfinv(|x|) to 2e-9. The two ranges and their variables are those of M. Giles, "Approximating the erfinv function" (GPU Computing
-// Gems, 2010); the coefficients are our own.
+// erfinv(|x|) to 2e-9. The two ranges and their variables are those of M. Giles, "Approximating the erfinv function" (GPU
+// Computing Gems, 2010); the coefficients are our own.
 DSL_DETAIL_FN double approximate_erfinv(double x) {
   const double w = -dsl_detail_log((1 - x) * (1 + x));
-  return x * math::select(w < 6, polynomial(erfinv_central, w - 3), polynomial(erfinv_tail, dsl_detail_sqrt(math::select(w < 6, 6.0, w)) - 4));
+  return x * math::select(w < 6, polynomial(erfinv_central, w - 3),
+                          polynomial(erfinv_tail, dsl_detail_sqrt(math::select(w < 6, 6.0, w)) - 4));
 }
 DSL_DETAIL_FN double at_the_ends(double size, double x, double inside) {
   return math::copysign(math::select(size == 1, math::infinity<double>, inside), x);
@@ -39,11 +40,15 @@ DSL_DETAIL_FN double bessel_i0(double x) {
   const double z = small * small / 4;
   double series = 0, slope = 0;
 #pragma GCC unroll 32
-  for (const double c : i0_series) slope = slope * z + series, series = series * z + c;
+  for (const double c : i0_series) {
+    slope = slope * z + series;
+    series = series * z + c;
+  }
   const double upper = math::upper_half(small), rest = small - upper;
   const double missing = (upper * upper / 4 - z) + rest * (small + upper) / 4;
   const bool huge = large > 700;  // e^x overflows before i0(x)
-  const double power = dsl_detail_exp(large - math::select(huge, 64.0, 0.0)) * polynomial(i0_asymptotic, 16 / large - 1) / dsl_detail_sqrt(large);
+  const double power =
+      dsl_detail_exp(large - math::select(huge, 64.0, 0.0)) * polynomial(i0_asymptotic, 16 / large - 1) / dsl_detail_sqrt(large);
   const double far = power * math::select(huge, math::exp_of_64<double>, 1.0);
   return math::select(size > 8, math::select(math::isinf(x), size, far), series + slope * missing);
 }

@@ -30,7 +30,8 @@ std::optional<int> back_end::find(std::string_view wanted) {
   if (wanted == name) return 0;
   if (!traits.is_numbered || !wanted.starts_with(name)) return {};
   const std::string number(wanted.substr(name.size()));
-  const bool is_number = number.size() > 1 && number.size() < 5 && number[0] == ':' && number.find_first_not_of("0123456789", 1) == number.npos;
+  const bool is_number =
+      number.size() > 1 && number.size() < 5 && number[0] == ':' && number.find_first_not_of("0123456789", 1) == number.npos;
   return is_number ? std::optional(std::atoi(number.c_str() + 1)) : std::nullopt;
 }
 

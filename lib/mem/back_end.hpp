@@ -20,8 +20,8 @@ enum class direction : std::uint8_t { to_device, to_host, on_device };
 class kernel_services {
  public:
   /// As the `copy` of two mappings in <dsl/mem/buffer.hpp>.
-  virtual void copy_elements(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from, const void* source, const mapping& elements,
-                             std::size_t size) const = 0;
+  virtual void copy_elements(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from, const void* source,
+                             const mapping& elements, std::size_t size) const = 0;
 
  protected:
   ~kernel_services() = default;
@@ -34,22 +34,24 @@ struct back_end_traits {
   bool is_asynchronous;  ///< work is queued: streams are ordered, and waited for
 };
 
-/// What a kind of devices does at run time, but for kernels, which its executor runs. A device is given by its number among its kind, a
-/// stream by what `create_stream` returned, or null for the device's default stream. What fails throws an error of the library's that
-/// says what was asked for. Where a function does nothing here, that is right for a device that does its work at once.
+/// What a kind of devices does at run time, but for kernels, which its executor runs. A device is given by its number among its
+/// kind, a stream by what `create_stream` returned, or null for the device's default stream. What fails throws an error of the
+/// library's that says what was asked for. Where a function does nothing here, that is right for a device that does its work at
+/// once.
 class back_end {
  public:
   static constexpr int max_kinds = 16, max_devices = 256;
 
-  constexpr back_end(const back_end_traits& traits, kernel_services* kernels, backend kind = {}) : traits(traits), kernels_(kernels), kind_(kind) {}
+  constexpr back_end(const back_end_traits& traits, kernel_services* kernels, backend kind = {})
+      : traits(traits), kernels_(kernels), kind_(kind) {}
   back_end(const back_end&) = delete;
 
   /// The object of a kind: one of the library's own three, or one that was added.
   static back_end& of(backend kind) noexcept { return *table[static_cast<std::size_t>(kind)].load(std::memory_order_acquire); }
   static back_end& of(device where) noexcept { return of(where.kind); }
   static std::vector<back_end*> all();
-  /// Adds a kind, whose object must live until the program ends: `device` and DSL_DEVICE know its names from then on. Throws device_error
-  /// where there are `max_kinds`.
+  /// Adds a kind, whose object must live until the program ends: `device` and DSL_DEVICE know its names from then on. Throws
+  /// device_error where there are `max_kinds`.
   static void add(back_end& made);
 
   const back_end_traits traits;
@@ -60,8 +62,8 @@ class back_end {
 
   // Devices and their names.
 
-  /// The number of the device with this name, which need not be there, and for which the number may be given out now ("cuda:0-3"); none
-  /// if the name is of another kind.
+  /// The number of the device with this name, which need not be there, and for which the number may be given out now
+  /// ("cuda:0-3"); none if the name is of another kind.
   virtual std::optional<int> find(std::string_view name);
   virtual std::string spell(int index) const;
   /// At most `max_devices`.

@@ -16,7 +16,8 @@ buffer_ref buffer_ref::allocate(std::size_t bytes, device where) {
   stream_state& home = stream_state::of(current);
   const std::size_t size = std::max<std::size_t>(bytes, 1);
   void* const data = home.on.allocate(size, home.index, home.native);
-  home.retain(), home.retain();  // as home and as the first writer
+  home.retain();
+  home.retain();  // as home and as the first writer
   buffer_ref ref;
   ref.buffer_ = new buffer{where, data, size, &home, &home};
   return ref;
@@ -74,7 +75,9 @@ namespace {
 // The current stream of a buffer's device, behind what other streams do with the buffer.
 class stream_with {
  public:
-  stream_with(const buffer_ref& memory, bool writes) : current_(stream::current(memory.where())) { use(memory.get(), current_, writes); }
+  stream_with(const buffer_ref& memory, bool writes) : current_(stream::current(memory.where())) {
+    use(memory.get(), current_, writes);
+  }
   stream_state* operator->() const { return &stream_state::of(current_); }
 
  private:
@@ -106,19 +109,24 @@ void download(const buffer_ref& from, const void* origin, const mapping& element
   if (is_contiguous(elements)) return download(from, first, to, bytes);
   mapping in_order = elements;
   std::int64_t step = 1;
-  for (int d = elements.rank - 1; d >= 0; --d) in_order.strides[d] = step, step *= elements.extents[d];
+  for (int d = elements.rank - 1; d >= 0; --d) {
+    in_order.strides[d] = step;
+    step *= elements.extents[d];
+  }
   const buffer_ref packed = buffer_ref::allocate(bytes, from.where());
   copy(packed, packed.data(), in_order, from, first, elements, size);
   download(packed, packed.data(), to, bytes);
 }
 
 host_bytes::host_bytes(std::size_t count, std::size_t size) {
-  if (!__builtin_mul_overflow(count, size, &size_)) data_.reset(static_cast<unsigned char*>(std::malloc(std::max<std::size_t>(size_, 1))));
+  if (!__builtin_mul_overflow(count, size, &size_))
+    data_.reset(static_cast<unsigned char*>(std::malloc(std::max<std::size_t>(size_, 1))));
   if (data_ == nullptr) throw_host_is_full(count, size);
 }
 
 void throw_host_is_full(std::size_t count, std::size_t size) {
-  raise<memory_error>("out of memory on the host: asked for " + spell_bytes(static_cast<double>(count) * static_cast<double>(size)));
+  raise<memory_error>("out of memory on the host: asked for " +
+                      spell_bytes(static_cast<double>(count) * static_cast<double>(size)));
 }
 
 void require_memory(const buffer_ref& owner, const char* function) {
@@ -139,8 +147,8 @@ void copy(const buffer_ref& to, void* at, const buffer_ref& from, const void* so
   s->on.copy(at, source, bytes, direction::on_device, s->index, s->native);
 }
 
-void copy(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from, const void* source, const mapping& elements,
-          std::size_t size) {
+void copy(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from, const void* source,
+          const mapping& elements, std::size_t size) {
   back_end::of(from.where()).kernels().copy_elements(to, at, target, from, source, elements, size);
 }
 

@@ -23,19 +23,22 @@ fs::path trimmed(fs::path folder) {
   return folder == "." ? "" : folder;
 }
 
-// A checkpoint is written beside its folder, and takes its place by two renames. Each folder that has its name is complete; between
-// the two it is the previous one alone that does.
+// A checkpoint is written beside its folder, and takes its place by two renames. Each folder that has its name is complete;
+// between the two it is the previous one alone that does.
 struct places {
   fs::path folder, unfinished, previous;
   explicit places(file_path name) : folder(trimmed(behind_links(trimmed(path_of(name))))) {
     if (!folder.has_filename() || folder.filename() == "..")
       raise<file_error>("\"" + std::string(name.name) + "\": a checkpoint needs the name of a folder of its own");
-    unfinished = folder.string() + ".new", previous = folder.string() + ".previous";
+    unfinished = folder.string() + ".new";
+    previous = folder.string() + ".previous";
   }
 };
 
 // "0.npy", of a struct's member "0.position.npy".
-fs::path variable_file(int number, const char* member) { return std::to_string(number) + (member != nullptr ? std::string(".") + member : "") + ".npy"; }
+fs::path variable_file(int number, const char* member) {
+  return std::to_string(number) + (member != nullptr ? std::string(".") + member : "") + ".npy";
+}
 
 bool is_variable_file(const std::string& file) {
   const std::size_t number = file.find_first_not_of("0123456789");
@@ -50,7 +53,8 @@ void require_checkpoint(const fs::path& folder) {
   if (!fs::is_directory(what)) throw_file_error(folder, "is no folder");
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string file = entry.path().filename();
-    if (!is_checkpoint_file(file) || !fs::is_regular_file(entry.symlink_status())) throw_file_error(folder, "holds " + file + ", which is no checkpoint's: a checkpoint needs a folder of its own");
+    if (!is_checkpoint_file(file) || !fs::is_regular_file(entry.symlink_status()))
+      throw_file_error(folder, "holds " + file + ", which is no checkpoint's: a checkpoint needs a folder of its own");
   }
 }
 void remove_checkpoint(const fs::path& folder) {
@@ -78,7 +82,9 @@ void make_unfinished(const places& at, const fs::path& replaced) {
 void write_checkpoint(const places& at, std::int64_t steps_done, const stored* variables, const char* const* members, int count) {
   const fs::path replaced = replaced_by(at);
   make_unfinished(at, replaced);
-  const auto write = [&](const fs::path& file, const auto&... what) { write_npy(at.unfinished / file, replaced / file, what...); };
+  const auto write = [&](const fs::path& file, const auto&... what) {
+    write_npy(at.unfinished / file, replaced / file, what...);
+  };
   for (int k = 0; k < count; ++k) write(variable_file(k, members[k]), variables[k]);
   write(steps_file, dtype::int64, mapping{}, &steps_done);
   sync_folder(at.unfinished);
@@ -124,7 +130,8 @@ std::vector<npy_file> open_files(file_path folder, const char* const* members, i
   if (!fs::exists(from / steps_file, ignored)) throw_file_error(at.folder, "there is no checkpoint");
   int there = 0;
   for (const auto& entry : fs::directory_iterator(from, ignored)) there += is_variable_file(entry.path().filename()) ? 1 : 0;
-  if (there != variables) throw_file_error(from, "holds " + std::to_string(there) + " variables; asked for: " + std::to_string(variables));
+  if (there != variables)
+    throw_file_error(from, "holds " + std::to_string(there) + " variables; asked for: " + std::to_string(variables));
   std::vector<npy_file> files;
   for (int k = 0; k < variables; ++k) files.emplace_back((from / variable_file(k, members[k])).c_str());
   files.emplace_back((from / steps_file).c_str());

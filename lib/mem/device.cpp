@@ -49,7 +49,8 @@ device::device(const char* name) {
   if (name == nullptr) detail::raise<device_error>("a null pointer for a device's name; valid are " + valid_names());
   for (back_end* const each : back_end::all())
     if (const auto number = each->find(name)) {
-      kind = each->kind(), index = *number;
+      kind = each->kind();
+      index = *number;
       return;
     }
   detail::raise<device_error>("there is no device " + quoted(name) + "; valid are " + valid_names());

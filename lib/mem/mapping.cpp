@@ -42,7 +42,8 @@ void append(mapping& m, std::int64_t extent, std::int64_t stride) {
   m.strides[m.rank++] = stride;
 }
 
-// The elements along an axis from `first`: an axis of at most one element keeps its stride, whose product with the step could overflow.
+// The elements along an axis from `first`: an axis of at most one element keeps its stride, whose product with the step could
+// overflow.
 void append_axis(mapping& m, std::int64_t extent, std::int64_t stride, std::int64_t first, std::int64_t step) {
   if (extent > 0) m.offset += first * stride;
   append(m, extent, extent > 1 ? stride * step : stride);
@@ -94,8 +95,8 @@ mapping subscripted(const mapping& from, const subscript* chosen, int count) {
     } else {
       const std::int64_t index = chosen[d].range.start.at;
       if (index < -extent || index >= extent)
-        raise<index_error>("index " + std::to_string(index) + (index == furthest ? " or more" : "") + " is out of range for axis " + std::to_string(d) + " of extent " +
-                           std::to_string(extent));
+        raise<index_error>("index " + std::to_string(index) + (index == furthest ? " or more" : "") +
+                           " is out of range for axis " + std::to_string(d) + " of extent " + std::to_string(extent));
       to.offset += (index < 0 ? index + extent : index) * stride;
     }
   }
@@ -143,15 +144,20 @@ mapping reshape(const mapping& from, const std::int64_t* sizes, int rank) {
   for (int d = 0; d < from.rank; ++d) {
     if (from.extents[d] == 1) continue;
     const int last = runs.rank - 1;
-    if (last >= 0 && strides_merge(runs.strides[last], from.strides[d], from.extents[d]))
-      runs.extents[last] *= from.extents[d], runs.strides[last] = from.strides[d];
-    else append(runs, from.extents[d], from.strides[d]);
+    if (last >= 0 && strides_merge(runs.strides[last], from.strides[d], from.extents[d])) {
+      runs.extents[last] *= from.extents[d];
+      runs.strides[last] = from.strides[d];
+    } else append(runs, from.extents[d], from.strides[d]);
   }
   std::int64_t left = 1, stride = 1;
   for (int d = rank - 1; d >= 0; --d) {
-    if (elements != 0 && to.extents[d] != 1 && left == 1) left = runs.extents[--runs.rank], stride = runs.strides[runs.rank];
+    if (elements != 0 && to.extents[d] != 1 && left == 1) {
+      left = runs.extents[--runs.rank];
+      stride = runs.strides[runs.rank];
+    }
     to.strides[d] = stride;
-    if (elements != 0 && left % to.extents[d] != 0) fail("its elements do not lie in an order that allows it without a copy (dsl::eval makes one)");
+    if (elements != 0 && left % to.extents[d] != 0)
+      fail("its elements do not lie in an order that allows it without a copy (dsl::eval makes one)");
     if (elements != 0) left /= to.extents[d];
     if (elements == 0 || left > 1) stride *= to.extents[d];  // where a run ends, the product may be no number
   }
@@ -217,7 +223,10 @@ mapping expand_dims(const mapping& from, const int* axes, int count) {
   mapping to{0, {}, {}, from.offset};
   for (int d = 0, source = 0; d < rank; ++d) {
     if (added.is[d]) append(to, 1, 0);
-    else append(to, from.extents[source], from.strides[source]), ++source;
+    else {
+      append(to, from.extents[source], from.strides[source]);
+      ++source;
+    }
   }
   return to;
 }
@@ -253,7 +262,8 @@ std::int64_t count_steps(double start, double stop, double step) {
 }
 std::int64_t count_steps(std::int64_t start, std::int64_t stop, std::int64_t step) {
   require_step(step == 0);
-  const auto low = static_cast<std::uint64_t>(start), high = static_cast<std::uint64_t>(stop), by = static_cast<std::uint64_t>(step);
+  const auto low = static_cast<std::uint64_t>(start), high = static_cast<std::uint64_t>(stop),
+             by = static_cast<std::uint64_t>(step);
   if (step > 0) return start < stop ? count_between(high - low, by) : 0;
   return stop < start ? count_between(low - high, -by) : 0;
 }
@@ -266,8 +276,10 @@ std::uint32_t bits_of_axes(const int* axes, int count, int rank) {
   std::uint32_t bits = 0;
   for (int i = 0; i < count; ++i) {
     const int axis = axes[i] < 0 ? axes[i] + rank : axes[i];
-    if (axis < 0 || axis >= rank) raise<shape_error>("a reduction along axis " + std::to_string(axes[i]) + ": there are " + std::to_string(rank));
-    if ((bits >> axis & 1) != 0) raise<shape_error>("a reduction along axis " + std::to_string(axes[i]) + ", which is named twice");
+    if (axis < 0 || axis >= rank)
+      raise<shape_error>("a reduction along axis " + std::to_string(axes[i]) + ": there are " + std::to_string(rank));
+    if ((bits >> axis & 1) != 0)
+      raise<shape_error>("a reduction along axis " + std::to_string(axes[i]) + ", which is named twice");
     bits |= 1u << axis;
   }
   return bits;
@@ -289,7 +301,8 @@ std::int64_t element_count(const std::int64_t* sizes, int rank, int element_size
 }
 
 void throw_misplaced_member(std::size_t offset, std::size_t size) {
-  raise<shape_error>("a member of " + std::to_string(size) + " bytes stands " + std::to_string(offset) + " bytes into its struct, which is no multiple: its elements are not aligned");
+  raise<shape_error>("a member of " + std::to_string(size) + " bytes stands " + std::to_string(offset) +
+                     " bytes into its struct, which is no multiple: its elements are not aligned");
 }
 
 void throw_size_mismatch(std::int64_t have, std::int64_t want, const char* what) {

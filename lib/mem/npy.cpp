@@ -23,7 +23,9 @@ namespace dsl::detail {
 namespace fs = std::filesystem;
 
 void throw_file_error(const fs::path& file, const std::string& what) { raise<file_error>(file.string() + ": " + what); }
-void throw_system_error(const fs::path& file, const char* what) { throw_file_error(file, std::string(what) + ": " + std::strerror(errno)); }
+void throw_system_error(const fs::path& file, const char* what) {
+  throw_file_error(file, std::string(what) + ": " + std::strerror(errno));
+}
 
 namespace {
 
@@ -47,14 +49,17 @@ std::string description_of(dtype type) {
   return std::string(size_of(type) == 1 ? "|" : "<") + letter_of(type) + std::to_string(size_of(type));
 }
 
-std::string spell_array(dtype type, const std::int64_t* sizes, int rank) { return std::string(name(type)) + " " + spell_shape(sizes, rank); }
+std::string spell_array(dtype type, const std::int64_t* sizes, int rank) {
+  return std::string(name(type)) + " " + spell_shape(sizes, rank);
+}
 
-// What stands before the elements, to the byte as NumPy writes it: with room for a first extent of 21 digits, and of a length that is a
-// multiple of 64.
+// What stands before the elements, to the byte as NumPy writes it: with room for a first extent of 21 digits, and of a length
+// that is a multiple of 64.
 std::string header_of(dtype type, const mapping& shape) {
   std::string tuple;
   for (int d = 0; d < shape.rank; ++d) tuple += (d > 0 ? ", " : "") + std::to_string(shape.extents[d]);
-  std::string text = "{'descr': '" + description_of(type) + "', 'fortran_order': False, 'shape': (" + tuple + (shape.rank == 1 ? "," : "") + "), }";
+  std::string text = "{'descr': '" + description_of(type) + "', 'fortran_order': False, 'shape': (" + tuple +
+                     (shape.rank == 1 ? "," : "") + "), }";
   if (shape.rank > 0) text.append(21 - std::to_string(shape.extents[0]).size(), ' ');
   text.append(64 - (10 + text.size() + 1) % 64, ' ');
   text += '\n';
@@ -154,7 +159,10 @@ bool parse(const std::string& text, npy_header& to) {
 mapping fortran_order(const mapping& shape) {
   mapping m = shape;
   std::int64_t step = 1;
-  for (int d = 0; d < m.rank; ++d) m.strides[d] = step, step *= m.extents[d];
+  for (int d = 0; d < m.rank; ++d) {
+    m.strides[d] = step;
+    step *= m.extents[d];
+  }
   return m;
 }
 
@@ -166,7 +174,8 @@ void gather(const mapping& from, std::size_t size, const unsigned char* source, 
     for (int d = from.rank - 1; d >= 0; --d) {
       offset += from.strides[d];
       if (++index[d] < from.extents[d]) break;
-      offset -= index[d] * from.strides[d], index[d] = 0;
+      offset -= index[d] * from.strides[d];
+      index[d] = 0;
     }
   }
 }
@@ -174,19 +183,20 @@ void gather(const mapping& from, std::size_t size, const unsigned char* source, 
 constexpr const char* unreadable = "cannot be read";
 constexpr const char* unwritable = "cannot be written";
 
-// False, with errno set and no file left, where it cannot be written and brought to the disk. It takes the permissions of the one that
-// it is to replace, if there is one.
+// False, with errno set and no file left, where it cannot be written and brought to the disk. It takes the permissions of the one
+// that it is to replace, if there is one.
 bool write(const fs::path& file, const fs::path& replaced, dtype type, const mapping& shape, const void* elements) {
   const std::string header = header_of(type, shape);
   const auto size = static_cast<std::size_t>(element_count(shape)) * static_cast<std::size_t>(size_of(type));
-  struct stat before {};
+  struct stat before{};
   const bool replaces = stat(replaced.c_str(), &before) == 0;
   const int handle = open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, replaces ? 0600 : 0666);
   if (handle < 0) return false;
   if (replaces) fchmod(handle, before.st_mode & 07777);  // some file systems have none
   file_handle out(fdopen(handle, "wb"));
   const bool written = std::fwrite(header.data(), 1, header.size(), out.get()) == header.size() &&
-                       std::fwrite(elements, 1, size, out.get()) == size && std::fflush(out.get()) == 0 && fsync(fileno(out.get())) == 0;
+                       std::fwrite(elements, 1, size, out.get()) == size && std::fflush(out.get()) == 0 &&
+                       fsync(fileno(out.get())) == 0;
   if (written && std::fclose(out.release()) == 0) return true;
   const int why = errno;
   std::remove(file.c_str());
@@ -237,7 +247,8 @@ void save_npy(file_path to, const stored& from) {
   static std::atomic<unsigned> count{0};
   const fs::path target = behind_links(path_of(to));
   std::error_code ignored;
-  if (fs::exists(target, ignored) && !fs::is_regular_file(target, ignored)) throw_file_error(target, "is no regular file, and is not replaced by one");
+  if (fs::exists(target, ignored) && !fs::is_regular_file(target, ignored))
+    throw_file_error(target, "is no regular file, and is not replaced by one");
   const fs::path unfinished = target.string() + "." + std::to_string(getpid()) + "-" + std::to_string(count++) + ".new";
   if (!write(unfinished, target, from.type, from.elements, to_host(from).data())) throw_system_error(target, unwritable);
   if (std::rename(unfinished.c_str(), target.c_str()) != 0) {
@@ -286,7 +297,7 @@ void npy_file::contents::set_shape(const std::vector<std::int64_t>& sizes) {
   } catch (const shape_error& e) {
     fail(e.what());
   }
-  struct stat status {};
+  struct stat status{};
   if (fstat(fileno(in.get()), &status) != 0) throw_system_error(path, unreadable);
   if (status.st_size - begin < wanted)
     fail("is cut off: " + std::to_string(status.st_size - begin) + " of " + std::to_string(wanted) + " bytes of " +
@@ -327,8 +338,10 @@ const mapping& npy_file::shape() const { return contents_->shape; }
 
 void npy_file::require(dtype type, int rank, const std::int64_t* extents, int variable) const {
   const contents& c = *contents_;
-  if (c.type == type && c.shape.rank == rank && (extents == nullptr || std::equal(extents, extents + rank, c.shape.extents))) return;
-  const std::string wanted = extents != nullptr ? spell_array(type, extents, rank) : name(type) + (" of rank " + std::to_string(rank));
+  if (c.type == type && c.shape.rank == rank && (extents == nullptr || std::equal(extents, extents + rank, c.shape.extents)))
+    return;
+  const std::string wanted =
+      extents != nullptr ? spell_array(type, extents, rank) : name(type) + (" of rank " + std::to_string(rank));
   const std::string who = variable < 0 ? "asked for: " : "variable " + std::to_string(variable) + ": ";
   c.fail("holds " + spell_array(c.type, c.shape.extents, c.shape.rank) + "; " + who + wanted);
 }
@@ -348,7 +361,8 @@ void npy_file::read(void* to_host) {
   for (std::size_t k = 0; k < count * size; k += part) std::reverse(to + k, to + k + part);
 }
 void npy_file::read(const buffer_ref& to, void* at) {
-  const host_bytes elements(static_cast<std::size_t>(element_count(contents_->shape)), static_cast<std::size_t>(size_of(contents_->type)));
+  const host_bytes elements(static_cast<std::size_t>(element_count(contents_->shape)),
+                            static_cast<std::size_t>(size_of(contents_->type)));
   read(elements.data());
   upload(to, at, elements.data(), elements.size());
 }

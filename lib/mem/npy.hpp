@@ -20,7 +20,8 @@ std::filesystem::path behind_links(std::filesystem::path file);
 
 /// A new file, on the disk when this returns, with the permissions of the one that it is to replace if that is there.
 void write_npy(const std::filesystem::path& file, const std::filesystem::path& replaced, const stored& from);
-void write_npy(const std::filesystem::path& file, const std::filesystem::path& replaced, dtype type, const mapping& shape, const void* elements);
+void write_npy(const std::filesystem::path& file, const std::filesystem::path& replaced, dtype type, const mapping& shape,
+               const void* elements);
 
 /// Makes what was created, renamed and removed in a folder lasting.
 void sync_folder(const std::filesystem::path& folder);

@@ -1,6 +1,6 @@
 // Arrays as text, to the byte as NumPy 2 prints them with its default options. Its rules, as far as they are not plain to see:
-// all numbers of an array are printed alike, in the fewest digits that tell each from its neighbours, but no more than 8 after the
-// point; with an exponent where the largest is too large, the smallest too small, or their ratio above 1000.
+// all numbers of an array are printed alike, in the fewest digits that tell each from its neighbours, but no more than 8 after
+// the point; with an exponent where the largest is too large, the smallest too small, or their ratio above 1000.
 #include <dsl/mem/print.hpp>
 
 #include <algorithm>
@@ -20,8 +20,8 @@ constexpr int most_digits = 8, line_width = 75, threshold = 1000, edge = 3;
 
 // ---- One number.
 
-// From where on numbers are printed with an exponent: in an array, and alone. 10 to the digits that a dtype holds for sure, except
-// for double.
+// From where on numbers are printed with an exponent: in an array, and alone. 10 to the digits that a dtype holds for sure,
+// except for double.
 template <class T> struct real_traits;
 template <> struct real_traits<double> { static constexpr double exponent_from = 1e8, exponent_from_alone = 1e16; };
 template <> struct real_traits<float> { static constexpr double exponent_from = 1e6, exponent_from_alone = 1e6; };
@@ -61,13 +61,14 @@ struct decimal { std::string whole, fraction, exponent; };
 
 decimal parts_of(const std::string& line) {
   const std::size_t e = std::min(line.find('e'), line.size()), point = std::min(line.find('.'), e);
-  decimal d{line.substr(0, point), point < e ? line.substr(point + 1, e - point - 1) : "", e < line.size() ? line.substr(e + 1) : ""};
+  decimal d{line.substr(0, point), point < e ? line.substr(point + 1, e - point - 1) : "",
+            e < line.size() ? line.substr(e + 1) : ""};
   d.fraction.erase(d.fraction.find_last_not_of('0') + 1);
   return d;
 }
 
-// In the fewest digits, of which at most `most` (none: -1) stand behind the point. A number that needs more is rounded from its exact
-// value, as printf does.
+// In the fewest digits, of which at most `most` (none: -1) stand behind the point. A number that needs more is rounded from its
+// exact value, as printf does.
 template <class T>
 decimal scientific(T magnitude, int most) {
   const decimal d = parts_of(shortest(magnitude));
@@ -97,14 +98,16 @@ class real_writer {
     for (const T number : numbers) {
       const double magnitude = std::fabs(to_double(number));
       if (!std::isfinite(magnitude) || magnitude == 0) continue;
-      least = std::min(least, magnitude), most = std::max(most, magnitude);
+      least = std::min(least, magnitude);
+      most = std::max(most, magnitude);
     }
     exponential_ = most >= real_traits<T>::exponent_from || least < to_double(T(0.0001)) || to_double(T(most / least)) > 1000;
     bool finite = true, minus_infinity = false;
     for (const T number : numbers) {
       const double x = to_double(number);
       if (!std::isfinite(x)) {
-        finite = false, minus_infinity = minus_infinity || x < 0;
+        finite = false;
+        minus_infinity = minus_infinity || x < 0;
         continue;
       }
       const decimal d = digits_of(x);
@@ -149,8 +152,12 @@ class complex_writer {
  public:
   void learn(const std::vector<complex_value<T>>& numbers) {
     std::vector<T> re, im;
-    for (const auto z : numbers) re.push_back(z.re), im.push_back(z.im);
-    re_.learn(re), im_.learn(im);
+    for (const auto z : numbers) {
+      re.push_back(z.re);
+      im.push_back(z.im);
+    }
+    re_.learn(re);
+    im_.learn(im);
   }
   std::string operator()(complex_value<T> z) const {
     std::string im = im_(z.im);
@@ -186,7 +193,9 @@ template <class T> struct writer_of { using type = integer_writer<T>; };
 template <> struct writer_of<bool> { using type = boolean_writer; };
 template <class T>
   requires requires { real_traits<T>::exponent_from; }
-struct writer_of<T> { using type = real_writer<T>; };
+struct writer_of<T> {
+  using type = real_writer<T>;
+};
 template <class T> struct writer_of<complex_value<T>> { using type = complex_writer<T>; };
 
 // ---- A number that stands alone, in as many digits as it needs.
@@ -250,9 +259,10 @@ excerpt excerpt_of(const mapping& whole) {
   return e;
 }
 
-// Copies the block that starts at `to` and its corresponding one, halving each shortened axis from `axis` on, to packed host memory.
-void copy_shown(const excerpt& e, int axis, mapping from, mapping to, std::size_t size, const buffer_ref& owner, const void* origin,
-           unsigned char* packed) {
+// Copies the block that starts at `to` and its corresponding one, halving each shortened axis from `axis` on, to packed host
+// memory.
+void copy_shown(const excerpt& e, int axis, mapping from, mapping to, std::size_t size, const buffer_ref& owner,
+                const void* origin, unsigned char* packed) {
   while (axis < from.rank && e.whole.extents[axis] == e.shown.extents[axis]) ++axis;
   if (axis < from.rank) {
     from.extents[axis] = to.extents[axis] = edge;
@@ -286,8 +296,13 @@ class printer {
     column_ = indent;
     const auto separate = [&](std::int64_t i) {
       if (i == 0) return;
-      if (innermost) out_ += ' ', ++column_;
-      else out_.append(static_cast<std::size_t>(e_.whole.rank - axis - 1), '\n'), out_.append(indent, ' ');
+      if (innermost) {
+        out_ += ' ';
+        ++column_;
+      } else {
+        out_.append(static_cast<std::size_t>(e_.whole.rank - axis - 1), '\n');
+        out_.append(indent, ' ');
+      }
     };
     for (std::int64_t i = 0; i < shown; ++i) {
       separate(i);

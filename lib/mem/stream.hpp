@@ -12,18 +12,16 @@
 namespace dsl::detail {
 
 /// What a storey above keeps for a stream until the stream ends.
-struct stream_attachment {
-  virtual ~stream_attachment() = default;
-};
+struct stream_attachment { virtual ~stream_attachment() = default; };
 
 struct stream_state {
   back_end& on;
-  const int index;               // of the device among its kind
-  const bool permanent;          // a device's default stream, whose owners are not counted
-  void* native = nullptr;        // as `back_end::create_stream` gives it
+  const int index;                         // of the device among its kind
+  const bool permanent;                    // a device's default stream, whose owners are not counted
+  void* native = nullptr;                  // as `back_end::create_stream` gives it
   std::atomic<bool> is_handed_out{false};  // the program has the handle, with which it may capture the stream into a graph
   std::atomic<int> owners{1};
-  std::mutex mutex{};            // of what follows
+  std::mutex mutex{};  // of what follows
   std::unique_ptr<stream_attachment> scratch{};
 
   stream_state(back_end& of, int device, bool lives_on = false) : on(of), index(device), permanent(lives_on) {}
@@ -45,7 +43,8 @@ struct stream_state {
 /// A place in a stream that can be waited for.
 class marker {
  public:
-  explicit marker(const stream& s) : on_(&stream_state::of(s).on), event_(on_->record_event(stream_state::of(s).index, stream_state::of(s).native)) {}
+  explicit marker(const stream& s)
+      : on_(&stream_state::of(s).on), event_(on_->record_event(stream_state::of(s).index, stream_state::of(s).native)) {}
   ~marker() {
     if (event_ != nullptr) on_->destroy_event(event_);
   }

@@ -11,7 +11,10 @@ namespace dsl {
 
 // The characters stand behind a reference count.
 namespace {
-struct shared_text { std::atomic<int> owners; char chars[1]; };
+struct shared_text {
+  std::atomic<int> owners;
+  char chars[1];
+};
 shared_text* owner_of(char* chars) { return reinterpret_cast<shared_text*>(chars - offsetof(shared_text, chars)); }
 }  // namespace
 

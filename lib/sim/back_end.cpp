@@ -50,7 +50,9 @@ const device_properties& sim_back_end::properties(int) {
   static const device_properties known = [] {
     device_properties d = read_machine();
     std::snprintf(d.name, sizeof d.name, "simulator");
-    d.multiprocessors = 2, d.threads_per_multiprocessor = 1024, d.registers_per_multiprocessor = 65536;
+    d.multiprocessors = 2;
+    d.threads_per_multiprocessor = 1024;
+    d.registers_per_multiprocessor = 65536;
     d.shared_per_block = 16 << 10;
     return d;
   }();

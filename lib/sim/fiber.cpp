@@ -35,14 +35,16 @@ fiber& fiber_pool::take(fiber::job job, void* argument) {
   }
   fiber& taken = *idle_.back();
   idle_.pop_back();
-  taken.job_ = job, taken.argument_ = argument;
+  taken.job_ = job;
+  taken.argument_ = argument;
   return taken;
 }
 
 void fiber::create() {
   boost::context::protected_fixedsize_stack memory(stack_bytes);
   boost::context::stack_context stack = memory.allocate();
-  stack_ = static_cast<const char*>(stack.sp) - stack.size, stack_bytes_ = stack.size;
+  stack_ = static_cast<const char*>(stack.sp) - stack.size;
+  stack_bytes_ = stack.size;
   const std::size_t shift = pool_.all_.size() * 320 % 4096;
   saved_ = boost::context::fiber(std::allocator_arg,
                                  boost::context::preallocated(static_cast<char*>(stack.sp) - shift, stack.size - shift, stack),

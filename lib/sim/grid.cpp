@@ -34,12 +34,17 @@ grid_run::grid_run(const simulated_launch& launch) : launch_(launch), order_(see
     b.warps.resize(warps);
     for (int i = 0; i < launch.block; ++i) {
       thread_run& t = b.threads[static_cast<std::size_t>(i)];
-      t.blocks = launch.grid, t.thread = i, t.threads = launch.block;
-      t.home = &b, t.warp = &b.warps[static_cast<std::size_t>(i / warp_size)], t.lane = 1u << i % warp_size;
+      t.blocks = launch.grid;
+      t.thread = i;
+      t.threads = launch.block;
+      t.home = &b;
+      t.warp = &b.warps[static_cast<std::size_t>(i / warp_size)];
+      t.lane = 1u << i % warp_size;
     }
     for (std::size_t i = 0; i < warps; ++i) {
       const int lanes = launch.block - static_cast<int>(i) * warp_size;
-      b.warps[i].first = &b.threads[i * warp_size], b.warps[i].lanes = lanes >= warp_size ? ~0u : (1u << lanes) - 1;
+      b.warps[i].first = &b.threads[i * warp_size];
+      b.warps[i].lanes = lanes >= warp_size ? ~0u : (1u << lanes) - 1;
     }
     static_cast<void>(shared_object(b.threads[0], nullptr, static_cast<std::size_t>(launch.shared_bytes)));
     for (thread_run& t : b.threads) t.shared = b.shared[0].memory.get();
@@ -63,15 +68,22 @@ void grid_run::begin(block_run& b) {
   b.number = next_block();
   b.arrived = b.ended = 0;
   b.clock = b.barrier = 0;
-  b.seen.clear(), b.seen_reads.clear();
+  b.seen.clear();
+  b.seen_reads.clear();
   for (block_run::shared_thing& s : b.shared) std::memset(s.memory.get(), 0xff, s.where->bytes);
   for (thread_run& t : b.threads) {
     t.block = b.number;
-    t.state = thread_state::ready, t.on = nullptr, t.who = moment::of(b.number, t.thread);
-    t.polled = nullptr, t.groups = 0;
+    t.state = thread_state::ready;
+    t.on = nullptr;
+    t.who = moment::of(b.number, t.thread);
+    t.polled = nullptr;
+    t.groups = 0;
     t.copies.clear();
   }
-  for (warp_run& w : b.warps) w.ready = w.lanes, w.polling = w.at_barrier = w.at_exchange = w.barrier = w.meeting = 0;
+  for (warp_run& w : b.warps) {
+    w.ready = w.lanes;
+    w.polling = w.at_barrier = w.at_exchange = w.barrier = w.meeting = 0;
+  }
 }
 
 void grid_run::run() {
@@ -156,7 +168,8 @@ fiber& grid_run::run_threads(fiber& self) {
     } catch (...) {
       failure_ = std::current_exception();
     }
-    t->state = thread_state::ended, t->on = nullptr;
+    t->state = thread_state::ended;
+    t->on = nullptr;
     ++t->home->ended;
     if (failure_) return main_;
     thread_run* const next = t->warp->take_ready();
@@ -179,7 +192,10 @@ void grid_run::synchronize(thread_run& t) {
   if (++b.arrived < launch_.block) return leave(t, thread_state::at_barrier);
   b.arrived = 0;
   b.barrier = ++b.clock;
-  for (warp_run& w : b.warps) w.barrier = w.meeting = b.barrier, w.ready = w.lanes;
+  for (warp_run& w : b.warps) {
+    w.barrier = w.meeting = b.barrier;
+    w.ready = w.lanes;
+  }
   t.warp->ready &= ~t.lane;
 }
 
@@ -194,7 +210,10 @@ void grid_run::synchronize_warp(thread_run& t) {
 
 void grid_run::exchange(thread_run& t, void* to, const void* value, std::size_t bytes, int lane) {
   warp_run& w = *t.warp;
-  t.given = value, t.wanted = to, t.given_bytes = bytes, t.wanted_lane = lane;
+  t.given = value;
+  t.wanted = to;
+  t.given_bytes = bytes;
+  t.wanted_lane = lane;
   w.at_exchange |= t.lane;
   if (w.at_exchange != w.lanes) return leave(t, thread_state::at_exchange);
   w.at_exchange = 0;
@@ -242,13 +261,17 @@ void grid_run::publish(thread_run& t, quad* to, const quad* words, int count) {
 void grid_run::poll(thread_run& t, quad* words, const quad* from, int count) {
   find(t, from, static_cast<std::size_t>(count) * sizeof *from, alignof(quad));
   constexpr int most = 64;  // of several cells in turn
-  if (t.published != published_) t.polls = 0, t.polls_again = 0;
+  if (t.published != published_) {
+    t.polls = 0;
+    t.polls_again = 0;
+  }
   // A cell may be polled twice before it is waited for: a kernel that polls it no further goes on without what will be there.
   if (t.published == published_ && (t.polled == from ? ++t.polls_again > 1 : ++t.polls > most)) {
     t.warp->polling |= t.lane;
     leave(t, thread_state::polling);
   }
-  t.polled = from, t.published = published_;
+  t.polled = from;
+  t.published = published_;
   std::copy_n(from, count, words);
   if (const auto publisher = publishers_.find(from);
       publisher != publishers_.end() && publisher->second.block() != now_of(t).block())

@@ -68,7 +68,10 @@ class shadow {
       if (writes[i].who == 0 && (reads == nullptr || reads[2 * i].who == 0)) continue;
       for (std::size_t k = i * pieces; k < (i + 1) * pieces && k < cells(); ++k) {
         writes_[k] = writes[i];
-        if (reads != nullptr && reads_ != nullptr) reads_[2 * k] = reads[2 * i], reads_[2 * k + 1] = reads[2 * i + 1];
+        if (reads != nullptr && reads_ != nullptr) {
+          reads_[2 * k] = reads[2 * i];
+          reads_[2 * k + 1] = reads[2 * i + 1];
+        }
       }
     }
   }

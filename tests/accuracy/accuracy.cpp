@@ -1,6 +1,6 @@
 // Measures every floating point function's largest error on the current device, and fails where one is beyond its bound
-// (bounds.hpp). Rounding, comparing and taking apart are exact, and tested bit for bit in tests/numpy. interpreted_test.cpp measures fewer
-// arguments of the same functions.
+// (bounds.hpp). Rounding, comparing and taking apart are exact, and tested bit for bit in tests/numpy. interpreted_test.cpp
+// measures fewer arguments of the same functions.
 //
 //   accuracy [a function's name...]      DSL_DEVICE=host|sim|cuda chooses the device
 #include "../written_rows.hpp"
@@ -34,11 +34,16 @@ std::vector<T> evaluate(const dsl::array<T>& x, const dsl::array<T>& y, const ds
 
 bool on_gpu() { return dsl::device::current().kind == dsl::backend::cuda; }
 
-struct measured { worst found; double bound; bool within() const { return found.error <= bound; } };
+struct measured {
+  worst found;
+  double bound;
+  bool within() const { return found.error <= bound; }
+};
 
 template <class T>
 struct real_operands {
-  std::vector<T> x = accuracy::arguments<T>(argument_count<T>, 1), y = accuracy::second_arguments(x, 2), z = accuracy::second_arguments(x, 3);
+  std::vector<T> x = accuracy::arguments<T>(argument_count<T>, 1), y = accuracy::second_arguments(x, 2),
+                 z = accuracy::second_arguments(x, 3);
   dsl::array<T> dx = dsl::to_device(x), dy = dsl::to_device(y), dz = dsl::to_device(z);
 
   template <op Code> measured measure() const {
@@ -56,7 +61,8 @@ struct real_operands {
 
 template <class T>
 struct complex_operands {
-  std::vector<std::complex<T>> x = accuracy::complex_arguments<T>(complex_argument_count, 1), y = accuracy::complex_arguments<T>(complex_argument_count, 2);
+  std::vector<std::complex<T>> x = accuracy::complex_arguments<T>(complex_argument_count, 1),
+                               y = accuracy::complex_arguments<T>(complex_argument_count, 2);
   dsl::array<std::complex<T>> dx = dsl::to_device(x), dy = dsl::to_device(y);
 
   template <op Code> measured measure() const {

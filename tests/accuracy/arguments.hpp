@@ -12,8 +12,8 @@
 
 namespace accuracy {
 
-/// Arguments for every function: a third over all bit patterns, which are all exponents, NaN and infinities among them; a third evenly
-/// in ranges around 0; a third beside whole and half numbers and multiples of pi / 4, where roots and poles are.
+/// Arguments for every function: a third over all bit patterns, which are all exponents, NaN and infinities among them; a third
+/// evenly in ranges around 0; a third beside whole and half numbers and multiples of pi / 4, where roots and poles are.
 template <class T> std::vector<T> arguments(std::size_t count, unsigned seed) {
   std::mt19937_64 random(seed);
   using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
@@ -61,7 +61,8 @@ template <class T> std::vector<std::complex<T>> complex_arguments(std::size_t co
       case 1: im *= std::exp2(uniform(-30, 0)); break;
       case 2: {  // on the unit circle, where the logarithm's real part vanishes
         const double length = std::hypot(re, im);
-        re /= length, im /= length;
+        re /= length;
+        im /= length;
         break;
       }
       default: break;

@@ -1,4 +1,5 @@
-// Every floating point function's largest error in every form that a back end has, for a part of the arguments that accuracy.cpp takes.
+// Every floating point function's largest error in every form that a back end has, for a part of the arguments that accuracy.cpp
+// takes.
 #include "../interpreter/language.hpp"
 #include "arguments.hpp"
 #include "bounds.hpp"
@@ -59,6 +60,9 @@ template <class T> void measure_complex() {
 
 TEST(interpreted_accuracy, of_floats) { measure_real<float>(); }
 TEST(interpreted_accuracy, of_doubles) { measure_real<double>(); }
-TEST(interpreted_accuracy, of_complex_numbers) { measure_complex<float>(), measure_complex<double>(); }
+TEST(interpreted_accuracy, of_complex_numbers) {
+  measure_complex<float>();
+  measure_complex<double>();
+}
 
 }  // namespace

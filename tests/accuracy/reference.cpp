@@ -16,15 +16,43 @@ namespace {
 using quad = __float128;
 
 // One name for both precisions.
-#define UNARY(name)                                              \
-  long double name(long double x) { return std::name(x); }       \
+#define UNARY(name)                                        \
+  long double name(long double x) { return std::name(x); } \
   quad name(quad x) { return ::name##q(x); }
-#define BINARY(name)                                                           \
-  long double name(long double x, long double y) { return std::name(x, y); }   \
+#define BINARY(name)                                                         \
+  long double name(long double x, long double y) { return std::name(x, y); } \
   quad name(quad x, quad y) { return ::name##q(x, y); }
-UNARY(exp) UNARY(exp2) UNARY(expm1) UNARY(log) UNARY(log2) UNARY(log10) UNARY(log1p) UNARY(sqrt) UNARY(cbrt) UNARY(sin) UNARY(cos)
-UNARY(tan) UNARY(asin) UNARY(acos) UNARY(atan) UNARY(sinh) UNARY(cosh) UNARY(tanh) UNARY(asinh) UNARY(acosh) UNARY(atanh) UNARY(erf)
-UNARY(erfc) UNARY(tgamma) UNARY(lgamma) UNARY(fabs) UNARY(rint) BINARY(pow) BINARY(atan2) BINARY(hypot) BINARY(fmod)
+UNARY(exp)
+UNARY(exp2)
+UNARY(expm1)
+UNARY(log)
+UNARY(log2)
+UNARY(log10)
+UNARY(log1p)
+UNARY(sqrt)
+UNARY(cbrt)
+UNARY(sin)
+UNARY(cos)
+UNARY(tan)
+UNARY(asin)
+UNARY(acos)
+UNARY(atan)
+UNARY(sinh)
+UNARY(cosh)
+UNARY(tanh)
+UNARY(asinh)
+UNARY(acosh)
+UNARY(atanh)
+UNARY(erf)
+UNARY(erfc)
+UNARY(tgamma)
+UNARY(lgamma)
+UNARY(fabs)
+UNARY(rint)
+BINARY(pow)
+BINARY(atan2)
+BINARY(hypot)
+BINARY(fmod)
 #undef UNARY
 #undef BINARY
 
@@ -70,10 +98,16 @@ template <class W> W bessel_i0(W x) {
   if (size == infinity<W>) return size;
   W sum = 1, term = 1;
   if (size < 60) {
-    for (int k = 1; k < 400 && term > sum * W(1e-36); ++k) term *= size / (2 * k) * (size / (2 * k)), sum += term;
+    for (int k = 1; k < 400 && term > sum * W(1e-36); ++k) {
+      term *= size / (2 * k) * (size / (2 * k));
+      sum += term;
+    }
     return sum;
   }
-  for (int k = 1; k < 60 && term > W(1e-36); ++k) term *= W((2 * k - 1) * (2 * k - 1)) / (8 * size * k), sum += term;
+  for (int k = 1; k < 60 && term > W(1e-36); ++k) {
+    term *= W((2 * k - 1) * (2 * k - 1)) / (8 * size * k);
+    sum += term;
+  }
   return exp(size) / sqrt(2 * pi<W> * size) * sum;
 }
 
@@ -204,7 +238,8 @@ __complex128 widened(double re, double im) {
 }
 
 template <class T>
-worst measure_complex(dsl::op code, std::size_t n, const std::complex<T>* x, const std::complex<T>* y, const std::complex<T>* got) {
+worst measure_complex(dsl::op code, std::size_t n, const std::complex<T>* x, const std::complex<T>* y,
+                      const std::complex<T>* got) {
   const int arity = dsl::info(code).arity;
   worst w;
   for (std::size_t i = 0; i < n; ++i) {
@@ -212,9 +247,11 @@ worst measure_complex(dsl::op code, std::size_t n, const std::complex<T>* x, con
     const __complex128 exact = complex_value(code, widened(x[i].real(), x[i].imag()), second);
     const quad size = cabsq(exact);
     // Where a part is not a number, or beyond the dtype or among its subnormal numbers, there is no relative error to speak of.
-    if (!(size > std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon() && size < std::numeric_limits<T>::max() / 4)) continue;
+    if (!(size > std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon() && size < std::numeric_limits<T>::max() / 4))
+      continue;
     const quad off = cabsq(widened(got[i].real(), got[i].imag()) - exact);
-    const double error = is_nan(off) ? std::numeric_limits<double>::infinity() : static_cast<double>(off / size / std::numeric_limits<T>::epsilon());
+    const double error = is_nan(off) ? std::numeric_limits<double>::infinity()
+                                     : static_cast<double>(off / size / std::numeric_limits<T>::epsilon());
     if (error > w.error) w = {error, i};
   }
   return w;
@@ -225,13 +262,16 @@ worst measure_complex(dsl::op code, std::size_t n, const std::complex<T>* x, con
 worst measure(dsl::op code, std::size_t n, const float* x, const float* y, const float* z, const float* got, double absolute) {
   return measure_real<long double>(code, n, x, y, z, got, absolute);
 }
-worst measure(dsl::op code, std::size_t n, const double* x, const double* y, const double* z, const double* got, double absolute) {
+worst measure(dsl::op code, std::size_t n, const double* x, const double* y, const double* z, const double* got,
+              double absolute) {
   return measure_real<quad>(code, n, x, y, z, got, absolute);
 }
-worst measure(dsl::op code, std::size_t n, const std::complex<float>* x, const std::complex<float>* y, const std::complex<float>* got) {
+worst measure(dsl::op code, std::size_t n, const std::complex<float>* x, const std::complex<float>* y,
+              const std::complex<float>* got) {
   return measure_complex(code, n, x, y, got);
 }
-worst measure(dsl::op code, std::size_t n, const std::complex<double>* x, const std::complex<double>* y, const std::complex<double>* got) {
+worst measure(dsl::op code, std::size_t n, const std::complex<double>* x, const std::complex<double>* y,
+              const std::complex<double>* got) {
   return measure_complex(code, n, x, y, got);
 }
 

@@ -39,7 +39,9 @@ TEST(back_ends, that_no_file_was_compiled_for_are_an_error) {
     of_host_file_alone();
     FAIL() << "nothing was thrown";
   } catch (const dsl::device_error& e) {
-    EXPECT_NE(std::string(e.what()).find("cannot run on sim: its file was compiled with DSL_BACK_ENDS, which leaves sim out"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("cannot run on sim: its file was compiled with DSL_BACK_ENDS, which leaves sim out"),
+              std::string::npos)
+        << e.what();
   }
 }
 

@@ -6,6 +6,7 @@ results of_host_file() { return {formulas::map(), formulas::sum(), formulas::sca
 
 float of_host_file_alone() { return dsl::eval(dsl::prod(dsl::full<float>(2.0f, 10))).value(); }
 
-void sum_and_product(dsl::scalar<float>& sum, dsl::scalar<float>& product, const dsl::array<float>& x, const dsl::array<float>& y) {
+void sum_and_product(dsl::scalar<float>& sum, dsl::scalar<float>& product, const dsl::array<float>& x,
+                     const dsl::array<float>& y) {
   dsl::tie(sum, product) = std::tuple{dsl::sum(x), dsl::prod(y)};
 }

@@ -1,4 +1,5 @@
-// A step of Fehlberg's 13-stage method over the coupled fields: a formula of many hundred nodes, traced and compiled with default limits.
+// A step of Fehlberg's 13-stage method over the coupled fields: a formula of many hundred nodes, traced and compiled with default
+// limits.
 #include "../rk4.hpp"
 
 #include <dsl/ode.hpp>

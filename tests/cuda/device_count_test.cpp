@@ -1,5 +1,5 @@
-// A count of the GPUs that fails is no count: its reason is said, and the next call asks again. Linked with --wrap, so that the answers
-// are the test's and no GPU is needed.
+// A count of the GPUs that fails is no count: its reason is said, and the next call asks again. Linked with --wrap, so that the
+// answers are the test's and no GPU is needed.
 #include <gtest/gtest.h>
 
 #include <cuda_runtime_api.h>

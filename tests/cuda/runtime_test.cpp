@@ -1,5 +1,5 @@
-// What the runtime does on a GPU that leaves a process, or a whole GPU, in another state: each case runs in a process of its own, which
-// exits with 0 if it saw what it wanted. Needs no framework: a case is a function.
+// What the runtime does on a GPU that leaves a process, or a whole GPU, in another state: each case runs in a process of its own,
+// which exits with 0 if it saw what it wanted. Needs no framework: a case is a function.
 #include <dsl/dsl.hpp>
 
 #include <sys/wait.h>

@@ -3,6 +3,4 @@
 struct magnitude {
   DSL_FN float operator()(float v) const { return v > 0 ? v : -v; }
 };
-void f(dsl::array<float>& x) {
-  x = dsl::vectorize(magnitude{})(x, 2);
-}
+void f(dsl::array<float>& x) { x = dsl::vectorize(magnitude{})(x, 2); }

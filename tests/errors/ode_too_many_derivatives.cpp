@@ -2,4 +2,6 @@
 #include <dsl/ode.hpp>
 
 #include <tuple>
-void f(dsl::array<float>& y, dsl::array<float>& v) { dsl::tie(y, v) = dsl::ode::rk4([](auto y) { return std::tuple{y, -y}; })(y, 0.1f); }
+void f(dsl::array<float>& y, dsl::array<float>& v) {
+  dsl::tie(y, v) = dsl::ode::rk4([](auto y) { return std::tuple{y, -y}; })(y, 0.1f);
+}

@@ -5,6 +5,4 @@
 struct square {
   DSL_FN std::complex<double> operator()(std::complex<double> z) const { return z * z; }
 };
-void f(dsl::array<std::complex<double>>& z) {
-  z = dsl::vectorize(square{})(z);
-}
+void f(dsl::array<std::complex<double>>& z) { z = dsl::vectorize(square{})(z); }

@@ -8,9 +8,14 @@
 #include <dsl/hana.hpp>
 template <class X, class V> struct particle { BOOST_HANA_DEFINE_STRUCT(particle, (X, position), (V, velocity)); };
 struct other {};
-struct magnitude { DSL_FN double operator()(double v) const { return v; } };
+struct magnitude {
+  DSL_FN double operator()(double v) const { return v; }
+};
 void dtype(particle<dsl::array<int>, dsl::array<double>> p) {
-  dsl::tie(p) = dsl::vectorize([](auto p) { p.position = p.position + p.velocity; return p; })(p);
+  dsl::tie(p) = dsl::vectorize([](auto p) {
+    p.position = p.position + p.velocity;
+    return p;
+  })(p);
 }
 void member(particle<dsl::array<int>, other> p, dsl::array<int> x) {
   x = dsl::vectorize([](auto p) { return p.position; })(p);
@@ -21,6 +26,4 @@ void missing(particle<dsl::array<double>, dsl::array<double>> p) {
 void value(particle<dsl::array<double>, double> p) {
   dsl::tie(p) = dsl::vectorize([](auto p) { return p; })(p);
 }
-void functor(particle<dsl::array<double>, double> p, dsl::array<double> x) {
-  x = dsl::vectorize(magnitude{})(p);
-}
+void functor(particle<dsl::array<double>, double> p, dsl::array<double> x) { x = dsl::vectorize(magnitude{})(p); }

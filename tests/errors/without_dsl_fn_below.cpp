@@ -4,6 +4,4 @@ inline float magnitude_of(float v) { return v > 0 ? v : -v; }
 struct magnitude {
   DSL_FN float operator()(float v) const { return magnitude_of(v); }
 };
-void f(dsl::array<float>& x) {
-  x = dsl::vectorize(magnitude{})(x);
-}
+void f(dsl::array<float>& x) { x = dsl::vectorize(magnitude{})(x); }

@@ -13,7 +13,9 @@ ON_EVERY_DEVICE(big);
 
 // What element i is to be; 251 is prime, so an index that lost its upper bits is found.
 template <class Index>
-auto pattern(const Index& i) { return dsl::cast<std::int8_t>(i % 251 - 125); }
+auto pattern(const Index& i) {
+  return dsl::cast<std::int8_t>(i % 251 - 125);
+}
 
 TEST_P(big, linear) {
   for (const std::int64_t n : {(std::int64_t{1} << 31) + 3, (std::int64_t{1} << 32) + 21}) {

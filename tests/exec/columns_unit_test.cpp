@@ -155,7 +155,8 @@ TEST(columns, have_the_neighbours_of_an_array) {
     const random_operand out = make_random_operand(shape, type, dsl::backend::host, false, engine);
     if (in.is.rank == 0) continue;
     operand& o = in.is;
-    o.kind = operand_kind::neighbour, o.beyond = static_cast<dsl::boundary>(draw_below(engine, 4));
+    o.kind = operand_kind::neighbour;
+    o.beyond = static_cast<dsl::boundary>(draw_below(engine, 4));
     o.axis = draw_below(engine, o.rank);
     const std::int64_t n = o.extents[o.axis], distance = draw_below(engine, static_cast<int>(4 * n + 3)) - 2 * n - 1;
     o.distance = least_distance(o.beyond, distance, n);

@@ -20,8 +20,8 @@ bool is_exact(const divisor& by, std::uint32_t n, std::uint32_t d) {
   return false;
 }
 
-// The multiples of d and their neighbours, first and last ones; powers of two; and others. A multiplier that is too large shows first
-// at the largest numbers before a multiple, one that is too small at multiples.
+// The multiples of d and their neighbours, first and last ones; powers of two; and others. A multiplier that is too large shows
+// first at the largest numbers before a multiple, one that is too small at multiples.
 bool is_exact_for(std::uint32_t d, std::mt19937& engine) {
   const divisor by = divisor::of(d);
   EXPECT_EQ(by.by, d);

@@ -129,7 +129,9 @@ TEST(layout, a_moved_dimension_takes_its_strides_axes_and_marks_along) {
     for (int d = 0; d < g.rank; ++d) {
       const dimension made{10 + d, 100 + d, draw_below(engine, 2) == 0, d == axis};
       want.push_back(made);
-      g.extents[d] = made.extent, g.layouts[0].strides[d] = made.stride, g.kept |= (made.is_kept ? 1u : 0u) << d;
+      g.extents[d] = made.extent;
+      g.layouts[0].strides[d] = made.stride;
+      g.kept |= (made.is_kept ? 1u : 0u) << d;
     }
     const int to = draw_below(engine, g.rank), from = draw_below(engine, to + 1);
     const dimension moved = want[static_cast<std::size_t>(from)];
@@ -218,7 +220,11 @@ TEST(layout, of_arrays_in_one_order_is_one_line) {
       operand& o = made.back().is;
       o.rank = 3;
       std::int64_t step = 1;
-      for (const int d : order) o.extents[d] = shape[static_cast<std::size_t>(d)], o.strides[d] = step, step *= o.extents[d];
+      for (const int d : order) {
+        o.extents[d] = shape[static_cast<std::size_t>(d)];
+        o.strides[d] = step;
+        step *= o.extents[d];
+      }
     }
     const operand all[] = {made[0].is, made[1].is, made[2].is};
     geometry g;

@@ -35,7 +35,10 @@ void for_each(const dsl::extents<Rank>& shape, const Visit& visit) {
   for (std::int64_t i = 0; i < n; ++i) {
     dsl::extents<Rank> at{};
     std::int64_t rest = i;
-    for (std::size_t d = Rank; d-- > 0;) at[d] = rest % shape[d], rest /= shape[d];
+    for (std::size_t d = Rank; d-- > 0;) {
+      at[d] = rest % shape[d];
+      rest /= shape[d];
+    }
     visit(at);
   }
 }
@@ -55,7 +58,8 @@ void random_layouts(const std::vector<dsl::extents<Rank>>& shapes, int rounds) {
       std::vector<Out> want = out.host;
       std::int64_t sum = 0;
       const auto value = [&](const auto& at) {
-        return 2 * static_cast<std::int64_t>(a.host[static_cast<std::size_t>(a.place(at))]) + static_cast<std::int64_t>(b.host[static_cast<std::size_t>(b.place(at))]);
+        return 2 * static_cast<std::int64_t>(a.host[static_cast<std::size_t>(a.place(at))]) +
+               static_cast<std::int64_t>(b.host[static_cast<std::size_t>(b.place(at))]);
       };
       for_each<Rank>(shape, [&](const auto& at) { want[static_cast<std::size_t>(out.place(at))] = static_cast<Out>(value(at)); });
       for_each<Rank>(both, [&](const auto& at) { sum += value(at); });
@@ -84,7 +88,9 @@ inline std::int64_t place_beyond(dsl::boundary beyond, std::int64_t i, std::int6
 template <class T, int Rank>
 void random_neighbours(const std::vector<dsl::extents<Rank>>& shapes, int rounds) {
   std::mt19937 engine(Rank * 1000 + sizeof(T));
-  const auto pick = [&](std::int64_t low, std::int64_t high) { return low + static_cast<std::int64_t>(engine() % static_cast<unsigned>(high - low + 1)); };
+  const auto pick = [&](std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(engine() % static_cast<unsigned>(high - low + 1));
+  };
   for (int round = 0; round < rounds; ++round)
     for (const auto& shape : shapes) {
       const operand<T, Rank> a(shape, engine, true), b(shape, engine, true), out(shape, engine, false);
@@ -102,7 +108,8 @@ void random_neighbours(const std::vector<dsl::extents<Rank>>& shapes, int rounds
       });
       const auto got = out.memory.copy_to_host();
       for (std::size_t i = 0; i < want.size(); ++i)
-        ASSERT_EQ(got[i], want[i]) << "round " << round << ", element " << i << ", axis " << axis << ", distance " << distance << ", boundary " << static_cast<int>(beyond);
+        ASSERT_EQ(got[i], want[i]) << "round " << round << ", element " << i << ", axis " << axis << ", distance " << distance
+                                   << ", boundary " << static_cast<int>(beyond);
 
       std::vector<std::int64_t> index(static_cast<std::size_t>(shape[static_cast<std::size_t>(axis)]));
       for (auto& i : index) i = pick(0, n - 1);

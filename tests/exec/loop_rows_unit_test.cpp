@@ -17,7 +17,8 @@ TEST(loop_rows, have_each_element_once) {
   for (int round = 0; round < 3000; ++round) {
     const int lanes = 1 << below(5), threads = 32 * (1 + below(4)), blocks = 1 + below(7);
     step_schedule w{};
-    w.in_shared = below(3), w.streamed = below(2) * (3 + below(3));
+    w.in_shared = below(3);
+    w.streamed = below(2) * (3 + below(3));
     const std::int64_t rows = w.in_shared + w.streamed;  // whole ones, of all threads
     constexpr int held = 4;                              // groups that a thread has in registers, at most
     const std::int64_t most = static_cast<std::int64_t>(held) * threads * blocks;
@@ -33,7 +34,8 @@ TEST(loop_rows, have_each_element_once) {
     std::int64_t fewest = most, largest = 0;
     for (std::int64_t b = 0; b < blocks; ++b) {
       const std::int64_t in_block = loop_rows::of(w, b, blocks, 0, threads, lanes).held_groups;
-      fewest = std::min(fewest, in_block), largest = std::max(largest, in_block);
+      fewest = std::min(fewest, in_block);
+      largest = std::max(largest, in_block);
       for (int t = 0; t < threads; ++t) {
         const loop_rows mine = loop_rows::of(w, b, blocks, t, threads, lanes);
         ASSERT_EQ(mine.held_groups, in_block);
@@ -59,7 +61,9 @@ TEST(history_place, comes_each_so_many_steps) {
   for (std::int64_t every = 1; every < 6; ++every)
     for (std::int64_t done = 0; done < 9; ++done) {  // by earlier launches
       step_schedule w{};
-      w.every = every, w.recorded = done / every, w.to_record = every - done % every;
+      w.every = every;
+      w.recorded = done / every;
+      w.to_record = every - done % every;
       history_place at(w);
       for (std::int64_t step = done + 1; step < done + 20; ++step) {
         ASSERT_EQ(at.comes(w), step % every == 0) << step;

@@ -24,7 +24,8 @@ void sum_of_operands() {
   for (int r = 0; r < 60; ++r)
     for (int c = 0; c < 60; ++c) {
       const int shifted = r >= 2 ? (r - 1) * 80 + c + 2 : 0;
-      ASSERT_EQ(got[static_cast<std::size_t>(r * 60 + c)], constant + (r + 3) * 80 + c + 1 + (r + 9) * 80 + c + 20 + shifted) << r << ' ' << c;
+      ASSERT_EQ(got[static_cast<std::size_t>(r * 60 + c)], constant + (r + 3) * 80 + c + 1 + (r + 9) * 80 + c + 20 + shifted)
+          << r << ' ' << c;
     }
   // A shape is found for as many as one likes.
   EXPECT_EQ(dsl::detail::shape_of((sum + sum)(dsl::slice(1, 3))), (dsl::extents<2>{2, 60}));

@@ -111,7 +111,8 @@ TEST_P(plan, goes_by_the_policy_of_a_name) {
 TEST_P(plan, of_a_scan) {
   const dsl::array<float, 2> m = dsl::ones<float>(300, 70);
   dsl::array<float, 2> out, there(300, 70);
-  const dsl::scan_plan rows = dsl::plan_of(out, dsl::cumsum(m, dsl::axis(1))), columns = dsl::plan_of(there, dsl::cumsum(m, dsl::axis(0)));
+  const dsl::scan_plan rows = dsl::plan_of(out, dsl::cumsum(m, dsl::axis(1))),
+                       columns = dsl::plan_of(there, dsl::cumsum(m, dsl::axis(0)));
   EXPECT_FALSE(out.has_memory());
   EXPECT_EQ(rows.elements, 21'000);
   EXPECT_FALSE(rows.along_columns);
@@ -119,7 +120,8 @@ TEST_P(plan, of_a_scan) {
   EXPECT_EQ(rows.per_element.load_bytes + rows.per_element.store_bytes, 8);
   const bool has_blocks = dsl::device::current().kind != dsl::backend::host;
   EXPECT_EQ(std::string(rows.describe().c_str()).find("rows in") != std::string::npos, true) << rows.describe().c_str();
-  EXPECT_EQ(std::string(columns.describe().c_str()).find("chunks of at least 16") != std::string::npos, has_blocks) << columns.describe().c_str();
+  EXPECT_EQ(std::string(columns.describe().c_str()).find("chunks of at least 16") != std::string::npos, has_blocks)
+      << columns.describe().c_str();
 }
 
 TEST_P(plan, prints) {

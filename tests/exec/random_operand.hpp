@@ -1,4 +1,5 @@
-// Operands of any dtype, rank and layout over memory of their own, drawn at random while the test runs: without arrays and expressions.
+// Operands of any dtype, rank and layout over memory of their own, drawn at random while the test runs: without arrays and
+// expressions.
 #pragma once
 
 #include <dsl/exec/operand.hpp>
@@ -31,8 +32,8 @@ struct random_operand {
   }
 };
 
-/// Dimensions in any order, reversed, with gaps; what is read may be stretched too, from a dimension of extent 1 or by a stride of 0, or
-/// have fewer dimensions. A quarter lie in row-major order, aligned.
+/// Dimensions in any order, reversed, with gaps; what is read may be stretched too, from a dimension of extent 1 or by a stride
+/// of 0, or have fewer dimensions. A quarter lie in row-major order, aligned.
 inline random_operand make_random_operand(const shape_of_test& shape, dsl::dtype type, dsl::device where, bool is_read,
                                           std::mt19937& engine) {
   const bool plain = draw_below(engine, 4) == 0;
@@ -40,7 +41,9 @@ inline random_operand make_random_operand(const shape_of_test& shape, dsl::dtype
   random_operand made;
   dsl::detail::operand& o = made.is;
   const int all = static_cast<int>(shape.size()), dropped = is_read && happens(4) ? draw_below(engine, all + 1) : 0;
-  o.kind = dsl::detail::operand_kind::array, o.type = type, o.rank = all - dropped;
+  o.kind = dsl::detail::operand_kind::array;
+  o.type = type;
+  o.rank = all - dropped;
   std::vector<int> order(static_cast<std::size_t>(o.rank));
   std::iota(order.rbegin(), order.rend(), 0);
   if (happens(2)) std::shuffle(order.begin(), order.end(), engine);
@@ -54,7 +57,10 @@ inline random_operand make_random_operand(const shape_of_test& shape, dsl::dtype
       continue;
     }
     step = step * std::max<std::int64_t>(o.extents[d], 1) + (happens(3) ? draw_below(engine, 4) : 0);
-    if (o.extents[d] > 0 && happens(4)) made.first += (o.extents[d] - 1) * o.strides[d], o.strides[d] = -o.strides[d];
+    if (o.extents[d] > 0 && happens(4)) {
+      made.first += (o.extents[d] - 1) * o.strides[d];
+      o.strides[d] = -o.strides[d];
+    }
   }
   made.size = step + 8;
   const auto bytes = static_cast<std::size_t>(made.size * dsl::size_of(type));

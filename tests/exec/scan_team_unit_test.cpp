@@ -1,4 +1,5 @@
-// How the threads of a block, and blocks, join what comes before each: with numbered elements in the place of values, in the simulator.
+// How the threads of a block, and blocks, join what comes before each: with numbered elements in the place of values, in the
+// simulator.
 #include <gtest/gtest.h>
 
 #include <dsl/exec/scan_kernel.hpp>
@@ -89,14 +90,16 @@ template <int Rounds> void a_block_knows_what_comes_before_each_thread(std::mt19
           EXPECT_EQ(total.value, total_of(r, before, before + elements).value) << elements;
           return first;
         });
-        for (int round = 0; round < Rounds; ++round) got[static_cast<std::size_t>(round * scan_block_threads + team.thread())] = segments[round];
+        for (int round = 0; round < Rounds; ++round)
+          got[static_cast<std::size_t>(round * scan_block_threads + team.thread())] = segments[round];
       });
       for (std::int64_t i = 0; i < elements; ++i) {
         // The row's elements before this one; where the thread begins a row nobody looks.
         if (r.begin_at(before + i)) continue;
         const numbered_segment& each = got[static_cast<std::size_t>(i)];
         ASSERT_FALSE(each.is_none()) << i;
-        ASSERT_EQ(each.value, (numbers{r.begin_of(before + i), before + i, false})) << i << " of " << elements << ", rows up to " << longest;
+        ASSERT_EQ(each.value, (numbers{r.begin_of(before + i), before + i, false}))
+            << i << " of " << elements << ", rows up to " << longest;
       }
     }
 }
@@ -116,14 +119,15 @@ void blocks_know_what_comes_before(std::int64_t tiles, std::int64_t tile, std::i
   cells of_tiles(static_cast<std::size_t>(tiles)), of_groups(groups), of_all(prefixes);
   unsigned ticket = 0;
   dsl::detail::scan_parameters given{};
-  given.tiles = of_tiles.data(), given.groups = of_groups.data(), given.prefixes = of_all.data();
+  given.tiles = of_tiles.data();
+  given.groups = of_groups.data();
+  given.prefixes = of_all.data();
   const auto range_of = [](cells& c) {
     return dsl::detail::simulated_range{reinterpret_cast<std::uintptr_t>(c.data()), c.size() * sizeof(c[0]), true};
   };
   std::vector<numbered_segment> got(static_cast<std::size_t>(tiles));
   // Blocks of two warps: at the barrier after the ticket another may overtake.
-  run(
-      tiles, 64,
+  run(tiles, 64,
       [&](simulated_memory memory, simulated_team team) {
         unsigned mine = 0;
         if (team.thread() == 0) mine = team.next_ticket(&ticket);
@@ -131,16 +135,21 @@ void blocks_know_what_comes_before(std::int64_t tiles, std::int64_t tile, std::i
         team.synchronize();
         if (team.warp() > 0) return;
         const scan_of_numbers scan(memory, team);
-        const numbered_segment before = scan.look_back(given, number, r.begin_at(number * tile), total_of(r, number * tile, (number + 1) * tile));
+        const numbered_segment before =
+            scan.look_back(given, number, r.begin_at(number * tile), total_of(r, number * tile, (number + 1) * tile));
         if (team.thread() == 0) got[number] = before;
       },
-      {range_of(of_tiles), range_of(of_groups), range_of(of_all), {reinterpret_cast<std::uintptr_t>(&ticket), sizeof ticket, true}});
+      {range_of(of_tiles),
+       range_of(of_groups),
+       range_of(of_all),
+       {reinterpret_cast<std::uintptr_t>(&ticket), sizeof ticket, true}});
   for (std::int64_t k = 0; k < tiles; ++k) {
     const numbered_segment& before = got[static_cast<std::size_t>(k)];
     const bool begins_row = r.begin_at(k * tile);
     ASSERT_EQ(before.is_none(), begins_row) << "tile " << k << " of " << tiles;
     if (begins_row) continue;
-    ASSERT_EQ(before.value, (numbers{r.begin_of(k * tile), k * tile, false})) << "tile " << k << " of " << tiles << ", rows up to " << longest;
+    ASSERT_EQ(before.value, (numbers{r.begin_of(k * tile), k * tile, false}))
+        << "tile " << k << " of " << tiles << ", rows up to " << longest;
   }
 }
 

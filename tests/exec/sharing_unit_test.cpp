@@ -11,7 +11,8 @@ namespace {
 using namespace dsl::detail;
 using parts = std::vector<std::uint64_t>;
 
-// A block combines as kernels do: lanes by halves, then the values of warps. Lanes that have no partner get their own value again.
+// A block combines as kernels do: lanes by halves, then the values of warps. Lanes that have no partner get their own value
+// again.
 parts combined(parts of, const sharing& threads) {
   const auto block = static_cast<int>(of.size());
   for (int step = 16; step > 0; step /= 2) {
@@ -45,7 +46,8 @@ template <class Visit> void for_each_sharing(const Visit& visit) {
 }
 
 std::string name_of(int block, const sharing& s) {
-  return std::to_string(s.threads_a_result()) + " parts " + std::to_string(s.distance()) + " apart in a block of " + std::to_string(block);
+  return std::to_string(s.threads_a_result()) + " parts " + std::to_string(s.distance()) + " apart in a block of " +
+         std::to_string(block);
 }
 
 TEST(sharing, has_one_owner_for_each_result) {

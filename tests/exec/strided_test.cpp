@@ -11,8 +11,12 @@ TEST_P(strided, rank_1) { random_layouts<float, float, float, 1>({{1}, {7}, {64}
 TEST_P(strided, rank_2) {
   random_layouts<float, float, float, 2>({{1, 9}, {3, 5}, {33, 65}, {16, 16}, {17, 130}, {150, 70}, {2, 513}, {600, 3}}, 6);
 }
-TEST_P(strided, rank_3_of_mixed_sizes) { random_layouts<std::int16_t, std::int64_t, std::int64_t, 3>({{2, 3, 4}, {5, 33, 34}, {40, 3, 37}, {300, 2, 3}}, 6); }
-TEST_P(strided, long_rows) { random_layouts<float, float, float, 2>({{3, 1030}, {70, 600}, {600, 70}, {20, 513}, {300, 256}}, 4); }
+TEST_P(strided, rank_3_of_mixed_sizes) {
+  random_layouts<std::int16_t, std::int64_t, std::int64_t, 3>({{2, 3, 4}, {5, 33, 34}, {40, 3, 37}, {300, 2, 3}}, 6);
+}
+TEST_P(strided, long_rows) {
+  random_layouts<float, float, float, 2>({{3, 1030}, {70, 600}, {600, 70}, {20, 513}, {300, 256}}, 4);
+}
 TEST_P(strided, rank_8) { random_layouts<float, float, float, 8>({{2, 3, 1, 2, 3, 2, 3, 2}, {2, 1, 5, 2, 2, 3, 1, 7}}, 6); }
 
 // The target among its operand's elements: in place, between them, or over them, and then by way of a temporary.
@@ -21,7 +25,10 @@ TEST_P(strided, target_and_operand_in_one_memory) {
   const auto below = [&](std::int64_t n) { return static_cast<std::int64_t>(engine() % static_cast<unsigned>(n)); };
   for (int round = 0; round < 400; ++round) {
     const dsl::extents<2> shape{1 + below(round % 4 == 0 ? 20 : 5), 1 + below(round % 3 == 0 ? 40 : 4)};
-    struct place { std::int64_t first; dsl::extents<2> strides; };
+    struct place {
+      std::int64_t first;
+      dsl::extents<2> strides;
+    };
     const std::int64_t gap = 1 + below(3);
     const auto draw = [&](bool may_repeat) {
       const std::int64_t inner = below(4) == 0 ? 1 + below(3) : gap;
@@ -30,7 +37,10 @@ TEST_P(strided, target_and_operand_in_one_memory) {
       else if (shape[0] == shape[1] && below(2) == 0) std::swap(strides[0], strides[1]);
       std::int64_t first = 300 + below(round % 2 == 0 ? 4 : 60);
       for (std::size_t d = 0; d < 2; ++d)
-        if (below(6) == 0) first += (shape[d] - 1) * strides[d], strides[d] = -strides[d];
+        if (below(6) == 0) {
+          first += (shape[d] - 1) * strides[d];
+          strides[d] = -strides[d];
+        }
       return place{first, strides};
     };
     const place from = draw(true), to = draw(false);
@@ -39,16 +49,23 @@ TEST_P(strided, target_and_operand_in_one_memory) {
     auto memory = dsl::to_device(want);
     const auto before = want;
     for_each<2>(shape, [&](const dsl::extents<2>& at) {
-      const auto place_in = [&](const place& p) { return static_cast<std::size_t>(p.first + at[0] * p.strides[0] + at[1] * p.strides[1]); };
+      const auto place_in = [&](const place& p) {
+        return static_cast<std::size_t>(p.first + at[0] * p.strides[0] + at[1] * p.strides[1]);
+      };
       want[place_in(to)] = before[place_in(from)] * 3 + 1;
     });
-    const auto view_of = [&](const place& p) { return dsl::view<std::int32_t, 2>(memory.view().owner(), memory.data() + p.first, shape, p.strides); };
+    const auto view_of = [&](const place& p) {
+      return dsl::view<std::int32_t, 2>(memory.view().owner(), memory.data() + p.first, shape, p.strides);
+    };
     view_of(to) = view_of(from) * 3 + 1;
-    ASSERT_EQ(memory.copy_to_host(), want) << round << ": " << shape[0] << " x " << shape[1] << ", " << from.strides[0] << ' ' << from.strides[1] << " to " << to.strides[0] << ' ' << to.strides[1];
+    ASSERT_EQ(memory.copy_to_host(), want) << round << ": " << shape[0] << " x " << shape[1] << ", " << from.strides[0] << ' '
+                                           << from.strides[1] << " to " << to.strides[0] << ' ' << to.strides[1];
   }
 }
 
-TEST_P(strided, neighbours_of_floats) { random_neighbours<float, 2>({{1, 9}, {5, 3}, {33, 65}, {4, 700}, {300, 6}, {40, 300}}, simulated() ? 5 : 30); }
+TEST_P(strided, neighbours_of_floats) {
+  random_neighbours<float, 2>({{1, 9}, {5, 3}, {33, 65}, {4, 700}, {300, 6}, {40, 300}}, simulated() ? 5 : 30);
+}
 
 TEST_P(strided, blocks_of_any_size) {
   for (const int block : {32, 64, 96, 160, 256, 512, 1024}) {

@@ -93,7 +93,8 @@ TEST(step_numbers, never_come_twice_nor_are_zero) {
   EXPECT_TRUE(numbers.are_used_up(1));
 }
 
-// Blocks of a loop that wait for each other's sums, each word of which is written and read by itself. Which block goes on is drawn.
+// Blocks of a loop that wait for each other's sums, each word of which is written and read by itself. Which block goes on is
+// drawn.
 class exchanging_blocks {
  public:
   exchanging_blocks(std::size_t blocks, unsigned seed) : cells_(2 * blocks), blocks_(blocks), engine_(seed) {}
@@ -121,9 +122,7 @@ class exchanging_blocks {
   step_numbers numbers;
 
  private:
-  struct sum {
-    std::uint64_t launch, step, block;
-  };
+  struct sum { std::uint64_t launch, step, block; };
   using cell = tagged<sum>;
   struct block {
     std::size_t step = 0, reads = 0;  // how many blocks' sums of the step it has
@@ -137,7 +136,10 @@ class exchanging_blocks {
     if (!b.has_left) {
       const cell mine({launch_, b.step, number}, epoch);
       all[number].word[b.words] = mine.word[b.words];
-      if (++b.words == cell::words) b.has_left = true, b.words = 0;
+      if (++b.words == cell::words) {
+        b.has_left = true;
+        b.words = 0;
+      }
       return;
     }
     b.seen.word[b.words] = all[b.reads].word[b.words];
@@ -149,7 +151,9 @@ class exchanging_blocks {
     EXPECT_EQ(got.step, b.step);
     EXPECT_EQ(got.block, b.reads);
     if (++b.reads < blocks_.size()) return;
-    ++b.step, b.reads = 0, b.has_left = false;
+    ++b.step;
+    b.reads = 0;
+    b.has_left = false;
   }
 
   std::vector<cell> cells_;

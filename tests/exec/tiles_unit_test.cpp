@@ -1,4 +1,5 @@
-// Which elements are whose: each belongs to one tile of one group, and to one thread there, whatever the shape, the layout and the plan.
+// Which elements are whose: each belongs to one tile of one group, and to one thread there, whatever the shape, the layout and
+// the plan.
 #include <gtest/gtest.h>
 
 #include <dsl/exec/run.hpp>
@@ -31,7 +32,7 @@ dsl::launch draw_launch(std::mt19937& engine, std::int64_t results) {
   const bool reduces = results > 0;
   const int block = 32 << draw_below(engine, 6);
   return {draw_below(engine, 2) == 0 ? 0
-          : reduces                    ? block
+          : reduces                  ? block
                                      : block * (1 + draw_below(engine, 2)) / 2 / 32 * 32,
           reduces ? draw_below(engine, 2) * (static_cast<int>(results) + draw_below(engine, 20)) : 0};
 }
@@ -41,7 +42,9 @@ constexpr std::uint64_t copied[] = {target_word::make(false, 0).word}, reduced[]
 program_code code_without_kernels(bool reduces, int lanes) {
   program_code code{};
   code.inputs = 1;
-  code.pass.view.reductions = reduces ? 1 : 0, code.pass.view.targets = reduces ? reduced : copied, code.pass.view.target_count = 1;
+  code.pass.view.reductions = reduces ? 1 : 0;
+  code.pass.view.targets = reduces ? reduced : copied;
+  code.pass.view.target_count = 1;
   code.pass.lanes = lanes;
   code.pass.accumulator_bytes = code.pass.state_bytes = 8;
   return code;
@@ -57,7 +60,8 @@ dsl::reduction_policy draw_policy(bool reduces, std::mt19937& engine) {
 
 // Where the elements of all tiles lie, and where their results do, as blocks find them.
 template <bool Reduces>
-std::vector<std::pair<std::int64_t, std::int64_t>> places_of_tiles(const void* parameters, const dsl::reduction_plan& p, bool groups) {
+std::vector<std::pair<std::int64_t, std::int64_t>> places_of_tiles(const void* parameters, const dsl::reduction_plan& p,
+                                                                   bool groups) {
   std::vector<std::pair<std::int64_t, std::int64_t>> all;
   using arguments = strided_arguments<2>;
   const auto& args = *static_cast<const arguments*>(parameters);
@@ -99,16 +103,19 @@ TEST(tiles, have_each_element_once) {
     if (reduces && in.is.rank != rank) continue;
     if (reduces && !std::equal(shape.begin(), shape.end(), in.is.extents)) continue;
     lay_out(g, all, 1, 1, code.pass.lanes, code.pass.view);
-    const dsl::reduction_plan p = make_plan(g, all, 1, code.pass, policy, {}, draw_launch(engine, reduces ? std::max<std::int64_t>(1, g.results) : 0));
+    const dsl::reduction_plan p =
+        make_plan(g, all, 1, code.pass, policy, {}, draw_launch(engine, reduces ? std::max<std::int64_t>(1, g.results) : 0));
     ASSERT_EQ(p.grid, reduces ? p.groups * p.splits : p.tile.count) << p.describe().c_str();
     ASSERT_EQ(p.block % 32, 0);
     if (g.linear) {
       ASSERT_GE(p.tile.count * p.block * p.lanes * policy.vectors_ahead, g.elements) << p.describe().c_str();
       continue;
     }
-    ++strided, kept += g.kept != 0 ? 1 : 0;
+    ++strided;
+    kept += g.kept != 0 ? 1 : 0;
     kernel_parameters given = pass_parameters(code, all, g, p);
-    const auto got = reduces ? places_of_tiles<true>(given.data(), p, g.kept != 0) : places_of_tiles<false>(given.data(), p, false);
+    const auto got =
+        reduces ? places_of_tiles<true>(given.data(), p, g.kept != 0) : places_of_tiles<false>(given.data(), p, false);
     std::vector<std::pair<std::int64_t, std::int64_t>> want;
     for_each_place(shape, [&](const shape_of_test& at) {
       shape_of_test result;
@@ -174,7 +181,8 @@ using load_byte =
     program<heads<head::make(op::load, dsl::dtype::uint8, 0).word>, words<0>, words<reference::make(dsl::dtype::uint8, 0).word>>;
 using copy_bytes = pass<load_byte, nothing, words<target_word::make(false, 0).word>, pass_reductions<>>;
 
-template <class Arguments> void copy_by_threads(const void* parameters, const dsl::reduction_plan& p, const counting_memory& memory) {
+template <class Arguments> void copy_by_threads(const void* parameters, const dsl::reduction_plan& p,
+                                                const counting_memory& memory) {
   kernel_body<copy_bytes, 1, Arguments, counting_memory> thread(*static_cast<const Arguments*>(parameters), memory);
   for (std::int64_t tile = 0; tile < p.grid; ++tile) {
     if constexpr (Arguments::strided)
@@ -195,7 +203,8 @@ TEST(tiles, threads_write_each_element_once) {
     geometry g;
     lay_out(g, all, 1, 1, code.pass.lanes, code.pass.view);
     const dsl::reduction_plan p = make_plan(g, all, 1, code.pass, {}, {}, draw_launch(engine, 0));
-    linear += g.linear ? 1 : 0, transposing += p.tile.shared_bytes > 0 ? 1 : 0;
+    linear += g.linear ? 1 : 0;
+    transposing += p.tile.shared_bytes > 0 ? 1 : 0;
     const std::vector<unsigned char> before(out.data(), out.data() + out.size);
     std::vector<unsigned char> shared(static_cast<std::size_t>(p.tile.shared_bytes) + 16);
     auto* const aligned = shared.data() + (16 - reinterpret_cast<std::uintptr_t>(shared.data()) % 16) % 16;
@@ -211,7 +220,8 @@ TEST(tiles, threads_write_each_element_once) {
     auto want = before;
     for_each_place(shape, [&](const shape_of_test& at) {
       const auto to = static_cast<std::size_t>(out.first + out.offset(at));
-      ++times[to], want[to] = in.data()[in.first + in.offset(at)];
+      ++times[to];
+      want[to] = in.data()[in.first + in.offset(at)];
     });
     ASSERT_EQ(seen.mistakes, 0) << "round " << round << ": " << p.describe().c_str();
     ASSERT_EQ(seen.written, times) << "round " << round << ": " << p.describe().c_str();
@@ -257,8 +267,8 @@ using addition =
                   head::make(op::add, dsl::dtype::int64, 2).word>,
             words<0, 1, reference::make(dsl::dtype::int64, 0).word | reference::make(dsl::dtype::int64, 1).word << 16>,
             words<reference::make(dsl::dtype::int64, 2).word>>;
-using sum_numbers =
-    pass<load_number, total, words<target_word::make(true, 0).word>, pass_reductions<pass_reduction<addition, words<0, 0>, 0, false>>>;
+using sum_numbers = pass<load_number, total, words<target_word::make(true, 0).word>,
+                         pass_reductions<pass_reduction<addition, words<0, 0>, 0, false>>>;
 
 TEST(tiles, sums_have_each_element_once) {
   std::mt19937 engine(4);
@@ -356,7 +366,8 @@ TEST(tiles, a_plan_follows_from_what_it_is_asked_for) {
   };
   const auto make = [&](dsl::dtype type, dsl::device where, std::int64_t n, std::int64_t first) {
     random_operand o = make_random_operand({n + first}, type, where, false, engine);
-    o.is.extents[0] = n, o.is.strides[0] = 1,
+    o.is.extents[0] = n;
+    o.is.strides[0] = 1;
     o.is.word[0] = reinterpret_cast<std::uintptr_t>(o.data()) + static_cast<std::uint64_t>(first * size_of(type));
     return o;
   };

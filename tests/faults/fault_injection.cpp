@@ -1,5 +1,5 @@
-// Every CUDA call of much work made to fail, one at a time: an error of the library's comes of it or no harm, targets are as they were,
-// nothing is lost, and the same work then succeeds. `--without-kernels`: without a GPU, and then without results.
+// Every CUDA call of much work made to fail, one at a time: an error of the library's comes of it or no harm, targets are as they
+// were, nothing is lost, and the same work then succeeds. `--without-kernels`: without a GPU, and then without results.
 #include <dsl/dsl.hpp>
 
 #include <sys/wait.h>
@@ -69,8 +69,8 @@ std::vector<faults::failure> failures_of(std::string_view function) {
   return {{cudaErrorUnknown}};
 }
 
-// Whether nothing need come of it: what is given back is given back all the same, the device is asked for then too, an allocation is
-// tried twice, and before memory is freed the host waits where one stream cannot be ordered behind another.
+// Whether nothing need come of it: what is given back is given back all the same, the device is asked for then too, an allocation
+// is tried twice, and before memory is freed the host waits where one stream cannot be ordered behind another.
 bool may_be_harmless(std::string_view function, const faults::failure& how) {
   for (const char* const each :
        {"cudaFreeAsync", "cudaStreamDestroy", "cudaEventDestroy", "cudaGraphDestroy", "cudaGraphExecDestroy", "cudaGetDevice",
@@ -79,9 +79,7 @@ bool may_be_harmless(std::string_view function, const faults::failure& how) {
   return function == "cudaMallocAsync" && how.status == cudaErrorMemoryAllocation && !how.stays;
 }
 
-struct counts {
-  long calls = 0, errors = 0, harmless = 0;
-};
+struct counts { long calls = 0, errors = 0, harmless = 0; };
 
 // Fails the number-th call of a piece of work. Returns false where there are fewer.
 bool fail_at(const work& w, long number, in_use& before, counts& all) {
@@ -91,7 +89,8 @@ bool fail_at(const work& w, long number, in_use& before, counts& all) {
     const char* const function = faults::failed();
     faults::end();
     if (function == nullptr) return nullptr;
-    ++all.calls, ++(o.is_error ? all.errors : all.harmless);
+    ++all.calls;
+    ++(o.is_error ? all.errors : all.harmless);
     const std::string where = "call " + std::to_string(number) + " (" + function + (how.stays ? ", and all later ones" : "") +
                               ": " + cudaGetErrorName(how.status) + ")";
     if (!o.wrong.empty()) report(w, where, o.wrong);
@@ -186,8 +185,10 @@ int main(int argc, char** argv) {
     ++failed_processes;
   }
   const counts all = fail_each_call();
-  if (failed_processes < 8)
-    ++mistakes, std::printf("WRONG: only %ld calls of a new process were made to fail\n", failed_processes);
+  if (failed_processes < 8) {
+    ++mistakes;
+    std::printf("WRONG: only %ld calls of a new process were made to fail\n", failed_processes);
+  }
   std::printf("%ld calls in new processes and %ld after that were made to fail, of which %ld ended in an error%s; %d mistakes\n",
               failed_processes, all.calls, all.errors, emulated ? ", without kernels, whose results were not compared" : "",
               mistakes);

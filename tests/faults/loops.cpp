@@ -21,14 +21,15 @@ constexpr auto mix = dsl::vectorize([](auto x, auto total, auto k) {
 });
 
 // The steps on this side: the totals after each, and the elements at the end.
-struct mixed {
-  numbers totals, elements;
-};
+struct mixed { numbers totals, elements; };
 mixed mix_here(integer count, integer steps) {
   mixed m{{}, numbers_of(count, [](integer i) { return i; })};
   for (integer k = 0, total = 1; k < steps; ++k) {
     integer sum = 0;
-    for (integer& each : m.elements) each = (each * 5 + total + k) & 1023, sum += each;
+    for (integer& each : m.elements) {
+      each = (each * 5 + total + k) & 1023;
+      sum += each;
+    }
     m.totals.push_back(total = sum);
   }
   return m;
@@ -155,7 +156,10 @@ void threads() {
       try {
         std::optional<dsl::stream> mine;
         std::optional<dsl::stream_guard> on;
-        if (t > 0) mine.emplace(), on.emplace(*mine);
+        if (t > 0) {
+          mine.emplace();
+          on.emplace(*mine);
+        }
         dsl::array<integer> x = shared * (t + 1);
         dsl::scalar<integer> most = dsl::max(x);
         want(most.value() == 999 * (t + 1), "a thread's maximum");

@@ -40,7 +40,8 @@ bool fails(const char* function, cudaError_t& status) {
   if (!counts_as(function)) return false;
   const long of_function = ++s.calls_of[function];
   ++s.calls;
-  const bool first = s.wanted > 0 && (s.function.empty() ? s.calls == s.wanted : s.function == function && of_function == s.wanted);
+  const bool first =
+      s.wanted > 0 && (s.function.empty() ? s.calls == s.wanted : s.function == function && of_function == s.wanted);
   if (first) s.failed = function;
   if (!first && !(s.how.stays && s.failed != nullptr && std::string_view(s.failed) == function)) return false;
   status = s.how.status;
@@ -60,8 +61,8 @@ void give_back(kind k, const void* what) {
 
 std::string living::describe() const {
   const auto each = [](long n, const char* what) { return std::to_string(n) + " " + what; };
-  return each(allocations, "allocations of ") + each(bytes, "bytes, ") + each(streams, "streams, ") + each(events, "events, ") + each(graphs, "graphs, ") +
-         each(executables, "executable graphs");
+  return each(allocations, "allocations of ") + each(bytes, "bytes, ") + each(streams, "streams, ") + each(events, "events, ") +
+         each(graphs, "graphs, ") + each(executables, "executable graphs");
 }
 
 living alive() {
@@ -69,7 +70,10 @@ living alive() {
   const std::lock_guard lock(now().mutex);
   for (const auto& [what, bytes] : now().alive) {
     switch (what.first) {
-      case kind::allocation: ++all.allocations, all.bytes += static_cast<long>(bytes); break;
+      case kind::allocation:
+        ++all.allocations;
+        all.bytes += static_cast<long>(bytes);
+        break;
       case kind::stream: ++all.streams; break;
       case kind::event: ++all.events; break;
       case kind::graph: ++all.graphs; break;
@@ -87,12 +91,17 @@ void begin(long number, failure how) { begin_at("", number, how); }
 void begin_at(const char* function, long number, failure how) {
   state& s = now();
   const std::lock_guard lock(s.mutex);
-  s.function = function, s.wanted = number, s.how = how, s.failed = nullptr;
-  s.calls = 0, s.calls_of.clear();
+  s.function = function;
+  s.wanted = number;
+  s.how = how;
+  s.failed = nullptr;
+  s.calls = 0;
+  s.calls_of.clear();
 }
 void end() {
   const std::lock_guard lock(now().mutex);
-  now().wanted = 0, now().how.stays = false;
+  now().wanted = 0;
+  now().how.stays = false;
 }
 long calls() {
   const std::lock_guard lock(now().mutex);
@@ -123,13 +132,20 @@ void make(Handle* handle) {
 void fill_properties(cudaDeviceProp& p) {
   std::memset(static_cast<void*>(&p), 0, sizeof p);
   std::snprintf(p.name, sizeof p.name, "emulated");
-  p.multiProcessorCount = 16, p.maxThreadsPerMultiProcessor = 2048, p.regsPerMultiprocessor = 65536;
-  p.major = 9, p.totalGlobalMem = std::size_t{8} << 30, p.l2CacheSize = 32 << 20, p.sharedMemPerBlockOptin = 227 << 10;
+  p.multiProcessorCount = 16;
+  p.maxThreadsPerMultiProcessor = 2048;
+  p.regsPerMultiprocessor = 65536;
+  p.major = 9;
+  p.totalGlobalMem = std::size_t{8} << 30;
+  p.l2CacheSize = 32 << 20;
+  p.sharedMemPerBlockOptin = 227 << 10;
 }
 int attribute_of(cudaDeviceAttr which) { return which == cudaDevAttrCooperativeLaunch ? 1 : 227 << 10; }
 cudaFuncAttributes function_attributes() {
   cudaFuncAttributes a{};
-  a.numRegs = 32, a.maxThreadsPerBlock = 1024, a.sharedSizeBytes = 1024;
+  a.numRegs = 32;
+  a.maxThreadsPerBlock = 1024;
+  a.sharedSizeBytes = 1024;
   return a;
 }
 std::size_t bytes_alive() { return static_cast<std::size_t>(alive().bytes); }
@@ -139,94 +155,101 @@ std::size_t bytes_alive() { return static_cast<std::size_t>(alive().bytes); }
 
 using namespace faults;
 
-// The linker gives the library __wrap_f where it calls f (--wrap), and here __real_f is f. Each row: the function, its parameters, its
-// arguments, and what the emulation does. CMakeLists.txt lists the same functions.
-#define CALL(name, parameters, arguments, ...)                \
-  extern "C" cudaError_t __real_##name parameters;            \
-  extern "C" cudaError_t __wrap_##name parameters {           \
-    cudaError_t status = cudaSuccess;                         \
-    if (fails(#name, status)) return status;                  \
-    if (!is_emulated()) return __real_##name arguments;       \
-    __VA_ARGS__;                                              \
-    return status;                                            \
+// The linker gives the library __wrap_f where it calls f (--wrap), and here __real_f is f. Each row: the function, its
+// parameters, its arguments, and what the emulation does. CMakeLists.txt lists the same functions.
+#define CALL(name, parameters, arguments, ...)          \
+  extern "C" cudaError_t __real_##name parameters;      \
+  extern "C" cudaError_t __wrap_##name parameters {     \
+    cudaError_t status = cudaSuccess;                   \
+    if (fails(#name, status)) return status;            \
+    if (!is_emulated()) return __real_##name arguments; \
+    __VA_ARGS__;                                        \
+    return status;                                      \
   }
 // Waits, whether it fails or not.
-#define WAIT(name, parameters, arguments)                               \
-  extern "C" cudaError_t __real_##name parameters;                      \
-  extern "C" cudaError_t __wrap_##name parameters {                     \
-    cudaError_t status = cudaSuccess;                                   \
-    const bool reports = fails(#name, status);                          \
+#define WAIT(name, parameters, arguments)                                           \
+  extern "C" cudaError_t __real_##name parameters;                                  \
+  extern "C" cudaError_t __wrap_##name parameters {                                 \
+    cudaError_t status = cudaSuccess;                                               \
+    const bool reports = fails(#name, status);                                      \
     const cudaError_t real = is_emulated() ? cudaSuccess : __real_##name arguments; \
-    return reports ? status : real;                                     \
+    return reports ? status : real;                                                 \
   }
 // Takes something that has to be given back.
-#define TAKE(name, parameters, arguments, what, handle, bytes, ...)             \
-  extern "C" cudaError_t __real_##name parameters;                              \
-  extern "C" cudaError_t __wrap_##name parameters {                             \
-    cudaError_t status = cudaSuccess;                                           \
-    if (fails(#name, status)) return status;                                    \
-    if (!is_emulated()) status = __real_##name arguments;                       \
-    else __VA_ARGS__;                                                           \
-    if (status == cudaSuccess) take(kind::what, handle, bytes);                 \
-    return status;                                                              \
+#define TAKE(name, parameters, arguments, what, handle, bytes, ...) \
+  extern "C" cudaError_t __real_##name parameters;                  \
+  extern "C" cudaError_t __wrap_##name parameters {                 \
+    cudaError_t status = cudaSuccess;                               \
+    if (fails(#name, status)) return status;                        \
+    if (!is_emulated()) status = __real_##name arguments;           \
+    else __VA_ARGS__;                                               \
+    if (status == cudaSuccess) take(kind::what, handle, bytes);     \
+    return status;                                                  \
   }
 // Gives something back, whether it fails or not.
-#define GIVE_BACK(name, parameters, arguments, what, handle)                    \
-  extern "C" cudaError_t __real_##name parameters;                              \
-  extern "C" cudaError_t __wrap_##name parameters {                             \
-    cudaError_t status = cudaSuccess;                                           \
-    const bool reports = fails(#name, status);                                  \
-    give_back(kind::what, handle);                                              \
-    cudaError_t real = cudaSuccess;                                             \
-    if (is_emulated()) std::free(handle);                                       \
-    else real = __real_##name arguments;                                        \
-    return reports ? status : real;                                             \
+#define GIVE_BACK(name, parameters, arguments, what, handle) \
+  extern "C" cudaError_t __real_##name parameters;           \
+  extern "C" cudaError_t __wrap_##name parameters {          \
+    cudaError_t status = cudaSuccess;                        \
+    const bool reports = fails(#name, status);               \
+    give_back(kind::what, handle);                           \
+    cudaError_t real = cudaSuccess;                          \
+    if (is_emulated()) std::free(handle);                    \
+    else real = __real_##name arguments;                     \
+    return reports ? status : real;                          \
   }
 
 CALL(cudaGetDeviceCount, (int* count), (count), *count = 1)
 CALL(cudaDriverGetVersion, (int* version), (version), *version = 13000)
 CALL(cudaRuntimeGetVersion, (int* version), (version), *version = 13000)
-CALL(cudaGetDeviceProperties, (cudaDeviceProp* p, int device), (p, device), fill_properties(*p))
+CALL(cudaGetDeviceProperties, (cudaDeviceProp * p, int device), (p, device), fill_properties(*p))
 CALL(cudaDeviceGetAttribute, (int* value, cudaDeviceAttr which, int device), (value, which, device), *value = attribute_of(which))
 CALL(cudaGetDevice, (int* device), (device), *device = 0)
 CALL(cudaSetDevice, (int device), (device), (void)device)
 WAIT(cudaDeviceSynchronize, (), ())
-CALL(cudaDeviceGetDefaultMemPool, (cudaMemPool_t* pool, int device), (pool, device), *pool = nullptr)
+CALL(cudaDeviceGetDefaultMemPool, (cudaMemPool_t * pool, int device), (pool, device), *pool = nullptr)
 CALL(cudaMemPoolSetAttribute, (cudaMemPool_t pool, cudaMemPoolAttr which, void* value), (pool, which, value))
 CALL(cudaMemPoolGetAttribute, (cudaMemPool_t pool, cudaMemPoolAttr which, void* value), (pool, which, value),
      *static_cast<std::size_t*>(value) = bytes_alive())
 CALL(cudaMemPoolTrimTo, (cudaMemPool_t pool, std::size_t least), (pool, least))
-CALL(cudaMemGetInfo, (std::size_t* free, std::size_t* total), (free, total), *total = std::size_t{8} << 30, *free = *total - bytes_alive())
-CALL(cudaMemcpyAsync, (void* to, const void* from, std::size_t bytes, cudaMemcpyKind way, cudaStream_t stream), (to, from, bytes, way, stream),
-     std::memmove(to, from, bytes))
-CALL(cudaMemsetAsync, (void* at, int value, std::size_t bytes, cudaStream_t stream), (at, value, bytes, stream), std::memset(at, value, bytes))
+CALL(cudaMemGetInfo, (std::size_t* free, std::size_t* total), (free, total), *total = std::size_t{8} << 30,
+     *free = *total - bytes_alive())
+CALL(cudaMemcpyAsync, (void* to, const void* from, std::size_t bytes, cudaMemcpyKind way, cudaStream_t stream),
+     (to, from, bytes, way, stream), std::memmove(to, from, bytes))
+CALL(cudaMemsetAsync, (void* at, int value, std::size_t bytes, cudaStream_t stream), (at, value, bytes, stream),
+     std::memset(at, value, bytes))
 WAIT(cudaStreamSynchronize, (cudaStream_t stream), (stream))
-CALL(cudaStreamIsCapturing, (cudaStream_t stream, cudaStreamCaptureStatus* captured), (stream, captured), *captured = now().captures ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone)
+CALL(cudaStreamIsCapturing, (cudaStream_t stream, cudaStreamCaptureStatus* captured), (stream, captured),
+     *captured = now().captures ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone)
 CALL(cudaStreamBeginCapture, (cudaStream_t stream, cudaStreamCaptureMode mode), (stream, mode), now().captures = true)
 CALL(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned flags), (stream, event, flags))
 CALL(cudaEventRecord, (cudaEvent_t event, cudaStream_t stream), (event, stream))
 WAIT(cudaEventSynchronize, (cudaEvent_t event), (event))
 CALL(cudaFuncGetAttributes, (cudaFuncAttributes * a, const void* function), (a, function), *a = function_attributes())
 CALL(cudaFuncSetAttribute, (const void* function, cudaFuncAttribute which, int value), (function, which, value))
-CALL(cudaOccupancyMaxActiveBlocksPerMultiprocessor, (int* blocks, const void* function, int block, std::size_t shared), (blocks, function, block, shared),
-     *blocks = 2048 / block)
+CALL(cudaOccupancyMaxActiveBlocksPerMultiprocessor, (int* blocks, const void* function, int block, std::size_t shared),
+     (blocks, function, block, shared), *blocks = 2048 / block)
 CALL(cudaLaunchKernel, (const void* function, dim3 grid, dim3 block, void** arguments, std::size_t shared, cudaStream_t stream),
      (function, grid, block, arguments, shared, stream))
-CALL(cudaLaunchCooperativeKernel, (const void* function, dim3 grid, dim3 block, void** arguments, std::size_t shared, cudaStream_t stream),
+CALL(cudaLaunchCooperativeKernel,
+     (const void* function, dim3 grid, dim3 block, void** arguments, std::size_t shared, cudaStream_t stream),
      (function, grid, block, arguments, shared, stream))
 CALL(cudaGraphAddKernelNode,
      (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t* before, std::size_t count, const cudaKernelNodeParams* p),
      (node, graph, before, count, p), *node = nullptr)
-CALL(cudaGraphExecKernelNodeSetParams, (cudaGraphExec_t graph, cudaGraphNode_t node, const cudaKernelNodeParams* p), (graph, node, p))
+CALL(cudaGraphExecKernelNodeSetParams, (cudaGraphExec_t graph, cudaGraphNode_t node, const cudaKernelNodeParams* p),
+     (graph, node, p))
 CALL(cudaGraphLaunch, (cudaGraphExec_t graph, cudaStream_t stream), (graph, stream))
 
-TAKE(cudaMallocAsync, (void** memory, std::size_t bytes, cudaStream_t stream), (memory, bytes, stream), allocation, *memory, bytes,
-     *memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256), std::memset(*memory, 0, bytes))
+TAKE(cudaMallocAsync, (void** memory, std::size_t bytes, cudaStream_t stream), (memory, bytes, stream), allocation, *memory,
+     bytes, *memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256), std::memset(*memory, 0, bytes))
 TAKE(cudaStreamCreateWithFlags, (cudaStream_t * stream, unsigned flags), (stream, flags), stream, *stream, 0, make(stream))
 TAKE(cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned flags), (event, flags), event, *event, 0, make(event))
 TAKE(cudaGraphCreate, (cudaGraph_t * graph, unsigned flags), (graph, flags), graph, *graph, 0, make(graph))
-TAKE(cudaGraphInstantiate, (cudaGraphExec_t * made, cudaGraph_t graph, unsigned long long flags), (made, graph, flags), executable, *made, 0, make(made))
-TAKE(cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t* graph), (stream, graph), graph, *graph, 0, make(graph), now().captures = false)
+TAKE(cudaGraphInstantiate, (cudaGraphExec_t * made, cudaGraph_t graph, unsigned long long flags), (made, graph, flags),
+     executable, *made, 0, make(made))
+TAKE(cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t* graph), (stream, graph), graph, *graph, 0, make(graph),
+     now().captures = false)
 GIVE_BACK(cudaFreeAsync, (void* memory, cudaStream_t stream), (memory, stream), allocation, memory)
 GIVE_BACK(cudaStreamDestroy, (cudaStream_t stream), (stream), stream, stream)
 GIVE_BACK(cudaEventDestroy, (cudaEvent_t event), (event), event, event)

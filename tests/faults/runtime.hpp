@@ -24,8 +24,8 @@ struct failure {
   bool stays = false;
 };
 
-/// Counts from here on. The `number`-th call fails, counted from 1; 0: none does. A call that gives something back does so all the same,
-/// as one does that reports what work queued before has come to; any other does nothing.
+/// Counts from here on. The `number`-th call fails, counted from 1; 0: none does. A call that gives something back does so all
+/// the same, as one does that reports what work queued before has come to; any other does nothing.
 void begin(long number = 0, failure how = {});
 /// The same of the `number`-th call of one function.
 void begin_at(const char* function, long number = 1, failure how = {});

@@ -1,5 +1,5 @@
-// What the library keeps of the CUDA runtime's answers, what it asks when, and what it gives back when a call fails. The answers are
-// made up (`faults::emulate`), so no GPU is needed.
+// What the library keeps of the CUDA runtime's answers, what it asks when, and what it gives back when a call fails. The answers
+// are made up (`faults::emulate`), so no GPU is needed.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -48,7 +48,9 @@ const pass_view no_pass{};
 back_end& gpus = back_end::of(gpu);
 const auto& kernels = static_cast<const grid_executor&>(executor::of(gpus));
 
-kernel_attributes attributes_of(int function, int block, int device) { return kernels.attributes({&functions[function], nullptr, nullptr, no_pass}, block, device); }
+kernel_attributes attributes_of(int function, int block, int device) {
+  return kernels.attributes({&functions[function], nullptr, nullptr, no_pass}, block, device);
+}
 kernel_launch launch_of(int function, int shared = 0) {
   return {{&functions[function], nullptr, nullptr, no_pass}, 1, 32, shared, nullptr, nullptr, 0, 0, 1};
 }
@@ -104,8 +106,7 @@ TEST_F(runtime_calls, threads_share_what_is_kept) {
   std::atomic<int> right{0};
   for (int t = 0; t < 8; ++t)
     threads.emplace_back([&right] {
-      for (int i = 0; i < 200; ++i)
-        right += attributes_of(3, 32 << i % 5, 0).blocks_per_multiprocessor == 64 >> i % 5;
+      for (int i = 0; i < 200; ++i) right += attributes_of(3, 32 << i % 5, 0).blocks_per_multiprocessor == 64 >> i % 5;
     });
   for (auto& each : threads) each.join();
   EXPECT_EQ(right, 8 * 200);

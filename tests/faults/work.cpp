@@ -16,10 +16,8 @@ namespace {
 void transfers() {
   dsl::array<integer> x = dsl::to_device(counted), zeros = dsl::zeros<integer>(n), none, sevens = dsl::full<integer>(7, n);
   want(x.copy_to_host() == counted, "what was sent", made_by::transfers);
-  changes(
-      "a copy", zeros, counted, [&] { zeros = x; }, made_by::transfers);
-  changes(
-      "a copy to a target without memory", none, counted, [&] { none = x; }, made_by::transfers);
+  changes("a copy", zeros, counted, [&] { zeros = x; }, made_by::transfers);
+  changes("a copy to a target without memory", none, counted, [&] { none = x; }, made_by::transfers);
   changes("a fill", sevens, numbers(n, 9), [&] { sevens = 9; });
   changes("a fill with zeros", sevens, numbers(n, 0), [&] { sevens = 0; });
   want(x(dsl::slice(0, dsl::end, 3)).copy_to_host() == numbers_of(n / 3, [](integer i) { return 3 * i % 1000; }),
@@ -111,8 +109,7 @@ void files() {
   dsl::array<integer> loaded;
   integer steps = 0;
   s = 6;
-  changes(
-      "a checkpoint", loaded, counted, [&] { steps = dsl::load_checkpoint(checkpoint, loaded, s); }, made_by::transfers);
+  changes("a checkpoint", loaded, counted, [&] { steps = dsl::load_checkpoint(checkpoint, loaded, s); }, made_by::transfers);
   want(steps == 12, "a checkpoint's steps", made_by::transfers);
   want(s.value() == 5, "a checkpoint's scalar");
 }

@@ -8,9 +8,7 @@
 namespace faults {
 
 /// A result that is not what it is to be, or a target that a failed statement has changed.
-class wrong_result : public std::runtime_error {
-  using runtime_error::runtime_error;
-};
+class wrong_result : public std::runtime_error { using runtime_error::runtime_error; };
 
 struct work {
   const char* name;

@@ -1,5 +1,6 @@
-// Drives a fuzz target where there is no libFuzzer: `target SECONDS FILE...` calls it with the files and then, until the time is up,
-// with what a seeded generator makes of them, or with random bytes where there are none. An input that fails is left in failing_input.
+// Drives a fuzz target where there is no libFuzzer: `target SECONDS FILE...` calls it with the files and then, until the time is
+// up, with what a seeded generator makes of them, or with random bytes where there are none. An input that fails is left in
+// failing_input.
 #include <algorithm>
 #include <chrono>
 #include <csignal>

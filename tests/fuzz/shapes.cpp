@@ -1,4 +1,5 @@
-// Fuzz target: whatever a shape and what is done to it, sizes do not overflow, and every element that is left is one of the array's.
+// Fuzz target: whatever a shape and what is done to it, sizes do not overflow, and every element that is left is one of the
+// array's.
 #include "mem/buffer.hpp"
 
 #include <dsl/exec/operand.hpp>
@@ -41,7 +42,10 @@ class numbers {
 
 mapping packed(mapping m) {
   std::int64_t step = 1;
-  for (int d = m.rank - 1; d >= 0; --d) m.strides[d] = step, step *= m.extents[d];
+  for (int d = m.rank - 1; d >= 0; --d) {
+    m.strides[d] = step;
+    step *= m.extents[d];
+  }
   return m;
 }
 
@@ -74,7 +78,10 @@ mapping changed(const mapping& m, numbers& in) {
     case 3: {
       const int rank = in.below(dsl::max_rank + 1);
       for (auto& n : sizes) n = in.extent();
-      if (in.below(2) == 0) std::copy_n(m.extents, m.rank, sizes), std::rotate(sizes, sizes + in.below(8), sizes + dsl::max_rank);
+      if (in.below(2) == 0) {
+        std::copy_n(m.extents, m.rank, sizes);
+        std::rotate(sizes, sizes + in.below(8), sizes + dsl::max_rank);
+      }
       return reshape(m, sizes, rank);
     }
     case 4: {
@@ -105,8 +112,11 @@ void require_inside(const mapping& m, std::int64_t count) {
 
 operand operand_of(const mapping& m, dsl::dtype type, const buffer_ref& memory) {
   operand o;
-  o.kind = memory ? operand_kind::array : operand_kind::index, o.type = type, o.rank = m.rank;
-  o.word[0] = memory ? reinterpret_cast<std::uintptr_t>(memory.data()) : 0, o.memory = memory.get();
+  o.kind = memory ? operand_kind::array : operand_kind::index;
+  o.type = type;
+  o.rank = m.rank;
+  o.word[0] = memory ? reinterpret_cast<std::uintptr_t>(memory.data()) : 0;
+  o.memory = memory.get();
   std::copy_n(m.extents, dsl::max_rank, o.extents);
   std::copy_n(m.strides, dsl::max_rank, o.strides);
   return o;
@@ -147,7 +157,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     for (int d = 0; d < target.rank; ++d)
       if ((reduced >> d & 1) != 0) target.extents[d] = 1;
     operand& result = all[count] = operand_of(packed(target), type, memory);
-    result.kind = operand_kind::result, result.reduced = reduced;
+    result.kind = operand_kind::result;
+    result.reduced = reduced;
     for (int d = 0; d < target.rank; ++d)
       if ((reduced >> d & 1) != 0) result.strides[d] = 0;
     lay_out(g, all, count, 1, 4, pass_view{});

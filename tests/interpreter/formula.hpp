@@ -1,4 +1,5 @@
-// A formula that is written as a user writes it, called with symbols while the test runs and run by the interpreter: no kernel is compiled.
+// A formula that is written as a user writes it, called with symbols while the test runs and run by the interpreter: no kernel is
+// compiled.
 #pragma once
 
 #include "interpreter.hpp"

@@ -105,7 +105,8 @@ executable::executable(const program_view& p) {
     signature of{s.code, s.type, operand_count(s.code), {}};
     for (int k = 0; k < of.arity; ++k) {
       const reference r = reference::of(s.payload, k);
-      s.operand[k] = column_of(r), of.operand[k] = r.type();
+      s.operand[k] = column_of(r);
+      of.operand[k] = r.type();
     }
     if (of.arity > 0) s.run = code_of(compiled_signature(of));
     else if (s.code == op::load || s.code == op::load_scalar)

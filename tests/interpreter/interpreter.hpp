@@ -19,8 +19,8 @@ const std::vector<form>& forms();
 
 struct node_code;
 
-/// A program, ready to run. Operands as the language has them: arrays and scalars in device memory by their elements (load, load_scalar),
-/// C++ scalars by their values (value), which are float for the 16-bit dtypes.
+/// A program, ready to run. Operands as the language has them: arrays and scalars in device memory by their elements (load,
+/// load_scalar), C++ scalars by their values (value), which are float for the 16-bit dtypes.
 class executable {
  public:
   /// Throws std::runtime_error where an operation has no code.
@@ -28,7 +28,8 @@ class executable {
   ~executable();
   executable(executable&&) noexcept;
 
-  /// operands[k] is where operand k's elements are, or its single one; outputs[i] is where those of output i go, as they are in memory.
+  /// operands[k] is where operand k's elements are, or its single one; outputs[i] is where those of output i go, as they are in
+  /// memory.
   void run(form how, int count, const void* const* operands, void* const* outputs) const;
 
  private:

@@ -1,4 +1,5 @@
-// The interpreter itself: every operation that the language defines has code, operands keep their order, blocks and tails are whole.
+// The interpreter itself: every operation that the language defines has code, operands keep their order, blocks and tails are
+// whole.
 #include "language.hpp"
 
 #include "../table_rows.hpp"
@@ -28,11 +29,13 @@ void trace(op code, const dsl::weak_dtype* types) {
   value x[3]{}, y[3]{};
   for (int k = 0; k < dsl::info(code).arity; ++k) {
     const op how = types[k].weak ? op::value : op::load;
-    x[k] = formula.operand(how, types[k].type, k), y[k] = written.operand(how, types[k].type, k);
+    x[k] = formula.operand(how, types[k].type, k);
+    y[k] = written.operand(how, types[k].type, k);
   }
   const value made = formula.apply(code, x);
   const auto program = formula.program({made}), as_written = written.program({written.apply(code, y)});
-  interpreter::executable(interpreter::view_of(program)), interpreter::executable(interpreter::view_of(as_written));
+  interpreter::executable(interpreter::view_of(program));
+  interpreter::executable(interpreter::view_of(as_written));
   EXPECT_EQ(dsl::detail::reference{program.outputs[0]}.type(), made.type.type);
   EXPECT_EQ(dsl::detail::reference{as_written.outputs[0]}.type(), made.type.type);
 }
@@ -63,7 +66,10 @@ TEST(interpreter, runs_whole_blocks_and_tails_in_every_form) {
       std::vector<float> a, c(static_cast<std::size_t>(n) + 1, -7);
       std::vector<std::int16_t> b;
       std::vector<dsl::half> d(static_cast<std::size_t>(n) + 1);
-      for (int i = 0; i < n; ++i) a.push_back(static_cast<float>(i)), b.push_back(static_cast<std::int16_t>(3 * i));
+      for (int i = 0; i < n; ++i) {
+        a.push_back(static_cast<float>(i));
+        b.push_back(static_cast<std::int16_t>(3 * i));
+      }
       interpreter::traced f;
       const value x = f.operand(op::load, dtype::float32, 0), y = f.operand(op::load, dtype::int16, 1),
                   s = f.operand(op::load_scalar, dtype::int16, 2), h = f.operand(op::value, dtype::float64, 3);

@@ -49,7 +49,8 @@ bool compares_with_scalar(op code, const value* x) {
          is_integer(x[1].type.type);
 }
 
-// A bound of clip that is a scalar of another integer dtype may lie beyond an end of the dtype that is clipped; it is that end then.
+// A bound of clip that is a scalar of another integer dtype may lie beyond an end of the dtype that is clipped; it is that end
+// then.
 bool is_scalar_bound(dtype clipped, const value& bound) {
   return bound.type.weak && bound.type.type != clipped && is_integer(clipped) && is_integer(bound.type.type);
 }
@@ -105,7 +106,8 @@ value traced::apply(op code, const value* given) {
   if (code == op::clip) {
     const dtype common = resolved(code, x).operand[0];
     if (is_scalar_bound(common, x[0])) x[0] = converted(common, x[0]);
-    x[1] = clip_bound(common, x[1], false), x[2] = clip_bound(common, x[2], true);
+    x[1] = clip_bound(common, x[1], false);
+    x[2] = clip_bound(common, x[2], true);
   }
   dsl::signature s = resolved(code, x);
   int nodes[3]{};

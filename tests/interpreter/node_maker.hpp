@@ -19,8 +19,7 @@ template <op Code, dtype Result, dtype... Operand> int make_node(dsl::detail::gr
     if constexpr (Code == op::convert)
       return (dsl::detail::convert_symbol<Result, false>(dsl::symbol<Operand>{&g, operands[I]}), ...).id;
     else return dsl::detail::emit<Code, Result, false>(&g, dsl::symbol<Operand>{&g, operands[I]}...).id;
-  }
-  (std::make_index_sequence<sizeof...(Operand)>{});
+  }(std::make_index_sequence<sizeof...(Operand)>{});
 }
 
 template <dtype Family, std::size_t... I> void add_makers(std::vector<node_maker>& to, std::index_sequence<I...>) {

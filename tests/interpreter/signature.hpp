@@ -39,11 +39,11 @@ struct signature_list {
   }
 };
 
-/// Whether a row's scalar code asks for the result's dtype. That of the others is the same for the 16-bit dtypes as for float32, in
-/// which they are computed.
+/// Whether a row's scalar code asks for the result's dtype. That of the others is the same for the 16-bit dtypes as for float32,
+/// in which they are computed.
 constexpr bool uses_dtype(op code) {
   switch (code) {
-// clang-format off
+    // clang-format off
 #define ROW_CODE(name, text) \
   case op::name: return std::string_view(text).find("<D>") != std::string_view::npos;
 #define DSL_OPERATOR(name, token, numpy, arity, operands, result, domain, flops, complex_flops, code) ROW_CODE(name, #code)

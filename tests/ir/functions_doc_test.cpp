@@ -15,7 +15,8 @@ std::string call_of(const dsl::op_info& row) {
   std::string call;
   if (row.token != nullptr) {
     call = row.arity == 1 ? name + "a" : "a " + name + " b";
-    for (std::size_t at = 0; (at = call.find('|', at)) != std::string::npos; at += 2) call.insert(at, "\\");  // a | would end the cell
+    for (std::size_t at = 0; (at = call.find('|', at)) != std::string::npos; at += 2)
+      call.insert(at, "\\");  // a | would end the cell
   } else {
     call = name + (row.arity == 1 ? "(a)" : row.arity == 2 ? "(a, b)" : "(a, b, c)");
   }
@@ -70,12 +71,15 @@ TEST(functions_page, has_every_row) {
   };
   std::size_t pairs = 0;
   for (const dsl::op_info& row : rows) {
-    const std::string line = "| " + call_of(row) + " | " + numpy_of(row.numpy) + " | " + domain_of(row) + " | " + result_of(row) + " |";
+    const std::string line =
+        "| " + call_of(row) + " | " + numpy_of(row.numpy) + " | " + domain_of(row) + " | " + result_of(row) + " |";
     EXPECT_TRUE(has_line(lines, line)) << "docs/functions.md should have a line that begins with\n" << line;
   }
-#define DSL_PAIR(name, numpy, first, second)                                                                                                   \
-  ++pairs;                                                                                                                                     \
-  EXPECT_TRUE(has_line(lines, "| `" #name "(a)` | " + numpy_of(numpy) + (*numpy ? " " : "") + "| `" #first "(a)` | `" #second "(a)` |")) << #name;
+#define DSL_PAIR(name, numpy, first, second)                                                                                     \
+  ++pairs;                                                                                                                       \
+  EXPECT_TRUE(                                                                                                                   \
+      has_line(lines, "| `" #name "(a)` | " + numpy_of(numpy) + (*numpy ? " " : "") + "| `" #first "(a)` | `" #second "(a)` |")) \
+      << #name;
 #include <dsl/ir/ops.inc>
   EXPECT_EQ(lines.size(), std::size(rows) + pairs) << "docs/functions.md has a line for something that is not in the table";
 }

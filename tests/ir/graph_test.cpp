@@ -23,7 +23,9 @@ struct two_floats {
   }
 };
 template <class F>
-constexpr detail::program_view view_of(F) { return detail::program_of<two_floats<F>>::view(); }
+constexpr detail::program_view view_of(F) {
+  return detail::program_of<two_floats<F>>::view();
+}
 constexpr int count(const detail::program_view& p, op code) {
   int n = 0;
   for (int i = 0; i < p.nodes; ++i) n += detail::head{p.heads[i]}.code() == code ? 1 : 0;
@@ -33,14 +35,19 @@ constexpr int count(const detail::program_view& p, op code) {
 constexpr auto same_twice = view_of([](auto a, auto b) { return (a + b) * (b + a); });
 static_assert(count(same_twice, op::add) == 1 && count(same_twice, op::multiply) == 1 && same_twice.nodes == 4);
 
-constexpr auto dead = view_of([](auto a, auto b) { auto unused = exp(a) * b; (void)unused; return a + 1; });
+constexpr auto dead = view_of([](auto a, auto b) {
+  auto unused = exp(a) * b;
+  (void)unused;
+  return a + 1;
+});
 static_assert(count(dead, op::exp) == 0 && count(dead, op::load) == 1 && dead.nodes == 3);
 
 // A real number's imaginary part is a constant, and what is made of constants is one.
 constexpr auto folded = view_of([](auto a, auto) { return a * (imag(a) + 2); });
 static_assert(count(folded, op::add) == 0 && count(folded, op::constant) == 1 && folded.nodes == 3);
 
-// What no constant expression may compute is left to the back end: division by zero, overflow, NaN, what leaves an integer's range.
+// What no constant expression may compute is left to the back end: division by zero, overflow, NaN, what leaves an integer's
+// range.
 static_assert(count(view_of([](auto a, auto) { return a + (-0.25f / imag(a)); }), op::divide) == 1);
 static_assert(count(view_of([](auto a, auto) { return a + imag(a) / imag(a); }), op::divide) == 1);
 static_assert(count(view_of([](auto a, auto) { return a + reciprocal(imag(a)); }), op::reciprocal) == 1);
@@ -49,7 +56,8 @@ static_assert(count(view_of([](auto a, auto) { return a + (imag(a) + INFINITY) *
 static_assert(count(view_of([](auto a, auto) { return cast<float>(cast<std::uint8_t>(imag(a) - 1.5f)) + a; }), op::convert) == 2);
 static_assert(count(view_of([](auto a, auto) { return cast<float>(cast<int>(imag(a) + 1e20f)) + a; }), op::convert) == 2);
 static_assert(count(view_of([](auto a, auto) { return a + cast<float>(cast<double>(imag(a)) + 1e300); }), op::convert) == 1);
-static_assert(count(view_of([](auto a, auto) { return a + cast<float>(cast<std::uint8_t>(imag(a) + 255.5f)); }), op::convert) == 0);
+static_assert(count(view_of([](auto a, auto) { return a + cast<float>(cast<std::uint8_t>(imag(a) + 255.5f)); }), op::convert) ==
+              0);
 static_assert(count(view_of([](auto a, auto) { return a + real(1 / (imag(a) + std::complex<float>(0, 0))); }), op::divide) == 1);
 
 // Exact for every operand, NaN, infinities and signed zeros included.
@@ -114,7 +122,10 @@ static_assert(rk4_cost.load_bytes == 16 && rk4_cost.store_bytes == 16);
 
 // A thousand distinct nodes within the compilers' default limits.
 constexpr auto thousand = view_of([](auto a, auto b) {
-  for (int i = 0; i < 250; ++i) a = a * b + a, b = b - a * a;
+  for (int i = 0; i < 250; ++i) {
+    a = a * b + a;
+    b = b - a * a;
+  }
   return a + b;
 });
 static_assert(thousand.nodes == 4 * 250 + 3);

@@ -1,4 +1,5 @@
-// Integers at the ends of their range. In a constant expression what overflows does not compile, so no guard is left to the optimiser.
+// Integers at the ends of their range. In a constant expression what overflows does not compile, so no guard is left to the
+// optimiser.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -13,33 +14,37 @@ namespace math = dsl::detail::math;
 template <class T>
 constexpr bool divides_at_the_ends() {
   constexpr T least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max(), minus_one = -1;
-  return math::divide(least, minus_one) == least && math::fmod(least, minus_one) == 0 && math::floor_divide(least, minus_one) == least &&
-         math::remainder(least, minus_one) == 0 && math::divide(most, minus_one) == -most && math::reciprocal(minus_one) == -1 &&
-         math::divide(least, T(0)) == 0 && math::fmod(most, T(0)) == 0 && math::floor_divide(least, T(0)) == 0 && math::remainder(most, T(0)) == 0 &&
-         math::floor_divide(least, most) == -2 && math::remainder(least, most) == most - 1 && math::floor_divide(T(-6), T(3)) == -2 &&
-         math::remainder(T(-6), T(4)) == 2;
+  return math::divide(least, minus_one) == least && math::fmod(least, minus_one) == 0 &&
+         math::floor_divide(least, minus_one) == least && math::remainder(least, minus_one) == 0 &&
+         math::divide(most, minus_one) == -most && math::reciprocal(minus_one) == -1 && math::divide(least, T(0)) == 0 &&
+         math::fmod(most, T(0)) == 0 && math::floor_divide(least, T(0)) == 0 && math::remainder(most, T(0)) == 0 &&
+         math::floor_divide(least, most) == -2 && math::remainder(least, most) == most - 1 &&
+         math::floor_divide(T(-6), T(3)) == -2 && math::remainder(T(-6), T(4)) == 2;
 }
 
 template <class T>
 constexpr bool wraps_at_the_ends() {
   constexpr T least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max();
-  return math::add(most, T(1)) == least && math::subtract(least, T(1)) == most && math::multiply(least, T(-1)) == least && math::negative(least) == least &&
-         math::abs(least) == least && math::pow(most, T(2)) == 1 && math::pow(T(-1), least) == 1 && math::pow(T(2), T(-1)) == 0 &&
-         math::gcd(least, T(0)) == least && math::lcm(least, T(0)) == 0;
+  return math::add(most, T(1)) == least && math::subtract(least, T(1)) == most && math::multiply(least, T(-1)) == least &&
+         math::negative(least) == least && math::abs(least) == least && math::pow(most, T(2)) == 1 &&
+         math::pow(T(-1), least) == 1 && math::pow(T(2), T(-1)) == 0 && math::gcd(least, T(0)) == least &&
+         math::lcm(least, T(0)) == 0;
 }
 
 template <class T>
 constexpr bool shifts_everything_out() {
   constexpr T least = std::numeric_limits<T>::min(), bits = 8 * sizeof(T);
-  return math::left_shift(T(1), T(bits - 1)) == least && math::left_shift(T(-1), bits) == 0 && math::left_shift(T(1), T(-1)) == 0 &&
-         math::right_shift(least, T(bits - 1)) == -1 && math::right_shift(least, bits) == -1 && math::right_shift(T(1), T(-1)) == 0;
+  return math::left_shift(T(1), T(bits - 1)) == least && math::left_shift(T(-1), bits) == 0 &&
+         math::left_shift(T(1), T(-1)) == 0 && math::right_shift(least, T(bits - 1)) == -1 &&
+         math::right_shift(least, bits) == -1 && math::right_shift(T(1), T(-1)) == 0;
 }
 
 template <class T, class Real>
 constexpr bool takes_what_is_out_of_range() {
   constexpr T least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max();
-  return math::convert<T>(math::quiet_nan<Real>) == 0 && math::convert<T>(math::infinity<Real>) == most && math::convert<T>(-math::infinity<Real>) == least &&
-         math::convert<T>(Real(1e30)) == most && math::convert<T>(Real(-1e30)) == least && math::convert<T>(Real(-1.5)) == (least < 0 ? T(-1) : T(0));
+  return math::convert<T>(math::quiet_nan<Real>) == 0 && math::convert<T>(math::infinity<Real>) == most &&
+         math::convert<T>(-math::infinity<Real>) == least && math::convert<T>(Real(1e30)) == most &&
+         math::convert<T>(Real(-1e30)) == least && math::convert<T>(Real(-1.5)) == (least < 0 ? T(-1) : T(0));
 }
 
 template <class T>
@@ -52,8 +57,10 @@ template <class T>
 constexpr bool is_converted_to() {
   return takes_what_is_out_of_range<T, float>() && takes_what_is_out_of_range<T, double>();
 }
-static_assert(is_converted_to<std::int8_t>() && is_converted_to<std::int16_t>() && is_converted_to<std::int32_t>() && is_converted_to<std::int64_t>());
-static_assert(is_converted_to<std::uint8_t>() && is_converted_to<std::uint16_t>() && is_converted_to<std::uint32_t>() && is_converted_to<std::uint64_t>());
+static_assert(is_converted_to<std::int8_t>() && is_converted_to<std::int16_t>() && is_converted_to<std::int32_t>() &&
+              is_converted_to<std::int64_t>());
+static_assert(is_converted_to<std::uint8_t>() && is_converted_to<std::uint16_t>() && is_converted_to<std::uint32_t>() &&
+              is_converted_to<std::uint64_t>());
 
 // The same code, as it is optimised.
 template <class T>

@@ -11,18 +11,20 @@ using enum dsl::dtype;
 static_assert(promote(int8, uint8) == int16 && promote(int32, uint32) == int64 && promote(int64, uint64) == float64);
 static_assert(promote(int8, float16) == float16 && promote(int16, float16) == float32 && promote(int32, float32) == float64);
 static_assert(promote(float16, bfloat16) == float32 && promote(boolean, float16) == float16);
-static_assert(promote(complex64, float64) == complex128 && promote(complex64, int16) == complex64 && promote(complex64, int32) == complex128);
+static_assert(promote(complex64, float64) == complex128 && promote(complex64, int16) == complex64 &&
+              promote(complex64, int32) == complex128);
 
 constexpr weak_dtype strong(dtype d) { return {d}; }
 constexpr weak_dtype weak(dtype d) { return {d, true}; }
-static_assert(promote(strong(float32), weak(float64)) == strong(float32));        // float_array * 2.0
-static_assert(promote(strong(int32), weak(float64)) == strong(float64));          // int_array * 2.5
-static_assert(promote(strong(int8), weak(int64)) == strong(int8));                // int8_array + 1
-static_assert(promote(strong(float32), weak(complex128)) == strong(complex64));   // float_array * 1i
+static_assert(promote(strong(float32), weak(float64)) == strong(float32));       // float_array * 2.0
+static_assert(promote(strong(int32), weak(float64)) == strong(float64));         // int_array * 2.5
+static_assert(promote(strong(int8), weak(int64)) == strong(int8));               // int8_array + 1
+static_assert(promote(strong(float32), weak(complex128)) == strong(complex64));  // float_array * 1i
 static_assert(promote(strong(float64), weak(complex128)) == strong(complex128));
 static_assert(promote(strong(boolean), weak(int32)) == strong(int64));
-static_assert(promote(weak(float32), weak(int64)) == weak(float32));              // h / 2 of a float h
-static_assert(assignable(float32, weak(float64)) && !assignable(float32, strong(float64)) && !assignable(float64, weak(complex128)));
+static_assert(promote(weak(float32), weak(int64)) == weak(float32));  // h / 2 of a float h
+static_assert(assignable(float32, weak(float64)) && !assignable(float32, strong(float64)) &&
+              !assignable(float64, weak(complex128)));
 static_assert(assignable(float64, strong(float32)) && !assignable(int32, strong(int64)));
 
 // Three operands at once, not two and then one: int8 with uint8 would be int16, and that with float16 float32.
@@ -39,7 +41,8 @@ static_assert(resolve(dsl::op::ldexp, strong(float32), strong(int64)).operand[1]
 
 TEST(promotion, is_symmetric) {
   for (int a = 0; a < dsl::dtype_count; ++a)
-    for (int b = 0; b < dsl::dtype_count; ++b) EXPECT_EQ(promote(dtype(a), dtype(b)), promote(dtype(b), dtype(a))) << name(dtype(a)) << ' ' << name(dtype(b));
+    for (int b = 0; b < dsl::dtype_count; ++b)
+      EXPECT_EQ(promote(dtype(a), dtype(b)), promote(dtype(b), dtype(a))) << name(dtype(a)) << ' ' << name(dtype(b));
 }
 
 namespace {
@@ -62,7 +65,8 @@ const numpy_row numpy_rows[] = {
 #include "../data/promotion.inc"
 
 // NumPy's characters: E, for bfloat16, is ml_dtypes'.
-constexpr dtype numpy_dtypes[] = {boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, float64, complex64, complex128};
+constexpr dtype numpy_dtypes[] = {boolean, int8,   int16,   int32,   int64,   uint8,     uint16,
+                                  uint32,  uint64, float16, float32, float64, complex64, complex128};
 constexpr dtype scalar_dtypes[] = {boolean, int64, float64, complex128};
 char character(dtype d) { return "?bhilBHILeEfdFD"[static_cast<int>(d)]; }
 
@@ -98,7 +102,8 @@ TEST(promotion, every_row_as_numpy) {
 
 TEST(promotion, bfloat16_as_ml_dtypes) {
   for (std::size_t i = 0; i < std::size(numpy_dtypes); ++i)
-    EXPECT_TRUE(bfloat16_results[i] == '.' || bfloat16_results[i] == character(promote(bfloat16, numpy_dtypes[i]))) << name(numpy_dtypes[i]);
+    EXPECT_TRUE(bfloat16_results[i] == '.' || bfloat16_results[i] == character(promote(bfloat16, numpy_dtypes[i])))
+        << name(numpy_dtypes[i]);
 }
 
 // A row that NumPy knows is in its file, so a new row cannot be forgotten.

@@ -1,5 +1,5 @@
-// Statements with reductions inside reductions, drawn at random and split into passes as data: no kernel is compiled. Whole numbers, so
-// that what the passes give is what the statement says.
+// Statements with reductions inside reductions, drawn at random and split into passes as data: no kernel is compiled. Whole
+// numbers, so that what the passes give is what the statement says.
 #include <gtest/gtest.h>
 
 #include <dsl/ir/split.hpp>
@@ -19,7 +19,9 @@ namespace {
 struct table {
   int rows = 1, columns = 1;
   std::vector<double> values{0};
-  double at(int i, int j) const { return values[static_cast<std::size_t>((rows == 1 ? 0 : i) * columns + (columns == 1 ? 0 : j))]; }
+  double at(int i, int j) const {
+    return values[static_cast<std::size_t>((rows == 1 ? 0 : i) * columns + (columns == 1 ? 0 : j))];
+  }
 };
 template <class F>
 table join(const table& a, const table& b, F f) {
@@ -31,7 +33,9 @@ table join(const table& a, const table& b, F f) {
 double subtract(double a, double b) { return a - b; }
 double sum(double a, double b) { return a + b; }
 double greater(double a, double b) { return std::max(a, b); }
-table stretched(const table& t, int rows, int columns) { return join(t, {rows, columns, std::vector<double>(static_cast<std::size_t>(rows * columns))}, sum); }
+table stretched(const table& t, int rows, int columns) {
+  return join(t, {rows, columns, std::vector<double>(static_cast<std::size_t>(rows * columns))}, sum);
+}
 
 using reducer_of_two = double (*)(double, double);
 /// Along rows (axes 1), columns (2) or both (3).
@@ -148,14 +152,17 @@ std::vector<table> run_pass(const graph& g, const std::vector<table>& inputs, in
     const node& n = g[i];
     const auto operand = [&](int k) -> const table& { return at[static_cast<std::size_t>(n.field(k))]; };
     switch (n.code) {
-      case op::load: case op::load_scalar: case op::value: at.push_back(inputs[static_cast<std::size_t>(n.field(0))]); break;
+      case op::load:
+      case op::load_scalar:
+      case op::value: at.push_back(inputs[static_cast<std::size_t>(n.field(0))]); break;
       case op::subtract: at.push_back(join(operand(0), operand(1), subtract)); break;
       case op::max: at.push_back(join(operand(0), operand(1), greater)); break;
       case op::reduced: {
         const traced_reduction& f = g.reduction_at(n.field(0));
         const graph& rule = g.rule_at(f.rule).combine;
         const bool adds = rule[rule.outputs[0]].code == op::add;
-        at.push_back(reduced(stretched(at[static_cast<std::size_t>(f.values[0])], space.rows, space.columns), axes, adds ? sum : greater));
+        at.push_back(
+            reduced(stretched(at[static_cast<std::size_t>(f.values[0])], space.rows, space.columns), axes, adds ? sum : greater));
         break;
       }
       default: ADD_FAILURE() << "an operation that no tree has: " << static_cast<int>(n.code); at.emplace_back();
@@ -179,7 +186,8 @@ std::vector<table> run_all_passes(const statement_of_trees& s) {
       std::vector<table> inputs;
       for (int i = 0; i < pass.inputs; ++i) {
         const int input = plan.input[static_cast<std::size_t>(use.first_input + i)];
-        inputs.push_back(input < plan.leaves ? s.leaves[static_cast<std::size_t>(input)] : values[static_cast<std::size_t>(input - plan.leaves)]);
+        inputs.push_back(input < plan.leaves ? s.leaves[static_cast<std::size_t>(input)]
+                                             : values[static_cast<std::size_t>(input - plan.leaves)]);
       }
       const std::vector<table> got = run_pass(g, inputs, s.axes[static_cast<std::size_t>(use.space)]);
       for (std::size_t i = 0; i < got.size(); ++i) {
@@ -189,7 +197,9 @@ std::vector<table> run_all_passes(const statement_of_trees& s) {
       }
     }
   }
-  for (int k = 0; k < plan.copies; ++k) targets[static_cast<std::size_t>(plan.copy[static_cast<std::size_t>(k)].target)] = values[static_cast<std::size_t>(plan.copy[static_cast<std::size_t>(k)].value)];
+  for (int k = 0; k < plan.copies; ++k)
+    targets[static_cast<std::size_t>(plan.copy[static_cast<std::size_t>(k)].target)] =
+        values[static_cast<std::size_t>(plan.copy[static_cast<std::size_t>(k)].value)];
   return targets;
 }
 
@@ -199,13 +209,17 @@ class trees {
   int below(int n) { return static_cast<int>(engine_() % static_cast<unsigned>(n)); }
   std::unique_ptr<tree> draw(int depth, int arrays, bool along_axes) {
     auto t = std::make_unique<tree>();
-    t->kind = static_cast<decltype(t->kind)>(depth == 0 ? below(8) == 0 ? tree::scalar : tree::array : tree::difference + below(tree::last_formula - tree::difference + 1));
+    t->kind = static_cast<decltype(t->kind)>(depth == 0 ? below(8) == 0 ? tree::scalar : tree::array
+                                                        : tree::difference + below(tree::last_formula - tree::difference + 1));
     if (t->kind <= tree::scalar) {
       t->number = t->kind == tree::scalar ? arrays : below(arrays);
       return t;
     }
     const bool reduces = t->kind == tree::reduce_sum || t->kind == tree::reduce_max;
-    if (reduces && along_axes && below(2) == 0) t->axes = 1 + below(3), t->keeps_axes = true;
+    if (reduces && along_axes && below(2) == 0) {
+      t->axes = 1 + below(3);
+      t->keeps_axes = true;
+    }
     for (int i = 0; i < (reduces ? 1 : 2); ++i) t->operands.push_back(draw(below(depth), arrays, along_axes));
     // Beside arrays, reductions are of as many elements; what a formula makes of scalars alone is one value.
     const bool of_arrays = t->kind >= (along_axes ? tree::first_formula : tree::reduce_sum);
@@ -228,7 +242,8 @@ void compare(statement_of_trees& s, const std::vector<table>& arrays, unsigned s
   for (std::size_t i = 0; i < s.expressions.size(); ++i) {
     const table want = statement_of_trees::value_of(*s.expressions[i], arrays);
     for (int row = 0; row < want.rows; ++row)
-      for (int column = 0; column < want.columns; ++column) ASSERT_EQ(got[i].at(row, column), want.at(row, column)) << "seed " << seed << ", expression " << i;
+      for (int column = 0; column < want.columns; ++column)
+        ASSERT_EQ(got[i].at(row, column), want.at(row, column)) << "seed " << seed << ", expression " << i;
   }
 }
 

@@ -14,9 +14,10 @@ struct to_all {
   template <class S>
   constexpr auto operator()(S x) const {
     using dsl::cast;
-    return std::tuple{cast<bool>(x),          cast<std::int8_t>(x),   cast<std::int16_t>(x),  cast<std::int32_t>(x), cast<std::int64_t>(x),
-                      cast<std::uint8_t>(x),  cast<std::uint16_t>(x), cast<std::uint32_t>(x), cast<std::uint64_t>(x),
-                      cast<dsl::half>(x),     cast<dsl::bfloat16>(x), cast<float>(x),         cast<double>(x)};
+    return std::tuple{cast<bool>(x),          cast<std::int8_t>(x),  cast<std::int16_t>(x),  cast<std::int32_t>(x),
+                      cast<std::int64_t>(x),  cast<std::uint8_t>(x), cast<std::uint16_t>(x), cast<std::uint32_t>(x),
+                      cast<std::uint64_t>(x), cast<dsl::half>(x),    cast<dsl::bfloat16>(x), cast<float>(x),
+                      cast<double>(x)};
   }
 };
 
@@ -45,14 +46,16 @@ template <class To, class From, class Got>
 void compare(const std::vector<Got>& got, const std::vector<From>& given) {
   for (std::size_t i = 0; i < given.size(); ++i) {
     const To want = expected<To>(given[i]), have = static_cast<To>(got[i]);
-    const bool both_nan = !std::is_integral_v<To> && std::isnan(static_cast<double>(have)) && std::isnan(static_cast<double>(want));
-    ASSERT_TRUE(both_nan || have == want) << name(dsl::dtype_v<From>) << " to " << name(dsl::dtype_v<To>) << ": " << static_cast<double>(given[i]) << " gives " << static_cast<double>(have);
+    const bool both_nan =
+        !std::is_integral_v<To> && std::isnan(static_cast<double>(have)) && std::isnan(static_cast<double>(want));
+    ASSERT_TRUE(both_nan || have == want) << name(dsl::dtype_v<From>) << " to " << name(dsl::dtype_v<To>) << ": "
+                                          << static_cast<double>(given[i]) << " gives " << static_cast<double>(have);
   }
 }
 
 template <class... To> struct types {};
-using all_types = types<bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, dsl::half, dsl::bfloat16,
-                        float, double>;
+using all_types = types<bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t,
+                        std::uint64_t, dsl::half, dsl::bfloat16, float, double>;
 template <class From, class... To, class... Got>
 void compare_all(types<To...>, const std::vector<From>& given, const std::vector<Got>&... got) {
   (compare<To>(got, given), ...);
@@ -68,13 +71,16 @@ template <class From, class Bits>
 std::vector<From> floating() {
   std::vector<From> v;
   const auto add = [&v](double x) { v.push_back(From(static_cast<std::conditional_t<sizeof(From) == 8, double, float>>(x))); };
-  for (const double special : {0.0, -0.0, 0.5, -0.5, 0.99, -0.99, 1.5, -1.5, std::nan(""), HUGE_VAL, -HUGE_VAL, 1e30, -1e30, 1e300, 5e-324}) add(special);
+  for (const double special :
+       {0.0, -0.0, 0.5, -0.5, 0.99, -0.99, 1.5, -1.5, std::nan(""), HUGE_VAL, -HUGE_VAL, 1e30, -1e30, 1e300, 5e-324})
+    add(special);
   for (int bits = 7; bits <= 64; ++bits)
     for (const double sign : {1.0, -1.0})
       for (const double beside : {-1.0, -0.5, 0.0, 0.5, 1.0}) add(sign * (std::ldexp(1.0, bits) + beside));
   for (int bits : {31, 32, 63, 64})
     for (const double sign : {1.0, -1.0})
-      for (const int ulp : {-1, 1}) add(sign * std::ldexp(1.0 + ulp * (sizeof(From) == 8 ? 0x1p-53 : 0x1p-24) * (ulp > 0 ? 2 : 1), bits));
+      for (const int ulp : {-1, 1})
+        add(sign * std::ldexp(1.0 + ulp * (sizeof(From) == 8 ? 0x1p-53 : 0x1p-24) * (ulp > 0 ? 2 : 1), bits));
   std::mt19937_64 random(11);
   for (int i = 0; i < 3000; ++i) {
     const Bits bits = static_cast<Bits>(random());
@@ -87,7 +93,8 @@ template <class From>
 std::vector<From> integers() {
   std::vector<From> v;
   for (int bit = 0; bit < 64; ++bit)
-    for (const int beside : {-1, 0, 1}) v.push_back(static_cast<From>((std::uint64_t{1} << bit) + static_cast<std::uint64_t>(beside)));
+    for (const int beside : {-1, 0, 1})
+      v.push_back(static_cast<From>((std::uint64_t{1} << bit) + static_cast<std::uint64_t>(beside)));
   std::mt19937_64 random(12);
   for (int i = 0; i < 1000; ++i) v.push_back(static_cast<From>(random() >> random() % 64));
   return v;

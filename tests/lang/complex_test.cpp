@@ -11,34 +11,42 @@ using namespace std::complex_literals;
 namespace complex_test {  // functors have names of their own in a program
 
 // Number `which` of the expressions below, written once for dsl::complex and for std::complex.
-#define EXPRESSIONS                                          \
-  switch (which) {                                           \
-    case 0: return z * w;                                    \
-    case 1: return z / w;                                    \
-    case 2: return z + w - 1i;                               \
-    case 3: return 2.0 * z - w * 0.5;                        \
-    case 4: return 1.0 / z + z / 3.0;                        \
-    case 5: return -z + +w;                                  \
-    case 6: return conj(z) * 1i;                             \
-    case 7: return exp(z);                                   \
-    case 8: return log(z);                                   \
-    case 9: return sqrt(z);                                  \
-    case 10: return pow(z, w);                               \
-    case 11: return pow(z, 3.0) + pow(z, -2);                \
-    case 12: return pow(2.0, z);                             \
-    case 13: return sin(z);                                  \
-    case 14: return cos(z);                                  \
-    case 15: return tan(z);                                  \
-    case 16: return sinh(z) + cosh(w) + tanh(z);             \
-    case 17: return number(abs(z), arg(z));                  \
-    case 18: return number(norm(z), real(z) - imag(w));      \
-    case 19: return polar(t, 0.75);                          \
-    case 20: return z == w ? number(1) : number(z.real());   \
-    case 21: z += w; z *= z; z -= 2; z *= 0.5; return z /= w; \
-    case 22: z.real(t); z.imag(w.imag()); return z + 1.0;    \
-    default:                                                 \
-      for (int k = 0; k < 12; ++k) z = z * z / 4.0 + w;      \
-      return z;                                              \
+#define EXPRESSIONS                                        \
+  switch (which) {                                         \
+    case 0: return z * w;                                  \
+    case 1: return z / w;                                  \
+    case 2: return z + w - 1i;                             \
+    case 3: return 2.0 * z - w * 0.5;                      \
+    case 4: return 1.0 / z + z / 3.0;                      \
+    case 5: return -z + +w;                                \
+    case 6: return conj(z) * 1i;                           \
+    case 7: return exp(z);                                 \
+    case 8: return log(z);                                 \
+    case 9: return sqrt(z);                                \
+    case 10: return pow(z, w);                             \
+    case 11: return pow(z, 3.0) + pow(z, -2);              \
+    case 12: return pow(2.0, z);                           \
+    case 13: return sin(z);                                \
+    case 14: return cos(z);                                \
+    case 15: return tan(z);                                \
+    case 16: return sinh(z) + cosh(w) + tanh(z);           \
+    case 17: return number(abs(z), arg(z));                \
+    case 18: return number(norm(z), real(z) - imag(w));    \
+    case 19: return polar(t, 0.75);                        \
+    case 20: return z == w ? number(1) : number(z.real()); \
+    case 21:                                               \
+      z += w;                                              \
+      z *= z;                                              \
+      z -= 2;                                              \
+      z *= 0.5;                                            \
+      return z /= w;                                       \
+    case 22:                                               \
+      z.real(t);                                           \
+      z.imag(w.imag());                                    \
+      return z + 1.0;                                      \
+    default:                                               \
+      for (int k = 0; k < 12; ++k) z = z * z / 4.0 + w;    \
+      return z;                                            \
   }
 constexpr int expressions = 24;
 
@@ -105,7 +113,8 @@ TEST_P(complex_numbers, compute_as_std_complex_does) {
     const auto got = result.copy_to_host();
     for (std::size_t i = 0; i < n; ++i) {
       const std::complex<double> want = expected(z[i], w[i], 1.5, which);
-      ASSERT_LE(std::abs(got[i] - want), 1e-12 * (1 + std::abs(want))) << "expression " << which << " of " << z[i] << ", " << w[i] << ": " << got[i] << ", not " << want;
+      ASSERT_LE(std::abs(got[i] - want), 1e-12 * (1 + std::abs(want)))
+          << "expression " << which << " of " << z[i] << ", " << w[i] << ": " << got[i] << ", not " << want;
     }
   }
 }
@@ -144,7 +153,7 @@ TEST(functors_page, holds_what_stands_here) {
   EXPECT_EQ(steps.copy_to_host(), (std::vector<int>{0, 1, 7, 2}));
   const dsl::array<double> x = dsl::full<double>(3, 2);
   dsl::array<double> y;
-// clang-format off
+  // clang-format off
 const auto scaled = dsl::vectorize([](auto x, auto h) { return x / sqrt(dsl::constant(2.0)) + h; });
 y = scaled(x, std::sqrt(3.0));
   // clang-format on
@@ -152,9 +161,12 @@ y = scaled(x, std::sqrt(3.0));
   expect_examples_in(__FILE__, "functors.md", 3);
 }
 
-static_assert(std::is_convertible_v<std::complex<double>, dsl::complex<float>> && std::is_convertible_v<int, dsl::complex<float>>);
-static_assert(std::is_convertible_v<dsl::complex<float>, dsl::complex<double>> && !std::is_convertible_v<dsl::complex<double>, dsl::complex<float>>);
-static_assert(!std::is_convertible_v<dsl::complex<double>, std::complex<double>> && std::is_constructible_v<std::complex<double>, dsl::complex<double>>);
+static_assert(std::is_convertible_v<std::complex<double>, dsl::complex<float>> &&
+              std::is_convertible_v<int, dsl::complex<float>>);
+static_assert(std::is_convertible_v<dsl::complex<float>, dsl::complex<double>> &&
+              !std::is_convertible_v<dsl::complex<double>, dsl::complex<float>>);
+static_assert(!std::is_convertible_v<dsl::complex<double>, std::complex<double>> &&
+              std::is_constructible_v<std::complex<double>, dsl::complex<double>>);
 static_assert(sizeof(dsl::complex<float>) == 8 && std::is_trivially_copyable_v<dsl::complex<double>>);
 static_assert(std::is_same_v<decltype(dsl::complex<float>() * 2.0), dsl::complex<float>>);
 static_assert(std::is_same_v<decltype(dsl::complex<float>() * dsl::complex<double>()), dsl::complex<double>>);

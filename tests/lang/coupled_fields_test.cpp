@@ -1,4 +1,5 @@
-// The main job, with every strategy: the demo's fields over a thousand steps, and its three finite steps from ones, against float64.
+// The main job, with every strategy: the demo's fields over a thousand steps, and its three finite steps from ones, against
+// float64.
 #include "../on_device.hpp"
 #include "../rk4.hpp"
 
@@ -36,7 +37,8 @@ fields random_fields(std::size_t n) {
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = i; j < n; ++j) {
       const c64 each(0.02 * (1 + noise(random)), i == j ? 0 : 0.02 * noise(random));
-      f.F[i * n + j] = c32(each), f.F[j * n + i] = std::conj(c64(c32(each)));
+      f.F[i * n + j] = c32(each);
+      f.F[j * n + i] = std::conj(c64(c32(each)));
       f.G[i * n + j] = f.G[j * n + i] = static_cast<float>(0.9 + 0.1 * noise(random));
     }
   return f;
@@ -52,8 +54,8 @@ std::vector<c64> reference(fields f, c64 delta, double h, c64 scale, int steps) 
     c64 sum = 0;
     for (std::size_t i = 0; i < f.F.size(); ++i) {
       const c64 F = f.F[i], G = f.G[i];
-      const auto a = slope(F, G, delta), b = slope(F + h / 2 * a[0], G + h / 2 * a[1], delta), c = slope(F + h / 2 * b[0], G + h / 2 * b[1], delta),
-                 d = slope(F + h * c[0], G + h * c[1], delta);
+      const auto a = slope(F, G, delta), b = slope(F + h / 2 * a[0], G + h / 2 * a[1], delta),
+                 c = slope(F + h / 2 * b[0], G + h / 2 * b[1], delta), d = slope(F + h * c[0], G + h * c[1], delta);
       f.F[i] += h / 6 * (a[0] + 2.0 * b[0] + 2.0 * c[0] + d[0]);
       f.G[i] += h / 6 * (a[1] + 2.0 * b[1] + 2.0 * c[1] + d[1]);
       sum += f.F[i];
@@ -63,7 +65,9 @@ std::vector<c64> reference(fields f, c64 delta, double h, c64 scale, int steps) 
   return history;
 }
 
-dsl::array<c32> to_device(const std::vector<c64>& values) { return dsl::to_device(std::vector<c32>(values.begin(), values.end())); }
+dsl::array<c32> to_device(const std::vector<c64>& values) {
+  return dsl::to_device(std::vector<c32>(values.begin(), values.end()));
+}
 
 // With few threads, so that each strategy has rows enough.
 const dsl::launch few{.block = 32, .grid = 4};
@@ -94,7 +98,8 @@ TEST_P(coupled_loop, three_steps_from_ones) {
     auto F = to_device(ones.F), G = to_device(ones.G);
     dsl::scalar<c32> delta = c32(1);
     const auto got = dsl::iterate(3, step, dsl::state(F, G, delta), 1e-4f, c32(1), s, few).copy_to_host();
-    for (std::size_t k = 0; k < 3; ++k) EXPECT_LT(std::abs(c64(got[k]) - want[k]) / std::abs(want[k]), 2e-5) << int(s) << ' ' << k;
+    for (std::size_t k = 0; k < 3; ++k)
+      EXPECT_LT(std::abs(c64(got[k]) - want[k]) / std::abs(want[k]), 2e-5) << int(s) << ' ' << k;
   }
 }
 

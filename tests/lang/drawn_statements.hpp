@@ -1,4 +1,5 @@
-// Statements of several expressions, drawn at random: shapes, operands in common, targets with and without memory, and some that do not fit.
+// Statements of several expressions, drawn at random: shapes, operands in common, targets with and without memory, and some that
+// do not fit.
 #pragma once
 
 #include "../on_device.hpp"
@@ -50,7 +51,9 @@ struct index_spaces : on_device {
 struct table {
   std::int64_t rows = 1, columns = 1;
   std::vector<double> values{0};
-  double at(std::int64_t i, std::int64_t j) const { return values[static_cast<std::size_t>((rows == 1 ? 0 : i) * columns + (columns == 1 ? 0 : j))]; }
+  double at(std::int64_t i, std::int64_t j) const {
+    return values[static_cast<std::size_t>((rows == 1 ? 0 : i) * columns + (columns == 1 ? 0 : j))];
+  }
   bool operator==(const table&) const = default;
 };
 template <class F, class... Tables>
@@ -66,28 +69,45 @@ inline table reduced(const table& t, int along = -1) {
   table sums{along == 1 ? t.rows : 1, along == 0 ? t.columns : 1, {}};
   sums.values.resize(static_cast<std::size_t>(sums.rows * sums.columns));
   for (std::int64_t i = 0; i < t.rows; ++i)
-    for (std::int64_t j = 0; j < t.columns; ++j) sums.values[static_cast<std::size_t>((along == 1 ? i : 0) * sums.columns + (along == 0 ? j : 0))] += t.at(i, j);
+    for (std::int64_t j = 0; j < t.columns; ++j)
+      sums.values[static_cast<std::size_t>((along == 1 ? i : 0) * sums.columns + (along == 0 ? j : 0))] += t.at(i, j);
   return sums;
 }
-inline table odd_of(const table& t) { return formula([](double a) { return 100 / std::floor(a / 3); }, t); }
+inline table odd_of(const table& t) {
+  return formula([](double a) { return 100 / std::floor(a / 3); }, t);
+}
 inline table times(const table& a, const table& b) { return formula(std::multiplies<>{}, a, b); }
 inline table plus(const table& a, const table& b) { return formula(std::plus<>{}, a, b); }
 
-// Statements drawn at random: shapes, which operands two expressions have in common, targets with and without memory, and some of them of
-// a shape that does not fit, whereupon nothing may have changed.
+// Statements drawn at random: shapes, which operands two expressions have in common, targets with and without memory, and some of
+// them of a shape that does not fit, whereupon nothing may have changed.
 class drawn_statements {
  public:
   explicit drawn_statements(unsigned seed) : engine_(seed) {}
 
   void draw() {
-    draw_table(a_, 3, 49, 2), draw_table(b_, -100, 50, 2);
-    w_.rows = one_in(3) ? 1 : a_.rows, w_.columns = one_in(3) ? 1 : a_.columns, fill(w_, -3, 7, 1);
-    y_.rows = 1, y_.columns = extent(), fill(y_, 0, 9, 1);
-    v_.rows = 1, v_.columns = b_.columns, fill(v_, 0, 9, 1);
-    A = on_device_as<std::int64_t>(a_), N = on_device_as<std::int64_t>(b_), W = on_device_as<double>(w_);
-    y = dsl::to_device(y_.values), v = dsl::to_device(v_.values);
-    s = s_ = pick(1, 9), t = t_ = pick(1, 9);
-    k = dsl::array<double>(), l = dsl::array<double>(), e = dsl::array<double, 2>(), o = dsl::array<double, 2>();
+    draw_table(a_, 3, 49, 2);
+    draw_table(b_, -100, 50, 2);
+    w_.rows = one_in(3) ? 1 : a_.rows;
+    w_.columns = one_in(3) ? 1 : a_.columns;
+    fill(w_, -3, 7, 1);
+    y_.rows = 1;
+    y_.columns = extent();
+    fill(y_, 0, 9, 1);
+    v_.rows = 1;
+    v_.columns = b_.columns;
+    fill(v_, 0, 9, 1);
+    A = on_device_as<std::int64_t>(a_);
+    N = on_device_as<std::int64_t>(b_);
+    W = on_device_as<double>(w_);
+    y = dsl::to_device(y_.values);
+    v = dsl::to_device(v_.values);
+    s = s_ = pick(1, 9);
+    t = t_ = pick(1, 9);
+    k = dsl::array<double>();
+    l = dsl::array<double>();
+    e = dsl::array<double, 2>();
+    o = dsl::array<double, 2>();
   }
 
   template <int Statement>
@@ -109,19 +129,31 @@ class drawn_statements {
       if (other.values.empty()) return;
       dsl::tie(s, greatest, t) = std::tuple{dsl::sum(odd(A)), dsl::max(odd(C)), dsl::sum(negative(N))};
       const table o = odd_of(other);
-      return expect(s, reduced(odds)), expect(greatest, {1, 1, {*std::max_element(o.values.begin(), o.values.end())}}), expect(t, reduced(b_));
+      return expect(s, reduced(odds)), expect(greatest, {1, 1, {*std::max_element(o.values.begin(), o.values.end())}}),
+             expect(t, reduced(b_));
     }
     if constexpr (Statement == 3) {
-      return along_axes(odds.columns, b_.rows, [&] { dsl::tie(k, l) = std::tuple{dsl::sum(odd(A) * W, dsl::axis(0)), dsl::sum(negative(N), dsl::axis(1))}; },
-                        [&] { expect(k, reduced(products, 0)), expect(l, reduced(b_, 1)); });
+      return along_axes(
+          odds.columns, b_.rows,
+          [&] { dsl::tie(k, l) = std::tuple{dsl::sum(odd(A) * W, dsl::axis(0)), dsl::sum(negative(N), dsl::axis(1))}; },
+          [&] {
+            expect(k, reduced(products, 0));
+            expect(l, reduced(b_, 1));
+          });
     }
     if constexpr (Statement == 4) {
-      return along_axes(a_.rows, b_.columns, [&] { dsl::tie(k, l) = std::tuple{dsl::sum(odd(A), dsl::axis(1)), dsl::sum(negative(N), dsl::axis(0))}; },
-                        [&] { expect(k, reduced(odds, 1)), expect(l, reduced(b_, 0)); });
+      return along_axes(
+          a_.rows, b_.columns,
+          [&] { dsl::tie(k, l) = std::tuple{dsl::sum(odd(A), dsl::axis(1)), dsl::sum(negative(N), dsl::axis(0))}; },
+          [&] {
+            expect(k, reduced(odds, 1));
+            expect(l, reduced(b_, 0));
+          });
     }
     if constexpr (Statement == 5) {  // inside an expression
       k = y * dsl::sum(odd(A) * W) / (dsl::sum(negative(N)) - 1.0);
-      return expect(k, formula([&](double each) { return each * reduced(products).values[0] / (reduced(b_).values[0] - 1); }, y_));
+      return expect(k,
+                    formula([&](double each) { return each * reduced(products).values[0] / (reduced(b_).values[0] - 1); }, y_));
     }
     if constexpr (Statement == 6) {  // what one writes another reads
       dsl::tie(v, s) = std::tuple{dsl::sum(negative(N), dsl::axis(0)) + t, dsl::sum(v) * s + t};
@@ -157,7 +189,11 @@ class drawn_statements {
     t.values.resize(static_cast<std::size_t>(t.rows * t.columns));
     for (double& x : t.values) x = static_cast<double>(first + step * pick(0, count - 1));
   }
-  void draw_table(table& t, std::int64_t first, std::int64_t count, std::int64_t step) { t.rows = extent(), t.columns = extent(), fill(t, first, count, step); }
+  void draw_table(table& t, std::int64_t first, std::int64_t count, std::int64_t step) {
+    t.rows = extent();
+    t.columns = extent();
+    fill(t, first, count, step);
+  }
   table drawn(std::int64_t first, std::int64_t count, std::int64_t step) {
     table t;
     draw_table(t, first, count, step);

@@ -1,4 +1,5 @@
-// Operands that are not on the current device, in reductions of reductions, along axes, in scans and in several reductions at once.
+// Operands that are not on the current device, in reductions of reductions, along axes, in scans and in several reductions at
+// once.
 #include "../on_device.hpp"
 
 #include <dsl/scan.hpp>
@@ -6,7 +7,8 @@
 namespace {
 
 struct all_elsewhere : on_device {
-  const dsl::device here = dsl::device::current(), other{here.kind == dsl::backend::host ? dsl::backend::sim : dsl::backend::host};
+  const dsl::device here = dsl::device::current(),
+                    other{here.kind == dsl::backend::host ? dsl::backend::sim : dsl::backend::host};
   dsl::array<double> x = dsl::to_device(std::vector<double>{3, 1, 2, 5});
   dsl::scalar<double> s = 2.0;
 };
@@ -23,7 +25,8 @@ TEST_P(all_elsewhere, reductions_without_operands_in_memory) {
   };
   const dsl::array<double> deep = x * dsl::sum(five / dsl::max(five));
   expect(deep, {7.5, 2.5, 5, 12.5});
-  const dsl::array<double> rows = x + dsl::sum(dsl::expand_dims(dsl::arange<double>(4), 1) + dsl::arange<double>(3), dsl::axis(1));
+  const dsl::array<double> rows =
+      x + dsl::sum(dsl::expand_dims(dsl::arange<double>(4), 1) + dsl::arange<double>(3), dsl::axis(1));
   expect(rows, {6, 7, 11, 17});
 }
 

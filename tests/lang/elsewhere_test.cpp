@@ -1,4 +1,5 @@
-// Operands that are not on the current device: an expression is evaluated where they are, parts of it without any operand in memory too.
+// Operands that are not on the current device: an expression is evaluated where they are, parts of it without any operand in
+// memory too.
 #include "../on_device.hpp"
 
 #include <sstream>
@@ -6,7 +7,8 @@
 namespace {
 
 struct elsewhere : on_device {
-  const dsl::device here = dsl::device::current(), other{here.kind == dsl::backend::host ? dsl::backend::sim : dsl::backend::host};
+  const dsl::device here = dsl::device::current(),
+                    other{here.kind == dsl::backend::host ? dsl::backend::sim : dsl::backend::host};
   dsl::array<double> x = dsl::to_device(std::vector<double>{3, 1, 2, 5});
   dsl::scalar<double> s = 2.0;
 };

@@ -25,7 +25,8 @@ TEST_P(expression, every_size_and_alignment) {
       for (std::int64_t i = 0; i < n + 4; ++i) {
         const auto at = static_cast<std::size_t>(i), from = static_cast<std::size_t>(i - shift);
         if (i < shift || i >= n + shift) ASSERT_EQ(got[at], -7.0f) << n << ' ' << shift << ' ' << i;
-        else ASSERT_NEAR(got[at], std::exp(double(ha[at])) + 2 * double(hb[from]), 2e-6 * (10 + std::abs(got[at]))) << n << ' ' << i;
+        else
+          ASSERT_NEAR(got[at], std::exp(double(ha[at])) + 2 * double(hb[from]), 2e-6 * (10 + std::abs(got[at]))) << n << ' ' << i;
       }
     }
 }
@@ -53,8 +54,7 @@ TEST_P(expression, broadcasts) {
   dsl::array<float, 2> out = dsl::reshape(m, rows, columns) * r + dsl::reshape(c, rows, 1) - s;
   const auto got = out.copy_to_host();
   for (std::size_t i = 0; i < 37; ++i)
-    for (std::size_t j = 0; j < 53; ++j)
-      ASSERT_NEAR(got[i * 53 + j], double(hm[i * 53 + j]) * hr[j] + hc[i] - 0.25, 1e-6);
+    for (std::size_t j = 0; j < 53; ++j) ASSERT_NEAR(got[i * 53 + j], double(hm[i * 53 + j]) * hr[j] + hc[i] - 0.25, 1e-6);
   dsl::array<float, 2> rows_of(4, columns);
   rows_of = r;  // stretched to the target
   EXPECT_EQ(rows_of.copy_to_host()[3 * 53 + 7], hr[7]);
@@ -64,7 +64,10 @@ TEST_P(expression, broadcasts) {
 template <class T>
 void arithmetic(double epsilon, double allowed) {
   std::vector<T> ha, hb;
-  for (int i = 0; i < 1003; ++i) ha.push_back(static_cast<T>(i % 11 + 1)), hb.push_back(static_cast<T>(i % 5 + 1));
+  for (int i = 0; i < 1003; ++i) {
+    ha.push_back(static_cast<T>(i % 11 + 1));
+    hb.push_back(static_cast<T>(i % 5 + 1));
+  }
   evaluated([](auto a, auto b) { return std::tuple{(a + b) * a - b / b + a / b}; }, ha, hb).check([&](const auto& got) {
     for (std::size_t i = 0; i < ha.size(); ++i) {
       const double x = static_cast<double>(ha[i]), y = static_cast<double>(hb[i]), q = x / y, product = (x + y) * x;
@@ -86,19 +89,26 @@ TEST_P(expression, comparisons_and_logic) {
 }
 
 TEST_P(expression, integer_dtypes) {
-  arithmetic<std::int16_t>(0, 0), arithmetic<std::int32_t>(0, 0), arithmetic<std::int64_t>(0, 0), arithmetic<std::uint64_t>(0, 0);
+  arithmetic<std::int16_t>(0, 0);
+  arithmetic<std::int32_t>(0, 0);
+  arithmetic<std::int64_t>(0, 0);
+  arithmetic<std::uint64_t>(0, 0);
 }
 TEST_P(expression, real_dtypes) {
   // The 16-bit dtypes are rounded once, at the end: by half an epsilon at most.
-  arithmetic<float>(0x1p-23, 1), arithmetic<double>(0x1p-52, 1), arithmetic<dsl::half>(0x1p-10, 0.5), arithmetic<dsl::bfloat16>(0x1p-7, 0.5);
+  arithmetic<float>(0x1p-23, 1);
+  arithmetic<double>(0x1p-52, 1);
+  arithmetic<dsl::half>(0x1p-10, 0.5);
+  arithmetic<dsl::bfloat16>(0x1p-7, 0.5);
 }
 TEST_P(expression, integers_wrap_and_divide_by_zero_quietly) {
   const std::vector<std::int8_t> a{127, -128, -128, 5}, b{1, -1, 1, 0};
-  evaluated([](auto x, auto y) { return std::tuple{x + y, x / y, x % y}; }, a, b).check([](const auto& sum, const auto& quotient, const auto& rest) {
-    EXPECT_EQ(sum, (std::vector<std::int8_t>{-128, 127, -127, 5}));
-    EXPECT_EQ(quotient, (std::vector<std::int8_t>{127, -128, -128, 0}));
-    EXPECT_EQ(rest, (std::vector<std::int8_t>{0, 0, 0, 0}));
-  });
+  evaluated([](auto x, auto y) { return std::tuple{x + y, x / y, x % y}; }, a, b)
+      .check([](const auto& sum, const auto& quotient, const auto& rest) {
+        EXPECT_EQ(sum, (std::vector<std::int8_t>{-128, 127, -127, 5}));
+        EXPECT_EQ(quotient, (std::vector<std::int8_t>{127, -128, -128, 0}));
+        EXPECT_EQ(rest, (std::vector<std::int8_t>{0, 0, 0, 0}));
+      });
 }
 
 TEST_P(expression, mixed_dtypes_promote) {
@@ -125,7 +135,10 @@ TEST_P(expression, complex_numbers) {
   const std::int64_t n = 1001;
   const auto re = random_floats(2 * n), im = random_floats(2 * n, -2, 2, 7);
   std::vector<c32> hz, hw;
-  for (std::size_t k = 0; k < 1001; ++k) hz.emplace_back(re[k], im[k]), hw.emplace_back(re[k + 1001], im[k + 1001]);
+  for (std::size_t k = 0; k < 1001; ++k) {
+    hz.emplace_back(re[k], im[k]);
+    hw.emplace_back(re[k + 1001], im[k + 1001]);
+  }
   const auto z = dsl::to_device(hz), w = dsl::to_device(hw);
   dsl::array<c32> out = z * conj(w) + 2 * z / w - 1i * real(z);
   dsl::array<float> modulus = abs(z) + imag(w);
@@ -147,19 +160,25 @@ TEST_P(expression, functions_and_special_values) {
       for (std::size_t i = 0; i < hx.size(); ++i) {
         const double want = want_of(double(hx[i]), double(hy[i]));
         if (std::isnan(want)) EXPECT_TRUE(std::isnan(got[i])) << i;
-        else if (static_cast<float>(want) == 0 || std::isinf(static_cast<float>(want))) EXPECT_EQ(got[i], static_cast<float>(want)) << i;
+        else if (static_cast<float>(want) == 0 || std::isinf(static_cast<float>(want)))
+          EXPECT_EQ(got[i], static_cast<float>(want)) << i;
         else EXPECT_NEAR(got[i] / want, 1, 1e-6) << i << ' ' << got[i] << ' ' << want;
       }
     };
-    evaluated(formula, hx, hy).check([&](const auto&... got) { std::apply([&](auto... want_of) { (check_one(got, want_of), ...); }, references); });
+    evaluated(formula, hx, hy).check([&](const auto&... got) {
+      std::apply([&](auto... want_of) { (check_one(got, want_of), ...); }, references);
+    });
   };
-  check([](auto x, auto y) { return std::tuple{exp(x), log(x), sqrt(x), sin(y), cos(y), tan(y)}; }, [](double a, double) { return std::exp(a); },
-        [](double a, double) { return std::log(a); }, [](double a, double) { return std::sqrt(a); }, [](double, double b) { return std::sin(b); },
+  check([](auto x, auto y) { return std::tuple{exp(x), log(x), sqrt(x), sin(y), cos(y), tan(y)}; },
+        [](double a, double) { return std::exp(a); }, [](double a, double) { return std::log(a); },
+        [](double a, double) { return std::sqrt(a); }, [](double, double b) { return std::sin(b); },
         [](double, double b) { return std::cos(b); }, [](double, double b) { return std::tan(b); });
   check([](auto x, auto y) { return std::tuple{pow(x, y), atan2(x, y), abs(x), min(x, y), max(x, y), where(x > 0, x, -y)}; },
-        [](double a, double b) { return std::pow(a, b); }, [](double a, double b) { return std::atan2(a, b); }, [](double a, double) { return std::fabs(a); },
+        [](double a, double b) { return std::pow(a, b); }, [](double a, double b) { return std::atan2(a, b); },
+        [](double a, double) { return std::fabs(a); },
         [](double a, double b) { return std::isnan(a) || std::isnan(b) ? NAN : std::fmin(a, b); },
-        [](double a, double b) { return std::isnan(a) || std::isnan(b) ? NAN : std::fmax(a, b); }, [](double a, double b) { return a > 0 ? a : -b; });
+        [](double a, double b) { return std::isnan(a) || std::isnan(b) ? NAN : std::fmax(a, b); },
+        [](double a, double b) { return a > 0 ? a : -b; });
 }
 
 TEST_P(expression, right_side_is_complete_before_the_first_write) {

@@ -1,5 +1,5 @@
-// Every function of the table at a few values, special ones among them: NumPy's results, or the C library's. All dtypes against NumPy,
-// and errors in units in the last place, are other tests' work.
+// Every function of the table at a few values, special ones among them: NumPy's results, or the C library's. All dtypes against
+// NumPy, and errors in units in the last place, are other tests' work.
 #include "../evaluated.hpp"
 #include "../on_device.hpp"
 
@@ -60,10 +60,15 @@ TEST_P(function, exponentials_and_logarithms) {
   const std::vector<double> x{0.25, 1, -1.5, 700, 0, -0.0, inf, -inf, nan};
   check([](auto v) { return std::tuple{exp(v), exp2(v), exp10(v / 100), expm1(v)}; },
         {STD(exp, x), STD(exp2, x), {"exp10", of([](double v) { return std::pow(10.0, v / 100); }, x)}, STD(expm1, x)}, x);
-  check([](auto v) { return std::tuple{log(v), log2(v), log10(v), log1p(v)}; }, {STD(log, x), STD(log2, x), STD(log10, x), STD(log1p, x)}, x);
+  check([](auto v) { return std::tuple{log(v), log2(v), log10(v), log1p(v)}; },
+        {STD(log, x), STD(log2, x), STD(log10, x), STD(log1p, x)}, x);
   check([](auto v) { return std::tuple{sqrt(v), rsqrt(v), cbrt(v), square(v), reciprocal(v)}; },
-        {STD(sqrt, x), {"rsqrt", {2, 1, nan, 1 / std::sqrt(700.0), inf, -inf, 0, nan, nan}}, STD(cbrt, x),
-         {"square", {0.0625, 1, 2.25, 490000, 0, 0, inf, inf, nan}}, {"reciprocal", {4, 1, -1 / 1.5, 1 / 700.0, inf, -inf, 0, -0.0, nan}}}, x);
+        {STD(sqrt, x),
+         {"rsqrt", {2, 1, nan, 1 / std::sqrt(700.0), inf, -inf, 0, nan, nan}},
+         STD(cbrt, x),
+         {"square", {0.0625, 1, 2.25, 490000, 0, 0, inf, inf, nan}},
+         {"reciprocal", {4, 1, -1 / 1.5, 1 / 700.0, inf, -inf, 0, -0.0, nan}}},
+        x);
   check([](auto a, auto b) { return std::tuple{logaddexp(a, b), logaddexp2(a, b), pow(a, b), hypot(a, b)}; },
         {{"logaddexp", {std::log(std::exp(1.0) + std::exp(2.0)), 1000 + std::log(2.0), inf, -inf, inf, nan}},
          {"logaddexp2", {std::log2(6.0), 1001, inf, -inf, inf, nan}},
@@ -76,20 +81,32 @@ TEST_P(function, exponentials_and_logarithms) {
 TEST_P(function, signed_zeros) {
   const std::vector<double> x{-0.0, 0.0};
   check([](auto v) { return std::tuple{v + 0, v - 0, 0 - v, v * 1, v / 1, -(-v), v * 0, v + -0.0}; },
-        {{"x + 0", {0, 0}}, {"x - 0", {-0.0, 0}}, {"0 - x", {0, 0}}, {"x * 1", {-0.0, 0}}, {"x / 1", {-0.0, 0}}, {"-(-x)", {-0.0, 0}},
-         {"x * 0", {-0.0, 0}}, {"x + -0.0", {-0.0, 0}}}, x);
+        {{"x + 0", {0, 0}},
+         {"x - 0", {-0.0, 0}},
+         {"0 - x", {0, 0}},
+         {"x * 1", {-0.0, 0}},
+         {"x / 1", {-0.0, 0}},
+         {"-(-x)", {-0.0, 0}},
+         {"x * 0", {-0.0, 0}},
+         {"x + -0.0", {-0.0, 0}}},
+        x);
 }
 
 // Constants that no constant expression may compute with: the formula compiles, and gives what the arithmetic gives.
 TEST_P(function, constants_that_do_not_fold) {
-  check([](auto v) { return std::tuple{v + (-0.25 / imag(v)), v + imag(v) / imag(v), v + (imag(v) + 1e308) * 10, where(imag(v) / imag(v), v, 1)}; },
-        {{"-0.25 / 0", {-inf}}, {"0 / 0", {nan}}, {"overflow", {inf}}, {"NaN is true", {2}}}, std::vector<double>{2});
+  check(
+      [](auto v) {
+        return std::tuple{v + (-0.25 / imag(v)), v + imag(v) / imag(v), v + (imag(v) + 1e308) * 10,
+                          where(imag(v) / imag(v), v, 1)};
+      },
+      {{"-0.25 / 0", {-inf}}, {"0 / 0", {nan}}, {"overflow", {inf}}, {"NaN is true", {2}}}, std::vector<double>{2});
 }
 
 // A known condition takes one side, as a complex number where the other side is one.
 TEST_P(function, where_of_a_known_condition) {
   check<c128>([](auto x, auto z) { return std::tuple{where(true, x, z), where(false, x, z), sqrt(where(true, x, z))}; },
-              {{"yes", {{-4, 0}, {9, 0}}}, {"no", {{1, 2}, {3, 4}}}, {"sqrt", {{0, 2}, {3, 0}}}}, std::vector<double>{-4, 9}, std::vector<c128>{{1, 2}, {3, 4}});
+              {{"yes", {{-4, 0}, {9, 0}}}, {"no", {{1, 2}, {3, 4}}}, {"sqrt", {{0, 2}, {3, 0}}}}, std::vector<double>{-4, 9},
+              std::vector<c128>{{1, 2}, {3, 4}});
 }
 
 // Two scalars and an array of integers are of the array's dtype, whichever is clipped.
@@ -108,15 +125,21 @@ TEST_P(function, beyond_the_vector_functions) {
 
 TEST_P(function, trigonometric_and_hyperbolic) {
   const std::vector<double> x{0.5, -0.25, 2.5, 1, 0, -0.0, inf, nan};
-  check([](auto v) { return std::tuple{sin(v), cos(v), tan(v), asin(v), acos(v), atan(v), sinh(v), cosh(v), tanh(v), asinh(v), acosh(v), atanh(v)}; },
-        {STD(sin, x), STD(cos, x), STD(tan, x), STD(asin, x), STD(acos, x), STD(atan, x), STD(sinh, x), STD(cosh, x), STD(tanh, x), STD(asinh, x),
-         STD(acosh, x), STD(atanh, x)}, x);
+  check(
+      [](auto v) {
+        return std::tuple{sin(v),  cos(v),  tan(v),  asin(v),  acos(v),  atan(v),
+                          sinh(v), cosh(v), tanh(v), asinh(v), acosh(v), atanh(v)};
+      },
+      {STD(sin, x), STD(cos, x), STD(tan, x), STD(asin, x), STD(acos, x), STD(atan, x), STD(sinh, x), STD(cosh, x), STD(tanh, x),
+       STD(asinh, x), STD(acosh, x), STD(atanh, x)},
+      x);
   check([](auto v) { return std::tuple{sinpi(v), cospi(v), sinc(v), degrees(v), radians(v)}; },
         {{"sinpi", {1, -std::sqrt(0.5), 1, 0, 0, -0.0, nan, nan}},
          {"cospi", {0, std::sqrt(0.5), 0, -1, 1, 1, nan, nan}},
          {"sinc", {2 / M_PI, std::sqrt(0.5) / (M_PI / 4), 1 / (2.5 * M_PI), 0, 1, 1, nan, nan}},
          {"degrees", {90 / M_PI, -45 / M_PI, 450 / M_PI, 180 / M_PI, 0, -0.0, inf, nan}},
-         {"radians", {M_PI / 360, -M_PI / 720, M_PI / 72, M_PI / 180, 0, -0.0, inf, nan}}}, x);
+         {"radians", {M_PI / 360, -M_PI / 720, M_PI / 72, M_PI / 180, 0, -0.0, inf, nan}}},
+        x);
   check([](auto y, auto v) { return std::tuple{atan2(y, v)}; }, {{"atan2", {M_PI / 4, M_PI, -M_PI, 3 * M_PI / 4, -0.0, nan}}},
         std::vector<double>{1, 0, -0.0, inf, -0.0, nan}, std::vector<double>{1, -2, -0.0, -inf, inf, 1});
 }
@@ -124,8 +147,12 @@ TEST_P(function, trigonometric_and_hyperbolic) {
 TEST_P(function, special_functions) {
   const std::vector<double> x{0.5, -0.25, 2.5, 5, 0, inf, nan};
   check([](auto v) { return std::tuple{erf(v), erfc(v), tgamma(v), lgamma(v), i0(v)}; },
-        {STD(erf, x), STD(erfc, x), {"tgamma", {std::sqrt(M_PI), std::tgamma(-0.25), std::tgamma(2.5), 24, inf, inf, nan}}, STD(lgamma, x),
-         {"i0", {1.0634833707413236, 1.0156861412236078, 3.2898391440501231, 27.239871823604442, 1, inf, nan}}}, x);
+        {STD(erf, x),
+         STD(erfc, x),
+         {"tgamma", {std::sqrt(M_PI), std::tgamma(-0.25), std::tgamma(2.5), 24, inf, inf, nan}},
+         STD(lgamma, x),
+         {"i0", {1.0634833707413236, 1.0156861412236078, 3.2898391440501231, 27.239871823604442, 1, inf, nan}}},
+        x);
   check([](auto v, auto w) { return std::tuple{erfinv(v), i0(w)}; },
         {{"erfinv", {0.47693627620446987, -0.22531205501217808, 1.8213863677184495, 5.686128441310391, 0, inf, nan}},
          {"i0", {2.9325537838493363e+20, 5774560606.4663103, 3.9700623517729643e+41, 1.0737517071310738e+42, 1, inf, inf}}},
@@ -137,25 +164,34 @@ TEST_P(function, division) {
   check([](auto x, auto y) { return std::tuple{floor_divide(x, y), remainder(x, y), fmod(x, y)}; },
         {{"floor_divide", {3, -4, -4, 3, -2, -0.0, inf, nan, nan, -1, 6}},
          {"remainder", {1, 1, -1, -1, -0.0, 0, nan, nan, nan, inf, 0.09999999999999992}},
-         {"fmod", {1, -1, 1, -1, 0, -0.0, nan, nan, nan, -1, 0.09999999999999992}}}, a, b);
+         {"fmod", {1, -1, 1, -1, 0, -0.0, nan, nan, nan, -1, 0.09999999999999992}}},
+        a, b);
   const std::vector<std::int8_t> i{7, -7, 7, -7, -128, 5}, j{2, 2, -2, -2, -1, 0};
   check([](auto x, auto y) { return std::tuple{x / y, x % y, floor_divide(x, y), remainder(x, y), fmod(x, y), reciprocal(y)}; },
-        {{"/", {3, -3, -3, 3, -128, 0}}, {"%", {1, -1, 1, -1, 0, 0}}, {"floor_divide", {3, -4, -4, 3, -128, 0}},
-         {"remainder", {1, 1, -1, -1, 0, 0}}, {"fmod", {1, -1, 1, -1, 0, 0}}, {"reciprocal", {0, 0, 0, 0, -1, 0}}}, i, j);
+        {{"/", {3, -3, -3, 3, -128, 0}},
+         {"%", {1, -1, 1, -1, 0, 0}},
+         {"floor_divide", {3, -4, -4, 3, -128, 0}},
+         {"remainder", {1, 1, -1, -1, 0, 0}},
+         {"fmod", {1, -1, 1, -1, 0, 0}},
+         {"reciprocal", {0, 0, 0, 0, -1, 0}}},
+        i, j);
 }
 
 TEST_P(function, rounding_and_parts) {
   const std::vector<double> x{2.5, -2.5, 0.5, 0.49999999999999994, -0.3, 0x1p52 + 1, -0.0, -inf, nan};
   check([](auto v) { return std::tuple{floor(v), ceil(v), trunc(v), rint(v), round(v)}; },
         {STD(floor, x), STD(ceil, x), STD(trunc, x), STD(rint, x), STD(round, x)}, x);
-  check([](auto v) {
-          const auto [fraction, whole] = modf(v);
-          const auto [mantissa, exponent] = frexp(v);
-          return std::tuple{fraction, whole, mantissa, exponent};
-        },
-        {{"fraction", {0.75, -0.5, 0, -0.0, 0x1p-1074, nan}}, {"whole", {3, -2, inf, -0.0, 0, nan}},
-         {"mantissa", {0.9375, -0.625, inf, -0.0, 0.5, nan}}, {"exponent", {2, 2, 0, 0, -1073, 0}}},
-        std::vector<double>{3.75, -2.5, inf, -0.0, 0x1p-1074, nan});
+  check(
+      [](auto v) {
+        const auto [fraction, whole] = modf(v);
+        const auto [mantissa, exponent] = frexp(v);
+        return std::tuple{fraction, whole, mantissa, exponent};
+      },
+      {{"fraction", {0.75, -0.5, 0, -0.0, 0x1p-1074, nan}},
+       {"whole", {3, -2, inf, -0.0, 0, nan}},
+       {"mantissa", {0.9375, -0.625, inf, -0.0, 0.5, nan}},
+       {"exponent", {2, 2, 0, 0, -1073, 0}}},
+      std::vector<double>{3.75, -2.5, inf, -0.0, 0x1p-1074, nan});
   // 1.5 * 2^-1074 lies halfway between two numbers and goes to the even one. As int8, exponents wrap.
   check([](auto v, auto n) { return std::tuple{ldexp(v, n), ldexp(v, dsl::cast<std::int8_t>(n))}; },
         {{"ldexp", {12, inf, 0, 0x1p-1073, -0.0, inf}}, {"ldexp int8", {12, 1.5 * 0x1p-48, 0x1p974, 1.5 * 0x1p-50, -0.0, inf}}},
@@ -173,51 +209,107 @@ TEST_P(function, rounding_and_parts) {
 
 TEST_P(function, signs_order_and_special_values) {
   const std::vector<double> x{-3, 0, 2, nan, inf, -0.0}, y{2, 0.5, nan, 1, -inf, 0.5};
-  check([](auto a, auto b) { return std::tuple{min(a, b), max(a, b), fmin(a, b), fmax(a, b), copysign(a, b), heaviside(a, b), nextafter(a, b)}; },
-        {{"min", {-3, 0, nan, nan, -inf, -0.0}}, {"max", {2, 0.5, nan, nan, inf, 0.5}}, {"fmin", {-3, 0, 2, 1, -inf, -0.0}}, {"fmax", {2, 0.5, 2, 1, inf, 0.5}},
-         {"copysign", {3, 0, 2, nan, -inf, 0}}, {"heaviside", {0, 0.5, 1, nan, 1, 0.5}},
-         {"nextafter", {std::nextafter(-3.0, 2.0), 0x1p-1074, nan, nan, 0x1.fffffffffffffp1023, 0x1p-1074}}}, x, y);
-  check([](auto a) { return std::tuple{abs(a), fabs(a), sign(a), signbit(a), isnan(a), isinf(a), isfinite(a), nan_to_num(a), clip(a, -1, 1), abs2(a)}; },
-        {{"abs", {3, 0, 2, nan, inf, 0}}, {"fabs", {3, 0, 2, nan, inf, 0}}, {"sign", {-1, 0, 1, nan, 1, 0}}, {"signbit", {1, 0, 0, std::signbit(nan) ? 1.0 : 0.0, 0, 1}},
-         {"isnan", {0, 0, 0, 1, 0, 0}}, {"isinf", {0, 0, 0, 0, 1, 0}}, {"isfinite", {1, 1, 1, 0, 0, 1}}, {"nan_to_num", {-3, 0, 2, 0, 0x1.fffffffffffffp1023, -0.0}},
-         {"clip", {-1, 0, 1, nan, 1, -0.0}}, {"abs2", {9, 0, 4, nan, inf, 0}}}, x);
+  check(
+      [](auto a, auto b) {
+        return std::tuple{min(a, b), max(a, b), fmin(a, b), fmax(a, b), copysign(a, b), heaviside(a, b), nextafter(a, b)};
+      },
+      {{"min", {-3, 0, nan, nan, -inf, -0.0}},
+       {"max", {2, 0.5, nan, nan, inf, 0.5}},
+       {"fmin", {-3, 0, 2, 1, -inf, -0.0}},
+       {"fmax", {2, 0.5, 2, 1, inf, 0.5}},
+       {"copysign", {3, 0, 2, nan, -inf, 0}},
+       {"heaviside", {0, 0.5, 1, nan, 1, 0.5}},
+       {"nextafter", {std::nextafter(-3.0, 2.0), 0x1p-1074, nan, nan, 0x1.fffffffffffffp1023, 0x1p-1074}}},
+      x, y);
+  check(
+      [](auto a) {
+        return std::tuple{abs(a),   fabs(a),     sign(a),       signbit(a),     isnan(a),
+                          isinf(a), isfinite(a), nan_to_num(a), clip(a, -1, 1), abs2(a)};
+      },
+      {{"abs", {3, 0, 2, nan, inf, 0}},
+       {"fabs", {3, 0, 2, nan, inf, 0}},
+       {"sign", {-1, 0, 1, nan, 1, 0}},
+       {"signbit", {1, 0, 0, std::signbit(nan) ? 1.0 : 0.0, 0, 1}},
+       {"isnan", {0, 0, 0, 1, 0, 0}},
+       {"isinf", {0, 0, 0, 0, 1, 0}},
+       {"isfinite", {1, 1, 1, 0, 0, 1}},
+       {"nan_to_num", {-3, 0, 2, 0, 0x1.fffffffffffffp1023, -0.0}},
+       {"clip", {-1, 0, 1, nan, 1, -0.0}},
+       {"abs2", {9, 0, 4, nan, inf, 0}}},
+      x);
   check([](auto a, auto b) { return std::tuple{fma(a, a, b), where(a < b, a, b), logical_xor(a, b)}; },
-        {{"fma", {11, 0.5, nan, nan, nan, 0.5}}, {"where", {-3, 0, nan, 1, -inf, -0.0}}, {"logical_xor", {0, 1, 0, 0, 0, 1}}}, x, y);
+        {{"fma", {11, 0.5, nan, nan, nan, 0.5}}, {"where", {-3, 0, nan, 1, -inf, -0.0}}, {"logical_xor", {0, 1, 0, 0, 0, 1}}}, x,
+        y);
 }
 
 TEST_P(function, the_16_bit_dtypes_have_their_own_neighbours_and_limits) {
   check([](auto h) { return std::tuple{nextafter(h, 2), nan_to_num(h)}; },
-        {{"nextafter", {1 + 0x1p-10, 0x1p-24, 65504, -65504}}, {"nan_to_num", {1, 0, 65504, -65504}}}, std::vector<dsl::half>{1.0f, 0.0f, INFINITY, -INFINITY});
+        {{"nextafter", {1 + 0x1p-10, 0x1p-24, 65504, -65504}}, {"nan_to_num", {1, 0, 65504, -65504}}},
+        std::vector<dsl::half>{1.0f, 0.0f, INFINITY, -INFINITY});
   check([](auto b) { return std::tuple{nextafter(b, 0)}; }, {{"nextafter", {1 - 0x1p-8}}}, std::vector<dsl::bfloat16>{1.0f});
 }
 
 TEST_P(function, integers) {
   const std::vector<std::int8_t> a{64, -64, -64, 1, -128, 12}, n{1, 8, -1, 7, 3, 0};
   check([](auto x, auto k) { return std::tuple{x << k, x >> k, x & k, x | k, x ^ k, ~x, gcd(x, k), lcm(x, k)}; },
-        {{"<<", {-128, 0, 0, -128, 0, 12}}, {">>", {32, -1, -1, 0, -16, 12}}, {"&", {0, 0, -64, 1, 0, 0}}, {"|", {65, -56, -1, 7, -125, 12}},
-         {"^", {65, -56, 63, 6, -125, 12}}, {"~", {-65, 63, 63, -2, 127, -13}}, {"gcd", {1, 8, 1, 1, 1, 12}}, {"lcm", {64, 64, 64, 7, -128, 0}}}, a, n);
+        {{"<<", {-128, 0, 0, -128, 0, 12}},
+         {">>", {32, -1, -1, 0, -16, 12}},
+         {"&", {0, 0, -64, 1, 0, 0}},
+         {"|", {65, -56, -1, 7, -125, 12}},
+         {"^", {65, -56, 63, 6, -125, 12}},
+         {"~", {-65, 63, 63, -2, 127, -13}},
+         {"gcd", {1, 8, 1, 1, 1, 12}},
+         {"lcm", {64, 64, 64, 7, -128, 0}}},
+        a, n);
   check([](auto x, auto k) { return std::tuple{pow(x, k), square(x), sign(x), abs(x), floor(x), x >> 7}; },
-        {{"pow", {64, 0, 0, 1, 0, 1}}, {"square", {0, 0, 0, 1, 0, -112}}, {"sign", {1, -1, -1, 1, -1, 1}}, {"abs", {64, 64, 64, 1, -128, 12}},
-         {"floor", {64, -64, -64, 1, -128, 12}}, {">> 7", {0, -1, -1, 0, -1, 0}}}, a, n);
-  check([](auto x, auto y) {
-          const auto p = x != 0, q = y != 0;
-          return std::tuple{p & q, p | q, p ^ q, ~p, p << q, pow(p, q)};
-        },
-        {{"&", {0, 0, 0, 1}}, {"|", {0, 1, 1, 1}}, {"^", {0, 1, 1, 0}}, {"~", {1, 1, 0, 0}}, {"<<", {0, 0, 1, 2}}, {"pow", {1, 0, 1, 1}}},
-        std::vector<int>{0, 0, 1, 1}, std::vector<int>{0, 1, 0, 1});
+        {{"pow", {64, 0, 0, 1, 0, 1}},
+         {"square", {0, 0, 0, 1, 0, -112}},
+         {"sign", {1, -1, -1, 1, -1, 1}},
+         {"abs", {64, 64, 64, 1, -128, 12}},
+         {"floor", {64, -64, -64, 1, -128, 12}},
+         {">> 7", {0, -1, -1, 0, -1, 0}}},
+        a, n);
+  check(
+      [](auto x, auto y) {
+        const auto p = x != 0, q = y != 0;
+        return std::tuple{p & q, p | q, p ^ q, ~p, p << q, pow(p, q)};
+      },
+      {{"&", {0, 0, 0, 1}},
+       {"|", {0, 1, 1, 1}},
+       {"^", {0, 1, 1, 0}},
+       {"~", {1, 1, 0, 0}},
+       {"<<", {0, 0, 1, 2}},
+       {"pow", {1, 0, 1, 1}}},
+      std::vector<int>{0, 0, 1, 1}, std::vector<int>{0, 1, 0, 1});
   // int64 with uint64: float64, their common dtype, could not tell these from each other.
-  check([](auto i, auto u) { return std::tuple{i == u, i != u, i < u, i <= u, i > u, i >= u, u < i, u >= i}; },
-        {{"==", {0, 1, 0}}, {"!=", {1, 0, 1}}, {"<", {1, 0, 1}}, {"<=", {1, 1, 1}}, {">", {0, 0, 0}}, {">=", {0, 1, 0}}, {"< from the right", {0, 0, 0}},
+  check([](auto i, auto u) { return std::tuple{i == u, i != u, i<u, i <= u, i> u, i >= u, u < i, u >= i}; },
+        {{"==", {0, 1, 0}},
+         {"!=", {1, 0, 1}},
+         {"<", {1, 0, 1}},
+         {"<=", {1, 1, 1}},
+         {">", {0, 0, 0}},
+         {">=", {0, 1, 0}},
+         {"< from the right", {0, 0, 0}},
          {">= from the right", {1, 1, 1}}},
-        std::vector<std::int64_t>{INT64_MAX, INT64_MAX, -1}, std::vector<std::uint64_t>{std::uint64_t{1} << 63, INT64_MAX, UINT64_MAX});
+        std::vector<std::int64_t>{INT64_MAX, INT64_MAX, -1},
+        std::vector<std::uint64_t>{std::uint64_t{1} << 63, INT64_MAX, UINT64_MAX});
   auto u = dsl::to_device(std::vector<std::uint32_t>{0xf0, 3});
 #if defined(COMPILED_FORMULAS)
-  u <<= 24, u |= 5, u ^= 1, u >>= 2, u &= 0xff000001;
+  u <<= 24;
+  u |= 5;
+  u ^= 1;
+  u >>= 2;
+  u &= 0xff000001;
   EXPECT_EQ(u.copy_to_host(), (std::vector<std::uint32_t>{0x3c000001, 1}));
 #else
   u <<= 24;
   EXPECT_EQ(u.copy_to_host(), (std::vector<std::uint32_t>{0xf0000000, 0x3000000}));
-  static_assert(requires { u |= 5, u ^= 1, u >>= 2, u &= 1; });
+  static_assert(requires {
+    u |= 5;
+    u ^= 1;
+    u >>= 2;
+    u &= 1;
+  });
 #endif
 }
 
@@ -230,47 +322,91 @@ TEST_P(function, complex_numbers) {
   };
 #define STD_COMPLEX(name) {#name, each([](c128 v) { return std::name(v); })}
   check<c128>([](auto v) { return std::tuple{sqrt(v), log(v), conj(v), sign(v)}; },
-              {STD_COMPLEX(sqrt), {"log", {std::log(z[0]), std::log(z[1]), std::log(z[2]), std::log(z[3]), {-inf, 0}}}, STD_COMPLEX(conj),
-               {"sign", {{0.6, 0.8}, z[1] / std::abs(z[1]), z[2] / std::abs(z[2]), {std::sqrt(0.5), -std::sqrt(0.5)}, {0, 0}}}}, z);
+              {STD_COMPLEX(sqrt),
+               {"log", {std::log(z[0]), std::log(z[1]), std::log(z[2]), std::log(z[3]), {-inf, 0}}},
+               STD_COMPLEX(conj),
+               {"sign", {{0.6, 0.8}, z[1] / std::abs(z[1]), z[2] / std::abs(z[2]), {std::sqrt(0.5), -std::sqrt(0.5)}, {0, 0}}}},
+              z);
   const std::vector<c128> s{{0.5, 1}, {-1, 0.5}, {0.25, -2}, {-3, 4}, {0.125, 0.125}};
-#define OF(name) {#name, {std::name(s[0]), std::name(s[1]), std::name(s[2]), std::name(s[3]), std::name(s[4])}}
+#define OF(name)                                                                                   \
+  {                                                                                                \
+    #name, { std::name(s[0]), std::name(s[1]), std::name(s[2]), std::name(s[3]), std::name(s[4]) } \
+  }
   check<c128>([](auto v) { return std::tuple{exp(v), sin(v), cos(v), tan(v), sinh(v), cosh(v), tanh(v)}; },
               {OF(exp), OF(sin), OF(cos), OF(tan), OF(sinh), OF(cosh), OF(tanh)}, s);
-  check<c128>([](auto v) { return std::tuple{square(v), reciprocal(v), pow(v, 3), pow(v, -2), pow(v, 0.5), pow(v, v), pow(2.0, v)}; },
-              {{"square", {s[0] * s[0], s[1] * s[1], s[2] * s[2], s[3] * s[3], s[4] * s[4]}},
-               {"reciprocal", {1.0 / s[0], 1.0 / s[1], 1.0 / s[2], 1.0 / s[3], 1.0 / s[4]}},
-               {"cube", {s[0] * s[0] * s[0], s[1] * s[1] * s[1], s[2] * s[2] * s[2], s[3] * s[3] * s[3], s[4] * s[4] * s[4]}},
-               {"pow -2", {1.0 / (s[0] * s[0]), 1.0 / (s[1] * s[1]), 1.0 / (s[2] * s[2]), 1.0 / (s[3] * s[3]), 1.0 / (s[4] * s[4])}},
-               OF(sqrt),
-               {"pow z", {std::pow(s[0], s[0]), std::pow(s[1], s[1]), std::pow(s[2], s[2]), std::pow(s[3], s[3]), std::pow(s[4], s[4])}},
-               {"pow of 2", {std::pow(2.0, s[0]), std::pow(2.0, s[1]), std::pow(2.0, s[2]), std::pow(2.0, s[3]), std::pow(2.0, s[4])}}}, s);
+  check<c128>(
+      [](auto v) { return std::tuple{square(v), reciprocal(v), pow(v, 3), pow(v, -2), pow(v, 0.5), pow(v, v), pow(2.0, v)}; },
+      {{"square", {s[0] * s[0], s[1] * s[1], s[2] * s[2], s[3] * s[3], s[4] * s[4]}},
+       {"reciprocal", {1.0 / s[0], 1.0 / s[1], 1.0 / s[2], 1.0 / s[3], 1.0 / s[4]}},
+       {"cube", {s[0] * s[0] * s[0], s[1] * s[1] * s[1], s[2] * s[2] * s[2], s[3] * s[3] * s[3], s[4] * s[4] * s[4]}},
+       {"pow -2", {1.0 / (s[0] * s[0]), 1.0 / (s[1] * s[1]), 1.0 / (s[2] * s[2]), 1.0 / (s[3] * s[3]), 1.0 / (s[4] * s[4])}},
+       OF(sqrt),
+       {"pow z", {std::pow(s[0], s[0]), std::pow(s[1], s[1]), std::pow(s[2], s[2]), std::pow(s[3], s[3]), std::pow(s[4], s[4])}},
+       {"pow of 2", {std::pow(2.0, s[0]), std::pow(2.0, s[1]), std::pow(2.0, s[2]), std::pow(2.0, s[3]), std::pow(2.0, s[4])}}},
+      s);
   check<double>([](auto v) { return std::tuple{abs(v), abs2(v), arg(v), real(v), imag(v), isnan(v), isinf(v), isfinite(v)}; },
-                {{"abs", {5, inf, inf, 2}}, {"abs2", {25, nan, inf, 4}}, {"arg", {std::atan2(4, 3), nan, M_PI / 2, M_PI}}, {"real", {3, inf, 1, -2}},
-                 {"imag", {4, nan, inf, 0}}, {"isnan", {0, 1, 0, 0}}, {"isinf", {0, 1, 1, 0}}, {"isfinite", {1, 0, 0, 1}}},
+                {{"abs", {5, inf, inf, 2}},
+                 {"abs2", {25, nan, inf, 4}},
+                 {"arg", {std::atan2(4, 3), nan, M_PI / 2, M_PI}},
+                 {"real", {3, inf, 1, -2}},
+                 {"imag", {4, nan, inf, 0}},
+                 {"isnan", {0, 1, 0, 0}},
+                 {"isinf", {0, 1, 1, 0}},
+                 {"isfinite", {1, 0, 0, 1}}},
                 std::vector<c128>{{3, 4}, {inf, nan}, {1, inf}, {-2, 0}});
-  check<c128>([](auto r, auto t) { return std::tuple{polar(r, t)}; }, {{"polar", {{std::cos(1.0) * 2, std::sin(1.0) * 2}, {3, 0}}}},
-              std::vector<double>{2, 3}, std::vector<double>{1, 0});
+  check<c128>([](auto r, auto t) { return std::tuple{polar(r, t)}; },
+              {{"polar", {{std::cos(1.0) * 2, std::sin(1.0) * 2}, {3, 0}}}}, std::vector<double>{2, 3},
+              std::vector<double>{1, 0});
 }
 
 // What NumPy gives where a step of the plain formula overflows, or an operand is infinite.
 TEST_P(function, complex_numbers_at_the_ends) {
   const std::vector<c128> z{{inf, 0}, {-inf, 0}, {1, inf}, {nan, 0}, {710, 1}, {1, 800}};
-  check<c128>([](auto v) { return std::tuple{exp(v), sqrt(v), log(v), tanh(v), sinh(v), cosh(v), sin(v), tan(v)}; },
-              {{"exp", {{inf, 0}, {0, 0}, {nan, nan}, {nan, 0}, {1.2070325234545281e+308, inf}, {-1.21813687601165, 2.4300614498878885}}},
-               {"sqrt", {{inf, 0}, {0, inf}, {inf, inf}, {nan, nan}, {26.64583179622099, 0.018764660973012368}, {20.01250390380669, 19.987503908689497}}},
-               {"log", {{inf, 0}, {inf, M_PI}, {inf, M_PI / 2}, {nan, nan}, {6.56526596190107, 0.0014084497728962322}, {6.684612508917317, 1.5695463274459376}}},
-               {"tanh", {{1, 0}, {-1, 0}, {nan, nan}, {nan, 0}, {1, 0}, {1.146350421670498, -0.25324503106270563}}},
-               {"sinh", {{inf, 0}, {-inf, 0}, {nan, nan}, {nan, 0}, {6.035162617272641e+307, 9.399208879688905e+307}, {-0.5266399884378253, 1.3794672522454199}}},
-               {"cosh", {{inf, 0}, {inf, -0.0}, {nan, nan}, {nan, 0}, {6.035162617272641e+307, 9.399208879688905e+307}, {-0.6914968875738245, 1.0505941976424686}}},
-               {"sin", {{nan, 0}, {nan, 0}, {inf, inf}, {nan, 0}, {9.303033579384142e-05, 1.175201191508033}, {inf, inf}}},
-               {"tan", {{nan, 0}, {nan, 0}, {0, 1}, {nan, 0}, {2.5319709892194866e-05, 0.7615941571183327}, {0, 1}}}}, z);
+  check<c128>(
+      [](auto v) { return std::tuple{exp(v), sqrt(v), log(v), tanh(v), sinh(v), cosh(v), sin(v), tan(v)}; },
+      {{"exp", {{inf, 0}, {0, 0}, {nan, nan}, {nan, 0}, {1.2070325234545281e+308, inf}, {-1.21813687601165, 2.4300614498878885}}},
+       {"sqrt",
+        {{inf, 0},
+         {0, inf},
+         {inf, inf},
+         {nan, nan},
+         {26.64583179622099, 0.018764660973012368},
+         {20.01250390380669, 19.987503908689497}}},
+       {"log",
+        {{inf, 0},
+         {inf, M_PI},
+         {inf, M_PI / 2},
+         {nan, nan},
+         {6.56526596190107, 0.0014084497728962322},
+         {6.684612508917317, 1.5695463274459376}}},
+       {"tanh", {{1, 0}, {-1, 0}, {nan, nan}, {nan, 0}, {1, 0}, {1.146350421670498, -0.25324503106270563}}},
+       {"sinh",
+        {{inf, 0},
+         {-inf, 0},
+         {nan, nan},
+         {nan, 0},
+         {6.035162617272641e+307, 9.399208879688905e+307},
+         {-0.5266399884378253, 1.3794672522454199}}},
+       {"cosh",
+        {{inf, 0},
+         {inf, -0.0},
+         {nan, nan},
+         {nan, 0},
+         {6.035162617272641e+307, 9.399208879688905e+307},
+         {-0.6914968875738245, 1.0505941976424686}}},
+       {"sin", {{nan, 0}, {nan, 0}, {inf, inf}, {nan, 0}, {9.303033579384142e-05, 1.175201191508033}, {inf, inf}}},
+       {"tan", {{nan, 0}, {nan, 0}, {0, 1}, {nan, 0}, {2.5319709892194866e-05, 0.7615941571183327}, {0, 1}}}},
+      z);
   // Close to |z| = 1 the logarithm's real part has far fewer digits than |z|.
-  check<double>([](auto v) { return std::tuple{real(log(v)), abs(log(v / 1e300))}; }, {{"log", {1e-20 / 2, 0x1p-52}}, {"far", {std::log(1e300), std::log(1e300)}}},
+  check<double>([](auto v) { return std::tuple{real(log(v)), abs(log(v / 1e300))}; },
+                {{"log", {1e-20 / 2, 0x1p-52}}, {"far", {std::log(1e300), std::log(1e300)}}},
                 std::vector<c128>{{1, 1e-10}, {1 + 2.220446049250313e-16, 0}});
   check<c128>([](auto v, auto w) { return std::tuple{pow(v, w)}; }, {{"pow", {{1, 0}, {0, 0}, {nan, nan}, {1, 0}, {nan, nan}}}},
-              std::vector<c128>{{0, 0}, {0, 0}, {0, 0}, {inf, nan}, {0, 0}}, std::vector<c128>{{0, 0}, {0.5, 0}, {-0.5, 0}, {0, 0}, {0, 1}});
+              std::vector<c128>{{0, 0}, {0, 0}, {0, 0}, {inf, nan}, {0, 0}},
+              std::vector<c128>{{0, 0}, {0.5, 0}, {-0.5, 0}, {0, 0}, {0, 1}});
   check<c128>([](auto v) { return std::tuple{sign(v), nan_to_num(v)}; },
-              {{"sign", {{1, 0}, {nan, nan}, {nan, nan}}}, {"nan_to_num", {{0x1.fffffffffffffp1023, 1}, {0, 0}, {-0x1.fffffffffffffp1023, 0x1.fffffffffffffp1023}}}},
+              {{"sign", {{1, 0}, {nan, nan}, {nan, nan}}},
+               {"nan_to_num", {{0x1.fffffffffffffp1023, 1}, {0, 0}, {-0x1.fffffffffffffp1023, 0x1.fffffffffffffp1023}}}},
               std::vector<c128>{{inf, 1}, {nan, 0}, {-inf, inf}});
 }
 
@@ -292,7 +428,8 @@ template <class F> constexpr int count(F, dsl::op code) {
 }
 constexpr auto part_fast = [](auto x) { return exp(x) + dsl::fast_math(exp(x) / 3 + sinh(x)); };
 static_assert(count(part_fast, dsl::op::exp) == 1 && count(part_fast, dsl::op::fast_exp) == 1);  // what is outside stays
-static_assert(count(part_fast, dsl::op::fast_divide) == 1 && count(part_fast, dsl::op::divide) == 0 && count(part_fast, dsl::op::sinh) == 1);
+static_assert(count(part_fast, dsl::op::fast_divide) == 1 && count(part_fast, dsl::op::divide) == 0 &&
+              count(part_fast, dsl::op::sinh) == 1);
 constexpr auto in_double = [](auto x) { return dsl::fast_math(exp(dsl::cast<double>(x))); };
 static_assert(count(in_double, dsl::op::exp) == 1 && count(in_double, dsl::op::fast_exp) == 0);
 
@@ -300,7 +437,8 @@ TEST_P(function, fast_math_is_close) {
   const auto host = random_floats(1000, 0.1f, 3);
   const auto x = dsl::to_device(host);
   const auto f = dsl::vectorize<fast_kernel>([](auto v) {
-    return std::tuple{exp(v) / v, log(v) + log2(v) + log10(v), sin(v) + cos(v), tan(v / 3), pow(v, v), sqrt(v) + reciprocal(v), exp10(v), dsl::sum(exp(v))};
+    return std::tuple{exp(v) / v, log(v) + log2(v) + log10(v), sin(v) + cos(v), tan(v / 3),
+                      pow(v, v),  sqrt(v) + reciprocal(v),     exp10(v),        dsl::sum(exp(v))};
   });
   dsl::array<float> fast[7];
   dsl::scalar<float> fast_total;
@@ -311,7 +449,13 @@ TEST_P(function, fast_math_is_close) {
   for (const auto& each : fast) got.push_back(each.copy_to_host());
   for (std::size_t i = 0; i < host.size(); ++i) {
     const double v = host[i];
-    const double want[] = {std::exp(v) / v, std::log(v) + std::log2(v) + std::log10(v), std::sin(v) + std::cos(v), std::tan(v / 3), std::pow(v, v), std::sqrt(v) + 1 / v, std::pow(10, v)};
+    const double want[] = {std::exp(v) / v,
+                           std::log(v) + std::log2(v) + std::log10(v),
+                           std::sin(v) + std::cos(v),
+                           std::tan(v / 3),
+                           std::pow(v, v),
+                           std::sqrt(v) + 1 / v,
+                           std::pow(10, v)};
     for (std::size_t k = 0; k < 7; ++k) ASSERT_NEAR(got[k][i], want[k], 2e-5 * (1 + std::abs(want[k]))) << k << ' ' << v;
     total += std::exp(v);
   }
@@ -333,7 +477,8 @@ TEST(functions, are_spelled_with_the_precedence_of_operators) {
     const std::uint64_t target = target_word::make(false, 0).word;
     pass_view p;
     p.elements = {&f.heads[0], &f.payloads[0], f.heads.size(), &f.outputs[0], 1};
-    p.targets = &target, p.target_count = 1;
+    p.targets = &target;
+    p.target_count = 1;
     return spell_pass(p);
   };
   EXPECT_EQ(spelled([](auto a, auto b) { return (a & 3) + (b << 2) * ~a; }), "(a & 3) + (b << 2) * ~a");
@@ -358,6 +503,11 @@ void least() {
   check([](auto x) { return std::tuple{abs(x), abs(x) < 0}; }, {{"abs", {smallest, 3, 0, 5}}, {"abs < 0", {1, 0, 0, 0}}},
         std::vector<T>{std::numeric_limits<T>::min(), -3, 0, 5});
 }
-TEST_P(function, magnitude_of_the_least_integer) { least<std::int8_t>(), least<std::int16_t>(), least<std::int32_t>(), least<std::int64_t>(); }
+TEST_P(function, magnitude_of_the_least_integer) {
+  least<std::int8_t>();
+  least<std::int16_t>();
+  least<std::int32_t>();
+  least<std::int64_t>();
+}
 
 }  // namespace

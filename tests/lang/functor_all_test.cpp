@@ -6,7 +6,8 @@ struct least_common_multiple {
     std::int64_t x = a, y = b;
     while (y != 0) {
       const std::int64_t rest = x % y;
-      x = y, y = rest;
+      x = y;
+      y = rest;
     }
     return a / x * b;
   }

@@ -114,8 +114,9 @@ TEST_P(functors, two_dimensions_at_random) {
     const unsigned layout = engine() % 3;
     SCOPED_TRACE(testing::Message() << rows << " x " << columns << ", layout " << layout);
     const std::int64_t step = layout == 2 ? 2 : 1, wide = columns * step;
-    const dsl::array<marked, 2> memory = layout == 1 ? dsl::array<marked, 2>(dsl::reshape(dsl::to_device(elements(rows * wide)), wide, rows))
-                                                     : dsl::array<marked, 2>(dsl::reshape(dsl::to_device(elements(rows * wide)), rows, wide));
+    const dsl::array<marked, 2> memory =
+        layout == 1 ? dsl::array<marked, 2>(dsl::reshape(dsl::to_device(elements(rows * wide)), wide, rows))
+                    : dsl::array<marked, 2>(dsl::reshape(dsl::to_device(elements(rows * wide)), rows, wide));
     const auto m = layout == 1 ? dsl::transpose(memory) : memory(dsl::slice(0, dsl::end), dsl::slice(0, dsl::end, step));
     const dsl::array<marked, 2> in_order = m;
     const std::vector<marked> h = in_order.copy_to_host();
@@ -145,7 +146,8 @@ TEST_P(functors, two_dimensions_at_random) {
     ASSERT_EQ(unmarked(), 0) << "beside a row that is broadcast";
     for (const int axis : {0, 1}) {
       dsl::array<marked, 2> scanned = dsl::scan(joined{})(m, dsl::axis(axis));
-      const dsl::array<marked> last = axis == 0 ? dsl::array<marked>(scanned(-1)) : dsl::array<marked>(scanned(dsl::slice(0, dsl::end), -1));
+      const dsl::array<marked> last =
+          axis == 0 ? dsl::array<marked>(scanned(-1)) : dsl::array<marked>(scanned(dsl::slice(0, dsl::end), -1));
       ASSERT_EQ(last.copy_to_host(), axis == 0 ? of_columns : of_rows);
       ASSERT_EQ(unmarked(), 0) << "scan along " << axis;
     }

@@ -19,7 +19,8 @@ TEST_P(all_gathering, shift_along_one_axis) {
         const auto got = out.copy_to_host();
         for (std::int64_t i = 0; i < n; ++i) {
           const std::int64_t from = inside_by_steps(beyond, i - k, n);
-          ASSERT_EQ(got[static_cast<std::size_t>(i)], (from < 0 ? 0 : host[static_cast<std::size_t>(from)]) + 1) << n << ' ' << k << ' ' << int(beyond) << ' ' << i;
+          ASSERT_EQ(got[static_cast<std::size_t>(i)], (from < 0 ? 0 : host[static_cast<std::size_t>(from)]) + 1)
+              << n << ' ' << k << ' ' << int(beyond) << ' ' << i;
         }
       }
   }
@@ -32,15 +33,17 @@ TEST_P(all_gathering, heat_step_is_one_expression) {
   const auto u = dsl::reshape(a, rows, columns);
   using dsl::boundary;
   dsl::array<float, 2> next(rows, columns);
-  next = u + 0.1 * (dsl::shift(u, 1, boundary::clamp, 0) + dsl::shift(u, -1, boundary::clamp, 0) + dsl::shift(u, 1, boundary::clamp, 1) +
-                    dsl::shift(u, -1, boundary::clamp, 1) - 4 * u);
+  next = u + 0.1 * (dsl::shift(u, 1, boundary::clamp, 0) + dsl::shift(u, -1, boundary::clamp, 0) +
+                    dsl::shift(u, 1, boundary::clamp, 1) + dsl::shift(u, -1, boundary::clamp, 1) - 4 * u);
   const auto got = next.copy_to_host();
   const auto at = [&](std::int64_t i, std::int64_t j) {
-    return double(host[static_cast<std::size_t>(std::clamp<std::int64_t>(i, 0, rows - 1) * columns + std::clamp<std::int64_t>(j, 0, columns - 1))]);
+    return double(host[static_cast<std::size_t>(std::clamp<std::int64_t>(i, 0, rows - 1) * columns +
+                                                std::clamp<std::int64_t>(j, 0, columns - 1))]);
   };
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t j = 0; j < columns; ++j)
-      ASSERT_NEAR(got[static_cast<std::size_t>(i * columns + j)], at(i, j) + 0.1 * (at(i - 1, j) + at(i + 1, j) + at(i, j - 1) + at(i, j + 1) - 4 * at(i, j)), 2e-6);
+      ASSERT_NEAR(got[static_cast<std::size_t>(i * columns + j)],
+                  at(i, j) + 0.1 * (at(i - 1, j) + at(i + 1, j) + at(i, j - 1) + at(i, j + 1) - 4 * at(i, j)), 2e-6);
 }
 
 template <class T>
@@ -56,15 +59,23 @@ void takes() {
   for (std::size_t i = 0; i < where.size(); ++i) {
     const int k = where[i];
     ASSERT_EQ(static_cast<double>(a[i]), static_cast<double>(host[static_cast<std::size_t>(k < 0 ? k + 100 : k)])) << k;
-    ASSERT_EQ(static_cast<double>(b[i]), static_cast<double>(host[static_cast<std::size_t>(2 * std::min(std::abs(k) / 2, 49) + 1)])) << k;
+    ASSERT_EQ(static_cast<double>(b[i]),
+              static_cast<double>(host[static_cast<std::size_t>(2 * std::min(std::abs(k) / 2, 49) + 1)]))
+        << k;
   }
 }
-TEST_P(all_gathering, take_of_every_size) { takes<std::int8_t>(), takes<dsl::half>(), takes<float>(), takes<double>(); }
+TEST_P(all_gathering, take_of_every_size) {
+  takes<std::int8_t>();
+  takes<dsl::half>();
+  takes<float>();
+  takes<double>();
+}
 
 TEST_P(all_gathering, rearranged_where_it_stands) {
   const auto x = dsl::to_device(std::vector<float>{0, 1, 2, 3, 4, 5});
   const auto m = dsl::reshape(x, 2, 3);
-  dsl::array<float, 2> turned = dsl::transpose(dsl::shift(m, 1)), rows = dsl::transpose(dsl::take(m, dsl::to_device(std::vector<int>{1, -2, 1}), 0));
+  dsl::array<float, 2> turned = dsl::transpose(dsl::shift(m, 1)),
+                       rows = dsl::transpose(dsl::take(m, dsl::to_device(std::vector<int>{1, -2, 1}), 0));
   EXPECT_EQ(turned.copy_to_host(), (std::vector<float>{0, 0, 0, 3, 1, 4}));
   EXPECT_EQ(rows.copy_to_host(), (std::vector<float>{3, 0, 3, 4, 1, 4, 5, 2, 5}));
   dsl::array<float> part = (dsl::shift(x, 1) + x)(dsl::slice(1, 3)), back = dsl::flip(dsl::shift(x, -2, dsl::boundary::reflect));
@@ -77,7 +88,8 @@ TEST_P(all_gathering, rearranged_where_it_stands) {
   EXPECT_EQ(dsl::sum(dsl::flip(dsl::shift(x, 1))(dsl::slice(0, 3))).value(), 2 + 3 + 4);
   EXPECT_THROW(dsl::reshape(dsl::shift(dsl::transpose(m), 1), 6), dsl::shape_error);
   // A position that is one value.
-  dsl::array<float> last = dsl::take(m, -1, 0), first = dsl::take(m, dsl::to_device(std::vector<int>{4, 0})(1), 0) + dsl::take(x, dsl::scalar<int>(5));
+  dsl::array<float> last = dsl::take(m, -1, 0),
+                    first = dsl::take(m, dsl::to_device(std::vector<int>{4, 0})(1), 0) + dsl::take(x, dsl::scalar<int>(5));
   EXPECT_EQ(last.copy_to_host(), (std::vector<float>{3, 4, 5}));
   EXPECT_EQ(first.copy_to_host(), (std::vector<float>{5, 6, 7}));
 }

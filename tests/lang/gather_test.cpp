@@ -16,7 +16,9 @@ TEST_P(gathering, shift_along_any_axis_of_any_layout) {
   const auto host = random_floats(7 * 18 * 33);
   const auto a = dsl::to_device(host);
   const auto u = dsl::reshape(a, 7, 18, 33);
-  const auto at = [&](std::int64_t i, std::int64_t j, std::int64_t k) { return host[static_cast<std::size_t>((i * 18 + j) * 33 + k)]; };
+  const auto at = [&](std::int64_t i, std::int64_t j, std::int64_t k) {
+    return host[static_cast<std::size_t>((i * 18 + j) * 33 + k)];
+  };
   for (int axis = 0; axis < 3; ++axis)
     for (const auto beyond : boundaries)
       for (const std::int64_t k : {1, -2, 40}) {
@@ -60,10 +62,12 @@ TEST_P(gathering, take_beyond_the_ends_and_of_several_axes) {
   const auto index = dsl::to_device(std::vector<std::int64_t>{-1, -6, -7, 100, 5});
   dsl::array<float> flat = dsl::take(dsl::reshape(x, 2, 3), index);
   EXPECT_EQ(flat.copy_to_host(), (std::vector<float>{5, 0, 0, 5, 5}));
-  const auto huge = dsl::to_device(std::vector<std::uint64_t>{2, ~std::uint64_t{0}, std::uint64_t{1} << 63, (std::uint64_t{1} << 63) - 1, 6});
+  const auto huge =
+      dsl::to_device(std::vector<std::uint64_t>{2, ~std::uint64_t{0}, std::uint64_t{1} << 63, (std::uint64_t{1} << 63) - 1, 6});
   dsl::array<float> far = dsl::take(x, huge);
   EXPECT_EQ(far.copy_to_host(), (std::vector<float>{2, 5, 5, 5, 5}));
-  const auto lowest = dsl::to_device(std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()});
+  const auto lowest = dsl::to_device(
+      std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()});
   dsl::array<float> ends = dsl::take(x, lowest);
   EXPECT_EQ(ends.copy_to_host(), (std::vector<float>{0, 5}));
   const auto m = dsl::reshape(x, 2, 3);
@@ -78,8 +82,8 @@ TEST_P(gathering, take_beyond_the_ends_and_of_several_axes) {
   EXPECT_THROW(dsl::shift(x, 1, dsl::boundary::zero, 1), dsl::shape_error);
 }
 
-// A chain of functions of shape, chosen when the test runs, against what each does to the places of the elements: expressions of one rank are
-// all of one type.
+// A chain of functions of shape, chosen when the test runs, against what each does to the places of the elements: expressions of
+// one rank are all of one type.
 struct rearrangement {
   std::mt19937& engine;
   const std::vector<int>& values;  // of the expression that the chain began with
@@ -92,8 +96,10 @@ struct rearrangement {
     if (depth == 0) return expect(e, want);
     const int axis = pick(E::rank), kind = pick(4);
     const auto at = static_cast<std::size_t>(axis);
-    const std::int64_t n = want.shape[at], first = pick(n + 3) - 1, past = pick(n + 3) - 1, step = std::array{1, 2, -1, -3}[static_cast<std::size_t>(pick(4))];
-    story += " " + std::to_string(kind) + " " + std::to_string(axis) + (kind == 1 ? " " + std::to_string(first) + ":" + std::to_string(past) + ":" + std::to_string(step) : "");
+    const std::int64_t n = want.shape[at], first = pick(n + 3) - 1, past = pick(n + 3) - 1,
+                       step = std::array{1, 2, -1, -3}[static_cast<std::size_t>(pick(4))];
+    story += " " + std::to_string(kind) + " " + std::to_string(axis) +
+             (kind == 1 ? " " + std::to_string(first) + ":" + std::to_string(past) + ":" + std::to_string(step) : "");
     if (kind == 0) return run(dsl::flip(e, axis), want.flip(at), depth - 1);
     const dsl::slice chosen(first, past, step);
     if constexpr (E::rank == 1) {
@@ -135,8 +141,8 @@ TEST_P(gathering, what_is_shifted_or_taken_is_rearranged) {
     const dsl::array<int> row = positions(columns);
     const auto boundary = [&] { return boundaries[pick(4)]; };
     const dsl::view<const int, 2> v = dsl::flip(a(dsl::slice(), dsl::slice(pick(2), dsl::end, 2)), pick(2));
-    const auto e = 7 * dsl::shift(v, pick(50) - 25, boundary(), pick(2)) + 1000 * dsl::take(v, positions(rows), 0) + dsl::shift(row, pick(9) - 4, boundary()) -
-                   dsl::take(row, dsl::index(1, rows, columns) / 2) + row;
+    const auto e = 7 * dsl::shift(v, pick(50) - 25, boundary(), pick(2)) + 1000 * dsl::take(v, positions(rows), 0) +
+                   dsl::shift(row, pick(9) - 4, boundary()) - dsl::take(row, dsl::index(1, rows, columns) / 2) + row;
     const dsl::array<int, 2> whole = e;
     const auto values = whole.copy_to_host();
     rearrangement chain{engine, values, std::to_string(round) + ":"};

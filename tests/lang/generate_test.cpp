@@ -29,7 +29,8 @@ void expect_linspace(T first, T last, std::int64_t n) {
   const auto got = made.copy_to_host(), want = linspace(first, last, n);
   ASSERT_EQ(got.size(), want.size());
   for (std::size_t i = 0; i < want.size(); ++i)
-    ASSERT_EQ(static_cast<double>(got[i]), static_cast<double>(want[i])) << name(dsl::dtype_v<T>) << ' ' << static_cast<double>(first) << ' ' << static_cast<double>(last) << ' ' << n << ' ' << i;
+    ASSERT_EQ(static_cast<double>(got[i]), static_cast<double>(want[i]))
+        << name(dsl::dtype_v<T>) << ' ' << static_cast<double>(first) << ' ' << static_cast<double>(last) << ' ' << n << ' ' << i;
 }
 
 template <class T>
@@ -44,7 +45,8 @@ TEST_P(generating, linspace_as_numpy) {
   EXPECT_EQ(evenly<std::uint32_t>(10, 0, 6), (std::vector<std::uint32_t>{10, 8, 6, 4, 2, 0}));
   EXPECT_EQ(evenly<std::int8_t>(127, -128, 4), (std::vector<std::int8_t>{127, 42, -43, -128}));
   EXPECT_EQ(evenly<float>(-3e38f, 3e38f, 5), (std::vector<float>{-3e38f, -1.5e38f, 0, 1.5e38f, 3e38f}));
-  EXPECT_EQ(evenly<std::int64_t>(0, std::numeric_limits<std::int64_t>::max(), 3), (std::vector<std::int64_t>{0, std::int64_t{1} << 62, std::numeric_limits<std::int64_t>::max()}));
+  EXPECT_EQ(evenly<std::int64_t>(0, std::numeric_limits<std::int64_t>::max(), 3),
+            (std::vector<std::int64_t>{0, std::int64_t{1} << 62, std::numeric_limits<std::int64_t>::max()}));
   // A fused product and sum would be below the whole numbers: -3 + 10 * 0.3 is -1.7e-16 then.
   EXPECT_EQ(evenly<std::int64_t>(-3, 6, 31), linspace<std::int64_t>(-3, 6, 31));
   dsl::array<std::complex<float>> z = dsl::linspace<std::complex<float>>({0, 0}, {1, 2}, 3);

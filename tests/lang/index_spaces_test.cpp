@@ -104,14 +104,18 @@ TEST_P(index_spaces, an_element_is_written_once) {
   EXPECT_FALSE(fresh.has_memory());
 
   using dsl::slice;
-  const auto refuse = [&](auto first, auto second, const auto& of) { return refused([&] { dsl::tie(first, second) = both_signs(of); }).find("in common") != std::string::npos; };
+  const auto refuse = [&](auto first, auto second, const auto& of) {
+    return refused([&] { dsl::tie(first, second) = both_signs(of); }).find("in common") != std::string::npos;
+  };
   EXPECT_TRUE(refuse(x(slice(0, 4)), x(slice(3, 7)), four));
   EXPECT_TRUE(refuse(x(slice(0, 4)), x(slice(3, dsl::end, -1)), four));
-  EXPECT_TRUE(refuse(x(slice(0, 6, 3)), x(slice(1, 4, 2)), two));                                  // 0 3, 1 3
-  EXPECT_TRUE(refuse(m(slice(0, 2), slice(0, 3)), m(slice(1, 3), slice(2, 5)), block));            // one corner
-  EXPECT_TRUE(refuse(m(1, slice(0, 4)), m(slice(), 2), four));                                     // a row and a column
+  EXPECT_TRUE(refuse(x(slice(0, 6, 3)), x(slice(1, 4, 2)), two));                        // 0 3, 1 3
+  EXPECT_TRUE(refuse(m(slice(0, 2), slice(0, 3)), m(slice(1, 3), slice(2, 5)), block));  // one corner
+  EXPECT_TRUE(refuse(m(1, slice(0, 4)), m(slice(), 2), four));                           // a row and a column
   auto row = m(0, slice()), column = m(slice(), 5);
-  EXPECT_NE(refused([&] { dsl::tie(row, column) = std::tuple{dsl::sum(whole, axis(0)), dsl::sum(whole, axis(1))}; }).find("in common"), std::string::npos);
+  EXPECT_NE(
+      refused([&] { dsl::tie(row, column) = std::tuple{dsl::sum(whole, axis(0)), dsl::sum(whole, axis(1))}; }).find("in common"),
+      std::string::npos);
   EXPECT_EQ(x.copy_to_host(), (std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
   EXPECT_EQ(m.copy_to_host(), std::vector<double>(24));
 
@@ -122,7 +126,8 @@ TEST_P(index_spaces, an_element_is_written_once) {
   EXPECT_FALSE(refuse(m(slice(), 0), m(slice(), 1), four));
   EXPECT_FALSE(refuse(m(slice(0, 2), slice(0, 3)), m(slice(2, 4), slice(0, 3)), block));
   EXPECT_FALSE(refuse(m(slice(0, 2), slice(0, 3)), m(slice(0, 2), slice(3, 6)), block));
-  EXPECT_EQ(m.copy_to_host(), (std::vector<double>{1, 1, 1, -1, -1, -1, 1, 1, 1, -1, -1, -1, -1, -1, -1, 0, 0, 0, -1, -1, -1, 0, 0, 0}));
+  EXPECT_EQ(m.copy_to_host(),
+            (std::vector<double>{1, 1, 1, -1, -1, -1, 1, 1, 1, -1, -1, -1, -1, -1, -1, 0, 0, 0, -1, -1, -1, 0, 0, 0}));
 }
 
 TEST_P(index_spaces, dot_stretches_neither) {
@@ -132,7 +137,8 @@ TEST_P(index_spaces, dot_stretches_neither) {
   EXPECT_EQ(dsl::dot(five, five).value(), 5);
   s = dsl::dot(five * dsl::sum(a), five);  // the operands of a reduction inside are not the dot's
   EXPECT_EQ(s.value(), 60);
-  EXPECT_EQ(refused([&] { (void)dsl::dot(one, five).value(); }), "dot of shapes (1) and (5): it multiplies element with element and stretches neither");
+  EXPECT_EQ(refused([&] { (void)dsl::dot(one, five).value(); }),
+            "dot of shapes (1) and (5): it multiplies element with element and stretches neither");
   EXPECT_THROW((void)dsl::dot(five, r).value(), dsl::shape_error);
   EXPECT_THROW(s = dsl::dot(one * dsl::sum(a), five), dsl::shape_error);
   EXPECT_THROW((void)dsl::vdot(a, r).value(), dsl::shape_error);

@@ -19,8 +19,11 @@ TEST_P(iterate, sums_of_every_step_arrive_whole) {
     if (s == strategy::cooperative && dsl::device::current().kind == dsl::backend::host) continue;
     auto x = dsl::full<float>(0.0f, n);
     dsl::scalar<float> total = 0.0f;
-    const auto totals = dsl::iterate(s == strategy::launches ? 20 : steps, count_to_seven, dsl::state(x, total), s).copy_to_host();
-    for (std::size_t k = 0; k < totals.size(); ++k) ASSERT_EQ(totals[k], static_cast<float>(n * static_cast<std::int64_t>((k + 1) % 8))) << "strategy " << int(s) << ", step " << k;
+    const auto totals =
+        dsl::iterate(s == strategy::launches ? 20 : steps, count_to_seven, dsl::state(x, total), s).copy_to_host();
+    for (std::size_t k = 0; k < totals.size(); ++k)
+      ASSERT_EQ(totals[k], static_cast<float>(n * static_cast<std::int64_t>((k + 1) % 8)))
+          << "strategy " << int(s) << ", step " << k;
   }
 }
 
@@ -29,7 +32,8 @@ TEST_P(iterate, scalars_alone_end) {
   const auto next = dsl::vectorize([](auto s, auto k) { return (s * 5 + k) & 255; });
   std::mt19937 engine(12);
   for (int round = 0; round < 40; ++round) {
-    const std::int64_t last = static_cast<std::int64_t>(engine() % 256), first = static_cast<std::int64_t>(engine() % 1000), seed = static_cast<std::int64_t>(engine() % 256);
+    const std::int64_t last = static_cast<std::int64_t>(engine() % 256), first = static_cast<std::int64_t>(engine() % 1000),
+                       seed = static_cast<std::int64_t>(engine() % 256);
     const int steps = 1 + static_cast<int>(engine() % 250), each = 1 + static_cast<int>(engine() % 3);
     std::int64_t want = seed, count = 0;
     std::vector<std::int64_t> records(static_cast<std::size_t>(steps / each));
@@ -41,7 +45,8 @@ TEST_P(iterate, scalars_alone_end) {
     for (const strategy how : {strategy::automatic, strategy::launches, strategy::elementwise}) {
       if (how == strategy::elementwise && dsl::device::current().kind == dsl::backend::host) continue;
       dsl::scalar<std::int64_t> s = seed, ran;
-      const auto history = dsl::iterate(steps, next, dsl::state(s), dsl::step, dsl::from_step(first), dsl::every(each), dsl::until(s == last || s == last + 1, ran), how);
+      const auto history = dsl::iterate(steps, next, dsl::state(s), dsl::step, dsl::from_step(first), dsl::every(each),
+                                        dsl::until(s == last || s == last + 1, ran), how);
       ASSERT_EQ(s.value(), want) << round << ", strategy " << int(how);
       ASSERT_EQ(ran.value(), first + count) << round << ", strategy " << int(how);
       ASSERT_EQ(history.copy_to_host(), records) << round << ", strategy " << int(how);
@@ -72,7 +77,9 @@ TEST_P(iterate, records_are_of_the_variables_as_they_are_stored) {
     auto x = dsl::to_device(std::vector<float>{1});
     dsl::scalar<double> sum;
     dsl::scalar<dsl::half> h = dsl::half(1.0f);
-    const auto [sums, hs, doubled, as_float] = dsl::iterate(4, add, dsl::state(x, sum, h), s, dsl::record([](auto, auto sum, auto h) { return std::tuple{sum * 2, dsl::cast<float>(h)}; }));
+    const auto [sums, hs, doubled, as_float] =
+        dsl::iterate(4, add, dsl::state(x, sum, h), s,
+                     dsl::record([](auto, auto sum, auto h) { return std::tuple{sum * 2, dsl::cast<float>(h)}; }));
     static_assert(std::is_same_v<decltype(doubled), const dsl::array<double>>);
     EXPECT_EQ(sums.copy_to_host(), (std::vector<double>{1, 3, 5, 7})) << int(s);
     EXPECT_EQ(doubled.copy_to_host(), (std::vector<double>{2, 6, 10, 14})) << int(s);
@@ -85,7 +92,8 @@ TEST_P(iterate, records_nothing_after_the_end_of_a_loop_of_scalars) {
   const auto count = dsl::vectorize([](auto n) { return n + 1; });
   for (const strategy s : {strategy::automatic, strategy::launches}) {
     dsl::scalar<std::int64_t> n = std::int64_t{0};
-    const auto [ns, tens] = dsl::iterate(6, count, dsl::state(n), dsl::until(n >= 3), dsl::record([](auto n) { return n * 10; }), s);
+    const auto [ns, tens] =
+        dsl::iterate(6, count, dsl::state(n), dsl::until(n >= 3), dsl::record([](auto n) { return n * 10; }), s);
     EXPECT_EQ(ns.copy_to_host(), (std::vector<std::int64_t>{1, 2, 3, 0, 0, 0}));
     EXPECT_EQ(tens.copy_to_host(), (std::vector<std::int64_t>{10, 20, 30, 0, 0, 0}));
   }
@@ -100,7 +108,8 @@ TEST_P(iterate, ends_on_what_its_steps_change) {
     EXPECT_THROW(dsl::iterate(10, grow, dsl::state(x, sum), 1.0f, dsl::until(only >= 3.0f, ran), s), dsl::value_error);
     EXPECT_THROW(dsl::iterate(10, grow, dsl::state(x, sum), 1.0f, dsl::until(other >= 3.0f, ran), s), dsl::value_error);
     EXPECT_THROW(dsl::plan_of(grow, dsl::state(x, sum), 1.0f, dsl::until(other >= 3.0f, ran), s), dsl::value_error);
-    EXPECT_THROW(dsl::iterate(10, grow, dsl::state(x, sum), 1.0f, dsl::until(only >= 3.0f && sum > 3.0f, ran), s), dsl::shape_error);
+    EXPECT_THROW(dsl::iterate(10, grow, dsl::state(x, sum), 1.0f, dsl::until(only >= 3.0f && sum > 3.0f, ran), s),
+                 dsl::shape_error);
   }
   EXPECT_EQ(x.copy_to_host(), (std::vector<float>{0}));
   EXPECT_EQ(sum.value(), 0);

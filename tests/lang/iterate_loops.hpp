@@ -9,8 +9,12 @@ struct iterate : on_device {
   /// Those that a loop with reductions can be asked to run as here.
   static std::vector<dsl::strategy> strategies() {
     switch (dsl::device::current().kind) {
-      case dsl::backend::cuda: return {dsl::strategy::automatic, dsl::strategy::launches, dsl::strategy::graph, dsl::strategy::one_block, dsl::strategy::cooperative, dsl::strategy::streamed};
-      case dsl::backend::sim: return {dsl::strategy::automatic, dsl::strategy::launches, dsl::strategy::one_block, dsl::strategy::cooperative, dsl::strategy::streamed};
+      case dsl::backend::cuda:
+        return {dsl::strategy::automatic, dsl::strategy::launches,    dsl::strategy::graph,
+                dsl::strategy::one_block, dsl::strategy::cooperative, dsl::strategy::streamed};
+      case dsl::backend::sim:
+        return {dsl::strategy::automatic, dsl::strategy::launches, dsl::strategy::one_block, dsl::strategy::cooperative,
+                dsl::strategy::streamed};
       default: return {dsl::strategy::automatic, dsl::strategy::launches};
     }
   }

@@ -1,6 +1,6 @@
-// Loops drawn at random, each beside the same steps in plain C++: of arrays, of arrays and scalars, of scalars alone; where the arrays lie,
-// what a parameter is, how many steps, which numbers, when they end, what is recorded, strategy and blocks, and the current device, which
-// need not be the loop's.
+// Loops drawn at random, each beside the same steps in plain C++: of arrays, of arrays and scalars, of scalars alone; where the
+// arrays lie, what a parameter is, how many steps, which numbers, when they end, what is recorded, strategy and blocks, and the
+// current device, which need not be the loop's.
 #include "../on_device.hpp"
 
 #include <algorithm>
@@ -32,7 +32,8 @@ struct placed {
   dsl::array<T> memory;
   int64_t first, n, step;
 
-  placed(std::mt19937& draw, int64_t count) : first(static_cast<int64_t>(draw() % 4)), n(count), step(draw() % 3 == 0 ? 2 + static_cast<int64_t>(draw() % 2) : 1) {
+  placed(std::mt19937& draw, int64_t count)
+      : first(static_cast<int64_t>(draw() % 4)), n(count), step(draw() % 3 == 0 ? 2 + static_cast<int64_t>(draw() % 2) : 1) {
     for (int64_t i = 0; i < first + n * step + 4; ++i) all.push_back(static_cast<T>(draw() & 0xfff));
     memory = dsl::to_device(all);
   }
@@ -49,8 +50,19 @@ struct drawn {
   placed<int64_t> b, other;
   enum { own, one_element, variable, beside_variable } parameter;
 
-  drawn(std::mt19937& d, bool none_too) : draw(d), n(size(none_too)), steps(below(4) == 0 ? below(3) : below(40)), first(start()), every(below(2) == 0 ? 1 : 1 + below(5)), how(static_cast<strategy>(below(7))),
-      fixed(below(2) == 0 ? dsl::launch{} : below(2) == 0 ? dsl::launch{.block = 32, .grid = 3} : dsl::launch{.block = 64, .grid = 2}), a(d, n), b(d, n), other(d, n) {
+  drawn(std::mt19937& d, bool none_too)
+      : draw(d),
+        n(size(none_too)),
+        steps(below(4) == 0 ? below(3) : below(40)),
+        first(start()),
+        every(below(2) == 0 ? 1 : 1 + below(5)),
+        how(static_cast<strategy>(below(7))),
+        fixed(below(2) == 0   ? dsl::launch{}
+              : below(2) == 0 ? dsl::launch{.block = 32, .grid = 3}
+                              : dsl::launch{.block = 64, .grid = 2}),
+        a(d, n),
+        b(d, n),
+        other(d, n) {
     parameter = below(2) == 0 ? own : below(2) == 0 ? one_element : below(4) != 0 ? variable : beside_variable;
   }
   int64_t below(int64_t count) { return static_cast<int64_t>(draw() % static_cast<unsigned>(count)); }
@@ -93,7 +105,8 @@ struct drawn {
   }
 };
 std::ostream& operator<<(std::ostream& out, const drawn& d) {
-  return out << d.n << " elements, " << d.steps << " steps from " << d.first << ", every " << d.every << ", strategy " << int(d.how) << ", block " << d.fixed.block << ", parameter " << d.parameter;
+  return out << d.n << " elements, " << d.steps << " steps from " << d.first << ", every " << d.every << ", strategy "
+             << int(d.how) << ", block " << d.fixed.block << ", parameter " << d.parameter;
 }
 
 dsl::device some_device(drawn& d) { return dsl::device(d.below(2) == 0 ? "host" : "sim"); }
@@ -129,16 +142,22 @@ TEST_P(random_loops, of_arrays) {
     dsl::array<int64_t> sums;
     dsl::array<int64_t, 2> samples;
     const auto run = [&] {
-      if (records) std::tie(sums, samples) = dsl::iterate(d.steps, arrays, dsl::state(a, b), dsl::step, d.given(), dsl::every(d.every), dsl::from_step(d.first), d.how, d.fixed,
-                                                          dsl::record([](auto a, auto b) { return dsl::sum(a) + dsl::sum(b); }), dsl::record(sampled));
-      else dsl::iterate(d.steps, arrays, dsl::state(a, b), dsl::step, d.given(), dsl::every(d.every), dsl::from_step(d.first), d.how, d.fixed);
+      if (records)
+        std::tie(sums, samples) = dsl::iterate(
+            d.steps, arrays, dsl::state(a, b), dsl::step, d.given(), dsl::every(d.every), dsl::from_step(d.first), d.how, d.fixed,
+            dsl::record([](auto a, auto b) { return dsl::sum(a) + dsl::sum(b); }), dsl::record(sampled));
+      else
+        dsl::iterate(d.steps, arrays, dsl::state(a, b), dsl::step, d.given(), dsl::every(d.every), dsl::from_step(d.first), d.how,
+                     d.fixed);
     };
     std::vector<int64_t> want_sums, want_samples;
     if (runs(d, run)) {
       for (int64_t k = 0; k < d.steps; ++k) {
         int64_t sum = 0;
         for (int64_t i = 0; i < d.n; ++i) {
-          d.a[i] = (d.a[i] * 3 + static_cast<int>(d.b[i] & 127) + static_cast<int>(d.first + k) + static_cast<int>(d.parameter_at(i) & 31)) & 0xfff;
+          d.a[i] = (d.a[i] * 3 + static_cast<int>(d.b[i] & 127) + static_cast<int>(d.first + k) +
+                    static_cast<int>(d.parameter_at(i) & 31)) &
+                   0xfff;
           d.b[i] = (d.b[i] + d.a[i] + 1) & 0xffff;
           sum += d.a[i] + d.b[i];
         }
@@ -169,9 +188,11 @@ TEST_P(random_loops, of_arrays_and_scalars) {
     dsl::array<int64_t> totals, mosts, least, twice;
     dsl::array<int, 2> samples;
     const auto run = [&] {
-      std::tie(totals, mosts, least, twice, samples) =
-          dsl::iterate(d.steps, arrays_and_scalars, dsl::state(a, b, dtotal, dmost), dsl::step, d.given(), dsl::every(d.every), dsl::from_step(d.first), d.how, d.fixed,
-                       dsl::until((dtotal & 15) == last, dran), dsl::record([](auto a, auto, auto total, auto most) { return std::tuple{dsl::min(a) + most, total * 2 - most}; }), dsl::record(sampled));
+      std::tie(totals, mosts, least, twice, samples) = dsl::iterate(
+          d.steps, arrays_and_scalars, dsl::state(a, b, dtotal, dmost), dsl::step, d.given(), dsl::every(d.every),
+          dsl::from_step(d.first), d.how, d.fixed, dsl::until((dtotal & 15) == last, dran),
+          dsl::record([](auto a, auto, auto total, auto most) { return std::tuple{dsl::min(a) + most, total * 2 - most}; }),
+          dsl::record(sampled));
     };
     const auto rows = static_cast<std::size_t>(d.rows());
     std::vector<int64_t> want_totals(rows), want_mosts(rows), want_least(rows), want_twice(rows);
@@ -186,15 +207,24 @@ TEST_P(random_loops, of_arrays_and_scalars) {
           for (int64_t i = 0; i < d.n; ++i) {
             const int before = d.a[i];
             const int64_t parameter = d.parameter_at(i);
-            d.a[i] = (before * 5 + static_cast<int>(d.b[i] & 255) + static_cast<int>(total & 63) + static_cast<int>(d.first + k)) & 0xfff;
+            d.a[i] =
+                (before * 5 + static_cast<int>(d.b[i] & 255) + static_cast<int>(total & 63) + static_cast<int>(d.first + k)) &
+                0xfff;
             d.b[i] = (d.b[i] + before + parameter + most) & 0xffff;
-            sum += d.a[i], largest = std::max(largest, d.b[i]), smallest = std::min(smallest, d.a[i]);
+            sum += d.a[i];
+            largest = std::max(largest, d.b[i]);
+            smallest = std::min(smallest, d.a[i]);
           }
-          total = sum, most = largest, ++ran;
+          total = sum;
+          most = largest;
+          ++ran;
           ended = (total & 15) == last;
           if ((k + 1) % d.every == 0) {
             const auto row = static_cast<std::size_t>(k / d.every);
-            want_totals[row] = total, want_mosts[row] = most, want_least[row] = smallest + most, want_twice[row] = total * 2 - most;
+            want_totals[row] = total;
+            want_mosts[row] = most;
+            want_least[row] = smallest + most;
+            want_twice[row] = total * 2 - most;
           }
         }
         for (int64_t i = 0; (k + 1) % d.every == 0 && i < d.n; i += 2) want_samples.push_back(d.a[i]);
@@ -217,7 +247,8 @@ TEST_P(random_loops, of_scalars) {
   std::mt19937 draw(3);
   for (unsigned round = 0; round < rounds; ++round) {
     drawn d(draw, false);
-    d.parameter = drawn::own, d.steps *= d.below(7);
+    d.parameter = drawn::own;
+    d.steps *= d.below(7);
     const int64_t last = d.below(512);
     SCOPED_TRACE(testing::Message() << "round " << round << ": " << d << ", until " << last);
     int64_t s = d.below(256), r = d.below(1024), ran = -1;
@@ -225,8 +256,9 @@ TEST_P(random_loops, of_scalars) {
     dsl::array<int64_t> all_s, all_r, differences;
     const auto run = [&] {
       EXPECT_EQ(dsl::plan_of(scalars, dsl::state(ds, dr), dsl::step).where, ds.where());
-      std::tie(all_s, all_r, differences) = dsl::iterate(d.steps, scalars, dsl::state(ds, dr), dsl::step, dsl::every(d.every), dsl::from_step(d.first), d.how, d.fixed,
-                                                         dsl::until(ds == last || dr == last, dran), dsl::record([](auto s, auto r) { return s * 10 - r; }));
+      std::tie(all_s, all_r, differences) = dsl::iterate(
+          d.steps, scalars, dsl::state(ds, dr), dsl::step, dsl::every(d.every), dsl::from_step(d.first), d.how, d.fixed,
+          dsl::until(ds == last || dr == last, dran), dsl::record([](auto s, auto r) { return s * 10 - r; }));
     };
     const auto rows = static_cast<std::size_t>(d.rows());
     std::vector<int64_t> want_s(rows), want_r(rows), want_differences(rows);
@@ -237,7 +269,9 @@ TEST_P(random_loops, of_scalars) {
         ++ran;
         if ((k + 1) % d.every == 0) {
           const auto row = static_cast<std::size_t>(k / d.every);
-          want_s[row] = s, want_r[row] = r, want_differences[row] = s * 10 - r;
+          want_s[row] = s;
+          want_r[row] = r;
+          want_differences[row] = s * 10 - r;
         }
         if (s == last || r == last) break;
       }

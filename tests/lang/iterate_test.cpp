@@ -13,8 +13,8 @@ using namespace std::complex_literals;
 
 ON_EVERY_DEVICE(iterate);
 
-// Both arrays and two reductions of different dtypes are fed back; the time and an array are parameters. Of whole numbers, so that
-// nothing depends on an order, or on which multiplications and additions a compiler makes one operation.
+// Both arrays and two reductions of different dtypes are fed back; the time and an array are parameters. Of whole numbers, so
+// that nothing depends on an order, or on which multiplications and additions a compiler makes one operation.
 constexpr auto mix = dsl::vectorize([](auto a, auto b, auto total, auto most, auto t, auto weight) {
   auto an = a * 1'664'525 + b + dsl::cast<int>(total) + t;
   auto bn = (b ^ a) + most * 3 + weight;
@@ -32,13 +32,15 @@ TEST_P(iterate, every_strategy_gives_the_same) {
       dsl::scalar<std::int64_t> total = std::int64_t{5};
       dsl::scalar<int> most = 7;
       const auto [totals, mosts] = dsl::iterate(12, mix, dsl::state(a, b, total, most), dsl::step, weight, options...);
-      return std::tuple{a.copy_to_host(), b.copy_to_host(), totals.copy_to_host(), mosts.copy_to_host(), total.value(), most.value()};
+      return std::tuple{a.copy_to_host(),     b.copy_to_host(), totals.copy_to_host(),
+                        mosts.copy_to_host(), total.value(),    most.value()};
     };
     const auto want = run(strategy::launches);
     EXPECT_EQ(std::get<2>(want).size(), 12u);
     EXPECT_EQ(std::get<2>(want).back(), std::get<4>(want));
     for (const strategy s : strategies())
-      for (const dsl::launch fixed : {dsl::launch{}, dsl::launch{.block = 32, .grid = 3}, dsl::launch{.block = 64, .grid = 2}, dsl::launch{.block = 64, .grid = 40}}) {
+      for (const dsl::launch fixed : {dsl::launch{}, dsl::launch{.block = 32, .grid = 3}, dsl::launch{.block = 64, .grid = 2},
+                                      dsl::launch{.block = 64, .grid = 40}}) {
         if (fixed.grid == 40 ? s != strategy::cooperative || n != 4099 : s != strategy::streamed && fixed.block == 64) continue;
         if (s == strategy::one_block && n > (simulated() ? 1025 : 4099)) continue;  // does not fit on chip
         if (s == strategy::cooperative && n > (simulated() ? 4099 : 40'003)) continue;
@@ -84,9 +86,11 @@ TEST_P(iterate, steps_in_higher_precision) {
       for (std::size_t i = 0; i < x.size(); ++i) {
         v[i] += -0.1L * (x[i] + 0.001L * total) + 0.0001L * most * 0.1L * k;
         x[i] += 0.1L * v[i];
-        sum += x[i], largest = std::max(largest, std::abs(v[i]));
+        sum += x[i];
+        largest = std::max(largest, std::abs(v[i]));
       }
-      total = sum, most = largest;
+      total = sum;
+      most = largest;
       EXPECT_NEAR(host[static_cast<std::size_t>(k)], static_cast<double>(total), 2e-3) << k;
     }
     const auto last = got.x.copy_to_host();
@@ -113,11 +117,13 @@ TEST_P(iterate, sums_of_many_rows_are_accurate) {
   const std::int64_t n = 1 << 18;
   for (const strategy s : strategies())
     for (const dsl::launch fixed : {dsl::launch{}, dsl::launch{.block = 32, .grid = 2}}) {
-      if (s == strategy::one_block || s == strategy::cooperative || (s != strategy::streamed && fixed.block > 0)) continue;  // the first do not fit on chip
+      if (s == strategy::one_block || s == strategy::cooperative || (s != strategy::streamed && fixed.block > 0))
+        continue;  // the first do not fit on chip
       auto x = dsl::full<float>(0.1f, n);
       dsl::scalar<float> total = 0.0f;
       const auto totals = dsl::iterate(2, grow, dsl::state(x, total), 0.0f, s, fixed).copy_to_host();
-      for (const float got : totals) EXPECT_NEAR(got / (double{0.1f} * static_cast<double>(n)), 1, 4e-6) << "strategy " << int(s) << ", block " << fixed.block;
+      for (const float got : totals)
+        EXPECT_NEAR(got / (double{0.1f} * static_cast<double>(n)), 1, 4e-6) << "strategy " << int(s) << ", block " << fixed.block;
     }
 }
 
@@ -130,7 +136,10 @@ constexpr auto moments = dsl::vectorize([](auto x, auto, auto spread, auto, auto
 TEST_P(iterate, reductions_of_several_values) {
   for (const std::int64_t n : {5, 513, 3001}) {
     std::vector<float> given(static_cast<std::size_t>(n)), weight(given.size());
-    for (std::size_t i = 0; i < given.size(); ++i) given[i] = std::sin(float(i)), weight[i] = std::cos(float(i * i));
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      given[i] = std::sin(float(i));
+      weight[i] = std::cos(float(i * i));
+    }
     const auto w = dsl::to_device(weight);
     for (const strategy s : strategies()) {
       auto x = dsl::to_device(given);
@@ -152,7 +161,8 @@ TEST_P(iterate, reductions_of_several_values) {
         const long double m = sum / static_cast<long double>(n);
         for (const float a : at) squares += (a - m) * (a - m);
         ASSERT_NEAR(means_got[k], static_cast<double>(m), 1e-6 * std::abs(means_got[k]) + 1e-6) << n << ' ' << int(s) << ' ' << k;
-        ASSERT_NEAR(vars_got[k], static_cast<double>(squares / static_cast<long double>(n)), 1e-6 * vars_got[k] + 1e-6) << n << ' ' << int(s) << ' ' << k;
+        ASSERT_NEAR(vars_got[k], static_cast<double>(squares / static_cast<long double>(n)), 1e-6 * vars_got[k] + 1e-6)
+            << n << ' ' << int(s) << ' ' << k;
         ASSERT_EQ(places_got[k], static_cast<std::int64_t>(largest)) << n << ' ' << int(s) << ' ' << k;
         spread = vars_got[k];
       }
@@ -160,7 +170,8 @@ TEST_P(iterate, reductions_of_several_values) {
   }
 }
 
-constexpr auto rotate = dsl::vectorize([](auto z, auto a, auto t) { return std::tuple{z * (1.0f + 0.001if * a), a + 0.25f * t}; });
+constexpr auto rotate =
+    dsl::vectorize([](auto z, auto a, auto t) { return std::tuple{z * (1.0f + 0.001if * a), a + 0.25f * t}; });
 
 // All steps of an element before the next: the same as a launch a step, aligned or not, and every tail.
 TEST_P(iterate, without_reductions) {
@@ -215,7 +226,8 @@ TEST_P(iterate, histories_of_none_one_and_several_scalars) {
 }
 
 #if defined(__CUDACC__)
-// A graph runs on any stream, beside the one that it was captured on: the loops' blocks tell each other their sums in other places.
+// A graph runs on any stream, beside the one that it was captured on: the loops' blocks tell each other their sums in other
+// places.
 TEST(iterate_on_cuda, shares_nothing_with_a_graph) {
   if (dsl::devices().front().kind != dsl::backend::cuda) GTEST_SKIP() << "no GPU";
   const dsl::device_guard device{dsl::device("cuda")};
@@ -225,7 +237,9 @@ TEST(iterate_on_cuda, shares_nothing_with_a_graph) {
     dsl::scalar<std::int64_t> total = std::int64_t{5};
     dsl::scalar<int> most = 7;
     explicit variables(std::int64_t n) : a(dsl::cast<int>(dsl::arange<std::int64_t>(n) * 2'654'435)), b(a ^ 12'345) {}
-    void run(const dsl::array<int>& weight) { dsl::iterate(12, mix, dsl::state(a, b, total, most), dsl::step, weight, strategy::cooperative); }
+    void run(const dsl::array<int>& weight) {
+      dsl::iterate(12, mix, dsl::state(a, b, total, most), dsl::step, weight, strategy::cooperative);
+    }
   };
   const dsl::stream stream, other;
   const dsl::stream_guard guard(stream);
@@ -243,7 +257,8 @@ TEST(iterate_on_cuda, shares_nothing_with_a_graph) {
     ASSERT_EQ(cudaGraphLaunch(ready, static_cast<cudaStream_t>(other.native())), cudaSuccess);
     beside.run(weight);
   }
-  other.synchronize(), stream.synchronize();
+  other.synchronize();
+  stream.synchronize();
   for (int k = 0; k < 30; ++k) want.run(weight);
   EXPECT_EQ(captured.a.copy_to_host(), want.a.copy_to_host());
   EXPECT_EQ(captured.total.value(), want.total.value());
@@ -263,7 +278,8 @@ TEST_P(iterate, records_and_ends) {
     dsl::scalar<float> sum;
     dsl::scalar<std::int64_t> ran;
     const auto [sums, most, more, sample] =
-        dsl::iterate(10, grow, dsl::state(x, sum), 0.5f * dsl::step, dsl::every(2), dsl::record(largest), dsl::record(x(dsl::slice(0, dsl::end, 2))), dsl::until(sum > 20.0f, ran), s);
+        dsl::iterate(10, grow, dsl::state(x, sum), 0.5f * dsl::step, dsl::every(2), dsl::record(largest),
+                     dsl::record(x(dsl::slice(0, dsl::end, 2))), dsl::until(sum > 20.0f, ran), s);
     EXPECT_EQ(sums.copy_to_host(), (std::vector<float>{6, 10.5f, 21, 0, 0})) << int(s);
     EXPECT_EQ(most.copy_to_host(), (std::vector<float>{3.5f, 6, 10.5f, 0, 0})) << int(s);
     EXPECT_EQ(more.copy_to_host(), (std::vector<float>{7, 11.5f, 22, 0, 0})) << int(s);
@@ -288,7 +304,8 @@ TEST_P(iterate, records_of_16_bits_are_rounded) {
 TEST_P(iterate, records_beside_loops_without_reductions) {
   const auto add = dsl::vectorize([](auto x, auto h) { return x + h; });
   auto x = dsl::to_device(std::vector<double>{1, 2, 3});
-  const auto [sums, first] = dsl::iterate(7, add, dsl::state(x), 1.0, dsl::every(3), dsl::record([](auto x) { return dsl::sum(x); }), dsl::record(x(0)));
+  const auto [sums, first] =
+      dsl::iterate(7, add, dsl::state(x), 1.0, dsl::every(3), dsl::record([](auto x) { return dsl::sum(x); }), dsl::record(x(0)));
   EXPECT_EQ(sums.copy_to_host(), (std::vector<double>{15, 24}));
   EXPECT_EQ(first.copy_to_host(), (std::vector<double>{4, 7}));
   EXPECT_EQ(x.copy_to_host(), (std::vector<double>{8, 9, 10}));
@@ -305,11 +322,12 @@ TEST_P(iterate, stops_and_goes_on) {
     std::vector<double> history;
     while (done < 60) {
       std::int64_t now = 0;
-      const auto [part, unused] = parts.run(static_cast<int>(std::min<std::int64_t>(60 - done, 25)), s, dsl::from_step(done), dsl::progress([&](std::int64_t k, std::int64_t of) {
-        EXPECT_LE(k, of);
-        now = k;
-        return done > 0;  // the first call stops after its first launch
-      }));
+      const auto [part, unused] = parts.run(static_cast<int>(std::min<std::int64_t>(60 - done, 25)), s, dsl::from_step(done),
+                                            dsl::progress([&](std::int64_t k, std::int64_t of) {
+                                              EXPECT_LE(k, of);
+                                              now = k;
+                                              return done > 0;  // the first call stops after its first launch
+                                            }));
       const auto values = part.copy_to_host();
       ASSERT_EQ(static_cast<std::int64_t>(values.size()), now);
       history.insert(history.end(), values.begin(), values.end());
@@ -325,7 +343,8 @@ TEST_P(iterate, stops_between_samples) {
   auto x = dsl::to_device(std::vector<float>{1, 2, 3});
   dsl::scalar<float> sum;
   int calls = 0;
-  const auto [sums, sample] = dsl::iterate(10, grow, dsl::state(x, sum), 1.0f, dsl::every(2), dsl::record(x(0)), dsl::progress([&](std::int64_t, std::int64_t) { return ++calls < 2; }));
+  const auto [sums, sample] = dsl::iterate(10, grow, dsl::state(x, sum), 1.0f, dsl::every(2), dsl::record(x(0)),
+                                           dsl::progress([&](std::int64_t, std::int64_t) { return ++calls < 2; }));
   const auto rows = static_cast<std::size_t>(x(0).value() - 1) / 2;
   EXPECT_LT(rows, 5u);
   EXPECT_GT(rows, 0u);
@@ -360,7 +379,8 @@ TEST_P(iterate, wants_variables_of_its_own) {
 // Whatever the strategy: each would give something else.
 constexpr auto turn = dsl::vectorize([](auto x, auto y) { return std::tuple{x + y, x - 2 * y}; });
 TEST_P(iterate, refuses_a_variable_that_stands_twice) {
-  for (const strategy s : {strategy::automatic, strategy::launches, strategy::elementwise, strategy::one_block, strategy::graph}) {
+  for (const strategy s :
+       {strategy::automatic, strategy::launches, strategy::elementwise, strategy::one_block, strategy::graph}) {
     auto x = dsl::to_device(std::vector<float>{1, 2, 3, 4});
     const auto whole = x.view(), front = from_element(x, 0, 2), back = from_element(x, 2, 2), middle = from_element(x, 1, 2);
     EXPECT_THROW(dsl::iterate(3, turn, dsl::state(x, x), s), dsl::shape_error);
@@ -411,11 +431,16 @@ TEST_P(iterate, says_what_is_wrong) {
 TEST_P(iterate, plans_print_their_strategy) {
   spring_state small(10), large(300'000);
   const auto describe = [](spring_state& s, auto... options) {
-    return std::string(dsl::plan_of(spring, dsl::state(s.x, s.v, s.total, s.most), 0.1f, 0.1f * dsl::step, options...).describe().c_str());
+    return std::string(
+        dsl::plan_of(spring, dsl::state(s.x, s.v, s.total, s.most), 0.1f, 0.1f * dsl::step, options...).describe().c_str());
   };
   const bool host = dsl::device::current().kind == dsl::backend::host;
   EXPECT_NE(describe(small).find(host ? "a launch a step" : "one block"), std::string::npos) << describe(small);
-  EXPECT_NE(describe(large).find(host ? "a launch a step" : simulated() ? "partly on chip" : "on chip"), std::string::npos) << describe(large);
+  EXPECT_NE(describe(large).find(host          ? "a launch a step"
+                                 : simulated() ? "partly on chip"
+                                               : "on chip"),
+            std::string::npos)
+      << describe(large);
 }
 
 }  // namespace

@@ -32,8 +32,13 @@ struct loops_doc : on_device {
   void SetUp() override {
     on_device::SetUp();
     if (IsSkipped()) return;
-    for (int i = 0; i < n; ++i) phases.push_back(0.02 * i), rates.push_back(0.5 * std::sin(i)), mean += std::polar(1.0 / n, phases.back());
-    phase = dsl::to_device(phases), rate = dsl::to_device(rates);
+    for (int i = 0; i < n; ++i) {
+      phases.push_back(0.02 * i);
+      rates.push_back(0.5 * std::sin(i));
+      mean += std::polar(1.0 / n, phases.back());
+    }
+    phase = dsl::to_device(phases);
+    rate = dsl::to_device(rates);
   }
   /// One step of the loop in C++; returns the new mean.
   c64 expected_step(double pull, double h = 0.01) {
@@ -72,7 +77,10 @@ dsl::iterate(1000, driven, dsl::state(x, v), 0.01 * dsl::step, 0.01);
   const auto got = x.copy_to_host();
   for (std::size_t i = 0; i < 3; ++i) {
     double xi = i == 0 ? 0 : i == 1 ? 1 : -2, vi = 0;
-    for (int k = 0; k < 1000; ++k) vi += 0.01 * (std::cos(0.01 * k) - xi), xi += 0.01 * vi;
+    for (int k = 0; k < 1000; ++k) {
+      vi += 0.01 * (std::cos(0.01 * k) - xi);
+      xi += 0.01 * vi;
+    }
     EXPECT_NEAR(got[i], xi, 1e-11);
   }
 }
@@ -131,7 +139,8 @@ if (plan.loop == dsl::strategy::one_block) {
   EXPECT_EQ(plan.loop, host ? dsl::strategy::launches : dsl::strategy::one_block);
   EXPECT_NE(out.str().find(host ? "a launch a step" : "one block"), std::string::npos) << out.str();
   for (int k = 0; k < 1000; ++k) expected_step(2.0);
-  if (host) EXPECT_THROW(dsl::iterate(1, step, dsl::state(phase, z), rate, 2.0, 0.01, dsl::strategy::cooperative), dsl::device_error);
+  if (host)
+    EXPECT_THROW(dsl::iterate(1, step, dsl::state(phase, z), rate, 2.0, 0.01, dsl::strategy::cooperative), dsl::device_error);
   else EXPECT_LT(std::abs(z.value() - mean), 1e-10);
 }
 
@@ -158,7 +167,8 @@ const auto rest = dsl::iterate(3000 - done, step, dsl::state(phase, z), rate, 0.
   for (int k = 0; k < 3000; ++k) expected_step(0.5 + 1e-3 * k);
   EXPECT_LT(std::abs(all.back() - mean), 1e-9);
 
-  phase = dsl::to_device(start), z = dsl::mean(exp(1i * phase));
+  phase = dsl::to_device(start);
+  z = dsl::mean(exp(1i * phase));
   const current_scratch_folder folder;
   const auto go_on = [&] {
     // clang-format off
@@ -175,7 +185,8 @@ while (at < steps) {
   // A run that ended after its first checkpoint.
   dsl::iterate(1000, step, dsl::state(phase, z), rate, 0.5 + 1e-3 * dsl::step, 0.01);
   dsl::save_checkpoint("run", 1000, phase, z);
-  phase = 0.0, z = c64(0);
+  phase = 0.0;
+  z = c64(0);
   EXPECT_EQ(go_on(), 3000);
   EXPECT_EQ(z.value(), all.back());
   EXPECT_EQ(phase.copy_to_host(), whole.copy_to_host());

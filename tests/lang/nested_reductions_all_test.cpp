@@ -1,5 +1,5 @@
-// Reductions inside reductions, formulas inside expressions, along axes: a kernel for each. In the quick tests ir/split_test.cpp compares
-// random ones as data, and lang/nested_reductions_test.cpp runs some.
+// Reductions inside reductions, formulas inside expressions, along axes: a kernel for each. In the quick tests ir/split_test.cpp
+// compares random ones as data, and lang/nested_reductions_test.cpp runs some.
 #include "../on_device.hpp"
 
 #include <cmath>
@@ -29,8 +29,10 @@ TEST_P(nested_reductions_all, a_formula_within_an_expression) {
   // Arguments are broadcast first: the row's sum counts each of its elements twice.
   const dsl::array<std::int64_t, 2> m = dsl::reshape(dsl::arange<std::int64_t>(6), 2, 3);
   EXPECT_EQ(dsl::eval(dsl::ravel(dsl::eval(off(m, three)))).copy_to_host(), (std::vector<std::int64_t>{-6, -5, -4, -3, -2, -1}));
-  EXPECT_EQ(dsl::eval(dsl::ravel(dsl::eval(off(m, dsl::sum(m, axis(0)))))).copy_to_host(), (std::vector<std::int64_t>{-30, -29, -28, -27, -26, -25}));
-  EXPECT_EQ(dsl::eval(dsl::ravel(dsl::eval(off(three, dsl::sum(m, axis(1), keep_dims))))).copy_to_host(), (std::vector<std::int64_t>{-45, -44, -43, -45, -44, -43}));
+  EXPECT_EQ(dsl::eval(dsl::ravel(dsl::eval(off(m, dsl::sum(m, axis(0)))))).copy_to_host(),
+            (std::vector<std::int64_t>{-30, -29, -28, -27, -26, -25}));
+  EXPECT_EQ(dsl::eval(dsl::ravel(dsl::eval(off(three, dsl::sum(m, axis(1), keep_dims))))).copy_to_host(),
+            (std::vector<std::int64_t>{-45, -44, -43, -45, -44, -43}));
 }
 
 TEST_P(nested_reductions_all, depth_and_axes) {
@@ -44,7 +46,8 @@ TEST_P(nested_reductions_all, depth_and_axes) {
   EXPECT_EQ(dsl::sum(dsl::sum(m, axis(0)) / dsl::sum(m)).value(), 1);
   EXPECT_EQ(dsl::sum(dsl::sum(m)).value(), 15);  // of one value
   EXPECT_EQ(dsl::argmax(m - dsl::mean(m)).value(), 5);
-  EXPECT_EQ(dsl::eval(dsl::argmin(abs(m - dsl::mean(m, axis(1), keep_dims)), axis(1))).copy_to_host(), (std::vector<std::int64_t>{1, 1}));
+  EXPECT_EQ(dsl::eval(dsl::argmin(abs(m - dsl::mean(m, axis(1), keep_dims)), axis(1))).copy_to_host(),
+            (std::vector<std::int64_t>{1, 1}));
   EXPECT_EQ(dsl::dot(x - dsl::sum(x), x - dsl::sum(m)).value(), -6 * -15 + -5 * -14 + -4 * -13 + -3 * -12);
   EXPECT_THROW(dsl::dot(x - dsl::sum(x), dsl::sum(m, axis(0))).value(), dsl::shape_error);
 }

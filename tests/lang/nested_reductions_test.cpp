@@ -22,7 +22,10 @@ std::vector<double> softmax_of(const std::vector<double>& x) {
   double greatest = -std::numeric_limits<double>::infinity(), sum = 0;
   for (const double v : x) greatest = std::max(greatest, v);
   std::vector<double> e;
-  for (const double v : x) e.push_back(std::exp(v - greatest)), sum += e.back();
+  for (const double v : x) {
+    e.push_back(std::exp(v - greatest));
+    sum += e.back();
+  }
   for (double& v : e) v /= sum;
   return e;
 }
@@ -49,7 +52,8 @@ TEST_P(nested_reductions, a_formula_uses_its_own_for_its_elements) {
   dsl::array<double, 2> of_rows;
   expect_near(dsl::eval(dsl::ravel(dsl::eval(softmax(m)))).copy_to_host(), softmax_of(h), 1e-12);
   of_rows = exp(m - dsl::max(m, axis(1), keep_dims)) / dsl::sum(exp(m - dsl::max(m, axis(1), keep_dims)), axis(1), keep_dims);
-  for (int i = 0; i < 4; ++i) expect_near(dsl::eval(of_rows(i)).copy_to_host(), softmax_of({h.begin() + 6 * i, h.begin() + 6 * i + 6}), 1e-12);
+  for (int i = 0; i < 4; ++i)
+    expect_near(dsl::eval(of_rows(i)).copy_to_host(), softmax_of({h.begin() + 6 * i, h.begin() + 6 * i + 6}), 1e-12);
 }
 
 TEST_P(nested_reductions, a_formula_gives_elements_and_values_of_any_depth) {
@@ -77,7 +81,9 @@ TEST_P(nested_reductions, of_the_same_operands_and_of_others) {
   EXPECT_EQ(alpha(r, r, p, q), 30. / 7);
   EXPECT_EQ(alpha(p, q, p, q), 1);
   dsl::scalar<double> least = 1.0, greatest = 2.0, sum = 3.0;
-  const auto all = [&](const auto& a, const auto& b, const auto& c) { dsl::tie(least, greatest, sum) = std::tuple{dsl::min(a), dsl::max(b), dsl::sum(c)}; };
+  const auto all = [&](const auto& a, const auto& b, const auto& c) {
+    dsl::tie(least, greatest, sum) = std::tuple{dsl::min(a), dsl::max(b), dsl::sum(c)};
+  };
   EXPECT_THROW(all(none, r, r), dsl::shape_error);
   EXPECT_THROW(all(r, none, r), dsl::shape_error);
   EXPECT_EQ(std::tuple(least.value(), greatest.value(), sum.value()), std::tuple(1, 2, 3));

@@ -21,7 +21,11 @@ TEST_P(reduce, every_size) {
     dsl::scalar<double> squares = dsl::sum(dsl::cast<double>(a) * a);
     dsl::scalar<std::int64_t> exact = dsl::sum(i);  // widened: a 32-bit sum would wrap
     double want = 0, size = 0, want_squares = 0;
-    for (const float x : h) want += x, size += std::abs(x), want_squares += double(x) * x;
+    for (const float x : h) {
+      want += x;
+      size += std::abs(x);
+      want_squares += double(x) * x;
+    }
     EXPECT_NEAR(sum.value(), want, 1e-6 * size) << n;
     EXPECT_NEAR(squares.value(), want_squares, 1e-13 * want_squares) << n;
     EXPECT_EQ(exact.value(), std::accumulate(whole.begin(), whole.end(), std::int64_t{0})) << n;
@@ -42,7 +46,8 @@ TEST_P(reduce, beside_arrays_in_one_kernel) {
   std::int64_t above = 0;
   for (std::size_t i = 0; i < h.size(); ++i) {
     ASSERT_EQ(got[i], 2 * h[i]);
-    sum += 2 * h[i], above += h[i] > 0;
+    sum += 2 * h[i];
+    above += h[i] > 0;
   }
   EXPECT_NEAR(d.value(), sum, 1e-4);  // measured: 3e-5
   EXPECT_EQ(count.value(), above);
@@ -83,19 +88,20 @@ constexpr auto concatenate = dsl::reduce([](auto a, auto b) {
 TEST_P(reduce, the_order_of_an_operator_that_does_not_commute) {
   const auto x = dsl::to_device(std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15});
   const std::uint64_t order = concatenate(x).value();
-  // Host: 15 elements are 15 lanes, combined with the one 8 further, 4, 2, 1. GPU: each of 8 threads takes two elements, then threads combine with
-  // the one 4 further, 2 further, 1 further.
+  // Host: 15 elements are 15 lanes, combined with the one 8 further, 4, 2, 1. GPU: each of 8 threads takes two elements, then
+  // threads combine with the one 4 further, 2 further, 1 further.
   const bool host = dsl::device::current().kind == dsl::backend::host;
   EXPECT_EQ(order, host ? 0x195d3b7f2a6e4c8u : 0x129a56de34bc78fu) << std::hex << order;
 }
 
-// NumPy's sum of these takes pairs of halves down to blocks of 128 elements with 8 partial sums each; the bound is twice what it is off by,
-// or, where it is exact by chance, two roundings of the result.
+// NumPy's sum of these takes pairs of halves down to blocks of 128 elements with 8 partial sums each; the bound is twice what it
+// is off by, or, where it is exact by chance, two roundings of the result.
 TEST_P(reduce, error_of_a_long_sum) {
   const std::int64_t n = simulated() ? 100'000 : 10'000'000;
   const auto h = random_floats(n, 0, 1);
   const auto pairwise = [&](auto&& self, std::int64_t first, std::int64_t count) -> float {
-    if (count > 128) return self(self, first, count / 2 / 8 * 8) + self(self, first + count / 2 / 8 * 8, count - count / 2 / 8 * 8);
+    if (count > 128)
+      return self(self, first, count / 2 / 8 * 8) + self(self, first + count / 2 / 8 * 8, count - count / 2 / 8 * 8);
     float r[8] = {}, rest = 0;
     for (std::int64_t i = 0; i < count / 8 * 8; ++i) r[i % 8] += h[static_cast<std::size_t>(first + i)];
     for (std::int64_t i = count / 8 * 8; i < count; ++i) rest += h[static_cast<std::size_t>(first + i)];
@@ -126,7 +132,8 @@ TEST_P(reduce, variances_of_numbers_far_from_zero) {
       for (std::size_t i = 0; i < n; ++i) v[i] = static_cast<float>(each(i));
       return v;
     };
-    for (const auto& [mean, deviation] : {std::pair{1000., 0.29}, {10000., 0.29}, {5000., 2.}, {-1e6, 3.}, {1., 1e-3}, {0., 1.}}) {
+    for (const auto& [mean, deviation] :
+         {std::pair{1000., 0.29}, {10000., 0.29}, {5000., 2.}, {-1e6, 3.}, {1., 1e-3}, {0., 1.}}) {
       std::normal_distribution<double> normal(mean, deviation);
       check_variances(fill([&](std::size_t) { return normal(engine); }), rows, 3e-6, std::to_string(mean));
     }
@@ -153,15 +160,18 @@ TEST_P(reduce, errors_name_shapes_and_axes) {
     }
     return "no error";
   };
-  EXPECT_EQ(message([&] { r = dsl::sum(m, dsl::axis(1)); }), "a reduction's result of shape (2) cannot be assigned to shape (5): sum(a)");
+  EXPECT_EQ(message([&] { r = dsl::sum(m, dsl::axis(1)); }),
+            "a reduction's result of shape (2) cannot be assigned to shape (5): sum(a)");
   EXPECT_EQ(message([&] { r = dsl::sum(m, dsl::axis(2)); }), "a reduction along axis 2: there are 2");
   dsl::array<float, 2> kept(2, 3);
   EXPECT_EQ(message([&] { kept = dsl::sum(m, dsl::axis(1), dsl::keep_dims); }),
             "a reduction that keeps its axes has extent 1 along axis 1 and cannot be assigned to shape (2, 3)");
-  EXPECT_EQ(message([&] { (void)dsl::max(dsl::array<float>(0)).value(); }), "a reduction of no elements, which has no value: max(a)");
+  EXPECT_EQ(message([&] { (void)dsl::max(dsl::array<float>(0)).value(); }),
+            "a reduction of no elements, which has no value: max(a)");
   dsl::scalar<float> s;
   dsl::array<float, 2> twice;
-  EXPECT_NE(message([&] { dsl::tie(twice, s) = std::tuple{m * 2, dsl::sum(dsl::zeros<float>(3))}; }).find("assign them apart"), std::string::npos);
+  EXPECT_NE(message([&] { dsl::tie(twice, s) = std::tuple{m * 2, dsl::sum(dsl::zeros<float>(3))}; }).find("assign them apart"),
+            std::string::npos);
 }
 
 #if defined(__CUDACC__)

@@ -66,7 +66,7 @@ TEST_P(reductions_page, of_a_formula_for_its_elements) {
     auto e = exp(x - dsl::max(x));
     return e / dsl::sum(e);
   });
-  y = softmax(x);                                                   // three kernels: max, sum, elements
+  y = softmax(x);  // three kernels: max, sum, elements
   EXPECT_EQ(y.copy_to_host(), (std::vector<double>(4, 0.25)));
 }
 

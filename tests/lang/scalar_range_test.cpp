@@ -19,19 +19,25 @@ struct all_comparisons {
   template <class X, class S>
   static constexpr auto bits(X x, S s) {
     const auto bit = [](auto truth, int k) { return cast<int>(truth) << k; };
-    return bit(x == s, 0) | bit(x != s, 1) | bit(x < s, 2) | bit(x <= s, 3) | bit(x > s, 4) | bit(x >= s, 5) | bit(s < x, 6) | bit(s >= x, 7) | bit(s == x, 8);
+    return bit(x == s, 0) | bit(x != s, 1) | bit(x < s, 2) | bit(x <= s, 3) | bit(x > s, 4) | bit(x >= s, 5) | bit(s < x, 6) |
+           bit(s >= x, 7) | bit(s == x, 8);
   }
   template <class S, class... X>
-  constexpr auto operator()(S s, X... x) const { return std::tuple{bits(x, s)...}; }
+  constexpr auto operator()(S s, X... x) const {
+    return std::tuple{bits(x, s)...};
+  }
 };
 int expected_bits(wide x, wide s) {
-  return (x == s) | (x != s) << 1 | (x < s) << 2 | (x <= s) << 3 | (x > s) << 4 | (x >= s) << 5 | (s < x) << 6 | (s >= x) << 7 | (s == x) << 8;
+  return (x == s) | (x != s) << 1 | (x < s) << 2 | (x <= s) << 3 | (x > s) << 4 | (x >= s) << 5 | (s < x) << 6 | (s >= x) << 7 |
+         (s == x) << 8;
 }
 
 template <class T>
 std::vector<T> around_the_ends(std::mt19937_64& random) {
   using limits = std::numeric_limits<T>;
-  std::vector<T> v{limits::min(), static_cast<T>(limits::min() + 1), static_cast<T>(-1), 0, 1, 44, static_cast<T>(limits::max() - 1), limits::max()};
+  std::vector<T> v{
+      limits::min(), static_cast<T>(limits::min() + 1), static_cast<T>(-1), 0, 1, 44, static_cast<T>(limits::max() - 1),
+      limits::max()};
   for (int i = 0; i < 8; ++i) v.push_back(static_cast<T>(random() >> random() % 64));
   return v;
 }
@@ -43,13 +49,17 @@ std::vector<S> scalars(std::mt19937_64& random) {
   for (const int bit : {7, 8, 15, 16, 31, 32, 63})
     if (bit < 8 * static_cast<int>(sizeof(S)))
       for (const int beside : {-1, 0, 1})
-        for (const int sign : {1, -1}) v.push_back(static_cast<S>(static_cast<std::uint64_t>(sign) * ((std::uint64_t{1} << bit) + static_cast<std::uint64_t>(beside))));
+        for (const int sign : {1, -1})
+          v.push_back(static_cast<S>(static_cast<std::uint64_t>(sign) *
+                                     ((std::uint64_t{1} << bit) + static_cast<std::uint64_t>(beside))));
   for (int i = 0; i < 10; ++i) v.push_back(static_cast<S>(random() >> random() % 64));
   return v;
 }
 
 template <class T>
-bool holds(wide value) { return value >= std::numeric_limits<T>::min() && value <= std::numeric_limits<T>::max(); }
+bool holds(wide value) {
+  return value >= std::numeric_limits<T>::min() && value <= std::numeric_limits<T>::max();
+}
 
 template <class T, class S>
 void expect_clipped(const std::vector<T>& given, S first) {
@@ -58,10 +68,12 @@ void expect_clipped(const std::vector<T>& given, S first) {
     EXPECT_THROW(clip(dsl::to_device(given), first, last), dsl::overflow_error) << first;
     return;
   }
-  evaluated([](auto v, auto from, auto to) { return std::tuple{clip(v, from, to)}; }, given, first, last).check([&](const auto& got) {
-    for (std::size_t i = 0; i < given.size(); ++i)
-      ASSERT_EQ(wide{got[i]}, std::min(std::max(wide{given[i]}, wide{first}), wide{last})) << +given[i] << " clipped from " << first;
-  });
+  evaluated([](auto v, auto from, auto to) { return std::tuple{clip(v, from, to)}; }, given, first, last)
+      .check([&](const auto& got) {
+        for (std::size_t i = 0; i < given.size(); ++i)
+          ASSERT_EQ(wide{got[i]}, std::min(std::max(wide{given[i]}, wide{first}), wide{last}))
+              << +given[i] << " clipped from " << first;
+      });
 }
 
 template <class T, class S>
@@ -80,13 +92,17 @@ template <class S, class... T>
 void compare_with() {
   std::mt19937_64 random(3);
   const std::tuple<std::vector<T>...> given{around_the_ends<T>(random)...};
-  const std::tuple<dsl::array<T>...> arrays = std::apply([](const auto&... v) { return std::tuple{dsl::to_device(v)...}; }, given);
+  const std::tuple<dsl::array<T>...> arrays =
+      std::apply([](const auto&... v) { return std::tuple{dsl::to_device(v)...}; }, given);
   for (const S s : scalars<S>(random)) {
     const auto check = [s](const auto& values, const std::vector<int>& got) {
       for (std::size_t i = 0; i < values.size(); ++i)
-        ASSERT_EQ(got[i], expected_bits(values[i], s)) << name(dsl::dtype_v<std::remove_cvref_t<decltype(values[0])>>) << ' ' << +values[i] << " and " << +s;
+        ASSERT_EQ(got[i], expected_bits(values[i], s))
+            << name(dsl::dtype_v<std::remove_cvref_t<decltype(values[0])>>) << ' ' << +values[i] << " and " << +s;
     };
-    std::apply([&](const auto&... v) { evaluated(all_comparisons{}, s, v...).check([&](const auto&... got) { (check(v, got), ...); }); }, given);
+    std::apply(
+        [&](const auto&... v) { evaluated(all_comparisons{}, s, v...).check([&](const auto&... got) { (check(v, got), ...); }); },
+        given);
     std::apply([&](const auto&... x) { (expect_overflow(x, s), ...); }, arrays);
   }
 }
@@ -115,16 +131,20 @@ TEST_P(scalar_range, bounds_of_clip_outside_clip_nothing) {
 TEST_P(scalar_range, of_operators_on_arrays) {
   const std::vector<std::uint8_t> given{44, 1, 255};
   const auto x = dsl::to_device(given);
-  EXPECT_EQ(dsl::eval(dsl::cast<int>((x == 255) == 2) + 10 * dsl::cast<int>(x == 300) + 100 * clip(dsl::cast<int>(x), 0, 300)).copy_to_host(),
+  EXPECT_EQ(dsl::eval(dsl::cast<int>((x == 255) == 2) + 10 * dsl::cast<int>(x == 300) + 100 * clip(dsl::cast<int>(x), 0, 300))
+                .copy_to_host(),
             (std::vector<int>{4400, 100, 25500}));
-  evaluated([](auto v, auto s, auto large, auto truth) {
-    return std::tuple{cast<int>(v == s), cast<int>(large > v), cast<int>(clip(v, 0, s)), cast<int>((v == 255) == truth)};
-  }, given, 300, 3000000000, 2).check([](const auto& equal, const auto& less, const auto& clipped, const auto& never) {
-    EXPECT_EQ(equal, (std::vector<int>{0, 0, 0}));
-    EXPECT_EQ(less, (std::vector<int>{1, 1, 1}));
-    EXPECT_EQ(clipped, (std::vector<int>{44, 1, 255}));
-    EXPECT_EQ(never, equal);
-  });
+  evaluated(
+      [](auto v, auto s, auto large, auto truth) {
+        return std::tuple{cast<int>(v == s), cast<int>(large > v), cast<int>(clip(v, 0, s)), cast<int>((v == 255) == truth)};
+      },
+      given, 300, 3000000000, 2)
+      .check([](const auto& equal, const auto& less, const auto& clipped, const auto& never) {
+        EXPECT_EQ(equal, (std::vector<int>{0, 0, 0}));
+        EXPECT_EQ(less, (std::vector<int>{1, 1, 1}));
+        EXPECT_EQ(clipped, (std::vector<int>{44, 1, 255}));
+        EXPECT_EQ(never, equal);
+      });
   EXPECT_THROW(300 % x, dsl::overflow_error);
   EXPECT_THROW(min(x, 300), dsl::overflow_error);
   EXPECT_THROW(where(x > 3, x, -1), dsl::overflow_error);
@@ -135,13 +155,20 @@ TEST_P(scalar_range, of_operators_on_arrays) {
 TEST_P(scalar_range, in_a_lambda) {
   const std::vector<std::uint8_t> given{44, 1, 255};
   const auto x = dsl::to_device(given);
-  const auto expect = [](const auto& formula, const auto& want) { formula.check([&want](const auto& got) { EXPECT_EQ(got, want); }); };
-  const auto literals = [](auto a) { return std::tuple{cast<int>(a < 300) + 10 * cast<int>(a > -1) + 100 * cast<int>(a == 300) + 1000 * cast<int>(a <= 44)}; };
+  const auto expect = [](const auto& formula, const auto& want) {
+    formula.check([&want](const auto& got) { EXPECT_EQ(got, want); });
+  };
+  const auto literals = [](auto a) {
+    return std::tuple{cast<int>(a < 300) + 10 * cast<int>(a > -1) + 100 * cast<int>(a == 300) + 1000 * cast<int>(a <= 44)};
+  };
   expect(evaluated(literals, given), std::vector<int>{1011, 1011, 11});
-  const auto clipped = [](auto a, auto last) { return std::tuple{cast<int>(clip(a, -3, 300)) + 1000 * cast<int>(clip(a, 10, last))}; };
+  const auto clipped = [](auto a, auto last) {
+    return std::tuple{cast<int>(clip(a, -3, 300)) + 1000 * cast<int>(clip(a, 10, last))};
+  };
   expect(evaluated(clipped, given, 300), std::vector<int>{44044, 10001, 255255});
   expect(evaluated(clipped, given, 30), std::vector<int>{30044, 10001, 30255});
-  expect(evaluated([](auto a, auto limit) { return std::tuple{where(a < limit, a + 1, a)}; }, given, 300), std::vector<std::uint8_t>{45, 2, 0});
+  expect(evaluated([](auto a, auto limit) { return std::tuple{where(a < limit, a + 1, a)}; }, given, 300),
+         std::vector<std::uint8_t>{45, 2, 0});
   const auto adds = dsl::vectorize([](auto a, auto h) { return a + h; });
   EXPECT_THROW(adds(x, 300), dsl::overflow_error);
   EXPECT_THROW(adds(x, -1), dsl::overflow_error);
@@ -162,7 +189,8 @@ TEST_P(scalar_range, of_targets_loops_reductions_and_scans) {
   const auto adds = dsl::vectorize([](auto a, auto h) { return a + h; });
   EXPECT_THROW(dsl::iterate(3, adds, dsl::state(x), 300), dsl::overflow_error);
 #if defined(COMPILED_FORMULAS)
-  EXPECT_THROW(dsl::iterate(3, dsl::vectorize([](auto a, auto h) { return where(a > 3, h, h + 0); }), dsl::state(x), 300), dsl::overflow_error);
+  EXPECT_THROW(dsl::iterate(3, dsl::vectorize([](auto a, auto h) { return where(a > 3, h, h + 0); }), dsl::state(x), 300),
+               dsl::overflow_error);
 #endif
   const auto greatest = [](auto a, auto b) { return max(a, b); };
   EXPECT_THROW(dsl::reduce(greatest, 300)(x), dsl::overflow_error);
@@ -182,7 +210,10 @@ TEST_P(scalar_range, arrays_of_both_signs_compare_exactly) {
   std::vector<std::int64_t> a;
   std::vector<std::uint64_t> b;
   for (const std::int64_t p : around_the_ends<std::int64_t>(random))
-    for (const std::uint64_t q : around_the_ends<std::uint64_t>(random)) a.push_back(p), b.push_back(q);
+    for (const std::uint64_t q : around_the_ends<std::uint64_t>(random)) {
+      a.push_back(p);
+      b.push_back(q);
+    }
   evaluated(all_comparisons{}, b, a).check([&](const std::vector<int>& got) {
     for (std::size_t i = 0; i < a.size(); ++i) ASSERT_EQ(got[i], expected_bits(a[i], b[i])) << a[i] << ' ' << b[i];
   });
@@ -191,13 +222,13 @@ TEST_P(scalar_range, arrays_of_both_signs_compare_exactly) {
 TEST_P(scalar_range, infinity_is_a_number) {
   const float infinite = std::numeric_limits<float>::infinity();
   const std::vector<float> given{1, infinite, -infinite, 3e38f};
-  evaluated([](auto v) { return std::tuple{where(v < dsl::inf, v, 0), dsl::cast<int>(v == -dsl::inf)}; }, given).check([=](const auto& finite, const auto& least) {
-    EXPECT_EQ(finite, (std::vector<float>{1, 0, -infinite, 3e38f}));
-    EXPECT_EQ(least, (std::vector<int>{0, 0, 1, 0}));
-  });
-  evaluated([](auto v) { return std::tuple{dsl::cast<int>(v == dsl::inf)}; }, std::vector<int>{0x7fffffff}).check([](const auto& equal) {
-    EXPECT_EQ(equal, std::vector<int>{0});
-  });
+  evaluated([](auto v) { return std::tuple{where(v < dsl::inf, v, 0), dsl::cast<int>(v == -dsl::inf)}; }, given)
+      .check([=](const auto& finite, const auto& least) {
+        EXPECT_EQ(finite, (std::vector<float>{1, 0, -infinite, 3e38f}));
+        EXPECT_EQ(least, (std::vector<int>{0, 0, 1, 0}));
+      });
+  evaluated([](auto v) { return std::tuple{dsl::cast<int>(v == dsl::inf)}; }, std::vector<int>{0x7fffffff})
+      .check([](const auto& equal) { EXPECT_EQ(equal, std::vector<int>{0}); });
 #if defined(COMPILED_FORMULAS)
   EXPECT_EQ(dsl::norm<dsl::inf>(dsl::to_device(given)).value(), infinite);
 #endif

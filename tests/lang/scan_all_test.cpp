@@ -53,7 +53,8 @@ TEST_P(scans, running_extremes_and_logic) {
   const auto host = random_floats(34567);
   const auto a = dsl::to_device(host);
   const auto most = dsl::scan([](auto x, auto y) { return max(x, y); });
-  const auto want = reference<float>(host, flat(host.size()), [](float x, float y) { return std::max(x, y); }, false, false, 0.0f);
+  const auto want =
+      reference<float>(host, flat(host.size()), [](float x, float y) { return std::max(x, y); }, false, false, 0.0f);
   EXPECT_EQ(dsl::eval(most(a)).copy_to_host(), want);
   const auto any = dsl::scan([](auto x, auto y) { return x || y; }, false);
   dsl::array<bool> seen = any(a > 1.999, dsl::exclusive);
@@ -66,7 +67,9 @@ TEST_P(scans, running_extremes_and_logic) {
   const auto small = dsl::to_device(values_of<std::uint8_t>(34567));  // 16 a thread, in one byte each
   const auto bits = dsl::scan([](auto x, auto y) { return x ^ y; });
   EXPECT_EQ(dsl::eval(bits(small)).copy_to_host(),
-            reference<std::uint8_t>(small.copy_to_host(), flat(34567), [](std::uint8_t x, std::uint8_t y) { return static_cast<std::uint8_t>(x ^ y); }, false, false, std::uint8_t(0)));
+            reference<std::uint8_t>(
+                small.copy_to_host(), flat(34567),
+                [](std::uint8_t x, std::uint8_t y) { return static_cast<std::uint8_t>(x ^ y); }, false, false, std::uint8_t(0)));
 }
 
 // The last element that is not 0, of 16 bytes: small tiles, and more of them than a block waits for at once at every level.
@@ -74,7 +77,8 @@ TEST_P(scans, more_tiles_than_two_levels_hold) {
   const std::int64_t n = 5 * (1 << 19) + 3;
   std::vector<std::complex<double>> host(static_cast<std::size_t>(n)), want;
   std::mt19937 engine(5);
-  for (std::int64_t i = 0; i < n; i += 1 + static_cast<std::int64_t>(engine() % (i < n / 2 ? 10 : 400000))) host[static_cast<std::size_t>(i)] = {double(i + 1), -double(i)};
+  for (std::int64_t i = 0; i < n; i += 1 + static_cast<std::int64_t>(engine() % (i < n / 2 ? 10 : 400000)))
+    host[static_cast<std::size_t>(i)] = {double(i + 1), -double(i)};
   std::complex<double> last;
   for (const auto& x : host) want.push_back(last = x != 0.0 ? x : last);
   const auto forward = dsl::scan([](auto x, auto y) { return where(y != 0.0, y, x); });
@@ -111,7 +115,8 @@ TEST_P(scans, neighbours_gathers_positions_and_scalars) {
       std::vector<std::int64_t> each;
       for (std::int64_t i = 0; i < rows_; ++i)
         for (std::int64_t j = 0; j < columns; ++j) {
-          const std::int64_t from = shifted == 0 ? (i + rows_ - 1) % rows_ * columns + j : i * columns + (j + columns - 1) % columns;
+          const std::int64_t from =
+              shifted == 0 ? (i + rows_ - 1) % rows_ * columns + j : i * columns + (j + columns - 1) % columns;
           each.push_back(2 * host[static_cast<std::size_t>(from)] + i - 3);
         }
       ASSERT_EQ(got.copy_to_host(), sums<std::int64_t>(each, along({rows_, columns}, axis))) << axis << ' ' << shifted;
@@ -128,7 +133,9 @@ TEST_P(scans, reductions_inside_come_first) {
   std::vector<std::int64_t> off, of_rows;
   for (const auto x : host) sum += x;
   for (const auto x : host) off.push_back(x - sum);
-  for (std::size_t i = 0; i < 12; ++i) of_rows.push_back(std::accumulate(host.begin() + static_cast<std::ptrdiff_t>(50 * i), host.begin() + static_cast<std::ptrdiff_t>(50 * i + 50), std::int64_t{0}));
+  for (std::size_t i = 0; i < 12; ++i)
+    of_rows.push_back(std::accumulate(host.begin() + static_cast<std::ptrdiff_t>(50 * i),
+                                      host.begin() + static_cast<std::ptrdiff_t>(50 * i + 50), std::int64_t{0}));
   EXPECT_EQ(dsl::eval(dsl::cumsum(a - dsl::sum(a))).copy_to_host(), sums<std::int64_t>(off, flat(off.size())));
   EXPECT_EQ(dsl::eval(dsl::cumsum(dsl::sum(m, dsl::axis(1)))).copy_to_host(), sums<std::int64_t>(of_rows, flat(of_rows.size())));
   dsl::array<std::int64_t, 2> got = dsl::cumsum(m - dsl::sum(m, dsl::axis(1), dsl::keep_dims), dsl::axis(0));

@@ -22,8 +22,10 @@ template <class T> std::vector<T> values_of(std::int64_t n, unsigned seed = 1) {
   for (std::int64_t i = 0; i < n; ++i) {
     const int x = static_cast<int>(engine() % 7) - 3;
     if constexpr (std::is_same_v<T, bool>) v.push_back(x > 0);
-    else if constexpr (std::is_integral_v<T> || std::is_same_v<T, dsl::half> || std::is_same_v<T, dsl::bfloat16>) v.push_back(static_cast<T>(x));
-    else if constexpr (requires(T t) { t.real(); }) v.push_back(T(static_cast<typename T::value_type>(x) / 8, static_cast<typename T::value_type>(engine() % 5) / 4));
+    else if constexpr (std::is_integral_v<T> || std::is_same_v<T, dsl::half> || std::is_same_v<T, dsl::bfloat16>)
+      v.push_back(static_cast<T>(x));
+    else if constexpr (requires(T t) { t.real(); })
+      v.push_back(T(static_cast<typename T::value_type>(x) / 8, static_cast<typename T::value_type>(engine() % 5) / 4));
     else v.push_back(static_cast<T>(x) / 8 + static_cast<T>(engine() % 1000) / 4096);
   }
   return v;
@@ -71,7 +73,8 @@ inline rows flat(std::size_t n) { return {1, static_cast<std::int64_t>(n), 1}; }
 template <class T, class W>
 void expect_near(const std::vector<T>& got, const std::vector<W>& want, double tolerance, const std::string& what) {
   ASSERT_EQ(got.size(), want.size()) << what;
-  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_LE(std::abs(W(got[i]) - want[i]), tolerance * (1 + std::abs(want[i]))) << what << ", element " << i;
+  for (std::size_t i = 0; i < got.size(); ++i)
+    ASSERT_LE(std::abs(W(got[i]) - want[i]), tolerance * (1 + std::abs(want[i]))) << what << ", element " << i;
 }
 
 template <class T, class Sum, class W, bool Exclusive = true>

@@ -32,14 +32,15 @@ TEST_P(scans, products) {
   EXPECT_EQ(dsl::eval(dsl::cumprod(a, dsl::exclusive)).copy_to_host(), (std::vector<std::int64_t>{1, 3, -3, -6, -30, 0}));
   std::vector<double> host;
   for (int i = 0; i < 20000; ++i) host.push_back(1 + ((i * 37) % 11 - 5) * 1e-4);
-  const auto want = reference<long double>(host, flat(host.size()), [](long double x, long double y) { return x * y; }, false, false, 1.0L);
+  const auto want =
+      reference<long double>(host, flat(host.size()), [](long double x, long double y) { return x * y; }, false, false, 1.0L);
   expect_near(dsl::eval(dsl::cumprod(dsl::to_device(host))).copy_to_host(), want, 1e-11, "product");
 }
 
 TEST_P(scans, along_every_axis_of_every_shape) {
-  const std::vector<std::vector<std::int64_t>> shapes = {{1, 1, 1},   {3, 5, 7},     {2, 1, 9},    {1, 33, 1},   {4, 129, 3}, {2, 3, 1025},
-                                                         {70, 64, 8}, {9, 17, 130},  {1, 5000, 2}, {3, 2, 4100}, {0, 3, 2},   {2, 0, 3},
-                                                         {1, 1, 9000}, {9000, 1, 1}, {1, 9000, 1}, {4000, 3, 5}};
+  const std::vector<std::vector<std::int64_t>> shapes = {
+      {1, 1, 1},    {3, 5, 7},    {2, 1, 9}, {1, 33, 1}, {4, 129, 3},  {2, 3, 1025}, {70, 64, 8},  {9, 17, 130},
+      {1, 5000, 2}, {3, 2, 4100}, {0, 3, 2}, {2, 0, 3},  {1, 1, 9000}, {9000, 1, 1}, {1, 9000, 1}, {4000, 3, 5}};
   for (const auto& shape : shapes) {
     const auto host = values_of<std::int32_t>(shape[0] * shape[1] * shape[2]);
     const auto a = dsl::to_device(host);
@@ -59,13 +60,15 @@ TEST_P(scans, along_every_axis_of_every_shape) {
 
 TEST_P(scans, large_matrices_along_both_axes) {
   const std::int64_t less = simulated() ? 4 : 1;
-  const std::vector<std::vector<std::int64_t>> shapes = {{100000 / less, 8}, {8, 100000 / less}, {700, 900 / less}, {260, 4096 / less}, {40000 / less, 3}, {3, 40001 / less}};
+  const std::vector<std::vector<std::int64_t>> shapes = {{100000 / less, 8}, {8, 100000 / less}, {700, 900 / less},
+                                                         {260, 4096 / less}, {40000 / less, 3},  {3, 40001 / less}};
   for (const auto& shape : shapes) {
     const auto host = values_of<std::int32_t>(shape[0] * shape[1]);
     const auto a = dsl::to_device(host);
     for (int axis = 0; axis < 2; ++axis) {
       dsl::array<std::int64_t, 2> got = dsl::cumsum(dsl::reshape(a, shape[0], shape[1]), dsl::axis(axis));
-      ASSERT_EQ(got.copy_to_host(), sums<std::int64_t>(host, along(shape, axis))) << shape[0] << ' ' << shape[1] << ", axis " << axis;
+      ASSERT_EQ(got.copy_to_host(), sums<std::int64_t>(host, along(shape, axis)))
+          << shape[0] << ' ' << shape[1] << ", axis " << axis;
     }
   }
 }
@@ -84,7 +87,8 @@ TEST_P(scans, sums_of_equal_numbers_at_every_position) {
       for (std::int64_t i = 0; i < rows * columns; ++i) {
         const auto at = static_cast<std::size_t>(i);
         const double place = static_cast<double>(axis == 0 ? i / columns : i % columns);
-        off = std::max({off, std::abs(h[at] / ((place + 1) * c) - 1), place > 0 ? std::abs(e[at] / (place * c) - 1) : std::abs(e[at])});
+        off = std::max(
+            {off, std::abs(h[at] / ((place + 1) * c) - 1), place > 0 ? std::abs(e[at] / (place * c) - 1) : std::abs(e[at])});
       }
       EXPECT_LE(off, 5e-6) << rows << " x " << columns << ", axis " << axis;
     }
@@ -107,8 +111,8 @@ TEST_P(scans, operands_and_targets_of_any_layout) {
   std::vector<std::int32_t> mixed;
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int64_t z = i / (34 * 67), y = i / 67 % 34, x = i % 67;
-    mixed.push_back(host[static_cast<std::size_t>(i)] * row_host[static_cast<std::size_t>(x)] + column_host[static_cast<std::size_t>(y)] -
-                    turned[static_cast<std::size_t>((x * 34 + y) * 13 + z)]);
+    mixed.push_back(host[static_cast<std::size_t>(i)] * row_host[static_cast<std::size_t>(x)] +
+                    column_host[static_cast<std::size_t>(y)] - turned[static_cast<std::size_t>((x * 34 + y) * 13 + z)]);
   }
   const auto formula = [&](const auto& x) { return x * row + dsl::reshape(column, 34, 1) - transposed; };
   for (int axis = 0; axis < 3; ++axis) {
@@ -119,7 +123,8 @@ TEST_P(scans, operands_and_targets_of_any_layout) {
       // Into every second element, into a transposed array, and one element off the alignment.
       auto wide = dsl::zeros<std::int64_t>(13, 34, 134);
       wide(dsl::slice(), dsl::slice(), dsl::slice(0, dsl::end, 2)) = scan;
-      ASSERT_EQ(wide(dsl::slice(), dsl::slice(), dsl::slice(0, dsl::end, 2)).copy_to_host(), wanted) << what << ", strided target, axis " << axis;
+      ASSERT_EQ(wide(dsl::slice(), dsl::slice(), dsl::slice(0, dsl::end, 2)).copy_to_host(), wanted)
+          << what << ", strided target, axis " << axis;
       dsl::array<std::int64_t, 3> across(67, 34, 13);
       dsl::transpose(across) = scan;
       ASSERT_EQ(dsl::transpose(across).copy_to_host(), wanted) << what << ", transposed target, axis " << axis;
@@ -130,13 +135,17 @@ TEST_P(scans, operands_and_targets_of_any_layout) {
     };
     check(dsl::cumsum(padded(dsl::slice(), dsl::slice(), dsl::slice(3, 70)), dsl::axis(axis)), want, "misaligned");
     check(dsl::cumsum(spread(dsl::slice(), dsl::slice(), dsl::slice(1, dsl::end, 2)), dsl::axis(axis)), want, "strided");
-    check(dsl::cumsum(transposed, dsl::axis(axis)), [&] {
-      std::vector<std::int32_t> straight;
-      for (std::int64_t i = 0; i < n; ++i)
-        straight.push_back(turned[static_cast<std::size_t>((i % 67 * 34 + i / 67 % 34) * 13 + i / (34 * 67))]);
-      return sums<std::int64_t>(straight, along(shape, axis));
-    }(), "transposed");
-    check(dsl::cumsum(formula(dsl::reshape(a, 13, 34, 67)), dsl::axis(axis)), sums<std::int64_t>(mixed, along(shape, axis)), "mixed");
+    check(
+        dsl::cumsum(transposed, dsl::axis(axis)),
+        [&] {
+          std::vector<std::int32_t> straight;
+          for (std::int64_t i = 0; i < n; ++i)
+            straight.push_back(turned[static_cast<std::size_t>((i % 67 * 34 + i / 67 % 34) * 13 + i / (34 * 67))]);
+          return sums<std::int64_t>(straight, along(shape, axis));
+        }(),
+        "transposed");
+    check(dsl::cumsum(formula(dsl::reshape(a, 13, 34, 67)), dsl::axis(axis)), sums<std::int64_t>(mixed, along(shape, axis)),
+          "mixed");
     check(dsl::cumsum(dsl::flip(dsl::flip(dsl::reshape(a, 13, 34, 67))), dsl::axis(axis)), want, "flipped twice");
   }
   dsl::array<std::int64_t> all = dsl::cumsum(formula(dsl::reshape(a, 13, 34, 67)));
@@ -144,7 +153,8 @@ TEST_P(scans, operands_and_targets_of_any_layout) {
   dsl::array<std::int64_t> spaced(3 * n);
   spaced(dsl::slice(0, dsl::end, 3)) = dsl::cumsum(transposed);
   std::vector<std::int32_t> straight;
-  for (std::int64_t i = 0; i < n; ++i) straight.push_back(turned[static_cast<std::size_t>((i % 67 * 34 + i / 67 % 34) * 13 + i / (34 * 67))]);
+  for (std::int64_t i = 0; i < n; ++i)
+    straight.push_back(turned[static_cast<std::size_t>((i % 67 * 34 + i / 67 % 34) * 13 + i / (34 * 67))]);
   EXPECT_EQ(spaced(dsl::slice(0, dsl::end, 3)).copy_to_host(), sums<std::int64_t>(straight, flat(straight.size())));
 }
 
@@ -202,9 +212,11 @@ TEST_P(scans, an_init_goes_before_each_row_once) {
   EXPECT_EQ(dsl::eval(add(a, dsl::exclusive)).copy_to_host(), (std::vector<std::int32_t>{100, 101, 103, 106, 110, 115}));
   EXPECT_EQ(dsl::eval(add(m, dsl::axis(1))).copy_to_host(), (std::vector<std::int32_t>{101, 103, 106, 104, 109, 115}));
   EXPECT_EQ(dsl::eval(add(m, dsl::axis(0))).copy_to_host(), (std::vector<std::int32_t>{101, 102, 103, 105, 107, 109}));
-  EXPECT_EQ(dsl::eval(add(m, dsl::axis(0), dsl::exclusive)).copy_to_host(), (std::vector<std::int32_t>{100, 100, 100, 101, 102, 103}));
+  EXPECT_EQ(dsl::eval(add(m, dsl::axis(0), dsl::exclusive)).copy_to_host(),
+            (std::vector<std::int32_t>{100, 100, 100, 101, 102, 103}));
   // The init is weak: float32 stays, but a real init makes float64 of integers.
-  static_assert(std::is_same_v<decltype(dsl::eval(dsl::scan([](auto x, auto y) { return x + y; }, 0.5)(a))), dsl::array<double, 1>>);
+  static_assert(
+      std::is_same_v<decltype(dsl::eval(dsl::scan([](auto x, auto y) { return x + y; }, 0.5)(a))), dsl::array<double, 1>>);
   for (const auto& shape : std::vector<std::vector<std::int64_t>>{{5000, 7}, {7, 5000}, {1, 34567}, {100000, 8}})
     for (int axis = 0; axis < 2; ++axis)
       for (const bool exclusive : {false, true}) {
@@ -213,7 +225,8 @@ TEST_P(scans, an_init_goes_before_each_row_once) {
         dsl::array<std::int32_t, 2> got;
         if (exclusive) got = add(dsl::reshape(x, shape[0], shape[1]), dsl::axis(axis), dsl::exclusive);
         else got = add(dsl::reshape(x, shape[0], shape[1]), dsl::axis(axis));
-        ASSERT_EQ(got.copy_to_host(), reference<std::int32_t>(host, along(shape, axis), std::plus<>(), exclusive, true, 100)) << shape[0] << ' ' << axis;
+        ASSERT_EQ(got.copy_to_host(), reference<std::int32_t>(host, along(shape, axis), std::plus<>(), exclusive, true, 100))
+            << shape[0] << ' ' << axis;
       }
 }
 
@@ -224,11 +237,15 @@ TEST_P(scans, the_order_is_that_of_the_elements) {
     for (std::int64_t i = 0; i < n; ++i) host.push_back(engine() | 0x10000u);  // odd factors, or everything becomes 0
     const auto a = dsl::to_device(host);
     const auto join = [](std::uint32_t f, std::uint32_t g) { return compose_exactly{}(f, g); };
-    EXPECT_EQ(dsl::eval(dsl::scan(compose_exactly{})(a)).copy_to_host(), reference<std::uint32_t>(host, flat(host.size()), join, false, false, 0u)) << n;
-    const auto traced = dsl::scan([](auto f, auto g) {
-      const auto factor = g >> 16;
-      return (factor * (f >> 16)) << 16 | ((factor * (f & 0xffff) + (g & 0xffff)) & 0xffff);
-    }, 0x00010007);
+    EXPECT_EQ(dsl::eval(dsl::scan(compose_exactly{})(a)).copy_to_host(),
+              reference<std::uint32_t>(host, flat(host.size()), join, false, false, 0u))
+        << n;
+    const auto traced = dsl::scan(
+        [](auto f, auto g) {
+          const auto factor = g >> 16;
+          return (factor * (f >> 16)) << 16 | ((factor * (f & 0xffff) + (g & 0xffff)) & 0xffff);
+        },
+        0x00010007);
     dsl::array<std::uint32_t> got = traced(a, dsl::exclusive);
     EXPECT_EQ(got.copy_to_host(), reference<std::uint32_t>(host, flat(host.size()), join, true, true, 0x00010007u)) << n;
   }
@@ -238,7 +255,8 @@ TEST_P(scans, the_order_is_that_of_the_elements) {
       for (std::int64_t i = 0; i < shape[0] * shape[1]; ++i) host.push_back(engine() | 0x10000u);
       const auto a = dsl::to_device(host);
       dsl::array<std::uint32_t, 2> got = dsl::scan(compose_exactly{})(dsl::reshape(a, shape[0], shape[1]), dsl::axis(axis));
-      EXPECT_EQ(got.copy_to_host(), reference<std::uint32_t>(host, along(shape, axis), compose_exactly{}, false, false, 0u)) << shape[0] << ' ' << axis;
+      EXPECT_EQ(got.copy_to_host(), reference<std::uint32_t>(host, along(shape, axis), compose_exactly{}, false, false, 0u))
+          << shape[0] << ' ' << axis;
     }
 }
 

@@ -32,7 +32,8 @@ TEST_P(scans_doc, recurrence) {
   const double x0 = 2;
   double last = x0;
   for (int i = 0; i < 5000; ++i) {
-    factors.push_back((i * 37 % 19 - 9) / 10.0), terms.push_back(i % 11 / 4.0);
+    factors.push_back((i * 37 % 19 - 9) / 10.0);
+    terms.push_back(i % 11 / 4.0);
     want.push_back(last = factors.back() * last + terms.back());
   }
   const auto a = dsl::to_device(factors), b = dsl::to_device(terms);

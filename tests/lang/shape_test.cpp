@@ -1,4 +1,5 @@
-// Views and functions of shape as operands and targets, in any order, against a reference that maps indices one by one on the host.
+// Views and functions of shape as operands and targets, in any order, against a reference that maps indices one by one on the
+// host.
 #include "../on_device.hpp"
 #include "places.hpp"
 
@@ -55,10 +56,13 @@ TEST_P(shape, assigning_to_a_view_leaves_the_rest) {
   for (std::size_t i = 0; i < 4; ++i) want[6 * i + 2] = 100 * int(i);
   EXPECT_EQ(x.copy_to_host(), want);
   const dsl::array<int> line = dsl::arange<int>(6);
-  x(3) = line, x(0) = x(3);
+  x(3) = line;
+  x(0) = x(3);
   for (std::size_t j = 0; j < 6; ++j) want[j] = want[18 + j] = int(j);
-  x(1, slice(0, 2)) = x(0, 5), want[6] = want[7] = 5;
-  x(2, slice(0, 2)) = dsl::scalar<int>(8), want[12] = want[13] = 8;
+  x(1, slice(0, 2)) = x(0, 5);
+  want[6] = want[7] = 5;
+  x(2, slice(0, 2)) = dsl::scalar<int>(8);
+  want[12] = want[13] = 8;
   EXPECT_EQ(x.copy_to_host(), want);
   dsl::diagonal(x) += 1000;
   for (std::size_t i = 0; i < 4; ++i) want[7 * i] += 1000;
@@ -160,7 +164,8 @@ TEST_P(shape, elements) {
   const double read = x(0) * 2;
   EXPECT_EQ(read, 1.0);
   x(1) = x(2);
-  x(2) = dsl::scalar<double>(9), x(2) = dsl::to_device(std::vector<float>{3})(0);
+  x(2) = dsl::scalar<double>(9);
+  x(2) = dsl::to_device(std::vector<float>{3})(0);
   x(2) = dsl::sum(x);
   EXPECT_EQ(x.copy_to_host(), (std::vector<double>{0.5, 3, 6.5}));
   dsl::array<double> scaled = x * x(1);

@@ -31,7 +31,10 @@ TEST_P(all_structure, is_a_loops_variable) {
     particles p = some_particles(1000);
     dsl::iterate(50, dsl::vectorize(fly), dsl::state(p), 0.25, how);
     double h = 0, c = 2;
-    for (int k = 0; k < 50; ++k) h += 0.25 * c, c -= 9.75 * 0.25;
+    for (int k = 0; k < 50; ++k) {
+      h += 0.25 * c;
+      c -= 9.75 * 0.25;
+    }
     EXPECT_EQ(p.height(999).value(), h);
     EXPECT_EQ(p.climb(0).value(), c);
   }
@@ -46,9 +49,10 @@ TEST_P(all_structure, has_histories_by_name) {
     c.steps = c.steps + 1;
     return std::tuple{c, count + 2};
   });
-  const auto [of_cloud, counts, recorded] =
-      dsl::iterate(8, step, dsl::state(c, count), 0.5, dsl::until(c.steps >= 6.0), dsl::record([](auto c, auto count) { return c.energy * 2 + count; }));
-  const std::vector<double> energy = of_cloud.energy.copy_to_host(), steps = of_cloud.steps.copy_to_host(), twice = recorded.copy_to_host();
+  const auto [of_cloud, counts, recorded] = dsl::iterate(8, step, dsl::state(c, count), 0.5, dsl::until(c.steps >= 6.0),
+                                                         dsl::record([](auto c, auto count) { return c.energy * 2 + count; }));
+  const std::vector<double> energy = of_cloud.energy.copy_to_host(), steps = of_cloud.steps.copy_to_host(),
+                            twice = recorded.copy_to_host();
   for (std::size_t k = 0; k < 8; ++k) {
     const double e = 100 * (2 - 9.75 * 0.5 * static_cast<double>(k + 1));
     EXPECT_EQ(energy[k], k < 6 ? e : 0);
@@ -71,7 +75,8 @@ TEST_P(all_structure, arrays_of_structs_give_their_members) {
   std::vector<body<float, double>> host(1001);
   for (std::size_t i = 0; i < host.size(); ++i) host[i] = {static_cast<float>(i), 2.0 * static_cast<double>(i)};
   auto bodies = dsl::to_device(host);
-  static_assert(std::is_same_v<decltype(dsl::members(std::as_const(bodies))), body<dsl::view<const float>, dsl::view<const double>>>);
+  static_assert(
+      std::is_same_v<decltype(dsl::members(std::as_const(bodies))), body<dsl::view<const float>, dsl::view<const double>>>);
   const auto all = dsl::members(std::as_const(bodies));
   EXPECT_EQ(dsl::sum(all.charge * all.mass).value(), 2.0 * 1000 * 1001 * 2001 / 6);
   auto target = dsl::members(bodies);

@@ -17,7 +17,8 @@ TEST_P(structure, is_updated_by_one_kernel) {
     const std::vector<double> before = p.position.copy_to_host();
     dsl::tie(p) = dsl::vectorize(fly)(p, 0.5);
     EXPECT_EQ(dsl::plan_of(dsl::tie(p), dsl::vectorize(fly)(p, 0.5)).elements, n);
-    const std::vector<double> position = p.position.copy_to_host(), height = p.height.copy_to_host(), climb = p.climb.copy_to_host();
+    const std::vector<double> position = p.position.copy_to_host(), height = p.height.copy_to_host(),
+                              climb = p.climb.copy_to_host();
     for (std::size_t i = 0; i < before.size(); ++i) {
       EXPECT_EQ(position[i], before[i] + 0.5);
       EXPECT_EQ(height[i], 1);
@@ -50,7 +51,8 @@ TEST_P(structure, is_in_a_checkpoint_by_name) {
   const std::string folder = scratch.folder;
   const cloud<particles, dsl::scalar<double>> c{some_particles(10), 3.0, 4.0};
   dsl::save_checkpoint(folder, 7, c, c.energy);
-  for (const char* file : {"0.particles.position.npy", "3.particles.climb.npy", "4.energy.npy", "5.steps.npy", "6.npy", "steps.npy"})
+  for (const char* file :
+       {"0.particles.position.npy", "3.particles.climb.npy", "4.energy.npy", "5.steps.npy", "6.npy", "steps.npy"})
     EXPECT_TRUE(std::filesystem::exists(folder + "/" + file)) << file;
   cloud<particles, dsl::scalar<double>> d;
   dsl::scalar<double> energy;
@@ -66,7 +68,12 @@ TEST_P(structure, is_in_a_checkpoint_by_name) {
   EXPECT_THROW(dsl::load_checkpoint(folder, other, one, energy), dsl::file_error);  // others
 }
 
-struct plain { std::int16_t x; std::int32_t k; double d; std::complex<float> z; };
+struct plain {
+  std::int16_t x;
+  std::int32_t k;
+  double d;
+  std::complex<float> z;
+};
 
 TEST_P(structure, members_of_structs_that_are_no_templates) {
   auto all = dsl::to_device(std::vector<plain>{{1, 2, 3, {4, 5}}, {4, 5, 6, {7, 8}}});
@@ -76,8 +83,16 @@ TEST_P(structure, members_of_structs_that_are_no_templates) {
   EXPECT_EQ(all.copy_to_host()[1].z, std::complex<float>(7, -8));
 }
 
-struct uneven { std::complex<double> z; float x; float y; };
-struct shifted { double x; std::complex<double> z; double y; };
+struct uneven {
+  std::complex<double> z;
+  float x;
+  float y;
+};
+struct shifted {
+  double x;
+  std::complex<double> z;
+  double y;
+};
 
 TEST_P(structure, members_that_do_not_lie_on_their_stride) {
   auto all = dsl::to_device(std::vector<shifted>(3));

@@ -34,7 +34,9 @@ dsl::array<T> doubled(const dsl::array<T>& x) {  // a lambda that is local to a 
   return dsl::array<T>(dsl::vectorize([](auto v) { return v + v; })(x));
 }
 class with_private_lambda {
-  static auto squared(const dsl::array<float>& x) { return dsl::vectorize([](auto v) { return v * v; })(x); }
+  static auto squared(const dsl::array<float>& x) {
+    return dsl::vectorize([](auto v) { return v * v; })(x);
+  }
 
  public:
   static dsl::array<float> run(const dsl::array<float>& x) { return dsl::array<float>(squared(x)); }
@@ -113,14 +115,24 @@ TEST_P(vectorize, symbols_take_compound_assignment) {
   const auto x = dsl::to_device(std::vector<float>{1, 2, 3});
   const auto horner = dsl::vectorize([](auto v, auto last) {
     auto sum = 0 * v;
-    for (int k = 0; k < 3; ++k) sum += k * v, sum *= 2;
-    sum -= last, sum /= 4;
+    for (int k = 0; k < 3; ++k) {
+      sum += k * v;
+      sum *= 2;
+    }
+    sum -= last;
+    sum /= 4;
     return sum;
   });
   dsl::array<float> y = horner(x, x(2));  // an element, as an argument beside arrays
   EXPECT_EQ(y.copy_to_host(), (std::vector<float>{1.25f, 3.25f, 5.25f}));
   const auto bits = dsl::vectorize([](auto v) {
-    v += 9, v %= 7, v <<= 3, v |= 5, v &= 0x2d, v ^= 3, v >>= 1;
+    v += 9;
+    v %= 7;
+    v <<= 3;
+    v |= 5;
+    v &= 0x2d;
+    v ^= 3;
+    v >>= 1;
     return v;
   });
   const std::vector<int> host{0, 1, 2, 3, 4, 5, 6};
@@ -128,7 +140,13 @@ TEST_P(vectorize, symbols_take_compound_assignment) {
   const auto got = z.copy_to_host();
   for (std::size_t i = 0; i < host.size(); ++i) {
     int v = host[i];
-    v += 9, v %= 7, v <<= 3, v |= 5, v &= 0x2d, v ^= 3, v >>= 1;
+    v += 9;
+    v %= 7;
+    v <<= 3;
+    v |= 5;
+    v &= 0x2d;
+    v ^= 3;
+    v >>= 1;
     EXPECT_EQ(got[i], v) << i;
   }
 }

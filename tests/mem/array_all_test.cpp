@@ -21,7 +21,11 @@ void fills(T value) {
 }
 
 TEST_P(all_arrays, fills_with_every_size_of_element) {
-  fills<std::int8_t>(-5), fills<std::int16_t>(300), fills<float>(0.1f), fills<double>(0.1), fills<std::complex<double>>({0.1, -0.2});
+  fills<std::int8_t>(-5);
+  fills<std::int16_t>(300);
+  fills<float>(0.1f);
+  fills<double>(0.1);
+  fills<std::complex<double>>({0.1, -0.2});
 }
 
 TEST_P(all_arrays, moved_from_is_no_loops_variable) {

@@ -45,7 +45,8 @@ TEST_P(array, copies_into_memory_follow_the_rules_of_assignment) {
   for (const auto& to : shapes)
     for (const auto& from : shapes) {
       dsl::array<int, 2> a(to), wanted(to), b(from);
-      a = 5, wanted = 5;
+      a = 5;
+      wanted = 5;
       b = dsl::reshape(dsl::arange<int>(b.size()), from);
       bool fits = true, fitted = true;
       try {
@@ -154,7 +155,8 @@ TEST_P(array, scalars_in_any_order) {
         case 1: have[to] = have[from]; break;
         case 2: have[to] = have[from] + 1; break;
         case 3: dsl::tie(have[to]) = have[from] + 1; break;
-        default: if (to != from) have[to] = std::move(have[from]);
+        default:
+          if (to != from) have[to] = std::move(have[from]);
       }
     } catch (const dsl::memory_error&) {
       threw = true;
@@ -264,8 +266,10 @@ TEST_P(array, eval_copies_what_is_evaluated_already) {
   dsl::scalar<int> s = 7;
   auto all = dsl::eval(x), part = dsl::eval(x(dsl::slice(dsl::end, 1, -1)));
   auto one = dsl::eval(s), element = dsl::eval(x(2));
-  static_assert(std::is_same_v<decltype(all), dsl::array<int>> && std::is_same_v<decltype(one), dsl::scalar<int>> && std::is_same_v<decltype(element), dsl::scalar<int>>);
-  x = 0, s = 0;
+  static_assert(std::is_same_v<decltype(all), dsl::array<int>> && std::is_same_v<decltype(one), dsl::scalar<int>> &&
+                std::is_same_v<decltype(element), dsl::scalar<int>>);
+  x = 0;
+  s = 0;
   EXPECT_EQ(all.copy_to_host(), (std::vector<int>{0, 1, 2, 3}));
   EXPECT_EQ(part.copy_to_host(), (std::vector<int>{3, 2}));
   EXPECT_EQ(one.value(), 7);
@@ -275,8 +279,10 @@ TEST_P(array, eval_copies_what_is_evaluated_already) {
 TEST_P(array, single_values_take_compound_assignment) {
   dsl::array<int> x = dsl::arange<int>(4);
   dsl::scalar<int> s = 7;
-  s += x(3), s *= 2;
-  x(1) -= s, x(2) <<= 3;
+  s += x(3);
+  s *= 2;
+  x(1) -= s;
+  x(2) <<= 3;
   EXPECT_EQ(s.value(), 20);
   EXPECT_EQ(x.copy_to_host(), (std::vector<int>{0, -19, 16, 3}));
 }
@@ -288,7 +294,8 @@ TEST_P(array, shape_errors_name_the_shapes_and_the_expression_and_change_nothing
   EXPECT_EQ(a.copy_to_host(), std::vector<float>(3, 1.0f));
   EXPECT_NE(message<dsl::shape_error>([&] { dsl::reshape(a, 2, 2); }).find("cannot reshape (3) to (2, 2)"), std::string::npos);
   EXPECT_NE(message<dsl::shape_error>([&] { dsl::zeros<float>(-1); }).find("negative"), std::string::npos);
-  EXPECT_NE(message<dsl::shape_error>([&] { dsl::array<double, 3>(1ll << 31, 1ll << 31, 8); }).find("too large"), std::string::npos);
+  EXPECT_NE(message<dsl::shape_error>([&] { dsl::array<double, 3>(1ll << 31, 1ll << 31, 8); }).find("too large"),
+            std::string::npos);
   std::vector<float> small(2);
   EXPECT_NE(message<dsl::shape_error>([&] { a.copy_to_host(small); }).find("2 elements were given for 3"), std::string::npos);
 }
@@ -306,7 +313,8 @@ TEST(device, names) {
   EXPECT_EQ(dsl::device("cuda:3"), dsl::device(dsl::backend::cuda, 3));
   EXPECT_EQ(std::string(dsl::device(dsl::backend::cuda, 1).name()), "cuda:1");
   for (const char* bad : {"gpu", "", "cuda:", "cuda:x", "Host"})
-    EXPECT_NE(message<dsl::device_error>([&] { dsl::device{bad}; }).find("valid are \"host\", \"sim\""), std::string::npos) << bad;
+    EXPECT_NE(message<dsl::device_error>([&] { dsl::device{bad}; }).find("valid are \"host\", \"sim\""), std::string::npos)
+        << bad;
   const std::string none = message<dsl::device_error>([] { dsl::device_guard g("cuda:97"); });
   EXPECT_NE(none.find("cuda:97"), std::string::npos) << none;
 }
@@ -329,7 +337,8 @@ TEST(device, name_compares_with_strings) {
   const dsl::text name = dsl::device("sim").name();
   EXPECT_TRUE(name == "sim" && "sim" == name && name != "host" && name != "simulator" && name != "si");
   EXPECT_TRUE(name == std::string("sim") && std::string("host") != name && name == std::string_view("simulator").substr(0, 3));
-  EXPECT_TRUE(name == dsl::device("sim").name() && name != dsl::device("host").name() && dsl::text() == "" && dsl::text(nullptr) == "");
+  EXPECT_TRUE(name == dsl::device("sim").name() && name != dsl::device("host").name() && dsl::text() == "" &&
+              dsl::text(nullptr) == "");
   EXPECT_FALSE(name == static_cast<const char*>(nullptr));
 }
 
@@ -349,7 +358,8 @@ TEST(device_DeathTest, instruction_set_must_be_one) {
     std::exit(0);
   };
   for (const char* level : {"", "0", "1", "2"}) EXPECT_EXIT(run_with(level), testing::ExitedWithCode(0), "is 2") << level;
-  for (const char* level : {"avx2", "3", "-1", "01", " 1"}) EXPECT_EXIT(run_with(level), testing::ExitedWithCode(0), "DSL_SIMD is .*valid are 0") << level;
+  for (const char* level : {"avx2", "3", "-1", "01", " 1"})
+    EXPECT_EXIT(run_with(level), testing::ExitedWithCode(0), "DSL_SIMD is .*valid are 0") << level;
 }
 
 TEST(device, operands_must_share_one) {

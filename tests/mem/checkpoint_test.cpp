@@ -57,8 +57,10 @@ TEST_P(checkpoint, says_what_does_not_fit_and_writes_nothing) {
   dsl::save_checkpoint(folder, 1, x, x);
   auto longer = dsl::zeros<float>(5);
   dsl::array<double> wide;
-  EXPECT_EQ(error_of([&] { dsl::load_checkpoint(folder, y, longer); }), (folder / "1.npy").string() + ": holds float32 (4); variable 1: float32 (5)");
-  EXPECT_EQ(error_of([&] { dsl::load_checkpoint(folder, y, wide); }), (folder / "1.npy").string() + ": holds float32 (4); variable 1: float64 of rank 1");
+  EXPECT_EQ(error_of([&] { dsl::load_checkpoint(folder, y, longer); }),
+            (folder / "1.npy").string() + ": holds float32 (4); variable 1: float32 (5)");
+  EXPECT_EQ(error_of([&] { dsl::load_checkpoint(folder, y, wide); }),
+            (folder / "1.npy").string() + ": holds float32 (4); variable 1: float64 of rank 1");
   EXPECT_EQ(error_of([&] { dsl::load_checkpoint(folder, y); }), folder.string() + ": holds 2 variables; asked for: 1");
   EXPECT_EQ(error_of([&] { dsl::load_checkpoint(folder, y, x, x); }), folder.string() + ": holds 2 variables; asked for: 3");
   EXPECT_EQ(y.copy_to_host(), (std::vector<float>(4, 7)));
@@ -68,7 +70,8 @@ TEST_P(checkpoint, leaves_other_files_alone) {
   const auto x = dsl::ones<float>(4);
   fs::create_directories(folder);
   std::ofstream(folder / "results.txt") << "mine";
-  EXPECT_EQ(error_of([&] { dsl::save_checkpoint(folder, 1, x); }), folder.string() + ": holds results.txt, which is no checkpoint's: a checkpoint needs a folder of its own");
+  EXPECT_EQ(error_of([&] { dsl::save_checkpoint(folder, 1, x); }),
+            folder.string() + ": holds results.txt, which is no checkpoint's: a checkpoint needs a folder of its own");
   EXPECT_TRUE(fs::exists(folder / "results.txt"));
   fs::remove(folder / "results.txt");
   dsl::save_checkpoint(folder, 1, x);  // an empty folder will do
@@ -108,7 +111,10 @@ TEST_P(checkpoint, takes_the_place_of_the_one_before_with_its_links_and_permissi
 
 TEST_P(checkpoint, removes_nothing_but_its_own_files) {
   const auto x = dsl::ones<float>(4);
-  const auto mine = [&](const fs::path& file) { fs::create_directories(file.parent_path()), std::ofstream(file) << "mine"; };
+  const auto mine = [&](const fs::path& file) {
+    fs::create_directories(file.parent_path());
+    std::ofstream(file) << "mine";
+  };
   for (const char* beside : {"", ".new", ".previous"}) {
     fs::remove_all(outer);
     dsl::save_checkpoint(folder, 1, x);
@@ -119,7 +125,8 @@ TEST_P(checkpoint, removes_nothing_but_its_own_files) {
     EXPECT_TRUE(fs::exists(place / "0.npy" / "precious")) << beside;
     fs::remove_all(place);
     mine(outer / "elsewhere" / "0.npy");
-    fs::create_directory_symlink(outer / "elsewhere", place);  // as the folder's name it is followed, beside it it is someone else's
+    fs::create_directory_symlink(outer / "elsewhere",
+                                 place);  // as the folder's name it is followed, beside it it is someone else's
     EXPECT_EQ(error_of([&] { dsl::save_checkpoint(folder, 3, x); }) == "no error", *beside == '\0') << beside;
     EXPECT_TRUE(fs::exists(outer / "elsewhere" / "0.npy")) << beside;
   }
@@ -132,7 +139,9 @@ TEST_P(checkpoint, needs_the_name_of_a_folder) {
   fs::current_path(folder);
   dsl::array<float> got;
   for (const char* name : {"", ".", "./", "..", "../", "/", "./.", "../.."}) {
-    EXPECT_NE(error_of([&] { dsl::save_checkpoint(name, 1, x); }).find("needs the name of a folder of its own"), std::string::npos) << name;
+    EXPECT_NE(error_of([&] { dsl::save_checkpoint(name, 1, x); }).find("needs the name of a folder of its own"),
+              std::string::npos)
+        << name;
     EXPECT_NE(error_of([&] { dsl::load_checkpoint(name, got); }), "no error") << name;
   }
   EXPECT_NE(error_of([&] { dsl::save_checkpoint(nullptr, 1, x); }), "no error");
@@ -150,7 +159,8 @@ TEST_P(checkpoint, a_bool_is_0_or_1_whatever_the_byte) {
   dsl::save_checkpoint(folder, 1, dsl::zeros<bool>(3));
   std::fstream file(folder / "0.npy", std::ios::in | std::ios::out | std::ios::binary);
   file.seekp(-2, std::ios::end);
-  file.put('\2'), file.put('\xff');
+  file.put('\2');
+  file.put('\xff');
   file.close();
   auto got = dsl::full<bool>(true, 3);
   dsl::load_checkpoint(folder, got);
@@ -164,7 +174,10 @@ TEST_P(checkpoint, is_found_after_a_stop) {
   dsl::array<float> got;
   const auto x = dsl::ones<float>(4);
   const auto beside = [&](const char* end) { return folder.string() + end; };
-  const auto half_written = [&] { fs::create_directories(beside(".new")), std::ofstream(beside(".new") + "/0.npy") << "\x93NUM"; };
+  const auto half_written = [&] {
+    fs::create_directories(beside(".new"));
+    std::ofstream(beside(".new") + "/0.npy") << "\x93NUM";
+  };
   half_written();
   EXPECT_EQ(error_of([&] { dsl::load_checkpoint(folder, got); }), folder.string() + ": there is no checkpoint");
   dsl::save_checkpoint(folder, 1, x);
@@ -189,7 +202,8 @@ TEST_F(checkpoint_on_host, survives_a_kill) {
   for (int kill_after_us = 500; kill_after_us < 40000; kill_after_us += 1300) {
     const pid_t child = fork();
     if (child == 0) {
-      for (std::int64_t k = last + 1;; ++k) dsl::save_checkpoint(folder, k, dsl::full<std::int64_t>(k, 5000), dsl::full<std::int64_t>(-k, 3));
+      for (std::int64_t k = last + 1;; ++k)
+        dsl::save_checkpoint(folder, k, dsl::full<std::int64_t>(k, 5000), dsl::full<std::int64_t>(-k, 3));
     }
     ASSERT_GT(child, 0);
     usleep(static_cast<useconds_t>(kill_after_us));

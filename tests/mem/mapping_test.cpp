@@ -18,8 +18,11 @@ constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min(), most = 
 mapping packed(const index& shape) {
   mapping m{static_cast<int>(shape.size()), {}, {}, 0};
   std::int64_t step = 1;
-  for (int d = m.rank - 1; d >= 0; --d)
-    m.extents[d] = shape[static_cast<std::size_t>(d)], m.strides[d] = step, step *= m.extents[d];
+  for (int d = m.rank - 1; d >= 0; --d) {
+    m.extents[d] = shape[static_cast<std::size_t>(d)];
+    m.strides[d] = step;
+    step *= m.extents[d];
+  }
   return m;
 }
 
@@ -44,16 +47,21 @@ mapping sliced(const mapping& m, std::vector<dsl::detail::subscript> chosen) {
 TEST(mapping, sizes_pass_no_limit_beside_an_extent_of_0) {
   using dsl::detail::element_count;
   const std::int64_t big = std::int64_t{1} << 40;
-  const auto count = [](const index& shape, int size) { return element_count(shape.data(), static_cast<int>(shape.size()), size); };
-  for (const index& shape : {index{0, big, big}, index{big, 0, big}, index{big, big, 0}, index{0, most}}) EXPECT_THROW(count(shape, 1), dsl::shape_error);
-  for (const index& shape : {index{0, big, 1 << 18}, index{big, 0, 1 << 18}, index{1 << 18, big, 0}, index{0, 0, 0}}) EXPECT_EQ(count(shape, 8), 0);
+  const auto count = [](const index& shape, int size) {
+    return element_count(shape.data(), static_cast<int>(shape.size()), size);
+  };
+  for (const index& shape : {index{0, big, big}, index{big, 0, big}, index{big, big, 0}, index{0, most}})
+    EXPECT_THROW(count(shape, 1), dsl::shape_error);
+  for (const index& shape : {index{0, big, 1 << 18}, index{big, 0, 1 << 18}, index{1 << 18, big, 0}, index{0, 0, 0}})
+    EXPECT_EQ(count(shape, 8), 0);
   EXPECT_EQ(count({big, 1 << 22}, 1), std::int64_t{1} << 62);
   EXPECT_THROW(count({big, 1 << 22}, 2), dsl::shape_error);
   const mapping wide = dsl::detail::diagonal(dsl::detail::broadcast_to(packed({1, most}), index{1, most}.data(), 2), 0);
   EXPECT_EQ(shape_of(wide), (index{1}));
   const mapping ends = sliced(packed({most}), {dsl::slice(0, dsl::end, most - 1)});
   EXPECT_EQ(shape_of(dsl::detail::reshape(ends, index{2, 1}.data(), 2)), (index{2, 1}));
-  EXPECT_EQ(shape_of(dsl::detail::reshape(dsl::detail::broadcast_to(ends, index{3, 2}.data(), 2), index{3, 2, 1}.data(), 3)), (index{3, 2, 1}));
+  EXPECT_EQ(shape_of(dsl::detail::reshape(dsl::detail::broadcast_to(ends, index{3, 2}.data(), 2), index{3, 2, 1}.data(), 3)),
+            (index{3, 2, 1}));
 }
 
 TEST(mapping, slices_as_python) {
@@ -134,7 +142,8 @@ struct random_chain {
     std::int64_t step = 1;
     for (int d = strided.rank - 1; d >= 0; --d) {
       strided.extents[d] = r.shape[static_cast<std::size_t>(d)];
-      if (strided.extents[d] > 1 && !r.places.empty()) strided.strides[d] = r.places[static_cast<std::size_t>(step)] - r.places[0];
+      if (strided.extents[d] > 1 && !r.places.empty())
+        strided.strides[d] = r.places[static_cast<std::size_t>(step)] - r.places[0];
       step *= strided.extents[d];
     }
     return places_of(strided) == r.places;
@@ -170,7 +179,8 @@ struct random_chain {
       }
       case 3:
         if (rank == 0) return "";
-        m = dsl::detail::flip(m, signed_axis), want = want.flip(axis);
+        m = dsl::detail::flip(m, signed_axis);
+        want = want.flip(axis);
         return "flip axis";
       case 4:
         m = dsl::detail::flip(m);
@@ -188,12 +198,14 @@ struct random_chain {
       case 6: {
         if (rank < 2) return "";
         const std::int64_t offset = pick(-m.extents[0], m.extents[1]);
-        m = dsl::detail::diagonal(m, offset), want = want.diagonal(offset);
+        m = dsl::detail::diagonal(m, offset);
+        want = want.diagonal(offset);
         return "diagonal";
       }
       case 7: {  // new axes, stretched, if there is room; and away with those of extent 1
         if (rank > 0 && extent == 1) {
-          m = dsl::detail::squeeze(m, &signed_axis, 1), want = want.pick(axis, 0);
+          m = dsl::detail::squeeze(m, &signed_axis, 1);
+          want = want.pick(axis, 0);
           return "squeeze";
         }
         if (rank > 5) return "";
@@ -209,7 +221,8 @@ struct random_chain {
         for (auto& e : to) e = e == 1 ? pick(0, 3) : e;
         if (rank < 6 && pick(0, 1) == 1) to.insert(to.begin(), pick(1, 2));
         if (want.broadcast_to(to).count() > 20000) return "";
-        m = dsl::detail::broadcast_to(m, to.data(), static_cast<int>(to.size())), want = want.broadcast_to(to);
+        m = dsl::detail::broadcast_to(m, to.data(), static_cast<int>(to.size()));
+        want = want.broadcast_to(to);
         return "broadcast_to";
       }
       default: {  // a random factorisation, some of it by -1
@@ -219,7 +232,8 @@ struct random_chain {
         for (int k = 0; k < 5 && left > 1; ++k) {
           std::int64_t factor = pick(1, 6);
           while (left % factor != 0) --factor;
-          to.push_back(factor), left /= factor;
+          to.push_back(factor);
+          left /= factor;
         }
         to.push_back(left);
         std::shuffle(to.begin(), to.end(), engine);
@@ -229,7 +243,8 @@ struct random_chain {
           EXPECT_THROW(dsl::detail::reshape(m, given.data(), static_cast<int>(given.size())), dsl::shape_error);
           return "";
         }
-        m = dsl::detail::reshape(m, given.data(), static_cast<int>(given.size())), want = want.reshape(to);
+        m = dsl::detail::reshape(m, given.data(), static_cast<int>(given.size()));
+        want = want.reshape(to);
         return "reshape";
       }
     }
@@ -279,11 +294,10 @@ TEST(mapping, errors_say_what_was_asked_of_which_shape) {
   };
   EXPECT_EQ(message<dsl::index_error>([&] { sliced(m, {0, 4}); }), "index 4 is out of range for axis 1 of extent 4");
   EXPECT_EQ(message<dsl::index_error>([&] { sliced(m, {-4}); }), "index -4 is out of range for axis 0 of extent 3");
-  EXPECT_EQ(message<dsl::index_error>([&] { sliced(m, {std::size_t{0} - 1}); }), "index 9223372036854775807 or more is out of range for axis 0 of extent 3");
+  EXPECT_EQ(message<dsl::index_error>([&] { sliced(m, {std::size_t{0} - 1}); }),
+            "index 9223372036854775807 or more is out of range for axis 0 of extent 3");
   EXPECT_EQ(message<dsl::index_error>([&] { sliced(packed({0}), {0}); }), "index 0 is out of range for axis 0 of extent 0");
-  EXPECT_EQ(message<dsl::index_error>([&] {
-              sliced(m, {dsl::slice(), dsl::slice(0, 3, 0)});
-            }),
+  EXPECT_EQ(message<dsl::index_error>([&] { sliced(m, {dsl::slice(), dsl::slice(0, 3, 0)}); }),
             "a slice's step is 0, along axis 1 of extent 4");
   EXPECT_EQ(message<dsl::shape_error>([&] { flip(m, 2); }), "flip of shape (3, 4): there is no axis 2 among 2");
   EXPECT_EQ(message<dsl::shape_error>([&] { flip(m, -3); }), "flip of shape (3, 4): there is no axis -3 among 2");

@@ -24,7 +24,9 @@ std::string contents(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
-std::size_t files_in(const fs::path& folder) { return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), {})); }
+std::size_t files_in(const fs::path& folder) {
+  return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), {}));
+}
 
 struct npy : on_device, scratch_folder {
   npy() { fs::create_directories(folder); }
@@ -128,7 +130,9 @@ TEST_P(npy, says_what_is_wrong_with_a_file) {
   expect_error("version_9", "is of version 9 of the format; 1, 2 and 3 are known");
   expect_error("long_double", "holds elements of dtype '<f16', which there is none for");
   for (const char* name : {"without_shape", "negative_extent", "structured"})
-    EXPECT_NE(error_of([&] { dsl::load_npy<double, 2>(data(name)); }).find("has a header that is not understood: {'descr'"), std::string::npos) << name;
+    EXPECT_NE(error_of([&] { dsl::load_npy<double, 2>(data(name)); }).find("has a header that is not understood: {'descr'"),
+              std::string::npos)
+        << name;
   EXPECT_NE(error_of([&] { dsl::load_npy<double, 2>(data("huge")); }).find("4294967296"), std::string::npos);
   EXPECT_EQ(error_of([&] { dsl::load_npy<double, 2>(folder); }), folder.string() + ": cannot be read: Is a directory");
 }
@@ -137,7 +141,8 @@ TEST_P(npy, says_what_is_wrong_with_a_file) {
 void write_file(const fs::path& file, const std::string& header, const std::string& elements) {
   const std::string text = header + '\n';
   std::ofstream out(file, std::ios::binary);
-  out << std::string("\x93NUMPY\x01\x00", 8) << static_cast<char>(text.size() & 0xff) << static_cast<char>(text.size() >> 8) << text << elements;
+  out << std::string("\x93NUMPY\x01\x00", 8) << static_cast<char>(text.size() & 0xff) << static_cast<char>(text.size() >> 8)
+      << text << elements;
 }
 
 TEST_P(npy, a_bool_is_0_or_1_whatever_the_byte) {
@@ -160,11 +165,14 @@ TEST_P(npy, headers_are_one_dictionary_with_each_key_once) {
     return error.find("has a header that is not understood") != std::string::npos ? "not understood" : error;
   };
   const std::string descr = "'descr': '|u1', ", order = "'fortran_order': False, ", shape = "'shape': (4,), ";
-  for (const std::string& good : {'{' + descr + order + shape + '}', '{' + shape + descr + order + "}   ", std::string("{\"shape\":(4L,),'descr':\"|u1\",'fortran_order':  False}\t\n")})
+  for (const std::string& good : {'{' + descr + order + shape + '}', '{' + shape + descr + order + "}   ",
+                                  std::string("{\"shape\":(4L,),'descr':\"|u1\",'fortran_order':  False}\t\n")})
     EXPECT_EQ(outcome(good), "no error") << good;
   const std::string all = descr + order + shape;
-  for (const std::string& bad : {'{' + all + descr + '}', '{' + all + shape + '}', '{' + descr + descr + order + '}', '{' + all + "'more': 1}", '{' + all + "} and more",
-                                 '{' + all + "}}", '{' + all + '}' + std::string(1, '\0'), '{' + all, '{' + all + ",}", std::string(1, '\0') + '{' + all + '}', '(' + all + ')', std::string("{}"), std::string()})
+  for (const std::string& bad :
+       {'{' + all + descr + '}', '{' + all + shape + '}', '{' + descr + descr + order + '}', '{' + all + "'more': 1}",
+        '{' + all + "} and more", '{' + all + "}}", '{' + all + '}' + std::string(1, '\0'), '{' + all, '{' + all + ",}",
+        std::string(1, '\0') + '{' + all + '}', '(' + all + ')', std::string("{}"), std::string()})
     EXPECT_EQ(outcome(bad), "not understood") << bad;
 }
 
@@ -195,7 +203,8 @@ TEST_P(npy, a_name_that_is_none) {
 
 TEST_P(npy, writes_all_of_a_file_or_nothing) {
   const auto a = dsl::zeros<double>(100);
-  EXPECT_EQ(error_of([&] { dsl::save_npy(folder / "none" / "a.npy", a); }), (folder / "none" / "a.npy").string() + ": cannot be written: No such file or directory");
+  EXPECT_EQ(error_of([&] { dsl::save_npy(folder / "none" / "a.npy", a); }),
+            (folder / "none" / "a.npy").string() + ": cannot be written: No such file or directory");
   EXPECT_EQ(error_of([&] { dsl::save_npy(folder, a); }), folder.string() + ": is no regular file, and is not replaced by one");
   EXPECT_THROW(dsl::save_npy(folder / "a.npy", dsl::array<float>()), dsl::memory_error);
   EXPECT_EQ(files_in(folder), 0u);

@@ -61,7 +61,10 @@ stored::bytes elements_of(const numpy_case& c, dsl::dtype type, std::int64_t n) 
     const double x = start + step * static_cast<double>(i);
     switch (type) {
       case dsl::dtype::boolean: append<bool>(elements, x); break;
-      case dsl::dtype::complex128: append<double>(elements, x), append<double>(elements, 0); break;
+      case dsl::dtype::complex128:
+        append<double>(elements, x);
+        append<double>(elements, 0);
+        break;
       case dsl::dtype::int32: append<std::int32_t>(elements, x); break;
       case dsl::dtype::int64: append<std::int64_t>(elements, x); break;
       case dsl::dtype::float32: append<float>(elements, x); break;
@@ -80,11 +83,15 @@ TEST_P(print, to_the_byte_as_numpy) {
     const dsl::dtype type = stored::dtype_named(c.dtype);
     dsl::detail::mapping all{static_cast<int>(c.shape.size()), {}, {}, 0};
     std::int64_t n = 1;
-    for (std::size_t d = c.shape.size(); d-- > 0; n *= c.shape[d]) all.extents[d] = c.shape[d], all.strides[d] = n;
+    for (std::size_t d = c.shape.size(); d-- > 0; n *= c.shape[d]) {
+      all.extents[d] = c.shape[d];
+      all.strides[d] = n;
+    }
     const stored::bytes elements = elements_of(c, type, n);
     ASSERT_EQ(static_cast<std::int64_t>(elements.size()), n * dsl::size_of(type)) << c.dtype << ": " << c.elements.substr(0, 200);
     const auto memory = dsl::to_device(elements);
-    EXPECT_EQ(dsl::detail::to_text(type, memory.view().owner(), memory.data(), all), c.text) << c.dtype << ": " << c.elements.substr(0, 200);
+    EXPECT_EQ(dsl::detail::to_text(type, memory.view().owner(), memory.data(), all), c.text)
+        << c.dtype << ": " << c.elements.substr(0, 200);
   }
 }
 

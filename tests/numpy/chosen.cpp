@@ -1,5 +1,5 @@
-// NumPy's values for some compiled programs: every row of the op table once, every dtype. All dtypes of every row are compiled in the
-// other files, for `./dev test --all`, and interpreted in interpreted_test.cpp.
+// NumPy's values for some compiled programs: every row of the op table once, every dtype. All dtypes of every row are compiled in
+// the other files, for `./dev test --all`, and interpreted in interpreted_test.cpp.
 #include "../written_rows.hpp"
 #include "reference.hpp"
 
@@ -72,9 +72,7 @@ template <std::size_t First, std::size_t Count> struct program {
   using operand_numbers = std::make_index_sequence<places[Count]>;
   using row_numbers = std::make_index_sequence<Count>;
 
-  struct operand {
-    std::size_t row, number;
-  };
+  struct operand { std::size_t row, number; };
   static constexpr auto operands = [] {
     std::array<operand, places[Count]> all{};
     for (std::size_t i = 0; i < Count; ++i)

@@ -49,7 +49,9 @@ struct formula<First, std::index_sequence<I...>, D...> {
 template <dtype... D>
 class comparison {
  public:
-  comparison() { std::apply([this](const auto&... x) { from<0>(x...); }, operands_); }
+  comparison() {
+    std::apply([this](const auto&... x) { from<0>(x...); }, operands_);
+  }
   ~comparison() { expect_complete(section_); }
 
  private:
@@ -66,13 +68,15 @@ class comparison {
   void program(std::index_sequence<I...> numbers, const dsl::array<dsl::element_t<D>>&... x) {
     constexpr auto& codes = rows_for<D...>::codes;
     std::tuple<dsl::array<dsl::element_t<dsl::resolve(codes[First + I], dsl::weak_dtype{D}...).result.type>>...> results;
-    std::apply([&](auto&... result) { dsl::tie(result...) = dsl::vectorize(formula<First, decltype(numbers), D...>{})(x...); }, results);
+    std::apply([&](auto&... result) { dsl::tie(result...) = dsl::vectorize(formula<First, decltype(numbers), D...>{})(x...); },
+               results);
     (compare(codes[First + I], std::get<I>(results)), ...);
   }
 
   template <class T>
   void compare(op code, const dsl::array<T>& result) {
-    expect_equal(section_, code, dsl::dtype_v<T>, stored::bytes_of(result.copy_to_host()), dsl::device::current().kind == dsl::backend::cuda);
+    expect_equal(section_, code, dsl::dtype_v<T>, stored::bytes_of(result.copy_to_host()),
+                 dsl::device::current().kind == dsl::backend::cuda);
   }
 
   template <std::size_t... I>

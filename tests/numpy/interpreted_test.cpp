@@ -27,8 +27,10 @@ TEST(interpreted_numpy, every_row_and_dtype_in_every_form) {
         interpreter::traced formula;
         interpreter::value x[3]{};
         const void* in[3]{};
-        for (std::size_t k = 0; k < s.types.size(); ++k)
-          x[k] = formula.operand(dsl::op::load, s.types[k], static_cast<int>(k)), in[k] = s.operands[k].data();
+        for (std::size_t k = 0; k < s.types.size(); ++k) {
+          x[k] = formula.operand(dsl::op::load, s.types[k], static_cast<int>(k));
+          in[k] = s.operands[k].data();
+        }
         const interpreter::value result = formula.apply(code, x);
         const auto program = formula.program({result});
         stored::bytes got(count * static_cast<std::size_t>(dsl::size_of(result.type.type)));

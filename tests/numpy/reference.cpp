@@ -63,11 +63,12 @@ double epsilon(dsl::dtype type) {
 
 // Where a zero's sign is not defined: IEEE 754 leaves it open which of two zeros is the smaller, and NumPy's dtypes differ.
 bool any_zero(dsl::op code) {
-  return code == dsl::op::min || code == dsl::op::max || code == dsl::op::fmin || code == dsl::op::fmax || code == dsl::op::clip ||
-         code == dsl::op::nextafter;
+  return code == dsl::op::min || code == dsl::op::max || code == dsl::op::fmin || code == dsl::op::fmax ||
+         code == dsl::op::clip || code == dsl::op::nextafter;
 }
 
-bool real_agrees(const bytes& got, const bytes& want, std::size_t i, dsl::dtype type, dsl::op code, const accuracy::bound& allowed) {
+bool real_agrees(const bytes& got, const bytes& want, std::size_t i, dsl::dtype type, dsl::op code,
+                 const accuracy::bound& allowed) {
   const double g = real_value(got, i, type), w = real_value(want, i, type);
   if (std::isnan(w)) return std::isnan(g);
   if (std::isinf(w) || w == 0) return g == w && (std::signbit(g) == std::signbit(w) || any_zero(code));
@@ -75,8 +76,7 @@ bool real_agrees(const bytes& got, const bytes& want, std::size_t i, dsl::dtype 
   const double steps = dsl::size_of(type) == 2 ? allowed.float32 != 0 : allowed.ulps(is_float);
   if (std::isnan(g)) return false;
   const std::int64_t off = place(got, i, type) - place(want, i, type);
-  return std::abs(static_cast<double>(off)) <= steps ||
-         (dsl::size_of(type) > 2 && std::abs(g - w) <= allowed.absolute(is_float));
+  return std::abs(static_cast<double>(off)) <= steps || (dsl::size_of(type) > 2 && std::abs(g - w) <= allowed.absolute(is_float));
 }
 
 // A part that is NaN or infinite is so exactly, and so is the sign of a zero.
@@ -116,15 +116,20 @@ void expect_equal(const section& s, dsl::op code, dsl::dtype type, const bytes& 
   }
   reference->compared = true;
   if (reference->type != type) {
-    ADD_FAILURE() << name << " of " << dsl::name(s.types.back()) << " is " << dsl::name(type) << ", NumPy's is " << dsl::name(reference->type);
+    ADD_FAILURE() << name << " of " << dsl::name(s.types.back()) << " is " << dsl::name(type) << ", NumPy's is "
+                  << dsl::name(reference->type);
     return;
   }
   ASSERT_EQ(got.size(), reference->values.size()) << name;
   const auto size = static_cast<std::size_t>(dsl::size_of(type));
   const bool of_complex = dsl::kind_of(s.types.back()) == dsl::kind::complex;
   // What is another function of a complex number's parts, or is made of both, is not in the tables itself.
-  const dsl::op measured = !of_complex ? code : code == dsl::op::abs ? dsl::op::hypot : code == dsl::op::arg ? dsl::op::atan2 : code;
-  const accuracy::bound allowed = measured == dsl::op::abs2 && of_complex ? accuracy::bound{1, 1} : accuracy::bound_of(measured, on_gpu);
+  const dsl::op measured = !of_complex            ? code
+                           : code == dsl::op::abs ? dsl::op::hypot
+                           : code == dsl::op::arg ? dsl::op::atan2
+                                                  : code;
+  const accuracy::bound allowed =
+      measured == dsl::op::abs2 && of_complex ? accuracy::bound{1, 1} : accuracy::bound_of(measured, on_gpu);
   const double epsilons = code == dsl::op::polar ? 2 : accuracy::complex_bound_of(code);  // polar: two roundings of each part
   int wrong = 0;
   for (std::size_t i = 0; i < got.size() / size; ++i) {
@@ -137,8 +142,8 @@ void expect_equal(const section& s, dsl::op code, dsl::dtype type, const bytes& 
     if (agrees || ++wrong > 4) continue;
     std::ostringstream call;
     for (std::size_t k = 0; k < s.operands.size(); ++k) call << (k == 0 ? "" : ", ") << printed(s.operands[k], i, s.types[k]);
-    ADD_FAILURE() << name << '(' << call.str() << ") of " << dsl::name(s.types.back()) << " = " << printed(got, i, type) << ", NumPy has "
-                  << printed(reference->values, i, type);
+    ADD_FAILURE() << name << '(' << call.str() << ") of " << dsl::name(s.types.back()) << " = " << printed(got, i, type)
+                  << ", NumPy has " << printed(reference->values, i, type);
   }
 }
 

@@ -46,8 +46,8 @@ const std::vector<section>& all_sections();
 /// The section of operands of these dtypes, none of its functions compared yet. Throws std::runtime_error where there is none.
 section section_of(const std::vector<dsl::dtype>& types);
 
-/// Expects a function's elements, as they lie in memory, to be NumPy's: dtypes, integers, NaNs, infinities and signs of zeros exactly,
-/// other numbers within the function's bound (accuracy/bounds.hpp). Of 16-bit floats the last place alone may differ.
+/// Expects a function's elements, as they lie in memory, to be NumPy's: dtypes, integers, NaNs, infinities and signs of zeros
+/// exactly, other numbers within the function's bound (accuracy/bounds.hpp). Of 16-bit floats the last place alone may differ.
 void expect_equal(const section& s, dsl::op code, dsl::dtype type, const bytes& got, bool on_gpu);
 
 /// Expects that no function of the section has been left out.

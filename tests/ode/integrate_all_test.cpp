@@ -18,7 +18,8 @@ TEST_P(integrate, errors_follow_the_tolerance) {
   for (const double tolerance : {1e-3, 1e-5, 1e-7, 1e-9, 1e-11}) {
     auto F = dsl::full<c64>(c64(0.5, 0.5), n);
     auto N = dsl::full<double>(3.0, n);
-    const auto at = dsl::ode::integrate(phases, dsl::state(F, N), 1, 4, {.relative = tolerance, .absolute = tolerance}, dsl::scalar<double>(0.75), shift);
+    const auto at = dsl::ode::integrate(phases, dsl::state(F, N), 1, 4, {.relative = tolerance, .absolute = tolerance},
+                                        dsl::scalar<double>(0.75), shift);
     ASSERT_EQ(at.outcome(), outcome::reached);
     const auto f = F.copy_to_host();
     double worst = 0;

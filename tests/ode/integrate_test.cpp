@@ -10,7 +10,8 @@ using dsl::ode::outcome;
 
 ON_EVERY_DEVICE(integrate);
 
-constexpr auto oscillator = dsl::ode::with_time([](auto t, auto u, auto v) { return std::tuple{v, 5 * (1 - u * u) * v - u + cos(t)}; });
+constexpr auto oscillator =
+    dsl::ode::with_time([](auto t, auto u, auto v) { return std::tuple{v, 5 * (1 - u * u) * v - u + cos(t)}; });
 constexpr struct scipy_run {
   double t0, t1, relative, absolute;
   std::int64_t steps, rejected;
@@ -22,7 +23,8 @@ constexpr struct scipy_run {
 TEST_P(integrate, takes_the_steps_that_scipy_takes) {
   for (const scipy_run& want : scipy_runs) {
     auto u = dsl::to_device(std::vector<double>{2, 0.5, -1}), v = dsl::to_device(std::vector<double>{0, 1, 0.25});
-    const auto got = dsl::ode::integrate(oscillator, dsl::state(u, v), want.t0, want.t1, {.relative = want.relative, .absolute = want.absolute});
+    const auto got = dsl::ode::integrate(oscillator, dsl::state(u, v), want.t0, want.t1,
+                                         {.relative = want.relative, .absolute = want.absolute});
     EXPECT_EQ(got.outcome(), outcome::reached);
     EXPECT_EQ(got.t.value(), want.t1);
     EXPECT_EQ(got.h.value(), 0);
@@ -37,7 +39,8 @@ TEST_P(integrate, takes_the_steps_that_scipy_takes) {
 }
 
 // y' = rate y before a time and then something else.
-constexpr auto changing = dsl::ode::with_time([](auto t, auto y, auto rate, auto until, auto after) { return where(t < until, rate * y, after); });
+constexpr auto changing =
+    dsl::ode::with_time([](auto t, auto y, auto rate, auto until, auto after) { return where(t < until, rate * y, after); });
 constexpr double always = std::numeric_limits<double>::infinity();
 auto integrate_decay(dsl::array<double>& y, double t0, double t1, const dsl::ode::tolerance& wanted = {}) {
   return dsl::ode::integrate(changing, dsl::state(y), t0, t1, wanted, -1.0, always, 0.0);
@@ -104,23 +107,45 @@ TEST_P(integrate, nothing_to_do) {
 
 TEST_P(integrate, refuses_what_cannot_be) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
-  const struct { double t0, t1; dsl::ode::tolerance wanted; } impossible[] = {
-      {0, nan, {}}, {nan, 1, {}}, {0, inf, {}}, {-inf, 0, {}}, {-1.7e308, 1.7e308, {}},
-      {0, 1, {.relative = -1}}, {0, 1, {.relative = nan}}, {0, 1, {.relative = inf}},
-      {0, 1, {.absolute = -1}}, {0, 1, {.absolute = nan}}, {0, 1, {.absolute = inf}}, {0, 1, {.relative = 0, .absolute = 0}},
-      {0, 1, {.first_step = -1}}, {0, 1, {.first_step = nan}},
-      {0, 1, {.largest_step = -1}}, {0, 1, {.largest_step = 0}}, {0, 1, {.largest_step = nan}}, {0, 1, {.most_steps = -1}}};
+  const struct {
+    double t0, t1;
+    dsl::ode::tolerance wanted;
+  } impossible[] = {{0, nan, {}},
+                    {nan, 1, {}},
+                    {0, inf, {}},
+                    {-inf, 0, {}},
+                    {-1.7e308, 1.7e308, {}},
+                    {0, 1, {.relative = -1}},
+                    {0, 1, {.relative = nan}},
+                    {0, 1, {.relative = inf}},
+                    {0, 1, {.absolute = -1}},
+                    {0, 1, {.absolute = nan}},
+                    {0, 1, {.absolute = inf}},
+                    {0, 1, {.relative = 0, .absolute = 0}},
+                    {0, 1, {.first_step = -1}},
+                    {0, 1, {.first_step = nan}},
+                    {0, 1, {.largest_step = -1}},
+                    {0, 1, {.largest_step = 0}},
+                    {0, 1, {.largest_step = nan}},
+                    {0, 1, {.most_steps = -1}}};
   auto y = dsl::to_device(std::vector<double>{1, 2});
-  for (const auto& [t0, t1, wanted] : impossible) EXPECT_THROW(integrate_decay(y, t0, t1, wanted), dsl::value_error) << t0 << ' ' << t1 << ' ' << wanted.relative;
+  for (const auto& [t0, t1, wanted] : impossible)
+    EXPECT_THROW(integrate_decay(y, t0, t1, wanted), dsl::value_error) << t0 << ' ' << t1 << ' ' << wanted.relative;
   EXPECT_THROW(dsl::ode::integrate(oscillator, dsl::state(y, y), 0, 1), dsl::shape_error);
   EXPECT_EQ(y.copy_to_host(), (std::vector<double>{1, 2}));
 }
 
 // The fields stay what they are at t.
 TEST_P(integrate, takes_no_step_that_leaves_the_time_as_it_is) {
-  const struct { double t0, t1; dsl::ode::tolerance wanted; outcome end; } runs[] = {
-      {0, 1, {.most_steps = 0}, outcome::too_many_steps}, {1, 1, {.most_steps = 0}, outcome::reached},
-      {1e16, 1e16 + 2, {}, outcome::step_too_small}, {1e16, 1e16 + 2, {.first_step = 1}, outcome::step_too_small}, {1, 2, {.largest_step = 1e-20}, outcome::step_too_small}};
+  const struct {
+    double t0, t1;
+    dsl::ode::tolerance wanted;
+    outcome end;
+  } runs[] = {{0, 1, {.most_steps = 0}, outcome::too_many_steps},
+              {1, 1, {.most_steps = 0}, outcome::reached},
+              {1e16, 1e16 + 2, {}, outcome::step_too_small},
+              {1e16, 1e16 + 2, {.first_step = 1}, outcome::step_too_small},
+              {1, 2, {.largest_step = 1e-20}, outcome::step_too_small}};
   for (const auto& [t0, t1, wanted, end] : runs) {
     auto y = dsl::to_device(std::vector<double>{1, 2});
     const auto at = integrate_decay(y, t0, t1, wanted);

@@ -42,7 +42,8 @@ const auto pendulum = dsl::ode::with_time([](auto t, auto x, auto v, auto drive)
 dsl::iterate(2000, dsl::ode::dopri5(pendulum), dsl::state(x, v), drive, h * dsl::step, h);
   // clang-format on
   const auto stepped = x.copy_to_host();
-  x = dsl::to_device(std::vector<double>{0, 0.5}), v = 0;
+  x = dsl::to_device(std::vector<double>{0, 0.5});
+  v = 0;
   // clang-format off
 const auto at = dsl::ode::integrate(pendulum, dsl::state(x, v), 0, 10, {.relative = 1e-9, .absolute = 1e-12}, drive);
 if (at.outcome() != dsl::ode::outcome::reached) std::cerr << "stopped at t = " << at.t.value() << '\n';

@@ -22,12 +22,22 @@ errors after(int steps, const Step& step) {
   std::vector<double> y(n), u(n), v(n), N(n);
   std::vector<c64> F(n);
   const auto first = [](std::size_t i) { return 0.6 + 0.1 * static_cast<double>(i); };
-  for (std::size_t i = 0; i < n; ++i) y[i] = first(i), u[i] = 1 / std::cosh(y[i]), v[i] = std::tanh(y[i]), F[i] = c64(y[i], 1), N[i] = 2 * y[i];
+  for (std::size_t i = 0; i < n; ++i) {
+    y[i] = first(i);
+    u[i] = 1 / std::cosh(y[i]);
+    v[i] = std::tanh(y[i]);
+    F[i] = c64(y[i], 1);
+    N[i] = 2 * y[i];
+  }
   auto dy = dsl::to_device(y), du = dsl::to_device(u), dv = dsl::to_device(v), dN = dsl::to_device(N);
   auto dF = dsl::to_device(F);
   const double h = (end - begin) / steps;
   for (int k = 0; k < steps; ++k) dsl::tie(dy, du, dv, dF, dN) = step(dy, du, dv, dF, dN, begin + k * h, h);
-  y = dy.copy_to_host(), u = du.copy_to_host(), v = dv.copy_to_host(), F = dF.copy_to_host(), N = dN.copy_to_host();
+  y = dy.copy_to_host();
+  u = du.copy_to_host();
+  v = dv.copy_to_host();
+  F = dF.copy_to_host();
+  N = dN.copy_to_host();
   errors most{};
   for (std::size_t i = 0; i < n; ++i) {
     const double r = first(i), took = end - begin;
@@ -67,7 +77,8 @@ TEST_P(steppers, rk4_is_what_one_writes_by_hand) {
   const std::int64_t n = 300;
   dsl::array<c32> F = dsl::full<c32>(c32(1, 0.5f), n), G = dsl::full<c32>(c32(0.25f, 2), n), F2 = F, G2 = G;
   const dsl::scalar<c32> d = c32(0.3f, 0.1f);
-  const dsl::plan got = dsl::plan_of(dsl::tie(F, G), made(F, G, d, 0.01f)), want = dsl::plan_of(dsl::tie(F, G), by_hand(F, G, d, 0.01f));
+  const dsl::plan got = dsl::plan_of(dsl::tie(F, G), made(F, G, d, 0.01f)),
+                  want = dsl::plan_of(dsl::tie(F, G), by_hand(F, G, d, 0.01f));
   EXPECT_EQ(got.per_element.flops, want.per_element.flops);
   EXPECT_EQ(got.per_element.load_bytes + got.per_element.store_bytes, want.per_element.load_bytes + want.per_element.store_bytes);
   EXPECT_EQ(got.block, want.block);
@@ -81,7 +92,8 @@ TEST_P(steppers, rk4_is_what_one_writes_by_hand) {
 
 TEST_P(steppers, feed_back_several_values_that_see_the_other_arguments) {
   const auto decay = [](auto x, auto, auto, auto rate) { return -rate * x; };
-  const auto step = dsl::ode::euler(decay, [](auto x, auto, auto, auto rate) { return std::tuple{dsl::sum(x), rate * dsl::max(x)}; });
+  const auto step =
+      dsl::ode::euler(decay, [](auto x, auto, auto, auto rate) { return std::tuple{dsl::sum(x), rate * dsl::max(x)}; });
   auto x = dsl::to_device(std::vector<double>{1, 2});
   dsl::scalar<double> sum, most;
   dsl::iterate(2, step, dsl::state(x, sum, most), 4.0, 0.125);
@@ -89,7 +101,8 @@ TEST_P(steppers, feed_back_several_values_that_see_the_other_arguments) {
   EXPECT_EQ(std::tuple(sum.value(), most.value()), std::tuple(0.75, 2.0));
 }
 
-// A derivative that is a constant, a real one of a complex field, a narrower one; time as an integer; fields of several precisions.
+// A derivative that is a constant, a real one of a complex field, a narrower one; time as an integer; fields of several
+// precisions.
 TEST_P(steppers, take_derivatives_of_any_narrower_dtype) {
   auto z = dsl::to_device(std::vector<c64>{c64(1, 2)});
   auto x = dsl::to_device(std::vector<float>{1});

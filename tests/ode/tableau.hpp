@@ -21,7 +21,8 @@ std::pair<wide, wide> reference(wide F, wide G, wide d, long double h) {
   std::vector<wide> kF, kG;
   const auto sum = [&](const auto& c, const std::vector<wide>& k) {
     wide s = 0;
-    for (std::size_t j = 0; j < k.size(); ++j) s += k[j] * static_cast<long double>(c[j].numerator) / static_cast<long double>(c[j].denominator);
+    for (std::size_t j = 0; j < k.size(); ++j)
+      s += k[j] * static_cast<long double>(c[j].numerator) / static_cast<long double>(c[j].denominator);
     return h * s;
   };
   for (int s = 0; s < Method.stages; ++s) {
@@ -37,7 +38,10 @@ void expect_reference(const Step& step, H h, double tolerance) {
   using C = std::complex<T>;
   const auto parts = random_floats(4 * 33);
   std::vector<C> F(33), G(33);
-  for (std::size_t i = 0; i < 33; ++i) F[i] = C(parts[4 * i], parts[4 * i + 1]), G[i] = C(parts[4 * i + 2], parts[4 * i + 3]);
+  for (std::size_t i = 0; i < 33; ++i) {
+    F[i] = C(parts[4 * i], parts[4 * i + 1]);
+    G[i] = C(parts[4 * i + 2], parts[4 * i + 3]);
+  }
   auto dF = dsl::to_device(F), dG = dsl::to_device(G);
   const C d(T(0.75), T(-0.5));
   dsl::tie(dF, dG) = step(dF, dG, d, h);

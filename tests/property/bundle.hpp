@@ -35,7 +35,10 @@ constexpr typed typed_of(dsl::weak_dtype t) {
 
 template <class T, int Rank> dsl::view<T, Rank> view_of(const operand& o) {
   dsl::extents<Rank> extents{}, strides{};
-  for (std::size_t d = 0; d != Rank; ++d) extents[d] = o.place.of.extents[d], strides[d] = o.place.strides[d];
+  for (std::size_t d = 0; d != Rank; ++d) {
+    extents[d] = o.place.of.extents[d];
+    strides[d] = o.place.strides[d];
+  }
   return {o.block.owner(), reinterpret_cast<T*>(o.block.data()) + o.place.offset, extents, strides};
 }
 

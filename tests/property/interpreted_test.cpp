@@ -1,5 +1,5 @@
-// Random formulas as data: drawn, traced and run by the interpreter in every form that a back end has, against a reference that shares
-// no code with the library.
+// Random formulas as data: drawn, traced and run by the interpreter in every form that a back end has, against a reference that
+// shares no code with the library.
 #include "../interpreter/language.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ dsl::dtype dsl_type(dtype t) { return static_cast<dsl::dtype>(t); }
 
 dsl::op code_of(operation what) {
   switch (what) {
-// clang-format off
+    // clang-format off
 #define OPERATION(name, ...) case operation::name: return dsl::op::name;
 #include "operations.inc"
     // clang-format on
@@ -109,9 +109,12 @@ class case_of {
       }
       check_types(formula, made);
       formulas_.push_back(&formula);
-      outputs.push_back(made.back()), written_outputs.push_back(trace(written, bundle_, formula).back());
-      for (int i = 0; i < formula.size; ++i)
-        count.used.insert(formula.nodes[i].what), count.dtypes.insert(formula.nodes[i].type.type);
+      outputs.push_back(made.back());
+      written_outputs.push_back(trace(written, bundle_, formula).back());
+      for (int i = 0; i < formula.size; ++i) {
+        count.used.insert(formula.nodes[i].what);
+        count.dtypes.insert(formula.nodes[i].type.type);
+      }
     }
     if (formulas_.empty()) return;
     count.formulas += static_cast<std::int64_t>(formulas_.size());

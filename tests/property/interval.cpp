@@ -12,9 +12,7 @@ namespace {
 
 constexpr real infinity = std::numeric_limits<real>::infinity(), pi = 3.14159265358979323846264338327950288L;
 
-struct format_info {
-  int digits, lowest_exponent, highest_exponent;
-};
+struct format_info { int digits, lowest_exponent, highest_exponent; };
 
 format_info info(dtype format) {
   switch (format) {
@@ -74,7 +72,8 @@ template <class F> interval corners(const interval& a, const interval& b, F f) {
     for (const real y : {b.low, b.high}) {
       const real r = f(x, y);
       if (std::isnan(r)) return interval::anything();
-      low = lower(low, r), high = upper(high, r);
+      low = lower(low, r);
+      high = upper(high, r);
     }
   return interval::of(low, high);
 }
@@ -243,21 +242,14 @@ interval monotone(dtype format, const interval& a, function f, real from, real t
 }
 
 interval cosh(dtype format, const interval& a) {
-  return monotone(
-      format, abs(a), [](real x) { return std::cosh(x); }, 0, infinity);
+  return monotone(format, abs(a), [](real x) { return std::cosh(x); }, 0, infinity);
 }
 
 interval sin(dtype format, const interval& a) {
-  return approximate(format,
-                     wave(
-                         a, [](real x) { return std::sin(x); }, pi / 2),
-                     4);
+  return approximate(format, wave(a, [](real x) { return std::sin(x); }, pi / 2), 4);
 }
 interval cos(dtype format, const interval& a) {
-  return approximate(format,
-                     wave(
-                         a, [](real x) { return std::cos(x); }, 0),
-                     4);
+  return approximate(format, wave(a, [](real x) { return std::cos(x); }, 0), 4);
 }
 
 interval tan(dtype format, const interval& a) {
@@ -366,7 +358,8 @@ void divide_complex(dtype format, const interval (&a)[2], const interval (&b)[2]
   for (int k = 0; k < 2; ++k) {
     if (!a[k].is_range() || !b[k].is_range() || unbounded(a[k]) || unbounded(b[k])) return fail();
     const interval size = abs(b[k]);
-    least = std::hypot(least, size.low), most = std::hypot(most, size.high);
+    least = std::hypot(least, size.low);
+    most = std::hypot(most, size.high);
     numerator = std::hypot(numerator, abs(a[k]).high);
   }
   // Far from where the quotient's parts would overflow on the way.
@@ -397,11 +390,26 @@ void apply_complex(dtype format, complex_function f, const interval (&z)[2], int
   complex value;
   real moves = 0;  // how far the value moves within the radius
   switch (f) {
-    case complex_function::exp: value = std::exp(middle), moves = std::abs(value) * 2 * radius; break;
-    case complex_function::log: value = std::log(middle), moves = 2 * radius / size; break;
-    case complex_function::sqrt: value = std::sqrt(middle), moves = 2 * radius / std::sqrt(size); break;
-    case complex_function::sin: value = std::sin(middle), moves = std::cosh(std::abs(middle.imag()) + radius) * 2 * radius; break;
-    case complex_function::cos: value = std::cos(middle), moves = std::cosh(std::abs(middle.imag()) + radius) * 2 * radius; break;
+    case complex_function::exp:
+      value = std::exp(middle);
+      moves = std::abs(value) * 2 * radius;
+      break;
+    case complex_function::log:
+      value = std::log(middle);
+      moves = 2 * radius / size;
+      break;
+    case complex_function::sqrt:
+      value = std::sqrt(middle);
+      moves = 2 * radius / std::sqrt(size);
+      break;
+    case complex_function::sin:
+      value = std::sin(middle);
+      moves = std::cosh(std::abs(middle.imag()) + radius) * 2 * radius;
+      break;
+    case complex_function::cos:
+      value = std::cos(middle);
+      moves = std::cosh(std::abs(middle.imag()) + radius) * 2 * radius;
+      break;
   }
   if (!(std::abs(value) < std::ldexp(real(1), info(g).highest_exponent))) return;
   const real tiny = std::ldexp(real(1), info(g).lowest_exponent),
@@ -409,8 +417,11 @@ void apply_complex(dtype format, complex_function f, const interval (&z)[2], int
   const real error = moves + 8 * epsilon(g) * scale + tiny;
   // On an axis a part may be zero, and then it is to the bit: of the sign that C99 gives it.
   const bool points = z[0].is_point() && z[1].is_point();
-  const auto around = [&](real part) { return points && part == 0 ? interval::point(part) : interval::of(part - error, part + error); };
-  result[0] = around(value.real()), result[1] = around(value.imag());
+  const auto around = [&](real part) {
+    return points && part == 0 ? interval::point(part) : interval::of(part - error, part + error);
+  };
+  result[0] = around(value.real());
+  result[1] = around(value.imag());
 }
 
 bool is_decided(dtype format, const interval& a) {

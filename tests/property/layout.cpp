@@ -108,8 +108,10 @@ placement draw_placement(random& r, const shape& space, int rank, order o, bool 
     p.strides[d] = still[d] ? 0 : step;
     step *= std::max<std::int64_t>(1, p.of.extents[d]);
     if (any && r.percent(20)) step += r.below(3);
-    if (any && r.percent(25) && p.of.extents[d] > 0)
-      p.offset += (p.of.extents[d] - 1) * p.strides[d], p.strides[d] = -p.strides[d];
+    if (any && r.percent(25) && p.of.extents[d] > 0) {
+      p.offset += (p.of.extents[d] - 1) * p.strides[d];
+      p.strides[d] = -p.strides[d];
+    }
   }
   p.block = step + 8;  // no offset passes 3
   return p;

@@ -16,9 +16,7 @@ std::vector<compiled_bundle>& compiled_bundles() {
 
 namespace {
 
-struct tally {
-  std::int64_t elements = 0, decided = 0, failures = 0;
-};
+struct tally { std::int64_t elements = 0, decided = 0, failures = 0; };
 
 /// An operand's dtype and block, as they are before the run.
 struct memory {
@@ -93,10 +91,14 @@ class trial {
                            std::find(from.strides, from.strides + from.of.rank, 0) == from.strides + from.of.rank;
         if (bundle_.leaves[i].from != source::array || leaves_[i].type != to.type || !whole) continue;
         to = leaves_[i];
-        shared_output_ = o, shared_leaf_ = i;
+        shared_output_ = o;
+        shared_leaf_ = i;
         if (r.percent(50)) {
           const int d = r.below(space_.rank);
-          if (space_.extents[d] > 0) to.place.offset += (space_.extents[d] - 1) * to.place.strides[d], to.place.strides[d] *= -1;
+          if (space_.extents[d] > 0) {
+            to.place.offset += (space_.extents[d] - 1) * to.place.strides[d];
+            to.place.strides[d] *= -1;
+          }
         }
         return;
       }
@@ -125,7 +127,8 @@ class trial {
     std::int64_t index[most_dimensions]{};
     for (std::size_t i = output; i < expected_.size(); i += bundle::trees, advance(space_, index)) {
       const auto at = static_cast<std::size_t>(m.place.at(space_, index)) * bytes;
-      ++count.elements, count.decided += is_decided(expected_[i], precision) ? 1 : 0;
+      ++count.elements;
+      count.decided += is_decided(expected_[i], precision) ? 1 : 0;
       std::copy_n(m.bytes.data() + at, bytes, around.data() + at);
       if (agrees(expected_[i], after.data() + at) || ++count.failures > 20) continue;
       ADD_FAILURE() << describe(output, index) << "\n  gave " << spell(read(m.type, after.data() + at)) << ", expected "
@@ -188,7 +191,10 @@ TEST(formulas, are_many_and_distinct) {
       for (int i = 0; i < formula.size; ++i) text += name(formula.nodes[i].type.type) + spell(formula, b, i) + ' ';
       different.insert(text);
       deepest = std::max(deepest, formula.depth);
-      for (int i = 0; i < formula.size; ++i) used.insert(formula.nodes[i].what), dtypes.insert(formula.nodes[i].type.type);
+      for (int i = 0; i < formula.size; ++i) {
+        used.insert(formula.nodes[i].what);
+        dtypes.insert(formula.nodes[i].type.type);
+      }
     }
   }
   const std::size_t formulas = compiled_bundles().size() * bundle::trees;

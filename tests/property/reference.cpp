@@ -185,7 +185,8 @@ value compare(operation what, const value& a, const value& b) {
   truth is_less, is_equal;
   if (kind_of(a.type) <= kind::integer) {
     const bool both = a.is_known && b.is_known;
-    is_less = both ? known(a.exact() < b.exact()) : truth::open, is_equal = both ? known(a.exact() == b.exact()) : truth::open;
+    is_less = both ? known(a.exact() < b.exact()) : truth::open;
+    is_equal = both ? known(a.exact() == b.exact()) : truth::open;
     switch (what) {
       case operation::equal: return value::of(is_equal);
       case operation::not_equal: return value::of(!is_equal);

@@ -1,5 +1,5 @@
-// Every set of axes of arrays of any shape, as a user names them. That every shape and layout is walked as it should be is seen in
-// dtypes.cpp, without the types of arrays.
+// Every set of axes of arrays of any shape, as a user names them. That every shape and layout is walked as it should be is seen
+// in dtypes.cpp, without the types of arrays.
 #include "axes.hpp"
 
 using reduction::bytes;
@@ -12,7 +12,9 @@ namespace {
 ON_EVERY_DEVICE(reductions);
 
 TEST_P(reductions, axes_of_rank_1) { compare_shapes<std::int32_t, 1, row::sum, row::argmin>({{0}, {1}, {1000}}); }
-TEST_P(reductions, axes_of_rank_2) { compare_shapes<std::int32_t, 2, row::sum, row::argmin>({{0, 3}, {3, 0}, {33, 65}, {2, 5000}, {5000, 2}}); }
+TEST_P(reductions, axes_of_rank_2) {
+  compare_shapes<std::int32_t, 2, row::sum, row::argmin>({{0, 3}, {3, 0}, {33, 65}, {2, 5000}, {5000, 2}});
+}
 TEST_P(reductions, axes_of_rank_3) { compare_shapes<std::int32_t, 3, row::sum>({{2, 3, 4}, {40, 3, 37}, {3, 0, 5}}); }
 TEST_P(reductions, axes_of_rank_4) { compare_shapes<std::int32_t, 4, row::sum>({{5, 7, 11, 13}}); }
 
@@ -24,9 +26,11 @@ TEST_P(reductions, rank_8) {
   const reduction::operand given{dsl::dtype::int32, {sizes.begin(), sizes.end()}, elements};
   reduction::expect_reduced(row::sum, given, {}, reduction::evaluate<row::sum>(x));
   reduction::expect_reduced(row::sum, given, {{1, 4, -1}, false}, reduction::evaluate<row::sum>(x, dsl::axis(1, 4, -1)));
-  reduction::expect_reduced(row::sum, given, {{0, 2, 3, 6}, true}, reduction::evaluate<row::sum>(x, dsl::axis(0, 2, 3, 6), dsl::keep_dims));
+  reduction::expect_reduced(row::sum, given, {{0, 2, 3, 6}, true},
+                            reduction::evaluate<row::sum>(x, dsl::axis(0, 2, 3, 6), dsl::keep_dims));
   reduction::expect_reduced(row::argmin, given, {{4}, false}, reduction::evaluate<row::argmin>(x, dsl::axis(4)));
-  reduction::expect_reduced(row::sum, given, {{0, 1, 2, 3, 4, 5, 6, 7}, false}, reduction::evaluate<row::sum>(x, dsl::axis(0, 1, 2, 3, 4, 5, 6, 7)));
+  reduction::expect_reduced(row::sum, given, {{0, 1, 2, 3, 4, 5, 6, 7}, false},
+                            reduction::evaluate<row::sum>(x, dsl::axis(0, 1, 2, 3, 4, 5, 6, 7)));
 }
 
 // What is reduced may be an expression, and its operands may broadcast: i + 100 j + 10,000 k, of which every sum is known.

@@ -7,7 +7,9 @@
 namespace reduction {
 
 template <int Rank>
-std::int64_t count(const dsl::extents<Rank>& sizes) { return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>()); }
+std::int64_t count(const dsl::extents<Rank>& sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
+}
 
 // Kept and dropped axes take turns, and so do counting axes from the start and from the end.
 template <row R, class T, class X>
@@ -20,7 +22,7 @@ void compare_axis_sets(const operand& given, const X& x) {
       for (int& axis : along) axis -= X::rank;
     const auto call = [&](const auto&... o) { return evaluate<R>(x, o...); };
     const outcome got = keep ? with_options<X::rank, true, takes_several_axes(R)>(along, call)
-                                        : with_options<X::rank, false, takes_several_axes(R)>(along, call);
+                             : with_options<X::rank, false, takes_several_axes(R)>(along, call);
     expect_reduced(R, given, {along, keep}, got);
   }
 }

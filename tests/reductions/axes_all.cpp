@@ -24,15 +24,29 @@ TEST_P(reductions, more_axes_of_rank_1) {
   compare_shapes<float, 1, row::var, row::nanmin>({{1}, {2}, {777}});
 }
 TEST_P(reductions, more_axes_of_rank_2) {
-  compare_shapes<std::int32_t, 2, row::sum, row::max, row::argmin>(
-      {{0, 3}, {3, 0}, {1, 9}, {9, 1}, {33, 65}, {65, 33}, {16, 16}, {2, 5000}, {5000, 2}, {257, 130}, {513, 257}, {8, 600}, {21, 2500}, {17, 513}});
-  compare_shapes<float, 2, row::var, row::nanargmax, row::sum_as_double>({{0, 4}, {1, 1}, {17, 100}, {100, 17}, {3, 3000}, {3000, 3}, {25, 2100}});
+  compare_shapes<std::int32_t, 2, row::sum, row::max, row::argmin>({{0, 3},
+                                                                    {3, 0},
+                                                                    {1, 9},
+                                                                    {9, 1},
+                                                                    {33, 65},
+                                                                    {65, 33},
+                                                                    {16, 16},
+                                                                    {2, 5000},
+                                                                    {5000, 2},
+                                                                    {257, 130},
+                                                                    {513, 257},
+                                                                    {8, 600},
+                                                                    {21, 2500},
+                                                                    {17, 513}});
+  compare_shapes<float, 2, row::var, row::nanargmax, row::sum_as_double>(
+      {{0, 4}, {1, 1}, {17, 100}, {100, 17}, {3, 3000}, {3000, 3}, {25, 2100}});
   compare_shapes<bool, 2, row::any>({{7, 300}, {300, 7}});
   compare_shapes<dsl::half, 2, row::mean>({{5, 600}, {600, 5}, {19, 530}});
   compare_shapes<std::complex<double>, 2, row::prod>({{4, 70}, {70, 4}});
 }
 TEST_P(reductions, more_axes_of_rank_3) {
-  compare_shapes<std::int32_t, 3, row::sum, row::max, row::argmin>({{2, 3, 4}, {5, 33, 34}, {40, 3, 37}, {300, 2, 3}, {2, 600, 3}, {1, 5, 1}, {3, 13, 520}});
+  compare_shapes<std::int32_t, 3, row::sum, row::max, row::argmin>(
+      {{2, 3, 4}, {5, 33, 34}, {40, 3, 37}, {300, 2, 3}, {2, 600, 3}, {1, 5, 1}, {3, 13, 520}});
   compare_shapes<std::int32_t, 3, row::sum, row::max, row::argmin>(random_shapes<3>(10, 20));
   compare_shapes<float, 3, row::std>(random_shapes<3>(10, 20));
 }
@@ -59,8 +73,10 @@ TEST_P(reductions, more_misaligned) {
       reduction::expect_reduced(row::argmax, {dsl::dtype::int8, {n}, rest}, {}, reduction::evaluate<row::argmax>(x));
       if (n % 5 != 0) continue;
       const auto rows = dsl::reshape(x, 5, -1);
-      reduction::expect_reduced(row::min, {dsl::dtype::int8, {5, n / 5}, rest}, {{1}, false}, reduction::evaluate<row::min>(rows, dsl::axis(1)));
-      reduction::expect_reduced(row::min, {dsl::dtype::int8, {5, n / 5}, rest}, {{0}, false}, reduction::evaluate<row::min>(rows, dsl::axis(0)));
+      reduction::expect_reduced(row::min, {dsl::dtype::int8, {5, n / 5}, rest}, {{1}, false},
+                                reduction::evaluate<row::min>(rows, dsl::axis(1)));
+      reduction::expect_reduced(row::min, {dsl::dtype::int8, {5, n / 5}, rest}, {{0}, false},
+                                reduction::evaluate<row::min>(rows, dsl::axis(0)));
     }
 }
 

@@ -1,5 +1,5 @@
-// Reductions of every dtype, a few together; and every reduction of one: along all axes, in any layout, around every boundary that a block,
-// a vector or a chunk has. All of all dtypes are in programs_test.cpp, without kernels.
+// Reductions of every dtype, a few together; and every reduction of one: along all axes, in any layout, around every boundary
+// that a block, a vector or a chunk has. All of all dtypes are in programs_test.cpp, without kernels.
 #include "draw_mostly.hpp"
 #include "kernels.hpp"
 
@@ -11,13 +11,19 @@ using reduction::row;
 namespace {
 
 const std::vector<std::int64_t> sizes_of_vectors{1, 15, 16, 17, 127, 128, 129, 1023, 1024, 1025, 1536, 20'011};
-std::vector<reduction::shape> shapes() { return {{1}, {777}, {33, 65}, {65, 33}, {3, 3000}, {3000, 3}, {17, 513}, {5, 33, 34}, {2, 300, 3}, {5, 4, 11, 3}}; }
+std::vector<reduction::shape> shapes() {
+  return {{1}, {777}, {33, 65}, {65, 33}, {3, 3000}, {3000, 3}, {17, 513}, {5, 33, 34}, {2, 300, 3}, {5, 4, 11, 3}};
+}
 
 // Of one value, and of a value and a position; of four values as well.
 template <dsl::dtype D>
-reduction::compiled_rows three() { return reduction::compiled<D, row::sum, row::max, row::argmin>(); }
+reduction::compiled_rows three() {
+  return reduction::compiled<D, row::sum, row::max, row::argmin>();
+}
 template <dsl::dtype D>
-reduction::compiled_rows four() { return reduction::compiled<D, row::sum, row::max, row::var, row::argmin>(); }
+reduction::compiled_rows four() {
+  return reduction::compiled<D, row::sum, row::max, row::var, row::argmin>();
+}
 
 void compare(const reduction::compiled_rows& few) {
   compare_sizes(few, sizes_of_vectors);
@@ -60,7 +66,25 @@ TEST_P(reductions, shapes) {
   const auto few = four<dsl::dtype::int32>();
   const std::int64_t n = simulated() ? 20'011 : 100'003;
   compare_shapes(few, {{5}, {1000}, {34567}, {3, n}, {20'011, 3}, {1, n}, {20'011, 1}});
-  compare_shapes(few, {{0}, {0, 3}, {3, 0}, {1, 9}, {9, 1}, {16, 16}, {2, 5000}, {5000, 2}, {257, 130}, {513, 257}, {8, 600}, {21, 2500}, {2, 3, 4}, {40, 3, 37}, {300, 2, 3}, {2, 600, 3}, {1, 5, 1}, {3, 13, 520}, {5, 7, 11, 13}});
+  compare_shapes(few, {{0},
+                       {0, 3},
+                       {3, 0},
+                       {1, 9},
+                       {9, 1},
+                       {16, 16},
+                       {2, 5000},
+                       {5000, 2},
+                       {257, 130},
+                       {513, 257},
+                       {8, 600},
+                       {21, 2500},
+                       {2, 3, 4},
+                       {40, 3, 37},
+                       {300, 2, 3},
+                       {2, 600, 3},
+                       {1, 5, 1},
+                       {3, 13, 520},
+                       {5, 7, 11, 13}});
   compare_shapes(few, random_shapes(3, 20, 20));
   compare_shapes(few, random_shapes(4, 5, 9));
   if (!simulated()) compare_sizes(few, {34'567, 1'049'728});
@@ -70,11 +94,15 @@ TEST_P(reductions, shapes) {
 TEST_P(reductions, misaligned) {
   const auto few = four<dsl::dtype::int8>();
   for (const std::int64_t n : {1, 3, 15, 16, 17, 100, 1025, 5000})
-    for (const std::int64_t first : {1, 2, 3, 5}) compare_layout(few, {n}, reduction::in_rows({n}, first)), compare_layout(few, {5, n / 5}, reduction::in_rows({5, n / 5}, first));
+    for (const std::int64_t first : {1, 2, 3, 5}) {
+      compare_layout(few, {n}, reduction::in_rows({n}, first));
+      compare_layout(few, {5, n / 5}, reduction::in_rows({5, n / 5}, first));
+    }
 }
 
 TEST_P(reductions, every_one_of_float32) {
-  const auto of_none_too = reduction::every_row<dsl::dtype::float32, false>(), of_some = reduction::every_row<dsl::dtype::float32, true>();
+  const auto of_none_too = reduction::every_row<dsl::dtype::float32, false>(),
+             of_some = reduction::every_row<dsl::dtype::float32, true>();
   for (const auto& each : {of_none_too, of_some}) {
     compare_sizes(each, sizes_of_vectors);
     compare_shapes(each, shapes());
@@ -90,7 +118,8 @@ reduction::operand vector_of(const std::vector<T>& elements) {
 
 // A NaN anywhere, and only there.
 TEST_P(reductions, nan_anywhere) {
-  const auto of_none_too = reduction::every_row<dsl::dtype::float32, false>(), of_some = reduction::every_row<dsl::dtype::float32, true>();
+  const auto of_none_too = reduction::every_row<dsl::dtype::float32, false>(),
+             of_some = reduction::every_row<dsl::dtype::float32, true>();
   for (const std::size_t n : {1, 16, 17, 1000, 5000})
     for (const std::size_t at : {std::size_t{0}, n / 2, n - 1}) {
       std::vector<float> elements(n, 1);
@@ -112,9 +141,11 @@ void expect_first(const reduction::compiled_rows& kernel, T usual, const std::ve
     const auto got = run(*kernel.kernel, x, reduction::in_rows(x.extents), {});
     for (std::size_t i = 0; i < got.size(); ++i) {
       if (kernel.rows[i] == row::argmax) {
-        ASSERT_EQ(stored::element_at<std::int64_t>(got[i].values, 0), std::max_element(v.begin(), v.end()) - v.begin()) << n << ", draw " << draw;
+        ASSERT_EQ(stored::element_at<std::int64_t>(got[i].values, 0), std::max_element(v.begin(), v.end()) - v.begin())
+            << n << ", draw " << draw;
       } else if (kernel.rows[i] == row::argmin) {
-        ASSERT_EQ(stored::element_at<std::int64_t>(got[i].values, 0), std::min_element(v.begin(), v.end()) - v.begin()) << n << ", draw " << draw;
+        ASSERT_EQ(stored::element_at<std::int64_t>(got[i].values, 0), std::min_element(v.begin(), v.end()) - v.begin())
+            << n << ", draw " << draw;
       }
     }
   }
@@ -140,7 +171,8 @@ TEST_P(reductions, same_every_time) {
     for (const std::vector<int>& along : reduction::axis_sets(static_cast<int>(extents.size()))) {
       const auto once = [&] {
         std::vector<reduction::bytes> all;
-        for (const reduction::outcome& each : run(*kernel.kernel, x, reduction::in_rows(extents), {along})) all.push_back(each.values);
+        for (const reduction::outcome& each : run(*kernel.kernel, x, reduction::in_rows(extents), {along}))
+          all.push_back(each.values);
         return all;
       };
       const auto first = once();

@@ -1,4 +1,5 @@
-// Many reductions of one dtype at once, of as many elements as one likes. A row costs the compilers a third of what it costs alone.
+// Many reductions of one dtype at once, of as many elements as one likes. A row costs the compilers a third of what it costs
+// alone.
 #pragma once
 
 #include "rows.hpp"
@@ -13,7 +14,8 @@ struct formula_of<Rows, std::index_sequence<N...>> {
   template <class X> constexpr auto operator()(X x, X y) const { return std::tuple{written<Rows::all[N]>::of(x, y)...}; }
 };
 
-template <class... Symbol> std::tuple<dsl::scalar<dsl::element_t<Symbol::type.type>>...> scalars_for(dsl::detail::tuple<Symbol...>);
+template <class... Symbol> std::tuple<dsl::scalar<dsl::element_t<Symbol::type.type>>...> scalars_for(
+    dsl::detail::tuple<Symbol...>);
 
 /// The outcomes of Rows::all; y is x backwards.
 template <class Rows, class X, class Y>
@@ -64,15 +66,17 @@ void compare_size(std::int64_t n) {
   }
 }
 
-/// Around every boundary that a block, a vector or a chunk has; and more elements than 32 bits count, where there is memory for two
-/// operands of them and a GPU: elsewhere this takes minutes.
+/// Around every boundary that a block, a vector or a chunk has; and more elements than 32 bits count, where there is memory for
+/// two operands of them and a GPU: elsewhere this takes minutes.
 inline std::vector<std::int64_t> sizes_to_reduce(std::int64_t element_size) {
   std::vector<std::int64_t> all{0, 1, 15, 16, 17, 127, 128, 129, 1023, 1024, 1025, 1536, 34567};
   const dsl::device where = dsl::device::current();
   if (where.kind == dsl::backend::sim) return all;
   all.insert(all.end(), {1'048'576, 1'049'600, 1'049'728});
   const std::int64_t many = (std::int64_t{1} << 31) + 3;
-  if (where.kind == dsl::backend::cuda && static_cast<std::int64_t>(dsl::properties(where).memory) / 5 * 4 > 2 * many * element_size) all.push_back(many);
+  if (where.kind == dsl::backend::cuda &&
+      static_cast<std::int64_t>(dsl::properties(where).memory) / 5 * 4 > 2 * many * element_size)
+    all.push_back(many);
   return all;
 }
 

@@ -9,7 +9,9 @@ namespace reduction {
 
 namespace {
 
-std::int64_t product(const shape& extents) { return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>()); }
+std::int64_t product(const shape& extents) {
+  return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
+}
 
 template <int Rank>
 layout anywhere_of(const shape& extents, std::mt19937& engine) {
@@ -27,14 +29,18 @@ bytes placed(const operand& x, const layout& where) {
   for (std::int64_t i = 0; i < n; ++i) {
     std::int64_t rest = i, at = where.first;
     for (std::size_t d = x.extents.size(); d-- > 0; rest /= x.extents[d]) at += rest % x.extents[d] * where.strides[d];
-    std::memcpy(memory.data() + static_cast<std::size_t>(at) * size, x.elements.data() + static_cast<std::size_t>(i) * size, size);
+    std::memcpy(memory.data() + static_cast<std::size_t>(at) * size, x.elements.data() + static_cast<std::size_t>(i) * size,
+                size);
   }
   return memory;
 }
 
-dsl::detail::operand in_memory(dsl::dtype type, const shape& extents, const layout& where, const dsl::array<std::uint8_t>& memory) {
+dsl::detail::operand in_memory(dsl::dtype type, const shape& extents, const layout& where,
+                               const dsl::array<std::uint8_t>& memory) {
   dsl::detail::operand o;
-  o.kind = dsl::detail::operand_kind::array, o.type = type, o.rank = static_cast<int>(extents.size());
+  o.kind = dsl::detail::operand_kind::array;
+  o.type = type;
+  o.rank = static_cast<int>(extents.size());
   o.memory = memory.view().owner().get();
   o.word[0] = reinterpret_cast<std::uintptr_t>(memory.data()) + static_cast<std::uintptr_t>(where.first * dsl::size_of(type));
   std::copy(extents.begin(), extents.end(), o.extents);
@@ -47,7 +53,10 @@ dsl::detail::operand in_memory(dsl::dtype type, const shape& extents, const layo
 layout in_rows(const shape& extents, std::int64_t first) {
   layout made{first, first + product(extents), shape(extents.size())};
   std::int64_t step = 1;
-  for (std::size_t d = extents.size(); d-- > 0;) made.strides[d] = step, step *= extents[d];
+  for (std::size_t d = extents.size(); d-- > 0;) {
+    made.strides[d] = step;
+    step *= extents[d];
+  }
   return made;
 }
 
@@ -82,7 +91,8 @@ std::vector<outcome> run(const dsl::detail::program_code& kernel, const operand&
     dsl::detail::statement all;
     all.add(kernel, operands.data(), {});
     all.assign();
-    for (int i = 0; i < kernel.outputs(); ++i) got.push_back({false, kernel.pass.view.type(i), extents, targets[static_cast<std::size_t>(i)].copy_to_host()});
+    for (int i = 0; i < kernel.outputs(); ++i)
+      got.push_back({false, kernel.pass.view.type(i), extents, targets[static_cast<std::size_t>(i)].copy_to_host()});
   } catch (const dsl::shape_error&) {
     got.assign(static_cast<std::size_t>(kernel.outputs()), {.shape_error = true, .type = {}, .extents = {}, .values = {}});
   }
@@ -97,7 +107,8 @@ void compare_layout(const compiled_rows& c, const shape& extents, const layout& 
     const std::vector<outcome> got = run(*c.kernel, x, where, {along, keep});
     shape results;
     const auto groups = groups_of(extents, {along, keep}, results);
-    if (!groups.empty() && groups[0].empty() && std::any_of(c.rows.begin(), c.rows.end(), needs_elements)) {  // one that has no value stops all
+    if (!groups.empty() && groups[0].empty() &&
+        std::any_of(c.rows.begin(), c.rows.end(), needs_elements)) {  // one that has no value stops all
       for (const outcome& each : got) EXPECT_TRUE(each.shape_error);
       continue;
     }
@@ -109,7 +120,8 @@ void compare_layout(const compiled_rows& c, const shape& extents, const layout& 
 void compare_shapes(const compiled_rows& c, const std::vector<shape>& shapes) {
   std::mt19937 engine(1);
   for (const shape& extents : shapes)
-    for (const layout& where : {in_rows(extents), in_rows(extents, 1), anywhere(extents, engine)}) compare_layout(c, extents, where);
+    for (const layout& where : {in_rows(extents), in_rows(extents, 1), anywhere(extents, engine)})
+      compare_layout(c, extents, where);
 }
 
 void compare_sizes(const compiled_rows& c, const std::vector<std::int64_t>& sizes) {

@@ -1,5 +1,5 @@
-// Several reductions of one operand as one kernel, without the types of arrays and axes: dtypes, shapes and layouts are data, and what
-// runs a kernel is compiled once. A kernel costs the compilers half of what it costs in a statement.
+// Several reductions of one operand as one kernel, without the types of arrays and axes: dtypes, shapes and layouts are data, and
+// what runs a kernel is compiled once. A kernel costs the compilers half of what it costs in a statement.
 #pragma once
 
 #include "rows.hpp"
@@ -27,7 +27,8 @@ struct rows_of {
     dsl::detail::graph g;
     const dsl::symbol<D> x{&g, g.add(dsl::op::load, D, {0})};
     (g.outputs.push_back(written<R>::of(x, x).id), ...);
-    g.operands = 1, g.scalar_outputs = (1u << sizeof...(R)) - 1;
+    g.operands = 1;
+    g.scalar_outputs = (1u << sizeof...(R)) - 1;
     return g;
   }
   static const dsl::detail::program_code& kernel() {
@@ -50,7 +51,9 @@ compiled_rows compiled() {
 }
 
 template <class Rows, std::size_t... N>
-compiled_rows compiled(std::index_sequence<N...>) { return compiled<Rows::type, Rows::all[N]...>(); }
+compiled_rows compiled(std::index_sequence<N...>) {
+  return compiled<Rows::type, Rows::all[N]...>();
+}
 /// All rows of one operand, those that no elements have a value for or those that need elements.
 template <dsl::dtype D, bool NeedsElements>
 compiled_rows every_row() {

@@ -56,12 +56,14 @@ class program_of_values {
         h = head::make(op::value, h.type(), h.slot());
       }
       floats += h.type() == dtype::float32;
-      d.heads.push_back(h.word), d.payloads.push_back(payload);
+      d.heads.push_back(h.word);
+      d.payloads.push_back(payload);
     }
     for (int i = 0; i < p.output_count; ++i) {
       reference r = p.output(i);
       if (is_short(r.type())) {  // not rounded, as it would be in memory
-        d.heads.push_back(head::make(op::convert, dtype::float32, floats).word), d.payloads.push_back(r.word);
+        d.heads.push_back(head::make(op::convert, dtype::float32, floats).word);
+        d.payloads.push_back(r.word);
         r = reference::make(dtype::float32, floats++);
       }
       d.outputs.push_back(r.word);
@@ -69,7 +71,10 @@ class program_of_values {
     return d;
   }
   program_of_values(const program_view& p, const data& d)
-      : code_({d.heads.data(), d.payloads.data(), static_cast<int>(d.heads.size()), d.outputs.data(), static_cast<int>(d.outputs.size())}), inputs_(d.inputs), outputs_(p.output_count) {}
+      : code_({d.heads.data(), d.payloads.data(), static_cast<int>(d.heads.size()), d.outputs.data(),
+               static_cast<int>(d.outputs.size())}),
+        inputs_(d.inputs),
+        outputs_(p.output_count) {}
 
   interpreter::executable code_;
   std::vector<input> inputs_;
@@ -90,9 +95,11 @@ struct rule {
 
   values reduce(const std::vector<values>& elements, order how) const {
     std::vector<values> x;
-    for (const values& each : elements) x.emplace_back(each.begin() + first, each.begin() + first + static_cast<std::ptrdiff_t>(identity.size()));
+    for (const values& each : elements)
+      x.emplace_back(each.begin() + first, each.begin() + first + static_cast<std::ptrdiff_t>(identity.size()));
     const auto join = [&](const values& a, const values& b) {
-      return combine.run(form_of(how), [&](op, std::uint64_t number) { return number < a.size() ? a[number] : b[number - a.size()]; });
+      return combine.run(form_of(how),
+                         [&](op, std::uint64_t number) { return number < a.size() ? a[number] : b[number - a.size()]; });
     };
     const std::size_t n = x.size();
     values all = identity;
@@ -150,12 +157,14 @@ struct programs::code {
   dtype type;
   bool needs_elements = false;
 
-  explicit code(const image& all) : elements(program_at(all, 0)), results(program_at(all, 1)), type(program_at(all, 1).output(0).type()) {
+  explicit code(const image& all)
+      : elements(program_at(all, 0)), results(program_at(all, 1)), type(program_at(all, 1).output(0).type()) {
     std::size_t word = 0;
     for (std::size_t j = 0; j + 2 < all.programs; ++j) {
       const program_view combine = program_at(all, j + 2);
       rule& r = rules.emplace_back(rule{program_of_values(combine), {}, all.firsts[j]});
-      for (int k = 0; k < combine.output_count; ++k, word += 2) r.identity.push_back({all.identity_words[word], all.identity_words[word + 1]});
+      for (int k = 0; k < combine.output_count; ++k, word += 2)
+        r.identity.push_back({all.identity_words[word], all.identity_words[word + 1]});
       needs_elements = needs_elements || all.needs_elements[j];
     }
   }
@@ -167,7 +176,9 @@ struct programs::code {
         return code == op::index ? literal{i} : value_at(x.elements, places[number == 0 ? i : n - 1 - i], x.type);
       }));
     for (const rule& r : rules) totals.push_back(r.reduce(each, how));
-    return results.run(form_of(how), [&](op code, std::uint64_t place) { return code == op::count ? literal{n} : totals[place & 0xffff][place >> 16]; })[0];
+    return results.run(form_of(how), [&](op code, std::uint64_t place) {
+      return code == op::count ? literal{n} : totals[place & 0xffff][place >> 16];
+    })[0];
   }
 };
 

@@ -1,5 +1,5 @@
-// A reduction's programs, made when the test runs, and what they make of elements that are reduced in some order: the compilers make
-// kernels of the same programs.
+// A reduction's programs, made when the test runs, and what they make of elements that are reduced in some order: the compilers
+// make kernels of the same programs.
 #pragma once
 
 #include "reference.hpp"

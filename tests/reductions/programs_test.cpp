@@ -1,4 +1,5 @@
-// Every reduction of every dtype as its programs say: against NumPy's values, and of as many elements as there are ways to combine them.
+// Every reduction of every dtype as its programs say: against NumPy's values, and of as many elements as there are ways to
+// combine them.
 #include "programs.hpp"
 #include "rows.hpp"
 
@@ -13,7 +14,8 @@ reduction::programs programs_of() {
   const auto operand = [&g](std::uint64_t number) { return dsl::symbol<D>{&g, g.add(dsl::op::load, D, {number})}; };
   const auto x = operand(0);
   g.outputs.push_back((reduction::takes_axes(R) ? reduction::written<R>::of(x, x) : reduction::written<R>::of(x, operand(1))).id);
-  g.operands = 2, g.scalar_outputs = 1;
+  g.operands = 2;
+  g.scalar_outputs = 1;
   return reduction::programs(g);
 }
 
@@ -32,8 +34,9 @@ std::vector<traced_row> traced_rows() {
 }
 std::vector<traced_row> (*const traced_rows_of[])() = {
 #define DSL_TRACED(type) &traced_rows<dsl::dtype::type>
-    DSL_TRACED(boolean), DSL_TRACED(int8), DSL_TRACED(int16), DSL_TRACED(int32), DSL_TRACED(int64), DSL_TRACED(uint8), DSL_TRACED(uint16), DSL_TRACED(uint32), DSL_TRACED(uint64),
-    DSL_TRACED(float16), DSL_TRACED(bfloat16), DSL_TRACED(float32), DSL_TRACED(float64), DSL_TRACED(complex64), DSL_TRACED(complex128),
+    DSL_TRACED(boolean),  DSL_TRACED(int8),    DSL_TRACED(int16),   DSL_TRACED(int32),     DSL_TRACED(int64),
+    DSL_TRACED(uint8),    DSL_TRACED(uint16),  DSL_TRACED(uint32),  DSL_TRACED(uint64),    DSL_TRACED(float16),
+    DSL_TRACED(bfloat16), DSL_TRACED(float32), DSL_TRACED(float64), DSL_TRACED(complex64), DSL_TRACED(complex128),
 };
 
 struct programs_of_reductions : testing::TestWithParam<int> {
@@ -50,7 +53,8 @@ TEST_P(programs_of_reductions, numpy) {
     for (const traced_row& each : rows)
       for (const reduction::section& s : sections) {
         const reduction::operand x{type(), {s.extents.begin(), s.extents.end()}, s.values};
-        for (const std::vector<int>& along : reduction::stored_axes(s, each.of)) reduction::expect_stored(s, each.of, {along}, each.programs.of(x, {along}, how));
+        for (const std::vector<int>& along : reduction::stored_axes(s, each.of))
+          reduction::expect_stored(s, each.of, {along}, each.programs.of(x, {along}, how));
       }
   std::vector<row> compared;
   for (const traced_row& each : rows)
@@ -66,7 +70,8 @@ TEST_P(programs_of_reductions, sizes) {
       const reduction::pattern once{type(), n, x.elements, {}};
       for (const traced_row& each : rows)
         if (reduction::is_operand_of(each.of, kind))
-          for (const reduction::order how : reduction::all_orders) reduction::expect_reduced(each.of, once, each.programs.of(x, {}, how));
+          for (const reduction::order how : reduction::all_orders)
+            reduction::expect_reduced(each.of, once, each.programs.of(x, {}, how));
     }
 }
 

@@ -19,7 +19,10 @@ namespace {
 /// Holds every value of every dtype.
 using number = std::complex<long double>;
 /// Equal elements: how many, and where the first of them is.
-struct term { number value; std::int64_t count, first; };
+struct term {
+  number value;
+  std::int64_t count, first;
+};
 using terms = std::vector<term>;
 
 struct bounded {
@@ -30,11 +33,13 @@ struct bounded {
 
 number number_at(const bytes& from, std::size_t i, dsl::dtype type) {
   switch (dsl::kind_of(type)) {
-    case dsl::kind::complex: return {real_value(from, 2 * i, dsl::real_of(type)), real_value(from, 2 * i + 1, dsl::real_of(type))};
+    case dsl::kind::complex:
+      return {real_value(from, 2 * i, dsl::real_of(type)), real_value(from, 2 * i + 1, dsl::real_of(type))};
     case dsl::kind::real: return real_value(from, i, type);
     default: {
       const std::int64_t value = whole_value(from, i, type);
-      return dsl::info(type).is_signed ? static_cast<long double>(value) : static_cast<long double>(static_cast<std::uint64_t>(value));
+      return dsl::info(type).is_signed ? static_cast<long double>(value)
+                                       : static_cast<long double>(static_cast<std::uint64_t>(value));
     }
   }
 }
@@ -84,8 +89,8 @@ std::int64_t size_of(const terms& x) {
   return std::accumulate(x.begin(), x.end(), std::int64_t{0}, [](std::int64_t n, const term& t) { return n + t.count; });
 }
 
-// Of n elements no more are added one after another, by any device: a host's chunk has 64 for each of its lanes, a GPU's threads are
-// 2^15 or more, and then come as many levels as a tree has.
+// Of n elements no more are added one after another, by any device: a host's chunk has 64 for each of its lanes, a GPU's threads
+// are 2^15 or more, and then come as many levels as a tree has.
 long double roundings(const terms& x) {
   const auto count = static_cast<long double>(size_of(x));
   return std::min(count, 64 + count / (1 << 15) + std::log2(count + 1));
@@ -99,7 +104,9 @@ template <class Of> auto sum_over(const terms& x, const Of& of) {
   return sum;
 }
 long double sum_of_sizes(const terms& x) { return sum_over(x, magnitude); }
-long double sum_of_squares(const terms& x) { return sum_over(x, [](const number& z) { return std::norm(z); }); }
+long double sum_of_squares(const terms& x) {
+  return sum_over(x, [](const number& z) { return std::norm(z); });
+}
 
 bool is_whole(const number& z) { return z.real() == std::rint(z.real()) && z.imag() == std::rint(z.imag()); }
 // Whole numbers are added exactly as long as the accumulator holds them.
@@ -141,7 +148,8 @@ bounded variance(const terms& x, long double u, int ddof, bool root) {
   const number middle = total(x, u).value / n;
   const long double squares = sum_over(x, [&](const number& z) { return std::norm(z - middle); });
   const long double s = std::sqrt(squares), error = (roundings(x) + 4) * u * std::sqrt(sum_of_squares(x));
-  return root ? bounded{s / std::sqrt(left), error / std::sqrt(left)} : bounded{squares / left, ((s + error) * (s + error) - squares) / left};
+  return root ? bounded{s / std::sqrt(left), error / std::sqrt(left)}
+              : bounded{squares / left, ((s + error) * (s + error) - squares) / left};
 }
 bounded norm(const terms& x, long double u, int order) {
   long double value = order == 1 ? sum_of_sizes(x) : std::sqrt(sum_of_squares(x));
@@ -194,12 +202,16 @@ number product_in_integers(const terms& x, dsl::dtype type) {
 bounded reduced(row r, const terms& x, dsl::dtype type) {
   const long double u = accumulators_unit(type);
   terms numbers;
-  if (ignores_nan(r)) std::copy_if(x.begin(), x.end(), std::back_inserter(numbers), [](const term& t) { return !is_nan(t.value); });
+  if (ignores_nan(r))
+    std::copy_if(x.begin(), x.end(), std::back_inserter(numbers), [](const term& t) { return !is_nan(t.value); });
   const auto is_nonzero = [](const term& t) { return t.value != number{}; };
   switch (r) {
-    case row::nansum: case row::sum: case row::sum_as_double:
+    case row::nansum:
+    case row::sum:
+    case row::sum_as_double:
       return is_integer(type) ? bounded{sum_in_integers(x, type), 0} : total(r == row::nansum ? numbers : x, u);
-    case row::nanprod: case row::prod:
+    case row::nanprod:
+    case row::prod:
       return is_integer(type) ? bounded{product_in_integers(x, type), 0} : product(r == row::nanprod ? numbers : x, u);
     case row::mean: return mean(x, u);
     case row::nanmean: return mean(numbers, u);
@@ -223,13 +235,15 @@ bounded reduced(row r, const terms& x, dsl::dtype type) {
     case row::nanmax: return {extreme_number(numbers, true), 0};
     case row::ptp: {
       const number difference = extreme_number(x, true) - extreme_number(x, false);
-      return is_integer(type) ? bounded{wrapped(bits_of(difference), type), 0} : bounded{difference, unit(type) * std::abs(difference)};
+      return is_integer(type) ? bounded{wrapped(bits_of(difference), type), 0}
+                              : bounded{difference, unit(type) * std::abs(difference)};
     }
     case row::argmin: return {position(x, false), 0};
     case row::argmax: return {position(x, true), 0};
     case row::nanargmin: return {position(numbers, false), 0};
     case row::nanargmax: return {position(numbers, true), 0};
-    case row::dot: case row::vdot: {
+    case row::dot:
+    case row::vdot: {
       if (is_integer(type)) return {sum_in_integers(x, type), 0};
       const bounded sum = total(x, u);
       return {sum.value, 2 * sum.allowed};
@@ -237,12 +251,17 @@ bounded reduced(row r, const terms& x, dsl::dtype type) {
   }
   return {nan, 0};
 }
-/// Whether the zeros that come out have the sign that they have in any order: in sums one of either sign wins over all of the other, and of
-/// elements that are all -0 it is 0 here; in products of real numbers signs multiply.
+/// Whether the zeros that come out have the sign that they have in any order: in sums one of either sign wins over all of the
+/// other, and of elements that are all -0 it is 0 here; in products of real numbers signs multiply.
 bool signs_zeros(row r, dsl::dtype type) {
   switch (r) {
-    case row::sum: case row::sum_as_double: case row::nansum: case row::mean: case row::nanmean: return true;
-    case row::prod: case row::nanprod: return dsl::kind_of(type) == dsl::kind::real;
+    case row::sum:
+    case row::sum_as_double:
+    case row::nansum:
+    case row::mean:
+    case row::nanmean: return true;
+    case row::prod:
+    case row::nanprod: return dsl::kind_of(type) == dsl::kind::real;
     default: return false;
   }
 }
@@ -250,8 +269,10 @@ bool signs_zeros(row r, dsl::dtype type) {
 bounded result(row r, const terms& x, dsl::dtype type) {
   bounded b = reduced(r, x, type);
   b.signs_zeros = signs_zeros(r, type);
-  if (is_half(type) || b.allowed > 0) b.allowed += std::max(unit(type) * std::abs(b.value), type == dsl::dtype::float16 ? 0x1p-25L : 0);
-  if (type == dsl::dtype::float16 && std::abs(b.value) >= 65520) b.value = std::copysign(std::numeric_limits<long double>::infinity(), b.value.real());
+  if (is_half(type) || b.allowed > 0)
+    b.allowed += std::max(unit(type) * std::abs(b.value), type == dsl::dtype::float16 ? 0x1p-25L : 0);
+  if (type == dsl::dtype::float16 && std::abs(b.value) >= 65520)
+    b.value = std::copysign(std::numeric_limits<long double>::infinity(), b.value.real());
   return b;
 }
 
@@ -260,18 +281,22 @@ std::vector<terms> terms_of(const operand& x, const axes& a, shape& extents) {
   for (const std::vector<std::size_t>& places : groups_of(x.extents, a, extents)) {
     terms& group = all.emplace_back();
     group.reserve(places.size());
-    for (const std::size_t at : places) group.push_back({number_at(x.elements, at, x.type), 1, static_cast<std::int64_t>(group.size())});
+    for (const std::size_t at : places)
+      group.push_back({number_at(x.elements, at, x.type), 1, static_cast<std::int64_t>(group.size())});
   }
   return all;
 }
 
-bool differs_in_sign(long double got, long double want) { return got == 0 && want == 0 && std::signbit(got) != std::signbit(want); }
+bool differs_in_sign(long double got, long double want) {
+  return got == 0 && want == 0 && std::signbit(got) != std::signbit(want);
+}
 
 // A complex number with a NaN is a NaN: NumPy's division by a count spreads it over both parts.
 bool agrees(const number& got, const bounded& wanted) {
   const auto& [want, allowed, signs] = wanted;
   if (is_nan(want)) return is_nan(got);
-  if (signs && allowed == 0 && (differs_in_sign(got.real(), want.real()) || differs_in_sign(got.imag(), want.imag()))) return false;
+  if (signs && allowed == 0 && (differs_in_sign(got.real(), want.real()) || differs_in_sign(got.imag(), want.imag())))
+    return false;
   return got == want || (is_finite(got) && is_finite(want) && std::abs(got - want) <= allowed);
 }
 
@@ -282,8 +307,8 @@ void expect_values(const std::string& call, const outcome& got, const std::vecto
   int wrong = 0;
   for (std::size_t i = 0; i < want.size(); ++i)
     if (!agrees(number_at(got.values, i, got.type), want[i]) && ++wrong <= 4)
-      ADD_FAILURE() << call << ": element " << i << " is " << printed(got.values, i, got.type) << ", not " << want[i].value << " (within "
-                    << want[i].allowed << ')';
+      ADD_FAILURE() << call << ": element " << i << " is " << printed(got.values, i, got.type) << ", not " << want[i].value
+                    << " (within " << want[i].allowed << ')';
 }
 
 std::string spelled(row r, dsl::dtype type, const shape& extents, const axes& a) {
@@ -350,7 +375,10 @@ std::vector<std::vector<std::size_t>> groups_of(const shape& of, const axes& a, 
   std::vector<std::int64_t> steps(rank);  // of the result, where it has the axis
   for (std::size_t d = rank; d-- > 0;) {
     n *= of[d];
-    if (!gone[d]) steps[d] = count, count *= of[d];
+    if (!gone[d]) {
+      steps[d] = count;
+      count *= of[d];
+    }
   }
   for (std::size_t d = 0; d < rank; ++d)
     if (!gone[d]) extents.push_back(of[d]);
@@ -358,7 +386,10 @@ std::vector<std::vector<std::size_t>> groups_of(const shape& of, const axes& a, 
   std::vector<std::vector<std::size_t>> groups(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < n; ++i) {
     std::int64_t rest = i, to = 0;
-    for (std::size_t d = count == 1 ? 0 : rank; d-- > 0;) to += rest % of[d] * steps[d], rest /= of[d];
+    for (std::size_t d = count == 1 ? 0 : rank; d-- > 0;) {
+      to += rest % of[d] * steps[d];
+      rest /= of[d];
+    }
     groups[static_cast<std::size_t>(to)].push_back(static_cast<std::size_t>(i));
   }
   return groups;
@@ -375,8 +406,12 @@ std::vector<std::vector<int>> axis_sets(int rank) {
 namespace {
 
 using random_bits = std::mt19937_64;
-random_bits engine_for(dsl::dtype type, std::int64_t n) { return random_bits(static_cast<std::uint64_t>(n) * 16 + static_cast<std::uint64_t>(type)); }
-std::int64_t pick(random_bits& engine, std::int64_t count) { return static_cast<std::int64_t>(engine() % static_cast<std::uint64_t>(count)); }
+random_bits engine_for(dsl::dtype type, std::int64_t n) {
+  return random_bits(static_cast<std::uint64_t>(n) * 16 + static_cast<std::uint64_t>(type));
+}
+std::int64_t pick(random_bits& engine, std::int64_t count) {
+  return static_cast<std::int64_t>(engine() % static_cast<std::uint64_t>(count));
+}
 std::int64_t middle_of(dsl::dtype type) { return dsl::info(type).is_signed ? 0 : 10; }
 
 /// What most elements of an operand are.
@@ -392,11 +427,18 @@ std::vector<number> ordinary(operand_kind kind, dsl::dtype type, std::int64_t n,
         }
         [[fallthrough]];
       case operand_kind::whole:
-        z = is_bool ? number(static_cast<long double>(pick(engine, 2))) : number(static_cast<long double>(middle_of(type)) + small(), is_complex ? small() : 0);
+        z = is_bool ? number(static_cast<long double>(pick(engine, 2)))
+                    : number(static_cast<long double>(middle_of(type)) + small(), is_complex ? small() : 0);
         break;
       case operand_kind::near_one: {
         const auto power = static_cast<int>(pick(engine, 4));
-        z = is_complex ? number(power == 0 ? 1 : power == 1 ? -1 : 0, power == 2 ? 1 : power == 3 ? -1 : 0) : number(dsl::info(type).is_signed && power == 0 ? -1 : 1);
+        z = is_complex ? number(power == 0   ? 1
+                                : power == 1 ? -1
+                                             : 0,
+                                power == 2   ? 1
+                                : power == 3 ? -1
+                                             : 0)
+                       : number(dsl::info(type).is_signed && power == 0 ? -1 : 1);
         if (is_integer(type) && !is_bool) z *= static_cast<long double>(1 + 2 * pick(engine, 3));
         break;
       }
@@ -412,11 +454,13 @@ std::vector<number> rare(operand_kind kind, dsl::dtype type, random_bits& engine
   const auto middle = static_cast<long double>(middle_of(type));
   std::vector<number> x;
   switch (kind) {
-    case operand_kind::whole: case operand_kind::with_nan:
+    case operand_kind::whole:
+    case operand_kind::with_nan:
       if (type != dsl::dtype::boolean) x = {middle - 9, middle + 9, middle - 9, middle + 9};
       break;
     case operand_kind::near_one:
-      for (int k = 0; k < 8 && !is_integer(type); ++k) x.push_back(1 + static_cast<long double>(pick(engine, 2049) - 1024) * 0x1p-20L);
+      for (int k = 0; k < 8 && !is_integer(type); ++k)
+        x.push_back(1 + static_cast<long double>(pick(engine, 2049) - 1024) * 0x1p-20L);
       break;
     case operand_kind::few: x = {1}; break;
     case operand_kind::most: x = {0}; break;
@@ -432,7 +476,8 @@ bytes in_memory(const std::vector<number>& x, dsl::dtype type) {
 std::int64_t period_of(const pattern& p) { return static_cast<std::int64_t>(p.period.size()) / dsl::size_of(p.type); }
 number element(const pattern& p, std::int64_t i) {
   const auto other = p.others.find(i);
-  return other != p.others.end() ? number_at(other->second, 0, p.type) : number_at(p.period, static_cast<std::size_t>(i % period_of(p)), p.type);
+  return other != p.others.end() ? number_at(other->second, 0, p.type)
+                                 : number_at(p.period, static_cast<std::size_t>(i % period_of(p)), p.type);
 }
 /// What `of` gives for every place, where it has the pattern's period but for some places.
 template <class Of> terms terms_of(const pattern& p, const std::set<std::int64_t>& apart, const Of& of) {
@@ -463,7 +508,10 @@ pattern draw_pattern(operand_kind kind, dsl::dtype type, std::int64_t n) {
   pattern p{type, n, in_memory(ordinary(kind, type, std::min<std::int64_t>(n, 251), engine), type), {}};
   std::int64_t at = n - 1;
   for (const number& z : rare(kind, type, engine))
-    if (n > 0) p.others[at] = in_memory({z}, type), at = pick(engine, n);
+    if (n > 0) {
+      p.others[at] = in_memory({z}, type);
+      at = pick(engine, n);
+    }
   return p;
 }
 
@@ -482,7 +530,8 @@ bytes elements_of(const pattern& p) {
   bytes all;
   while (all.size() < static_cast<std::size_t>(p.n) * size) all.insert(all.end(), p.period.begin(), p.period.end());
   all.resize(static_cast<std::size_t>(p.n) * size);
-  for (const auto& [at, value] : p.others) std::copy(value.begin(), value.end(), all.begin() + at * static_cast<std::int64_t>(size));
+  for (const auto& [at, value] : p.others)
+    std::copy(value.begin(), value.end(), all.begin() + at * static_cast<std::int64_t>(size));
   return all;
 }
 
@@ -555,7 +604,9 @@ void expect_stored(const section& s, row r, const axes& a, const outcome& got) {
   groups_of(given, a, extents);
   EXPECT_EQ(got.extents, extents) << call;
   std::vector<bounded> values;
-  for (std::size_t i = 0; i < want->allowed.size(); ++i) values.push_back({number_at(want->values.values, i, got.type), want->allowed[i], signs_zeros(r, got.type) && r != row::prod && r != row::nanprod});
+  for (std::size_t i = 0; i < want->allowed.size(); ++i)
+    values.push_back({number_at(want->values.values, i, got.type), want->allowed[i],
+                      signs_zeros(r, got.type) && r != row::prod && r != row::nanprod});
   expect_values(call, got, values);
 }
 

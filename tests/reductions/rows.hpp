@@ -17,7 +17,8 @@ constexpr dsl::dtype dtype_of() {
   else return dsl::dtype_v<typename X::value_type>;
 }
 /// The dtype of the row sum_as_double.
-template <class X> using wide_t = std::conditional_t<dsl::kind_of(dtype_of<X>()) == dsl::kind::complex, std::complex<double>, double>;
+template <class X> using wide_t =
+    std::conditional_t<dsl::kind_of(dtype_of<X>()) == dsl::kind::complex, std::complex<double>, double>;
 
 /// written<row::sum>::of(x, y, options...) is dsl::sum(x, options...); y is x backwards.
 template <row R> struct written;
@@ -31,7 +32,8 @@ template <row R> struct written;
 #include "rows.inc"
 #undef ROW
 
-/// What a row is compared for. Zeros and ones with an exception are something for all of them, where many factors may be beyond the dtype.
+/// What a row is compared for. Zeros and ones with an exception are something for all of them, where many factors may be beyond
+/// the dtype.
 constexpr bool is_operand_of(row r, operand_kind kind) {
   if (kind == operand_kind::few || kind == operand_kind::most) return true;
   switch (r) {
@@ -68,9 +70,14 @@ constexpr int level_of(dsl::dtype type) {
   const int most = 2;
 #endif
   switch (type) {
-    case int32: case float32: return 3;
+    case int32:
+    case float32: return 3;
     case complex64: return most == 2 ? 3 : most;
-    case uint8: case int16: case uint16: case uint32: case bfloat16: return most - 1;
+    case uint8:
+    case int16:
+    case uint16:
+    case uint32:
+    case bfloat16: return most - 1;
     default: return most;
   }
 }
@@ -81,11 +88,14 @@ constexpr bool has_two_axes(dsl::dtype type) {
   return type == dsl::dtype::int32 || type == dsl::dtype::float32 || type == dsl::dtype::complex64;
 }
 
-/// All rows for one formula: those that no elements have a value for, or those that need elements; of one operand, or of any number.
+/// All rows for one formula: those that no elements have a value for, or those that need elements; of one operand, or of any
+/// number.
 template <dsl::dtype D, bool NeedsElements, bool OfOne = false>
 struct rows_in_one_pass {
   static constexpr dsl::dtype type = D;
-  static constexpr bool contain(row r) { return needs_elements(r) == NeedsElements && is_defined(r, D) && (takes_axes(r) || !OfOne); }
+  static constexpr bool contain(row r) {
+    return needs_elements(r) == NeedsElements && is_defined(r, D) && (takes_axes(r) || !OfOne);
+  }
   static constexpr auto all = [] {
     std::array<row, static_cast<std::size_t>(std::count_if(std::begin(all_rows), std::end(all_rows), contain))> rows{};
     std::copy_if(std::begin(all_rows), std::end(all_rows), rows.begin(), contain);
@@ -95,7 +105,8 @@ struct rows_in_one_pass {
 };
 
 template <class T, int R> outcome outcome_of(const dsl::array<T, R>& result) {
-  return {false, dsl::dtype_v<T>, shape(result.extents().begin(), result.extents().end()), stored::bytes_of(result.copy_to_host())};
+  return {false, dsl::dtype_v<T>, shape(result.extents().begin(), result.extents().end()),
+          stored::bytes_of(result.copy_to_host())};
 }
 template <class T> outcome outcome_of(const dsl::scalar<T>& result) {
   return {false, dsl::dtype_v<T>, {}, stored::bytes_of(std::vector<T>{result.value()})};

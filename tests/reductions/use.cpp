@@ -10,7 +10,8 @@ struct greatest_common_divisor {
   DSL_FN std::int64_t operator()(std::int64_t a, std::int64_t b) const {
     while (b != 0) {
       const std::int64_t rest = a % b;
-      a = b, b = rest;
+      a = b;
+      b = rest;
     }
     return a;
   }
@@ -29,15 +30,18 @@ TEST_P(reduction_use, init_is_applied_once) {
     const dsl::scalar<std::int64_t> s = dsl::reduce(plus, 10)(a);
     ASSERT_EQ(s.value(), n * (n + 1) / 2 + 10) << n;
   }
-  for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{3, 4}, {2, 5000}, {5000, 2}, {0, 3}, {3, 0}, {100, 130}}) {
+  for (const auto& [rows, columns] :
+       {std::pair<std::int64_t, std::int64_t>{3, 4}, {2, 5000}, {5000, 2}, {0, 3}, {3, 0}, {100, 130}}) {
     const auto m = counting(rows, columns, 1);
     const dsl::array<std::int64_t> down = dsl::reduce(plus, 10)(m, dsl::axis(0));
     const dsl::array<std::int64_t, 2> across = dsl::reduce(plus, 10)(m, dsl::axis(1), dsl::keep_dims);
     const auto got_down = down.copy_to_host(), got_across = across.copy_to_host();
     ASSERT_EQ(got_down.size(), static_cast<std::size_t>(columns));
     ASSERT_EQ(got_across.size(), static_cast<std::size_t>(rows));
-    for (std::int64_t j = 0; j < columns; ++j) ASSERT_EQ(got_down[static_cast<std::size_t>(j)], 10 + rows * (j + 1) + columns * (rows * (rows - 1) / 2));
-    for (std::int64_t i = 0; i < rows; ++i) ASSERT_EQ(got_across[static_cast<std::size_t>(i)], 10 + columns * (columns + 1) / 2 + i * columns * columns);
+    for (std::int64_t j = 0; j < columns; ++j)
+      ASSERT_EQ(got_down[static_cast<std::size_t>(j)], 10 + rows * (j + 1) + columns * (rows * (rows - 1) / 2));
+    for (std::int64_t i = 0; i < rows; ++i)
+      ASSERT_EQ(got_across[static_cast<std::size_t>(i)], 10 + columns * (columns + 1) / 2 + i * columns * columns);
   }
 }
 
@@ -47,7 +51,11 @@ TEST_P(reduction_use, operators) {
     for (std::int64_t& x : host) x = (x * 7919) % 10'007;
     const auto a = dsl::to_device(host);
     std::int64_t bits = 0, most = 0, divisor = 0;
-    for (const std::int64_t x : host) bits ^= x, most = std::max(most, x), divisor = std::gcd(divisor, 12 * x);
+    for (const std::int64_t x : host) {
+      bits ^= x;
+      most = std::max(most, x);
+      divisor = std::gcd(divisor, 12 * x);
+    }
     EXPECT_EQ(dsl::reduce(exclusive_or, 0)(a).value(), bits) << n;
     EXPECT_EQ(dsl::reduce(larger, 100'000)(a).value(), 100'000) << n;
     EXPECT_EQ(dsl::reduce(greatest_common_divisor{}, 0)(12 * a).value(), divisor) << n;
@@ -100,7 +108,9 @@ TEST_P(reduction_use, into_what_is_reduced) {
     last_row = dsl::max(m, dsl::axis(0));
     m(0, 0) = dsl::sum(m);
     std::vector<std::int64_t> want = counting(rows * columns);
-    const auto at = [&, columns = columns](std::int64_t i, std::int64_t j) -> std::int64_t& { return want[static_cast<std::size_t>(i * columns + j)]; };
+    const auto at = [&, columns = columns](std::int64_t i, std::int64_t j) -> std::int64_t& {
+      return want[static_cast<std::size_t>(i * columns + j)];
+    };
     for (std::int64_t i = 0; i < rows; ++i) {
       std::int64_t sum = 0;
       for (std::int64_t j = 0; j < columns; ++j) sum += at(i, j);

@@ -54,7 +54,8 @@ TEST_P(reduction_use, several_at_once) {
 }
 
 TEST_P(reduction_use, beside_arrays) {
-  const auto f = dsl::vectorize([](auto x, auto y) { return std::tuple{x * y, dsl::sum(x * y), dsl::max(x), dsl::mean(y), dsl::any(x > 998)}; });
+  const auto f = dsl::vectorize(
+      [](auto x, auto y) { return std::tuple{x * y, dsl::sum(x * y), dsl::max(x), dsl::mean(y), dsl::any(x > 998)}; });
   const auto a = dsl::to_device(counting(1000, 0)), b = dsl::to_device(counting(1000, 1));
   dsl::array<std::int64_t> products;
   dsl::scalar<std::int64_t> sum, largest;
@@ -73,7 +74,10 @@ TEST_P(reduction_use, softmax_and_reductions_of_reductions) {
   const auto host = random_floats(3000);
   const auto x = dsl::to_device(host);
   double squares = 0, largest = -9, exps = 0;
-  for (const float v : host) squares += double(v) * v, largest = std::max(largest, double(v));
+  for (const float v : host) {
+    squares += double(v) * v;
+    largest = std::max(largest, double(v));
+  }
   for (const float v : host) exps += std::exp(v - largest);
 
   const auto softmax = dsl::array<float>(exp(x - dsl::max(x)) / dsl::sum(exp(x - dsl::max(x)))).copy_to_host();
@@ -147,8 +151,8 @@ TEST_P(reduction_use, nan_anywhere) {
       const auto x = dsl::to_device(host);
       dsl::scalar<float> most, sum, sum_of_others;
       dsl::scalar<std::int64_t> least_at, most_of_others_at, count;
-      dsl::tie(most, sum, least_at, sum_of_others, most_of_others_at, count) =
-          std::tuple{dsl::max(x), dsl::sum(x), dsl::argmin(x), dsl::nansum(x), dsl::nanargmax(x), dsl::count_nonzero(dsl::isnan(x))};
+      dsl::tie(most, sum, least_at, sum_of_others, most_of_others_at, count) = std::tuple{
+          dsl::max(x), dsl::sum(x), dsl::argmin(x), dsl::nansum(x), dsl::nanargmax(x), dsl::count_nonzero(dsl::isnan(x))};
       EXPECT_TRUE(std::isnan(most.value())) << n << ", " << at;
       EXPECT_TRUE(std::isnan(sum.value())) << n << ", " << at;
       EXPECT_EQ(least_at.value(), at) << n;

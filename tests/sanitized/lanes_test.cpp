@@ -1,5 +1,5 @@
-// Compiled with the undefined behaviour sanitizer: no lane is read before it is written, whatever was in its place, and none that is no
-// bool is taken for one.
+// Compiled with the undefined behaviour sanitizer: no lane is read before it is written, whatever was in its place, and none that
+// is no bool is taken for one.
 #include "../on_device.hpp"
 
 namespace {
@@ -26,7 +26,9 @@ TEST_P(lanes, of_rows_of_every_length) {
     EXPECT_EQ(dsl::any(x > 5).value(), n > 6);
     fill_stack();
     EXPECT_EQ(largest(x).value(), static_cast<float>(n - 1));
-    const auto same = [](const auto& got, const std::vector<bool>& want) { return std::equal(got.begin(), got.end(), want.begin(), want.end()); };
+    const auto same = [](const auto& got, const std::vector<bool>& want) {
+      return std::equal(got.begin(), got.end(), want.begin(), want.end());
+    };
     EXPECT_TRUE(same(eval(dsl::any(m > 5, dsl::axis(1))), exceed)) << n;
     EXPECT_TRUE(same(eval(dsl::any(every_second > 5, dsl::axis(1))), exceed)) << n;
     EXPECT_TRUE(same(eval(dsl::all(m >= 0, dsl::axis(1))), all)) << n;

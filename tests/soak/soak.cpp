@@ -1,5 +1,6 @@
-// Threads that share one device, each with a stream of its own or with the default one, and arrays that go from one to another: every
-// result is checked. `soak [seconds] [threads]`; DSL_DEVICE says where. All values are whole numbers, so nothing may differ.
+// Threads that share one device, each with a stream of its own or with the default one, and arrays that go from one to another:
+// every result is checked. `soak [seconds] [threads]`; DSL_DEVICE says where. All values are whole numbers, so nothing may
+// differ.
 #include <dsl/dsl.hpp>
 #include <dsl/scan.hpp>
 
@@ -87,8 +88,13 @@ class worker {
     std::optional<parcel> p = box.take();
     if (!p) p = parcel{dsl::array<integer>(3 + 2 * dsl::arange<integer>(size())), 3, 2};
     const integer add = below(100);
-    p->elements += add, p->first += add;
-    if (below(2) == 0) p->elements = -p->elements, p->first = -p->first, p->step = -p->step;
+    p->elements += add;
+    p->first += add;
+    if (below(2) == 0) {
+      p->elements = -p->elements;
+      p->first = -p->first;
+      p->step = -p->step;
+    }
     if (below(4) == 0) check(*p);
     if (const auto before = box.put(std::move(*p))) check(*before);
   }
@@ -132,7 +138,10 @@ class worker {
     integer now = offset;
     for (integer k = 0; k < steps; ++k) {
       integer sum = 0;
-      for (integer& each : y) each = (each * 5 + now + k) & 1023, sum += each;
+      for (integer& each : y) {
+        each = (each * 5 + now + k) & 1023;
+        sum += each;
+      }
       now = sum;
       want(got[static_cast<std::size_t>(k)] == now, "a loop's history", n);
     }
@@ -176,11 +185,17 @@ int main(int argc, char** argv) {
         worker w(t, boxes, table);
         for (integer k = 0; elapsed() < length;) {
           if (t % 4 == 3) {
-            w.round(), ++k, ++rounds;  // on the default stream
+            w.round();
+            ++k;
+            ++rounds;  // on the default stream
           } else {
             const dsl::stream mine;
             const dsl::stream_guard on(mine);
-            for (int i = 0; i < 50 && elapsed() < length; ++i) w.round(), ++k, ++rounds;
+            for (int i = 0; i < 50 && elapsed() < length; ++i) {
+              w.round();
+              ++k;
+              ++rounds;
+            }
           }
         }
       } catch (const std::exception& e) {

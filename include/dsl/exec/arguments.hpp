@@ -5,13 +5,13 @@
 
 namespace dsl::detail {
 
-/// An operand in a kernel's parameters. array: address and how it is reached (`reach`); neighbour: address and a `neighbour_word`;
-/// address: address and an element's bytes; index: first position; value: bits; device_scalar: address; result: address and a second one
-/// to write to, or 0.
+/// An operand in a kernel's parameters. array: address and how it is reached (`reach`); neighbour: address and a
+/// `neighbour_word`; address: address and an element's bytes; index: first position; value: bits; device_scalar: address; result:
+/// address and a second one to write to, or 0.
 struct argument { std::uint64_t word, descriptor; };
 
-/// An array's `argument::descriptor`: element by element, in whole aligned vectors, or, from `in_tile` on, in the block's shared memory at
-/// an offset of descriptor - in_tile.
+/// An array's `argument::descriptor`: element by element, in whole aligned vectors, or, from `in_tile` on, in the block's shared
+/// memory at an offset of descriptor - in_tile.
 enum reach : std::uint64_t { by_elements, in_vectors, in_tile };
 
 /// A neighbour's `argument::descriptor`.
@@ -19,7 +19,8 @@ struct neighbour_word {
   std::uint64_t word;
   static constexpr int no_dimension = 0xff;
   static constexpr neighbour_word make(reach how, boundary beyond, int dimension, std::int64_t distance) {
-    return {how | static_cast<std::uint64_t>(beyond) << 4 | static_cast<std::uint64_t>(dimension) << 8 | static_cast<std::uint64_t>(distance) << 16};
+    return {how | static_cast<std::uint64_t>(beyond) << 4 | static_cast<std::uint64_t>(dimension) << 8 |
+            static_cast<std::uint64_t>(distance) << 16};
   }
   DSL_DETAIL_FN std::uint64_t how() const { return word & 0xf; }
   DSL_DETAIL_FN boundary beyond() const { return static_cast<boundary>(word >> 4 & 0xf); }
@@ -27,8 +28,9 @@ struct neighbour_word {
   DSL_DETAIL_FN std::int64_t distance() const { return static_cast<std::int64_t>(word) >> 16; }
 };
 
-/// What threads share out when they reduce: which dimension of a tile is kept. rows: each row of threads makes one of the results, along
-/// the innermost dimension; columns: each column does, one for each of its lanes; none: all threads make one result.
+/// What threads share out when they reduce: which dimension of a tile is kept. rows: each row of threads makes one of the
+/// results, along the innermost dimension; columns: each column does, one for each of its lanes; none: all threads make one
+/// result.
 enum class kept_along : std::int32_t { none, rows, columns };
 
 /// Threads that share one result: 2^log2_threads of them, 2^log2_distance apart. The number of threads in a block is a power of
@@ -52,16 +54,16 @@ struct sharing {
 /// which has one block a group and no tiles.
 enum class reduction_steps : std::int32_t { whole, by_last_block, to_partials, of_partials };
 
-/// How a kernel reduces. Its blocks work in groups of `splits`; a group makes the results of one tile's kept elements, and its blocks
-/// take its tiles in turn.
+/// How a kernel reduces. Its blocks work in groups of `splits`; a group makes the results of one tile's kept elements, and its
+/// blocks take its tiles in turn.
 struct reduction_schedule {
-  std::int64_t count;          // elements of each result
+  std::int64_t count;                     // elements of each result
   std::int32_t splits, results_a_thread;  // results_a_thread: for which a thread has sums
   sharing threads;
   kept_along kept;
-  void* partials;              // the groups' partial results, or null
-  unsigned* tickets;           // by_last_block: for each group, how many blocks have left theirs
-  const bool* stop;            // of a loop: whether it has ended; or null
+  void* partials;                  // the groups' partial results, or null
+  unsigned* tickets;               // by_last_block: for each group, how many blocks have left theirs
+  const bool* stop;                // of a loop: whether it has ended; or null
   std::int32_t partial_count = 0;  // partial results of each group
   reduction_steps steps = reduction_steps::whole;
 };
@@ -73,8 +75,8 @@ struct argument_header {
   reduction_schedule reduction;
 };
 
-/// Division of numbers below 2^31 by a multiplication: with s = ceil(log2 d) and m = ceil(2^(31 + s) / d), n / d = n m / 2^(31 + s)
-/// (Granlund and Montgomery, Division by invariant integers using multiplication, 1994).
+/// Division of numbers below 2^31 by a multiplication: with s = ceil(log2 d) and m = ceil(2^(31 + s) / d), n / d = n m / 2^(31 +
+/// s) (Granlund and Montgomery, Division by invariant integers using multiplication, 1994).
 struct divisor {
   std::uint32_t by, multiplier, shift;
   static divisor of(std::int64_t d) {
@@ -83,16 +85,18 @@ struct divisor {
     const std::uint64_t power = std::uint64_t{1} << (31 + s), by = static_cast<std::uint64_t>(d);
     return {static_cast<std::uint32_t>(d), static_cast<std::uint32_t>((power + by - 1) / by), 31 + s};
   }
-  DSL_DETAIL_FN std::uint32_t divide(std::uint32_t n) const { return static_cast<std::uint32_t>(static_cast<std::uint64_t>(n) * multiplier >> shift); }
+  DSL_DETAIL_FN std::uint32_t divide(std::uint32_t n) const {
+    return static_cast<std::uint32_t>(static_cast<std::uint64_t>(n) * multiplier >> shift);
+  }
 };
 
 /// How tiles cover a strided index space: along its innermost dimension (0), its second (1) and the others.
 struct tiling {
   std::int64_t extents[2];
-  std::int32_t log2_columns, rows, outer_rank;         // threads a row, rows of threads, dimensions beyond the second
-  std::int32_t shared_bytes, width, height;            // in shared memory; a tile, in elements
-  std::int32_t along_rows;                             // where the kernel reduces: its threads go along the rows of a tile, not down
-  std::uint32_t kept;                                  // where the kernel reduces: a bit for each dimension that is kept
+  std::int32_t log2_columns, rows, outer_rank;  // threads a row, rows of threads, dimensions beyond the second
+  std::int32_t shared_bytes, width, height;     // in shared memory; a tile, in elements
+  std::int32_t along_rows;                      // where the kernel reduces: its threads go along the rows of a tile, not down
+  std::uint32_t kept;                           // where the kernel reduces: a bit for each dimension that is kept
   divisor across, down, in_column, outer[max_rank - 2];
 };
 

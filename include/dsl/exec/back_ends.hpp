@@ -1,8 +1,8 @@
 // Which back ends a file is compiled for, and how what several files compiled comes together in one program.
 //
-// DSL_BACK_ENDS names them before the first header, or on the command line: -DDSL_BACK_ENDS=cuda, -DDSL_BACK_ENDS='host|sim'. By default
-// they are all that the compiler can: host and sim, and with nvcc cuda. A formula runs on every back end that one of the program's files
-// compiled it for, and throws device_error on the others.
+// DSL_BACK_ENDS names them before the first header, or on the command line: -DDSL_BACK_ENDS=cuda, -DDSL_BACK_ENDS='host|sim'. By
+// default they are all that the compiler can: host and sim, and with nvcc cuda. A formula runs on every back end that one of the
+// program's files compiled it for, and throws device_error on the others.
 #pragma once
 
 #include <dsl/ir/config.hpp>
@@ -31,8 +31,8 @@ template <void (*Add)()> bool add_once() {
   return done;
 }
 
-/// Calls Add before `main`. Of an inline function that two files compiled for different back ends the linker keeps one: what the other
-/// one adds is in the program by this alone.
+/// Calls Add before `main`. Of an inline function that two files compiled for different back ends the linker keeps one: what the
+/// other one adds is in the program by this alone.
 template <void (*Add)()> inline const bool added_at_start = add_once<Add>();
 
 /// Has what this file compiles added to the program, at the latest now: another file's initializers may run before this one's.

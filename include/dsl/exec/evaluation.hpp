@@ -6,8 +6,8 @@
 
 namespace dsl::detail {
 
-/// An index space when it is reduced: along which axes, and the rank of the result. Where `same_elements` names a function (dot), it is of
-/// two operands with as many elements, whose leaves begin at `first` and `second` and end at `end`.
+/// An index space when it is reduced: along which axes, and the rank of the result. Where `same_elements` names a function (dot),
+/// it is of two operands with as many elements, whose leaves begin at `first` and `second` and end at `end`.
 struct reduced_space {
   reduction_axes axes;
   int rank = 0;
@@ -18,14 +18,14 @@ struct reduced_space {
 void check_shapes(const reduced_space* spaces, int count, const operand* leaves);
 
 /// The passes of a statement, bound to its operands: those that one program evaluates over different index spaces run one after
-/// another, each with the outputs that are its own, and those on the same operands are one. Values of reductions get memory for as long
-/// as this lives. All is laid out and checked before the first pass is queued.
+/// another, each with the outputs that are its own, and those on the same operands are one. Values of reductions get memory for
+/// as long as this lives. All is laid out and checked before the first pass is queued.
 class evaluation {
  public:
-  /// `codes`: for each pass. `leaves` of all expressions, one after another, which are `expressions`; `spaces` from number 1 on. All
-  /// are kept by address. Throws shape_error, device_error and memory_error.
-  evaluation(const schedule_view& plan, const program_code* const* codes, const operand* leaves, const reduced_space* spaces, const operand_range* expressions, int expression_count,
-             int targets);
+  /// `codes`: for each pass. `leaves` of all expressions, one after another, which are `expressions`; `spaces` from number 1 on.
+  /// All are kept by address. Throws shape_error, device_error and memory_error.
+  evaluation(const schedule_view& plan, const program_code* const* codes, const operand* leaves, const reduced_space* spaces,
+             const operand_range* expressions, int expression_count, int targets);
   ~evaluation();
   evaluation(const evaluation&) = delete;
 

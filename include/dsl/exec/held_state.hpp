@@ -9,13 +9,18 @@ namespace dsl::detail {
 /// A group of lanes of each array among a loop's variables, as it is in memory.
 template <int I, class T, int Lanes> struct array_lanes { pack<T, Lanes> group; };
 template <class Pass, int Lanes, class Numbers> struct state_lanes;
-template <int I, class Pass> using state_element = memory_t<Pass::elements::output(target_word{Pass::target_words[I]}.output()).type()>;
+template <int I, class Pass> using state_element =
+    memory_t<Pass::elements::output(target_word{Pass::target_words[I]}.output()).type()>;
 template <int I, class Pass, int Lanes, bool Reduced> struct variable_lanes {};
-template <int I, class Pass, int Lanes> struct variable_lanes<I, Pass, Lanes, false> : array_lanes<I, state_element<I, Pass>, Lanes> {};
+template <int I, class Pass, int Lanes> struct variable_lanes<I, Pass, Lanes, false>
+    : array_lanes<I, state_element<I, Pass>, Lanes> {};
 template <class Pass, int Lanes, std::size_t... I>
-struct state_lanes<Pass, Lanes, std::index_sequence<I...>> : variable_lanes<static_cast<int>(I), Pass, Lanes, Pass::is_result(static_cast<int>(I))>... {};
+struct state_lanes<Pass, Lanes, std::index_sequence<I...>>
+    : variable_lanes<static_cast<int>(I), Pass, Lanes, Pass::is_result(static_cast<int>(I))>... {};
 template <int I, class T, int Lanes> DSL_DETAIL_FN pack<T, Lanes>& lanes_of(array_lanes<I, T, Lanes>& h) { return h.group; }
-template <int I, class T, int Lanes> DSL_DETAIL_FN const pack<T, Lanes>& lanes_of(const array_lanes<I, T, Lanes>& h) { return h.group; }
+template <int I, class T, int Lanes> DSL_DETAIL_FN const pack<T, Lanes>& lanes_of(const array_lanes<I, T, Lanes>& h) {
+  return h.group;
+}
 
 /// Hides how a value was computed from nvcc, which would otherwise compute it again in every row: a quarter more instructions.
 template <class Word> DSL_DETAIL_FN void keep_in_register([[maybe_unused]] Word& value) {
@@ -43,10 +48,10 @@ struct held_state : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targ
   /// A thread's share of the state.
   struct thread_state {
     row_lanes held[in_registers];
-    int count[in_registers];   // lanes of each that exist
-    std::int64_t first, row;   // element of its first row; from one row to the next
-    std::int64_t first_held;   // element of its first group in registers
-    int next_buffer;           // of those that streamed rows go through
+    int count[in_registers];  // lanes of each that exist
+    std::int64_t first, row;  // element of its first row; from one row to the next
+    std::int64_t first_held;  // element of its first group in registers
+    int next_buffer;          // of those that streamed rows go through
   };
 
   /// Reads the state, and begins to copy the first of the rows that are streamed.
@@ -54,7 +59,10 @@ struct held_state : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targ
     const step_schedule& s = args.loop;
     const int thread = team.thread(), threads = team.threads();
     const loop_rows mine = loop_rows::of(s, team.block(), team.blocks(), thread, threads, lanes);
-    t.first = mine.first, t.row = mine.row, t.first_held = mine.first_held, t.next_buffer = 0;
+    t.first = mine.first;
+    t.row = mine.row;
+    t.first_held = mine.first_held;
+    t.next_buffer = 0;
     DSL_DETAIL_UNROLL
     for (int r = 0; r < in_registers; ++r) {
       group g = held_group(t, r);
@@ -118,8 +126,12 @@ struct held_state : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targ
   }
 
   // Between memory and registers.
-  template <int I, class T> DSL_DETAIL_KERNEL_FN T* element(const group& g) const { return reinterpret_cast<T*>(args.operand[I].word) + g.first; }
-  template <int I> DSL_DETAIL_KERNEL_FN bool in_whole_vectors(const group& g) const { return g.count == lanes && args.operand[I].descriptor == in_vectors; }
+  template <int I, class T> DSL_DETAIL_KERNEL_FN T* element(const group& g) const {
+    return reinterpret_cast<T*>(args.operand[I].word) + g.first;
+  }
+  template <int I> DSL_DETAIL_KERNEL_FN bool in_whole_vectors(const group& g) const {
+    return g.count == lanes && args.operand[I].descriptor == in_vectors;
+  }
   DSL_DETAIL_KERNEL_FN void load(const group& g, row_lanes& h) const {
     for_arrays([&]<int I, class T>() {
       const T* const from = element<I, const T>(g);
@@ -149,12 +161,15 @@ struct held_state : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targ
   DSL_DETAIL_KERNEL_FN void begin_copy(const thread_state& t, int row, int buffer) const {
     const group g = row_of(t, args.loop.in_shared + row);
     for_arrays([&]<int I, class T>() {
-      memory.copy_async(in_shared<I, T>(args.loop.in_shared + buffer), reinterpret_cast<const pack<T, lanes>*>(element<I, const T>(g)), is_l2_resident(row));
+      memory.copy_async(in_shared<I, T>(args.loop.in_shared + buffer),
+                        reinterpret_cast<const pack<T, lanes>*>(element<I, const T>(g)), is_l2_resident(row));
     });
     memory.commit_copies();
   }
   DSL_DETAIL_KERNEL_FN void stream_out(const group& g, int row, const row_lanes& h) const {
-    for_arrays([&]<int I, class T>() { memory.store_streaming(reinterpret_cast<pack<T, lanes>*>(element<I, T>(g)), lanes_of<I>(h), is_l2_resident(row)); });
+    for_arrays([&]<int I, class T>() {
+      memory.store_streaming(reinterpret_cast<pack<T, lanes>*>(element<I, T>(g)), lanes_of<I>(h), is_l2_resident(row));
+    });
   }
 
   // Rows in shared memory, where each array has its groups side by side; behind those that stay are the buffers of those that are

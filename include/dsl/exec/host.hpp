@@ -6,28 +6,32 @@
 
 namespace dsl::detail {
 
-/// Evaluates `rows` times `padded` consecutive elements, the rows `stride` elements apart. in[k] is operand k (elements or positions; a
-/// scalar's single value), out[i] is where target i's elements go, and sums[s] are the lanes of reduced value s: each element is added
-/// into the lane of its place in the row.
-using block_function = void (*)(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums);
+/// Evaluates `rows` times `padded` consecutive elements, the rows `stride` elements apart. in[k] is operand k (elements or
+/// positions; a scalar's single value), out[i] is where target i's elements go, and sums[s] are the lanes of reduced value s:
+/// each element is added into the lane of its place in the row.
+using block_function = void (*)(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out,
+                                void* const* sums);
 
-/// Reduces the `length` consecutive elements of each of `rows` rows, `stride` elements apart, into lane `lane` and those after it. in[k] is
-/// as for a block_function, but of positions the first alone. Reads what `strips::reduce` reads.
-using strip_function = void (*)(int lane, int rows, std::int64_t length, std::int64_t stride, const void* const* in, void* const* sums);
+/// Reduces the `length` consecutive elements of each of `rows` rows, `stride` elements apart, into lane `lane` and those after
+/// it. in[k] is as for a block_function, but of positions the first alone. Reads what `strips::reduce` reads.
+using strip_function = void (*)(int lane, int rows, std::int64_t length, std::int64_t stride, const void* const* in,
+                                void* const* sums);
 
-/// A pass's loop as data: for each instruction set, and what becomes of the lanes. Reduced values are numbered through all reductions.
+/// A pass's loop as data: for each instruction set, and what becomes of the lanes. Reduced values are numbered through all
+/// reductions.
 struct host_code {
   block_function block[3];  // the compiler's default; x86-64-v3 (AVX2, FMA); x86-64-v4 (AVX-512)
   strip_function strip[3];  // null where the pass has arrays beside its reductions
   void (*clear)(void* const* sums, int count);
-  /// Combines lanes owner_step * i + result_lane_step * j, of j < lanes_a_result, into the first of them, by halves, for i < owners.
+  /// Combines lanes owner_step * i + result_lane_step * j, of j < lanes_a_result, into the first of them, by halves, for i <
+  /// owners.
   void (*collapse)(void* const* sums, int owners, int owner_step, int lanes_a_result, int result_lane_step);
   /// Combines other lanes into as many, place by place.
   void (*add)(void* const* sums, const void* const* others, int count);
-  /// Computes the results of `owners` lanes, `lane_step` apart from `lane` on, each of `count` elements, and stores them at to[i] and
-  /// `to_step[i]` elements further each; the first one again at again[i] unless that is null.
-  void (*finish)(const void* const* sums, int lane, int lane_step, int owners, std::int64_t count, const void* const* in, void* const* to,
-                 const std::int64_t* to_step, void* const* again);
+  /// Computes the results of `owners` lanes, `lane_step` apart from `lane` on, each of `count` elements, and stores them at to[i]
+  /// and `to_step[i]` elements further each; the first one again at again[i] unless that is null.
+  void (*finish)(const void* const* sums, int lane, int lane_step, int owners, std::int64_t count, const void* const* in,
+                 void* const* to, const std::int64_t* to_step, void* const* again);
 };
 
 template <class Pass>
@@ -54,17 +58,25 @@ class host_loop {
   template <class Reduction, int J, std::size_t... K>
   DSL_DETAIL_FN static accumulator_of<Reduction> load(const void* const* sums, int lane, std::index_sequence<K...>) {
     accumulator_of<Reduction> s;
-    ((nth<static_cast<int>(K)>(s) = static_cast<const std::remove_reference_t<decltype(nth<static_cast<int>(K)>(s))>*>(sums[first_value<J> + static_cast<int>(K)])[lane]), ...);
+    ((nth<static_cast<int>(K)>(s) = static_cast<const std::remove_reference_t<decltype(nth<static_cast<int>(K)>(s))>*>(
+          sums[first_value<J> + static_cast<int>(K)])[lane]),
+     ...);
     return s;
   }
   template <class Reduction, int J, std::size_t... K>
   DSL_DETAIL_FN static void store(const accumulator_of<Reduction>& s, void* const* sums, int lane, std::index_sequence<K...>) {
-    ((static_cast<std::remove_cvref_t<decltype(nth<static_cast<int>(K)>(s))>*>(sums[first_value<J> + static_cast<int>(K)])[lane] = nth<static_cast<int>(K)>(s)), ...);
+    ((static_cast<std::remove_cvref_t<decltype(nth<static_cast<int>(K)>(s))>*>(sums[first_value<J> + static_cast<int>(K)])[lane] =
+          nth<static_cast<int>(K)>(s)),
+     ...);
   }
   template <class Reduction, int J>
-  DSL_DETAIL_FN static accumulator_of<Reduction> load(const void* const* sums, int lane) { return load<Reduction, J>(sums, lane, values_of_reduction<Reduction>{}); }
+  DSL_DETAIL_FN static accumulator_of<Reduction> load(const void* const* sums, int lane) {
+    return load<Reduction, J>(sums, lane, values_of_reduction<Reduction>{});
+  }
   template <class Reduction, int J>
-  DSL_DETAIL_FN static void store(const accumulator_of<Reduction>& s, void* const* sums, int lane) { store<Reduction, J>(s, sums, lane, values_of_reduction<Reduction>{}); }
+  DSL_DETAIL_FN static void store(const accumulator_of<Reduction>& s, void* const* sums, int lane) {
+    store<Reduction, J>(s, sums, lane, values_of_reduction<Reduction>{});
+  }
 
   // A char could lie anywhere, among the operands' addresses too: where one is stored as such, GCC does not vectorise the loop.
   enum class byte : unsigned char {};
@@ -75,14 +87,18 @@ class host_loop {
       using T = memory_t<program::output(t.output()).type()>;
       const auto value = static_cast<T>(nth<t.output()>(r));
       T& to = static_cast<T*>(out[I])[at];
-      // Part by part: where a struct is copied whole from a variable whose address `reduce_element` takes, GCC does not vectorise the loop.
-      if constexpr (is_complex<T>) to.re = value.re, to.im = value.im;
-      else if constexpr (math::wraps<T> && sizeof(T) == 1) reinterpret_cast<byte&>(to) = static_cast<byte>(value);
+      // Part by part: where a struct is copied whole from a variable whose address `reduce_element` takes, GCC does not vectorise
+      // the loop.
+      if constexpr (is_complex<T>) {
+        to.re = value.re;
+        to.im = value.im;
+      } else if constexpr (math::wraps<T> && sizeof(T) == 1) reinterpret_cast<byte&>(to) = static_cast<byte>(value);
       else to = value;
     }
   }
   template <std::size_t... I>
-  DSL_DETAIL_FN static void write_all(const typename eval::results& r, void* const* out, std::int64_t at, std::index_sequence<I...>) {
+  DSL_DETAIL_FN static void write_all(const typename eval::results& r, void* const* out, std::int64_t at,
+                                      std::index_sequence<I...>) {
     (write<static_cast<int>(I)>(r, out, at), ...);
   }
 
@@ -92,11 +108,15 @@ class host_loop {
     void* const* sums;
     int lane;
     template <class Reduction, int J>
-    DSL_DETAIL_FN void operator()() const { store<Reduction, J>(combine<Reduction>(load<Reduction, J>(sums, lane), accumulator_of_element<Reduction>(element, values_of_reduction<Reduction>{})), sums, lane); }
+    DSL_DETAIL_FN void operator()() const {
+      store<Reduction, J>(combine<Reduction>(load<Reduction, J>(sums, lane),
+                                             accumulator_of_element<Reduction>(element, values_of_reduction<Reduction>{})),
+                          sums, lane);
+    }
   };
 
-  // Rows that are reduced while a strip of their lanes is in registers: as many as a processor fetches ahead of at a time. Short ones that
-  // lie side by side it reads better one after another.
+  // Rows that are reduced while a strip of their lanes is in registers: as many as a processor fetches ahead of at a time. Short
+  // ones that lie side by side it reads better one after another.
   static constexpr int rows_together = 8, short_row = 512;
   using strip = typename strips<Pass>::strip;
   struct load_strip {
@@ -137,7 +157,8 @@ class host_loop {
       }
   }
 
-  DSL_DETAIL_FN static void run(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) {
+  DSL_DETAIL_FN static void run(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out,
+                                void* const* sums) {
     padded &= ~63;  // tells the compiler that no loop needs a remainder
     if constexpr (has_strips && !strips<Pass>::seeks_positions) {
       run_rows(padded, rows, stride, in, sums);
@@ -162,28 +183,43 @@ class host_loop {
     void* const* sums;
     int lane;
     template <class Reduction, int J>
-    DSL_DETAIL_FN void operator()() const { store<Reduction, J>(combine<Reduction>(load<Reduction, J>(sums, lane), nth_accumulator<J>(from)), sums, lane); }
+    DSL_DETAIL_FN void operator()() const {
+      store<Reduction, J>(combine<Reduction>(load<Reduction, J>(sums, lane), nth_accumulator<J>(from)), sums, lane);
+    }
   };
-  DSL_DETAIL_FN static void run_strips(int lane, int rows, std::int64_t length, std::int64_t stride, const void* const* in, void* const* sums) {
+  DSL_DETAIL_FN static void run_strips(int lane, int rows, std::int64_t length, std::int64_t stride, const void* const* in,
+                                       void* const* sums) {
     for (int r = 0; r < rows; ++r) reductions::visit(join_lane{strips<Pass>::reduce(in, r * stride, length), sums, lane + r});
   }
 
   DSL_DETAIL_TARGET("sse2")
-  static void v2(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) { run(padded, rows, stride, in, out, sums); }
+  static void v2(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) {
+    run(padded, rows, stride, in, out, sums);
+  }
 #if DSL_DETAIL_X86_LEVELS
   DSL_DETAIL_TARGET("arch=x86-64-v3")
-  static void v3(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) { run(padded, rows, stride, in, out, sums); }
+  static void v3(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) {
+    run(padded, rows, stride, in, out, sums);
+  }
   DSL_DETAIL_TARGET("arch=x86-64-v4,prefer-vector-width=512")
-  static void v4(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) { run(padded, rows, stride, in, out, sums); }
+  static void v4(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) {
+    run(padded, rows, stride, in, out, sums);
+  }
 #endif
 
   DSL_DETAIL_TARGET("sse2")
-  static void strips_v2(int lane, int rows, std::int64_t length, std::int64_t stride, const void* const* in, void* const* sums) { run_strips(lane, rows, length, stride, in, sums); }
+  static void strips_v2(int lane, int rows, std::int64_t length, std::int64_t stride, const void* const* in, void* const* sums) {
+    run_strips(lane, rows, length, stride, in, sums);
+  }
 #if DSL_DETAIL_X86_LEVELS
   DSL_DETAIL_TARGET("arch=x86-64-v3")
-  static void strips_v3(int lane, int rows, std::int64_t length, std::int64_t stride, const void* const* in, void* const* sums) { run_strips(lane, rows, length, stride, in, sums); }
+  static void strips_v3(int lane, int rows, std::int64_t length, std::int64_t stride, const void* const* in, void* const* sums) {
+    run_strips(lane, rows, length, stride, in, sums);
+  }
   DSL_DETAIL_TARGET("arch=x86-64-v4,prefer-vector-width=512")
-  static void strips_v4(int lane, int rows, std::int64_t length, std::int64_t stride, const void* const* in, void* const* sums) { run_strips(lane, rows, length, stride, in, sums); }
+  static void strips_v4(int lane, int rows, std::int64_t length, std::int64_t stride, const void* const* in, void* const* sums) {
+    run_strips(lane, rows, length, stride, in, sums);
+  }
 #endif
 
   static void clear(void* const* sums, int count) {
@@ -197,7 +233,8 @@ class host_loop {
   }
   // Combines lanes from + l into to + l, vectorised.
   template <class Reduction, int J>
-  DSL_DETAIL_TARGET("sse2") static void join(void* const* sums, int count, int to, int from) {
+  DSL_DETAIL_TARGET("sse2")
+  static void join(void* const* sums, int count, int to, int from) {
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC ivdep
 #endif
@@ -210,10 +247,12 @@ class host_loop {
         const bool in_a_row = owner_step == 1 && owners == result_lane_step;  // a result's lanes lie one behind the other
         if (in_a_row || (result_lane_step == 1 && left >= 32)) {
           const int count = in_a_row ? owners * (left - half) : left - half;
-          for (int i = 0; i < (in_a_row ? 1 : owners); ++i) join<Reduction, J>(sums, count, owner_step * i, owner_step * i + result_lane_step * half);
+          for (int i = 0; i < (in_a_row ? 1 : owners); ++i)
+            join<Reduction, J>(sums, count, owner_step * i, owner_step * i + result_lane_step * half);
         } else {
           for (int j = 0; j < left - half; ++j)
-            for (int i = 0; i < owners; ++i) join_one<Reduction, J>(sums, owner_step * i + result_lane_step * j, owner_step * i + result_lane_step * (j + half));
+            for (int i = 0; i < owners; ++i)
+              join_one<Reduction, J>(sums, owner_step * i + result_lane_step * j, owner_step * i + result_lane_step * (j + half));
         }
         left = half;
       }
@@ -221,7 +260,8 @@ class host_loop {
   }
   static void add(void* const* sums, const void* const* others, int count) {
     reductions::visit([&]<class Reduction, int J>() {
-      for (int l = 0; l < count; ++l) store<Reduction, J>(combine<Reduction>(load<Reduction, J>(sums, l), load<Reduction, J>(others, l)), sums, l);
+      for (int l = 0; l < count; ++l)
+        store<Reduction, J>(combine<Reduction>(load<Reduction, J>(sums, l), load<Reduction, J>(others, l)), sums, l);
     });
   }
 
@@ -259,8 +299,8 @@ class host_loop {
       if (p.again[I] != nullptr) *static_cast<T*>(p.again[I]) = result;
     }
   }
-  static void finish(const void* const* sums, int lane, int lane_step, int owners, std::int64_t count, const void* const* in, void* const* to,
-                     const std::int64_t* to_step, void* const* again) {
+  static void finish(const void* const* sums, int lane, int lane_step, int owners, std::int64_t count, const void* const* in,
+                     void* const* to, const std::int64_t* to_step, void* const* again) {
     using after = evaluator<typename Pass::results>;
     for (int i = 0; i < owners; ++i, lane += lane_step) {
       accumulators totals;
@@ -275,15 +315,26 @@ class host_loop {
   static constexpr host_code code() {
     host_code c{};
 #if DSL_DETAIL_X86_LEVELS
-    c.block[0] = &v2, c.block[1] = &v3, c.block[2] = &v4;
-    if constexpr (has_strips) c.strip[0] = &strips_v2, c.strip[1] = &strips_v3, c.strip[2] = &strips_v4;
+    c.block[0] = &v2;
+    c.block[1] = &v3;
+    c.block[2] = &v4;
+    if constexpr (has_strips) {
+      c.strip[0] = &strips_v2;
+      c.strip[1] = &strips_v3;
+      c.strip[2] = &strips_v4;
+    }
 #else
     for (int level = 0; level < 3; ++level) {
       c.block[level] = &v2;
       if constexpr (has_strips) c.strip[level] = &strips_v2;
     }
 #endif
-    if constexpr (reductions::count > 0) c.clear = &clear, c.collapse = &collapse, c.add = &add, c.finish = &finish;
+    if constexpr (reductions::count > 0) {
+      c.clear = &clear;
+      c.collapse = &collapse;
+      c.add = &add;
+      c.finish = &finish;
+    }
     return c;
   }
 

@@ -22,7 +22,8 @@ struct lane_group {
 /// Where fewer are left (the tail, the end of a row) the first one takes the place of those missing, so there is one
 /// evaluation and no second copy of its code. `Memory` does the accesses.
 template <class Pass, int Inputs, class Arguments, class Memory>
-struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of(Pass::elements::view()), (reductions_of<typename Pass::reductions>::count > 0)> {
+struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of(Pass::elements::view()),
+                                (reductions_of<typename Pass::reductions>::count > 0)> {
   using program = typename Pass::elements;
   using eval = evaluator<program>;
   using reductions = reductions_of<typename Pass::reductions>;
@@ -40,7 +41,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
   static constexpr bool calls_formula = Memory::calls_formula || program::nodes > policy.inlined_nodes;
 
   using place_of_tile = tile_place<Arguments, operands, neighbours_of(program::view()), (reductions::count > 0)>;
-  using place_of_tile::args, place_of_tile::offset, place_of_tile::width, place_of_tile::height, place_of_tile::corner, place_of_tile::beyond;
+  using place_of_tile::args, place_of_tile::offset, place_of_tile::width, place_of_tile::height, place_of_tile::corner,
+      place_of_tile::beyond;
   using place_of_tile::enter;
   Memory memory;
 
@@ -82,11 +84,13 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
       const tiling& t = args.tiles_of;
       const int across = t.along_rows != 0 ? lanes << t.log2_columns : 0, down = t.along_rows != 0 ? 0 : t.rows;
       DSL_DETAIL_ROLLED
-      for (int column = column_of(thread), row = row_of(thread); column < width && row < height; column += ahead * across, row += ahead * down)
-        reduce_ahead(column + (ahead - 1) * across + lanes <= width && row + (ahead - 1) * down < height, sums, [&](group& g, int u) {
-          place_in_tile(g, column + u * across, row + u * down);
-          if (g.row >= height) g.count = 0;
-        });
+      for (int column = column_of(thread), row = row_of(thread); column < width && row < height;
+           column += ahead * across, row += ahead * down)
+        reduce_ahead(column + (ahead - 1) * across + lanes <= width && row + (ahead - 1) * down < height, sums,
+                     [&](group& g, int u) {
+                       place_in_tile(g, column + u * across, row + u * down);
+                       if (g.row >= height) g.count = 0;
+                     });
     }
   }
 
@@ -96,7 +100,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     if constexpr (Arguments::strided) {
       if (args.reduction.kept == kept_along::columns) x = owner * lanes + result_index;
       if (args.reduction.kept == kept_along::rows) y = owner + result_index * args.tiles_of.rows;
-      if ((args.reduction.kept == kept_along::columns && x >= width) || (args.reduction.kept == kept_along::rows && y >= height)) return;
+      if ((args.reduction.kept == kept_along::columns && x >= width) || (args.reduction.kept == kept_along::rows && y >= height))
+        return;
     }
     using after = evaluator<typename Pass::results>;
     totals_source<typename after::inputs> from{*this, totals, {}};
@@ -145,9 +150,12 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
 
   DSL_DETAIL_KERNEL_FN int column_of(int thread) const { return (thread & ((1 << args.tiles_of.log2_columns) - 1)) * lanes; }
   DSL_DETAIL_KERNEL_FN int row_of(int thread) const { return thread >> args.tiles_of.log2_columns; }
-  DSL_DETAIL_KERNEL_FN int lanes_from(std::int64_t first) const { return args.elements - first < lanes ? static_cast<int>(args.elements - first) : lanes; }
+  DSL_DETAIL_KERNEL_FN int lanes_from(std::int64_t first) const {
+    return args.elements - first < lanes ? static_cast<int>(args.elements - first) : lanes;
+  }
   DSL_DETAIL_KERNEL_FN void place_in_tile(group& g, int column, int row) const {
-    g.column = column, g.row = row;
+    g.column = column;
+    g.row = row;
     g.count = width - column < lanes ? width - column : lanes;
   }
 
@@ -184,8 +192,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     }
   };
 
-  // Places groups and reduces them. Where all of them are whole, they are read before the first is computed with: without a branch
-  // between, or the compiler would compute between the loads.
+  // Places groups and reduces them. Where all of them are whole, they are read before the first is computed with: without a
+  // branch between, or the compiler would compute between the loads.
   template <class Place>
   DSL_DETAIL_KERNEL_FN void reduce_ahead(bool whole, accumulators* sums, const Place& place) {
     if (ahead > 1 && whole && reads_vectors()) {
@@ -193,7 +201,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
       DSL_DETAIL_UNROLL
       for (int u = 0; u < ahead; ++u) {
         place(g[u], u);
-        g[u].count = lanes, g[u].in_vectors = true;
+        g[u].count = lanes;
+        g[u].in_vectors = true;
         reader from{*this, g[u]};
         eval::read(from);
       }
@@ -221,8 +230,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
       for (int l = 0; l < lanes; ++l)
         if (l < g.count) reductions::add(by_lane[l < sums_a_thread ? l : 0], reductions::of_element(out.of[l]));
     } else {
-      // Accumulators of more than 8 bytes, as those whose values travel together, are combined within the group first: that takes fewer
-      // instructions, but makes sums of single values slower (docs/performance.md).
+      // Accumulators of more than 8 bytes, as those whose values travel together, are combined within the group first: that takes
+      // fewer instructions, but makes sums of single values slower (docs/performance.md).
       constexpr bool first_in_group = sizeof(accumulators) > reductions::count * 8;
       accumulators mine = reductions::of_element(out.of[0]);
       if constexpr (!first_in_group) reductions::add(all, mine);
@@ -252,7 +261,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     }
     T each[lanes];
     if (Arguments::strided && how >= in_tile) {
-      const T* const tile = reinterpret_cast<const T*>(memory.shared() + (how - in_tile) + g.row * tile_pitch(tile_width(), sizeof(T))) + g.column;
+      const T* const tile =
+          reinterpret_cast<const T*>(memory.shared() + (how - in_tile) + g.row * tile_pitch(tile_width(), sizeof(T))) + g.column;
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l)
         each[l] = Memory::may_load_unwritten || l < g.count ? memory.template load<T>(tile + l) : T{};
@@ -302,7 +312,9 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     if constexpr (Arguments::strided) return args.tiles_of.width;
     else return 0;
   }
-  DSL_DETAIL_KERNEL_FN static std::uint32_t tile_offset(const argument& a) { return static_cast<std::uint32_t>(a.descriptor - in_tile); }
+  DSL_DETAIL_KERNEL_FN static std::uint32_t tile_offset(const argument& a) {
+    return static_cast<std::uint32_t>(a.descriptor - in_tile);
+  }
 
   struct tile_loader {
     const kernel_body& body;
@@ -332,7 +344,9 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     const kernel_body& body;
     group& g;
     template <op Code, dtype D, int N, std::uint32_t Head>
-    DSL_DETAIL_KERNEL_FN void read() { body.template read<Code, D, N, Head>(g); }
+    DSL_DETAIL_KERNEL_FN void read() {
+      body.template read<Code, D, N, Head>(g);
+    }
   };
   template <op Code, dtype D, int N, std::uint32_t Head>
   DSL_DETAIL_KERNEL_FN void read(group& g) const {
@@ -346,7 +360,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
       const std::int64_t unit = Code == op::index ? 1 : static_cast<std::int64_t>(a.descriptor);
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l)
-        input_of<Head>(g.in[l]) = static_cast<value_t<D>>(a.word) + static_cast<value_t<D>>((place<N>(g) + (l < g.count ? l : 0) * step<N>()) * unit);
+        input_of<Head>(g.in[l]) =
+            static_cast<value_t<D>>(a.word) + static_cast<value_t<D>>((place<N>(g) + (l < g.count ? l : 0) * step<N>()) * unit);
     } else {
       const value_t<D> scalar = scalar_operand<Code, D, N>();
       DSL_DETAIL_UNROLL

@@ -12,8 +12,8 @@ namespace detail {
 /// The kernel of a loop.
 struct loop_kernels : entry_points<1> { loop_policy policy; };
 
-/// What a loop was compiled to. Its first `states` outputs are its first operands after the step; from operand `arguments` on there is
-/// what its end depends on.
+/// What a loop was compiled to. Its first `states` outputs are its first operands after the step; from operand `arguments` on
+/// there is what its end depends on.
 struct loop_code {
   const program_code* step;
   int states, arguments;
@@ -24,16 +24,16 @@ struct loop_code {
 
 template <class Name, class Pass, int Inputs, int Arguments, int States, int Stop>
 struct compiled_loop {
-  static inline constinit loop_code code{
-      &compiled_program<Name, Pass, Inputs>::code,
-      States,
-      Arguments,
-      Stop,
-      lanes_of_pass<Pass> * traits_of(Pass::view(), States).carried_bytes,
-      {}};
+  static inline constinit loop_code code{&compiled_program<Name, Pass, Inputs>::code,
+                                         States,
+                                         Arguments,
+                                         Stop,
+                                         lanes_of_pass<Pass> * traits_of(Pass::view(), States).carried_bytes,
+                                         {}};
 
   static void add_sim() {
-    static const loop_kernels made{{nullptr, {reinterpret_cast<const void*>(&simulate_loop<Pass, Inputs, States, Stop>)}}, loop_policy_of<Pass>(States, 0)};
+    static const loop_kernels made{{nullptr, {reinterpret_cast<const void*>(&simulate_loop<Pass, Inputs, States, Stop>)}},
+                                   loop_policy_of<Pass>(States, 0)};
     code.kernels[static_cast<int>(kernel_target::sim)] = &made;
   }
 };
@@ -41,8 +41,9 @@ struct compiled_loop {
 #if defined(__CUDACC__)
 template <class Name, class Pass, int Inputs, int Arguments, int States, int Stop>
 void add_loop_kernel() {
-  static const loop_kernels made{{DSL_DETAIL_ARCHITECTURES, {reinterpret_cast<const void*>(&loop_kernel<Name, Pass, Inputs, States, Stop>)}},
-                                 loop_policy_of<Pass>(States, lowest_capability())};
+  static const loop_kernels made{
+      {DSL_DETAIL_ARCHITECTURES, {reinterpret_cast<const void*>(&loop_kernel<Name, Pass, Inputs, States, Stop>)}},
+      loop_policy_of<Pass>(States, lowest_capability())};
   compiled_loop<Name, Pass, Inputs, Arguments, States, Stop>::code.kernels[static_cast<int>(kernel_target::cuda)] = &made;
 }
 #endif

@@ -9,7 +9,8 @@ template <class Pass, int Inputs, int States, int Stop, class Memory, class Team
 struct loop_body : held_state<Pass, Inputs, States, Memory, Team> {
   using base = held_state<Pass, Inputs, States, Memory, Team>;
   using base::args, base::memory, base::team, base::lanes, base::in_registers, base::rows_ahead;
-  using typename base::accumulators, typename base::eval, typename base::reductions, typename base::group, typename base::lane_results;
+  using typename base::accumulators, typename base::eval, typename base::reductions, typename base::group,
+      typename base::lane_results;
   using typename base::row_lanes, typename base::states, typename base::targets, typename base::thread_state;
   using after = evaluator<typename Pass::results>;
   using reduced_values = typename after::results;
@@ -91,7 +92,11 @@ struct loop_body : held_state<Pass, Inputs, States, Memory, Team> {
   };
   DSL_DETAIL_KERNEL_FN scalars read_scalars() const {
     scalars s{};
-    for_reduced([&]<int I, class T>() { nth<output<I>>(s.now) = memory.template load<T>(reinterpret_cast<const void*>(args.operand[I].word)); }, states{});
+    for_reduced(
+        [&]<int I, class T>() {
+          nth<output<I>>(s.now) = memory.template load<T>(reinterpret_cast<const void*>(args.operand[I].word));
+        },
+        states{});
     scalar_reader from{*this, s.given};
     after::read(from);
     return s;
@@ -109,18 +114,25 @@ struct loop_body : held_state<Pass, Inputs, States, Memory, Team> {
   }
   DSL_DETAIL_KERNEL_FN void record_reduced(const reduced_values& s, history_place& at) const {
     if (!at.comes(args.loop)) return;
-    for_reduced([&]<int I, class T>() {
-      if (T* const to = reinterpret_cast<T*>(args.history[Inputs + I])) memory.store(to + (at.row - 1), static_cast<T>(nth<output<I>>(s)));
-    }, targets{});
+    for_reduced(
+        [&]<int I, class T>() {
+          if (T* const to = reinterpret_cast<T*>(args.history[Inputs + I]))
+            memory.store(to + (at.row - 1), static_cast<T>(nth<output<I>>(s)));
+        },
+        targets{});
   }
   DSL_DETAIL_KERNEL_FN void store_reduced(const reduced_values& s) const {
-    for_reduced([&]<int I, class T>() {
-      if (T* const to = reinterpret_cast<T*>(args.operand[Inputs + I].word)) memory.store(to, static_cast<T>(nth<output<I>>(s)));
-    }, targets{});
+    for_reduced(
+        [&]<int I, class T>() {
+          if (T* const to = reinterpret_cast<T*>(args.operand[Inputs + I].word))
+            memory.store(to, static_cast<T>(nth<output<I>>(s)));
+        },
+        targets{});
   }
 
  private:
-  using base::begin_copy, base::for_arrays, base::held_group, base::load_shared, base::row_of, base::store_shared, base::stream_out;
+  using base::begin_copy, base::for_arrays, base::held_group, base::load_shared, base::row_of, base::store_shared,
+      base::stream_out;
   template <int I> static constexpr bool is_array = base::template is_array<I>;
   template <int I> static constexpr int output = base::template output<I>;
 
@@ -162,8 +174,8 @@ struct loop_body : held_state<Pass, Inputs, States, Memory, Team> {
     DSL_DETAIL_KERNEL_FN void read() const {
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l) {
-        if constexpr (N >= States) {}
-        else if constexpr (is_array<N>) input_of<Head>(g.in[l]) = lanes_of<N>(mine).lane[l];
+        if constexpr (N >= States) {
+        } else if constexpr (is_array<N>) input_of<Head>(g.in[l]) = lanes_of<N>(mine).lane[l];
         else input_of<Head>(g.in[l]) = nth<output<N>>(now);
       }
       if constexpr (N >= States) body.template read_parameter<Code, D, N, Head>(g, k);
@@ -239,11 +251,14 @@ struct loop_body : held_state<Pass, Inputs, States, Memory, Team> {
     eval::read(from);
   }
   template <std::size_t... I>
-  DSL_DETAIL_KERNEL_FN void record(const lane_results& out, std::int64_t row, std::index_sequence<I...>) const { (record<static_cast<int>(I)>(out, row), ...); }
+  DSL_DETAIL_KERNEL_FN void record(const lane_results& out, std::int64_t row, std::index_sequence<I...>) const {
+    (record<static_cast<int>(I)>(out, row), ...);
+  }
   template <int I>
   DSL_DETAIL_KERNEL_FN void record(const lane_results& out, std::int64_t row) const {
     using T = state_element<I, Pass>;
-    if (T* const to = reinterpret_cast<T*>(args.history[Inputs + I])) memory.store(to + row, static_cast<T>(nth<output<I>>(out.of[0])));
+    if (T* const to = reinterpret_cast<T*>(args.history[Inputs + I]))
+      memory.store(to + row, static_cast<T>(nth<output<I>>(out.of[0])));
   }
 };
 

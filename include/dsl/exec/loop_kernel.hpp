@@ -74,7 +74,9 @@ class step_reduction {
   DSL_DETAIL_KERNEL_FN void combine_warp(accumulators& mine) const {
     DSL_DETAIL_UNROLL
     for (int step = 16; step > 0; step /= 2)
-      Reductions::visit([&]<class Reduction, int J>() { nth_accumulator<J>(mine) = combine<Reduction>(nth_accumulator<J>(mine), team_.shift_down(nth_accumulator<J>(mine), step)); });
+      Reductions::visit([&]<class Reduction, int J>() {
+        nth_accumulator<J>(mine) = combine<Reduction>(nth_accumulator<J>(mine), team_.shift_down(nth_accumulator<J>(mine), step));
+      });
   }
 
   // Combines what warps have left in shared memory, several at once: one after another they would take as many times as long as a
@@ -127,12 +129,14 @@ DSL_DETAIL_KERNEL_FN void run_loop(const loop_arguments<Inputs + Pass::targets>&
 
 template <class Pass, int Inputs, int States, int Stop>
 DSL_DETAIL_SMALL void simulate_loop(const void* arguments, simulated_thread& self) {
-  run_loop<Pass, Inputs, States, Stop>(*static_cast<const loop_arguments<Inputs + Pass::targets>*>(arguments), simulated_memory{&self}, simulated_team{&self});
+  run_loop<Pass, Inputs, States, Stop>(*static_cast<const loop_arguments<Inputs + Pass::targets>*>(arguments),
+                                       simulated_memory{&self}, simulated_team{&self});
 }
 
 #if defined(__CUDACC__)
 template <class Name, class Pass, int Inputs, int States, int Stop>
-__global__ void __launch_bounds__(loop_policy_of<Pass>(States, lowest_capability()).block) loop_kernel(const __grid_constant__ loop_arguments<Inputs + Pass::targets> args) {
+__global__ void __launch_bounds__(loop_policy_of<Pass>(States, lowest_capability()).block)
+    loop_kernel(const __grid_constant__ loop_arguments<Inputs + Pass::targets> args) {
   run_loop<Pass, Inputs, States, Stop>(args, device_memory{}, device_team{});
 }
 #endif

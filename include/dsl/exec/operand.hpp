@@ -6,15 +6,15 @@
 
 namespace dsl {
 
-/// What stands for the elements beyond an end: zero; the other end's (wrap); the last one (clamp); those before the end, mirrored at
-/// the last one, which is not repeated (reflect): NumPy's pad modes constant, wrap, edge and reflect.
+/// What stands for the elements beyond an end: zero; the other end's (wrap); the last one (clamp); those before the end, mirrored
+/// at the last one, which is not repeated (reflect): NumPy's pad modes constant, wrap, edge and reflect.
 enum class boundary : std::uint8_t { zero, wrap, clamp, reflect };
 
 namespace detail {
 
 /// array: elements in memory. neighbour: an array's, some places away. address: where they lie. index: positions, computed.
-/// position: those among the elements that are reduced together. value: a scalar by value. device_scalar: a scalar in device memory.
-/// result: where a reduction goes.
+/// position: those among the elements that are reduced together. value: a scalar by value. device_scalar: a scalar in device
+/// memory. result: where a reduction goes.
 enum class operand_kind : std::uint8_t { array, neighbour, address, index, position, value, device_scalar, result };
 
 struct operand {
@@ -24,18 +24,19 @@ struct operand {
   std::uint64_t word[2] = {};  // in memory: the address; index: the first position; value: the bits
   buffer* memory = nullptr;
   std::int64_t extents[max_rank] = {}, strides[max_rank] = {};  // in elements
-  int size = 0;  // address: an element's bytes
-  bool counts_steps = false;  // value: the number of a loop's step
-  bool of_same_struct = false;  // as the operand before it
-  const char* member = nullptr;  // of a struct: its name
+  int size = 0;                                                 // address: an element's bytes
+  bool counts_steps = false;                                    // value: the number of a loop's step
+  bool of_same_struct = false;                                  // as the operand before it
+  const char* member = nullptr;                                 // of a struct: its name
   // neighbour: element i is the array's element i - distance along an axis
   std::int64_t distance = 0;
   int axis = 0;
   boundary beyond{};
-  std::uint32_t reduced = 0;  // result: a bit for each axis of the index space that is reduced; of those the extents are 1, the strides 0
-  bool discarded = false;       // result: it is not stored, and has no memory
-  bool intermediate = false;    // result: for the statement's later passes, which read it as soon as it is there
-  bool needs_elements = true;   // result: no elements are an error, where they are to the pass
+  std::uint32_t reduced =
+      0;  // result: a bit for each axis of the index space that is reduced; of those the extents are 1, the strides 0
+  bool discarded = false;      // result: it is not stored, and has no memory
+  bool intermediate = false;   // result: for the statement's later passes, which read it as soon as it is there
+  bool needs_elements = true;  // result: no elements are an error, where they are to the pass
 };
 
 /// A distance along n elements that means the same, less than after which they repeat.
@@ -45,8 +46,8 @@ constexpr std::int64_t least_distance(boundary beyond, std::int64_t distance, st
   return distance < -n ? -n : distance > n ? n : distance;
 }
 
-/// Where among n elements the one at position i is found, which may lie beyond an end by as much as `least_distance` allows; -1: it
-/// is zero.
+/// Where among n elements the one at position i is found, which may lie beyond an end by as much as `least_distance` allows; -1:
+/// it is zero.
 DSL_DETAIL_FN constexpr std::int64_t inside(boundary beyond, std::int64_t i, std::int64_t n) {
   if (i >= 0 && i < n) return i;
   if (beyond == boundary::zero) return -1;
@@ -76,16 +77,16 @@ inline constexpr int max_inputs = 64, max_operands = max_inputs + static_cast<in
 /// extent 1 dropped, and neighbours merged where every operand's memory allows it.
 struct geometry {
   device where{backend::host};
-  int rank = 0;                  // 1 where everything is contiguous; 0 and elements == 1 for scalars
-  bool linear = false;           // every array is contiguous along the one dimension left
+  int rank = 0;         // 1 where everything is contiguous; 0 and elements == 1 for scalars
+  bool linear = false;  // every array is contiguous along the one dimension left
   std::int64_t elements = 0;
   std::int64_t extents[max_rank] = {};
-  std::uint32_t kept = 0;        // where there are reductions: a bit for each dimension that they keep
-  std::int64_t results = 1;      // how many values they give, and
-  std::int64_t count = 0;        // of how many elements each
-  int shape_rank = 0;            // before reordering, dropping and merging
+  std::uint32_t kept = 0;    // where there are reductions: a bit for each dimension that they keep
+  std::int64_t results = 1;  // how many values they give, and
+  std::int64_t count = 0;    // of how many elements each
+  int shape_rank = 0;        // before reordering, dropping and merging
   std::int64_t shape[max_rank] = {};
-  operand_layout layouts[max_operands];      // the operands' own, and no further, are set
+  operand_layout layouts[max_operands];  // the operands' own, and no further, are set
 };
 
 /// The first operand's device that is in memory, else the current one.
@@ -93,16 +94,16 @@ device home_of_operands(const operand* all, int count);
 /// The operands' device: the current one where none is in memory. Throws device_error where they differ.
 device common_device(const operand* all, int count, const pass_view& pass);
 
-/// Checks devices and shapes, and lays the index space out, in place: it is large, and this is on the way to every launch. `inputs`
-/// come before `outputs` in `operands`. `lanes` is how many elements a thread takes at a time. Throws shape_error and device_error,
-/// before anything has been written.
+/// Checks devices and shapes, and lays the index space out, in place: it is large, and this is on the way to every launch.
+/// `inputs` come before `outputs` in `operands`. `lanes` is how many elements a thread takes at a time. Throws shape_error and
+/// device_error, before anything has been written.
 void lay_out(geometry& space, const operand* operands, int inputs, int outputs, int lanes, const pass_view& pass);
 
 /// What operands broadcast to, of however many. Throws shape_error.
 void broadcast_shape(std::int64_t (&shape)[max_rank], int& rank, const operand* operands, int count, const pass_view& pass);
 
-/// The first operand that reads the same array as operand k: the same elements, for a neighbour's those that it moves among. Equal views
-/// are one operand to what counts and prints.
+/// The first operand that reads the same array as operand k: the same elements, for a neighbour's those that it moves among.
+/// Equal views are one operand to what counts and prints.
 int first_of_array(const operand* operands, int k);
 
 /// Throws overflow_error where an operand is an integer by value outside the range.

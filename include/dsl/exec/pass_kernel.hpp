@@ -19,8 +19,8 @@ DSL_DETAIL_KERNEL_FN void combine_with_lane(typename Reductions::accumulators& s
 // Combines what warps have of one reduction, through the block's dynamic shared memory. All threads of the block; the owners of a
 // result get it.
 template <class Reduction, class Memory, class Team>
-DSL_DETAIL_KERNEL_FN accumulator_of<Reduction> combine_across_warps(accumulator_of<Reduction> value, const sharing& threads, const Memory& memory,
-                                                           const Team& team) {
+DSL_DETAIL_KERNEL_FN accumulator_of<Reduction> combine_across_warps(accumulator_of<Reduction> value, const sharing& threads,
+                                                                    const Memory& memory, const Team& team) {
   using state = accumulator_of<Reduction>;
   const int thread = team.thread();
   auto* const of_thread = reinterpret_cast<state*>(memory.shared());
@@ -31,15 +31,16 @@ DSL_DETAIL_KERNEL_FN accumulator_of<Reduction> combine_across_warps(accumulator_
   const warp_leaders from = leaders_of(thread, threads);
   value = memory.template load<state>(of_thread + from.first);
   DSL_DETAIL_UNROLL_BY_4  // by more, nvcc would, and takes more registers for the whole kernel
-  for (int i = 1; i < from.count; ++i)
-    value = combine<Reduction>(value, memory.template load<state>(of_thread + from.first + i * from.step));
+      for (int i = 1; i < from.count; ++i) value =
+          combine<Reduction>(value, memory.template load<state>(of_thread + from.first + i * from.step));
   return value;
 }
 template <class Reductions, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void combine_sums_across_warps(typename Reductions::accumulators& sums, const sharing& threads,
                                                     const Memory& memory, const Team& team) {
-  Reductions::visit(
-      [&]<class Reduction, int J>() { nth_accumulator<J>(sums) = combine_across_warps<Reduction>(nth_accumulator<J>(sums), threads, memory, team); });
+  Reductions::visit([&]<class Reduction, int J>() {
+    nth_accumulator<J>(sums) = combine_across_warps<Reduction>(nth_accumulator<J>(sums), threads, memory, team);
+  });
 }
 
 // Combines the first `count` sums of threads that share a result, and calls leave(sums, how many, number of the first) in all
@@ -83,7 +84,8 @@ struct sum_leaver {
       for (int s = 0; s < N; ++s)
         if (s < count) body.finish(sums[s], owned, first + s);
     } else {
-      accumulators* const to = static_cast<accumulators*>(schedule.partials) + (partial * schedule.results_a_thread + first) * owners + owned;
+      accumulators* const to =
+          static_cast<accumulators*>(schedule.partials) + (partial * schedule.results_a_thread + first) * owners + owned;
       DSL_DETAIL_UNROLL
       for (int s = 0; s < N; ++s)
         if (s < count) body.memory.store(to + s * owners, sums[s]);
@@ -94,7 +96,8 @@ struct sum_leaver {
 // A pass that reduces. A block's share of the elements becomes one result, or a partial one: then the last block of the group
 // combines them in the order of the blocks. `take(group, tile, sums)` adds a thread's elements of a tile to its sums.
 template <class Body, class Team, class Take>
-DSL_DETAIL_KERNEL_FN void reduce(Body& body, const reduction_schedule& schedule, std::int64_t tiles, const Team& team, const Take& take) {
+DSL_DETAIL_KERNEL_FN void reduce(Body& body, const reduction_schedule& schedule, std::int64_t tiles, const Team& team,
+                                 const Take& take) {
   using reductions = typename Body::reductions;
   using accumulators = typename Body::accumulators;
   const auto& memory = body.memory;
@@ -120,8 +123,8 @@ DSL_DETAIL_KERNEL_FN void reduce(Body& body, const reduction_schedule& schedule,
   const std::int64_t first = static_cast<std::int64_t>(group) * schedule.partial_count;
   if (steps != reduction_steps::of_partials)
     combine_threads<reductions>(left, results_a_thread, schedule.threads, memory, team,
-                           sum_leaver<Body>{body, schedule, schedule.threads.owned_by(thread, threads), first + split, owners,
-                                            steps == reduction_steps::whole});
+                                sum_leaver<Body>{body, schedule, schedule.threads.owned_by(thread, threads), first + split,
+                                                 owners, steps == reduction_steps::whole});
   if (steps == reduction_steps::whole || steps == reduction_steps::to_partials) return;
   // Every block has read the scalars in device memory before the last one writes a result over them.
   if (steps == reduction_steps::by_last_block && !team.is_last(schedule.tickets + group, blocks)) return;
@@ -140,13 +143,14 @@ DSL_DETAIL_KERNEL_FN void reduce(Body& body, const reduction_schedule& schedule,
     accumulators partial[most];  // all are on their way before the first is added
     DSL_DETAIL_UNROLL
     for (int s = 0; s < most; ++s)
-      if (s < results_a_thread) partial[s] = memory.template load<accumulators>(of_group + (at + static_cast<std::uint32_t>(s * owners)));
+      if (s < results_a_thread)
+        partial[s] = memory.template load<accumulators>(of_group + (at + static_cast<std::uint32_t>(s * owners)));
     DSL_DETAIL_UNROLL
     for (int s = 0; s < most; ++s)
       if (s < results_a_thread) reductions::add(left[s], partial[s]);
   }
   combine_threads<reductions>(left, results_a_thread, across, memory, team,
-                         sum_leaver<Body>{body, schedule, across.owned_by(thread, threads), 0, owners, true});
+                              sum_leaver<Body>{body, schedule, across.owned_by(thread, threads), 0, owners, true});
 }
 
 /// Evaluates a pass.
@@ -166,10 +170,11 @@ DSL_DETAIL_KERNEL_FN void run_pass(const Arguments& args, Memory memory, Team te
   };
   if constexpr (body::reductions::count > 0) {
     if (args.reduction.stop != nullptr && memory.template load<bool>(args.reduction.stop)) return;
-    reduce(mine, args.reduction, args.tiles, team, [&](std::uint32_t group, std::int64_t tile, typename body::accumulators* sums) {
-      load_tile(tile);
-      mine.reduce(group, tile, team.thread(), team.threads(), sums);
-    });
+    reduce(mine, args.reduction, args.tiles, team,
+           [&](std::uint32_t group, std::int64_t tile, typename body::accumulators* sums) {
+             load_tile(tile);
+             mine.reduce(group, tile, team.thread(), team.threads(), sums);
+           });
   } else {
     load_tile(team.block());
     mine.map(team.block(), team.thread(), team.threads());

@@ -27,13 +27,13 @@ enum class strategy : std::uint8_t {
 /// What the plans of all kernels say.
 struct plan {
   device where{backend::host};
-  const char* path = "";              ///< how the index space is covered: "linear", "strided", "transposing"; of a loop, its strategy
-  std::int64_t elements = 0;          ///< in the index space
-  int lanes = 1;                      ///< elements that a thread takes at a time
-  int block = 0;                      ///< threads a block; on the host, elements a block
-  std::int64_t grid = 0;              ///< blocks
-  int shared_bytes = 0;               ///< shared memory a block, in bytes
-  int registers = 0;                  ///< 32-bit registers a thread, as compiled; 0 where there is no kernel
+  const char* path = "";      ///< how the index space is covered: "linear", "strided", "transposing"; of a loop, its strategy
+  std::int64_t elements = 0;  ///< in the index space
+  int lanes = 1;              ///< elements that a thread takes at a time
+  int block = 0;              ///< threads a block; on the host, elements a block
+  std::int64_t grid = 0;      ///< blocks
+  int shared_bytes = 0;       ///< shared memory a block, in bytes
+  int registers = 0;          ///< 32-bit registers a thread, as compiled; 0 where there is no kernel
   int blocks_per_multiprocessor = 0;  ///< that fit on one at once
   cost per_element{};                 ///< operations, and bytes read and written
 
@@ -64,11 +64,11 @@ struct map_plan : plan {
 struct reduction_plan : plan {
   tile_plan tile;
   reduction_policy policy;
-  std::int64_t groups = 1;     ///< of results, each made by `splits` blocks
-  int splits = 1;              ///< blocks that leave partial results for one group
-  int threads_a_result = 1;    ///< of a block
-  int distance = 1;            ///< how far these threads are apart
-  int results_a_thread = 1;    ///< that a thread shares in
+  std::int64_t groups = 1;   ///< of results, each made by `splits` blocks
+  int splits = 1;            ///< blocks that leave partial results for one group
+  int threads_a_result = 1;  ///< of a block
+  int distance = 1;          ///< how far these threads are apart
+  int results_a_thread = 1;  ///< that a thread shares in
 
   /// As `plan`'s, with the tiles, the blocks and threads of a result, and the policy.
   text describe() const;
@@ -128,17 +128,17 @@ struct pass_traits {
 /// What the driver says of a compiled kernel; zeros for the simulator.
 struct kernel_attributes { int registers, max_block, blocks_per_multiprocessor, static_shared; };
 
-/// Grid and block for a kernel. One that reduces gets as many blocks as fit on the device at once and walks on from there, so that
-/// its partial results are few. Of a pass that does not reduce, the plan is its map_plan (`as_map`). Throws device_error where a fixed
-/// block is larger than the kernel allows.
-reduction_plan make_plan(const geometry& g, const operand* inputs, int input_count, const pass_traits& pass, const reduction_policy& policy,
-                         const kernel_attributes& attributes, const launch& fixed);
+/// Grid and block for a kernel. One that reduces gets as many blocks as fit on the device at once and walks on from there, so
+/// that its partial results are few. Of a pass that does not reduce, the plan is its map_plan (`as_map`). Throws device_error
+/// where a fixed block is larger than the kernel allows.
+reduction_plan make_plan(const geometry& g, const operand* inputs, int input_count, const pass_traits& pass,
+                         const reduction_policy& policy, const kernel_attributes& attributes, const launch& fixed);
 
 /// Of a pass that does not reduce.
 map_plan as_map(const reduction_plan& p);
 
-/// A tile in shared memory, `size` bytes an element: a row starts one bank further than the row before, so that reading and writing
-/// a column takes every bank once.
+/// A tile in shared memory, `size` bytes an element: a row starts one bank further than the row before, so that reading and
+/// writing a column takes every bank once.
 constexpr int tile_pitch(int columns, int size) { return columns * size + (size < 4 ? 4 : size); }
 constexpr int tile_bytes(int columns, int rows, int size) { return (tile_pitch(columns, size) * rows + 15) / 16 * 16; }
 

@@ -1,7 +1,7 @@
 // What kernels are tuned by: numbers that are compiled into them, and numbers that a launch is planned with.
 //
-// A policy is chosen for a formula, by its dtypes and the compute capability that it is compiled for. Whoever names a formula may choose
-// another one: `struct rk4_step { struct policy : dsl::default_policy { ... }; };` and `dsl::vectorize<rk4_step>(f)`.
+// A policy is chosen for a formula, by its dtypes and the compute capability that it is compiled for. Whoever names a formula may
+// choose another one: `struct rk4_step { struct policy : dsl::default_policy { ... }; };` and `dsl::vectorize<rk4_step>(f)`.
 #pragma once
 
 #include <dsl/ir/pass.hpp>
@@ -20,12 +20,12 @@ struct formula_traits {
 
 /// Of kernels that write a value for each element.
 struct map_policy {
-  int lanes = 1;                  ///< compiled: elements that a thread takes at a time, of all operands; a power of two
-  int inlined_nodes = 256;        ///< compiled: a formula of more nodes is compiled once, and called
-  int block = 256;                ///< threads a block
-  int least_block = 64;           ///< the same where there are too few elements to occupy all multiprocessors
-  int rows_a_thread = 4;          ///< of a tile, where the index space is not one line
-  int tile_memory = 48 << 10;     ///< bytes of a block's shared memory, at most, for tiles of transposed operands
+  int lanes = 1;               ///< compiled: elements that a thread takes at a time, of all operands; a power of two
+  int inlined_nodes = 256;     ///< compiled: a formula of more nodes is compiled once, and called
+  int block = 256;             ///< threads a block
+  int least_block = 64;        ///< the same where there are too few elements to occupy all multiprocessors
+  int rows_a_thread = 4;       ///< of a tile, where the index space is not one line
+  int tile_memory = 48 << 10;  ///< bytes of a block's shared memory, at most, for tiles of transposed operands
 };
 
 /// Of kernels that reduce.
@@ -37,34 +37,35 @@ struct reduction_policy : map_policy {
 
 /// Of loops that run in one kernel.
 struct loop_policy {
-  int block = 512;                ///< compiled: threads a block, at most
-  int vectors_held = 4;           ///< compiled: lanes times so many elements are in a thread's registers; each takes a copy of the formula's code
-  int rows_ahead = 2;             ///< compiled: rows of a block that are on their way from memory while another is computed with
-  int rows_joined = 16;           ///< compiled: rows whose sums are joined before they are added to a thread's
-  int elementwise_block = 256;    ///< threads a block, where there are no reductions
-  int resident_percent = 40;      ///< of the L2 cache, for what is streamed
-  double one_block = 2.5e5;       ///< operations a step, up to which one block alone is faster than blocks that exchange sums
-  int graph_from = 512;           ///< steps from which on a CUDA graph is made in less time than it saves
-  int graph_steps = 64;           ///< steps in one graph
+  int block = 512;  ///< compiled: threads a block, at most
+  int vectors_held =
+      4;  ///< compiled: lanes times so many elements are in a thread's registers; each takes a copy of the formula's code
+  int rows_ahead = 2;           ///< compiled: rows of a block that are on their way from memory while another is computed with
+  int rows_joined = 16;         ///< compiled: rows whose sums are joined before they are added to a thread's
+  int elementwise_block = 256;  ///< threads a block, where there are no reductions
+  int resident_percent = 40;    ///< of the L2 cache, for what is streamed
+  double one_block = 2.5e5;     ///< operations a step, up to which one block alone is faster than blocks that exchange sums
+  int graph_from = 512;         ///< steps from which on a CUDA graph is made in less time than it saves
+  int graph_steps = 64;         ///< steps in one graph
 };
 
 /// Of scans. A block has 256 threads.
 struct scan_policy {
-  int rounds = 4;                 ///< compiled: vectors that a thread takes of a tile
-  int blocks = 5;                 ///< compiled: blocks that a multiprocessor is to hold, along rows
-  int column_blocks = 2;          ///< the same along columns
-  int rows_ahead = 4;             ///< compiled: rows of a column whose loads are on their way together
-  int column_run = 64;            ///< compiled: rows that are combined one after another before they join what comes before them
-  int totals_run = 16;            ///< compiled: the same of chunks' totals
-  int totals_ahead = 8;           ///< compiled: totals whose loads are on their way together
-  int column_threads = 1024;      ///< a multiprocessor, that columns are cut into chunks for
-  int least_chunk = 16;           ///< rows
+  int rounds = 4;             ///< compiled: vectors that a thread takes of a tile
+  int blocks = 5;             ///< compiled: blocks that a multiprocessor is to hold, along rows
+  int column_blocks = 2;      ///< the same along columns
+  int rows_ahead = 4;         ///< compiled: rows of a column whose loads are on their way together
+  int column_run = 64;        ///< compiled: rows that are combined one after another before they join what comes before them
+  int totals_run = 16;        ///< compiled: the same of chunks' totals
+  int totals_ahead = 8;       ///< compiled: totals whose loads are on their way together
+  int column_threads = 1024;  ///< a multiprocessor, that columns are cut into chunks for
+  int least_chunk = 16;       ///< rows
 };
 
 /// The policies that were measured best on compute capability 9.0 (docs/performance.md), which stand for the others.
 struct default_policy {
-  /// 16 bytes of the narrowest array, but no more than 32 of the widest. The same for every compute capability, since operands are
-  /// laid out for it before a device's kernel is chosen.
+  /// 16 bytes of the narrowest array, but no more than 32 of the widest. The same for every compute capability, since operands
+  /// are laid out for it before a device's kernel is chosen.
   static constexpr int lanes(const formula_traits& f) {
     const int by_narrowest = 16 / f.narrowest;
     const int by_widest = 32 / f.widest;
@@ -75,8 +76,8 @@ struct default_policy {
     p.lanes = lanes(f);
     return p;
   }
-  /// Vectors are read ahead, so that many bytes are on their way. Beside stores, and for long formulas, it takes more registers than it
-  /// gains; what is written beside a reduction comes out faster with half of the threads.
+  /// Vectors are read ahead, so that many bytes are on their way. Beside stores, and for long formulas, it takes more registers
+  /// than it gains; what is written beside a reduction comes out faster with half of the threads.
   static constexpr reduction_policy reduction(const formula_traits& f, int compute_capability) {
     reduction_policy p{map(f, compute_capability)};
     if (f.writes_arrays) p.occupancy = 50;
@@ -129,11 +130,12 @@ constexpr formula_traits traits_of(const pass_view& p, int carried = 0) {
   return f;
 }
 
-/// The compute capability that a file's kernels are tuned for, 90 for 9.0: the lowest of those that it is compiled for, since the program
-/// that plans launches must know what was compiled. 0 in a file that nvcc does not compile, and in the simulator.
+/// The compute capability that a file's kernels are tuned for, 90 for 9.0: the lowest of those that it is compiled for, since the
+/// program that plans launches must know what was compiled. 0 in a file that nvcc does not compile, and in the simulator.
 constexpr int lowest_capability() {
   int lowest = 0;
-  for (const int architecture : {DSL_DETAIL_ARCHITECTURE_NUMBERS}) lowest = lowest == 0 || architecture / 10 < lowest ? architecture / 10 : lowest;
+  for (const int architecture : {DSL_DETAIL_ARCHITECTURE_NUMBERS})
+    lowest = lowest == 0 || architecture / 10 < lowest ? architecture / 10 : lowest;
   return lowest;
 }
 
@@ -141,7 +143,9 @@ constexpr int lowest_capability() {
 template <class T> struct policy_chosen_by { using type = default_policy; };
 template <class T>
   requires requires { typename T::policy; }
-struct policy_chosen_by<T> { using type = typename T::policy; };
+struct policy_chosen_by<T> {
+  using type = typename T::policy;
+};
 template <class T> using policy_of = typename policy_chosen_by<T>::type;
 
 /// A pass whose kernels go by another policy.

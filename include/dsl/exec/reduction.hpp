@@ -34,10 +34,14 @@ template <class Reduction> using values_of_reduction = std::make_index_sequence<
 template <class Reduction, std::size_t... K>
 DSL_DETAIL_FN accumulator_of<Reduction> identity_of(std::index_sequence<K...>) {
   accumulator_of<Reduction> s;
-  ((nth<static_cast<int>(K)>(s) = from_literal<value_t<Reduction::combine::output(static_cast<int>(K)).type()>>(Reduction::identity(static_cast<int>(K)))), ...);
+  ((nth<static_cast<int>(K)>(s) =
+        from_literal<value_t<Reduction::combine::output(static_cast<int>(K)).type()>>(Reduction::identity(static_cast<int>(K)))),
+   ...);
   return s;
 }
-template <class Reduction> DSL_DETAIL_FN accumulator_of<Reduction> identity() { return identity_of<Reduction>(values_of_reduction<Reduction>{}); }
+template <class Reduction> DSL_DETAIL_FN accumulator_of<Reduction> identity() {
+  return identity_of<Reduction>(values_of_reduction<Reduction>{});
+}
 
 /// The accumulator that one element is.
 template <class Reduction, class Results, std::size_t... K>
@@ -53,7 +57,8 @@ template <int J, class State> DSL_DETAIL_FN const State& nth_accumulator(const a
 
 template <class Reductions, class Numbers> struct accumulators_of;
 template <class... F, std::size_t... J>
-struct accumulators_of<pass_reductions<F...>, std::index_sequence<J...>> : accumulator<static_cast<int>(J), accumulator_of<F>>... {};
+struct accumulators_of<pass_reductions<F...>, std::index_sequence<J...>>
+    : accumulator<static_cast<int>(J), accumulator_of<F>>... {};
 
 /// All reductions of a pass.
 template <class Reductions> struct reductions_of;
@@ -66,11 +71,15 @@ struct reductions_of<pass_reductions<F...>> {
   DSL_DETAIL_FN static accumulators identities() { return identities(numbers{}); }
   /// What one element is.
   template <class Results>
-  DSL_DETAIL_FN static accumulators of_element(const Results& element) { return of_element(element, numbers{}); }
+  DSL_DETAIL_FN static accumulators of_element(const Results& element) {
+    return of_element(element, numbers{});
+  }
   DSL_DETAIL_FN static void add(accumulators& to, const accumulators& other) { add(to, other, numbers{}); }
   /// Calls each<Reduction, number>() for each.
   template <class Each>
-  DSL_DETAIL_FN static void visit(Each&& each) { visit(each, numbers{}); }
+  DSL_DETAIL_FN static void visit(Each&& each) {
+    visit(each, numbers{});
+  }
 
  private:
   template <std::size_t... J>
@@ -87,7 +96,9 @@ struct reductions_of<pass_reductions<F...>> {
   }
   template <std::size_t... J>
   DSL_DETAIL_FN static void add(accumulators& to, const accumulators& other, std::index_sequence<J...>) {
-    ((nth_accumulator<static_cast<int>(J)>(to) = combine<F>(nth_accumulator<static_cast<int>(J)>(to), nth_accumulator<static_cast<int>(J)>(other))), ...);
+    ((nth_accumulator<static_cast<int>(J)>(to) =
+          combine<F>(nth_accumulator<static_cast<int>(J)>(to), nth_accumulator<static_cast<int>(J)>(other))),
+     ...);
   }
   template <class Each, std::size_t... J>
   DSL_DETAIL_FN static void visit(Each& each, std::index_sequence<J...>) {
@@ -95,8 +106,9 @@ struct reductions_of<pass_reductions<F...>> {
   }
 };
 
-/// Threads that share a result combine their accumulators in a fixed order: within a warp by halves, that is with the thread `step` further for
-/// step 16, 8, ..., then the warps' values one after another. `sharing::owned_by` says which thread has the result.
+/// Threads that share a result combine their accumulators in a fixed order: within a warp by halves, that is with the thread
+/// `step` further for step 16, 8, ..., then the warps' values one after another. `sharing::owned_by` says which thread has the
+/// result.
 DSL_DETAIL_FN bool halves_at(int step, const sharing& threads) { return step >= threads.distance() && step < threads.span(); }
 DSL_DETAIL_FN bool goes_across_warps(const sharing& threads) { return threads.log2_threads > 0 && threads.span() > 32; }
 
@@ -104,7 +116,8 @@ DSL_DETAIL_FN bool goes_across_warps(const sharing& threads) { return threads.lo
 struct warp_leaders { int first, step, count; };
 DSL_DETAIL_FN warp_leaders leaders_of(int owner, const sharing& threads) {
   const int step = threads.distance() > 32 ? threads.distance() : 32;
-  return {(owner >> threads.log2_distance << (threads.log2_distance + threads.log2_threads)) + (owner & (threads.distance() - 1)), step, threads.span() / step};
+  return {(owner >> threads.log2_distance << (threads.log2_distance + threads.log2_threads)) + (owner & (threads.distance() - 1)),
+          step, threads.span() / step};
 }
 
 }  // namespace dsl::detail

@@ -50,7 +50,8 @@ struct compiled_program {
   using reductions = typename Pass::reductions;
 
   static inline constinit program_code code{
-      {Pass::view(), lanes_of_pass<Pass>, sizeof(typename reductions_of<reductions>::accumulators), largest_accumulator(reductions{})},
+      {Pass::view(), lanes_of_pass<Pass>, sizeof(typename reductions_of<reductions>::accumulators),
+       largest_accumulator(reductions{})},
       Inputs,
       spelled_name<Name>(),
       nullptr,
@@ -61,9 +62,10 @@ struct compiled_program {
     code.host = &compiled;
   }
   static void add_sim() {
-    static const pass_kernels made{
-        {nullptr, {reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, linear>), reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, strided>)}},
-        pass_policy<Pass>(0)};
+    static const pass_kernels made{{nullptr,
+                                    {reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, linear>),
+                                     reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, strided>)}},
+                                   pass_policy<Pass>(0)};
     code.kernels[static_cast<int>(kernel_target::sim)] = &made;
   }
 };
@@ -110,14 +112,16 @@ class prepared {
   /// What an element costs, where what several operands read of one array is read once.
   cost cost_per_element() const;
 
-  /// Queues one evaluation on the current stream. `recorded` gives for each output a second address for a reduction's result, or 0; of
-  /// work that is queued a kernel that reduces does nothing where `*stop` is true. Throws cuda_error that names the kernel, the expression and the sizes.
+  /// Queues one evaluation on the current stream. `recorded` gives for each output a second address for a reduction's result, or
+  /// 0; of work that is queued a kernel that reduces does nothing where `*stop` is true. Throws cuda_error that names the kernel,
+  /// the expression and the sizes.
   void run(const std::uint64_t* recorded = nullptr, const bool* stop = nullptr);
   /// As `run`, as if the right side were complete before the first write. Once: what overlapped is bound to a temporary after it.
   void assign();
   // A target that is written when all passes have run, from a temporary.
   struct late_copy;
-  /// The same for several, as if all of them were complete, and then copies. What may be thrown is thrown before the first is queued.
+  /// The same for several, as if all of them were complete, and then copies. What may be thrown is thrown before the first is
+  /// queued.
   static void assign_all(prepared* passes, int count, std::vector<late_copy>& copies);
   /// Throws shape_error where a target has an element in common with an operand.
   void require_disjoint_from(const operand& other) const;
@@ -138,7 +142,10 @@ class prepared {
 };
 
 /// How an expression's elements become its outputs: the rank of its index space, and a bit for each axis that is reduced.
-struct reduction_axes { int rank; std::uint32_t axes; };
+struct reduction_axes {
+  int rank;
+  std::uint32_t axes;
+};
 
 /// Where an expression's leaves are among a pass's operands, and how they are reduced.
 struct operand_range {
@@ -152,9 +159,10 @@ void require_one_space(const operand* all, const operand_range* ranges, int coun
 void require_same_elements(const char* function, const operand* first, int first_count, const operand* second, int second_count);
 /// Throws shape_error where two targets are one object.
 void require_distinct(const void* const* targets, int count);
-/// The extents of an array of `rank` dimensions that gets its memory for a pass over `g`: without the axes that are reduced, or with
-/// them, of extent 1. Throws shape_error where it has another rank.
-void shape_target(std::int64_t* extents, int rank, const geometry& g, std::uint32_t reduced, const pass_view& pass, const operand* all);
+/// The extents of an array of `rank` dimensions that gets its memory for a pass over `g`: without the axes that are reduced, or
+/// with them, of extent 1. Throws shape_error where it has another rank.
+void shape_target(std::int64_t* extents, int rank, const geometry& g, std::uint32_t reduced, const pass_view& pass,
+                  const operand* all);
 
 /// The operand of a pass that counts its elements.
 operand position_operand();

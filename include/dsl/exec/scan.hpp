@@ -8,7 +8,8 @@
 
 namespace dsl::detail {
 
-/// The kernels of a scan: of rows (all elements one row, linear; linear; strided), of columns, and of the totals of columns' chunks.
+/// The kernels of a scan: of rows (all elements one row, linear; linear; strided), of columns, and of the totals of columns'
+/// chunks.
 struct scan_kernels : entry_points<5> { scan_policy policy; };
 enum scan_kernel_number { scan_of_one_row, scan_of_linear_rows, scan_of_rows, scan_of_columns, scan_of_totals };
 
@@ -47,7 +48,8 @@ struct compiled_scan {
   using strided = strided_arguments<Scan::inputs + 1>;
   static constexpr int lanes = lanes_of_pass<typename Scan::pass>;
 
-  static inline constinit scan_code code{Scan::pass::view(), Scan::inputs, lanes, Scan::target, sizeof(typename Scan::value), nullptr, {}};
+  static inline constinit scan_code code{Scan::pass::view(),           Scan::inputs, lanes, Scan::target,
+                                         sizeof(typename Scan::value), nullptr,      {}};
 
   static void add_host() {
     static constexpr scan_host_code compiled = scan_host_loop<Scan>::code();
@@ -57,9 +59,12 @@ struct compiled_scan {
     constexpr scan_policy policy = scan_policy_of<typename Scan::pass>(0);
     static const scan_kernels made{
         {nullptr,
-         {reinterpret_cast<const void*>(&simulate_scan_rows<Scan, false, linear>), reinterpret_cast<const void*>(&simulate_scan_rows<Scan, true, linear>),
-         reinterpret_cast<const void*>(&simulate_scan_rows<Scan, true, strided>), reinterpret_cast<const void*>(&simulate_scan_columns<Scan, strided>),
-         reinterpret_cast<const void*>(&simulate_scan_column_totals<typename Scan::combine, typename Scan::value, policy.totals_run, policy.totals_ahead>)}},
+         {reinterpret_cast<const void*>(&simulate_scan_rows<Scan, false, linear>),
+          reinterpret_cast<const void*>(&simulate_scan_rows<Scan, true, linear>),
+          reinterpret_cast<const void*>(&simulate_scan_rows<Scan, true, strided>),
+          reinterpret_cast<const void*>(&simulate_scan_columns<Scan, strided>),
+          reinterpret_cast<const void*>(&simulate_scan_column_totals<typename Scan::combine, typename Scan::value,
+                                                                     policy.totals_run, policy.totals_ahead>)}},
         policy};
     code.kernels[static_cast<int>(kernel_target::sim)] = &made;
   }
@@ -74,9 +79,12 @@ void add_scan_kernels() {
   constexpr scan_policy policy = device_scan_policy<Scan>;
   static const scan_kernels made{
       {DSL_DETAIL_ARCHITECTURES,
-       {reinterpret_cast<const void*>(&scan_rows<Scan, false, linear>), reinterpret_cast<const void*>(&scan_rows<Scan, true, linear>),
-       reinterpret_cast<const void*>(&scan_rows<Scan, true, strided>), reinterpret_cast<const void*>(&scan_columns<Scan, strided>),
-       reinterpret_cast<const void*>(&scan_column_totals<typename Scan::combine, typename Scan::value, policy.totals_run, policy.totals_ahead>)}},
+       {reinterpret_cast<const void*>(&scan_rows<Scan, false, linear>),
+        reinterpret_cast<const void*>(&scan_rows<Scan, true, linear>),
+        reinterpret_cast<const void*>(&scan_rows<Scan, true, strided>),
+        reinterpret_cast<const void*>(&scan_columns<Scan, strided>),
+        reinterpret_cast<const void*>(
+            &scan_column_totals<typename Scan::combine, typename Scan::value, policy.totals_run, policy.totals_ahead>)}},
       policy};
   compiled::code.kernels[static_cast<int>(kernel_target::cuda)] = &made;
 }

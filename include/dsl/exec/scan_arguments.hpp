@@ -8,8 +8,8 @@ namespace dsl::detail {
 
 /// What a scan's kernels are told beside the operands.
 struct scan_parameters {
-  std::int64_t row;        // elements in a row; all of them where the rows are one
-  literal init;            // goes before a row's first element, if there is one
+  std::int64_t row;  // elements in a row; all of them where the rows are one
+  literal init;      // goes before a row's first element, if there is one
   std::int32_t has_init, exclusive;
   unsigned* ticket;        // of rows: how many blocks have begun
   void* tiles;             // of rows: a cell (`tagged`) for the total of each tile,

@@ -87,7 +87,8 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
       at = scan.row < args.elements ? g.first : (tile * rounds + round) * scan_block_threads + team.thread();
     } else if constexpr (Rows) {
       at = place + (round * scan_block_threads + team.thread()) * lanes;
-      if (at >= scan.row) at = scan.row > tile_elements ? at - scan.row : static_cast<std::uint32_t>(at) % static_cast<std::uint32_t>(scan.row);
+      if (at >= scan.row)
+        at = scan.row > tile_elements ? at - scan.row : static_cast<std::uint32_t>(at) % static_cast<std::uint32_t>(scan.row);
     }
     const auto out = this->compute_read(g);
     DSL_DETAIL_UNROLL
@@ -217,7 +218,10 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
 
   // Of one row, what is beyond the end is behind all that is written, so it may be anything.
   DSL_DETAIL_KERNEL_FN static segment_type lane(const elements& x, [[maybe_unused]] const marks& m, int l) {
-    if constexpr (by_segments) return {x.lane[l], l >= m.count ? segment_state::none : (m.heads >> l & 1) != 0 ? segment_state::headed : segment_state::open};
+    if constexpr (by_segments)
+      return {x.lane[l], l >= m.count              ? segment_state::none
+                         : (m.heads >> l & 1) != 0 ? segment_state::headed
+                                                   : segment_state::open};
     else return {x.lane[l], true};
   }
 

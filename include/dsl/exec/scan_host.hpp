@@ -17,8 +17,9 @@ struct scan_host_code {
   void (*row)(const scan_parameters&, const void* x, std::int64_t n, bool head, const void* before, void* total, void* y);
   /// An element each of n columns, which `run` goes on with; a null `before` or a run that is new: there is nothing. `head`: they
   /// are the columns' heads.
-  void (*columns)(const scan_parameters&, const void* x, std::int64_t n, bool head, const void* before, bool is_new, void* run, void* y);
-  void (*join)(void* to, const void* segment);                          // to = to, then segment
+  void (*columns)(const scan_parameters&, const void* x, std::int64_t n, bool head, const void* before, bool is_new, void* run,
+                  void* y);
+  void (*join)(void* to, const void* segment);  // to = to, then segment
   void (*join_values)(void* to, const void* values, std::int64_t n);
 };
 
@@ -32,7 +33,8 @@ struct scan_host_loop {
   DSL_DETAIL_FN static V combine(V a, V b) { return apply_inlined<typename Scan::combine>(a, b); }
   static T element(V v) { return static_cast<T>(math::convert<value_t<Scan::target>>(v)); }
 
-  static void row(const scan_parameters& scan, const void* from, std::int64_t n, bool head, const void* segment_before, void* segment_total, void* to) {
+  static void row(const scan_parameters& scan, const void* from, std::int64_t n, bool head, const void* segment_before,
+                  void* segment_total, void* to) {
     const V* const x = static_cast<const V*>(from);
     T* const y = static_cast<T*>(to);
     const auto& earlier = *static_cast<const segment<V>*>(segment_before);
@@ -47,7 +49,10 @@ struct scan_host_loop {
         for (std::int64_t k = i + 1; k < end; ++k) run = combine(run, x[k]);
       } else if (scan.exclusive != 0) {
         y[i] = element(goes_on ? before : init);
-        for (std::int64_t k = i + 1; k < end; ++k) y[k] = at(run), run = combine(run, x[k]);
+        for (std::int64_t k = i + 1; k < end; ++k) {
+          y[k] = at(run);
+          run = combine(run, x[k]);
+        }
       } else {
         y[i] = at(run);
         for (std::int64_t k = i + 1; k < end; ++k) y[k] = at(run = combine(run, x[k]));
@@ -59,8 +64,8 @@ struct scan_host_loop {
     *static_cast<segment<V>*>(segment_total) = {whole, head ? segment_state::headed : segment_state::open};
   }
 
-  static void columns(const scan_parameters& scan, const void* from, std::int64_t n, bool head, const void* values_before, bool is_new, void* values_run,
-                      void* to) {
+  static void columns(const scan_parameters& scan, const void* from, std::int64_t n, bool head, const void* values_before,
+                      bool is_new, void* values_run, void* to) {
     const V* const x = static_cast<const V*>(from);
     const V* const before = static_cast<const V*>(values_before);
     V* const run = static_cast<V*>(values_run);

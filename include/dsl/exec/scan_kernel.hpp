@@ -38,7 +38,8 @@ class segment_scan {
     }
     team_.synchronize();
     DSL_DETAIL_UNROLL
-    for (int r = 0; r < Rounds; ++r) segments[r] = join<Operator>(memory_.template load<Segment>(of_warp_ + r * warps + warp), segments[r]);
+    for (int r = 0; r < Rounds; ++r)
+      segments[r] = join<Operator>(memory_.template load<Segment>(of_warp_ + r * warps + warp), segments[r]);
   }
 
   /// What comes before a tile whose own total is `total`; for one warp. A tile leaves its total; the last of 32 tiles leaves
@@ -46,9 +47,12 @@ class segment_scan {
   /// on timing, as it does where a block takes whatever its predecessors have left by then (Merrill and Garland, Single-pass
   /// parallel prefix scan with decoupled look-back, 2016), and sums of floating point numbers are the same from run to run. Waits
   /// for earlier tiles only.
-  DSL_DETAIL_KERNEL_FN Segment look_back(const scan_parameters& scan, unsigned tile, bool begins_row, const Segment& total) const {
-    cell *const tiles = static_cast<cell*>(scan.tiles), *const groups = static_cast<cell*>(scan.groups), *const prefixes = static_cast<cell*>(scan.prefixes);
-    const unsigned group = tile / scan_groups, in_group = tile % scan_groups, super = group / scan_groups, in_super = group % scan_groups;
+  DSL_DETAIL_KERNEL_FN Segment look_back(const scan_parameters& scan, unsigned tile, bool begins_row,
+                                         const Segment& total) const {
+    cell *const tiles = static_cast<cell*>(scan.tiles), *const groups = static_cast<cell*>(scan.groups),
+                *const prefixes = static_cast<cell*>(scan.prefixes);
+    const unsigned group = tile / scan_groups, in_group = tile % scan_groups, super = group / scan_groups,
+                   in_super = group % scan_groups;
     publish(tiles + tile, total);
     // All cells are asked for before the first is waited for.
     request of_tiles = ask(tiles + (tile - in_group), begins_row ? 0 : in_group);
@@ -151,7 +155,8 @@ DSL_DETAIL_KERNEL_FN void run_scan_rows(const scan_arguments<Arguments>& args, M
   scan.scan_block(segments, [&](const segment_type& total) { return scan.look_back(args.scan, tile, place == 0, total); });
   DSL_DETAIL_UNROLL
   for (int r = 0; r < rounds; ++r)
-    thread.write_round(tile, r, segments[r], memory.template load<typename body::elements>(elements + r * scan_block_threads + number), marks[r]);
+    thread.write_round(tile, r, segments[r],
+                       memory.template load<typename body::elements>(elements + r * scan_block_threads + number), marks[r]);
 }
 
 /// Neighbouring threads take neighbouring columns.
@@ -202,15 +207,18 @@ DSL_DETAIL_KERNEL_FN void run_scan_column_totals(const scan_parameters& given, M
 
 template <class Scan, bool Rows, class Arguments>
 DSL_DETAIL_SMALL void simulate_scan_rows(const void* arguments, simulated_thread& self) {
-  run_scan_rows<Scan, Rows>(*static_cast<const scan_arguments<Arguments>*>(arguments), simulated_memory{&self}, simulated_team{&self});
+  run_scan_rows<Scan, Rows>(*static_cast<const scan_arguments<Arguments>*>(arguments), simulated_memory{&self},
+                            simulated_team{&self});
 }
 template <class Scan, class Arguments>
 DSL_DETAIL_SMALL void simulate_scan_columns(const void* arguments, simulated_thread& self) {
-  run_scan_columns<Scan>(*static_cast<const scan_arguments<Arguments>*>(arguments), simulated_memory{&self}, simulated_team{&self});
+  run_scan_columns<Scan>(*static_cast<const scan_arguments<Arguments>*>(arguments), simulated_memory{&self},
+                         simulated_team{&self});
 }
 template <class Operator, class V, int Run, int Ahead>
 DSL_DETAIL_SMALL void simulate_scan_column_totals(const void* arguments, simulated_thread& self) {
-  run_scan_column_totals<Operator, V, Run, Ahead>(*static_cast<const scan_parameters*>(arguments), simulated_memory{&self}, simulated_team{&self});
+  run_scan_column_totals<Operator, V, Run, Ahead>(*static_cast<const scan_parameters*>(arguments), simulated_memory{&self},
+                                                  simulated_team{&self});
 }
 
 #if defined(__CUDACC__)
@@ -218,11 +226,13 @@ DSL_DETAIL_SMALL void simulate_scan_column_totals(const void* arguments, simulat
 template <class Scan> inline constexpr scan_policy device_scan_policy = scan_policy_of<typename Scan::pass>(lowest_capability());
 
 template <class Scan, bool Rows, class Arguments>
-__global__ void __launch_bounds__(scan_block_threads, device_scan_policy<Scan>.blocks) scan_rows(const __grid_constant__ scan_arguments<Arguments> args) {
+__global__ void __launch_bounds__(scan_block_threads, device_scan_policy<Scan>.blocks)
+    scan_rows(const __grid_constant__ scan_arguments<Arguments> args) {
   run_scan_rows<Scan, Rows>(args, device_memory{}, device_team{});
 }
 template <class Scan, class Arguments>
-__global__ void __launch_bounds__(scan_block_threads, device_scan_policy<Scan>.column_blocks) scan_columns(const __grid_constant__ scan_arguments<Arguments> args) {
+__global__ void __launch_bounds__(scan_block_threads, device_scan_policy<Scan>.column_blocks)
+    scan_columns(const __grid_constant__ scan_arguments<Arguments> args) {
   run_scan_columns<Scan>(args, device_memory{}, device_team{});
 }
 template <class Operator, class V, int Run, int Ahead>

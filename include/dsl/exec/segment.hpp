@@ -11,7 +11,9 @@ struct operator_source {
   V first, second;
   typename evaluator<Operator>::inputs in;
   template <op Code, dtype D, int N, std::uint32_t Head>
-  DSL_DETAIL_FN void read() { input_of<Head>(in) = N == 0 ? first : second; }
+  DSL_DETAIL_FN void read() {
+    input_of<Head>(in) = N == 0 ? first : second;
+  }
 };
 template <class Operator, class V>
 DSL_DETAIL_FN V apply_inlined(V first, V second) {
@@ -20,7 +22,9 @@ DSL_DETAIL_FN V apply_inlined(V first, V second) {
   return nth<0>(evaluator<Operator>::compute(source.in));
 }
 template <class Operator, class V>
-DSL_DETAIL_KERNEL_FN V apply_operator(V first, V second) { return apply_inlined<Operator>(first, second); }
+DSL_DETAIL_KERNEL_FN V apply_operator(V first, V second) {
+  return apply_inlined<Operator>(first, second);
+}
 
 /// none: no elements. open: elements that go on from what comes before them. headed: a row begins among them, and the value is
 /// that of the last row's.

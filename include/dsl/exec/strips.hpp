@@ -5,8 +5,9 @@
 
 namespace dsl::detail {
 
-/// Elements that are reduced side by side, each into values of its own: as many as fit into registers. Strips are reduced in segments, one
-/// after another, and the segments pairwise, as NumPy's sums are: of 16,384 elements no more than 26 are added one after another.
+/// Elements that are reduced side by side, each into values of its own: as many as fit into registers. Strips are reduced in
+/// segments, one after another, and the segments pairwise, as NumPy's sums are: of 16,384 elements no more than 26 are added one
+/// after another.
 inline constexpr int strip_lanes = 32;
 
 template <class Pass>
@@ -19,27 +20,32 @@ class strips {
   // The lanes of a strip: a loop's own, so that the compiler keeps them in registers.
   template <class Reduction, class Numbers = values_of_reduction<Reduction>> struct lanes_of;
   template <class Reduction, std::size_t... K>
-  struct lanes_of<Reduction, std::index_sequence<K...>> : numbered<static_cast<int>(K), std::array<value_t<Reduction::combine::output(static_cast<int>(K)).type()>, strip_lanes>>... {
+  struct lanes_of<Reduction, std::index_sequence<K...>>
+      : numbered<static_cast<int>(K),
+                 std::array<value_t<Reduction::combine::output(static_cast<int>(K)).type()>, strip_lanes>>... {
     DSL_DETAIL_FN accumulator_of<Reduction> at(int l) const {
       accumulator_of<Reduction> s;
       ((nth<static_cast<int>(K)>(s) = nth<static_cast<int>(K)>(*this)[static_cast<std::size_t>(l)]), ...);
       return s;
     }
-    DSL_DETAIL_FN void set(int l, const accumulator_of<Reduction>& s) { ((nth<static_cast<int>(K)>(*this)[static_cast<std::size_t>(l)] = nth<static_cast<int>(K)>(s)), ...); }
+    DSL_DETAIL_FN void set(int l, const accumulator_of<Reduction>& s) {
+      ((nth<static_cast<int>(K)>(*this)[static_cast<std::size_t>(l)] = nth<static_cast<int>(K)>(s)), ...);
+    }
   };
   template <class Reductions, class Numbers> struct strip_of;
   template <class... F, std::size_t... J>
   struct strip_of<pass_reductions<F...>, std::index_sequence<J...>> : accumulator<static_cast<int>(J), lanes_of<F>>... {};
 
-  // Whether a reduction is of values and their positions, as argmin's is. A position is taken along with its value, and of equal values the
-  // first: so a later element changes nothing unless it changes the value. That is quick to see, and the number of the strip where it was
-  // seen last, which is as wide as the value, stands for the position.
+  // Whether a reduction is of values and their positions, as argmin's is. A position is taken along with its value, and of equal
+  // values the first: so a later element changes nothing unless it changes the value. That is quick to see, and the number of the
+  // strip where it was seen last, which is as wide as the value, stands for the position.
   template <class Reduction>
   static constexpr bool seeks = [] {
     if (Reduction::values != 2) return false;
     const reference at = program::output(Reduction::first + 1);
     for (int i = 0; i < program::nodes; ++i)
-      if (const head h{program::head_words[i]}; h.code() == op::index && h.type() == at.type() && h.slot() == at.slot()) return true;
+      if (const head h{program::head_words[i]}; h.code() == op::index && h.type() == at.type() && h.slot() == at.slot())
+        return true;
     return false;
   }();
   template <class... F> static constexpr bool any_seeks(pass_reductions<F...>) { return (seeks<F> || ...); }
@@ -108,8 +114,10 @@ class strips {
     template <class Reduction, int J>
     DSL_DETAIL_FN void operator()() const {
       if constexpr (seeks<Reduction>) {
-        accumulator_of<Reduction> a = nth_accumulator<J>(sums).at(l), b = accumulator_of_element<Reduction>(element, values_of_reduction<Reduction>{});
-        nth<1>(a) = 0, nth<1>(b) = nth<1>(identity<Reduction>());  // earlier and later than any
+        accumulator_of<Reduction> a = nth_accumulator<J>(sums).at(l),
+                                  b = accumulator_of_element<Reduction>(element, values_of_reduction<Reduction>{});
+        nth<1>(a) = 0;
+        nth<1>(b) = nth<1>(identity<Reduction>());  // earlier and later than any
         const auto value = nth<0>(combine<Reduction>(a, b));
         auto& place = nth_accumulator<J>(seen).at[l];
         place = differ(value, nth<0>(a)) ? static_cast<std::remove_reference_t<decltype(place)>>(number) : place;
@@ -138,7 +146,8 @@ class strips {
       if constexpr (seeks<Reduction>)
         for (int l = 0; l < strip_lanes; ++l) {
           const std::int64_t at = first + strip_lanes * static_cast<std::int64_t>(nth_accumulator<J>(seen).at[l]) + l;
-          nth<1>(nth_accumulator<J>(sums))[static_cast<std::size_t>(l)] = nth<1>(accumulator_of_element<Reduction>(compute(in, at), values_of_reduction<Reduction>{}));
+          nth<1>(nth_accumulator<J>(sums))[static_cast<std::size_t>(l)] =
+              nth<1>(accumulator_of_element<Reduction>(compute(in, at), values_of_reduction<Reduction>{}));
         }
     }
   };
@@ -154,7 +163,9 @@ class strips {
     int first;
     template <class Reduction, int J>
     DSL_DETAIL_FN void operator()() const {
-      for (int l = 0; l < strip_lanes; ++l) nth_accumulator<J>(sums).set(l, choose(l < first, nth_accumulator<J>(sums).at(l), identity<Reduction>(), values_of_reduction<Reduction>{}));
+      for (int l = 0; l < strip_lanes; ++l)
+        nth_accumulator<J>(sums).set(
+            l, choose(l < first, nth_accumulator<J>(sums).at(l), identity<Reduction>(), values_of_reduction<Reduction>{}));
     }
     template <class State, std::size_t... K>
     DSL_DETAIL_FN static State choose(bool condition, const State& yes, const State& no, std::index_sequence<K...>) {
@@ -167,7 +178,8 @@ class strips {
     strip &to, &other;
     template <class Reduction, int J>
     DSL_DETAIL_FN void operator()() const {
-      for (int l = 0; l < strip_lanes; ++l) nth_accumulator<J>(to).set(l, combine<Reduction>(nth_accumulator<J>(to).at(l), nth_accumulator<J>(other).at(l)));
+      for (int l = 0; l < strip_lanes; ++l)
+        nth_accumulator<J>(to).set(l, combine<Reduction>(nth_accumulator<J>(to).at(l), nth_accumulator<J>(other).at(l)));
     }
   };
   template <class Reduction, int J, int Half>
@@ -194,7 +206,8 @@ class strips {
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC ivdep
 #endif
-      for (int l = 0; l < strip_lanes; ++l) reductions::visit(add_strip_element{compute(in, first + s * strip_lanes + l), sums, seen, l, s});
+      for (int l = 0; l < strip_lanes; ++l)
+        reductions::visit(add_strip_element{compute(in, first + s * strip_lanes + l), sums, seen, l, s});
     }
     reductions::visit(set_positions{in, first, seen, sums});
     if (left < strip_lanes) reductions::visit(clear_from{sums, static_cast<int>(left)});
@@ -202,17 +215,20 @@ class strips {
 
  public:
   /// Adds an element to lane l, where no reduction seeks a position.
-  DSL_DETAIL_FN static void add(strip& sums, int l, const typename eval::results& element) { reductions::visit(add_element{element, sums, l}); }
+  DSL_DETAIL_FN static void add(strip& sums, int l, const typename eval::results& element) {
+    reductions::visit(add_element{element, sums, l});
+  }
 
-  /// The `length` elements from `first` on, reduced. Reads whole strips, elements beyond the last one too. in[k] is operand k (elements; of
-  /// positions the first, of a scalar the value).
+  /// The `length` elements from `first` on, reduced. Reads whole strips, elements beyond the last one too. in[k] is operand k
+  /// (elements; of positions the first, of a scalar the value).
   DSL_DETAIL_FN static accumulators reduce(const void* const* in, std::int64_t first, std::int64_t length) {
     accumulators joined = reductions::identities();
     if (length <= 0) return joined;
     // Of as many segments each as the number of segments has bits set, the longest first.
     strip partials[most_partials];
     int held = 0;
-    for (std::int64_t left = length, count, segments = 1; left > 0; left -= count * strip_lanes, first += count * strip_lanes, ++segments) {
+    for (std::int64_t left = length, count, segments = 1; left > 0;
+         left -= count * strip_lanes, first += count * strip_lanes, ++segments) {
       count = left < strip_lanes ? 1 : left / strip_lanes < strips_a_segment ? left / strip_lanes : strips_a_segment;
       strip mine;
       reduce_segment(in, first, static_cast<int>(count), left, mine);

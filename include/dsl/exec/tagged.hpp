@@ -19,7 +19,8 @@ constexpr std::size_t tagged_bytes(std::size_t value) { return (value + 11) / 12
 /// another.
 template <class T>
 struct tagged {
-  static constexpr int words = static_cast<int>(tagged_bytes(sizeof(T)) / sizeof(quad)), used = static_cast<int>((sizeof(T) + 3) / 4);
+  static constexpr int words = static_cast<int>(tagged_bytes(sizeof(T)) / sizeof(quad)),
+                       used = static_cast<int>((sizeof(T) + 3) / 4);
   quad word[words];
 
   tagged() = default;
@@ -53,7 +54,11 @@ struct tagged {
  private:
   DSL_DETAIL_FN void unpack(unsigned (&payload)[3 * words]) const {
     DSL_DETAIL_UNROLL
-    for (int i = 0; i < words; ++i) payload[3 * i] = word[i].x, payload[3 * i + 1] = word[i].y, payload[3 * i + 2] = word[i].z;
+    for (int i = 0; i < words; ++i) {
+      payload[3 * i] = word[i].x;
+      payload[3 * i + 1] = word[i].y;
+      payload[3 * i + 2] = word[i].z;
+    }
   }
 };
 

@@ -13,8 +13,8 @@ constexpr std::uint64_t neighbours_of(const program_view& p) {
   return found;
 }
 
-/// The place of the tile that a block works on: for each operand the offset of the tile's first element. What is the same for a whole
-/// block is kept apart from what is a thread's own: the GPU computes it once a warp, in uniform registers.
+/// The place of the tile that a block works on: for each operand the offset of the tile's first element. What is the same for a
+/// whole block is kept apart from what is a thread's own: the GPU computes it once a warp, in uniform registers.
 template <class Arguments, int Operands, std::uint64_t Neighbours, bool Reduces>
 struct tile_place {
   const Arguments& args;
@@ -33,7 +33,9 @@ struct tile_place {
       const std::int64_t x = static_cast<std::int64_t>(across) * t.width, y = static_cast<std::int64_t>(down) * t.height;
       width = t.extents[0] - x < t.width ? static_cast<std::int32_t>(t.extents[0] - x) : t.width;
       height = t.extents[1] - y < t.height ? static_cast<std::int32_t>(t.extents[1] - y) : t.height;
-      corner[0] = x, corner[1] = y, beyond = 0;
+      corner[0] = x;
+      corner[1] = y;
+      beyond = 0;
       DSL_DETAIL_UNROLL
       for (int k = 0; k < Operands; ++k) {
         offset[k] = x * args.strides[k][0] + y * args.strides[k][1];

@@ -15,7 +15,8 @@ template <wraps R, std::floating_point A> DSL_DETAIL_FN constexpr R truncate(A a
   if constexpr (std::signed_integral<R>) {
     const A size = __builtin_bit_cast(A, to_integer(a) & ~sign_bit<A>);
     using signed_bits = std::make_signed_t<bits_of<A>>;
-    const wide that_end = static_cast<wide>(static_cast<wide>(static_cast<signed_bits>(to_integer(a)) >> (8 * sizeof(A) - 1)) ^ last);
+    const wide that_end =
+        static_cast<wide>(static_cast<wide>(static_cast<signed_bits>(to_integer(a)) >> (8 * sizeof(A) - 1)) ^ last);
     return static_cast<R>(static_cast<wide>(select(size < end, a, A(0))) | select(size >= end, that_end, wide(0)));
   } else {
     return static_cast<R>(static_cast<wide>(select((a >= 0) & (a < end), a, A(0))) | select(a >= end, last, wide(0)));
@@ -114,7 +115,8 @@ template <class T> DSL_DETAIL_FN constexpr auto abs2(T a) {
   else return multiply(a, a);
 }
 
-// From rint, which GCC vectorises with trapping arithmetic too, as it does not floor. Zeros keep the sign of x. Integers are whole.
+// From rint, which GCC vectorises with trapping arithmetic too, as it does not floor. Zeros keep the sign of x. Integers are
+// whole.
 template <class T> DSL_DETAIL_FN T floor(T x) {
   if constexpr (std::integral<T>) return x;
   else return math::rint(x) - convert<T>(math::rint(x) > x);
@@ -135,7 +137,8 @@ template <class T> DSL_DETAIL_FN T round(T a) {
 }
 
 /// Integers divide as in C++, towards zero; by zero gives 0, and the quotient that does not fit wraps.
-/// A complex divisor is scaled by its larger part (R. L. Smith, Algorithm 116, 1962); by zero both parts are divided by 0. As in NumPy.
+/// A complex divisor is scaled by its larger part (R. L. Smith, Algorithm 116, 1962); by zero both parts are divided by 0. As in
+/// NumPy.
 template <class A, class B> DSL_DETAIL_FN constexpr auto divide(A a, B b) {
   if constexpr (wraps<A>) {
     const bool negates = std::signed_integral<A> && b == static_cast<A>(-1);
@@ -168,7 +171,9 @@ template <class T> DSL_DETAIL_FN constexpr T reciprocal(T a) {
 }
 
 /// The remainder of the division towards zero: the dividend's sign. Of integers by 0 it is 0.
-template <wraps T> DSL_DETAIL_FN constexpr T fmod(T a, T b) { return select(b == 0, T(0), subtract(a, multiply(divide(a, b), b))); }
+template <wraps T> DSL_DETAIL_FN constexpr T fmod(T a, T b) {
+  return select(b == 0, T(0), subtract(a, multiply(divide(a, b), b)));
+}
 
 /// The quotient rounded down. With real numbers it is (a - remainder) / b rounded to the nearest integer, as in Python, so that
 /// floor_divide(a, b) * b + remainder(a, b) is a: floor_divide(0.7, 0.1) is 6.
@@ -194,7 +199,8 @@ template <class T> DSL_DETAIL_FN constexpr T remainder(T a, T b) {
 
 /// Integers by repeated squaring, wrapping; a negative exponent gives the power truncated to an integer.
 template <wraps T> DSL_DETAIL_FN constexpr T pow(T base, T exponent) {
-  if (is_negative(exponent)) return base == 1 ? T(1) : base == static_cast<T>(-1) ? (exponent & 1 ? static_cast<T>(-1) : T(1)) : T(0);
+  if (is_negative(exponent))
+    return base == 1 ? T(1) : base == static_cast<T>(-1) ? (exponent & 1 ? static_cast<T>(-1) : T(1)) : T(0);
   T result = 1;
   for (; exponent != 0; exponent = static_cast<T>(exponent >> 1)) {
     if (exponent & 1) result = multiply(result, base);
@@ -207,12 +213,15 @@ template <wraps T> DSL_DETAIL_FN constexpr T pow(T base, T exponent) {
 template <std::unsigned_integral U> DSL_DETAIL_FN constexpr U gcd_of_magnitudes(U x, U y) {
   while (y != 0) {
     const U rest = static_cast<U>(x % y);
-    x = y, y = rest;
+    x = y;
+    y = rest;
   }
   return x;
 }
 template <wraps T> DSL_DETAIL_FN constexpr auto magnitude(T a) { return static_cast<std::make_unsigned_t<T>>(abs(a)); }
-template <wraps T> DSL_DETAIL_FN constexpr T gcd(T a, T b) { return static_cast<T>(gcd_of_magnitudes(magnitude(a), magnitude(b))); }
+template <wraps T> DSL_DETAIL_FN constexpr T gcd(T a, T b) {
+  return static_cast<T>(gcd_of_magnitudes(magnitude(a), magnitude(b)));
+}
 /// Of magnitudes, 0 where an operand is; it wraps, as in NumPy, so that it may be negative.
 template <wraps T> DSL_DETAIL_FN constexpr T lcm(T a, T b) {
   const auto x = magnitude(a), y = magnitude(b);
@@ -220,7 +229,9 @@ template <wraps T> DSL_DETAIL_FN constexpr T lcm(T a, T b) {
 }
 
 // A shift by as many bits as there are, or by a negative number, shifts everything out.
-template <wraps T> DSL_DETAIL_FN constexpr bool shifts_within(T by) { return static_cast<std::make_unsigned_t<T>>(by) < 8 * sizeof(T); }
+template <wraps T> DSL_DETAIL_FN constexpr bool shifts_within(T by) {
+  return static_cast<std::make_unsigned_t<T>>(by) < 8 * sizeof(T);
+}
 template <wraps T> DSL_DETAIL_FN constexpr T left_shift(T a, T by) {
   const bool within = shifts_within(by);
   return select(within, static_cast<T>(wrapping<T>(a) << select(within, by, T(0))), T(0));

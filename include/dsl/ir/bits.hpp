@@ -30,7 +30,8 @@ template <class T> using bits_of = typename layout<T>::bits;
 template <class T> inline constexpr bits_of<T> sign_bit = bits_of<T>(1) << (8 * sizeof(T) - 1);
 template <class T> inline constexpr bits_of<T> exponent_bits = bits_of<T>(2 * layout<T>::bias + 1) << layout<T>::digits;
 template <class T> inline constexpr T infinity = __builtin_bit_cast(T, exponent_bits<T>);
-template <class T> inline constexpr T quiet_nan = __builtin_bit_cast(T, exponent_bits<T> | bits_of<T>(1) << (layout<T>::digits - 1));
+template <class T> inline constexpr T quiet_nan =
+    __builtin_bit_cast(T, exponent_bits<T> | bits_of<T>(1) << (layout<T>::digits - 1));
 template <class T> inline constexpr T smallest_normal = __builtin_bit_cast(T, bits_of<T>(1) << layout<T>::digits);
 
 template <class T> DSL_DETAIL_FN constexpr bits_of<T> to_integer(T x) { return __builtin_bit_cast(bits_of<T>, x); }
@@ -74,7 +75,7 @@ template <class T> DSL_DETAIL_FN constexpr bool isinf(T a) {
 }
 template <class T> DSL_DETAIL_FN constexpr bool isfinite(T a) {
   if constexpr (is_complex<T>) return isfinite(a.re) & isfinite(a.im);
-  else if constexpr (std::floating_point<T>) return (a < infinity<T>) & (a > -infinity<T>);
+  else if constexpr (std::floating_point<T>) return (infinity<T> > a) & (a > -infinity<T>);
   else return true;
 }
 /// a < 0, of which nvcc warns where it cannot be.
@@ -132,7 +133,7 @@ template <dtype D, class T> DSL_DETAIL_FN constexpr T nan_to_num(T a) {
 }
 
 // A subnormal number times 2^54 is normal, and exact.
-template <class T> DSL_DETAIL_FN constexpr bool is_subnormal(T x) { return (x < smallest_normal<T>) & (x > -smallest_normal<T>); }
+template <class T> DSL_DETAIL_FN constexpr bool is_subnormal(T x) { return (smallest_normal<T> > x) & (x > -smallest_normal<T>); }
 template <class T> DSL_DETAIL_FN constexpr T normalised(T x) { return select(is_subnormal(x), x * T(0x1p54), x); }
 
 /// x = mantissa * 2^exponent with 0.5 <= |mantissa| < 1; of 0, infinities and NaN themselves and 0.

@@ -1,5 +1,5 @@
-// Functions of complex numbers, by formulas in which no step overflows or cancels where the result does not. Infinities and NaN give
-// what C99's Annex G asks for in the cases that arise from finite arithmetic.
+// Functions of complex numbers, by formulas in which no step overflows or cancels where the result does not. Infinities and NaN
+// give what C99's Annex G asks for in the cases that arise from finite arithmetic.
 #pragma once
 
 #include <dsl/ir/special.hpp>
@@ -7,9 +7,7 @@
 namespace dsl::detail::math {
 
 /// The angle from -pi to pi; of a real number 0 or pi.
-template <class T> DSL_DETAIL_FN auto arg(T z) {
-  return math::atan2(imag(z), real(z));
-}
+template <class T> DSL_DETAIL_FN auto arg(T z) { return math::atan2(imag(z), real(z)); }
 template <class T> DSL_DETAIL_FN complex_value<T> polar(T r, T theta) { return {r * math::cos(theta), r * math::sin(theta)}; }
 
 /// e^z. Where e^x is too large it is computed as e^(x - 64) e^64, the second factor last.
@@ -18,7 +16,7 @@ template <class T> DSL_DETAIL_FN complex_value<T> exp(complex_value<T> z) {
   const T size = math::exp(z.re - select(large, T(64), T(0))), scale = select(large, exp_of_64<T>, T(1));
   const T angle = select(vanishes & !isfinite(z.im), copysign(T(0), z.im), z.im);
   const T re = size * math::cos(angle) * scale, im = size * math::sin(angle) * scale;
-  return {select((z.re == infinity<T>) & !isfinite(z.im), z.re, re), select(z.im == 0, z.im, im)};
+  return {select((z.re == infinity<T>)&!isfinite(z.im), z.re, re), select(z.im == 0, z.im, im)};
 }
 
 // sinh and cosh of one real number, by one expm1.
@@ -31,8 +29,8 @@ template <class T> DSL_DETAIL_FN hyperbolic<T> hyperbolic_of(T x) {
   return {copysign(sinh, x), cosh, select(large, exp_of_64<T>, T(1))};
 }
 
-// A zero operand makes a zero part, even beside an infinity, and a finite one its sign. An infinite operand makes an infinite part,
-// even where the direction is not known.
+// A zero operand makes a zero part, even beside an infinity, and a finite one its sign. An infinite operand makes an infinite
+// part, even where the direction is not known.
 template <class T> DSL_DETAIL_FN bool endless_anyhow(complex_value<T> z) { return isinf(z.re) & !isfinite(z.im); }
 template <class T> DSL_DETAIL_FN complex_value<T> sinh(complex_value<T> z) {
   const auto [sinh, cosh, scale] = hyperbolic_of(z.re);
@@ -52,7 +50,8 @@ template <class T> DSL_DETAIL_FN complex_value<T> tanh(complex_value<T> z) {
   const T s = math::sin(z.im), c = math::cos(z.im), below = p * p + 4 * q * c * c;
   const bool far = q == 0;
   const T re = copysign(select(far, T(1), p * (1 + q) / below), z.re), im = 4 * q * s * c / below;
-  return {select((z.re == 0) | (z.re != z.re), z.re, re), select(z.im == 0, z.im, select(far & !isfinite(z.im), copysign(T(0), z.im), im))};
+  return {select((z.re == 0) | (z.re != z.re), z.re, re),
+          select(z.im == 0, z.im, select(far & !isfinite(z.im), copysign(T(0), z.im), im))};
 }
 
 template <class T> DSL_DETAIL_FN complex_value<T> sin(complex_value<T> z) {
@@ -72,8 +71,8 @@ template <class T> DSL_DETAIL_FN T safe_scale(T largest_part) {
   return select(huge, T(0.0625), select(tiny, T(0x1p54), T(1)));
 }
 
-/// log|z| + i arg(z). Near |z| = 1, where log|z| has fewer digits than |z|, it is log(1 + m) / 2 with m = |z|^2 - 1 summed from the
-/// squares' exact upper halves.
+/// log|z| + i arg(z). Near |z| = 1, where log|z| has fewer digits than |z|, it is log(1 + m) / 2 with m = |z|^2 - 1 summed from
+/// the squares' exact upper halves.
 template <class T> DSL_DETAIL_FN complex_value<T> log(complex_value<T> z) {
   const T x = abs(z.re), y = abs(z.im), large = max(x, y), small = select(x > y, y, x), scale = safe_scale(large);
   const T size = math::hypot(large * scale, small * scale);
@@ -97,8 +96,8 @@ template <class T> DSL_DETAIL_FN complex_value<T> sqrt(complex_value<T> z) {
   return {select(endless, infinity<T>, select(zero, T(0), root_re)), select(endless | zero, z.im, copysign(root_im, z.im))};
 }
 
-/// As NumPy: 1 for an exponent of 0; other powers of 0 are 0 where the exponent's real part is positive, else NaN; of other numbers
-/// repeated multiplication for integers below 100, else e^(w log z).
+/// As NumPy: 1 for an exponent of 0; other powers of 0 are 0 where the exponent's real part is positive, else NaN; of other
+/// numbers repeated multiplication for integers below 100, else e^(w log z).
 template <class A, class B>
   requires(is_complex<A> || is_complex<B>)
 DSL_DETAIL_FN auto pow(A a, B b) {

@@ -5,9 +5,9 @@
 
 namespace dsl {
 
-/// A complex number of float or double, with std::complex's layout: what a functor is called with for complex64 and complex128, and
-/// returns. nvcc compiles std::complex's arithmetic to nothing in device code, without a word; this one's is the library's own, the
-/// same on all devices: plain products, a real operand that stays real, and the functions of formulas. It is made of any
+/// A complex number of float or double, with std::complex's layout: what a functor is called with for complex64 and complex128,
+/// and returns. nvcc compiles std::complex's arithmetic to nothing in device code, without a word; this one's is the library's
+/// own, the same on all devices: plain products, a real operand that stays real, and the functions of formulas. It is made of any
 /// std::complex, and becomes one explicitly. Beside it a C++ scalar or a std::complex takes its precision. An array may hold it.
 template <std::floating_point T>
 class complex {
@@ -20,9 +20,12 @@ class complex {
   template <class U>
   DSL_DETAIL_FN constexpr complex(const std::complex<U>& z) : re_(static_cast<T>(z.real())), im_(static_cast<T>(z.imag())) {}
   template <class U>
-  DSL_DETAIL_FN constexpr explicit(sizeof(U) > sizeof(T)) complex(complex<U> z) : re_(static_cast<T>(z.real())), im_(static_cast<T>(z.imag())) {}
+  DSL_DETAIL_FN constexpr explicit(sizeof(U) > sizeof(T)) complex(complex<U> z)
+      : re_(static_cast<T>(z.real())), im_(static_cast<T>(z.imag())) {}
   template <class U>
-  DSL_DETAIL_FN constexpr explicit operator std::complex<U>() const { return std::complex<U>(static_cast<U>(re_), static_cast<U>(im_)); }
+  DSL_DETAIL_FN constexpr explicit operator std::complex<U>() const {
+    return std::complex<U>(static_cast<U>(re_), static_cast<U>(im_));
+  }
 
   DSL_DETAIL_FN constexpr T real() const { return re_; }
   DSL_DETAIL_FN constexpr T imag() const { return im_; }
@@ -31,12 +34,14 @@ class complex {
 
   DSL_DETAIL_FN friend constexpr complex operator+(complex a) { return a; }
   DSL_DETAIL_FN friend constexpr complex operator-(complex a) { return {-a.re_, -a.im_}; }
+  // clang-format off
 #define DSL_DETAIL_ARITHMETIC(token, name)                                                                                            \
   DSL_DETAIL_FN friend constexpr complex operator token(complex a, complex b) { return detail::math::name(a.as_value(), b.as_value()); } \
   DSL_DETAIL_FN friend constexpr complex operator token(complex a, T b) { return detail::math::name(a.as_value(), b); }                  \
   DSL_DETAIL_FN friend constexpr complex operator token(T a, complex b) { return detail::math::name(a, b.as_value()); }                  \
   DSL_DETAIL_FN constexpr complex& operator token##=(complex b) { return *this = *this token b; }                                       \
   DSL_DETAIL_FN constexpr complex& operator token##=(T b) { return *this = *this token b; }
+  // clang-format on
   DSL_DETAIL_ARITHMETIC(+, add)
   DSL_DETAIL_ARITHMETIC(-, subtract)
   DSL_DETAIL_ARITHMETIC(*, multiply)
@@ -68,9 +73,11 @@ DSL_DETAIL_FN constexpr auto apply_to_numbers(Z... z) {
 
 // The functions of formulas that take complex numbers.
 #define DSL_FUNCTION(name, numpy, arity, operands, result, domain, ...) DSL_FUNCTION_##arity##_##domain(name)
-#define DSL_FUNCTION_1_any(name) \
-  template <class T>             \
-  DSL_DETAIL_FN constexpr auto name(complex<T> z) { return detail::apply_to_numbers<op::name, T>(z.as_value()); }
+#define DSL_FUNCTION_1_any(name)                                \
+  template <class T>                                            \
+  DSL_DETAIL_FN constexpr auto name(complex<T> z) {             \
+    return detail::apply_to_numbers<op::name, T>(z.as_value()); \
+  }
 #define DSL_FUNCTION_1_numeric DSL_FUNCTION_1_any
 #define DSL_FUNCTION_1_ordered(name)
 #define DSL_FUNCTION_2_any(name)
@@ -97,10 +104,14 @@ DSL_DETAIL_FN constexpr complex<T> pow(std::type_identity_t<T> x, complex<T> w) 
 }
 /// r (cos theta + i sin theta).
 template <std::floating_point T>
-DSL_DETAIL_FN constexpr complex<T> polar(T r, std::type_identity_t<T> theta = 0) { return detail::math::polar(r, theta); }
+DSL_DETAIL_FN constexpr complex<T> polar(T r, std::type_identity_t<T> theta = 0) {
+  return detail::math::polar(r, theta);
+}
 /// abs(z)^2, as std::norm: of one number, where dsl::norm of an array is a reduction.
 template <class T>
-DSL_DETAIL_FN constexpr T norm(complex<T> z) { return abs2(z); }
+DSL_DETAIL_FN constexpr T norm(complex<T> z) {
+  return abs2(z);
+}
 
 namespace detail {
 

@@ -28,15 +28,15 @@
 #define DSL_DETAIL_COMPILES_CUDA 0
 #endif
 
-// Of a function without DSL_FN that device code calls nvcc makes nothing, and only warns: a kernel that stores nothing. It is an error
-// in all that follows.
+// Of a function without DSL_FN that device code calls nvcc makes nothing, and only warns: a kernel that stores nothing. It is an
+// error in all that follows.
 #if defined(__CUDACC__)
 #pragma nv_diag_error 20011
 #pragma nv_diag_error 20014
 #endif
 
-/// Marks a functor's `operator()`, and the functions that it calls, as callable on the device and on the host. Needed only for functors
-/// that `vectorize` calls as they are; a lambda with `auto` parameters is traced and needs no annotation.
+/// Marks a functor's `operator()`, and the functions that it calls, as callable on the device and on the host. Needed only for
+/// functors that `vectorize` calls as they are; a lambda with `auto` parameters is traced and needs no annotation.
 #if defined(__CUDACC__)
 #define DSL_FN __host__ __device__
 #else
@@ -66,7 +66,8 @@
 #define DSL_DETAIL_ROLLED
 #endif
 
-// Compiled for size: the simulator runs no faster for being optimised, but took more than half of a file's compilation when it was.
+// Compiled for size: the simulator runs no faster for being optimised, but took more than half of a file's compilation when it
+// was.
 #if defined(__GNUC__) && !defined(__clang__)
 #define DSL_DETAIL_LITTLE __attribute__((optimize("O1")))
 #else
@@ -101,14 +102,15 @@
 #define DSL_DETAIL_X86_LEVELS 0
 #endif
 
-// <complex> doubles the time of an otherwise empty nvcc compilation, 0.9 to 2.1 s (it brings <string> and the streams), so it is left to
-// those who use complex numbers. libstdc++ declares the template in namespace std itself, which makes this declaration harmless.
+// <complex> doubles the time of an otherwise empty nvcc compilation, 0.9 to 2.1 s (it brings <string> and the streams), so it is
+// left to those who use complex numbers. libstdc++ declares the template in namespace std itself, which makes this declaration
+// harmless.
 #include <cstddef>
 #if defined(__GLIBCXX__)
 namespace std {
 template <class T>
 class complex;
-}
+}  // namespace std
 #else
 #include <complex>
 #endif

@@ -11,7 +11,8 @@ constexpr int copy_reduction(Graph& to, const graph& from, const traced_reductio
   const reduction_rule& known = from.rule_at(f.rule);
   reduction_rule rule;
   rule.needs_elements = known.needs_elements;
-  for (int i = 0; i < known.combine.size(); ++i) rule.combine.add(known.combine[i].code, known.combine[i].type, known.combine[i].word);
+  for (int i = 0; i < known.combine.size(); ++i)
+    rule.combine.add(known.combine[i].code, known.combine[i].type, known.combine[i].word);
   for (int i = 0; i < known.combine.outputs.size(); ++i) rule.combine.outputs.push_back(known.combine.outputs[i]);
   for (int i = 0; i < known.identity.size(); ++i) rule.identity.push_back(known.identity[i]);
   sequence<int> values;
@@ -19,10 +20,11 @@ constexpr int copy_reduction(Graph& to, const graph& from, const traced_reductio
   return to.add_reduction(std::move(rule), std::move(values));
 }
 
-/// Copies the `needed` nodes, all of one index space there, and gives their new numbers. Where `places` has a number, the node becomes the
-/// operand of that number, read by `codes`.
+/// Copies the `needed` nodes, all of one index space there, and gives their new numbers. Where `places` has a number, the node
+/// becomes the operand of that number, read by `codes`.
 template <class Graph>
-constexpr sequence<int> copy_into(Graph& to, const graph& from, const sequence<char>& needed, const sequence<int>& places, const sequence<op>& codes) {
+constexpr sequence<int> copy_into(Graph& to, const graph& from, const sequence<char>& needed, const sequence<int>& places,
+                                  const sequence<op>& codes) {
   sequence<int> copied(from.size(), -1), reductions(from.reduction_count(), -1);
   for (int i = 0; i < from.size(); ++i) {
     if (needed[i] == 0) continue;

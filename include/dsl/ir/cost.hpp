@@ -5,11 +5,10 @@
 
 namespace dsl {
 
-/// Nominal floating point operations (ops.inc), elements and bytes moved. A scalar operand counts as nothing. What is read of an array
-/// counts once, however often it stands in the expression and however many of its neighbours do: the others come out of the caches.
-struct cost {
-  int flops = 0, loads = 0, stores = 0, load_bytes = 0, store_bytes = 0;
-};
+/// Nominal floating point operations (ops.inc), elements and bytes moved. A scalar operand counts as nothing. What is read of an
+/// array counts once, however often it stands in the expression and however many of its neighbours do: the others come out of the
+/// caches.
+struct cost { int flops = 0, loads = 0, stores = 0, load_bytes = 0, store_bytes = 0; };
 
 namespace detail {
 
@@ -40,13 +39,20 @@ constexpr cost cost_of(const pass_view& p, const ArrayOf& array_of) {
   for (int i = 0; i < p.elements.nodes; ++i) {
     const head h{p.elements.heads[i]};
     bool counts = h.code() == op::gather || reads(i);
-    for (int k = 0; counts && h.code() != op::gather && k < i; ++k) counts = !(reads(k) && array_of(p.elements.payloads[k]) == array_of(p.elements.payloads[i]));
-    if (counts) ++c.loads, c.load_bytes += size_of(h.type());
+    for (int k = 0; counts && h.code() != op::gather && k < i; ++k)
+      counts = !(reads(k) && array_of(p.elements.payloads[k]) == array_of(p.elements.payloads[i]));
+    if (counts) {
+      ++c.loads;
+      c.load_bytes += size_of(h.type());
+    }
   }
   c.flops = flops_of(p.elements);
   for (int j = 0; j < p.reductions; ++j) c.flops += flops_of(p.rules[j]);
   for (int i = 0; i < p.target_count; ++i)
-    if (!p.is_result(i)) ++c.stores, c.store_bytes += size_of(p.type(i));
+    if (!p.is_result(i)) {
+      ++c.stores;
+      c.store_bytes += size_of(p.type(i));
+    }
   return c;
 }
 

@@ -14,8 +14,21 @@ template <std::floating_point T> class complex;  // ir/complex_number.hpp
 
 /// An element type, with NumPy's names. `complex64` is std::complex<float>, `complex128` std::complex<double>.
 enum class dtype : std::uint8_t {
-  boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
-  float16, bfloat16, float32, float64, complex64, complex128
+  boolean,
+  int8,
+  int16,
+  int32,
+  int64,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  float16,
+  bfloat16,
+  float32,
+  float64,
+  complex64,
+  complex128
 };
 
 inline constexpr int dtype_count = 15;
@@ -52,7 +65,10 @@ namespace detail {
 
 // memory: the type an array's element has in memory. value: what the evaluator computes with.
 template <dtype D> struct types_of;
-template <class Memory, class Value = Memory> struct types { using memory = Memory; using value = Value; };
+template <class Memory, class Value = Memory> struct types {
+  using memory = Memory;
+  using value = Value;
+};
 template <> struct types_of<dtype::boolean> : types<bool> {};
 template <> struct types_of<dtype::int8> : types<std::int8_t> {};
 template <> struct types_of<dtype::int16> : types<std::int16_t> {};
@@ -72,9 +88,7 @@ template <> struct types_of<dtype::complex128> : types<complex_value<double>> {}
 template <dtype D> using memory_t = typename types_of<D>::memory;
 template <dtype D> using value_t = typename types_of<D>::value;
 
-template <class T> struct dtype_of {
-  static constexpr bool known = false;
-};
+template <class T> struct dtype_of { static constexpr bool known = false; };
 template <dtype D> struct known_dtype {
   static constexpr bool known = true;
   static constexpr dtype value = D;
@@ -107,8 +121,8 @@ template <> struct element_of<dtype::complex128> { using type = std::complex<dou
 
 }  // namespace detail
 
-/// A type that an array may hold: bool, an integer of 8 to 64 bits, half, bfloat16, float, double, and std::complex or dsl::complex
-/// of float or double.
+/// A type that an array may hold: bool, an integer of 8 to 64 bits, half, bfloat16, float, double, and std::complex or
+/// dsl::complex of float or double.
 template <class T>
 concept element = detail::dtype_of<std::remove_cv_t<T>>::known;
 

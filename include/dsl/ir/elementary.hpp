@@ -1,5 +1,5 @@
-// The mathematical functions of the C library and of CUDA, one overload for float and one for double. <cmath> takes 0.15 s to compile
-// and is not needed: the declarations here are the host's, and nvcc knows the device's.
+// The mathematical functions of the C library and of CUDA, one overload for float and one for double. <cmath> takes 0.15 s to
+// compile and is not needed: the declarations here are the host's, and nvcc knows the device's.
 #pragma once
 
 #include <dsl/ir/bits.hpp>
@@ -8,10 +8,10 @@ namespace dsl::detail {
 
 // The host's functions are the C library's, under names of their own so that they can carry the simd attribute: in a vectorised
 // loop GCC calls _ZGVdN8v_expf and its like instead, which SLEEF exports at 1 ULP.
-#define DSL_DETAIL_DECLARE_1(name)                                   \
+#define DSL_DETAIL_DECLARE_1(name)                                      \
   DSL_DETAIL_SIMD float dsl_detail_##name##f(float) __asm__(#name "f"); \
   DSL_DETAIL_SIMD double dsl_detail_##name(double) __asm__(#name);
-#define DSL_DETAIL_DECLARE_2(name)                                          \
+#define DSL_DETAIL_DECLARE_2(name)                                             \
   DSL_DETAIL_SIMD float dsl_detail_##name##f(float, float) __asm__(#name "f"); \
   DSL_DETAIL_SIMD double dsl_detail_##name(double, double) __asm__(#name);
 extern "C" {
@@ -35,18 +35,19 @@ namespace math {
 #define DSL_DETAIL_CALL(name, device) dsl_detail_##name
 #define DSL_DETAIL_BUILTIN(name) __builtin_##name
 #endif
-#define DSL_DETAIL_DEFINE_1(name, device)                                                     \
-  DSL_DETAIL_FN float name(float x) { return DSL_DETAIL_CALL(name##f, device##f)(x); }        \
+#define DSL_DETAIL_DEFINE_1(name, device)                                              \
+  DSL_DETAIL_FN float name(float x) { return DSL_DETAIL_CALL(name##f, device##f)(x); } \
   DSL_DETAIL_FN double name(double x) { return DSL_DETAIL_CALL(name, device)(x); }
-#define DSL_DETAIL_DEFINE_2(name, device)                                                                  \
-  DSL_DETAIL_FN float name(float x, float y) { return DSL_DETAIL_CALL(name##f, device##f)(x, y); }         \
+#define DSL_DETAIL_DEFINE_2(name, device)                                                          \
+  DSL_DETAIL_FN float name(float x, float y) { return DSL_DETAIL_CALL(name##f, device##f)(x, y); } \
   DSL_DETAIL_FN double name(double x, double y) { return DSL_DETAIL_CALL(name, device)(x, y); }
 #define DSL_LIBRARY(name, numpy, arity, ...) DSL_DETAIL_DEFINE_##arity(name, name)
 #define DSL_BOUNDED(name, numpy, arity, ...) \
   namespace bounded {                        \
   DSL_DETAIL_DEFINE_##arity(name, name)      \
   }
-#define DSL_OWN(name, numpy, arity, operands, result, domain, flops, complex_flops, device) DSL_DETAIL_DEFINE_##arity(name, device)
+#define DSL_OWN(name, numpy, arity, operands, result, domain, flops, complex_flops, device) \
+  DSL_DETAIL_DEFINE_##arity(name, device)
 #include <dsl/ir/ops.inc>
 #undef DSL_DETAIL_DEFINE_1
 #undef DSL_DETAIL_DEFINE_2
@@ -57,7 +58,8 @@ DSL_DETAIL_FN double rint(double x) { return DSL_DETAIL_BUILTIN(rint)(x); }
 DSL_DETAIL_FN float fma(float x, float y, float z) { return DSL_DETAIL_BUILTIN(fmaf)(x, y, z); }
 DSL_DETAIL_FN double fma(double x, double y, double z) { return DSL_DETAIL_BUILTIN(fma)(x, y, z); }
 
-// SLEEF's gives NaN where the quotient overflows. A float's quotient, in double, does not, so it alone goes to the vector function.
+// SLEEF's gives NaN where the quotient overflows. A float's quotient, in double, does not, so it alone goes to the vector
+// function.
 #if DSL_DETAIL_ON_DEVICE
 DSL_DETAIL_FN float fmod(float x, float y) { return ::fmodf(x, y); }
 #else

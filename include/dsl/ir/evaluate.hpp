@@ -13,8 +13,14 @@ namespace dsl::detail {
 template <dtype D, int N> struct slots { value_t<D> at[N]; };
 template <dtype D> struct slots<D, 0> {};
 
-template <class T> struct result_types { using list = tuple<T>; static constexpr bool many = false; };
-template <class... T> struct result_types<std::tuple<T...>> { using list = tuple<T...>; static constexpr bool many = true; };
+template <class T> struct result_types {
+  using list = tuple<T>;
+  static constexpr bool many = false;
+};
+template <class... T> struct result_types<std::tuple<T...>> {
+  using list = tuple<T...>;
+  static constexpr bool many = true;
+};
 
 /// A functor's place in a program: its arguments' dtypes and what it returned for this element.
 template <class F, dtype... Args>
@@ -30,7 +36,8 @@ template <int K, class T> struct numbered { T value; };
 template <class Call, int N, class Arguments> struct frame;
 template <class F, dtype... Args, int N, std::size_t... K>
 struct frame<call<F, Args...>, N, std::index_sequence<K...>> {
-  struct arguments : numbered<static_cast<int>(K), argument_t<Args>>... {} in;
+  struct arguments : numbered<static_cast<int>(K), argument_t<Args>>... {
+  } in;
   decltype(F{}(argument_t<Args>{}...)) out;
   bool condition;  // of a call that is not always made
   static constexpr int argument_count = sizeof...(Args);
@@ -107,7 +114,7 @@ DSL_DETAIL_FN void step(Values& v) {
       r = scalar_code<code>::template apply<R, h.type()>(slots_of<x.type()>(v).at[x.slot()], slots_of<y.type()>(v).at[y.slot()]);
     } else {
       r = scalar_code<code>::template apply<R, h.type()>(slots_of<x.type()>(v).at[x.slot()], slots_of<y.type()>(v).at[y.slot()],
-                                               slots_of<z.type()>(v).at[z.slot()]);
+                                                         slots_of<z.type()>(v).at[z.slot()]);
     }
   }
 }
@@ -148,13 +155,16 @@ struct evaluator<program<heads<H...>, words<P...>, words<O...>, Calls...>> {
   template <std::size_t... I> struct inputs_of<std::index_sequence<I...>> : input<input_head<I>>... {};
   template <class I> struct results_of;
   template <std::size_t... I>
-  struct results_of<std::index_sequence<I...>> : numbered<static_cast<int>(I), value_t<self::output(static_cast<int>(I)).type()>>... {};
+  struct results_of<std::index_sequence<I...>>
+      : numbered<static_cast<int>(I), value_t<self::output(static_cast<int>(I)).type()>>... {};
   using inputs = inputs_of<input_numbers>;
   using results = results_of<output_numbers>;
 
   /// Calls read<operation, dtype, operand's number, head>() on `source` for each input.
   template <class Source>
-  DSL_DETAIL_FN static void read(Source& source) { read_each(source, input_numbers{}); }
+  DSL_DETAIL_FN static void read(Source& source) {
+    read_each(source, input_numbers{});
+  }
 
   DSL_DETAIL_FN static results compute(inputs in) {
     values v;
@@ -184,7 +194,9 @@ struct evaluator<program<heads<H...>, words<P...>, words<O...>, Calls...>> {
 
   template <class Source, std::size_t... I>
   DSL_DETAIL_FN static void read_each(Source& source, std::index_sequence<I...>) {
-    (source.template read<head{input_head<I>}.code(), head{input_head<I>}.type(), static_cast<int>(self::payload_words[input_nodes[I]]), input_head<I>>(), ...);
+    (source.template read<head{input_head<I>}.code(), head{input_head<I>}.type(),
+                          static_cast<int>(self::payload_words[input_nodes[I]]), input_head<I>>(),
+     ...);
   }
   template <std::size_t... I>
   DSL_DETAIL_FN static void take(values& v, const inputs& in, std::index_sequence<I...>) {

@@ -8,7 +8,8 @@ namespace dsl::detail {
 /// An operation's fast form; itself where it has none.
 constexpr op fast_form(op code) {
   switch (code) {
-#define DSL_FAST(name, ...) case op::name: return op::fast_##name;
+#define DSL_FAST(name, ...) \
+  case op::name: return op::fast_##name;
 #include <dsl/ir/ops.inc>
     default: return code;
   }
@@ -41,12 +42,16 @@ constexpr int make_fast(graph& g, int node) {
     int operands[3] = {};
     for (int k = 0; k < arity; ++k) operands[k] = fast[n.field(k)];
     const bool computes_in_float = kind_of(n.type) == kind::real && size_of(n.type) <= 4;
-    fast[i] = arity == 0 ? i : g.add(computes_in_float ? fast_form(n.code) : n.code, n.type, fields(operands[0], operands[1], operands[2]));
+    fast[i] = arity == 0
+                  ? i
+                  : g.add(computes_in_float ? fast_form(n.code) : n.code, n.type, fields(operands[0], operands[1], operands[2]));
   }
   return fast[node];
 }
 
 template <dtype D, bool Weak>
-constexpr symbol<D, Weak> make_fast(symbol<D, Weak> s) { return {s.owner, make_fast(*s.owner, s.id)}; }
+constexpr symbol<D, Weak> make_fast(symbol<D, Weak> s) {
+  return {s.owner, make_fast(*s.owner, s.id)};
+}
 
 }  // namespace dsl::detail

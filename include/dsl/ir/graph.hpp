@@ -10,10 +10,10 @@
 namespace dsl::detail {
 
 /// A node's operands are the numbers of earlier nodes, 16 bits each. What else the word means depends on the operation:
-/// load, neighbour, address, index, value, load_scalar: the operand's number; index of a position: `position`, index space; reduced: reduction, value's
-/// number; count: index space; constant: the literal;
-/// argument: operand, call, position; call: call, first argument, number of arguments, one more than the functor takes where the last is
-/// a condition of the call; result: node of the call, call, position.
+/// load, neighbour, address, index, value, load_scalar: the operand's number; index of a position: `position`, index space;
+/// reduced: reduction, value's number; count: index space; constant: the literal; argument: operand, call, position; call: call,
+/// first argument, number of arguments, one more than the functor takes where the last is a condition of the call; result: node
+/// of the call, call, position.
 struct node {
   op code{};
   dtype type{};
@@ -36,13 +36,13 @@ struct traced_reduction {
   sequence<int> values;
 };
 
-/// What a reduction or a formula ranges over: the leaves numbered `first` to `end` but for those of spaces within it that give single
-/// values, which take their place. Number 0 is the whole statement.
+/// What a reduction or a formula ranges over: the leaves numbered `first` to `end` but for those of spaces within it that give
+/// single values, which take their place. Number 0 is the whole statement.
 struct index_space {
   int parent, first, end;
-  bool reduces;            // its elements stay within it
-  int rank;                // of what its reductions give
-  sequence<int> outputs;   // nodes
+  bool reduces;           // its elements stay within it
+  int rank;               // of what its reductions give
+  sequence<int> outputs;  // nodes
 };
 
 /// Nodes in the order of their making, each once: equal nodes are one (hash-consing). Adding costs amortised constant time, which
@@ -85,17 +85,18 @@ class graph {
   constexpr const reduction_rule& rule_at(int i) const;
   constexpr int reduction_count() const { return reductions_.size(); }
 
-  sequence<index_space> spaces;  // number 1 and on
-  int space = 0;             // the current one's number
-  sequence<int> outputs;     // nodes
+  sequence<index_space> spaces;      // number 1 and on
+  int space = 0;                     // the current one's number
+  sequence<int> outputs;             // nodes
   std::uint32_t scalar_outputs = 0;  // a bit for each output that is one value, not one for each element
-  int operands = 0;          // that `position` follows
+  int operands = 0;                  // that `position` follows
   bool notes_literals = false, literal_outside = false;
   sequence<integer_range> scalars;  // what each operand that is a C++ integer has to lie in
 
   /// A literal that the dtype beside it does not hold: an error of the compiler, or noted where the graph is made to look for it.
   constexpr void refuse_literal() {
-    if (!notes_literals) throw "an integer literal is outside the dtype of the array beside it (as NumPy's OverflowError): dsl::cast the array to a wider one";
+    if (!notes_literals)
+      throw "an integer literal is outside the dtype of the array beside it (as NumPy's OverflowError): dsl::cast the array to a wider one";
     literal_outside = true;
   }
   constexpr void restrict_scalar(int operand, integer_range to) {
@@ -127,14 +128,15 @@ class graph {
   sequence<int> table_ = sequence<int>(128, 0);  // node number + 1; 0: free
 };
 
-/// How two sets of values become one: a graph of op::value nodes, 0, 1, ... for the first set and then for the second, with the new
-/// set as its outputs; and the values that change nothing.
+/// How two sets of values become one: a graph of op::value nodes, 0, 1, ... for the first set and then for the second, with the
+/// new set as its outputs; and the values that change nothing.
 struct reduction_rule {
   graph combine;
   sequence<literal> identity;
   bool needs_elements = false;  // no elements are an error
   friend constexpr bool operator==(const reduction_rule& a, const reduction_rule& b) {
-    if (a.needs_elements != b.needs_elements || a.combine.size() != b.combine.size() || a.identity.size() != b.identity.size()) return false;
+    if (a.needs_elements != b.needs_elements || a.combine.size() != b.combine.size() || a.identity.size() != b.identity.size())
+      return false;
     for (int i = 0; i < a.combine.size(); ++i)
       if (!(a.combine[i] == b.combine[i])) return false;
     for (int i = 0; i < a.identity.size(); ++i)

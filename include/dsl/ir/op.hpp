@@ -8,21 +8,21 @@ namespace dsl {
 
 /// What a node of a program does. The first group reads operands or is made by the library; the rest are the table's rows.
 enum class op : std::uint8_t {
-  load,      // an element of an array
-  neighbour, // an element of an array some places away along an axis
-  address,   // where in memory an element of an array lies
-  index,     // an element's position, in elements: the value of an array that counts 0, 1, 2, ...
-  value,     // a scalar passed by value
-  load_scalar,     // a scalar in device memory
-  reduced,    // a value that a reduction left, after all elements
-  count,     // how many elements were reduced into it
-  constant,  // a literal
-  convert,   // to another dtype
-  complex,   // from a real and an imaginary part
-  gather,    // the element that lies so many elements after an address
-  argument,  // of a call, one after another
-  call,      // of a functor
-  result,    // of a call, one after another
+  load,         // an element of an array
+  neighbour,    // an element of an array some places away along an axis
+  address,      // where in memory an element of an array lies
+  index,        // an element's position, in elements: the value of an array that counts 0, 1, 2, ...
+  value,        // a scalar passed by value
+  load_scalar,  // a scalar in device memory
+  reduced,      // a value that a reduction left, after all elements
+  count,        // how many elements were reduced into it
+  constant,     // a literal
+  convert,      // to another dtype
+  complex,      // from a real and an imaginary part
+  gather,       // the element that lies so many elements after an address
+  argument,     // of a call, one after another
+  call,         // of a functor
+  result,       // of a call, one after another
 #define DSL_OPERATOR(name, ...) name,
 #define DSL_FUNCTION(name, ...) name,
 #define DSL_FAST(name, ...) fast_##name,
@@ -63,10 +63,12 @@ struct op_info {
 };
 
 inline constexpr op_info op_table[] = {
-#define DSL_NODE(name, arity, domain) {#name, nullptr, "", arity, op_operands::promoted, op_result::common, op_domain::domain, 0, 0},
+#define DSL_NODE(name, arity, domain) \
+  {#name, nullptr, "", arity, op_operands::promoted, op_result::common, op_domain::domain, 0, 0},
     DSL_NODE(load, 0, any) DSL_NODE(shift, 0, any) DSL_NODE(address, 0, any) DSL_NODE(index, 0, any) DSL_NODE(value, 0, any)
-    DSL_NODE(load_scalar, 0, any) DSL_NODE(reduced, 0, any) DSL_NODE(count, 0, any) DSL_NODE(constant, 0, any) DSL_NODE(cast, 1, any) DSL_NODE(complex, 2, ordered) DSL_NODE(take, 2, any)
-    DSL_NODE(argument, 1, any) DSL_NODE(call, 0, any) DSL_NODE(result, 0, any)
+        DSL_NODE(load_scalar, 0, any) DSL_NODE(reduced, 0, any) DSL_NODE(count, 0, any) DSL_NODE(constant, 0, any)
+            DSL_NODE(cast, 1, any) DSL_NODE(complex, 2, ordered) DSL_NODE(take, 2, any) DSL_NODE(argument, 1, any)
+                DSL_NODE(call, 0, any) DSL_NODE(result, 0, any)
 #undef DSL_NODE
 #define DSL_OPERATOR(name, token, numpy, arity, operands, result, domain, flops, complex_flops, code) \
   {#name, #token, numpy, arity, op_operands::operands, op_result::result, op_domain::domain, flops, complex_flops},
@@ -104,11 +106,12 @@ constexpr signature resolve(op code, weak_dtype a, weak_dtype b = {}, weak_dtype
   const bool integers = kind_of(a.type) <= kind::integer && kind_of(b.type) <= kind::integer;
   switch (row.operands) {
     case op_operands::promoted:
-      // Integers are compared exactly, with a scalar outside the array's dtype too: in the dtype that holds both, int64 and uint64 as
-      // they are.
+      // Integers are compared exactly, with a scalar outside the array's dtype too: in the dtype that holds both, int64 and
+      // uint64 as they are.
       if (row.result == op_result::boolean && row.arity == 2 && integers) {
         const dtype both = promote(a.type, b.type);
-        s.operand[0] = both == dtype::float64 ? a.type : both, s.operand[1] = both == dtype::float64 ? b.type : both;
+        s.operand[0] = both == dtype::float64 ? a.type : both;
+        s.operand[1] = both == dtype::float64 ? b.type : both;
       }
       break;
     case op_operands::truth:
@@ -127,7 +130,9 @@ constexpr signature resolve(op code, weak_dtype a, weak_dtype b = {}, weak_dtype
     case op_result::boolean: s.result = {dtype::boolean}; break;
     case op_result::int32: s.result = {dtype::int32}; break;
     case op_result::real: s.result = {real_of(common.type), common.weak}; break;
-    case op_result::complex: s.result = {common.type == dtype::float64 ? dtype::complex128 : dtype::complex64, common.weak}; break;
+    case op_result::complex:
+      s.result = {common.type == dtype::float64 ? dtype::complex128 : dtype::complex64, common.weak};
+      break;
   }
   return s;
 }
@@ -138,15 +143,15 @@ namespace detail {
 template <class V> inline constexpr dtype dtype_of_value = dtype_of<V>::value;
 template <class T> inline constexpr dtype dtype_of_value<complex_value<T>> = dtype_of<std::complex<T>>::value;
 
-// The scalar code of the table, compiled for the device, for the host loop and for constant folding. D is the result's dtype; only
-// what depends on a dtype's precision or range asks for it.
+// The scalar code of the table, compiled for the device, for the host loop and for constant folding. D is the result's dtype;
+// only what depends on a dtype's precision or range asks for it.
 template <op Code> struct scalar_code;
-#define DSL_DETAIL_CODE(name, arity, code)                                        \
-  template <> struct scalar_code<op::name> {                                      \
-    template <class R, dtype D = dtype_of_value<R>, DSL_DETAIL_CLASSES_##arity>   \
-    DSL_DETAIL_FN static constexpr R apply(DSL_DETAIL_OPERANDS_##arity) {         \
-      return math::convert<R>(code);                                              \
-    }                                                                             \
+#define DSL_DETAIL_CODE(name, arity, code)                                      \
+  template <> struct scalar_code<op::name> {                                    \
+    template <class R, dtype D = dtype_of_value<R>, DSL_DETAIL_CLASSES_##arity> \
+    DSL_DETAIL_FN static constexpr R apply(DSL_DETAIL_OPERANDS_##arity) {       \
+      return math::convert<R>(code);                                            \
+    }                                                                           \
   };
 #define DSL_DETAIL_CLASSES_1 class A
 #define DSL_DETAIL_CLASSES_2 class A, class B
@@ -154,7 +159,8 @@ template <op Code> struct scalar_code;
 #define DSL_DETAIL_OPERANDS_1 A a
 #define DSL_DETAIL_OPERANDS_2 A a, B b
 #define DSL_DETAIL_OPERANDS_3 A a, B b, C c
-#define DSL_OPERATOR(name, token, numpy, arity, operands, result, domain, flops, complex_flops, code) DSL_DETAIL_CODE(name, arity, code)
+#define DSL_OPERATOR(name, token, numpy, arity, operands, result, domain, flops, complex_flops, code) \
+  DSL_DETAIL_CODE(name, arity, code)
 #define DSL_FUNCTION(name, numpy, arity, operands, result, domain, flops, complex_flops, code) DSL_DETAIL_CODE(name, arity, code)
 #define DSL_FAST(name, arity, flops, code) DSL_DETAIL_CODE(fast_##name, arity, code)
 #include <dsl/ir/ops.inc>
@@ -170,8 +176,18 @@ template <op Code> struct scalar_code;
 constexpr bool folds(op code) {
   if (info(code).token != nullptr) return true;
   switch (code) {
-    case op::square: case op::reciprocal: case op::min: case op::max: case op::fmin: case op::fmax: case op::clip: case op::where:
-    case op::real: case op::imag: case op::conj: case op::abs2: return true;
+    case op::square:
+    case op::reciprocal:
+    case op::min:
+    case op::max:
+    case op::fmin:
+    case op::fmax:
+    case op::clip:
+    case op::where:
+    case op::real:
+    case op::imag:
+    case op::conj:
+    case op::abs2: return true;
     default: return false;
   }
 }

@@ -5,8 +5,8 @@
 
 namespace dsl::detail {
 
-/// How a node becomes known: from scalars alone; from what the reductions of one index space at one depth leave; from values of several;
-/// for each element. A reduction of elements that depend on no other has depth 1.
+/// How a node becomes known: from scalars alone; from what the reductions of one index space at one depth leave; from values of
+/// several; for each element. A reduction of elements that depend on no other has depth 1.
 struct origin {
   enum kind_of_node { scalar, reduced, combined, element } kind = scalar;
   int space = 0, depth = 0;
@@ -19,7 +19,8 @@ struct origin {
 template <class Graph>
 class node_origins {
  public:
-  constexpr explicit node_origins(const Graph& g) : g_(g), reduction_depths_(g.reduction_count(), 0), space_depths_(g.spaces.size() + 1, 0) {
+  constexpr explicit node_origins(const Graph& g)
+      : g_(g), reduction_depths_(g.reduction_count(), 0), space_depths_(g.spaces.size() + 1, 0) {
     for (int i = 0; i < g.size(); ++i) origins_.push_back(origin_of(g[i]));
     find_leaves();
   }
@@ -84,7 +85,9 @@ class node_origins {
       for (int i = space(k).first; i < space(k).end; ++i) space_of_leaf_[i] = k;
   }
   static constexpr int greater(int a, int b) { return a > b ? a : b; }
-  constexpr origin reduced_in(int space, int depth) const { return {origin::reduced, space, depth, space > 0 && g_.spaces[space - 1].rank > 0}; }
+  constexpr origin reduced_in(int space, int depth) const {
+    return {origin::reduced, space, depth, space > 0 && g_.spaces[space - 1].rank > 0};
+  }
   constexpr origin origin_of(const node& n) {
     if (n.code == op::reduced) return reduced_in(g_.reduction_at(n.field(0)).space, depth_of_reduction(n.field(0)));
     if (n.code == op::count) return reduced_in(n.field(0), 0);

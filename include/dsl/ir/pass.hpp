@@ -1,4 +1,5 @@
-// What one kernel does, as a type: a program for the elements, reductions of what it gives, and a program for what the reductions leave.
+// What one kernel does, as a type: a program for the elements, reductions of what it gives, and a program for what the reductions
+// leave.
 #pragma once
 
 #include <dsl/ir/program.hpp>
@@ -8,13 +9,15 @@ namespace dsl::detail {
 /// What a target gets: an output of the elements' program, stored for each element, or one of the results' program.
 struct target_word {
   std::uint64_t word;
-  static constexpr target_word make(bool is_result, int output) { return {static_cast<std::uint64_t>(output) << 1 | (is_result ? 1u : 0u)}; }
+  static constexpr target_word make(bool is_result, int output) {
+    return {static_cast<std::uint64_t>(output) << 1 | (is_result ? 1u : 0u)};
+  }
   constexpr bool is_result() const { return (word & 1) != 0; }
   constexpr int output() const { return static_cast<int>(word >> 1); }
 };
 
-/// A reduction's rule: a program of two sets of values (op::value 0, 1, ... and on), and two words for each value of the identity.
-/// `First` is the elements' output that its first value is; `NeedsElements` makes no elements an error.
+/// A reduction's rule: a program of two sets of values (op::value 0, 1, ... and on), and two words for each value of the
+/// identity. `First` is the elements' output that its first value is; `NeedsElements` makes no elements an error.
 template <class Combine, class Identity, int First, bool NeedsElements> struct pass_reduction;
 template <class Combine, std::uint64_t... I, int First, bool NeedsElements>
 struct pass_reduction<Combine, words<I...>, First, NeedsElements> {
@@ -58,7 +61,9 @@ struct pass<Elements, Results, words<T...>, pass_reductions<F...>> {
   static constexpr std::uint64_t target_words[targets + 1] = {T..., 0};
   static constexpr program_view rules[sizeof...(F) + 1] = {F::combine::view()..., {}};
   static constexpr int firsts[sizeof...(F) + 1] = {F::first..., 0};
-  static constexpr pass_view view() { return {Elements::view(), Results::view(), rules, firsts, sizeof...(F), (F::needs_elements || ...), target_words, targets}; }
+  static constexpr pass_view view() {
+    return {Elements::view(), Results::view(), rules, firsts, sizeof...(F), (F::needs_elements || ...), target_words, targets};
+  }
   static constexpr bool is_result(int i) { return target_word{target_words[i]}.is_result(); }
 };
 
@@ -80,16 +85,27 @@ struct pass_image {
   template <std::size_t N, std::size_t W>
   constexpr pass_image<N, W> exact() const {
     pass_image<N, W> to{nodes, programs, outputs, targets, identities, is_one_pass};
-    for (std::size_t i = 0; i < N; ++i) to.heads[i] = heads[i], to.payloads[i] = payloads[i];
-    for (std::size_t i = 0; i < W; ++i) to.output_words[i] = output_words[i], to.target_words[i] = target_words[i], to.identity_words[i] = identity_words[i];
-    to.ends = ends, to.firsts = firsts, to.needs_elements = needs_elements;
+    for (std::size_t i = 0; i < N; ++i) {
+      to.heads[i] = heads[i];
+      to.payloads[i] = payloads[i];
+    }
+    for (std::size_t i = 0; i < W; ++i) {
+      to.output_words[i] = output_words[i];
+      to.target_words[i] = target_words[i];
+      to.identity_words[i] = identity_words[i];
+    }
+    to.ends = ends;
+    to.firsts = firsts;
+    to.needs_elements = needs_elements;
     return to;
   }
-  constexpr std::size_t words() const { return outputs > identities ? outputs : identities; }  // there is an output for each target
+  constexpr std::size_t words() const {
+    return outputs > identities ? outputs : identities;
+  }  // there is an output for each target
 };
 
-/// When a node is known: for each element, when all elements of an index space have been reduced, or always, for it is made of scalars
-/// alone; never within one pass, where elements and what becomes of all of them are mixed, or several index spaces.
+/// When a node is known: for each element, when all elements of an index space have been reduced, or always, for it is made of
+/// scalars alone; never within one pass, where elements and what becomes of all of them are mixed, or several index spaces.
 enum class known { always, by_element, after_reductions, never };
 struct known_in {
   known when;
@@ -118,7 +134,8 @@ inline constexpr std::size_t max_image_words = 4 * max_program_outputs;
 // Two empty programs, for what takes several passes.
 constexpr pass_image<max_program_nodes, max_image_words> without_programs() {
   pass_image<max_program_nodes, max_image_words> none;
-  none.is_one_pass = false, none.programs = 2;
+  none.is_one_pass = false;
+  none.programs = 2;
   none.nodes = none.outputs = 1;  // nvcc warns of loops without a step
   return none;
 }
@@ -133,7 +150,10 @@ constexpr pass_image<max_program_nodes, max_image_words> image_of(const graph& g
     const known_in at = g.reduction_count() > 0 ? when_known(g, g.outputs[i]) : known_in{known::by_element, 0};
     if (at.when == known::never) return without_programs();
     const bool after = at.when == known::after_reductions || (at.when == known::always && (g.scalar_outputs >> i & 1) != 0);
-    if (at.when == known::after_reductions) several = several || (space >= 0 && at.space != space), space = at.space;
+    if (at.when == known::after_reductions) {
+      several = several || (space >= 0 && at.space != space);
+      space = at.space;
+    }
     scalars = scalars || (after && at.when == known::always);
     sequence<int>& of = after ? results : elements;
     if (to.targets == max_program_outputs) throw "a formula may have at most 32 outputs";
@@ -168,17 +188,22 @@ constexpr pass_image<max_program_nodes, max_image_words> image_of(const graph& g
     const reduction_rule& rule = g.rule_at(g.reduction_at(kept[j]).rule);
     freeze(rule.combine, rule.combine.outputs, number, f);
     to.needs_elements[static_cast<std::size_t>(j)] = rule.needs_elements;
-    if (to.identities + 2 * static_cast<std::size_t>(rule.identity.size()) > max_image_words) throw "a formula has too many reductions";
+    if (to.identities + 2 * static_cast<std::size_t>(rule.identity.size()) > max_image_words)
+      throw "a formula has too many reductions";
     for (int k = 0; k < rule.identity.size(); ++k) {
       to.identity_words[to.identities++] = rule.identity[k].bits;
       to.identity_words[to.identities++] = rule.identity[k].second;
     }
   }
-  to.nodes = static_cast<std::size_t>(f.heads.size()), to.outputs = static_cast<std::size_t>(f.outputs.size());
+  to.nodes = static_cast<std::size_t>(f.heads.size());
+  to.outputs = static_cast<std::size_t>(f.outputs.size());
   to.programs = static_cast<std::size_t>(f.ends.size() / 2);
   if (to.nodes > max_program_nodes) throw "a formula may have at most 4096 distinct nodes";
   if (to.outputs > max_image_words) throw "a formula has too many reductions";
-  for (int i = 0; i < f.heads.size(); ++i) to.heads[static_cast<std::size_t>(i)] = f.heads[i], to.payloads[static_cast<std::size_t>(i)] = f.payloads[i];
+  for (int i = 0; i < f.heads.size(); ++i) {
+    to.heads[static_cast<std::size_t>(i)] = f.heads[i];
+    to.payloads[static_cast<std::size_t>(i)] = f.payloads[i];
+  }
   for (int i = 0; i < f.outputs.size(); ++i) to.output_words[static_cast<std::size_t>(i)] = f.outputs[i];
   for (int i = 0; i < f.ends.size(); ++i) to.ends[static_cast<std::size_t>(i) + 2] = f.ends[i];
   return to;
@@ -190,22 +215,29 @@ struct compile {
   static constexpr auto roomy = image_of(Trace::run());
   static constexpr auto exact = roomy.template exact<roomy.nodes, roomy.words()>();
   // Program P's nodes and outputs: counts, and where they begin.
-  static constexpr std::size_t begin(std::size_t p, std::size_t what) { return static_cast<std::size_t>(exact.ends[2 * p + what]); }
+  static constexpr std::size_t begin(std::size_t p, std::size_t what) {
+    return static_cast<std::size_t>(exact.ends[2 * p + what]);
+  }
   static constexpr std::size_t count(std::size_t p, std::size_t what) { return begin(p + 1, what) - begin(p, what); }
 
   template <std::size_t P, std::size_t... N, std::size_t... O>
-  static program<heads<exact.heads[begin(P, 0) + N]...>, words<exact.payloads[begin(P, 0) + N]...>, words<exact.output_words[begin(P, 1) + O]...>, Calls...> spell(
-      std::index_sequence<N...>, std::index_sequence<O...>);
-  template <std::size_t P> using program_at = decltype(spell<P>(std::make_index_sequence<count(P, 0)>{}, std::make_index_sequence<count(P, 1)>{}));
+  static program<heads<exact.heads[begin(P, 0) + N]...>, words<exact.payloads[begin(P, 0) + N]...>,
+                 words<exact.output_words[begin(P, 1) + O]...>, Calls...>
+      spell(std::index_sequence<N...>, std::index_sequence<O...>);
+  template <std::size_t P> using program_at =
+      decltype(spell<P>(std::make_index_sequence<count(P, 0)>{}, std::make_index_sequence<count(P, 1)>{}));
 
   // Reduction J's identity begins where those of the reductions before end.
   static constexpr std::size_t identity(std::size_t j) { return 2 * (begin(2 + j, 1) - begin(2, 1)); }
   template <std::size_t J, std::size_t... I>
-  static pass_reduction<program_at<2 + J>, words<exact.identity_words[identity(J) + I]...>, exact.firsts[J], exact.needs_elements[J]> spell_reduction(std::index_sequence<I...>);
+  static pass_reduction<program_at<2 + J>, words<exact.identity_words[identity(J) + I]...>, exact.firsts[J],
+                        exact.needs_elements[J]>
+      spell_reduction(std::index_sequence<I...>);
   template <std::size_t J> using reduction_at = decltype(spell_reduction<J>(std::make_index_sequence<2 * count(2 + J, 1)>{}));
 
   template <std::size_t... T, std::size_t... J>
-  static pass<program_at<0>, program_at<1>, words<exact.target_words[T]...>, pass_reductions<reduction_at<J>...>> spell_pass(std::index_sequence<T...>, std::index_sequence<J...>);
+  static pass<program_at<0>, program_at<1>, words<exact.target_words[T]...>, pass_reductions<reduction_at<J>...>> spell_pass(
+      std::index_sequence<T...>, std::index_sequence<J...>);
   using spelled = decltype(spell_pass(std::make_index_sequence<exact.targets>{}, std::make_index_sequence<exact.programs - 2>{}));
   static constexpr bool is_one_pass = roomy.is_one_pass;
 };

@@ -12,7 +12,8 @@ namespace dsl::detail {
 template <std::uint64_t... W> struct words {};
 template <std::uint32_t... W> struct heads {};
 
-/// A node's head: operation, result dtype, and the result's slot among the values of that dtype. Its payload: up to three operands
+/// A node's head: operation, result dtype, and the result's slot among the values of that dtype. Its payload: up to three
+/// operands
 /// (`reference`), a literal, or what `node` says.
 struct head {
   std::uint32_t word;
@@ -47,8 +48,8 @@ struct program_view {
 
 template <class Heads, class Payloads, class Outputs, class... Calls> struct program;
 
-/// Heads, payloads and outputs as packs of numbers, and the functors it calls. Kernels are named by this type, so it holds nothing
-/// that nvcc could not write down again: no closure type and no class-type value.
+/// Heads, payloads and outputs as packs of numbers, and the functors it calls. Kernels are named by this type, so it holds
+/// nothing that nvcc could not write down again: no closure type and no class-type value.
 template <std::uint32_t... H, std::uint64_t... P, std::uint64_t... O, class... Calls>
 struct program<heads<H...>, words<P...>, words<O...>, Calls...> {
   static constexpr int nodes = sizeof...(H), outputs = sizeof...(O);
@@ -67,7 +68,9 @@ inline constexpr bool calls_functors<program<Heads, Payloads, Outputs, Call, Cal
 constexpr int operand_count(op code) { return code == op::argument ? 1 : info(code).arity; }
 
 /// How many nodes a node is computed from, and which; a reduced value from none.
-constexpr int count_inputs(const node& n) { return n.code == op::result ? 1 : n.code == op::call ? n.field(2) : operand_count(n.code); }
+constexpr int count_inputs(const node& n) {
+  return n.code == op::result ? 1 : n.code == op::call ? n.field(2) : operand_count(n.code);
+}
 constexpr int input_node(const node& n, int k) { return n.code == op::call ? n.field(1) + k : n.field(k); }
 
 /// The nodes that some nodes need, those included: a mark for each of the graph's.
@@ -89,7 +92,8 @@ struct frozen_programs {
 /// The number of an op::index that counts the elements which are reduced together.
 inline constexpr int position_in_reduction = 0xffff;
 
-/// Adds a program: the nodes that `roots` need, in order, with the slots of each dtype numbered. `reductions` are the reductions' new numbers.
+/// Adds a program: the nodes that `roots` need, in order, with the slots of each dtype numbered. `reductions` are the reductions'
+/// new numbers.
 constexpr void freeze(const graph& g, const sequence<int>& roots, const sequence<int>& reductions, frozen_programs& to) {
   const sequence<char> live = needed_by(g, roots);
   int used[dtype_count] = {};

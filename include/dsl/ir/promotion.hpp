@@ -73,7 +73,8 @@ constexpr weak_dtype promote(weak_dtype a, weak_dtype b) {
   return {narrow ? dtype::complex64 : dtype::complex128};
 }
 
-/// The same for several operands at once. Higher kinds go first: (int8, uint8, float16) is float16, though int8 with uint8 is int16.
+/// The same for several operands at once. Higher kinds go first: (int8, uint8, float16) is float16, though int8 with uint8 is
+/// int16.
 constexpr weak_dtype promote(const weak_dtype* operands, int count) {
   weak_dtype side[2] = {{}, {dtype::boolean, true}};  // arrays, scalars; a boolean gives way to anything
   int arrays = 0;
@@ -87,8 +88,8 @@ constexpr weak_dtype promote(const weak_dtype* operands, int count) {
   return arrays == 0 ? side[1] : arrays == count ? side[0] : promote(side[0], side[1]);
 }
 
-/// What NumPy's floating point functions take a dtype as: the narrowest floating point dtype that holds 8-bit integers and booleans
-/// (float16) and 16-bit integers (float32), and float64 for wider ones.
+/// What NumPy's floating point functions take a dtype as: the narrowest floating point dtype that holds 8-bit integers and
+/// booleans (float16) and 16-bit integers (float32), and float64 for wider ones.
 constexpr dtype floating_of(dtype type) {
   if (kind_of(type) >= kind::real) return type;
   return size_of(type) == 1 ? dtype::float16 : size_of(type) == 2 ? dtype::float32 : dtype::float64;

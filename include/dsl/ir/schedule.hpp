@@ -5,15 +5,16 @@
 
 namespace dsl::detail {
 
-/// Where a pass's output goes: to a target, or to memory of its own, as a value that later passes read or that is copied to targets;
-/// number -1: to neither. `space` is the index space whose reduction gives it, 0 for elements.
+/// Where a pass's output goes: to a target, or to memory of its own, as a value that later passes read or that is copied to
+/// targets; number -1: to neither. `space` is the index space whose reduction gives it, 0 for elements.
 struct output_place {
   int space, value, target;
   bool needs_elements;  // no elements are an error
 };
 /// A value that goes to a target when all passes have run.
 struct value_copy { int value, target; };
-/// A value of a reduction: its dtype, the rank of its array (0: one value), and the number of the leaf that it stands in the place of.
+/// A value of a reduction: its dtype, the rank of its array (0: one value), and the number of the leaf that it stands in the
+/// place of.
 struct reduced_value {
   dtype type;
   int rank, leaf;
@@ -26,7 +27,8 @@ struct scheduled_pass {
 /// A pass on the operands of one index space (`space`; 0: several, or elements).
 struct pass_use { int space, first_input, first_output; };
 
-/// The passes of a statement, as a library function sees them. An input is the number of a leaf, or that of a value after all leaves.
+/// The passes of a statement, as a library function sees them. An input is the number of a leaf, or that of a value after all
+/// leaves.
 struct schedule_view {
   int leaves = 0, passes = 0, values = 0, copies = 0;
   const scheduled_pass* pass = nullptr;
@@ -55,8 +57,12 @@ struct schedule {
   template <int P, int U, int I, int O, int V, int C>
   constexpr schedule<P, U, I, O, V, C> exact() const {
     schedule<P, U, I, O, V, C> to{leaves, passes, uses, inputs, outputs, values, copies, reduced};
-    copy_front(pass, to.pass), copy_front(use, to.use), copy_front(input, to.input);
-    copy_front(output, to.output), copy_front(value, to.value), copy_front(copy, to.copy);
+    copy_front(pass, to.pass);
+    copy_front(use, to.use);
+    copy_front(input, to.input);
+    copy_front(output, to.output);
+    copy_front(value, to.value);
+    copy_front(copy, to.copy);
     return to;
   }
 

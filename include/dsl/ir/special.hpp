@@ -11,9 +11,9 @@ template <class T> inline constexpr T log_of_2 = T(0.69314718055994530942);
 template <class T> inline constexpr T exp_is_finite_to = sizeof(T) == 4 ? T(88) : T(709);
 template <class T> inline constexpr T exp_of_64 = T(6235149080811616882909238708.9284697448);
 
-// The host's vector functions are right to 88.5 or 709 (sinh, cosh), to the root of the largest number (asinh, acosh), and to 1e38 or
-// 1e307 (log1p). Beyond, sinh and cosh are e^|x| / 2, asinh and acosh log(2|x|), log1p is log(x), and these can be had from the same
-// function of a smaller argument, without a second call.
+// The host's vector functions are right to 88.5 or 709 (sinh, cosh), to the root of the largest number (asinh, acosh), and to
+// 1e38 or 1e307 (log1p). Beyond, sinh and cosh are e^|x| / 2, asinh and acosh log(2|x|), log1p is log(x), and these can be had
+// from the same function of a smaller argument, without a second call.
 template <std::floating_point T> DSL_DETAIL_FN T sinh(T x) {
 #if DSL_DETAIL_ON_DEVICE
   return bounded::sinh(x);

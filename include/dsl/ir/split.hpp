@@ -7,8 +7,8 @@
 
 namespace dsl::detail {
 
-/// Splits a graph into passes. What is known for each element is computed anew in every pass that needs it; what a reduction leaves is
-/// stored, once. Passes of one depth whose operands are of the same kinds and dtypes become one program.
+/// Splits a graph into passes. What is known for each element is computed anew in every pass that needs it; what a reduction
+/// leaves is stored, once. Passes of one depth whose operands are of the same kinds and dtypes become one program.
 template <class Graph>
 class pass_splitter {
  public:
@@ -43,8 +43,10 @@ class pass_splitter {
         for (int i = 0; i < u.inputs.size(); ++i) put(to.input, to.inputs, u.inputs[i]);
         const int first = to.outputs;
         for (int i = 0; i < outputs; ++i) put(to.output, to.outputs, output_place{0, -1, -1, false});
-        for (int i = 0; i < u.elements.size(); ++i) to.output[static_cast<std::size_t>(first + places[at++])].target = u.elements[i];
-        for (int i = 0; i < u.results.size(); ++i) to.output[static_cast<std::size_t>(first + places[at++])] = place_of(u, u.results[i]);
+        for (int i = 0; i < u.elements.size(); ++i)
+          to.output[static_cast<std::size_t>(first + places[at++])].target = u.elements[i];
+        for (int i = 0; i < u.results.size(); ++i)
+          to.output[static_cast<std::size_t>(first + places[at++])] = place_of(u, u.results[i]);
       }
     }
     return to;
@@ -80,7 +82,8 @@ class pass_splitter {
   // ---- which nodes are stored
   constexpr bool is_value_for(int from, const origin& reader) const {
     const origin& o = origins_[from];
-    return o.kind == origin::reduced && !(reader.kind == origin::reduced && reader.space == o.space && (reader.depth == o.depth || o.depth == 0));
+    return o.kind == origin::reduced &&
+           !(reader.kind == origin::reduced && reader.space == o.space && (reader.depth == o.depth || o.depth == 0));
   }
   constexpr void find_values() {
     is_value_ = sequence<char>(g_.size(), 0);
@@ -164,7 +167,11 @@ class pass_splitter {
     sequence<use> sorted;
     for (int depth = 1, left = uses_.size(); left > 0; ++depth)
       for (int i = 0; i < uses_.size(); ++i)
-        if (uses_[i].reductions[0].depth == depth) sorted.push_back(std::move(uses_[i])), --left, uses_[i].reductions = sequence<key>(1, key{0, -1});
+        if (uses_[i].reductions[0].depth == depth) {
+          sorted.push_back(std::move(uses_[i]));
+          --left;
+          uses_[i].reductions = sequence<key>(1, key{0, -1});
+        }
     uses_ = std::move(sorted);
   }
   // Reductions that go to targets are computed in one pass with the elements where these depend on as much.
@@ -201,14 +208,16 @@ class pass_splitter {
     }
   }
   constexpr output_place place_of(const use& u, int node) const {
-    output_place place{origins_[node].kind == origin::reduced ? origins_[node].space : u.reductions[0].space, numbers_[node], -1, false};
+    output_place place{origins_[node].kind == origin::reduced ? origins_[node].space : u.reductions[0].space, numbers_[node], -1,
+                       false};
     for (int i = 0; place.value < 0 && place.target < 0 && i < g_.outputs.size(); ++i)
       if (g_.outputs[i] == node) place.target = i;
     sequence<int> root;
     root.push_back(node);
     const sequence<char> needed = needed_by(g_, root);
     for (int i = 0; i < g_.size(); ++i)
-      if (needed[i] != 0 && g_[i].code == op::reduced && is_inside(u, origins_[i])) place.needs_elements = place.needs_elements || g_.rule_at(g_.reduction_at(g_[i].field(0)).rule).needs_elements;
+      if (needed[i] != 0 && g_[i].code == op::reduced && is_inside(u, origins_[i]))
+        place.needs_elements = place.needs_elements || g_.rule_at(g_.reduction_at(g_[i].field(0)).rule).needs_elements;
     return place;
   }
 
@@ -233,7 +242,9 @@ class pass_splitter {
     }
     return needed;
   }
-  constexpr bool is_input(const use& u, int node) const { return origins_[node].kind == origin::reduced && !is_inside(u, origins_[node]); }
+  constexpr bool is_input(const use& u, int node) const {
+    return origins_[node].kind == origin::reduced && !is_inside(u, origins_[node]);
+  }
 
   // One of the values that a space gives, for its shape.
   constexpr void add_value_of(int number, sequence<char>& reads) const {
@@ -245,7 +256,9 @@ class pass_splitter {
     }
     if (found >= 0) reads[origins_.leaf_count() + found] = 1;
   }
-  constexpr int leaf_of_input(int input) const { return input < origins_.leaf_count() ? input : first_leaf(origins_[values_[input - origins_.leaf_count()]].space); }
+  constexpr int leaf_of_input(int input) const {
+    return input < origins_.leaf_count() ? input : first_leaf(origins_[values_[input - origins_.leaf_count()]].space);
+  }
   constexpr void find_inputs(use& u) {
     sequence<char> reads(origins_.leaf_count() + values_.size(), 0);
     for (int i = 0; i < origins_.leaf_count(); ++i) {
@@ -267,7 +280,9 @@ class pass_splitter {
       } else if (n.code == op::reduced && counted[n.field(0)] == 0) {
         const traced_reduction& f = g_.reduction_at(n.field(0));
         const graph& combine = g_.rule_at(f.rule).combine;
-        counted[n.field(0)] = 1, ++u.reduction_count, u.reduced_values += f.values.size();
+        counted[n.field(0)] = 1;
+        ++u.reduction_count;
+        u.reduced_values += f.values.size();
         for (int k = 0; k < combine.size(); ++k) u.calls = u.calls || combine[k].code == op::call;
       }
     }
@@ -291,7 +306,9 @@ class pass_splitter {
   struct kind_of_input {
     op code;
     dtype type;
-    friend constexpr bool operator==(const kind_of_input& a, const kind_of_input& b) { return a.code == b.code && a.type == b.type; }
+    friend constexpr bool operator==(const kind_of_input& a, const kind_of_input& b) {
+      return a.code == b.code && a.type == b.type;
+    }
   };
   constexpr kind_of_input kind_of(int input) const {
     if (input < origins_.leaf_count()) {
@@ -312,9 +329,12 @@ class pass_splitter {
     int results = more.results.size(), reduction_count = more.reduction_count, reduced_values = more.reduced_values;
     for (int i = 0; i < pass.size(); ++i) {
       const use& u = uses_[pass[i]];
-      results += u.results.size(), reduction_count += u.reduction_count, reduced_values += u.reduced_values;
+      results += u.results.size();
+      reduction_count += u.reduction_count;
+      reduced_values += u.reduced_values;
     }
-    return results <= static_cast<int>(max_program_outputs) && reduction_count <= static_cast<int>(max_reductions) && 2 * reduced_values <= static_cast<int>(max_image_words);
+    return results <= static_cast<int>(max_program_outputs) && reduction_count <= static_cast<int>(max_reductions) &&
+           2 * reduced_values <= static_cast<int>(max_image_words);
   }
   constexpr void group_uses() {
     for (int i = 0; i < uses_.size(); ++i) {
@@ -333,11 +353,17 @@ class pass_splitter {
     for (int m = 0; m < members.size(); ++m) {
       const use& u = uses_[members[m]];
       const sequence<int> copied = copy_nodes(u, to);
-      for (int i = 0; i < u.elements.size(); ++i) places.push_back(to.outputs.size()), to.outputs.push_back(copied[g_.outputs[u.elements[i]]]);
+      for (int i = 0; i < u.elements.size(); ++i) {
+        places.push_back(to.outputs.size());
+        to.outputs.push_back(copied[g_.outputs[u.elements[i]]]);
+      }
       for (int i = 0; i < u.results.size(); ++i) {
         int at = u.elements.size();
         while (at < to.outputs.size() && to.outputs[at] != copied[u.results[i]]) ++at;
-        if (at == to.outputs.size()) to.scalar_outputs |= 1u << at, to.outputs.push_back(copied[u.results[i]]);
+        if (at == to.outputs.size()) {
+          to.scalar_outputs |= 1u << at;
+          to.outputs.push_back(copied[u.results[i]]);
+        }
         places.push_back(at);
       }
     }
@@ -348,7 +374,8 @@ class pass_splitter {
     sequence<int> places(g_.size(), -1);
     sequence<op> codes(g_.size(), op::load);
     for (int k = 0; k < u.inputs.size(); ++k) {
-      const int node = u.inputs[k] < origins_.leaf_count() ? origins_.leaf_node(u.inputs[k]) : values_[u.inputs[k] - origins_.leaf_count()];
+      const int node =
+          u.inputs[k] < origins_.leaf_count() ? origins_.leaf_node(u.inputs[k]) : values_[u.inputs[k] - origins_.leaf_count()];
       places[node] = k;
       codes[node] = kind_of(u.inputs[k]).code;
     }

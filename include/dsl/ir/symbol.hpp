@@ -44,7 +44,9 @@ struct symbol {
 
   template <class I>
   constexpr symbol operator[](const I&) const {
-    static_assert(sizeof(I) == 0, "inside a formula there is one element: apply dsl::shift, dsl::take or a slice to the array and pass the result as an argument");
+    static_assert(sizeof(I) == 0,
+                  "inside a formula there is one element: apply dsl::shift, dsl::take or a slice to the array and pass the "
+                  "result as an argument");
     return *this;
   }
 };
@@ -68,10 +70,14 @@ constexpr auto lift(graph* g, const T& x) {
 
 // |v| as its bits, which have the order of the numbers: nvcc does not compare NaN in a constant expression.
 template <std::floating_point V>
-constexpr math::bits_of<V> magnitude_bits(V v) { return math::to_integer(v) & ~math::sign_bit<V>; }
+constexpr math::bits_of<V> magnitude_bits(V v) {
+  return math::to_integer(v) & ~math::sign_bit<V>;
+}
 // 2^k, likewise.
 template <std::floating_point V>
-constexpr math::bits_of<V> power_bits(int k) { return math::to_integer(math::power_of_two<V>(k)); }
+constexpr math::bits_of<V> power_bits(int k) {
+  return math::to_integer(math::power_of_two<V>(k));
+}
 
 // Whether a constant expression may convert v to R: what does not fit is an error of the compiler there.
 template <class R, class V>
@@ -88,12 +94,14 @@ constexpr bool fits(V v) {
   } else {
     using real = math::real_type<R>;
     if constexpr (sizeof(real) >= sizeof(V)) return true;
-    else return magnitude_bits(v) <= magnitude_bits(V(math::largest<dtype_of_value<real>>)) || magnitude_bits(v) >= math::exponent_bits<V>;
+    else
+      return magnitude_bits(v) <= magnitude_bits(V(math::largest<dtype_of_value<real>>)) ||
+             magnitude_bits(v) >= math::exponent_bits<V>;
   }
 }
 
-// Whether a constant expression may compute with v: of such numbers, but for a divisor of 0, no step of an operation overflows or is
-// NaN. The longest is the division of complex numbers, with products of four of them and their reciprocals.
+// Whether a constant expression may compute with v: of such numbers, but for a divisor of 0, no step of an operation overflows or
+// is NaN. The longest is the division of complex numbers, with products of four of them and their reciprocals.
 template <class V>
 constexpr bool is_moderate(V v) {
   if constexpr (is_complex<V>) {
@@ -131,20 +139,32 @@ constexpr void require_range(graph& g, int id, integer_range range) {
   if (n.code == op::constant && range.outside(n.word.bits, info(n.type).is_signed) != nullptr) g.refuse_literal();
   if (n.code == op::value) g.restrict_scalar(static_cast<int>(n.word.bits), range);
   if (n.code == op::convert) require_range(g, n.field(0), range);
-  if (n.code == op::where) require_range(g, n.field(1), range), require_range(g, n.field(2), range);
+  if (n.code == op::where) {
+    require_range(g, n.field(1), range);
+    require_range(g, n.field(2), range);
+  }
 }
 
 /// The conversion of an operand to the dtype that it is computed in.
 template <dtype To, bool Weak, dtype From, bool W>
 constexpr symbol<To, Weak> convert_operand(symbol<From, W> s) {
-  if constexpr (W && To != From && kind_of(To) == kind::integer && kind_of(From) == kind::integer) require_range(*s.owner, s.id, {To, To});
+  if constexpr (W && To != From && kind_of(To) == kind::integer && kind_of(From) == kind::integer)
+    require_range(*s.owner, s.id, {To, To});
   return convert_symbol<To, Weak>(s);
 }
 
 constexpr bool commutes(op code) {
   switch (code) {
-    case op::add: case op::multiply: case op::equal: case op::not_equal: case op::logical_and: case op::logical_or: case op::logical_xor:
-    case op::bitwise_and: case op::bitwise_or: case op::bitwise_xor: return true;
+    case op::add:
+    case op::multiply:
+    case op::equal:
+    case op::not_equal:
+    case op::logical_and:
+    case op::logical_or:
+    case op::logical_xor:
+    case op::bitwise_and:
+    case op::bitwise_or:
+    case op::bitwise_xor: return true;
     default: return false;
   }
 }
@@ -177,8 +197,8 @@ constexpr bool is_power_of_two(V v) {
   return bits >= power_bits<V>(-limit) && bits <= power_bits<V>(limit) && bits % (math::bits_of<V>(1) << digits) == 0;
 }
 
-// A node that gives the same value to the last bit for every operand, NaN, infinities and signed zeros included, and that is there
-// already or simpler; -1: none. A and B are the operands' dtypes, R the result's.
+// A node that gives the same value to the last bit for every operand, NaN, infinities and signed zeros included, and that is
+// there already or simpler; -1: none. A and B are the operands' dtypes, R the result's.
 template <op Code, dtype R, dtype A, dtype B>
 constexpr int simplify(graph& g, int a, int b) {
   constexpr bool integer = kind_of(R) == kind::integer;
@@ -235,7 +255,8 @@ constexpr symbol<R, Weak> emit(graph* g, symbol<Operand, W>... s) {
   int id[3] = {s.id...};
   if constexpr (folds(Code)) {
     if (can_fold<Code, Operand...>(*g, id))
-      return constant<R, Weak>(g, scalar_code<Code>::template apply<value_t<R>, R>(from_literal<value_t<Operand>>((*g)[s.id].word)...));
+      return constant<R, Weak>(
+          g, scalar_code<Code>::template apply<value_t<R>, R>(from_literal<value_t<Operand>>((*g)[s.id].word)...));
   }
   if constexpr (Code == op::where) {
     if ((*g)[id[0]].code == op::constant) return choose<R, Weak>((*g)[id[0]].word.bits != 0, s...);
@@ -270,7 +291,8 @@ constexpr bool compares_with_scalar() {
     return false;
   }
 }
-/// A literal that the array's dtype holds is compared in that: in the wider one that holds both, fewer elements go into a register.
+/// A literal that the array's dtype holds is compared in that: in the wider one that holds both, fewer elements go into a
+/// register.
 template <op Code, dtype A, bool WA, dtype B, bool WB>
 constexpr auto compare_with_scalar(symbol<A, WA> a, symbol<B, WB> b) {
   constexpr dtype narrow = WA ? B : A, scalar = WA ? A : B;
@@ -295,7 +317,8 @@ constexpr auto clip_bound(symbol<From, W> bound) {
     constexpr std::uint64_t end = Upper ? greatest_of(D) : static_cast<std::uint64_t>(least_of(D));
     symbol<From, true> within = bound;
     if constexpr (may_be_beyond)
-      within = emit<Upper ? op::min : op::max, From, true>(bound.owner, bound, constant<From, true>(bound.owner, static_cast<value_t<From>>(end)));
+      within = emit<Upper ? op::min : op::max, From, true>(bound.owner, bound,
+                                                           constant<From, true>(bound.owner, static_cast<value_t<From>>(end)));
     return convert_symbol<D, true>(within);
   } else {
     return bound;
@@ -304,7 +327,8 @@ constexpr auto clip_bound(symbol<From, W> bound) {
 template <class A, class Low, class High>
 constexpr auto clip_symbols(A a, Low low, High high) {
   constexpr dtype common = resolve(op::clip, A::type, Low::type, High::type).operand[0];
-  return apply_to_symbols<op::clip>(std::make_index_sequence<3>{}, clip_scalar<common>(a), clip_bound<common, false>(low), clip_bound<common, true>(high));
+  return apply_to_symbols<op::clip>(std::make_index_sequence<3>{}, clip_scalar<common>(a), clip_bound<common, false>(low),
+                                    clip_bound<common, true>(high));
 }
 
 /// Appends an operation to the graph of its operands and returns its node.

@@ -1,4 +1,5 @@
-// A std::tuple of the library's own: with std::tuple and std::apply in its place one expression takes nvcc a fifth of a second more.
+// A std::tuple of the library's own: with std::tuple and std::apply in its place one expression takes nvcc a fifth of a second
+// more.
 #pragma once
 
 #include <cstddef>
@@ -37,10 +38,14 @@ template <class T, std::size_t I> constexpr const T& get(const tuple_element<I, 
 template <class... T> constexpr tuple<T&...> references(T&... x) { return {x...}; }
 
 template <class F, class Tuple, std::size_t... I>
-constexpr decltype(auto) unpack(F& f, Tuple& all, std::index_sequence<I...>) { return f(get<I>(all)...); }
+constexpr decltype(auto) unpack(F& f, Tuple& all, std::index_sequence<I...>) {
+  return f(get<I>(all)...);
+}
 /// Calls f with the elements of a tuple, of this kind or a std::tuple, as lvalues.
 template <class F, class Tuple>
-constexpr decltype(auto) unpack(F&& f, Tuple&& all) { return unpack(f, all, std::make_index_sequence<std::tuple_size_v<std::remove_cvref_t<Tuple>>>{}); }
+constexpr decltype(auto) unpack(F&& f, Tuple&& all) {
+  return unpack(f, all, std::make_index_sequence<std::tuple_size_v<std::remove_cvref_t<Tuple>>>{});
+}
 
 template <class... Tuples> struct concatenation;
 template <> struct concatenation<> { using type = tuple<>; };
@@ -51,15 +56,19 @@ struct concatenation<tuple<A...>, tuple<B...>, tuple<C...>, Rest...> : concatena
 template <class... Tuples> using concatenation_t = typename concatenation<Tuples...>::type;
 
 template <class... A, class... B, std::size_t... I, std::size_t... J>
-constexpr tuple<A..., B...> concatenate_two(tuple<A...>& a, tuple<B...>& b, std::index_sequence<I...>, std::index_sequence<J...>) {
+constexpr tuple<A..., B...> concatenate_two(tuple<A...>& a, tuple<B...>& b, std::index_sequence<I...>,
+                                            std::index_sequence<J...>) {
   return {static_cast<A&&>(get<I>(a))..., static_cast<B&&>(get<J>(b))...};
 }
 constexpr tuple<> concatenate() { return {}; }
 template <class... A> constexpr tuple<A...> concatenate(tuple<A...> a) { return a; }
 template <class... A, class... B, class... Rest>
 constexpr concatenation_t<tuple<A...>, tuple<B...>, Rest...> concatenate(tuple<A...> a, tuple<B...> b, Rest... rest) {
-  if constexpr (sizeof...(Rest) == 0) return concatenate_two(a, b, std::index_sequence_for<A...>{}, std::index_sequence_for<B...>{});
-  else return concatenate(concatenate_two(a, b, std::index_sequence_for<A...>{}, std::index_sequence_for<B...>{}), static_cast<Rest&&>(rest)...);
+  if constexpr (sizeof...(Rest) == 0)
+    return concatenate_two(a, b, std::index_sequence_for<A...>{}, std::index_sequence_for<B...>{});
+  else
+    return concatenate(concatenate_two(a, b, std::index_sequence_for<A...>{}, std::index_sequence_for<B...>{}),
+                       static_cast<Rest&&>(rest)...);
 }
 
 template <std::size_t I, class T> struct numbered_type { using type = T; };
@@ -75,4 +84,5 @@ template <class... T>
 struct std::tuple_size<dsl::detail::tuple<T...>> : std::integral_constant<std::size_t, sizeof...(T)> {};
 template <std::size_t I, class... T>
 struct std::tuple_element<I, dsl::detail::tuple<T...>>
-    : decltype(dsl::detail::nth_type<I>(static_cast<dsl::detail::numbered_types<std::index_sequence_for<T...>, T...>*>(nullptr))) {};
+    : decltype(dsl::detail::nth_type<I>(
+          static_cast<dsl::detail::numbered_types<std::index_sequence_for<T...>, T...>*>(nullptr))) {};

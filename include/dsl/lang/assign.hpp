@@ -10,7 +10,8 @@ namespace detail {
 /// Evaluates expressions into targets. What is thrown before the first pass is queued leaves all targets as they were.
 template <class... Targets, class... E>
 void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&... e) {
-  static_assert((!counts_steps_in<E> && ...), "dsl::step is the number of a loop's step: it stands among the parameters of dsl::iterate alone");
+  static_assert((!counts_steps_in<E> && ...),
+                "dsl::step is the number of a loop's step: it stands among the parameters of dsl::iterate alone");
   if constexpr (!may_assign<E...>(std::type_identity<tuple<Targets&...>>{})) {
     return;
   } else if constexpr (DSL_DETAIL_ON_DEVICE && lowered<types_of_targets<Targets...>, E...>::is_one_pass) {
@@ -34,9 +35,9 @@ void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&
 }  // namespace detail
 
 /// Evaluates an expression into an array, a view or a scalar, as if it were complete before the first element is written: one
-/// kernel, and for each depth of reductions inside it one for those that read the same operands, without waiting. Throws shape_error,
-/// device_error, memory_error or cuda_error, the first three before anything is written or the target has got memory. `fixed` overrides
-/// the plan.
+/// kernel, and for each depth of reductions inside it one for those that read the same operands, without waiting. Throws
+/// shape_error, device_error, memory_error or cuda_error, the first three before anything is written or the target has got
+/// memory. `fixed` overrides the plan.
 template <class Target, detail::lazy E>
 void assign(Target&& target, const E& expression, const launch& fixed = {}) {
   detail::assign_all(fixed, detail::tuple<std::remove_reference_t<Target>&>(target), expression);
@@ -78,9 +79,13 @@ struct tied {
 namespace detail {
 
 template <class... T>
-constexpr bool are_targets(std::type_identity<tuple<T&...>>) { return (!element<T> && ...); }
+constexpr bool are_targets(std::type_identity<tuple<T&...>>) {
+  return (!element<T> && ...);
+}
 template <class... Targets>
-tied<Targets...> tied_to(const tuple<Targets&...>& targets) { return {targets}; }
+tied<Targets...> tied_to(const tuple<Targets&...>& targets) {
+  return {targets};
+}
 
 }  // namespace detail
 
@@ -103,7 +108,8 @@ auto plan_of(const tied<Targets...>& targets, const E& expression, const launch&
   if constexpr (detail::may_assign<E>(std::type_identity<detail::tuple<Targets&...>>{})) {
     using pass = detail::assigned<detail::tuple<Targets&...>, E>;
     auto to = detail::bind_targets(targets.targets, true);
-    const reduction_plan made = detail::prepared(pass::code(expression), pass(detail::all_targets(to), expression).operands(), fixed).make_plan();
+    const reduction_plan made =
+        detail::prepared(pass::code(expression), pass(detail::all_targets(to), expression).operands(), fixed).make_plan();
     if constexpr (pass::pass::reductions::count > 0) return made;
     else return detail::as_map(made);
   } else {

@@ -9,7 +9,9 @@ namespace dsl::detail {
 /// A pass's operands, as many as a kernel takes.
 template <int Inputs>
 constexpr int inputs_of_kernel() {
-  static_assert(Inputs <= max_inputs, "an expression takes at most 64 operands, and each use of an array or of a number is one: make it a function of its arrays, dsl::vectorize");
+  static_assert(Inputs <= max_inputs,
+                "an expression takes at most 64 operands, and each use of an array or of a number is one: make it a function of "
+                "its arrays, dsl::vectorize");
   return Inputs <= max_inputs ? Inputs : max_inputs;
 }
 
@@ -40,10 +42,13 @@ template <class... E, class... Targets, std::size_t... I>
 constexpr fit fit_of(std::type_identity<tuple<Targets&...>>, std::index_sequence<I...>) {
   fit all;
   const auto add = [&all]<class Target, class Source>(int output) {
-    if (lowered<types_of_targets<Targets...>, E...>::is_reduced(output)) all.reductions = all.reductions && Target::rank == (reductions_in<Source> > 0 ? Source::rank : 0);
+    if (lowered<types_of_targets<Targets...>, E...>::is_reduced(output))
+      all.reductions = all.reductions && Target::rank == (reductions_in<Source> > 0 ? Source::rank : 0);
     else all.elements = all.elements && (Target::rank == 0 || Target::rank >= Source::rank);
   };
-  (add.template operator()<Targets, std::tuple_element_t<static_cast<std::size_t>(expression_of<E...>(I)), tuple<E...>>>(static_cast<int>(I)), ...);
+  (add.template operator()<Targets, std::tuple_element_t<static_cast<std::size_t>(expression_of<E...>(I)), tuple<E...>>>(
+       static_cast<int>(I)),
+   ...);
   return all;
 }
 
@@ -54,15 +59,21 @@ constexpr bool may_assign(std::type_identity<tuple<Targets&...>>) {
   static_assert(writable, "the target is const: an array that is, or a view that only reads");
   static_assert(as_many, "as many targets as the right side has values");
   constexpr bool traceable = (can_be_traced<E> && ...);
-  static_assert(traceable, "a formula calls what the compiler does not evaluate: in place of std::sqrt(2.0) write sqrt(dsl::constant(2.0)), or pass the value as an argument");
+  static_assert(traceable,
+                "a formula calls what the compiler does not evaluate: in place of std::sqrt(2.0) write sqrt(dsl::constant(2.0)), "
+                "or pass the value as an argument");
   constexpr bool literals = (literals_fit<E> && ...);
-  static_assert(literals, "an integer literal is outside the dtype of the array beside it (as NumPy's OverflowError): dsl::cast the array to a wider one");
+  static_assert(literals,
+                "an integer literal is outside the dtype of the array beside it (as NumPy's OverflowError): dsl::cast the array "
+                "to a wider one");
   if constexpr (writable && as_many && traceable && literals) {
     constexpr bool dtypes = take_dtypes<E...>(std::type_identity<tuple<Targets&...>>{}, std::index_sequence_for<Targets...>{});
     static_assert(dtypes, "the target's dtype is narrower than the expression's: use dsl::cast");
     if constexpr (dtypes) {
       constexpr fit fits = fit_of<E...>(std::type_identity<tuple<Targets&...>>{}, std::index_sequence_for<Targets...>{});
-      static_assert(fits.reductions, "a reduction is one value: assign it to a dsl::scalar; along axes, to an array of as many dimensions as are left");
+      static_assert(
+          fits.reductions,
+          "a reduction is one value: assign it to a dsl::scalar; along axes, to an array of as many dimensions as are left");
       static_assert(fits.elements, "the expression has more dimensions than its target");
       return fits.reductions && fits.elements;
     } else {

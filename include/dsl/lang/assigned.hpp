@@ -10,21 +10,28 @@ namespace dsl {
 namespace detail {
 
 #if defined(__CUDACC__)
-inline const bool kernels_registered = compiles_cuda && register_kernels();  // in the user's files; the library's own kernels do not count
+inline const bool kernels_registered =
+    compiles_cuda && register_kernels();  // in the user's files; the library's own kernels do not count
 #endif
 
 // The name of the first expression that has one. Deduced, for the reason given at `code_for`.
 inline std::type_identity<unnamed> kernel_name() { return {}; }
 template <class E, class... Rest>
-auto kernel_name(const E&, const Rest&... rest) { return kernel_name(rest...); }
+auto kernel_name(const E&, const Rest&... rest) {
+  return kernel_name(rest...);
+}
 template <template <class, class> class Function, class Name, class F, class... Operands, class... Rest>
   requires(!std::same_as<Name, unnamed>)
-std::type_identity<Name> kernel_name(const expression<Function<Name, F>, Operands...>&, const Rest&...) { return {}; }
+std::type_identity<Name> kernel_name(const expression<Function<Name, F>, Operands...>&, const Rest&...) {
+  return {};
+}
 template <class F, int R, class E, class... Rest>
-auto kernel_name(const reduction<F, R, E>& e, const Rest&... rest) { return kernel_name(get<0>(e.operands), rest...); }
+auto kernel_name(const reduction<F, R, E>& e, const Rest&... rest) {
+  return kernel_name(get<0>(e.operands), rest...);
+}
 
-// nvcc writes a kernel's template arguments down again and cannot write a closure type, so they are deduced from values here, never
-// spelled by way of the expression that made them.
+// nvcc writes a kernel's template arguments down again and cannot write a closure type, so they are deduced from values here,
+// never spelled by way of the expression that made them.
 template <int Inputs, class Name, class... Programs>
 const program_code& code_for(std::type_identity<Name>, pass<Programs...>) {
   return code_of<Name, pass<Programs...>, Inputs>();
@@ -33,11 +40,15 @@ const program_code& code_for(std::type_identity<Name>, pass<Programs...>) {
 // Whether a formula gives integers that were C++ scalars, for a target of another integer dtype: where(mask, 300, 400).
 template <class Output>
 constexpr bool narrows_scalars(target_type to) {
-  if constexpr (is_symbol<Output>) return Output::type.weak && kind_of(to.type) == kind::integer && kind_of(Output::type.type) == kind::integer && Output::type.type != to.type;
+  if constexpr (is_symbol<Output>)
+    return Output::type.weak && kind_of(to.type) == kind::integer && kind_of(Output::type.type) == kind::integer &&
+           Output::type.type != to.type;
   else return false;
 }
 template <target_type... T, class... Output>
-constexpr bool narrows_scalars(target_types<T...>, std::type_identity<tuple<Output...>>) { return (narrows_scalars<Output>(T) || ...); }
+constexpr bool narrows_scalars(target_types<T...>, std::type_identity<tuple<Output...>>) {
+  return (narrows_scalars<Output>(T) || ...);
+}
 
 /// What each leaf has to lie in, should it be a C++ integer.
 template <class Assignment, int Leaves>
@@ -59,13 +70,19 @@ constexpr bool counts_positions(const program_view& p, int leaves) {
 
 template <class E> reduction_axes reduction_axes_of(const E&) { return {E::rank, ~0u}; }
 template <class F, int R, class... Operands>
-reduction_axes reduction_axes_of(const reduction<F, R, Operands...>& e) { return {broadcast_rank<Operands...>(), e.axes}; }
+reduction_axes reduction_axes_of(const reduction<F, R, Operands...>& e) {
+  return {broadcast_rank<Operands...>(), e.axes};
+}
 // A formula of one reduction and scalars.
 template <class F, class... Operands>
   requires((reductions_in<Operands> + ... + 0) > 0)
 reduction_axes reduction_axes_of(const expression<F, Operands...>& e) {
   reduction_axes found{};
-  unpack([&found](const auto&... x) { ((found = reductions_in<std::remove_cvref_t<decltype(x)>> > 0 ? reduction_axes_of(x) : found), ...); }, e.operands);
+  unpack(
+      [&found](const auto&... x) {
+        ((found = reductions_in<std::remove_cvref_t<decltype(x)>> > 0 ? reduction_axes_of(x) : found), ...);
+      },
+      e.operands);
   return found;
 }
 
@@ -77,7 +94,9 @@ struct leaves_of_expressions {
     operand* at = all;
     reduced_space* space = spaces;
     int k = 0, leaf = 0;
-    ((ranges[k++] = {static_cast<int>(at - all), leaf_count<E>, reduction_axes_of(e)}, add_leaves(e, at), add_spaces(e, space, leaf)), ...);
+    ((ranges[k++] = {static_cast<int>(at - all), leaf_count<E>, reduction_axes_of(e)}, add_leaves(e, at),
+      add_spaces(e, space, leaf)),
+     ...);
   }
   operand all[leaves];
   operand_range ranges[count];
@@ -102,7 +121,8 @@ class assigned<tuple<Targets&...>, E...> {
   using types = types_of_targets<Targets...>;
 
  private:
-  static_assert(lowered<types, E...>::is_one_pass, "this takes more than one kernel: evaluate the reductions in it first, with dsl::eval");
+  static_assert(lowered<types, E...>::is_one_pass,
+                "this takes more than one kernel: evaluate the reductions in it first, with dsl::eval");
   static constexpr int leaves = (0 + ... + leaf_count<E>), targets = sizeof...(Targets), expressions = sizeof...(E);
 
  public:
@@ -142,7 +162,9 @@ class assigned<tuple<Targets&...>, E...> {
     const device_guard of_targets(home_of(as_operand(get<I>(to).target)...)), of_operands(home_of_operands(all_, leaves));
     geometry g;
     lay_out(g, all_, leaves, 0, 1, pass::view());
-    (get<I>(to).give_memory(g, pass::is_result(static_cast<int>(I)) ? axes_[expression_of(static_cast<int>(I))].axes : 0, pass::view(), all_), ...);
+    (get<I>(to).give_memory(g, pass::is_result(static_cast<int>(I)) ? axes_[expression_of(static_cast<int>(I))].axes : 0,
+                            pass::view(), all_),
+     ...);
   }
   template <std::size_t... I>
   void add_targets(const bound& to, operand*& at, std::index_sequence<I...>) {
@@ -165,12 +187,16 @@ template <class Scheduled, class... E>
 class assigned_in_passes {
  public:
   assigned_in_passes(int targets, const E&... e)
-      : leaves_(e...), codes_(codes(std::make_index_sequence<Scheduled::passes>{}, e...)),
+      : leaves_(e...),
+        codes_(codes(std::make_index_sequence<Scheduled::passes>{}, e...)),
         passes(Scheduled::view, codes_.data(), leaves_.all, leaves_.spaces, leaves_.ranges, leaves_.count, targets) {}
 
   /// Inputs of a pass, with the one that counts positions.
   template <int K>
-  static constexpr int inputs = inputs_of_kernel<Scheduled::exact.pass[K].inputs + (counts_positions(Scheduled::template pass<K>::elements::view(), Scheduled::exact.pass[K].inputs) ? 1 : 0)>();
+  static constexpr int inputs =
+      inputs_of_kernel<Scheduled::exact.pass[K].inputs +
+                       (counts_positions(Scheduled::template pass<K>::elements::view(), Scheduled::exact.pass[K].inputs) ? 1
+                                                                                                                         : 0)>();
   const operand* leaves() const { return leaves_.all; }
 
  private:

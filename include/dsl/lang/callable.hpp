@@ -14,7 +14,9 @@ inline constexpr bool is_callable = requires(F f, T... x) { f(x...); };
 
 /// A type's name as the compiler spells it, within a sentence of the compiler's own: there are no other means to tell a closure.
 template <class F>
-constexpr const char* spelled() { return __PRETTY_FUNCTION__; }
+constexpr const char* spelled() {
+  return __PRETTY_FUNCTION__;
+}
 
 /// Where `text` goes on after `part`, if it begins with it; else null.
 constexpr const char* after(const char* text, const char* part) {
@@ -30,7 +32,8 @@ constexpr const char* find_after(const char* text, const char* part) {
 }
 
 /// What a type's name says. GCC spells closures `f()::<lambda(auto:1, int)>`, those inside others after these, and nvcc
-/// `lambda [](auto, int)->auto`. GCC spells the function before a class that is local to it; nvcc does not, and has a sentence of its own.
+/// `lambda [](auto, int)->auto`. GCC spells the function before a class that is local to it; nvcc does not, and has a sentence of
+/// its own.
 struct kind_of_class {
   const char* parameters = nullptr;  // of a closure
   bool local = false;
@@ -57,7 +60,10 @@ template <class T> inline constexpr bool is_std_complex = false;
 template <class T> inline constexpr bool is_std_complex<std::complex<T>> = true;
 
 /// The parameters of a function call operator, where there is one that is no template.
-template <class Member> struct parameters_of { static constexpr int count = -1; static constexpr bool std_complex = false; };
+template <class Member> struct parameters_of {
+  static constexpr int count = -1;
+  static constexpr bool std_complex = false;
+};
 template <class... P> struct parameter_list {
   static constexpr int count = sizeof...(P);
   static constexpr bool std_complex = (is_std_complex<std::remove_cvref_t<P>> || ...);
@@ -69,7 +75,9 @@ template <class R, class F, class... P> struct parameters_of<R (F::*)(P...) cons
 template <class F> struct call_operator { using type = void; };
 template <class F>
   requires requires { &F::operator(); }
-struct call_operator<F> { using type = decltype(&F::operator()); };
+struct call_operator<F> {
+  using type = decltype(&F::operator());
+};
 template <class F> using parameters = parameters_of<typename call_operator<F>::type>;
 
 struct parameter_counts { int all, typed; };  // -1: not known
@@ -87,7 +95,8 @@ constexpr parameter_counts count_parameters() {
     if (!end) continue;
     if (p != from) {
       const char* const is_auto = find_after(from, "auto");
-      ++n.all, n.typed += is_auto == nullptr || is_auto > p ? 1 : 0;
+      ++n.all;
+      n.typed += is_auto == nullptr || is_auto > p ? 1 : 0;
     }
     if (*p == ')') break;
     from = p + 1;
@@ -121,14 +130,16 @@ constexpr bool require_functor() {
     static_assert(!is_closure<F>, "the function cannot be called with symbols");
     return false;
   } else if constexpr (is_closure<F>) {
-    static_assert(!is_closure<F>, "a lambda is traced and takes auto parameters: what has typed ones, or branches on data, is a functor, a "
-                                  "class at namespace scope with DSL_FN operator()");
+    static_assert(!is_closure<F>,
+                  "a lambda is traced and takes auto parameters: what has typed ones, or branches on data, is a functor, a "
+                  "class at namespace scope with DSL_FN operator()");
     return false;
   } else if constexpr (is_local<F>) {
     static_assert(!is_local<F>, "a functor is a class at namespace scope: nvcc takes none that is local to a function");
     return false;
   } else if constexpr (parameters<F>::std_complex) {
-    static_assert(!parameters<F>::std_complex, "a functor takes dsl::complex<T>, not std::complex<T>, whose arithmetic nvcc compiles to nothing");
+    static_assert(!parameters<F>::std_complex,
+                  "a functor takes dsl::complex<T>, not std::complex<T>, whose arithmetic nvcc compiles to nothing");
     return false;
   } else if constexpr (!is_callable<F, argument_t<D>...>) {
     static_assert(is_callable<F, argument_t<D>...>,
@@ -136,7 +147,8 @@ constexpr bool require_functor() {
     return false;
   } else {
     constexpr bool returns_std_complex = has_std_complex<std::remove_cvref_t<std::invoke_result_t<F, argument_t<D>...>>>;
-    static_assert(!returns_std_complex, "a functor returns dsl::complex<T>, not std::complex<T>, whose arithmetic nvcc compiles to nothing");
+    static_assert(!returns_std_complex,
+                  "a functor returns dsl::complex<T>, not std::complex<T>, whose arithmetic nvcc compiles to nothing");
     return !returns_std_complex;
   }
 }

@@ -24,7 +24,9 @@ template <class E, class... I> auto subscript_lazily(const E& e, const I&... cho
 template <class T, int Rank>
 T no_value_yet() {
   static_assert(Rank != 0, "an expression is not a value yet: x.value() evaluates it, copies it to the host and waits");
-  static_assert(Rank == 0, "an expression of many elements is no single value: for a condition take dsl::all(x).value() or dsl::any(x).value()");
+  static_assert(
+      Rank == 0,
+      "an expression of many elements is no single value: for a condition take dsl::all(x).value() or dsl::any(x).value()");
   return T{};
 }
 
@@ -55,11 +57,14 @@ struct expression {
   }
   /// Do not compile, and say what would.
   template <element T>
-  operator T() const { return detail::no_value_yet<T, rank>(); }
+  operator T() const {
+    return detail::no_value_yet<T, rank>();
+  }
   template <class T>
   void operator=(const T&) const {
     constexpr bool has_memory = sizeof(T) == 0;
-    static_assert(has_memory, "an expression has no memory to assign to: assign to an array, or keep another expression under another name");
+    static_assert(has_memory,
+                  "an expression has no memory to assign to: assign to an array, or keep another expression under another name");
   }
 };
 
@@ -80,7 +85,9 @@ struct reduction {
   }
   /// Does not compile, and says what would.
   template <element T>
-  operator T() const { return detail::no_value_yet<T, rank>(); }
+  operator T() const {
+    return detail::no_value_yet<T, rank>();
+  }
 };
 
 namespace detail {
@@ -109,7 +116,8 @@ template <class T> inline constexpr bool is_scalar<scalar<T>> = true;
 template <class T> inline constexpr bool is_element_reference = false;
 template <class T> inline constexpr bool is_element_reference<element_reference<T>> = true;
 
-/// What makes an operator or a function one of the library's: an array, a view, a scalar in device memory, an expression, or a symbol.
+/// What makes an operator or a function one of the library's: an array, a view, a scalar in device memory, an expression, or a
+/// symbol.
 template <class T>
 concept lazy_operand = lazy<T> || is_array<T> || is_scalar<T> || is_symbol<T>;
 
@@ -125,7 +133,9 @@ concept operands = (any_operand<T> && ...) && ((lazy_operand<T> || std::same_as<
 
 // Operands are only read, so the leaves of a const array and of any other are of one type.
 template <class T, int R>
-constexpr view<const T, R> as_operand(const view<T, R>& v) { return v; }
+constexpr view<const T, R> as_operand(const view<T, R>& v) {
+  return v;
+}
 template <class T>
 constexpr auto as_operand(const T& x) {
   if constexpr (is_array<T> || is_scalar<T> || is_element_reference<T>) return as_operand(x.view());
@@ -173,8 +183,10 @@ template <class F> inline constexpr bool may_reduce = false;
 template <class R>
 constexpr void note_outputs(index_space& space, const R& result) {
   if constexpr (is_symbol<R>) space.outputs.push_back(result.id);
-  else if constexpr (structured<R>) unpack([&space](const auto&... m) { (note_outputs(space, m), ...); }, structure<R>::members(result));
-  else if constexpr (requires { std::tuple_size<R>::value; }) unpack([&space](const auto&... r) { (note_outputs(space, r), ...); }, result);
+  else if constexpr (structured<R>)
+    unpack([&space](const auto&... m) { (note_outputs(space, m), ...); }, structure<R>::members(result));
+  else if constexpr (requires { std::tuple_size<R>::value; })
+    unpack([&space](const auto&... r) { (note_outputs(space, r), ...); }, result);
 }
 
 template <class F, class... Operands> struct traced<expression<F, Operands...>> {
@@ -213,10 +225,11 @@ template <class F, int R, class... Operands> struct traced<reduction<F, R, Opera
 template <class E> struct calls_of { using type = tuple<>; };
 template <class F, class... Operands> struct calls_of<expression<F, Operands...>> {
   using type = decltype(concatenate(std::declval<typename calls_of<Operands>::type>()...,
-                                       std::declval<typename F::template calls<trace_t<Operands>...>>()));
+                                    std::declval<typename F::template calls<trace_t<Operands>...>>()));
 };
 
-template <class F, int R, class... Operands> struct calls_of<reduction<F, R, Operands...>> : calls_of<expression<F, Operands...>> {};
+template <class F, int R, class... Operands> struct calls_of<reduction<F, R, Operands...>>
+    : calls_of<expression<F, Operands...>> {};
 
 /// A row of the op table.
 template <op Code>
@@ -269,10 +282,12 @@ template <class E> inline constexpr bool is_struct_of_operands = false;
 
 template <class E> inline constexpr bool has_integer_leaf = false;
 template <math::wraps T> inline constexpr bool has_integer_leaf<value_leaf<T>> = true;
-template <class F, class... M> inline constexpr bool has_integer_leaf<expression<F, M...>> = is_struct_of_operands<expression<F, M...>> && (has_integer_leaf<M> || ...);
+template <class F, class... M> inline constexpr bool has_integer_leaf<expression<F, M...>> =
+    is_struct_of_operands<expression<F, M...>> && (has_integer_leaf<M> || ...);
 
 template <class E> inline constexpr int own_operands = 1;
-template <class F, class... M> inline constexpr int own_operands<expression<F, M...>> = is_struct_of_operands<expression<F, M...>> ? (0 + ... + own_operands<M>) : 1;
+template <class F, class... M> inline constexpr int own_operands<expression<F, M...>> =
+    is_struct_of_operands<expression<F, M...>> ? (0 + ... + own_operands<M>) : 1;
 
 // A symbol of an operand's type, a struct of them, or what a formula gave that is neither.
 template <class E> constexpr trace_t<E> stand_in(tracer& t);
@@ -311,7 +326,8 @@ constexpr void require_scalars_fit(const E& operand, const integer_range*& range
     unpack([&range](const auto&... m) { (require_scalars_fit(m, range), ...); }, operand.operands);
   } else {
     if constexpr (has_integer_leaf<E>) {
-      const bool is_outside = range->outside(to_literal(to_value(operand.value)).bits, std::is_signed_v<decltype(operand.value)>) != nullptr;
+      const bool is_outside =
+          range->outside(to_literal(to_value(operand.value)).bits, std::is_signed_v<decltype(operand.value)>) != nullptr;
       if (is_outside) require_range(operand_of(operand), *range);  // which no constant expression may call
     }
     ++range;
@@ -320,7 +336,8 @@ constexpr void require_scalars_fit(const E& operand, const integer_range*& range
 // A row of the table narrows a C++ integer beside integers and bools alone, which saves tracing it beside a float.
 template <class Function, class... Operands> inline constexpr bool may_narrow = true;
 template <op Code, class... Operands>
-inline constexpr bool may_narrow<table_function<Code>, Operands...> = ((kind_of(trace_t<Operands>::type.type) <= kind::integer && !trace_t<Operands>::type.weak) || ...);
+inline constexpr bool may_narrow<table_function<Code>, Operands...> =
+    ((kind_of(trace_t<Operands>::type.type) <= kind::integer && !trace_t<Operands>::type.weak) || ...);
 
 /// Throws overflow_error where one of the C++ integers among a function's operands is converted to a dtype that does not hold it.
 template <class Function, class... Operands>
@@ -342,7 +359,9 @@ constexpr auto make_expression(const T&... x) {
 
 // What is made of dsl::constant beside symbols: of constants alone.
 template <class T>
-constexpr auto lift(graph* g, const value_leaf<T>& x) { return lift(g, x.value); }
+constexpr auto lift(graph* g, const value_leaf<T>& x) {
+  return lift(g, x.value);
+}
 template <class F, class... Operands>
 constexpr auto lift(graph* g, const expression<F, Operands...>& e) {
   tracer t{g};

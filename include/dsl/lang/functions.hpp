@@ -7,17 +7,17 @@
 namespace dsl {
 
 #define DSL_OPERATOR(name, token, numpy, arity, ...) DSL_OPERATOR_##arity(name, token)
-#define DSL_OPERATOR_1(name, token)                 \
-  template <class A>                                \
-    requires detail::operands<A>                    \
-  constexpr auto operator token(const A& a) {       \
-    return detail::apply_function<op::name>(a);     \
+#define DSL_OPERATOR_1(name, token)             \
+  template <class A>                            \
+    requires detail::operands<A>                \
+  constexpr auto operator token(const A& a) {   \
+    return detail::apply_function<op::name>(a); \
   }
-#define DSL_OPERATOR_2(name, token)                         \
-  template <class A, class B>                               \
-    requires detail::operands<A, B>                         \
-  constexpr auto operator token(const A& a, const B& b) {   \
-    return detail::apply_function<op::name>(a, b);          \
+#define DSL_OPERATOR_2(name, token)                       \
+  template <class A, class B>                             \
+    requires detail::operands<A, B>                       \
+  constexpr auto operator token(const A& a, const B& b) { \
+    return detail::apply_function<op::name>(a, b);        \
   }
 namespace detail {
 
@@ -29,24 +29,25 @@ constexpr auto hold_symbol() {
 }  // namespace detail
 
 // One template for each name: what a call with another number of operands is told stands in apply_function.
-#define DSL_FUNCTION(name, ...)                     \
-  template <class... X>                             \
-    requires detail::operands<X...>                 \
-  constexpr auto name(const X&... x) {              \
-    return detail::apply_function<op::name>(x...);  \
+#define DSL_FUNCTION(name, ...)                    \
+  template <class... X>                            \
+    requires detail::operands<X...>                \
+  constexpr auto name(const X&... x) {             \
+    return detail::apply_function<op::name>(x...); \
   }
-#define DSL_PAIR(name, numpy, first, second)                             \
-  template <class A>                                                     \
-    requires detail::operands<A>                                         \
-  constexpr auto name(const A& a) {                                      \
-    return detail::apply_pair<op::first, op::second>(a);                 \
+#define DSL_PAIR(name, numpy, first, second)             \
+  template <class A>                                     \
+    requires detail::operands<A>                         \
+  constexpr auto name(const A& a) {                      \
+    return detail::apply_pair<op::first, op::second>(a); \
   }
 #include <dsl/ir/ops.inc>
 #undef DSL_OPERATOR_1
 #undef DSL_OPERATOR_2
 
-// a += x and the like, for arrays, scalars in device memory, views and elements: in place, one kernel. A symbol becomes the result's, which is
-// of its own dtype.
+// a += x and the like, for arrays, scalars in device memory, views and elements: in place, one kernel. A symbol becomes the
+// result's, which is of its own dtype.
+// clang-format off
 #define DSL_COMPOUND(token)                                                              \
   template <class A, class B>                                                            \
     requires((detail::is_array<A> || detail::is_scalar<A>) && detail::operands<A, B>)    \
@@ -73,17 +74,28 @@ constexpr auto hold_symbol() {
     detail::hold_symbol<S>();                                                            \
     return a;                                                                            \
   }
-DSL_COMPOUND(+) DSL_COMPOUND(-) DSL_COMPOUND(*) DSL_COMPOUND(/) DSL_COMPOUND(%)
-DSL_COMPOUND(<<) DSL_COMPOUND(>>) DSL_COMPOUND(&) DSL_COMPOUND(|) DSL_COMPOUND(^)
+// clang-format on
+DSL_COMPOUND(+)
+DSL_COMPOUND(-)
+DSL_COMPOUND(*)
+DSL_COMPOUND(/)
+DSL_COMPOUND(%)
+DSL_COMPOUND(<<)
+DSL_COMPOUND(>>)
+DSL_COMPOUND(&)
+DSL_COMPOUND(|)
+DSL_COMPOUND(^)
 #undef DSL_COMPOUND
 
-/// A C++ scalar as an operand: in a formula, sqrt(dsl::constant(2.0)) * x. It is weak, as the scalar itself is beside another operand.
-/// std::sqrt(2.0) in a traced lambda is a constant expression for GCC alone; nvcc refuses it.
+/// A C++ scalar as an operand: in a formula, sqrt(dsl::constant(2.0)) * x. It is weak, as the scalar itself is beside another
+/// operand. std::sqrt(2.0) in a traced lambda is a constant expression for GCC alone; nvcc refuses it.
 template <element T>
-constexpr auto constant(T x) { return detail::make_expression<detail::identity_function>(x); }
+constexpr auto constant(T x) {
+  return detail::make_expression<detail::identity_function>(x);
+}
 
-/// The value as another dtype. To a floating point dtype it is rounded; from one to an integer it is truncated, NaN becomes 0 and what
-/// is out of range the nearest end of it; integers wrap. Complex to real is an error: take real(x), imag(x) or abs(x).
+/// The value as another dtype. To a floating point dtype it is rounded; from one to an integer it is truncated, NaN becomes 0 and
+/// what is out of range the nearest end of it; integers wrap. Complex to real is an error: take real(x), imag(x) or abs(x).
 template <element T, class A>
   requires detail::operands<A>
 constexpr auto cast(const A& a) {

@@ -26,7 +26,9 @@ void add_leaves(const neighbour_leaf<T, R>& leaf, operand*& at) {
   operand& o = *at;
   add_leaves(leaf.of, at);
   o.kind = operand_kind::neighbour;
-  o.distance = leaf.distance, o.axis = leaf.axis, o.beyond = leaf.beyond;
+  o.distance = leaf.distance;
+  o.axis = leaf.axis;
+  o.beyond = leaf.beyond;
 }
 
 /// Where an array's elements lie.
@@ -44,7 +46,8 @@ void add_leaves(const address_leaf<T, R>& leaf, operand*& at) {
   operand& o = *at;
   add_leaves(leaf.of, at);
   o.kind = operand_kind::address;
-  o.type = dtype::uint64, o.size = sizeof(T);
+  o.type = dtype::uint64;
+  o.size = sizeof(T);
 }
 
 /// The element of dtype D that lies index * stride elements after an address, the index being taken among n.
@@ -54,7 +57,8 @@ struct gather_function {
   template <class...> using calls = tuple<>;
   template <class Address, class Index, class N, class Stride>
   static constexpr symbol<D> trace(tracer& t, Address address, Index index, N n, Stride stride) {
-    static_assert(kind_of(Index::type.type) == kind::integer, "take wants an index of integers: use dsl::where to choose by a condition");
+    static_assert(kind_of(Index::type.type) == kind::integer,
+                  "take wants an index of integers: use dsl::where to choose by a condition");
     const auto zero = constant<dtype::int64>(t.g, 0), one = constant<dtype::int64>(t.g, 1);
     const auto i = convert_symbol<dtype::int64, false>(representable(index));
     const auto from_start = apply<op::where>(apply<op::less>(i, zero), apply<op::add>(i, n), i);
@@ -77,7 +81,8 @@ auto gather(const view<const T, R>& from, const Index& index, std::int64_t n, st
   return make_expression<gather_function<dtype_v<T>>>(address_leaf<T, R>{from}, index, n, stride);
 }
 
-/// The element of dtype D at position `at` of n that lie `stride` apart from an address on; beyond the ends, what the boundary says.
+/// The element of dtype D at position `at` of n that lie `stride` apart from an address on; beyond the ends, what the boundary
+/// says.
 template <dtype D>
 struct shift_function {
   template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
@@ -88,7 +93,8 @@ struct shift_function {
     const auto is = [&](boundary b) { return apply<op::equal>(beyond, number(static_cast<int>(b))); };
     // As `inside` has it; positions are brought back by a period, mirrored in its second half, and clipped.
     const auto repeats = apply<op::logical_or>(is(boundary::wrap), is(boundary::reflect));
-    const auto period = apply<op::where>(is(boundary::reflect), apply<op::multiply>(apply<op::subtract>(n, number(1)), number(2)), n);
+    const auto period =
+        apply<op::where>(is(boundary::reflect), apply<op::multiply>(apply<op::subtract>(n, number(1)), number(2)), n);
     const auto before = apply<op::logical_and>(repeats, apply<op::less>(at, number(0)));
     const auto from_start = apply<op::where>(before, apply<op::add>(at, period), at);
     const auto after = apply<op::logical_and>(repeats, apply<op::greater_equal>(from_start, period));
@@ -106,16 +112,19 @@ template <int NewRank, class T, int R, class Change>
 address_leaf<T, NewRank> remap(const char* function, const address_leaf<T, R>& leaf, const Change& change) {
   return {remap<NewRank>(function, leaf.of, change)};
 }
-/// Rearranged, neighbours are elements at computed positions along the axis: both these and what does not depend on them are mapped.
+/// Rearranged, neighbours are elements at computed positions along the axis: both these and what does not depend on them are
+/// mapped.
 template <int NewRank, class T, int R, class Change>
 auto remap(const char* function, const neighbour_leaf<T, R>& leaf, const Change& change) {
   const auto along = static_cast<std::size_t>(leaf.axis);
   const dsl::extents<R>& sizes = leaf.of.extents();
   dsl::extents<R> others = leaf.of.strides(), one{};
   const std::int64_t stride = others[along];
-  others[along] = 0, one[along] = 1;
+  others[along] = 0;
+  one[along] = 1;
   const address_leaf<T, R> first{view<const T, R>(leaf.of.owner(), leaf.of.data(), sizes, others)};
-  return make_expression<shift_function<dtype_v<T>>>(remap<NewRank>(function, first, change), remap<NewRank>(function, index_leaf<R>{-leaf.distance, sizes, one}, change),
+  return make_expression<shift_function<dtype_v<T>>>(remap<NewRank>(function, first, change),
+                                                     remap<NewRank>(function, index_leaf<R>{-leaf.distance, sizes, one}, change),
                                                      sizes[along], stride, static_cast<std::int64_t>(leaf.beyond));
 }
 
@@ -145,11 +154,13 @@ auto take_along(const view<const T, R>& x, const Index& index, int axis) {
   for (int d = 0; d < rank; ++d) {
     const bool of_index = d >= along && d < along + Index::rank;
     const auto at = static_cast<std::size_t>(d), from = static_cast<std::size_t>(d < along ? d : d - Index::rank + 1);
-    sizes[at] = of_index ? 1 : x.extents()[from], strides[at] = of_index ? 0 : x.strides()[from];
+    sizes[at] = of_index ? 1 : x.extents()[from];
+    strides[at] = of_index ? 0 : x.strides()[from];
     if (!of_index) added[count++] = d;
   }
   const auto spread = rearrange<rank>("take", index, [&](const mapping& m) { return expand_dims(m, added, count); });
-  return gather(view<const T, rank>(x.owner(), x.data(), sizes, strides), spread, x.extent(along), x.strides()[static_cast<std::size_t>(along)]);
+  return gather(view<const T, rank>(x.owner(), x.data(), sizes, strides), spread, x.extent(along),
+                x.strides()[static_cast<std::size_t>(along)]);
 }
 
 // What does not lie in memory.
@@ -163,14 +174,18 @@ Result not_in_memory() {
 
 template <detail::lazy X, class... Rest>
   requires(!detail::in_memory<X>)
-auto shift(const X&, const Rest&...) { return detail::not_in_memory<X>(); }
+auto shift(const X&, const Rest&...) {
+  return detail::not_in_memory<X>();
+}
 template <detail::lazy X, class... Rest>
   requires(!detail::in_memory<X>)
-auto take(const X&, const Rest&...) { return detail::not_in_memory<X>(); }
+auto take(const X&, const Rest&...) {
+  return detail::not_in_memory<X>();
+}
 
-/// Element i is x's element i - distance along an axis (as NumPy's roll); beyond the ends `boundary` says what stands there. Lazy,
-/// so a stencil is one expression and one kernel: shift(u, 1) + shift(u, -1) - 2 * u. x is an array or a view. Throws shape_error
-/// where there is no such axis.
+/// Element i is x's element i - distance along an axis (as NumPy's roll); beyond the ends `boundary` says what stands there.
+/// Lazy, so a stencil is one expression and one kernel: shift(u, 1) + shift(u, -1) - 2 * u. x is an array or a view. Throws
+/// shape_error where there is no such axis.
 template <detail::in_memory X>
 auto shift(const X& x, std::int64_t distance, boundary beyond = boundary::zero, int axis = -1) {
   return detail::shift_view(detail::as_operand(x), distance, beyond, axis);

@@ -15,12 +15,18 @@ template <class Leaf, class... S>
 std::int32_t number_of(const Leaf& leaf, const tuple<S&...>& variables) {
   std::int32_t found = -1, k = 0;
   if constexpr (requires { leaf.data(); })
-    unpack([&](const auto&... v) { ((found = S::rank == 0 && static_cast<const void*>(v.data()) == static_cast<const void*>(leaf.data()) ? k : found, ++k), ...); }, variables);
+    unpack(
+        [&](const auto&... v) {
+          ((found = S::rank == 0 && static_cast<const void*>(v.data()) == static_cast<const void*>(leaf.data()) ? k : found, ++k),
+           ...);
+        },
+        variables);
   return found;
 }
 
 /// Whether what is recorded, and what ends the loop, are outputs of the step: they are single values, and so are some of its own.
-template <class Formula, class... S> inline constexpr bool gives_single_values = has_reductions<Formula> || ((S::rank == 0) && ...);
+template <class Formula, class... S> inline constexpr bool gives_single_values =
+    has_reductions<Formula> || ((S::rank == 0) && ...);
 
 /// Whether a formula makes new variables of a loop's; where not, an error of the compiler.
 template <class Formula, class... S>
@@ -30,9 +36,13 @@ constexpr bool may_loop(std::type_identity<tuple<S&...>> variables) {
   if constexpr (!as_many) {
     return false;
   } else if constexpr (may_assign<Formula>(variables)) {
-    constexpr bool is_one_kernel = lowered<types_of_targets<S...>, Formula>::is_one_pass, reduces_parameters = reductions_in<Formula> > 0;
-    static_assert(is_one_kernel || !reduces_parameters, "a reduction among a loop's parameters is evaluated before it: give its value, dsl::eval(...)");
-    static_assert(is_one_kernel || reduces_parameters, "in a loop a formula cannot use its reductions for its elements: give their values to the next step, in a dsl::scalar");
+    constexpr bool is_one_kernel = lowered<types_of_targets<S...>, Formula>::is_one_pass,
+                   reduces_parameters = reductions_in<Formula> > 0;
+    static_assert(is_one_kernel || !reduces_parameters,
+                  "a reduction among a loop's parameters is evaluated before it: give its value, dsl::eval(...)");
+    static_assert(
+        is_one_kernel || reduces_parameters,
+        "in a loop a formula cannot use its reductions for its elements: give their values to the next step, in a dsl::scalar");
     return is_one_kernel;
   } else {
     return false;
@@ -41,7 +51,8 @@ constexpr bool may_loop(std::type_identity<tuple<S&...>> variables) {
 
 // Without std::apply, of which the compiler's output shows every step where a formula cannot be called.
 template <class F, class... S, class... P, std::size_t... I, std::size_t... K>
-auto call_with(const F& f, const tuple<S&...>& variables, const tuple<P...>& parameters, std::index_sequence<I...>, std::index_sequence<K...>) {
+auto call_with(const F& f, const tuple<S&...>& variables, const tuple<P...>& parameters, std::index_sequence<I...>,
+               std::index_sequence<K...>) {
   return f(get<I>(variables)..., get<K>(parameters)...);
 }
 
@@ -50,7 +61,8 @@ template <class Name, class F> inline constexpr bool is_vectorized<vectorized<Na
 
 /// A loop's formula with what is recorded in its steps, and with what ends it.
 template <class... S, class Function, class... Operands, class... Conditions, class... Recorders>
-auto step_formula(const tuple<S&...>& variables, const expression<Function, Operands...>& e, const tuple<const Conditions&...>& until,
+auto step_formula(const tuple<S&...>& variables, const expression<Function, Operands...>& e,
+                  const tuple<const Conditions&...>& until,
                   [[maybe_unused]] const tuple<const record_option<Recorders>&...>& records) {
   static_assert(sizeof...(Conditions) <= 1, "a loop takes one condition to end on");
   constexpr int arguments = sizeof...(Operands);
@@ -65,9 +77,11 @@ auto step_formula(const tuple<S&...>& variables, const expression<Function, Oper
     static_assert(is_condition<condition_type>, "a loop ends on a condition of dsl::scalar and C++ values");
     using step = loop_step<Function, arguments, state_types, condition_type, Recorders...>;
     const auto leaves = leaves_as_tuple(condition);
-    const auto which = unpack([&](const auto&... leaf) { return tuple{value_leaf<std::int32_t>{number_of(leaf, variables)}...}; }, leaves);
+    const auto which =
+        unpack([&](const auto&... leaf) { return tuple{value_leaf<std::int32_t>{number_of(leaf, variables)}...}; }, leaves);
     if (!unpack([](const auto&... leaf) { return ((leaf.value >= 0) || ...); }, which)) throw_endless_condition();
-    return unpack([](const auto&... x) { return make_expression<step>(x...); }, concatenate(e.operands, leaves, which, tuple<step_number>{}));
+    return unpack([](const auto&... x) { return make_expression<step>(x...); },
+                  concatenate(e.operands, leaves, which, tuple<step_number>{}));
   } else if constexpr (sizeof...(Recorders) > 0) {
     using step = loop_step<Function, arguments, state_types, never, Recorders...>;
     return unpack([](const auto&... x) { return make_expression<step>(x...); }, e.operands);
@@ -107,7 +121,9 @@ loop bind_loop(const tuple<S&...>& variables, tuple<Beside...>& beside, const St
   const tuple<S&..., Beside&...> all = concatenate(variables, unpack([](auto&... b) { return references(b...); }, beside));
   auto to = bind_targets(all);
   using assignment = assigned<tuple<S&..., Beside&...>, Step>;
-  return {loop_code_for<assignment::inputs, Arguments, states, Stops ? targets - 2 : -1>(kernel_name(step), typename assignment::pass{}), assignment(all_targets(to), step).operands(), fixed, how};
+  return {loop_code_for<assignment::inputs, Arguments, states, Stops ? targets - 2 : -1>(kernel_name(step),
+                                                                                         typename assignment::pass{}),
+          assignment(all_targets(to), step).operands(), fixed, how};
 }
 
 // What is recorded: the state's scalars, the records' outputs, the samples.
@@ -118,7 +134,9 @@ template <class T, int R> array<T, R + 1> history_of_sample(const sample_option<
 template <class... S> using scalar_histories = decltype(concatenate(std::declval<typename history_of<S>::type>()...));
 
 template <class T>
-array<T, 1> new_history(std::type_identity<array<T, 1>>, std::int64_t count) { return array<T, 1>(count); }
+array<T, 1> new_history(std::type_identity<array<T, 1>>, std::int64_t count) {
+  return array<T, 1>(count);
+}
 template <class T, int R>
 array<T, R + 1> new_history(const sample_option<T, R>& sample, std::int64_t count) {
   extents<R + 1> sizes{count};
@@ -134,12 +152,14 @@ void require_sample(const V& variable, const sample_option<T, R>& sample) {
   common_device(both, 2, pass_view{});
 }
 template <class... H>
-tuple<H...> new_histories(std::type_identity<tuple<H...>>, [[maybe_unused]] std::int64_t count) { return {new_history(std::type_identity<H>{}, count)...}; }
+tuple<H...> new_histories(std::type_identity<tuple<H...>>, [[maybe_unused]] std::int64_t count) {
+  return {new_history(std::type_identity<H>{}, count)...};
+}
 
 template <class... S, class Formula, class Conditions, class... Recorders, class... Samples>
 auto run_loop(const loop_schedule& plan, const tuple<S&...>& variables, const Formula& formula, const Conditions& until,
-              const tuple<const record_option<Recorders>&...>& recorders, const tuple<const Samples&...>& samples, const loop_watch* watch,
-              const launch& fixed, strategy how) {
+              const tuple<const record_option<Recorders>&...>& recorders, const tuple<const Samples&...>& samples,
+              const loop_watch* watch, const launch& fixed, strategy how) {
   constexpr std::size_t states = sizeof...(S), stops = std::tuple_size_v<Conditions>;
   const auto step = step_formula(variables, formula, until, recorders);
   auto beside = variables_beside<states>(step);
@@ -147,11 +167,16 @@ auto run_loop(const loop_schedule& plan, const tuple<S&...>& variables, const Fo
   unpack([&](const auto&... x) { (require_sample(get<0>(variables), x), ...); }, samples);
 
   using of_state = scalar_histories<S...>;
-  using of_records = decltype(histories_of_outputs(std::declval<outputs_of<decltype(vectorized<unnamed, Recorders>{}(std::declval<S&>()...))...>>()));
-  constexpr bool together = gives_single_values<Formula, S...>, is_cut = sizeof...(Samples) > 0 || (!together && sizeof...(Recorders) > 0);
+  using of_records = decltype(histories_of_outputs(
+      std::declval<outputs_of<decltype(vectorized<unnamed, Recorders>{}(std::declval<S&>()...))...>>()));
+  constexpr bool together = gives_single_values<Formula, S...>,
+                 is_cut = sizeof...(Samples) > 0 || (!together && sizeof...(Recorders) > 0);
   constexpr std::size_t scalars = std::tuple_size_v<of_state>, records = std::tuple_size_v<of_records>;
-  auto histories = concatenate(new_histories(std::type_identity<of_state>{}, plan.records()), new_histories(std::type_identity<of_records>{}, plan.records()),
-                                  unpack([&](const auto&... x) { return tuple<decltype(history_of_sample(x))...>{new_history(x, plan.records())...}; }, samples));
+  auto histories = concatenate(
+      new_histories(std::type_identity<of_state>{}, plan.records()),
+      new_histories(std::type_identity<of_records>{}, plan.records()),
+      unpack([&](const auto&... x) { return tuple<decltype(history_of_sample(x))...>{new_history(x, plan.records())...}; },
+             samples));
   operand recorded[states + std::tuple_size_v<decltype(beside)>];
   [&]<std::size_t... H>(std::index_sequence<H...>) {
     [[maybe_unused]] const auto add = [&](auto& history, std::size_t number) {
@@ -167,14 +192,24 @@ auto run_loop(const loop_schedule& plan, const tuple<S&...>& variables, const Fo
 
   const auto record = [&](std::int64_t k) {
     if constexpr (!together && sizeof...(Recorders) > 0) {
-      auto rows = [&]<std::size_t... I>(std::index_sequence<I...>) { return tuple{get<scalars + I>(histories)(k).view()...}; }(std::make_index_sequence<records>{});
-      unpack([&](auto&... row) { unpack([&](const auto&... v) { assign_all({}, references(row...), vectorized<unnamed, Recorders>{}(v...)...); }, variables); }, rows);
+      auto rows = [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return tuple{get<scalars + I>(histories)(k).view()...};
+      }(std::make_index_sequence<records>{});
+      unpack(
+          [&](auto&... row) {
+            unpack([&](const auto&... v) { assign_all({}, references(row...), vectorized<unnamed, Recorders>{}(v...)...); },
+                   variables);
+          },
+          rows);
     }
-    [&]<std::size_t... I>(std::index_sequence<I...>) { ((get<scalars + records + I>(histories)(k) = get<I>(samples).of), ...); }(std::index_sequence_for<Samples...>{});
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      ((get<scalars + records + I>(histories)(k) = get<I>(samples).of), ...);
+    }(std::index_sequence_for<Samples...>{});
   };
   std::int64_t done = 0;
   while (done < plan.steps) {
-    const std::int64_t left = plan.steps - done, wanted = is_cut && plan.every < left + done % plan.every ? plan.every - done % plan.every : left;
+    const std::int64_t left = plan.steps - done,
+                       wanted = is_cut && plan.every < left + done % plan.every ? plan.every - done % plan.every : left;
     done += ready.run({plan, done, wanted, recorded}, watch);
     if (is_cut && done % plan.every == 0) record(done / plan.every - 1);
     if (ready.stopped()) break;
@@ -231,14 +266,18 @@ auto iterate(std::integral auto steps, const vectorized<Name, F>& f, const loop_
   const auto variables = leaves_of_state(s);
   const device_guard guard(as_operand(get<0>(variables)).where());
   const auto parameters = filter(parameters_alone{}, arguments...);
-  const auto formula = call_with(f, s.variables, parameters, std::index_sequence_for<S...>{}, std::make_index_sequence<std::tuple_size_v<decltype(parameters)>>{});
-  if constexpr (may_loop<std::remove_const_t<decltype(formula)>>(std::type_identity<std::remove_const_t<decltype(variables)>>{})) {
-    const loop_schedule plan = loop_schedule::of(static_cast<std::int64_t>(steps), option_or(from_step(0), arguments...).number, option_or(every(1), arguments...).steps);
+  const auto formula = call_with(f, s.variables, parameters, std::index_sequence_for<S...>{},
+                                 std::make_index_sequence<std::tuple_size_v<decltype(parameters)>>{});
+  if constexpr (may_loop<std::remove_const_t<decltype(formula)>>(
+                    std::type_identity<std::remove_const_t<decltype(variables)>>{})) {
+    const loop_schedule plan = loop_schedule::of(static_cast<std::int64_t>(steps), option_or(from_step(0), arguments...).number,
+                                                 option_or(every(1), arguments...).steps);
     const auto watches = filter(watches_alone{}, arguments...);
     const auto watch = watch_of(watches);
-    auto histories = run_loop(plan, variables, formula, filter(conditions_alone{}, arguments...), of_leaves<S...>(filter(records_alone{}, arguments...)),
-                              filter(samples_alone{}, arguments...), std::tuple_size_v<decltype(watches)> > 0 ? &watch : nullptr,
-                              option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...));
+    auto histories = run_loop(plan, variables, formula, filter(conditions_alone{}, arguments...),
+                              of_leaves<S...>(filter(records_alone{}, arguments...)), filter(samples_alone{}, arguments...),
+                              std::tuple_size_v<decltype(watches)> > 0 ? &watch : nullptr, option_or(launch{}, arguments...),
+                              option_or(strategy::automatic, arguments...));
     return as_result(histories_by_variable<S...>(std::move(histories)));
   } else {
     return refused{};
@@ -249,7 +288,9 @@ template <class Steps, class F, class... Arguments>
   requires(!detail::is_vectorized<F> || !(detail::is_loop_state<Arguments> || ...))
 refused iterate(const Steps&, const F&, const Arguments&...) {
   constexpr bool is_formula = detail::is_vectorized<F>, has_state = (detail::is_loop_state<Arguments> || ...);
-  static_assert(is_formula, "a loop's formula is made by dsl::vectorize: dsl::iterate(steps, dsl::vectorize(f), dsl::state(x, ...), parameters...)");
+  static_assert(
+      is_formula,
+      "a loop's formula is made by dsl::vectorize: dsl::iterate(steps, dsl::vectorize(f), dsl::state(x, ...), parameters...)");
   static_assert(!is_formula || has_state, "what a loop carries follows its formula, as dsl::state(x, ...)");
   return {};
 }
@@ -265,11 +306,15 @@ loop_plan plan_of(const vectorized<Name, F>& f, const loop_state<S...>& s, const
   const auto variables = leaves_of_state(s);
   const device_guard guard(as_operand(get<0>(variables)).where());
   const auto parameters = filter(parameters_alone{}, arguments...);
-  const auto formula = call_with(f, s.variables, parameters, std::index_sequence_for<S...>{}, std::make_index_sequence<std::tuple_size_v<decltype(parameters)>>{});
-  const auto one_step = step_formula(variables, formula, filter(conditions_alone{}, arguments...), of_leaves<S...>(filter(records_alone{}, arguments...)));
+  const auto formula = call_with(f, s.variables, parameters, std::index_sequence_for<S...>{},
+                                 std::make_index_sequence<std::tuple_size_v<decltype(parameters)>>{});
+  const auto one_step = step_formula(variables, formula, filter(conditions_alone{}, arguments...),
+                                     of_leaves<S...>(filter(records_alone{}, arguments...)));
   auto beside = variables_beside<std::tuple_size_v<decltype(variables)>>(one_step);
   constexpr bool stops = std::tuple_size_v<decltype(filter(conditions_alone{}, arguments...))> > 0;
-  return bind_loop<leaf_count<std::remove_cvref_t<decltype(formula)>>, stops>(variables, beside, one_step, option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...)).make_plan();
+  return bind_loop<leaf_count<std::remove_cvref_t<decltype(formula)>>, stops>(
+             variables, beside, one_step, option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...))
+      .make_plan();
 }
 
 }  // namespace dsl

@@ -10,7 +10,10 @@ namespace detail {
 
 template <std::size_t R>
 void copy_shape(const std::array<std::int64_t, R>& extents, const std::array<std::int64_t, R>& strides, operand& to) {
-  for (std::size_t d = 0; d != R; ++d) to.extents[d] = extents[d], to.strides[d] = strides[d];
+  for (std::size_t d = 0; d != R; ++d) {
+    to.extents[d] = extents[d];
+    to.strides[d] = strides[d];
+  }
 }
 
 // Leaves as the back ends see them, in the tracer's order.
@@ -18,16 +21,22 @@ template <class T, int R>
 void add_leaves(const view<T, R>& v, operand*& at) {
   operand& o = *at++;
   o.kind = R == 0 ? operand_kind::device_scalar : operand_kind::array;
-  o.type = dtype_v<T>, o.rank = R, o.memory = v.owner().get();
+  o.type = dtype_v<T>;
+  o.rank = R;
+  o.memory = v.owner().get();
   o.word[0] = reinterpret_cast<std::uintptr_t>(v.data());
   copy_shape(v.extents(), v.strides(), o);
 }
 template <class T>
-void add_leaves(const value_leaf<T>& v, operand*& at) { *at++ = operand_of(v); }
+void add_leaves(const value_leaf<T>& v, operand*& at) {
+  *at++ = operand_of(v);
+}
 template <int R>
 void add_leaves(const index_leaf<R>& v, operand*& at) {
   operand& o = *at++;
-  o.kind = operand_kind::index, o.type = dtype::int64, o.rank = R;
+  o.kind = operand_kind::index;
+  o.type = dtype::int64;
+  o.rank = R;
   o.word[0] = static_cast<std::uint64_t>(v.first);
   copy_shape(v.extents, v.strides, o);
 }
@@ -65,7 +74,9 @@ inline constexpr int space_count<reduction<F, R, Operands...>> = 1 + (0 + ... + 
 
 // `leaf` is the number of the expression's first one, and becomes that of the next.
 template <class E>
-void add_spaces(const E&, reduced_space*&, int& leaf) { leaf += leaf_count<E>; }
+void add_spaces(const E&, reduced_space*&, int& leaf) {
+  leaf += leaf_count<E>;
+}
 template <class F, class... Operands>
 void add_spaces(const expression<F, Operands...>& e, reduced_space*& at, int& leaf) {
   if constexpr (may_reduce<F>) *at++ = {{broadcast_rank<Operands...>(), ~0u}};
@@ -76,7 +87,10 @@ void add_spaces(const reduction<F, R, Operands...>& e, reduced_space*& at, int& 
   reduced_space& mine = *at++ = {{broadcast_rank<Operands...>(), e.axes}, R};
   if constexpr (requires { F::same_elements; }) {
     const int counts[] = {leaf_count<Operands>...};
-    mine.same_elements = F::same_elements, mine.first = leaf, mine.second = leaf + counts[0], mine.end = mine.second + counts[1];
+    mine.same_elements = F::same_elements;
+    mine.first = leaf;
+    mine.second = leaf + counts[0];
+    mine.end = mine.second + counts[1];
   }
   unpack([&](const auto&... x) { (add_spaces(x, at, leaf), ...); }, e.operands);
 }

@@ -26,20 +26,24 @@ struct from_step {
 /// What `until` returns.
 template <class Condition>
 struct until_option {
-  Condition condition;         ///< ends the loop where it is true
-  scalar<std::int64_t>* ran;   ///< the caller's, which gets the number of the next step; or null
+  Condition condition;        ///< ends the loop where it is true
+  scalar<std::int64_t>* ran;  ///< the caller's, which gets the number of the next step; or null
 };
-/// Ends the loop after the first step after which the condition, an expression of scalars, is true. It is evaluated on the device,
-/// with the values that the step has given the scalars among the state, of which it has one at least: `iterate` throws value_error
-/// otherwise. Histories stay 0 beyond, but samples repeat the last one.
+/// Ends the loop after the first step after which the condition, an expression of scalars, is true. It is evaluated on the
+/// device, with the values that the step has given the scalars among the state, of which it has one at least: `iterate` throws
+/// value_error otherwise. Histories stay 0 beyond, but samples repeat the last one.
 template <class Condition>
   requires detail::lazy_operand<Condition>
-auto until(const Condition& condition) { return until_option<detail::operand_t<Condition>>{detail::as_operand(condition), nullptr}; }
+auto until(const Condition& condition) {
+  return until_option<detail::operand_t<Condition>>{detail::as_operand(condition), nullptr};
+}
 /// The same, and gives the number that the next step would have: of a loop that began with step 0, how many ran. It refers to the
 /// caller's `ran`, which is written without waiting.
 template <class Condition>
   requires detail::lazy_operand<Condition>
-auto until(const Condition& condition, scalar<std::int64_t>& ran) { return until_option<detail::operand_t<Condition>>{detail::as_operand(condition), &ran}; }
+auto until(const Condition& condition, scalar<std::int64_t>& ran) {
+  return until_option<detail::operand_t<Condition>>{detail::as_operand(condition), &ran};
+}
 
 /// What `record` returns, of a formula and of elements.
 template <class F> struct record_option {};
@@ -54,18 +58,24 @@ record_option<F> record(F) {
 }
 /// Records elements of a variable: record(F(slice(0, end, 1000))), a history with one axis more, in front.
 template <class T, int R>
-sample_option<std::remove_const_t<T>, R> record(const view<T, R>& sample) { return {sample}; }
+sample_option<std::remove_const_t<T>, R> record(const view<T, R>& sample) {
+  return {sample};
+}
 template <detail::viewable A>
-auto record(const A& sample) { return record(sample.view()); }
+auto record(const A& sample) {
+  return record(sample.view());
+}
 
 /// What `progress` returns.
 template <class F> struct progress_option { F report; };
 /// Calls report(steps done, steps of the loop) on the host between launches, several times a second; if it returns false the loop
-/// stops, and histories end, after the steps that are queued by then, of which it is told in a last call. `iterate` then waits for its
-/// steps.
+/// stops, and histories end, after the steps that are queued by then, of which it is told in a last call. `iterate` then waits
+/// for its steps.
 template <class F>
   requires std::is_invocable_v<const F&, std::int64_t, std::int64_t>
-progress_option<F> progress(F report) { return {std::move(report)}; }
+progress_option<F> progress(F report) {
+  return {std::move(report)};
+}
 
 namespace detail {
 
@@ -78,8 +88,9 @@ template <class T, int R> inline constexpr bool is_sample<sample_option<T, R>> =
 template <class T> inline constexpr bool is_progress = false;
 template <class F> inline constexpr bool is_progress<progress_option<F>> = true;
 template <class T>
-inline constexpr bool is_loop_option = is_until<T> || is_record<T> || is_sample<T> || is_progress<T> || std::is_same_v<T, every> || std::is_same_v<T, from_step> ||
-                                       std::is_same_v<T, strategy> || std::is_same_v<T, launch>;
+inline constexpr bool is_loop_option =
+    is_until<T> || is_record<T> || is_sample<T> || is_progress<T> || std::is_same_v<T, every> || std::is_same_v<T, from_step> ||
+    std::is_same_v<T, strategy> || std::is_same_v<T, launch>;
 
 // Those of some values whose types pass a test, as a tuple of references.
 template <class Test, class... T>
@@ -110,7 +121,8 @@ loop_watch watch_of(const tuple<const progress_option<F>&>& option) {
   // The callback is the caller's, and outlives the loop.
   return {[](const void* callback, std::int64_t done, std::int64_t steps) {
             const F& report = *static_cast<const F*>(callback);
-            if constexpr (std::is_same_v<std::invoke_result_t<const F&, std::int64_t, std::int64_t>, void>) return report(done, steps), true;
+            if constexpr (std::is_same_v<std::invoke_result_t<const F&, std::int64_t, std::int64_t>, void>)
+              return report(done, steps), true;
             else return static_cast<bool>(report(done, steps));
           },
           &get<0>(option).report};

@@ -7,14 +7,17 @@ namespace dsl {
 
 /// References to what a loop carries from step to step; what `state` returns. It owns nothing: the variables outlive it.
 template <class... S>
-struct loop_state { detail::tuple<S&...> variables; };
+struct loop_state {
+  detail::tuple<S&...> variables;
+};
 
 /// The variables that `iterate` feeds back: arrays and views of one shape, scalars in device memory, and structs of them. No two
 /// of them share elements. It refers to the caller's own variables, as std::tie does: a temporary does not compile, and where the
 /// result is kept they have to live as long.
 template <class... S>
 loop_state<S...> state(S&... s) {
-  static_assert(detail::are_targets(std::type_identity<detail::flat_t<S...>>{}), "a loop's variables are arrays, views and scalars in device memory, not C++ scalars");
+  static_assert(detail::are_targets(std::type_identity<detail::flat_t<S...>>{}),
+                "a loop's variables are arrays, views and scalars in device memory, not C++ scalars");
   return {detail::tuple<S&...>(s...)};
 }
 
@@ -54,7 +57,9 @@ struct formula_of_leaves {
   template <class V, std::size_t First, class All>
   static constexpr auto variable(const All& all) {
     if constexpr (!structured<V>) return get<First>(all);
-    else return members<V, First>(all, std::type_identity<member_types_t<V>>{}, std::make_index_sequence<std::tuple_size_v<member_types_t<V>>>{});
+    else
+      return members<V, First>(all, std::type_identity<member_types_t<V>>{},
+                               std::make_index_sequence<std::tuple_size_v<member_types_t<V>>>{});
   }
   template <class V, std::size_t First, class All, class... M, std::size_t... I>
   static constexpr auto members(const All& all, std::type_identity<tuple<M...>>, std::index_sequence<I...>) {
@@ -67,7 +72,8 @@ struct formula_of_leaves {
 template <class F> inline constexpr record_option<F> record_of{};
 template <class... S, class... F>
 auto of_leaves(const tuple<const record_option<F>&...>& records) {
-  if constexpr ((structured<S> || ...)) return tuple<const record_option<formula_of_leaves<F, S...>>&...>(record_of<formula_of_leaves<F, S...>>...);
+  if constexpr ((structured<S> || ...))
+    return tuple<const record_option<formula_of_leaves<F, S...>>&...>(record_of<formula_of_leaves<F, S...>>...);
   else return records;
 }
 
@@ -93,9 +99,10 @@ template <class S, std::size_t First, class Histories>
 auto history_of_variable(Histories& all) {
   if constexpr (is_scalar<S>) return std::move(get<First>(all));
   else if constexpr (!structured<S>) return no_history{};
-  else return [&]<class... M, std::size_t... I>(std::type_identity<tuple<M...>>, std::index_sequence<I...>) {
-    return typename mapped<S, history_in_place>::type{history_of_variable<M, First + scalars_before<M...>()[I]>(all)...};
-  }(std::type_identity<member_types_t<S>>{}, std::make_index_sequence<std::tuple_size_v<member_types_t<S>>>{});
+  else
+    return [&]<class... M, std::size_t... I>(std::type_identity<tuple<M...>>, std::index_sequence<I...>) {
+      return typename mapped<S, history_in_place>::type{history_of_variable<M, First + scalars_before<M...>()[I]>(all)...};
+    }(std::type_identity<member_types_t<S>>{}, std::make_index_sequence<std::tuple_size_v<member_types_t<S>>>{});
 }
 
 /// Histories of the state's scalars and then others, with those of a struct's scalars in a struct.

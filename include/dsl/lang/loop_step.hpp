@@ -20,7 +20,9 @@ template <> struct traced<step_number> {
 };
 inline void add_leaves(const step_number&, operand*& at) {
   operand& o = *at++;
-  o.kind = operand_kind::value, o.type = dtype::int64, o.counts_steps = true;
+  o.kind = operand_kind::value;
+  o.type = dtype::int64;
+  o.counts_steps = true;
 }
 
 /// Whether an expression is of single values only, in device memory or not: what may end a loop.
@@ -32,7 +34,9 @@ inline constexpr bool is_condition<expression<F, Operands...>> = (is_condition<O
 
 /// An expression's leaves, in the tracer's order.
 template <class E>
-auto leaves_as_tuple(const E& e) { return tuple<E>(e); }
+auto leaves_as_tuple(const E& e) {
+  return tuple<E>(e);
+}
 template <class F, class... Operands>
 auto leaves_as_tuple(const expression<F, Operands...>& e) {
   return unpack([](const auto&... x) { return concatenate(leaves_as_tuple(x)...); }, e.operands);
@@ -40,10 +44,14 @@ auto leaves_as_tuple(const expression<F, Operands...>& e) {
 
 /// An expression traced with given symbols for its leaves, of which its own begin with number First.
 template <class E> struct traced_on {
-  template <int First, class Symbols> static constexpr auto run(tracer&, const Symbols& leaves) { return get<static_cast<std::size_t>(First)>(leaves); }
+  template <int First, class Symbols> static constexpr auto run(tracer&, const Symbols& leaves) {
+    return get<static_cast<std::size_t>(First)>(leaves);
+  }
 };
 template <class F, class... Operands> struct traced_on<expression<F, Operands...>> {
-  template <int First, class Symbols> static constexpr auto run(tracer& t, const Symbols& leaves) { return call<First>(t, leaves, std::index_sequence_for<Operands...>{}); }
+  template <int First, class Symbols> static constexpr auto run(tracer& t, const Symbols& leaves) {
+    return call<First>(t, leaves, std::index_sequence_for<Operands...>{});
+  }
   static constexpr int leaves_before(std::size_t operand) {
     const int counts[] = {leaf_count<Operands>...};
     int n = 0;
@@ -57,10 +65,14 @@ template <class F, class... Operands> struct traced_on<expression<F, Operands...
 };
 
 template <std::size_t First, class Tuple, std::size_t... I>
-constexpr auto subtuple(const Tuple& all, std::index_sequence<I...>) { return tuple{get<First + I>(all)...}; }
+constexpr auto subtuple(const Tuple& all, std::index_sequence<I...>) {
+  return tuple{get<First + I>(all)...};
+}
 /// Elements First to First + Count of a tuple.
 template <std::size_t First, std::size_t Count, class Tuple>
-constexpr auto subtuple(const Tuple& all) { return subtuple<First>(all, std::make_index_sequence<Count>{}); }
+constexpr auto subtuple(const Tuple& all) {
+  return subtuple<First>(all, std::make_index_sequence<Count>{});
+}
 
 /// What ends no loop.
 struct never {
@@ -69,9 +81,9 @@ struct never {
 };
 template <> inline constexpr int leaf_count<never> = 0;
 
-/// A formula's outputs, then what recorders make of the variables that hold them, then whether `Condition` holds and which number the
-/// next step has. The operands are the formula's, then the condition's leaves, for each of them which of the variables it is, and the
-/// step's number.
+/// A formula's outputs, then what recorders make of the variables that hold them, then whether `Condition` holds and which number
+/// the next step has. The operands are the formula's, then the condition's leaves, for each of them which of the variables it is,
+/// and the step's number.
 template <class Function, int Arguments, class Variables, class Condition, class... Recorders> struct loop_step;
 template <class Function, int Arguments, target_type... Variables, class Condition, class... Recorders>
 struct loop_step<Function, Arguments, target_types<Variables...>, Condition, Recorders...> {
@@ -87,7 +99,8 @@ struct loop_step<Function, Arguments, target_types<Variables...>, Condition, Rec
   template <class... S>
   static constexpr auto trace(tracer& t, S... s) {
     const tuple<S...> all{s...};
-    const auto outputs = as_tuple(unpack([&t](auto... x) { return Function::trace(t, x...); }, subtuple<0, static_cast<std::size_t>(Arguments)>(all)));
+    const auto outputs = as_tuple(
+        unpack([&t](auto... x) { return Function::trace(t, x...); }, subtuple<0, static_cast<std::size_t>(Arguments)>(all)));
     const auto after = unpack([&t](auto... out) { return tuple{as_stored<Variables.type>(lift(t.g, out))...}; }, outputs);
     const auto recorded = unpack([](auto... x) { return concatenate(as_tuple(Recorders{}(x...))...); }, after);
     if constexpr (std::is_same_v<Condition, never>) {
@@ -95,9 +108,12 @@ struct loop_step<Function, Arguments, target_types<Variables...>, Condition, Rec
     } else {
       const auto given = subtuple<static_cast<std::size_t>(Arguments), leaves>(all);
       const auto which = subtuple<static_cast<std::size_t>(Arguments) + leaves, leaves>(all);
-      const auto stop = traced_on<Condition>::template run<0>(t, values_after(t, after, given, which, std::make_index_sequence<leaves>{}));
-      const auto next = apply<op::add>(get<static_cast<std::size_t>(Arguments) + 2 * leaves>(all), constant<dtype::int64>(t.g, 1));
-      return concatenate(outputs, recorded, tuple{convert_symbol<dtype::boolean, false>(stop), convert_symbol<dtype::int64, false>(next)});
+      const auto stop =
+          traced_on<Condition>::template run<0>(t, values_after(t, after, given, which, std::make_index_sequence<leaves>{}));
+      const auto next =
+          apply<op::add>(get<static_cast<std::size_t>(Arguments) + 2 * leaves>(all), constant<dtype::int64>(t.g, 1));
+      return concatenate(outputs, recorded,
+                         tuple{convert_symbol<dtype::boolean, false>(stop), convert_symbol<dtype::int64, false>(next)});
     }
   }
 
@@ -105,13 +121,15 @@ struct loop_step<Function, Arguments, target_types<Variables...>, Condition, Rec
   // What a variable of a dtype holds of an output: 16-bit floating point numbers are rounded when they become another dtype.
   template <dtype D, class Output>
   static constexpr auto as_stored(Output output) {
-    if constexpr (kind_of(D) == kind::real && size_of(D) == 2) return convert_symbol<D, false>(convert_symbol<dtype::float32, false>(output));
+    if constexpr (kind_of(D) == kind::real && size_of(D) == 2)
+      return convert_symbol<D, false>(convert_symbol<dtype::float32, false>(output));
     else return convert_symbol<D, false>(output);
   }
-  // A leaf has the value that the step gives it: of the state's scalars, which are known while compiling, it is one or none, which is
-  // known when the loop runs.
+  // A leaf has the value that the step gives it: of the state's scalars, which are known while compiling, it is one or none,
+  // which is known when the loop runs.
   template <class After, class Given, class Which, std::size_t... I>
-  static constexpr auto values_after(tracer& t, const After& after, const Given& given, const Which& which, std::index_sequence<I...>) {
+  static constexpr auto values_after(tracer& t, const After& after, const Given& given, const Which& which,
+                                     std::index_sequence<I...>) {
     return tuple{value_after<0>(t, after, get<I>(given), get<I>(which))...};
   }
   template <std::size_t K, class After, class Leaf, class Which>
@@ -129,9 +147,13 @@ struct loop_step<Function, Arguments, target_types<Variables...>, Condition, Rec
 };
 
 // The formula's kernel name is the step's.
-template <template <class, class> class Function, class Name, class F, int Arguments, class Variables, class Condition, class... Recorders, class... Operands>
+template <template <class, class> class Function, class Name, class F, int Arguments, class Variables, class Condition,
+          class... Recorders, class... Operands>
   requires(!std::same_as<Name, unnamed>)
-std::type_identity<Name> kernel_name(const expression<loop_step<Function<Name, F>, Arguments, Variables, Condition, Recorders...>, Operands...>&) { return {}; }
+std::type_identity<Name> kernel_name(
+    const expression<loop_step<Function<Name, F>, Arguments, Variables, Condition, Recorders...>, Operands...>&) {
+  return {};
+}
 
 }  // namespace detail
 }  // namespace dsl

@@ -10,23 +10,27 @@ namespace dsl::detail {
 template <class R>
 constexpr auto as_tuple(const R& result) {
   if constexpr (is_tuple<R>) return unpack([](const auto&... r) { return concatenate(as_tuple(r)...); }, result);
-  else if constexpr (structured<R>) return unpack([](const auto&... m) { return concatenate(as_tuple(m)...); }, structure<R>::members(result));
+  else if constexpr (structured<R>)
+    return unpack([](const auto&... m) { return concatenate(as_tuple(m)...); }, structure<R>::members(result));
   else return tuple<R>{result};
 }
 template <class... E> using outputs_of = decltype(concatenate(as_tuple(std::declval<trace_t<E>>())...));
 
 /// Reductions in an expression that are not inside others.
 template <class E> inline constexpr int reductions_in = 0;
-template <class F, class... Operands> inline constexpr int reductions_in<expression<F, Operands...>> = (0 + ... + reductions_in<Operands>);
+template <class F, class... Operands> inline constexpr int reductions_in<expression<F, Operands...>> =
+    (0 + ... + reductions_in<Operands>);
 template <class F, int R, class... Operands> inline constexpr int reductions_in<reduction<F, R, Operands...>> = 1;
 
 /// Whether an expression is of a loop's steps, which it has no value without.
 template <class E> inline constexpr bool counts_steps_in = false;
-template <class F, class... Operands> inline constexpr bool counts_steps_in<expression<F, Operands...>> = (counts_steps_in<Operands> || ...);
-template <class F, int R, class... Operands> inline constexpr bool counts_steps_in<reduction<F, R, Operands...>> = (counts_steps_in<Operands> || ...);
+template <class F, class... Operands> inline constexpr bool counts_steps_in<expression<F, Operands...>> =
+    (counts_steps_in<Operands> || ...);
+template <class F, int R, class... Operands> inline constexpr bool counts_steps_in<reduction<F, R, Operands...>> =
+    (counts_steps_in<Operands> || ...);
 
-/// What tracing an expression shows: whether it has reductions, whether all that it gives are single values of them, and whether there is a
-/// literal outside its dtype.
+/// What tracing an expression shows: whether it has reductions, whether all that it gives are single values of them, and whether
+/// there is a literal outside its dtype.
 struct trace_of_formula { bool reduces, single_values, literal_outside; };
 template <class Output>
 constexpr void add_symbol(graph& g, const Output& o) {
@@ -40,7 +44,8 @@ constexpr trace_of_formula look_at_formula() {
   tracer t{&g};
   const auto all = as_tuple(traced<E>::run(t));
   unpack([&g](const auto&... o) { (add_symbol(g, o), ...); }, all);
-  return {g.reduction_count() > 0, g.reduction_count() > 0 && g.outputs.size() > 0 && node_origins(g).are_values(g.outputs), g.literal_outside};
+  return {g.reduction_count() > 0, g.reduction_count() > 0 && g.outputs.size() > 0 && node_origins(g).are_values(g.outputs),
+          g.literal_outside};
 }
 template <trace_of_formula Seen> struct seen_formula { static constexpr trace_of_formula value = Seen; };
 template <class E, trace_of_formula Seen = look_at_formula<E>()> constexpr seen_formula<Seen> seen(int);
@@ -64,7 +69,8 @@ constexpr int rank_of_result() {
   else return trace_shows<E>().single_values ? 0 : E::rank;
 }
 template <class E> inline constexpr int result_rank = rank_of_result<E>();
-template <class F, class... Operands> inline constexpr bool is_one_value<expression<F, Operands...>> = result_rank<expression<F, Operands...>> == 0;
+template <class F, class... Operands> inline constexpr bool is_one_value<expression<F, Operands...>> =
+    result_rank<expression<F, Operands...>> == 0;
 
 /// Where to evaluate what has no operand in memory, among some expressions and their targets.
 template <class... E>

@@ -7,7 +7,9 @@ namespace dsl {
 
 /// Axes of an operand; negative ones count from the end. What `axis` returns.
 template <int Count>
-struct axes { int number[Count]; };
+struct axes {
+  int number[Count];
+};
 
 /// The axes along which a reduction works: sum(m, axis(1)), sum(m, axis(0, -1)). Without, it works on all elements.
 template <std::integral... K>
@@ -39,7 +41,8 @@ template <class... O> inline constexpr bool has_ddof = (std::same_as<O, ddof> ||
 
 template <class Function, class... Options, class... X>
 constexpr auto reduce_symbols(const tuple<Options...>& options, const X&... x) {
-  static_assert(axis_count<Options...> == 0 && !keeps_dims<Options...>, "inside a formula there are no axes: it does not know its arguments' shapes");
+  static_assert(axis_count<Options...> == 0 && !keeps_dims<Options...>,
+                "inside a formula there are no axes: it does not know its arguments' shapes");
   graph* g = nullptr;
   const auto note = [&g](const auto& s) {
     if constexpr (is_symbol<std::remove_cvref_t<decltype(s)>>) g = s.owner;
@@ -86,21 +89,21 @@ constexpr refused want_options() {
 // without waiting; `value()` waits. Inside a formula given to `vectorize` they take symbols; their results
 // are outputs beside its arrays, or are used for its elements.
 //
-// The order in which elements are combined is fixed, so that a result is the same from run to run. Throws shape_error for axes that
-// are not there or are named twice.
+// The order in which elements are combined is fixed, so that a result is the same from run to run. Throws shape_error for axes
+// that are not there or are named twice.
 
-#define DSL_REDUCTION_OF_ONE(name)                                                              \
-  template <class A, detail::reduction_option... Options>                                       \
-    requires detail::operands<A>                                                                \
-  constexpr auto name(const A& a, const Options&... options) {                                  \
-    return detail::reduce_by<detail::name##_function>(detail::tuple<Options...>(options...), a);   \
+#define DSL_REDUCTION_OF_ONE(name)                                                               \
+  template <class A, detail::reduction_option... Options>                                        \
+    requires detail::operands<A>                                                                 \
+  constexpr auto name(const A& a, const Options&... options) {                                   \
+    return detail::reduce_by<detail::name##_function>(detail::tuple<Options...>(options...), a); \
   }
-#define DSL_REDUCTION(name)                                                                     \
-  DSL_REDUCTION_OF_ONE(name)                                                                    \
-  template <class A, class Option>                                                              \
-    requires(detail::operands<A> && !detail::reduction_option<Option>)                          \
-  constexpr auto name(const A&, const Option&) {                                                \
-    return detail::want_options<Option>();                                                      \
+#define DSL_REDUCTION(name)                                            \
+  DSL_REDUCTION_OF_ONE(name)                                           \
+  template <class A, class Option>                                     \
+    requires(detail::operands<A> && !detail::reduction_option<Option>) \
+  constexpr auto name(const A&, const Option&) {                       \
+    return detail::want_options<Option>();                             \
   }
 
 /// Sums and products: 0 and 1 where there are no elements. Integers and booleans widen to int64 or uint64. sum<double>(x)
@@ -122,8 +125,8 @@ constexpr auto prod(const A& a, const Options&... options) {
   return detail::reduce_by<detail::prod_as<dtype_v<T>>>(detail::tuple<Options...>(options...), a);
 }
 
-/// The least and the greatest element, and their difference. NaN wins. Complex numbers are ordered by their real parts and then by
-/// their imaginary parts. shape_error where there are no elements.
+/// The least and the greatest element, and their difference. NaN wins. Complex numbers are ordered by their real parts and then
+/// by their imaginary parts. shape_error where there are no elements.
 DSL_REDUCTION_OF_ONE(min)
 DSL_REDUCTION_OF_ONE(max)
 DSL_REDUCTION(ptp)
@@ -144,8 +147,8 @@ DSL_REDUCTION(std)
 DSL_REDUCTION(argmin)
 DSL_REDUCTION(argmax)
 
-/// The same without the elements that are NaN. Where there are no others: 0, 1, NaN for nanmin, nanmax, nanmean, nanvar and nanstd,
-/// -1 for the positions.
+/// The same without the elements that are NaN. Where there are no others: 0, 1, NaN for nanmin, nanmax, nanmean, nanvar and
+/// nanstd, -1 for the positions.
 DSL_REDUCTION(nansum)
 DSL_REDUCTION(nanprod)
 DSL_REDUCTION(nanmin)
@@ -163,7 +166,9 @@ template <auto Order = 2, class A, detail::reduction_option... Options>
   requires detail::operands<A>
 constexpr auto norm(const A& a, const Options&... options) {
   static_assert(Order == 1 || Order == 2 || Order == inf, "norms of order 1, 2 and dsl::inf");
-  constexpr auto order = Order == 1 ? detail::norm_order::sum : Order == 2 ? detail::norm_order::euclidean : detail::norm_order::greatest;
+  constexpr auto order = Order == 1   ? detail::norm_order::sum
+                         : Order == 2 ? detail::norm_order::euclidean
+                                      : detail::norm_order::greatest;
   return detail::reduce_by<detail::norm_function<order>>(detail::tuple<Options...>(options...), a);
 }
 
@@ -173,7 +178,8 @@ template <class A, class B>
   requires detail::operands<A, B>
 constexpr auto dot(const A& a, const B& b) {
   if constexpr (!is_symbol<A> && !is_symbol<B>)
-    static_assert(detail::operand_t<A>::rank <= 1 && detail::operand_t<B>::rank <= 1, "dot is of vectors; vdot takes arrays as vectors");
+    static_assert(detail::operand_t<A>::rank <= 1 && detail::operand_t<B>::rank <= 1,
+                  "dot is of vectors; vdot takes arrays as vectors");
   return detail::reduce_by<detail::dot_function<false>>(detail::tuple<>{}, a, b);
 }
 /// sum(conj(a) * b) of operands of any rank and one shape.
@@ -202,7 +208,8 @@ struct reducer {
     requires detail::operands<A>
   constexpr auto operator()(const A& a, const Options&... options) const {
     if constexpr (std::same_as<A, refused>) return refused{};
-    else if constexpr (!detail::is_stateless<F>) return dsl::max(a, options...);  // of the same shape and dtype: what was wrong has been said
+    else if constexpr (!detail::is_stateless<F>)
+      return dsl::max(a, options...);  // of the same shape and dtype: what was wrong has been said
     else if constexpr (!detail::require_operator<F, dtype_with_init<A>()>()) return dsl::max(a, options...);
     else return reduce(a, options...);
   }
@@ -216,7 +223,10 @@ struct reducer {
   template <class A, class... Options>
   constexpr auto reduce(const A& a, const Options&... options) const {
     return detail::unpack(
-        [&](const auto&... first) { return detail::reduce_by<detail::user_reduction<F>>(detail::tuple<Options...>(options...), a, first...); }, init);
+        [&](const auto&... first) {
+          return detail::reduce_by<detail::user_reduction<F>>(detail::tuple<Options...>(options...), a, first...);
+        },
+        init);
   }
 };
 

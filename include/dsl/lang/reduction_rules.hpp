@@ -13,7 +13,8 @@ namespace detail {
 
 /// Reduces several values together: `combine` makes of two tuples of symbols one; `identity` changes nothing.
 template <class Combine, class... Identity, dtype... D, bool... W, std::size_t... K>
-constexpr auto reduce_together(std::index_sequence<K...>, bool needs_elements, const Combine& combine, const tuple<Identity...>& identity, symbol<D, W>... s) {
+constexpr auto reduce_together(std::index_sequence<K...>, bool needs_elements, const Combine& combine,
+                               const tuple<Identity...>& identity, symbol<D, W>... s) {
   reduction_rule rule;
   rule.needs_elements = needs_elements;
   graph& c = rule.combine;
@@ -29,7 +30,8 @@ constexpr auto reduce_together(std::index_sequence<K...>, bool needs_elements, c
   return tuple<symbol<D>...>{symbol<D>{g, g->add(op::reduced, D, fields(number, static_cast<int>(K)))}...};
 }
 template <class Combine, class... Identity, dtype... D, bool... W>
-constexpr auto reduce_together(bool needs_elements, const Combine& combine, const tuple<Identity...>& identity, symbol<D, W>... s) {
+constexpr auto reduce_together(bool needs_elements, const Combine& combine, const tuple<Identity...>& identity,
+                               symbol<D, W>... s) {
   return reduce_together(std::make_index_sequence<sizeof...(D)>{}, needs_elements, combine, identity, s...);
 }
 /// Reduces with a row of the op table.
@@ -42,7 +44,9 @@ constexpr symbol<D> reduce_by(symbol<D, W> s, V identity, bool needs_elements = 
 }
 
 constexpr symbol<dtype::int64> count_of(graph* g) { return {g, g->add(op::count, dtype::int64, fields(g->space))}; }
-constexpr symbol<dtype::int64> position_of(graph* g) { return {g, g->add(op::index, dtype::int64, fields(position_in_reduction, g->space))}; }
+constexpr symbol<dtype::int64> position_of(graph* g) {
+  return {g, g->add(op::index, dtype::int64, fields(position_in_reduction, g->space))};
+}
 
 /// NumPy's accumulator for sums and products: integers and booleans widen to 64 bits.
 constexpr dtype sum_dtype(dtype type) {
@@ -82,7 +86,8 @@ template <class S>
 constexpr symbol<dtype::boolean> is_less(S a, S b) {
   if constexpr (kind_of(type_of<S>) == kind::complex) {
     const auto ra = apply<op::real>(a), rb = apply<op::real>(b);
-    return either(apply<op::less>(ra, rb), both(apply<op::equal>(ra, rb), apply<op::less>(apply<op::imag>(a), apply<op::imag>(b))));
+    return either(apply<op::less>(ra, rb),
+                  both(apply<op::equal>(ra, rb), apply<op::less>(apply<op::imag>(a), apply<op::imag>(b))));
   } else {
     return apply<op::less>(a, b);
   }
@@ -99,7 +104,9 @@ struct sum_as {
 template <dtype D>
 struct prod_as {
   template <class... S> using calls = tuple<>;
-  template <class S> static constexpr auto trace(tracer&, S s) { return reduce_by<op::multiply>(as<D>(s), math::convert<value_t<D>>(1)); }
+  template <class S> static constexpr auto trace(tracer&, S s) {
+    return reduce_by<op::multiply>(as<D>(s), math::convert<value_t<D>>(1));
+  }
 };
 
 struct without_calls { template <class...> using calls = tuple<>; };
@@ -114,7 +121,8 @@ struct prod_function : without_calls {
 /// NaN replaced by a number that changes nothing.
 template <class S>
 constexpr auto without_nan(S s, int instead) {
-  if constexpr (may_be_nan<S>) return choose(is_nan(s), constant<type_of<S>>(s.owner, math::convert<value_t<type_of<S>>>(instead)), s);
+  if constexpr (may_be_nan<S>)
+    return choose(is_nan(s), constant<type_of<S>>(s.owner, math::convert<value_t<type_of<S>>>(instead)), s);
   else return s;
 }
 struct nansum_function : without_calls {
@@ -152,7 +160,9 @@ using nanmin_function = extremum<false, true>;
 using nanmax_function = extremum<true, true>;
 
 struct ptp_function : without_calls {
-  template <class S> static constexpr auto trace(tracer& t, S s) { return apply<op::subtract>(max_function::trace(t, s), min_function::trace(t, s)); }
+  template <class S> static constexpr auto trace(tracer& t, S s) {
+    return apply<op::subtract>(max_function::trace(t, s), min_function::trace(t, s));
+  }
 };
 
 struct any_function : without_calls {
@@ -162,7 +172,9 @@ struct all_function : without_calls {
   template <class S> static constexpr auto trace(tracer&, S s) { return reduce_by<op::logical_and>(as<dtype::boolean>(s), true); }
 };
 struct count_nonzero_function : without_calls {
-  template <class S> static constexpr auto trace(tracer&, S s) { return reduce_by<op::add>(as<dtype::int64>(as<dtype::boolean>(s)), std::int64_t{0}); }
+  template <class S> static constexpr auto trace(tracer&, S s) {
+    return reduce_by<op::add>(as<dtype::int64>(as<dtype::boolean>(s)), std::int64_t{0});
+  }
 };
 
 template <bool IgnoreNan>
@@ -181,10 +193,10 @@ struct mean_of : without_calls {
 using mean_function = mean_of<false>;
 using nanmean_function = mean_of<true>;
 
-/// Elements are taken relative to one of them, an origin: d = x - origin, and n, sum(d) and sum(d^2) are added up, without rounding a
-/// mean at each element. What is joined to others, as a rule the smaller part, moves to their origin. Where it is more than a few
-/// elements (a thread's lanes) the origin then becomes the mean of both, so that what sum(d)^2 / n takes off is never large (Chan, Golub
-/// and LeVeque, Algorithms for computing the sample variance, 1983).
+/// Elements are taken relative to one of them, an origin: d = x - origin, and n, sum(d) and sum(d^2) are added up, without
+/// rounding a mean at each element. What is joined to others, as a rule the smaller part, moves to their origin. Where it is more
+/// than a few elements (a thread's lanes) the origin then becomes the mean of both, so that what sum(d)^2 / n takes off is never
+/// large (Chan, Golub and LeVeque, Algorithms for computing the sample variance, 1983).
 template <bool IgnoreNan, bool Root>
 struct variance : without_calls {
   template <class S, class N> static constexpr auto trace(tracer&, S s, N ddof) {
@@ -193,7 +205,10 @@ struct variance : without_calls {
     auto one = constant<R>(s.owner, value_t<R>(1)), zero = constant<R>(s.owner, value_t<R>(0));
     auto x = as<C>(s);
     auto n = one;
-    if constexpr (ignores) n = choose(is_nan(s), zero, one), x = as<C>(without_nan(s, 0));
+    if constexpr (ignores) {
+      n = choose(is_nan(s), zero, one);
+      x = as<C>(without_nan(s, 0));
+    }
     const auto combine = [](const auto& a, const auto& b) {
       const auto [na, origin_a, sum_a, squares_a] = a;
       const auto [nb, origin_b, sum_b, squares_b] = b;
@@ -204,7 +219,8 @@ struct variance : without_calls {
       const auto moved = moved_to(origin, nb, origin_b, sum_b, squares_b);
       const auto sum = as<C>(apply<op::add>(sum_a, moved.first));
       const auto squares = apply<op::add>(squares_a, moved.second);
-      const auto shift = choose(apply<op::greater>(count, nothing), as<C>(apply<op::divide>(sum, count)), constant<C>(na.owner, value_t<C>{}));
+      const auto shift =
+          choose(apply<op::greater>(count, nothing), as<C>(apply<op::divide>(sum, count)), constant<C>(na.owner, value_t<C>{}));
       const auto mean = as<C>(apply<op::add>(origin, shift));
       const auto about_mean = moved_to(mean, count, origin, sum, squares);
       return tuple{count, choose(few, origin, mean), choose(few, sum, about_mean.first), choose(few, squares, about_mean.second)};
@@ -215,8 +231,8 @@ struct variance : without_calls {
       if constexpr (is_complex<value_t<C>>) return value_t<C>{-value_t<R>(0), -value_t<R>(0)};
       else return -value_t<C>(0);
     }();
-    const auto [counted, origin, sum, squares] =
-        reduce_together(false, combine, tuple{value_t<R>(0), value_t<C>{}, no_sum, none}, n, x, constant<C>(s.owner, no_sum), constant<R>(s.owner, none));
+    const auto [counted, origin, sum, squares] = reduce_together(false, combine, tuple{value_t<R>(0), value_t<C>{}, no_sum, none},
+                                                                 n, x, constant<C>(s.owner, no_sum), constant<R>(s.owner, none));
     (void)origin;
     const auto taken_off = choose(apply<op::greater>(counted, zero), apply<op::divide>(inner_product(sum, sum), counted), zero);
     const auto about_mean = apply<op::add>(apply<op::max>(apply<op::subtract>(squares, taken_off), zero), zero);  // 0, not -0
@@ -230,7 +246,8 @@ struct variance : without_calls {
   template <class S> static constexpr auto trace(tracer& t, S s) { return trace(t, s, constant<dtype::int64>(s.owner, 0)); }
 
  private:
-  /// The sums of n elements relative to another origin: sum(d + m) = sum(d) + n m, sum((d + m)^2) = sum(d^2) + m (sum(d) + sum(d + m)).
+  /// The sums of n elements relative to another origin: sum(d + m) = sum(d) + n m, sum((d + m)^2) = sum(d^2) + m (sum(d) + sum(d
+  /// + m)).
   template <class C, class R>
   static constexpr std::pair<C, R> moved_to(C origin, R n, C from, C sum, R squares) {
     const auto by = apply<op::subtract>(from, origin);
@@ -240,7 +257,8 @@ struct variance : without_calls {
   template <class S>
   static constexpr auto inner_product(S a, S b) {
     if constexpr (kind_of(type_of<S>) == kind::complex)
-      return apply<op::add>(apply<op::multiply>(apply<op::real>(a), apply<op::real>(b)), apply<op::multiply>(apply<op::imag>(a), apply<op::imag>(b)));
+      return apply<op::add>(apply<op::multiply>(apply<op::real>(a), apply<op::real>(b)),
+                            apply<op::multiply>(apply<op::imag>(a), apply<op::imag>(b)));
     else return apply<op::multiply>(a, b);
   }
 };
@@ -257,7 +275,8 @@ struct norm_function : without_calls {
     constexpr dtype C = mean_accumulator(type_of<S>), R = real_of(C), Result = real_of(mean_dtype(type_of<S>));
     const auto x = as<C>(s);
     if constexpr (Order == norm_order::sum) return as<Result>(reduce_by<op::add>(as<R>(apply<op::abs>(x)), value_t<R>(0)));
-    else if constexpr (Order == norm_order::euclidean) return as<Result>(apply<op::sqrt>(reduce_by<op::add>(as<R>(apply<op::abs2>(x)), value_t<R>(0))));
+    else if constexpr (Order == norm_order::euclidean)
+      return as<Result>(apply<op::sqrt>(reduce_by<op::add>(as<R>(apply<op::abs2>(x)), value_t<R>(0))));
     else return as<Result>(reduce_by<op::max>(as<R>(apply<op::abs>(x)), value_t<R>(0), true));
   }
 };
@@ -307,7 +326,8 @@ struct extremum_position : without_calls {
     };
     const auto first = get<1>(reduce_together(true, combine, tuple{extreme<D, !Max>(), none}, value, position));
     if constexpr (!ignores) return first;
-    else return choose(apply<op::equal>(first, constant<dtype::int64>(s.owner, none)), constant<dtype::int64>(s.owner, -1), first);
+    else
+      return choose(apply<op::equal>(first, constant<dtype::int64>(s.owner, none)), constant<dtype::int64>(s.owner, -1), first);
   }
 };
 using argmin_function = extremum_position<false, false>;
@@ -323,7 +343,11 @@ struct user_reduction {
   template <class S, class Init> static constexpr dtype state_with = promote(S::type, Init::type).type;
 
   template <class S, dtype D> struct calls_with { using type = tuple<call<F, D, D>>; };
-  template <class S, dtype D> requires is_traced<S> struct calls_with<S, D> { using type = tuple<>; };
+  template <class S, dtype D>
+    requires is_traced<S>
+  struct calls_with<S, D> {
+    using type = tuple<>;
+  };
   template <class... S> struct calls_for;
   template <class S> struct calls_for<S> { using type = typename calls_with<S, type_of<S>>::type; };
   template <class S, class Init> struct calls_for<S, Init> {
@@ -354,7 +378,8 @@ struct user_reduction {
         return r;
       }
     }();
-    static_assert(type_of<std::remove_cvref_t<decltype(result)>> == D, "the operator of a reduction gives another dtype than its operands have: use dsl::cast");
+    static_assert(type_of<std::remove_cvref_t<decltype(result)>> == D,
+                  "the operator of a reduction gives another dtype than its operands have: use dsl::cast");
     return as<D>(result);
   }
   template <dtype D, class S>
@@ -364,7 +389,8 @@ struct user_reduction {
       const auto [b, has_b] = y;
       return tuple{choose(has_a, choose(has_b, operate(t, a, b, both(has_a, has_b)), a), b), either(has_a, has_b)};
     };
-    const auto [value, any] = reduce_together(needs_elements, combine, tuple{value_t<D>{}, false}, as<D>(s), constant<dtype::boolean>(s.owner, true));
+    const auto [value, any] =
+        reduce_together(needs_elements, combine, tuple{value_t<D>{}, false}, as<D>(s), constant<dtype::boolean>(s.owner, true));
     return std::pair{value, any};
   }
 };

@@ -42,7 +42,9 @@ template <op Code>
 struct table_operator {
   template <class A, class B>
     requires(is_symbol<A> && is_symbol<B>)
-  constexpr auto operator()(A a, B b) const { return apply<Code>(a, b); }
+  constexpr auto operator()(A a, B b) const {
+    return apply<Code>(a, b);
+  }
 };
 
 // NumPy sums 16-bit floating point numbers in float.
@@ -66,7 +68,8 @@ struct operator_trace {
         return functor<unnamed, F>::trace(t, first, second);
       }
     }();
-    static_assert(assignable(D, decltype(joined)::type), "the operator's result is of a wider dtype than what it joins: use dsl::cast");
+    static_assert(assignable(D, decltype(joined)::type),
+                  "the operator's result is of a wider dtype than what it joins: use dsl::cast");
     g.outputs.push_back(convert_symbol<D, false>(joined).id);
     return g;
   }
@@ -186,9 +189,10 @@ struct scanner {
 }  // namespace detail
 
 // Scans of an array, a view or an expression x. Options follow x: dsl::axis(k), and then each row along that axis is scanned for
-// itself and the result has x's shape; without it the result is of rank 1, of all elements in row-major order (NumPy's flattening).
-// dsl::exclusive. Lazy: assign the result to an array or a view of its shape, which may be wider in dtype, or use dsl::eval; it does
-// not wait. The target may overlap x. Results are the same from run to run. Throws shape_error where there is no such axis.
+// itself and the result has x's shape; without it the result is of rank 1, of all elements in row-major order (NumPy's
+// flattening). dsl::exclusive. Lazy: assign the result to an array or a view of its shape, which may be wider in dtype, or use
+// dsl::eval; it does not wait. The target may overlap x. Results are the same from run to run. Throws shape_error where there is
+// no such axis.
 
 /// Sums of the elements up to each, np.cumsum: of dtype int64 or uint64 for integers and booleans, else x's; 16-bit floating
 /// point numbers are summed in float. cumsum<T>(x): summed in T. Exclusive ones begin with 0.
@@ -238,10 +242,11 @@ constexpr auto scan(F) {
 
 namespace detail {
 
-/// Calls use(scan, operands) for a scan of what a pass gives, of which the inputs are the first ones of `all`, with room for the target
-/// behind them.
+/// Calls use(scan, operands) for a scan of what a pass gives, of which the inputs are the first ones of `all`, with room for the
+/// target behind them.
 template <int Inputs, class Target, class Operator, dtype A, dtype R, int Rank, class Operand, class Pass, class Use>
-void with_scan(Target& target, const scan_expression<Operator, A, R, Rank, Operand>&, operand* all, Pass elements, const Use& use) {
+void with_scan(Target& target, const scan_expression<Operator, A, R, Rank, Operand>&, operand* all, Pass elements,
+               const Use& use) {
   using T = typename std::remove_cvref_t<Target>::value_type;
   constexpr bool flat = Rank != Operand::rank || Rank == 1;
   const scan_code& code = scan_code_for<dtype_v<T>, Inputs>(elements, operator_program<Operator, A>());
@@ -304,14 +309,16 @@ void assign_scan(Target& target, const scan_expression<Operator, A, R, Rank, Ope
 
 }  // namespace detail
 
-/// Evaluates a scan into an array or a view of its shape: one pass over memory, two along an axis across which there are few columns.
-/// Reductions inside its operand are evaluated first.
+/// Evaluates a scan into an array or a view of its shape: one pass over memory, two along an axis across which there are few
+/// columns. Reductions inside its operand are evaluated first.
 template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand>
 void assign(Target&& target, const detail::scan_expression<Operator, A, R, Rank, Operand>& e) {
   using target_type = std::remove_cvref_t<Target>;
   static_assert(target_type::rank == Rank, "a scan has the rank of its operand, or 1 where no axis is given");
-  static_assert(detail::is_writable<std::remove_reference_t<Target>>, "the target is const: an array that is, or a view that only reads");
-  static_assert(assignable(dtype_v<typename target_type::value_type>, {R}), "the target's dtype is narrower than the scan's: use cumsum<T>(x), or dsl::cast on x");
+  static_assert(detail::is_writable<std::remove_reference_t<Target>>,
+                "the target is const: an array that is, or a view that only reads");
+  static_assert(assignable(dtype_v<typename target_type::value_type>, {R}),
+                "the target's dtype is narrower than the scan's: use cumsum<T>(x), or dsl::cast on x");
   detail::assign_scan(target, e);
 }
 

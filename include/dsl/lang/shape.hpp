@@ -35,10 +35,13 @@ index_leaf<NewRank> remap(const char*, const index_leaf<R>& leaf, const Change& 
 }
 
 template <int NewRank, class T, class Change>
-value_leaf<T> remap(const char*, const value_leaf<T>& leaf, const Change&) { return leaf; }
+value_leaf<T> remap(const char*, const value_leaf<T>& leaf, const Change&) {
+  return leaf;
+}
 template <int NewRank, class F, int R, class... Operands, class Change>
 auto remap(const char*, const reduction<F, R, Operands...>& e, const Change&) {
-  static_assert(sizeof(e) == 0, "a reduction has no elements to rearrange: assign it first (dsl::eval), or rearrange its operand");
+  static_assert(sizeof(e) == 0,
+                "a reduction has no elements to rearrange: assign it first (dsl::eval), or rearrange its operand");
   return e;
 }
 
@@ -86,15 +89,16 @@ auto subscript_lazily(const E& e, const I&... chosen) {
 
 template <class S>
 constexpr auto of_array(const S& s) {
-  static_assert(!is_symbol<S>, "inside a formula there is one element: apply this function to the array and pass the result as an argument");
+  static_assert(!is_symbol<S>,
+                "inside a formula there is one element: apply this function to the array and pass the result as an argument");
   return s;
 }
 // A function of arrays, inside a formula.
-#define DSL_OF_ARRAYS(name)                                                                          \
-  template <class S, class... Rest>                                                                  \
-    requires is_symbol<S>                                                                            \
-  constexpr auto name(const S& s, const Rest&...) {                                                  \
-    return detail::of_array(s);                                                                      \
+#define DSL_OF_ARRAYS(name)                         \
+  template <class S, class... Rest>                 \
+    requires is_symbol<S>                           \
+  constexpr auto name(const S& s, const Rest&...) { \
+    return detail::of_array(s);                     \
   }
 
 /// A C++ scalar with the shape of another operand.
@@ -102,7 +106,9 @@ struct stretch_function {
   template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
   template <class...> using calls = tuple<>;
   template <class Value, class Shape>
-  static constexpr auto trace(tracer&, Value value, Shape) { return convert_symbol<Value::type.type, false>(value); }
+  static constexpr auto trace(tracer&, Value value, Shape) {
+    return convert_symbol<Value::type.type, false>(value);
+  }
 };
 
 }  // namespace detail
@@ -196,8 +202,17 @@ auto broadcast_to(const T& value, const N&... n) {
   return detail::make_expression<detail::stretch_function>(value, detail::index_leaf<detail::rank_of_sizes<N...>>{0, sizes, {}});
 }
 
-DSL_OF_ARRAYS(transpose) DSL_OF_ARRAYS(permute) DSL_OF_ARRAYS(reshape) DSL_OF_ARRAYS(ravel) DSL_OF_ARRAYS(flip) DSL_OF_ARRAYS(diagonal)
-DSL_OF_ARRAYS(squeeze) DSL_OF_ARRAYS(expand_dims) DSL_OF_ARRAYS(broadcast_to) DSL_OF_ARRAYS(shift) DSL_OF_ARRAYS(take)
+DSL_OF_ARRAYS(transpose)
+DSL_OF_ARRAYS(permute)
+DSL_OF_ARRAYS(reshape)
+DSL_OF_ARRAYS(ravel)
+DSL_OF_ARRAYS(flip)
+DSL_OF_ARRAYS(diagonal)
+DSL_OF_ARRAYS(squeeze)
+DSL_OF_ARRAYS(expand_dims)
+DSL_OF_ARRAYS(broadcast_to)
+DSL_OF_ARRAYS(shift)
+DSL_OF_ARRAYS(take)
 #undef DSL_OF_ARRAYS
 
 }  // namespace dsl

@@ -9,7 +9,9 @@ namespace dsl::detail {
 template <class T> struct symbol_in_place { using type = T; };
 template <class T>
   requires lazy_operand<T> || element<T> || is_element_reference<T>
-struct symbol_in_place<T> { using type = trace_t<operand_t<T>>; };
+struct symbol_in_place<T> {
+  using type = trace_t<operand_t<T>>;
+};
 template <class T> using struct_of_symbols = typename mapped<T, symbol_in_place>::type;
 
 /// Makes a struct of symbols of its members' symbols. `S` is the struct of operands.
@@ -19,12 +21,14 @@ struct structure_function {
   template <class...> using calls = tuple<>;
   template <class... M> static constexpr auto trace(tracer&, M... m) {
     static_assert(std::is_same_v<member_types_t<struct_of_symbols<S>>, tuple<M...>>,
-                  "the members of a struct that is an operand are of types that its template is given: arrays, views, scalars, C++ scalars or structs of them");
+                  "the members of a struct that is an operand are of types that its template is given: arrays, views, scalars, "
+                  "C++ scalars or structs of them");
     return struct_of_symbols<S>{m...};
   }
 };
 
-template <class S, class... Members> inline constexpr bool is_struct_of_operands<expression<structure_function<S>, Members...>> = true;
+template <class S, class... Members> inline constexpr bool is_struct_of_operands<expression<structure_function<S>, Members...>> =
+    true;
 
 template <structured S>
 struct operand_of_structure<S> {
@@ -40,7 +44,8 @@ void add_leaves(const expression<structure_function<S>, Members...>& e, operand*
   unpack([&at](const auto&... x) { (add_leaves(x, at), ...); }, e.operands);
   int letters = 0;
   for (std::size_t i = 0; i < flat_size<S>; ++i) {
-    first[i].member = leaf_names<S>[i], first[i].of_same_struct = letters > 0;
+    first[i].member = leaf_names<S>[i];
+    first[i].of_same_struct = letters > 0;
     letters += first[i].kind == operand_kind::value ? 0 : 1;
   }
 }

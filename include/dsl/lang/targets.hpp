@@ -21,8 +21,8 @@ struct bound_target {
   const Target& elements() const { return target; }
   static void adopt() {}
 };
-/// An array without memory gets it aside, and takes it over when the statement is queued. Of one that is imagined, for a plan, there
-/// is a first byte alone.
+/// An array without memory gets it aside, and takes it over when the statement is queued. Of one that is imagined, for a plan,
+/// there is a first byte alone.
 template <class T, int R>
 struct bound_target<array<T, R>> {
   array<T, R>& target;
@@ -71,17 +71,23 @@ struct bound_target<scalar<T>> {
 /// Throws shape_error where an object stands among the targets twice.
 template <class... Targets>
 tuple<bound_target<Targets>...> bind_targets(const tuple<Targets&...>& targets, bool imagined = false) {
-  return unpack([&](auto&... target) {
-    if constexpr (sizeof...(Targets) > 1) {
-      const void* const all[] = {&target...};
-      require_distinct(all, sizeof...(Targets));
-    }
-    return tuple<bound_target<Targets>...>{bound_target<Targets>{target, imagined}...};
-  }, targets);
+  return unpack(
+      [&](auto&... target) {
+        if constexpr (sizeof...(Targets) > 1) {
+          const void* const all[] = {&target...};
+          require_distinct(all, sizeof...(Targets));
+        }
+        return tuple<bound_target<Targets>...>{bound_target<Targets>{target, imagined}...};
+      },
+      targets);
 }
 template <std::size_t First, class... Targets, std::size_t... I>
-auto some_targets(tuple<bound_target<Targets>...>& all, std::index_sequence<I...>) { return references(get<First + I>(all)...); }
+auto some_targets(tuple<bound_target<Targets>...>& all, std::index_sequence<I...>) {
+  return references(get<First + I>(all)...);
+}
 template <class... Targets>
-auto all_targets(tuple<bound_target<Targets>...>& all) { return some_targets<0>(all, std::index_sequence_for<Targets...>{}); }
+auto all_targets(tuple<bound_target<Targets>...>& all) {
+  return some_targets<0>(all, std::index_sequence_for<Targets...>{});
+}
 
 }  // namespace dsl::detail

@@ -58,10 +58,14 @@ struct functor {
 
 /// Whether it is an operand, or a struct of nothing else.
 template <class T> inline constexpr bool has_operands = any_operand<T>;
-template <structured S> inline constexpr bool has_operands<S> = []<class... M>(std::type_identity<tuple<M...>>) { return (has_operands<M> && ...); }(std::type_identity<member_types_t<S>>{});
+template <structured S> inline constexpr bool has_operands<S> = []<class... M>(std::type_identity<tuple<M...>>) {
+  return (has_operands<M> && ...);
+}(std::type_identity<member_types_t<S>>{});
 /// Whether it is a symbol, or a struct of symbols.
 template <class T> inline constexpr bool is_symbolic = is_symbol<T>;
-template <structured S> inline constexpr bool is_symbolic<S> = []<class... M>(std::type_identity<tuple<M...>>) { return (is_symbolic<M> && ...); }(std::type_identity<member_types_t<S>>{});
+template <structured S> inline constexpr bool is_symbolic<S> = []<class... M>(std::type_identity<tuple<M...>>) {
+  return (is_symbolic<M> && ...);
+}(std::type_identity<member_types_t<S>>{});
 
 template <class R> inline constexpr bool is_result = lazy_operand<R> || element<R> || is_symbolic<R>;
 template <class... R> inline constexpr bool is_result<tuple<R...>> = (is_result<R> && ...);
@@ -87,7 +91,8 @@ struct vectorized {
       return refused{};  // what was wrong has been said
     } else if constexpr (!(detail::has_operands<T> && ...)) {
       constexpr bool are_operands = (detail::has_operands<T> && ...);
-      static_assert(are_operands, "the members of a struct that is an operand are arrays, views, scalars, C++ scalars or structs of them");
+      static_assert(are_operands,
+                    "the members of a struct that is an operand are arrays, views, scalars, C++ scalars or structs of them");
       return refused{};
     } else if constexpr ((detail::is_symbolic<T> || ...)) {
       if constexpr (detail::is_callable<F, T...>) return F{}(x...);
@@ -119,13 +124,14 @@ struct vectorized {
 };
 
 /// Makes a function of elements one of arrays; its arguments broadcast. A lambda with `auto` parameters is traced: called once,
-/// while compiling, with symbols, and becomes one fused kernel. A functor, a class at namespace scope with typed parameters and DSL_FN
-/// operator(), is called for each element as it is, loops and branches included, with dsl::complex for complex ones. A std::tuple as its
-/// result makes several outputs. `Name`, a type declared at namespace scope, names the kernel in profilers. The function must have no
-/// state: pass values as arguments.
+/// while compiling, with symbols, and becomes one fused kernel. A functor, a class at namespace scope with typed parameters and
+/// DSL_FN operator(), is called for each element as it is, loops and branches included, with dsl::complex for complex ones. A
+/// std::tuple as its result makes several outputs. `Name`, a type declared at namespace scope, names the kernel in profilers. The
+/// function must have no state: pass values as arguments.
 ///
-/// What it returns is called with arrays, views, scalars, C++ scalars, expressions and structs of them, and gives a lazy expression of
-/// their broadcast shape, in the dtypes that the function gives: nothing runs and nothing waits before it is assigned.
+/// What it returns is called with arrays, views, scalars, C++ scalars, expressions and structs of them, and gives a lazy
+/// expression of their broadcast shape, in the dtypes that the function gives: nothing runs and nothing waits before it is
+/// assigned.
 /// ```cpp
 /// const auto step = dsl::vectorize([](auto u, auto f, auto h) {
 ///   auto next = u + h * f;

@@ -8,8 +8,8 @@ namespace dsl {
 /// A contiguous row-major array of rank `Rank` in the memory of one device. Copies are deep; moving is free. An array that was
 /// never given extents takes those of the first expression assigned to it.
 ///
-/// Threads share it as they do a std::vector: any number may read it at once, and one that writes it, its elements through a view too, is
-/// the only one that uses it then. In which order their streams do the work on the device is the library's to see to.
+/// Threads share it as they do a std::vector: any number may read it at once, and one that writes it, its elements through a view
+/// too, is the only one that uses it then. In which order their streams do the work on the device is the library's to see to.
 template <element T, int Rank = 1>
 class array {
  public:
@@ -42,8 +42,9 @@ class array {
     requires(A::rank != Rank)
   array(const A& other) : array(other.view()) {}
 
-  /// Without memory it becomes a copy of `other`. With memory its elements are assigned as an expression is: it keeps its extents, to
-  /// which others stretch or are a shape_error. Elements of an array of the same extents may come from another device.
+  /// Without memory it becomes a copy of `other`. With memory its elements are assigned as an expression is: it keeps its
+  /// extents, to which others stretch or are a shape_error. Elements of an array of the same extents may come from another
+  /// device.
   array& operator=(const array& other) {
     if (this == &other) return *this;
     if (!owner_) return *this = array(other);

@@ -12,8 +12,8 @@ namespace dsl::detail {
 
 struct buffer;
 
-/// Shared ownership of a piece of device memory. When the last owner dies the memory goes back to the pool behind the work that is
-/// queued on it, on whichever streams that was.
+/// Shared ownership of a piece of device memory. When the last owner dies the memory goes back to the pool behind the work that
+/// is queued on it, on whichever streams that was.
 class buffer_ref {
  public:
   buffer_ref() = default;
@@ -49,8 +49,8 @@ void download(const buffer_ref& from, const void* at, void* to, std::size_t byte
 void download(const buffer_ref& from, const void* origin, const mapping& elements, std::size_t size, void* to);
 void copy(const buffer_ref& to, void* at, const buffer_ref& from, const void* source, std::size_t bytes);
 // The elements of one mapping, broadcast to another one's shape. Throws shape_error and device_error.
-void copy(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from, const void* source, const mapping& elements,
-          std::size_t size);
+void copy(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from, const void* source,
+          const mapping& elements, std::size_t size);
 void fill(const buffer_ref& to, void* at, const void* element, std::size_t size, std::int64_t count);
 
 /// Throws memory_error: the host has no room for `count` values of `size` bytes.

@@ -61,17 +61,19 @@ void read_into(npy_file& file, scalar<T>& s) {
 
 }  // namespace detail
 
-/// Writes variables of a loop (arrays, views, scalars, structs of them), each as `0.npy`, `1.npy`, ... in a folder, members of structs as
-/// `0.position.npy`, and how many steps it has done as `steps.npy`. What was in the folder before is replaced as a whole when all of it is
-/// on the disk: whenever the program or the machine stops, there is a checkpoint to load, the old one or the new one. Beside the folder
-/// stand, while it is written, `folder.new` and `folder.previous`. Waits. Throws file_error, for a folder with other files in it too, and
-/// memory_error for a variable without memory.
+/// Writes variables of a loop (arrays, views, scalars, structs of them), each as `0.npy`, `1.npy`, ... in a folder, members of
+/// structs as `0.position.npy`, and how many steps it has done as `steps.npy`. What was in the folder before is replaced as a
+/// whole when all of it is on the disk: whenever the program or the machine stops, there is a checkpoint to load, the old one or
+/// the new one. Beside the folder stand, while it is written, `folder.new` and `folder.previous`. Waits. Throws file_error, for a
+/// folder with other files in it too, and memory_error for a variable without memory.
 template <class... V>
 void save_checkpoint(file_path folder, std::int64_t steps_done, const V&... variables) {
-  detail::unpack([&](const auto&... leaf) {
-    const detail::stored all[] = {detail::to_store(leaf)..., {}};
-    detail::save_checkpoint(folder, steps_done, all, detail::members_of<V...>.data(), sizeof...(leaf));
-  }, detail::concatenate(detail::flat(variables)...));
+  detail::unpack(
+      [&](const auto&... leaf) {
+        const detail::stored all[] = {detail::to_store(leaf)..., {}};
+        detail::save_checkpoint(folder, steps_done, all, detail::members_of<V...>.data(), sizeof...(leaf));
+      },
+      detail::concatenate(detail::flat(variables)...));
 }
 
 /// Reads variables that `save_checkpoint` wrote, and returns the number of steps. Those without memory get theirs on the current
@@ -82,12 +84,14 @@ std::int64_t load_checkpoint(file_path folder, V&&... variables) {
   const auto all = detail::concatenate(detail::flat(variables)...);
   constexpr auto& members = detail::members_of<std::remove_reference_t<V>...>;
   detail::checkpoint_files files(folder, members.data(), static_cast<int>(std::tuple_size_v<decltype(all)>));
-  detail::unpack([&files](auto&... leaf) {
-    int k = 0;
-    ((detail::require_fit(files.variable(k), k, leaf), ++k), ...);
-    k = 0;
-    (detail::read_into(files.variable(k++), leaf), ...);
-  }, all);
+  detail::unpack(
+      [&files](auto&... leaf) {
+        int k = 0;
+        ((detail::require_fit(files.variable(k), k, leaf), ++k), ...);
+        k = 0;
+        (detail::read_into(files.variable(k++), leaf), ...);
+      },
+      all);
   return files.steps();
 }
 

@@ -15,8 +15,8 @@ concept host_range = requires(const H& h) {
 
 }  // namespace detail
 
-/// A copy of a contiguous host range (std::vector, std::array, std::span, ...) on the current device, of rank 1. It has been read when
-/// this returns: the range may go at once. Throws memory_error, device_error or cuda_error.
+/// A copy of a contiguous host range (std::vector, std::array, std::span, ...) on the current device, of rank 1. It has been read
+/// when this returns: the range may go at once. Throws memory_error, device_error or cuda_error.
 template <detail::host_range H>
 auto to_device(const H& host) {
   array<std::remove_cvref_t<decltype(*host.data())>, 1> a(static_cast<std::int64_t>(host.size()));
@@ -24,8 +24,8 @@ auto to_device(const H& host) {
   return a;
 }
 
-/// An array of these extents on the current device, every element `value`: dsl::full<float>(0.5f, 512, 512). Does not wait. Throws
-/// shape_error (a negative extent), memory_error, device_error or cuda_error.
+/// An array of these extents on the current device, every element `value`: dsl::full<float>(0.5f, 512, 512). Does not wait.
+/// Throws shape_error (a negative extent), memory_error, device_error or cuda_error.
 template <element T, std::integral... N>
 array<T, sizeof...(N)> full(const T& value, N... n) {
   array<T, sizeof...(N)> a(n...);
@@ -34,8 +34,12 @@ array<T, sizeof...(N)> full(const T& value, N... n) {
 }
 /// The same of zeros, and of ones.
 template <element T, std::integral... N>
-array<T, sizeof...(N)> zeros(N... n) { return full<T>(T{}, n...); }
+array<T, sizeof...(N)> zeros(N... n) {
+  return full<T>(T{}, n...);
+}
 template <element T, std::integral... N>
-array<T, sizeof...(N)> ones(N... n) { return full<T>(T(1), n...); }
+array<T, sizeof...(N)> ones(N... n) {
+  return full<T>(T(1), n...);
+}
 
 }  // namespace dsl

@@ -10,8 +10,8 @@
 
 namespace dsl {
 
-/// cuda: a GPU. host: this machine's cores, threads and SIMD. sim: the CUDA kernels run on the CPU, with every memory access checked.
-/// Kinds that a program adds have the numbers that follow.
+/// cuda: a GPU. host: this machine's cores, threads and SIMD. sim: the CUDA kernels run on the CPU, with every memory access
+/// checked. Kinds that a program adds have the numbers that follow.
 enum class backend : std::uint8_t { cuda, host, sim };
 
 /// A device, by value. The default for a thread is the innermost `device_guard`'s, else DSL_DEVICE's, else the first GPU if this
@@ -21,15 +21,16 @@ struct device {
   int index = 0;  ///< of the GPU, as CUDA counts them; 0 for host and sim
 
   constexpr device(backend k, int i = 0) : kind(k), index(i) {}
-  /// "cuda", "cuda:1", "host", "sim", or as a kind that was added names its devices. Throws device_error that lists the valid names.
+  /// "cuda", "cuda:1", "host", "sim", or as a kind that was added names its devices. Throws device_error that lists the valid
+  /// names.
   device(const char* name);
 
   /// The calling thread's device. Throws device_error if DSL_DEVICE names none, or a GPU where there is none.
   static device current();
   /// "cuda:0", "host", "sim".
   text name() const;
-  /// Waits for everything queued on the device. Throws cuda_error where a kernel failed: such a fault surfaces in whichever call comes
-  /// after it, here at the latest.
+  /// Waits for everything queued on the device. Throws cuda_error where a kernel failed: such a fault surfaces in whichever call
+  /// comes after it, here at the latest.
   void synchronize() const;
 
   friend constexpr bool operator==(const device&, const device&) = default;
@@ -69,9 +70,10 @@ memory_usage memory_usage_of(device where = device::current());
 /// An allocation that finds too little does so by itself. Does nothing on host and sim. Throws device_error or cuda_error.
 void release_memory(device where = device::current());
 
-/// What freed memory does from now on: while the pool has more than so many bytes, what nothing uses goes back to the device whenever a
-/// stream or the device is waited for (cudaMemPoolAttrReleaseThreshold). At first DSL_RELEASE_THRESHOLD, bytes or a number with K, M or
-/// G for powers of 1024, else without limit, so that memory is used again at no cost. Does nothing on host and sim. Throws device_error.
+/// What freed memory does from now on: while the pool has more than so many bytes, what nothing uses goes back to the device
+/// whenever a stream or the device is waited for (cudaMemPoolAttrReleaseThreshold). At first DSL_RELEASE_THRESHOLD, bytes or a
+/// number with K, M or G for powers of 1024, else without limit, so that memory is used again at no cost. Does nothing on host
+/// and sim. Throws device_error.
 void set_release_threshold(std::size_t bytes, device where = device::current());
 
 /// Makes `where` the calling thread's device until the guard dies. Throws device_error if there is no such device.

@@ -26,7 +26,10 @@ class text {
   friend bool operator==(const text& a, const char* b) noexcept;
   /// With a std::string or a std::string_view.
   template <class String>
-    requires requires(const String& s) { { s.data() } -> std::same_as<const char*>; { s.size() } -> std::convertible_to<std::size_t>; }
+    requires requires(const String& s) {
+      { s.data() } -> std::same_as<const char*>;
+      { s.size() } -> std::convertible_to<std::size_t>;
+    }
   friend bool operator==(const text& a, const String& b) noexcept {
     return a.is(b.data(), b.size());
   }
@@ -69,7 +72,8 @@ class index_error : public error { using error::error; };
 class overflow_error : public error { using error::error; };
 /// A value that an option cannot have: a NaN as an end of time, an end of a loop that its steps do not change.
 class value_error : public error { using error::error; };
-/// An operand without memory (never assigned, or moved from). Out of memory. An access outside an array, which the simulator finds.
+/// An operand without memory (never assigned, or moved from). Out of memory. An access outside an array, which the simulator
+/// finds.
 class memory_error : public error { using error::error; };
 /// A device that does not exist or cannot be used, or operands on different devices.
 class device_error : public error { using error::error; };

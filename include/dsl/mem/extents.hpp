@@ -17,8 +17,8 @@ using extents = std::array<std::int64_t, static_cast<std::size_t>(Rank)>;
 
 namespace detail {
 
-/// The number of elements. Throws shape_error for a negative extent, or where the bytes pass 2^63; where an extent is 0, as NumPy, where
-/// those without it would.
+/// The number of elements. Throws shape_error for a negative extent, or where the bytes pass 2^63; where an extent is 0, as
+/// NumPy, where those without it would.
 std::int64_t element_count(const std::int64_t* sizes, int rank, int element_size);
 
 /// How many of start, start + step, ... lie before stop. Throws shape_error for a step of 0 and for more than 2^63.
@@ -32,7 +32,10 @@ template <std::size_t Rank>
 constexpr std::array<std::int64_t, Rank> row_major(const std::array<std::int64_t, Rank>& sizes) {
   std::array<std::int64_t, Rank> strides{};
   std::int64_t step = 1;
-  for (std::size_t i = Rank; i-- > 0;) strides[i] = step, step *= sizes[i];
+  for (std::size_t i = Rank; i-- > 0;) {
+    strides[i] = step;
+    step *= sizes[i];
+  }
   return strides;
 }
 

@@ -16,7 +16,10 @@ template <std::size_t Rank>
 constexpr mapping to_mapping(const std::array<std::int64_t, Rank>& extents, const std::array<std::int64_t, Rank>& strides,
                              std::int64_t offset = 0) {
   mapping m{static_cast<int>(Rank), {}, {}, offset};
-  for (std::size_t d = 0; d != Rank; ++d) m.extents[d] = extents[d], m.strides[d] = strides[d];
+  for (std::size_t d = 0; d != Rank; ++d) {
+    m.extents[d] = extents[d];
+    m.strides[d] = strides[d];
+  }
   return m;
 }
 /// The first `Rank` of an array of max_rank.

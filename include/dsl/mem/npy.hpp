@@ -12,7 +12,9 @@ struct file_path {
 
   file_path(const char* chars) : name(chars) {}
   template <class Path>
-    requires requires(const Path& p) { { p.c_str() } -> std::same_as<const char*>; }
+    requires requires(const Path& p) {
+      { p.c_str() } -> std::same_as<const char*>;
+    }
   file_path(const Path& p) : name(p.c_str()) {}
 };
 
@@ -60,16 +62,20 @@ class npy_file {
 
 }  // namespace detail
 
-/// Writes an array, a view, or a scalar (of rank 0) as a file of version 1.0 in C order: np.load reads it. half is float16; there is
-/// no bfloat16. The file appears when all of it is on the disk; one that was there is replaced. Waits. Throws file_error, and
+/// Writes an array, a view, or a scalar (of rank 0) as a file of version 1.0 in C order: np.load reads it. half is float16; there
+/// is no bfloat16. The file appears when all of it is on the disk; one that was there is replaced. Waits. Throws file_error, and
 /// memory_error where there is no memory.
 template <detail::viewable A>
-void save_npy(file_path to, const A& from) { detail::save_npy(to, detail::to_store(from)); }
+void save_npy(file_path to, const A& from) {
+  detail::save_npy(to, detail::to_store(from));
+}
 template <element T, int Rank>
-void save_npy(file_path to, const view<T, Rank>& from) { detail::save_npy(to, detail::to_store(from)); }
+void save_npy(file_path to, const view<T, Rank>& from) {
+  detail::save_npy(to, detail::to_store(from));
+}
 
-/// An array on the current device with what a file of version 1, 2 or 3 holds, C or Fortran order, of either byte order; for rank 0 a
-/// scalar. Throws file_error for a file that is not there, is no .npy file, holds another dtype or rank, or ends too early.
+/// An array on the current device with what a file of version 1, 2 or 3 holds, C or Fortran order, of either byte order; for rank
+/// 0 a scalar. Throws file_error for a file that is not there, is no .npy file, holds another dtype or rank, or ends too early.
 template <element T, int Rank = 1>
 auto load_npy(file_path from) {
   detail::npy_file file(from);

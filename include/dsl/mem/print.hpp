@@ -26,8 +26,8 @@ template <detail::lazy E> auto eval(const E& expression);
 
 /// Prints the elements as NumPy does: brackets, aligned columns, 8 digits after the point, lines of 75 characters. Of more than
 /// 1000 elements only the first and last three along each axis are printed, and only they are copied to the host. Waits. Throws
-/// memory_error for a view without memory. An expression prints as what it evaluates to, and is evaluated for that: an array or, for
-/// one of rank 0, a single value.
+/// memory_error for a view without memory. An expression prints as what it evaluates to, and is evaluated for that: an array or,
+/// for one of rank 0, a single value.
 template <class Stream, class X>
   requires(detail::printed_from_memory<X> || detail::lazy<X>) && requires(Stream& s) { s.put('c'); }
 Stream& operator<<(Stream& stream, const X& x) {

@@ -15,7 +15,9 @@ class scalar {
   /// Zero, on the current device.
   scalar() : scalar(T{}) {}
   /// On the current device, without waiting.
-  scalar(const T& value, device where = device::current()) : owner_(detail::buffer_ref::allocate(sizeof(T), where)) { *this = value; }
+  scalar(const T& value, device where = device::current()) : owner_(detail::buffer_ref::allocate(sizeof(T), where)) {
+    *this = value;
+  }
   /// On an expression's device, without waiting.
   template <detail::lazy E>
     requires detail::is_one_value<E>

@@ -15,7 +15,8 @@ inline constexpr std::int64_t furthest = 0x7fffffffffffffff;
 /// A number of elements; an unsigned one of 2^63 and more is beyond every end.
 template <std::integral I>
 constexpr std::int64_t clipped(I n) {
-  if constexpr (std::unsigned_integral<I>) return static_cast<std::uint64_t>(n) > furthest ? furthest : static_cast<std::int64_t>(n);
+  if constexpr (std::unsigned_integral<I>)
+    return static_cast<std::uint64_t>(n) > furthest ? furthest : static_cast<std::int64_t>(n);
   else return n;
 }
 
@@ -32,8 +33,8 @@ struct bound {
 }  // namespace detail
 
 /// Python's start:stop:step. Negative bounds count from the end, bounds outside are clipped, and a negative step walks backwards:
-/// slice(1, -1), slice(0, dsl::end, 2), slice(dsl::end, dsl::end, -1). `slice()` is the whole axis. A step of 0 throws index_error
-/// where the slice is used.
+/// slice(1, -1), slice(0, dsl::end, 2), slice(dsl::end, dsl::end, -1). `slice()` is the whole axis. A step of 0 throws
+/// index_error where the slice is used.
 struct slice {
   detail::bound start = end, stop = end;
   std::int64_t step = 1;
@@ -61,10 +62,12 @@ concept subscripts = (((std::integral<I> && !std::same_as<I, bool>) || std::same
 
 /// How many axes are left of `rank`.
 template <class... I>
-constexpr int rank_after(int rank) { return rank - (0 + ... + static_cast<int>(std::integral<I>)); }
+constexpr int rank_after(int rank) {
+  return rank - (0 + ... + static_cast<int>(std::integral<I>));
+}
 
-/// The elements that subscripts choose, one for each of the first axes. Throws index_error for an integer outside its axis, which it
-/// names with the extent, and for a step of 0.
+/// The elements that subscripts choose, one for each of the first axes. Throws index_error for an integer outside its axis, which
+/// it names with the extent, and for a step of 0.
 mapping subscripted(const mapping& from, const subscript* chosen, int count);
 
 }  // namespace detail

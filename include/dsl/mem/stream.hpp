@@ -5,7 +5,9 @@
 
 namespace dsl {
 
-namespace detail { struct stream_state; }
+namespace detail {
+struct stream_state;
+}  // namespace detail
 
 /// A queue of work on one device, in order. Copies share the queue. On host and sim work is done at once, and a stream is only a
 /// name. An array that one stream wrote may be used on another: the second waits on the device, not the calling thread.

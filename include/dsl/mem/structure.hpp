@@ -9,8 +9,8 @@
 
 namespace dsl::detail {
 
-/// The description of a struct, specialised in dsl/hana.hpp: `names`, an array of its members' names; `members(s)`, references to them
-/// in the same order; `of<Map>`, the struct that its template makes of its arguments' images.
+/// The description of a struct, specialised in dsl/hana.hpp: `names`, an array of its members' names; `members(s)`, references to
+/// them in the same order; `of<Map>`, the struct that its template makes of its arguments' images.
 template <class T> struct structure {};
 
 template <class T>
@@ -25,12 +25,15 @@ template <class... M> struct member_types<tuple<M&...>> { using type = tuple<std
 template <class T, template <class> class Map> struct mapped : Map<T> {};
 template <template <class...> class Template, class... A, template <class> class Map>
   requires structured<Template<A...>>
-struct mapped<Template<A...>, Map> { using type = Template<typename mapped<A, Map>::type...>; };
+struct mapped<Template<A...>, Map> {
+  using type = Template<typename mapped<A, Map>::type...>;
+};
 
 /// References to an operand, or to the members of a struct, and to theirs.
 template <class T>
 constexpr auto flat(T& x) {
-  if constexpr (structured<T>) return unpack([](auto&... m) { return concatenate(flat(m)...); }, structure<std::remove_const_t<T>>::members(x));
+  if constexpr (structured<T>)
+    return unpack([](auto&... m) { return concatenate(flat(m)...); }, structure<std::remove_const_t<T>>::members(x));
   else return tuple<T&>(x);
 }
 template <class... T> using flat_t = decltype(concatenate(flat(std::declval<T&>())...));
@@ -87,7 +90,7 @@ constexpr auto members_of_variable() {
 }
 template <class... V>
 inline constexpr auto members_of = [] {
-  std::array<const char*, (0 + ... + flat_size<V>) + 1> all{};
+  std::array<const char*, (0 + ... + flat_size<V>)+1> all{};
   std::size_t n = 0;
   const auto add = [&](const auto& names) {
     for (const char* name : names) all[n++] = name;

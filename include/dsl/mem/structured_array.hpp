@@ -10,7 +10,8 @@ namespace detail {
 
 /// A struct whose bytes are its value.
 template <class T>
-concept record = std::is_class_v<T> && std::is_trivially_copyable_v<T> && std::is_standard_layout_v<T> && std::is_default_constructible_v<T> && !element<T>;
+concept record = std::is_class_v<T> && std::is_trivially_copyable_v<T> && std::is_standard_layout_v<T> &&
+                 std::is_default_constructible_v<T> && !element<T>;
 
 template <class H>
 concept host_range_of_records = requires(const H& h) {
@@ -59,7 +60,8 @@ class structured_array {
  private:
   template <class M> static constexpr std::int64_t step = static_cast<std::int64_t>(sizeof(T) / sizeof(M));
   template <class M> std::size_t checked(std::size_t offset) const {
-    static_assert(sizeof(T) % sizeof(M) == 0, "the size of a struct in an array is a multiple of each member's: strides count elements");
+    static_assert(sizeof(T) % sizeof(M) == 0,
+                  "the size of a struct in an array is a multiple of each member's: strides count elements");
     detail::require_memory(bytes_.view().owner(), "a view of a member");
     if (offset % sizeof(M) != 0) detail::throw_misplaced_member(offset, sizeof(M));
     return offset;
@@ -84,7 +86,7 @@ namespace detail {
 
 // Where a member is found, in bytes.
 template <class T, class M>
-std::size_t offset_of(M T::*member) {
+std::size_t offset_of(M T::* member) {
   const T one{};
   return static_cast<std::size_t>(reinterpret_cast<const char*>(&(one.*member)) - reinterpret_cast<const char*>(&one));
 }
@@ -108,9 +110,9 @@ To views_of(Array& all, const char* base, const S& one) {
 
 }  // namespace detail
 
-/// The members of an array of structs that dsl/hana.hpp knows, as a struct of views, which share its memory: of `body<float, double>` a
-/// `body<view<float>, view<double>>`; of a const array and of a temporary one of views that only read. A struct's size, and its members'
-/// places in it, are multiples of each member's size: else an error of the compiler, or shape_error.
+/// The members of an array of structs that dsl/hana.hpp knows, as a struct of views, which share its memory: of `body<float,
+/// double>` a `body<view<float>, view<double>>`; of a const array and of a temporary one of views that only read. A struct's
+/// size, and its members' places in it, are multiples of each member's size: else an error of the compiler, or shape_error.
 template <detail::structured T>
 auto members(structured_array<T>& all) {
   const T one{};
@@ -119,16 +121,17 @@ auto members(structured_array<T>& all) {
 template <detail::structured T>
 auto members(const structured_array<T>& all) {
   const T one{};
-  return detail::views_of<typename detail::mapped<T, detail::const_view_in_place>::type>(all, reinterpret_cast<const char*>(&one), one);
+  return detail::views_of<typename detail::mapped<T, detail::const_view_in_place>::type>(all, reinterpret_cast<const char*>(&one),
+                                                                                         one);
 }
 
 /// One member of each struct of an array, as a view: dsl::member(bodies, &body::charge). Throws as `members`.
 template <class T, element M>
-view<M, 1> member(structured_array<T>& all, M T::*which) {
+view<M, 1> member(structured_array<T>& all, M T::* which) {
   return all.template at<M>(detail::offset_of(which));
 }
 template <class T, element M>
-view<const M, 1> member(const structured_array<T>& all, M T::*which) {
+view<const M, 1> member(const structured_array<T>& all, M T::* which) {
   return all.template at<M>(detail::offset_of(which));
 }
 

@@ -42,8 +42,8 @@ template <element T>
 class element_reference;
 
 /// Elements of T in device memory, with their extents and strides (in elements). Cheap to copy; keeps the memory alive.
-/// Assigning to a view assigns the elements; reading and writing run on the device, in stream order. A view of const T only reads:
-/// those of const arrays, and those that show an element more than once.
+/// Assigning to a view assigns the elements; reading and writing run on the device, in stream order. A view of const T only
+/// reads: those of const arrays, and those that show an element more than once.
 template <element T, int Rank = 1>
 class view {
   static_assert(Rank >= 0 && Rank <= max_rank, "ranks are 0 to 8");
@@ -85,9 +85,9 @@ class view {
     return *this;
   }
 
-  /// The elements that slices and integers choose, one for each of the first axes; the other axes stay whole, and an integer drops
-  /// its axis. One element, where integers stand for all axes, is an `element_reference`, anything else a view. Throws index_error,
-  /// and memory_error for a view without memory.
+  /// The elements that slices and integers choose, one for each of the first axes; the other axes stay whole, and an integer
+  /// drops its axis. One element, where integers stand for all axes, is an `element_reference`, anything else a view. Throws
+  /// index_error, and memory_error for a view without memory.
   template <class... I>
   auto operator()(const I&... chosen) const {
     static_assert(sizeof...(I) <= Rank, "there are more subscripts than axes");
@@ -95,7 +95,8 @@ class view {
     if constexpr (sizeof...(I) <= Rank && detail::subscripts<I...>) {
       constexpr int left = detail::rank_after<I...>(Rank);
       const detail::subscript all[] = {chosen..., 0};
-      const auto part = remap<left>("x(...)", [&all](const detail::mapping& m) { return detail::subscripted(m, all, sizeof...(I)); });
+      const auto part =
+          remap<left>("x(...)", [&all](const detail::mapping& m) { return detail::subscripted(m, all, sizeof...(I)); });
       if constexpr (left == 0) return element_reference<T>(part);
       else return part;
     } else {
@@ -113,8 +114,8 @@ class view {
   std::int64_t size() const noexcept { return detail::element_count(mapping()); }
   bool is_contiguous() const noexcept { return detail::is_contiguous(mapping()); }
 
-  /// The elements in row-major order. Waits for the work queued on them. Throws memory_error for a view without memory, and where the
-  /// host has no room for them.
+  /// The elements in row-major order. Waits for the work queued on them. Throws memory_error for a view without memory, and where
+  /// the host has no room for them.
   std::vector<value_type> copy_to_host() const {
     detail::require_memory(owner_, "copy_to_host");
     auto host = detail::host_vector<value_type>(size());
@@ -129,7 +130,10 @@ class view {
   }
   /// Into anything with data() and size(), which must be this view's. Waits.
   template <class Span>
-    requires requires(Span&& s) { s.data(), s.size(); }
+    requires requires(Span&& s) {
+      s.data();
+      s.size();
+    }
   void copy_to_host(Span&& to) const {
     static_assert(std::is_same_v<std::remove_reference_t<decltype(*to.data())>, value_type>,
                   "copy_to_host wants elements of the array's type");

@@ -57,13 +57,14 @@ struct starting_guess {
   template <class T, class Span, class V, class... X>
   constexpr auto operator()(const T& t, const Span& span, const V& relative, const V& absolute, const X&... x) const {
     const tuple<X...> all(x...);
-    return guess(std::make_index_sequence<Fields>{}, t, span, relative, absolute, all, subtuple<Fields, sizeof...(X) - Fields>(all));
+    return guess(std::make_index_sequence<Fields>{}, t, span, relative, absolute, all,
+                 subtuple<Fields, sizeof...(X) - Fields>(all));
   }
 
  private:
   template <std::size_t... I, class T, class V, class All, class Others>
-  static constexpr auto guess(std::index_sequence<I...> fields, const T& t, const V& span, const V& relative, const V& absolute, const All& all,
-                              const Others& others) {
+  static constexpr auto guess(std::index_sequence<I...> fields, const T& t, const V& span, const V& relative, const V& absolute,
+                              const All& all, const Others& others) {
     const auto y = tuple{field(get<I>(all))...};
     const auto k = slopes<euler_method, F>(fields, y, others, time_seen_by<F>(t), span);
     const auto scale = tuple{absolute + relative * abs(get<I>(y))...};
@@ -73,15 +74,16 @@ struct starting_guess {
   }
 };
 
-/// The other half: of (guess, slope's norm, smallest, largest, t, span, relative, absolute, fields..., others...), the step, by how much
-/// the slope changes over the guess.
+/// The other half: of (guess, slope's norm, smallest, largest, t, span, relative, absolute, fields..., others...), the step, by
+/// how much the slope changes over the guess.
 template <class F, std::size_t Fields>
 struct starting_step {
   template <class S, class T, class V, class... X>
-  constexpr auto operator()(const S& guess, const S& slope, const V& smallest, const V& largest, const T& t, const V& span, const V& relative, const V& absolute,
-                            const X&... x) const {
+  constexpr auto operator()(const S& guess, const S& slope, const V& smallest, const V& largest, const T& t, const V& span,
+                            const V& relative, const V& absolute, const X&... x) const {
     const tuple<X...> all(x...);
-    const auto change = change_of_slope(std::make_index_sequence<Fields>{}, t, guess, relative, absolute, all, subtuple<Fields, sizeof...(X) - Fields>(all));
+    const auto change = change_of_slope(std::make_index_sequence<Fields>{}, t, guess, relative, absolute, all,
+                                        subtuple<Fields, sizeof...(X) - Fields>(all));
     const auto most = fmax(slope, change / abs(guess));
     const auto h = where(most <= 1e-15, fmax(1e-6, 1e-3 * abs(guess)), pow(0.01 / most, 0.2));
     return copysign(fmin(fmax(fmin(100 * abs(guess), h), smallest), largest), span);
@@ -89,29 +91,31 @@ struct starting_step {
 
  private:
   template <std::size_t... I, class T, class H, class V, class All, class Others>
-  static constexpr auto change_of_slope(std::index_sequence<I...> fields, const T& t, const H& h, const V& relative, const V& absolute, const All& all,
-                                        const Others& others) {
+  static constexpr auto change_of_slope(std::index_sequence<I...> fields, const T& t, const H& h, const V& relative,
+                                        const V& absolute, const All& all, const Others& others) {
     const auto y = tuple{field(get<I>(all))...};
     const auto k = slopes<heun_method, F>(fields, y, others, time_seen_by<F>(t), h);
     return norm_of(fields, tuple{get<I>(k)[1] - get<I>(k)[0]...}, tuple{absolute + relative * abs(get<I>(y))...});
   }
 };
 
-/// A step of (t, h, accepted, rejected, y..., z..., t1, relative, absolute, largest, others...). z is the candidate of the step before,
-/// which becomes y if it was accepted: so a step waits for nothing, and its error is summed in the kernel that computes its candidate.
-/// All that follows from the error is computed with single values.
+/// A step of (t, h, accepted, rejected, y..., z..., t1, relative, absolute, largest, others...). z is the candidate of the step
+/// before, which becomes y if it was accepted: so a step waits for nothing, and its error is summed in the kernel that computes
+/// its candidate. All that follows from the error is computed with single values.
 template <class F, std::size_t Fields>
 struct controlled_step {
   template <class T, class A, class N, class... X>
   constexpr auto operator()(const T& t, const T& h, const A& accepted, const N& rejected, const X&... x) const {
     constexpr std::size_t before_others = 2 * Fields + 4;
     const tuple<X...> all(x...);
-    return take(std::make_index_sequence<Fields>{}, t, h, accepted, rejected, all, subtuple<before_others, sizeof...(X) - before_others>(all));
+    return take(std::make_index_sequence<Fields>{}, t, h, accepted, rejected, all,
+                subtuple<before_others, sizeof...(X) - before_others>(all));
   }
 
  private:
   template <std::size_t... I, class T, class A, class N, class All, class Others>
-  static constexpr auto take(std::index_sequence<I...> fields, const T& t, const T& h, const A& accepted, const N& rejected, const All& all, const Others& others) {
+  static constexpr auto take(std::index_sequence<I...> fields, const T& t, const T& h, const A& accepted, const N& rejected,
+                             const All& all, const Others& others) {
     const auto [t1, relative, absolute, largest] = subtuple<2 * Fields, 4>(all);
     const auto y = tuple{field(where(accepted, get<Fields + I>(all), get<I>(all)))...};
     const auto k = slopes<dopri5_method, F>(fields, y, others, time_seen_by<F>(t), h);
@@ -178,7 +182,8 @@ template <class T> scalar<T> copy_of(const scalar<T>& s) { return s; }
 /// if (at.outcome() != dsl::ode::outcome::reached) std::cerr << "stopped at t = " << at.t.value() << '\n';
 /// ```
 template <class Name = dsl::detail::unnamed, class F, class... S, class... Others>
-integration integrate(F, const loop_state<S...>& fields, double t0, double t1, const tolerance& wanted = {}, const Others&... others) {
+integration integrate(F, const loop_state<S...>& fields, double t0, double t1, const tolerance& wanted = {},
+                      const Others&... others) {
   static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>,
                 "integrate takes a function without captures or members: pass values as arguments");
   namespace math = dsl::detail::math;
@@ -189,7 +194,8 @@ integration integrate(F, const loop_state<S...>& fields, double t0, double t1, c
   const double elements = static_cast<double>(dsl::detail::as_operand(first).size()) * static_cast<double>(count), span = t1 - t0;
   const double relative = wanted.relative * math::sqrt(elements), absolute = wanted.absolute * math::sqrt(elements);
 
-  const double smallest = detail::least_step * math::abs(t0), whole = math::abs(span), largest = math::min(wanted.largest_step, whole);
+  const double smallest = detail::least_step * math::abs(t0), whole = math::abs(span),
+               largest = math::min(wanted.largest_step, whole);
   const bool begins = span != 0 && (largest > smallest || largest == whole);
 
   integration at{t1, t0, 0.0, std::int64_t{0}, std::int64_t{0}};
@@ -197,22 +203,31 @@ integration integrate(F, const loop_state<S...>& fields, double t0, double t1, c
     at.h = math::copysign(math::min(math::max(wanted.first_step, smallest), largest), span);
   } else if (begins) {
     scalar<double> guess, slope;
-    detail::unpack([&](const auto&... y) {
-      dsl::tie(guess, slope) = vectorize(detail::starting_guess<F, count>{})(t0, span, relative, absolute, y..., others...);
-      dsl::tie(at.h) = vectorize(detail::starting_step<F, count>{})(guess, slope, smallest, largest, t0, span, relative, absolute, y..., others...);
-    }, fields.variables);
+    detail::unpack(
+        [&](const auto&... y) {
+          dsl::tie(guess, slope) = vectorize(detail::starting_guess<F, count>{})(t0, span, relative, absolute, y..., others...);
+          dsl::tie(at.h) = vectorize(detail::starting_step<F, count>{})(guess, slope, smallest, largest, t0, span, relative,
+                                                                        absolute, y..., others...);
+        },
+        fields.variables);
   }
   scalar<bool> accepted = true;
   auto candidates = detail::unpack([](const auto&... y) { return detail::tuple{detail::copy_of(y)...}; }, fields.variables);
-  const auto all = detail::concatenate(fields.variables, detail::unpack([](auto&... z) { return detail::references(z...); }, candidates));
-  detail::unpack([&](auto&... x) {
-    const auto step = vectorize<Name>(detail::controlled_step<F, count>{});
-    iterate(begins ? wanted.most_steps : 0, step, state(at.t, at.h, accepted, at.rejected, x...), t1, relative, absolute, wanted.largest_step, others...,
-            until(!at.h, at.steps), every(wanted.most_steps > 0 ? wanted.most_steps : 1));
-  }, all);
-  detail::unpack([&](auto&... y) {
-    dsl::tie(y...) = detail::unpack([&](const auto&... x) { return vectorize(detail::last_accepted<count>{})(accepted, x...); }, all);
-  }, fields.variables);
+  const auto all =
+      detail::concatenate(fields.variables, detail::unpack([](auto&... z) { return detail::references(z...); }, candidates));
+  detail::unpack(
+      [&](auto&... x) {
+        const auto step = vectorize<Name>(detail::controlled_step<F, count>{});
+        iterate(begins ? wanted.most_steps : 0, step, state(at.t, at.h, accepted, at.rejected, x...), t1, relative, absolute,
+                wanted.largest_step, others..., until(!at.h, at.steps), every(wanted.most_steps > 0 ? wanted.most_steps : 1));
+      },
+      all);
+  detail::unpack(
+      [&](auto&... y) {
+        dsl::tie(y...) =
+            detail::unpack([&](const auto&... x) { return vectorize(detail::last_accepted<count>{})(accepted, x...); }, all);
+      },
+      fields.variables);
   return at;
 }
 

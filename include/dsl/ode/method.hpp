@@ -13,7 +13,8 @@ struct rational {
 
   constexpr rational(std::int64_t p = 0, std::int64_t q = 1) : numerator(p), denominator(q) {
     const std::int64_t common = dsl::detail::math::gcd(p, q);
-    numerator /= common, denominator /= common;
+    numerator /= common;
+    denominator /= common;
   }
   constexpr double value() const { return static_cast<double>(numerator) / static_cast<double>(denominator); }
 };
@@ -43,22 +44,22 @@ inline constexpr method<2> heun_method{2, {{}, {1}}, {{1, 2}, {1, 2}}, {}};
 
 inline constexpr method<4> rk4_method{4, {{}, {{1, 2}}, {0, {1, 2}}, {0, 0, 1}}, {{1, 6}, {1, 3}, {1, 3}, {1, 6}}, {}};
 
-// J. R. Dormand, P. J. Prince, A family of embedded Runge-Kutta formulae, J. Comp. Appl. Math. 6 (1980), RK5(4)7M. The last stage is
-// the step itself and serves the error alone.
-inline constexpr method<7> dopri5_method{
-    5,
-    {{},
-     {{1, 5}},
-     {{3, 40}, {9, 40}},
-     {{44, 45}, {-56, 15}, {32, 9}},
-     {{19372, 6561}, {-25360, 2187}, {64448, 6561}, {-212, 729}},
-     {{9017, 3168}, {-355, 33}, {46732, 5247}, {49, 176}, {-5103, 18656}},
-     {{35, 384}, 0, {500, 1113}, {125, 192}, {-2187, 6784}, {11, 84}}},
-    {{35, 384}, 0, {500, 1113}, {125, 192}, {-2187, 6784}, {11, 84}},
-    {{71, 57600}, 0, {-71, 16695}, {71, 1920}, {-17253, 339200}, {22, 525}, {-1, 40}}};
+// J. R. Dormand, P. J. Prince, A family of embedded Runge-Kutta formulae, J. Comp. Appl. Math. 6 (1980), RK5(4)7M. The last stage
+// is the step itself and serves the error alone.
+inline constexpr method<7> dopri5_method{5,
+                                         {{},
+                                          {{1, 5}},
+                                          {{3, 40}, {9, 40}},
+                                          {{44, 45}, {-56, 15}, {32, 9}},
+                                          {{19372, 6561}, {-25360, 2187}, {64448, 6561}, {-212, 729}},
+                                          {{9017, 3168}, {-355, 33}, {46732, 5247}, {49, 176}, {-5103, 18656}},
+                                          {{35, 384}, 0, {500, 1113}, {125, 192}, {-2187, 6784}, {11, 84}}},
+                                         {{35, 384}, 0, {500, 1113}, {125, 192}, {-2187, 6784}, {11, 84}},
+                                         {{71, 57600}, 0, {-71, 16695}, {71, 1920}, {-17253, 339200}, {22, 525}, {-1, 40}}};
 
-// E. Fehlberg, Classical fifth-, sixth-, seventh-, and eighth-order Runge-Kutta formulas with stepsize control, NASA TR R-287 (1968),
-// table X, with the weights of order 8. The eleventh stage serves the solution of order 7 alone, so it leaves nothing in a kernel.
+// E. Fehlberg, Classical fifth-, sixth-, seventh-, and eighth-order Runge-Kutta formulas with stepsize control, NASA TR R-287
+// (1968), table X, with the weights of order 8. The eleventh stage serves the solution of order 7 alone, so it leaves nothing in
+// a kernel.
 inline constexpr method<13> fehlberg8_method{
     8,
     {{},

@@ -26,15 +26,15 @@ template <class F> struct right_side<timed<F>> {
 using dsl::detail::as_tuple;
 using dsl::detail::concatenate;
 using dsl::detail::get;
-using dsl::detail::subtuple;
 using dsl::detail::references;
+using dsl::detail::subtuple;
 using dsl::detail::tuple;
 using dsl::detail::unpack;
 
 template <class X> using type_of = decltype(dsl::detail::lift(nullptr, std::declval<const X&>()));
 
-/// A symbol or a constant in the precision of Y, so that neither a double h nor a C++ scalar widens a float field. What is real stays
-/// real.
+/// A symbol or a constant in the precision of Y, so that neither a double h nor a C++ scalar widens a float field. What is real
+/// stays real.
 template <class Y, class X>
 constexpr auto in_precision_of(const Y& y, const X& x) {
   constexpr dtype type = kind_of(type_of<X>::type.type) == kind::complex ? Y::type.type : real_of(Y::type.type);
@@ -53,10 +53,12 @@ constexpr auto field(const Y& y) {
 
 /// c x, divided as one would by hand where c is 1 / n.
 template <class X>
-constexpr auto scaled(const X& x, rational c) { return c.numerator == 1 ? x / c.denominator : x * c.value(); }
+constexpr auto scaled(const X& x, rational c) {
+  return c.numerator == 1 ? x / c.denominator : x * c.value();
+}
 
-/// h (c[0] k[0] + c[1] k[1] + ...). The first coefficient that is not 0 is taken out of the sum and so costs nothing: RK4's last sum
-/// becomes h / 6 * (k1 + 2 * k2 + 2 * k3 + k4).
+/// h (c[0] k[0] + c[1] k[1] + ...). The first coefficient that is not 0 is taken out of the sum and so costs nothing: RK4's last
+/// sum becomes h / 6 * (k1 + 2 * k2 + 2 * k3 + k4).
 template <class H, class K, std::size_t Stages>
 constexpr auto increment(const H& h, const rational (&c)[Stages], const std::array<K, Stages>& k) {
   std::size_t j = 0;
@@ -83,16 +85,19 @@ template <class H> constexpr no_time later(no_time, const H&, rational) { return
 template <class F, class T, class... X>
 constexpr std::size_t field_count() {
   static_assert(right_side<F>::template takes<T, X...>,
-                "a right-hand side takes the fields and the other arguments, after the time with ode::with_time; a step takes those, then the time, then h");
+                "a right-hand side takes the fields and the other arguments, after the time with ode::with_time; a step takes "
+                "those, then the time, then h");
   constexpr std::size_t count = std::tuple_size_v<decltype(as_tuple(right_side<F>::at(std::declval<T>(), std::declval<X>()...)))>;
-  static_assert(count <= sizeof...(X), "a right-hand side returns one derivative for each field, and the fields are its first arguments");
+  static_assert(count <= sizeof...(X),
+                "a right-hand side returns one derivative for each field, and the fields are its first arguments");
   return count;
 }
 
 /// The slopes of a method's stages: for each field y as many as there are stages.
 template <const auto& Method, class F, class... Y, class... Others, class T, class H, std::size_t... I>
 constexpr auto slopes(std::index_sequence<I...>, const tuple<Y...>& y, const tuple<Others...>& others, const T& t, const H& h) {
-  static_assert(field_count<F, decltype(later(t, h, 0)), Y..., Others...>() == sizeof...(Y), "a right-hand side returns one derivative for each field");
+  static_assert(field_count<F, decltype(later(t, h, 0)), Y..., Others...>() == sizeof...(Y),
+                "a right-hand side returns one derivative for each field");
   constexpr std::size_t stages = Method.stages;
   const auto derivatives = [&](rational c, const Y&... fields) {
     return unpack([&](const Others&... x) { return as_tuple(right_side<F>::at(later(t, h, c), fields..., x...)); }, others);
@@ -109,7 +114,8 @@ constexpr auto slopes(std::index_sequence<I...>, const tuple<Y...>& y, const tup
 }
 /// For each field y, h (c[0] k[0] + c[1] k[1] + ...).
 template <class... Y, class H, std::size_t Stages, class Slopes, std::size_t... I>
-constexpr auto increments(std::index_sequence<I...>, const tuple<Y...>& y, const H& h, const rational (&c)[Stages], const Slopes& k) {
+constexpr auto increments(std::index_sequence<I...>, const tuple<Y...>& y, const H& h, const rational (&c)[Stages],
+                          const Slopes& k) {
   return tuple{increment(in_precision_of(get<I>(y), h), c, get<I>(k))...};
 }
 
@@ -122,7 +128,8 @@ template <const auto& Method, class F, class Feedback>
 struct stepper {
   template <class... X> constexpr auto operator()(const X&... x) const {
     constexpr std::size_t times = right_side<F>::times, count = sizeof...(X);
-    static_assert(count > times, "a step takes the fields, the other arguments of the right-hand side, the time if that sees it, and h");
+    static_assert(count > times,
+                  "a step takes the fields, the other arguments of the right-hand side, the time if that sees it, and h");
     const tuple<X...> all(x...);
     const auto& h = get<count - 1>(all);
     if constexpr (times == 0) return take(subtuple<0, count - 1>(all), no_time{}, h);
@@ -136,7 +143,8 @@ struct stepper {
     return advance(std::make_index_sequence<fields>{}, seen, subtuple<fields, sizeof...(X) - fields>(seen), t, h);
   }
   template <std::size_t... I, class Seen, class Others, class T, class H>
-  static constexpr auto advance(std::index_sequence<I...> fields, const Seen& seen, const Others& others, const T& t, const H& h) {
+  static constexpr auto advance(std::index_sequence<I...> fields, const Seen& seen, const Others& others, const T& t,
+                                const H& h) {
     const auto y = tuple{field(get<I>(seen))...};
     const auto change = increments(fields, y, h, Method.b, slopes<Method, F>(fields, y, others, t, h));
     const auto next = tuple{get<I>(y) + get<I>(change)...};
@@ -153,46 +161,58 @@ struct stepper {
 
 template <const auto& Method, class Name, class F, class Feedback>
 constexpr auto make_step(F, Feedback) {
-  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F> && std::is_empty_v<Feedback> && std::is_default_constructible_v<Feedback>,
+  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F> && std::is_empty_v<Feedback> &&
+                    std::is_default_constructible_v<Feedback>,
                 "a stepper takes functions without captures or members: pass values as arguments");
   return vectorize<Name>(stepper<Method, F, Feedback>{});
 }
 
 }  // namespace detail
 
-/// A right-hand side that sees the time: f(t, fields..., others...). The step made of it is step(fields..., others..., t, h), and its
-/// stages see t + c h.
+/// A right-hand side that sees the time: f(t, fields..., others...). The step made of it is step(fields..., others..., t, h), and
+/// its stages see t + c h.
 template <class F>
 constexpr timed<F> with_time(F) {
-  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>, "with_time takes a function without captures or members: pass values as arguments");
+  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>,
+                "with_time takes a function without captures or members: pass values as arguments");
   return {};
 }
 
-// Steps of dy/dt = f(y). f is a lambda with `auto` parameters: f(fields..., others...) returns the derivatives of the fields, its first
-// arguments: one value, or a std::tuple. Each of these functions returns what `vectorize` returns, a function of
-// (fields..., others..., h) that gives the fields after a step of h: several as a std::tuple, for `tie` or `iterate`. `feedback`, a
-// lambda of the new fields, or of those and the others, gives what is returned besides: ode::rk4(f, [](auto F, auto) { return
+// Steps of dy/dt = f(y). f is a lambda with `auto` parameters: f(fields..., others...) returns the derivatives of the fields, its
+// first arguments: one value, or a std::tuple. Each of these functions returns what `vectorize` returns, a function of
+// (fields..., others..., h) that gives the fields after a step of h: several as a std::tuple, for `tie` or `iterate`. `feedback`,
+// a lambda of the new fields, or of those and the others, gives what is returned besides: ode::rk4(f, [](auto F, auto) { return
 // dsl::sum(F); }) is step(F, G, delta, h) -> {Fn, Gn, sum(Fn)}. The others are held fixed within a step. All is computed in each
 // field's own precision, whatever h's; t is a weak scalar. `Name`, a type declared at namespace scope, names the kernel.
 
 /// Order 1, one stage: y + h f(y).
 template <class Name = dsl::detail::unnamed, class F, class Feedback = detail::nothing>
-constexpr auto euler(F f, Feedback feedback = {}) { return detail::make_step<detail::euler_method, Name>(f, feedback); }
+constexpr auto euler(F f, Feedback feedback = {}) {
+  return detail::make_step<detail::euler_method, Name>(f, feedback);
+}
 
 /// Order 2, two stages: the mean of the slopes at both ends (K. Heun, 1900).
 template <class Name = dsl::detail::unnamed, class F, class Feedback = detail::nothing>
-constexpr auto heun(F f, Feedback feedback = {}) { return detail::make_step<detail::heun_method, Name>(f, feedback); }
+constexpr auto heun(F f, Feedback feedback = {}) {
+  return detail::make_step<detail::heun_method, Name>(f, feedback);
+}
 
 /// Order 4, four stages: the classical method (W. Kutta, 1901).
 template <class Name = dsl::detail::unnamed, class F, class Feedback = detail::nothing>
-constexpr auto rk4(F f, Feedback feedback = {}) { return detail::make_step<detail::rk4_method, Name>(f, feedback); }
+constexpr auto rk4(F f, Feedback feedback = {}) {
+  return detail::make_step<detail::rk4_method, Name>(f, feedback);
+}
 
 /// Order 5, six stages: Dormand and Prince's 5(4) with fixed steps. With steps that follow the error: `integrate`.
 template <class Name = dsl::detail::unnamed, class F, class Feedback = detail::nothing>
-constexpr auto dopri5(F f, Feedback feedback = {}) { return detail::make_step<detail::dopri5_method, Name>(f, feedback); }
+constexpr auto dopri5(F f, Feedback feedback = {}) {
+  return detail::make_step<detail::dopri5_method, Name>(f, feedback);
+}
 
 /// Order 8, of thirteen stages twelve: Fehlberg's 7(8) with fixed steps.
 template <class Name = dsl::detail::unnamed, class F, class Feedback = detail::nothing>
-constexpr auto fehlberg8(F f, Feedback feedback = {}) { return detail::make_step<detail::fehlberg8_method, Name>(f, feedback); }
+constexpr auto fehlberg8(F f, Feedback feedback = {}) {
+  return detail::make_step<detail::fehlberg8_method, Name>(f, feedback);
+}
 
 }  // namespace dsl::ode

@@ -18,7 +18,9 @@ std::ostringstream out;
 std::uintptr_t last_memory = 0, last_stream = 0, last_event = 0;
 void* as_pointer(std::uintptr_t number) { return reinterpret_cast<void*>(number); }
 std::uintptr_t number_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
-std::string stream_name(void* stream) { return stream == nullptr ? "the default stream" : "stream " + std::to_string(number_of(stream)); }
+std::string stream_name(void* stream) {
+  return stream == nullptr ? "the default stream" : "stream " + std::to_string(number_of(stream));
+}
 
 class executor final : public grid_executor {
  public:
@@ -28,8 +30,8 @@ class executor final : public grid_executor {
   kernel_attributes attributes(const kernel_entry&, int, int) const override { return {32, 1024, 8, 0}; }
   bool is_cooperative(int) const override { return true; }
   void launch_kernel(const kernel_launch& k, const dsl::stream& on) const override {
-    out << "launch" << (k.cooperative ? " together" : "") << " on " << stream_name(stream_state::of(on).native) << ": " << spell_pass(k.pass, k.operands)
-        << ", " << k.elements << " elements, grid " << k.grid << ", block " << k.block;
+    out << "launch" << (k.cooperative ? " together" : "") << " on " << stream_name(stream_state::of(on).native) << ": "
+        << spell_pass(k.pass, k.operands) << ", " << k.elements << " elements, grid " << k.grid << ", block " << k.block;
     if (k.shared_bytes > 0) out << ", " << k.shared_bytes << " bytes of shared memory";
     out << "; " << k.inputs + k.outputs << " operands";
     for (int i = 0; i < k.other_count; ++i) out << (i == 0 ? ", beside them " : " and ") << k.others[i].bytes << " bytes";
@@ -56,8 +58,12 @@ class devices final : public back_end {
     static const dsl::device_properties known = [] {
       dsl::device_properties d{};
       std::snprintf(d.name, sizeof d.name, "printer");
-      d.multiprocessors = 4, d.threads_per_multiprocessor = 1024, d.registers_per_multiprocessor = 65536;
-      d.memory = std::size_t{1} << 30, d.l2 = std::size_t{1} << 20, d.shared_per_block = std::size_t{48} << 10;
+      d.multiprocessors = 4;
+      d.threads_per_multiprocessor = 1024;
+      d.registers_per_multiprocessor = 65536;
+      d.memory = std::size_t{1} << 30;
+      d.l2 = std::size_t{1} << 20;
+      d.shared_per_block = std::size_t{48} << 10;
       return d;
     }();
     return known;
@@ -80,7 +86,9 @@ class devices final : public back_end {
     out << "copy " << bytes << " bytes " << ways[static_cast<int>(way)] << "\n";
   }
   void set_zero(void*, std::size_t bytes, int, void*) override { out << "zero " << bytes << " bytes\n"; }
-  void fill(void*, const void*, std::size_t size, std::int64_t count, int, void*) override { out << "fill " << count << " x " << size << " bytes\n"; }
+  void fill(void*, const void*, std::size_t size, std::int64_t count, int, void*) override {
+    out << "fill " << count << " x " << size << " bytes\n";
+  }
 
   void* create_stream(int index) override {
     out << "create stream " << ++last_stream << " on " << spell(index) << "\n";
@@ -89,7 +97,9 @@ class devices final : public back_end {
   void destroy_stream(int, void* stream) noexcept override { out << "destroy " << stream_name(stream) << "\n"; }
   void synchronize(int, void* stream) override { out << "wait for " << stream_name(stream) << "\n"; }
   void synchronize_quietly(int, void* stream) noexcept override { out << "wait for " << stream_name(stream) << "\n"; }
-  void wait_for(int, void* stream, void* other) override { out << "order " << stream_name(stream) << " behind " << stream_name(other) << "\n"; }
+  void wait_for(int, void* stream, void* other) override {
+    out << "order " << stream_name(stream) << " behind " << stream_name(other) << "\n";
+  }
   void* record_event(int, void* stream) override {
     out << "event " << ++last_event << " in " << stream_name(stream) << "\n";
     return as_pointer(last_event);

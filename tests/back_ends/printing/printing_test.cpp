@@ -44,7 +44,8 @@ TEST_F(printing_back_end, runs_formulas_and_reductions) {
               "fill 1 x 4 bytes\n"
               "allocate 131072 bytes on print:0, the default stream\n"
               "zero 65536 bytes\n"
-              "launch on the default stream: sum(a * b), 1000 elements, grid 2, block 64, 256 bytes of shared memory; 3 operands, beside them 8 "
+              "launch on the default stream: sum(a * b), 1000 elements, grid 2, block 64, 256 bytes of shared memory; 3 "
+              "operands, beside them 8 "
               "bytes and 4 bytes\n");
     total.value();
     EXPECT_EQ(printing::printed(), "copy 4 bytes to the host\nwait for the default stream\n");
@@ -66,15 +67,17 @@ TEST_F(printing_back_end, runs_loops) {
             "allocate 40 bytes on print:0, the default stream\n"
             "allocate 16384 bytes on print:0, the default stream\n"
             "zero 16384 bytes\n"
-            "launch together on the default stream: a / b, 100000 elements, grid 4, block 512, 49152 bytes of shared memory; 4 operands, beside "
+            "launch together on the default stream: a / b, 100000 elements, grid 4, block 512, 49152 bytes of shared memory; 4 "
+            "operands, beside "
             "them 40 bytes and 128 bytes\n"
             "free\n");
   dsl::iterate(2, step, dsl::state(x, total), dsl::strategy::graph);
   const std::string launch =
-      "launch on the default stream: a / b, 100000 elements, grid 8, block 256, 1024 bytes of shared memory; 4 operands, beside them 4 bytes "
+      "launch on the default stream: a / b, 100000 elements, grid 8, block 256, 1024 bytes of shared memory; 4 operands, beside "
+      "them 4 bytes "
       "and 32 bytes and 4 bytes\n";
-  EXPECT_EQ(printing::printed(),
-            "allocate 8 bytes on print:0, the default stream\nbegin a graph\n" + launch + launch + "end the graph\nlaunch the graph\nfree\n");
+  EXPECT_EQ(printing::printed(), "allocate 8 bytes on print:0, the default stream\nbegin a graph\n" + launch + launch +
+                                     "end the graph\nlaunch the graph\nfree\n");
 }
 
 TEST_F(printing_back_end, orders_streams) {

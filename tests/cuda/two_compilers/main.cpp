@@ -6,7 +6,8 @@
 float sum_by_nvcc();
 
 int main() {
-  bool right = formulas::map()[99] == 298 && formulas::sum() == 4950 && formulas::scan()[99] == 4950 && formulas::loop() == 400 && sum_by_nvcc() == 4950;
+  bool right = formulas::map()[99] == 298 && formulas::sum() == 4950 && formulas::scan()[99] == 4950 && formulas::loop() == 400 &&
+               sum_by_nvcc() == 4950;
   std::puts(right ? "right" : "wrong");
   return right ? 0 : 1;
 }
