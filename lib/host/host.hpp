@@ -23,6 +23,9 @@ void run_on_host(const host_job& job);
 /// Without reductions: `steps` times, the first of which has number `first`, in place: a block of elements after another.
 void run_on_host(const host_job& job, std::int64_t first, std::int64_t steps);
 
+/// The part of `run_on_host` for a job that reduces.
+void reduce_on_host(const host_job& job);
+
 /// On all cores, in three phases: what each chunk comes to, what comes before each, the scan. The order of operations does not
 /// depend on the number of threads.
 void scan_on_host(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters);

@@ -1,22 +1,11 @@
 // What one thread of a pass does with its elements, over a memory (team.hpp).
 #pragma once
 
+#include <dsl/exec/lanes.hpp>
 #include <dsl/exec/reduction.hpp>
 #include <dsl/exec/tile.hpp>
 
 namespace dsl::detail {
-
-template <class T, int N> struct alignas(sizeof(T) * N >= 16 ? 16 : sizeof(T) * N) pack { T lane[N]; };
-
-/// Elements side by side that a thread takes at a time, and where they are.
-template <class Inputs, int Lanes>
-struct lane_group {
-  Inputs in[Lanes];
-  int count = 0;                     // lanes that exist
-  std::int64_t first = 0;            // linear: the first element
-  std::int32_t column = 0, row = 0;  // strided: its place in the tile
-  bool in_vectors = false;           // all operands are read in whole vectors
-};
 
 /// One thread's view of a pass: reads `lanes` elements of every operand, evaluates them, stores or reduces the outputs.
 /// Where fewer are left (the tail, the end of a row) the first one takes the place of those missing, so there is one

@@ -1,0 +1,189 @@
+// Reductions on the host: the order in which elements follow each other, and how partial results are combined.
+#include <algorithm>
+#include <vector>
+
+#include "host/block_runner.hpp"
+
+namespace dsl::detail {
+
+namespace {
+
+// How elements that are reduced together follow each other: `steps` blocks of up to `lanes` elements, `stride` apart. Then
+// `lanes_a_result` lanes make a result, for each of some owners.
+struct lane_schedule {
+  // What lanes are: a result each; ...; and without lanes, by strips, a piece of one result or rows of one result each
+  enum { columns, rows_of_columns, one_result, several_results, strips, rows_of_strips } kind;
+  std::int64_t lanes, stride, length;  // of a run: in elements, from its beginning to its end
+  int owner_step, lanes_a_result, result_lane_step;
+  std::int64_t owner_stride;  // elements from one owner's first to the next one's
+  bool by_strips() const { return kind >= strips; }
+};
+
+// The runs of a job: `count` of them, `first` finds where one begins and how many lanes of it there are.
+struct reduction_runs {
+  lane_schedule order;
+  std::int64_t count, across, inner,
+      run_stride;  // runs across the last dimension of that extent; and how far apart the others are
+  std::int64_t first(std::int64_t run) const { return run / across * run_stride + run % across * order.lanes; }
+  int lanes(std::int64_t run) const { return static_cast<int>(std::min(order.lanes, inner - run % across * order.lanes)); }
+};
+
+// Whether the elements of a result can be reduced where they lie, strip by strip.
+bool takes_strips(const host_job& job) {
+  return job.compiled.strip[0] != nullptr && job.space.elements > 0 &&
+         input_columns(job.operands, job.code.inputs, job.space).is_in_a_row();
+}
+
+// Columns that are reduced at a time: as long a piece of each row as 16 KiB of sums allow, since the processor fetches ahead
+// along rows.
+int columns_at_once(const pass_view& pass) {
+  std::size_t bytes = 0;
+  for (const dtype t : accumulator_dtypes(pass)) bytes += bytes_of_value(t);
+  return static_cast<int>(std::clamp<std::size_t>(16384 / bytes, host_block, 8 * host_block)) / host_block * host_block;
+}
+
+reduction_runs runs_of(const host_job& job) {
+  constexpr std::int64_t few =
+      64;  // lanes of the shortest block; and what a row by strips must have to be quicker than with others
+  const geometry& g = job.space;
+  const std::int64_t inner = g.kept != 0 && (g.kept >> (g.rank - 1) & 1) != 0 ? g.extents[g.rank - 1] : 1,
+                     kept = g.results / inner;
+  const std::int64_t reduced = std::max<std::int64_t>(g.count, 1);
+  const auto whole = [](std::int64_t n) { return host_block / n * n; };
+  if (inner >= few) {  // columns: a lane each
+    const int lanes = columns_at_once(job.code.pass.view);
+    return {{lane_schedule::columns, lanes, inner, reduced * inner, 1, 1, 0, 1},
+            kept * pieces(inner, lanes),
+            pieces(inner, lanes),
+            inner,
+            reduced * inner};
+  }
+  if (inner > 1) {  // several rows of columns in a block
+    const std::int64_t lanes = whole(inner);
+    return {{lane_schedule::rows_of_columns, lanes, lanes, reduced * inner, 1, static_cast<int>(lanes / inner),
+             static_cast<int>(inner), 1},
+            kept,
+            1,
+            lanes,
+            reduced * inner};
+  }
+  if ((reduced >= few || kept == 1) && takes_strips(job)) {
+    if (reduced > chunk_elements)
+      return {{lane_schedule::strips, host_block, host_block, reduced, 1, 1, 1, 1}, kept, 1, host_block, reduced};
+    const std::int64_t rows = std::min<std::int64_t>(host_block, chunk_elements / reduced);
+    return {{lane_schedule::rows_of_strips, rows, host_block, rows * reduced, 1, 1, 1, reduced},
+            pieces(kept, rows),
+            1,
+            rows,
+            rows * reduced};
+  }
+  if (reduced >= few || kept == 1)
+    return {{lane_schedule::one_result, host_block, host_block, reduced, 1,
+             static_cast<int>(std::min<std::int64_t>(host_block, reduced)), 1, 1},
+            kept,
+            1,
+            host_block,
+            reduced};
+  const std::int64_t lanes = whole(reduced), together = lanes / reduced;
+  return {{lane_schedule::several_results, lanes, lanes, lanes, static_cast<int>(reduced), static_cast<int>(reduced), 1, reduced},
+          pieces(kept, together),
+          1,
+          lanes,
+          lanes};
+}
+
+}  // namespace
+
+void reduce_on_host(const host_job& job) {
+  const geometry& g = job.space;
+  const host_code& code = job.compiled;
+  const reduction_runs runs = runs_of(job);
+  const lane_schedule& order = runs.order;
+  // Whole blocks, so that the pieces of a run depend on nothing but its length.
+  const std::int64_t steps = pieces(order.length, order.stride),
+                     steps_a_piece = std::max<std::int64_t>(blocks_per_chunk, pieces(steps, 1024));
+  const std::int64_t splits = std::max<std::int64_t>(1, pieces(steps, steps_a_piece));
+  const std::int64_t runs_a_task = std::max<std::int64_t>(1, blocks_per_chunk / std::max<std::int64_t>(steps, 1));
+  const auto valid_lanes = [&](std::int64_t run, std::int64_t step) {
+    if (order.kind == lane_schedule::columns) return static_cast<std::int64_t>(runs.lanes(run));
+    const std::int64_t all = g.results * std::max<std::int64_t>(g.count, 1);
+    const std::int64_t end = order.kind == lane_schedule::several_results ? all - runs.first(run) : order.length;
+    return std::clamp<std::int64_t>(end - step * order.stride, 0, order.lanes);
+  };
+  const auto owners_of = [&](std::int64_t run) -> int {
+    switch (order.kind) {
+      case lane_schedule::columns: return runs.lanes(run);
+      case lane_schedule::rows_of_columns: return order.result_lane_step;
+      case lane_schedule::one_result:
+      case lane_schedule::strips: return 1;
+      case lane_schedule::rows_of_strips: return static_cast<int>(std::min(order.lanes, g.results - run * order.lanes));
+      default: return static_cast<int>(valid_lanes(run, 0) / order.lanes_a_result);
+    }
+  };
+  const auto accumulate_strips = [&](std::int64_t run, std::int64_t split, block_runner& runner, const lane_sums& sums) {
+    const int rows = owners_of(run);
+    const std::int64_t piece = steps_a_piece * order.stride, begin = split * piece,
+                       length = order.kind == lane_schedule::strips ? std::min(order.length - begin, piece) : order.owner_stride;
+    sums.clear(rows);
+    runner.run_strips(runs.first(run) + begin, rows, length, sums);
+  };
+  const auto accumulate = [&](std::int64_t run, std::int64_t split, block_runner& runner, lane_sums& sums) {
+    if (order.by_strips()) return accumulate_strips(run, split, runner, sums);
+    const bool columns = order.kind == lane_schedule::columns;
+    sums.clear(
+        padded_block(static_cast<int>(columns                                        ? runs.lanes(run)
+                                      : order.kind == lane_schedule::rows_of_columns ? order.lanes
+                                                                                     : std::min(order.lanes, order.length))));
+    if (g.elements == 0) return;
+    const std::int64_t begin = split * steps_a_piece, end = std::min(steps, begin + steps_a_piece), at = runs.first(run);
+    const std::int64_t last = valid_lanes(run, end - 1), most = columns ? last : order.lanes,
+                       whole = end - begin - (last < most ? 1 : 0);
+    runner.run_rows(at + begin * order.stride, static_cast<int>(most), whole, order.stride, sums);
+    // Lanes beyond the last one matter where they have been used before, or are parts of a result.
+    if (last < most)
+      runner.run(at + (end - 1) * order.stride, static_cast<int>(last), sums, 0,
+                 steps > 1 || order.kind == lane_schedule::rows_of_columns);
+  };
+  // Combines the lanes into those that own a result, which then are `owners`, `owner_step` apart.
+  const int step = order.owner_step;
+  const auto collapse = [&](std::int64_t run, void* const* columns) {
+    code.collapse(columns, owners_of(run), step, order.lanes_a_result, order.result_lane_step);
+  };
+  const auto finish = [&](std::int64_t run, const void* const* columns, int lane_step, const block_runner& runner) {
+    runner.finish(columns, lane_step, owners_of(run), runs.first(run), order.owner_stride);
+  };
+
+  const int lanes = order.kind == lane_schedule::columns ? static_cast<int>(order.lanes) : host_block;
+  if (splits == 1) {
+    return for_each_task(
+        job, lanes, pieces(runs.count, runs_a_task), [&](std::int64_t task, block_runner& runner, lane_sums& sums) {
+          for (std::int64_t run = task * runs_a_task; run < std::min(runs.count, (task + 1) * runs_a_task); ++run) {
+            accumulate(run, 0, runner, sums);
+            collapse(run, sums.columns());
+            finish(run, sums.columns(), step, runner);
+          }
+        });
+  }
+  // One owner after another, without the lanes between.
+  const lane_sums shape(job, lanes);
+  const int most =
+      order.kind == lane_schedule::columns ? static_cast<int>(std::min<std::int64_t>(order.lanes, runs.inner)) : owners_of(0);
+  const std::size_t bytes = shape.stored_bytes(most);
+  const host_memory partials = allocate_host_memory(bytes * static_cast<std::size_t>(runs.count * splits));
+  const auto partial = [&](std::int64_t run, std::int64_t split) {
+    return partials.get() + bytes * static_cast<std::size_t>(run * splits + split);
+  };
+  for_each_task(job, lanes, runs.count * splits, [&](std::int64_t task, block_runner& runner, lane_sums& sums) {
+    accumulate(task / splits, task % splits, runner, sums);
+    collapse(task / splits, sums.columns());
+    sums.store(partial(task / splits, task % splits), most);
+  });
+  for_each_task(job, lanes, runs.count, [&](std::int64_t run, block_runner& runner, lane_sums& sums) {
+    for (std::int64_t distance = 1; distance < splits; distance *= 2)  // pairwise: the error grows with the logarithm
+      for (std::int64_t s = 0; s + distance < splits; s += 2 * distance)
+        code.add(sums.stored(partial(run, s), most).data(), sums.stored(partial(run, s + distance), most).data(), owners_of(run));
+    finish(run, sums.stored(partial(run, 0), most).data(), 1, runner);
+  });
+}
+
+}  // namespace dsl::detail
