@@ -79,6 +79,10 @@ class stream_scratch final : public stream_attachment {
   std::vector<void*> outgrown_;  // another thread may be about to launch with it; each is half of the next
 };
 
+// Whether a launch may run beside others of its stream: in a graph of the program's, or where work is done at once, by whichever
+// host thread asks for it.
+bool may_run_beside_others(stream_state& s) { return !s.on.traits.is_asynchronous || s.is_captured(); }
+
 }  // namespace
 
 workspace scratch_of(const stream& on, std::size_t bytes) {
@@ -86,7 +90,7 @@ workspace scratch_of(const stream& on, std::size_t bytes) {
   const auto split = [](void* memory) {
     return workspace{static_cast<char*>(memory) + ticket_bytes, static_cast<unsigned*>(memory)};
   };
-  if (s.is_captured()) {
+  if (may_run_beside_others(s)) {
     buffer_ref own = buffer_ref::allocate(ticket_bytes + bytes, s.where());
     set_zero(s, own.data(), ticket_bytes);
     workspace w = split(own.data());
@@ -99,7 +103,7 @@ workspace scratch_of(const stream& on, std::size_t bytes) {
 
 exchange_cells cells_of(const stream& on, std::size_t bytes, std::int64_t steps) {
   stream_state& s = stream_state::of(on);
-  if (s.is_captured()) {
+  if (may_run_beside_others(s)) {
     buffer_ref own = buffer_ref::allocate(bytes, s.where());
     set_zero(s, own.data(), bytes);
     void* const cells = own.data();

@@ -1,6 +1,6 @@
 // Memory in which the blocks of a kernel tell each other what they have computed. A stream's kernels use the stream's own, one
-// after another; of a stream that is captured into a graph of the program's, a launch has memory of its own, to be kept until it
-// is queued.
+// after another. A launch that others of the stream may run beside has memory of its own, to be kept until it is queued: where
+// the stream is captured into a graph of the program's, and in the simulator, which several host threads may enter at once.
 #pragma once
 
 #include <dsl/mem/buffer.hpp>

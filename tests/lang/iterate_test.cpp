@@ -1,9 +1,12 @@
 // Time loops, with every strategy: against a launch a step, and step by step in higher precision.
 #include "iterate_loops.hpp"
 
+#include <atomic>
 #include <cmath>
 #include <complex>
 #include <numeric>
+#include <thread>
+#include <vector>
 
 namespace {
 
@@ -109,6 +112,27 @@ TEST_P(iterate, is_the_same_every_time) {
     };
     const auto want = run("0");
     for (const char* seed : {"1", "2", "3"}) EXPECT_EQ(run(seed), want) << "strategy " << int(s) << ", seed " << seed;
+  }
+}
+
+// Host threads that share a device's default stream: what the blocks of one loop tell each other is no other loop's.
+TEST_P(iterate, of_threads_do_not_meet) {
+  for (const strategy s : strategies()) {
+    const auto run = [s] {
+      spring_state got(300);
+      const auto [totals, mosts] = got.run(10, s, dsl::launch{.block = 32, .grid = 3});
+      return std::tuple{totals.copy_to_host(), mosts.copy_to_host(), got.x.copy_to_host()};
+    };
+    const auto want = run();
+    std::atomic<int> wrong = 0;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&, where = dsl::device::current()] {
+        const dsl::device_guard guard(where);
+        for (int k = 0; k < 20; ++k) wrong += run() == want ? 0 : 1;
+      });
+    for (std::thread& each : threads) each.join();
+    EXPECT_EQ(wrong, 0) << "strategy " << int(s);
   }
 }
 
