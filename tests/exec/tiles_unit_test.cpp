@@ -10,6 +10,8 @@
 #include "exec/parameters.hpp"
 #include "random_operand.hpp"
 
+#include <span>
+
 namespace {
 
 using namespace dsl::detail;
@@ -35,6 +37,14 @@ dsl::launch draw_launch(std::mt19937& engine, std::int64_t results) {
           : reduces                  ? block
                                      : block * (1 + draw_below(engine, 2)) / 2 / 32 * 32,
           reduces ? draw_below(engine, 2) * (static_cast<int>(results) + draw_below(engine, 20)) : 0};
+}
+
+// Of a shape's extents, or a place's positions, those along the axes that are kept.
+shape_of_test kept_of(const shape_of_test& all, std::uint32_t axes) {
+  shape_of_test kept;
+  for (std::size_t d = 0; d < all.size(); ++d)
+    if ((axes >> d & 1) == 0) kept.push_back(all[d]);
+  return kept;
 }
 
 // What kernels are told, without kernels: a copy, or a reduction to what is kept.
@@ -88,9 +98,7 @@ TEST(tiles, have_each_element_once) {
     const bool reduces = round % 3 != 0;
     const auto rank = static_cast<int>(shape.size());
     const std::uint32_t axes = reduces ? engine() & ((1u << rank) - 1) : 0;
-    shape_of_test kept_shape;
-    for (int d = 0; d < rank; ++d)
-      if ((axes >> d & 1) == 0) kept_shape.push_back(shape[static_cast<std::size_t>(d)]);
+    const shape_of_test kept_shape = kept_of(shape, axes);
     const random_operand in = make_random_operand(shape, dsl::dtype::float32, dsl::backend::sim, true, engine);
     random_operand out = make_random_operand(kept_shape, dsl::dtype::float32, dsl::backend::sim, false, engine);
     operand all[] = {in.is, out.is};
@@ -117,12 +125,7 @@ TEST(tiles, have_each_element_once) {
     const auto got =
         reduces ? places_of_tiles<true>(given.data(), p, g.kept != 0) : places_of_tiles<false>(given.data(), p, false);
     std::vector<std::pair<std::int64_t, std::int64_t>> want;
-    for_each_place(shape, [&](const shape_of_test& at) {
-      shape_of_test result;
-      for (int d = 0; d < rank; ++d)
-        if ((axes >> d & 1) == 0) result.push_back(at[static_cast<std::size_t>(d)]);
-      want.emplace_back(in.offset(at), out.offset(result));
-    });
+    for_each_place(shape, [&](const shape_of_test& at) { want.emplace_back(in.offset(at), out.offset(kept_of(at, axes))); });
     std::sort(want.begin(), want.end());
     if (reduces && g.kept == 0) {  // one result, which has no place
       for (auto& each : want) each.second = 0;
@@ -270,6 +273,19 @@ using addition =
 using sum_numbers = pass<load_number, total, words<target_word::make(true, 0).word>,
                          pass_reductions<pass_reduction<addition, words<0, 0>, 0, false>>>;
 
+// Leaves in `want`, the memory of `out`, the sums of the operands' elements along the axes.
+void add_sums(std::vector<std::uint64_t>& want, const random_operand& out, std::span<const random_operand> in,
+              const shape_of_test& shape, std::uint32_t axes) {
+  const auto result_of = [&](const shape_of_test& at) {
+    return static_cast<std::size_t>(out.first + out.offset(kept_of(at, axes)));
+  };
+  for_each_place(shape, [&](const shape_of_test& at) { want[result_of(at)] = 0; });
+  for (const random_operand& each : in)
+    for_each_place(shape, [&](const shape_of_test& at) {
+      want[result_of(at)] += reinterpret_cast<const std::uint64_t*>(each.data())[each.first + each.offset(at)];
+    });
+}
+
 TEST(tiles, sums_have_each_element_once) {
   std::mt19937 engine(4);
   const program_code& code = code_of<unnamed, sum_numbers, 1>();
@@ -277,23 +293,13 @@ TEST(tiles, sums_have_each_element_once) {
     const shape_of_test shape = draw_shape(engine, round % 20 == 0 ? 100'000 : 5000);
     const auto rank = static_cast<int>(shape.size());
     const std::uint32_t axes = engine() & ((1u << rank) - 1);
-    shape_of_test kept;
-    for (int d = 0; d < rank; ++d)
-      if ((axes >> d & 1) == 0) kept.push_back(shape[static_cast<std::size_t>(d)]);
+    const shape_of_test kept = kept_of(shape, axes);
     const dsl::device where = round % 4 == 1 ? dsl::backend::sim : dsl::backend::host;
     const random_operand in = make_random_operand(shape, dsl::dtype::int64, where, false, engine),
                          out = make_random_operand(kept, dsl::dtype::int64, where, false, engine);
-    const auto* const from = reinterpret_cast<const std::uint64_t*>(in.data());
     auto* const to = reinterpret_cast<std::uint64_t*>(out.data());
     std::vector<std::uint64_t> want(to, to + out.size);
-    const auto result_of = [&](const shape_of_test& at) {
-      shape_of_test result;
-      for (int d = 0; d < rank; ++d)
-        if ((axes >> d & 1) == 0) result.push_back(at[static_cast<std::size_t>(d)]);
-      return static_cast<std::size_t>(out.first + out.offset(result));
-    };
-    for_each_place(shape, [&](const shape_of_test& at) { want[result_of(at)] = 0; });
-    for_each_place(shape, [&](const shape_of_test& at) { want[result_of(at)] += from[in.first + in.offset(at)]; });
+    add_sums(want, out, {&in, 1}, shape, axes);
     operand all[] = {in.is, out.is};
     lie_along(all[1], {rank, axes});
     dsl::launch fixed;
@@ -317,9 +323,7 @@ TEST(tiles, partial_results_of_two_devices_are_combined) {
     const shape_of_test shape = draw_shape(engine, round % 20 == 0 ? 100'000 : 5000);
     const auto rank = static_cast<int>(shape.size());
     const std::uint32_t axes = engine() & ((1u << rank) - 1);
-    shape_of_test kept;
-    for (int d = 0; d < rank; ++d)
-      if ((axes >> d & 1) == 0) kept.push_back(shape[static_cast<std::size_t>(d)]);
+    const shape_of_test kept = kept_of(shape, axes);
     std::mt19937 same = engine;  // for the same layout
     const random_operand in[] = {make_random_operand(shape, dsl::dtype::int64, where, false, engine),
                                  make_random_operand(shape, dsl::dtype::int64, where, false, same)};
@@ -327,17 +331,7 @@ TEST(tiles, partial_results_of_two_devices_are_combined) {
     const random_operand out = make_random_operand(kept, dsl::dtype::int64, where, false, engine);
     auto* const to = reinterpret_cast<std::uint64_t*>(out.data());
     std::vector<std::uint64_t> want(to, to + out.size);
-    const auto result_of = [&](const shape_of_test& at) {
-      shape_of_test result;
-      for (int d = 0; d < rank; ++d)
-        if ((axes >> d & 1) == 0) result.push_back(at[static_cast<std::size_t>(d)]);
-      return static_cast<std::size_t>(out.first + out.offset(result));
-    };
-    for_each_place(shape, [&](const shape_of_test& at) { want[result_of(at)] = 0; });
-    for (const random_operand& each : in)
-      for_each_place(shape, [&](const shape_of_test& at) {
-        want[result_of(at)] += reinterpret_cast<const std::uint64_t*>(each.data())[each.first + each.offset(at)];
-      });
+    add_sums(want, out, in, shape, axes);
     const auto pass_of = [&](const random_operand& from) {
       operand all[] = {from.is, out.is};
       lie_along(all[1], {rank, axes});
