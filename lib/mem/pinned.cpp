@@ -49,7 +49,14 @@ void* pinned_ref::data() const noexcept { return memory_ != nullptr ? memory_->d
 void pinned_ref::note_use(const stream& on) const {
   stream_state& s = stream_state::of(on);
   if (!s.on.traits.is_asynchronous || s.is_captured()) return;
-  marker end(on);
+  marker end = [&] {
+    try {
+      return marker(on);
+    } catch (const error&) {
+      s.synchronize_quietly();
+      throw;
+    }
+  }();
   const std::lock_guard lock(memory_->mutex);
   const auto same = std::find_if(memory_->uses.begin(), memory_->uses.end(), [&](const auto& u) { return u.stream == &s; });
   if (same != memory_->uses.end()) same->end = std::move(end);
