@@ -43,7 +43,8 @@ device device_of_tensor(const dlpack::device& d) {
     }
     case on_cuda:
     case on_cuda_managed: return {backend::cuda, d.device_id};
-    default: raise<device_error>("a DLPack tensor on a device of type " + std::to_string(d.device_type) + ": neither host nor CUDA");
+    default:
+      raise<device_error>("a DLPack tensor on a device of type " + std::to_string(d.device_type) + ": neither host nor CUDA");
   }
 }
 
@@ -60,17 +61,16 @@ struct tensor_keeper {
 template <class Managed>
 taken_dlpack take(Managed* t, dtype type, int rank, bool writes) {
   const dlpack_elements e = read_dlpack(t->dl_tensor);
-  if (e.type != type)
-    raise<value_error>(std::string("a DLPack tensor of ") + name(e.type) + " as a view of " + name(type));
+  if (e.type != type) raise<value_error>(std::string("a DLPack tensor of ") + name(e.type) + " as a view of " + name(type));
   if (e.elements.rank != rank)
-    raise<shape_error>("a DLPack tensor of rank " + std::to_string(e.elements.rank) + " as a view of rank " + std::to_string(rank));
+    raise<shape_error>("a DLPack tensor of rank " + std::to_string(e.elements.rank) + " as a view of rank " +
+                       std::to_string(rank));
   keeper kept{tensor_keeper<Managed>(t)};
   auto& mine = *static_cast<tensor_keeper<Managed>*>(kept.object());
   try {
     return {borrow(e.data, e.elements, static_cast<std::size_t>(size_of(type)), &e.where, writes, std::move(kept),
                    address_check::trusted),
-            e.data,
-            e.elements};
+            e.data, e.elements};
   } catch (...) {
     mine.tensor = nullptr;  // `borrow` takes the keeper when nothing can fail any more
     throw;
@@ -112,7 +112,9 @@ dlpack::device dlpack_device(device where) {
 dlpack_elements read_dlpack(const dlpack::tensor& t) {
   if (t.ndim < 0 || t.ndim > max_rank)
     raise<shape_error>("a DLPack tensor of rank " + std::to_string(t.ndim) + ": ranks are 0 to " + std::to_string(max_rank));
-  dlpack_elements e{static_cast<unsigned char*>(t.data) + t.byte_offset, dtype_of_tensor(t.dtype), {t.ndim, {}, {}, 0},
+  dlpack_elements e{static_cast<unsigned char*>(t.data) + t.byte_offset,
+                    dtype_of_tensor(t.dtype),
+                    {t.ndim, {}, {}, 0},
                     device_of_tensor(t.device)};
   std::int64_t step = 1;
   for (int d = t.ndim - 1; d >= 0; --d) {

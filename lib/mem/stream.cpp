@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include <dsl/mem/marker.hpp>
+
 #include "mem/text.hpp"
 
 namespace dsl {
@@ -76,6 +78,16 @@ void stream_state::wait_for(const stream_state& other) {
   if (!other.has_ended) on.wait_for(index, native, other.native);
   else if (other.end != nullptr) on.wait_for_event_on(index, native, other.end);
 }
+
+marker::marker(const stream& s) : on_(&stream_state::of(s).on) {
+  const stream_state& of = stream_state::of(s);
+  event_ = on_->record_event(of.index, of.native);
+}
+marker::~marker() {
+  if (event_ != nullptr) on_->destroy_event(event_);
+}
+void marker::wait() const { on_->wait_for_event(event_); }
+bool marker::is_reached() const { return event_ == nullptr || on_->is_reached(event_); }
 
 namespace {
 

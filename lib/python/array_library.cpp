@@ -51,7 +51,8 @@ nb::object tuple_of(int rank, const std::int64_t* extents) {
 // NumPy, and CuPy, which has NumPy's dtypes.
 class numpy_like : public array_library {
  public:
-  explicit numpy_like(const char* name) : array_library(name), module_(nb::module_::import_(name)), empty_(module_.attr("empty")) {
+  explicit numpy_like(const char* name)
+      : array_library(name), module_(nb::module_::import_(name)), empty_(module_.attr("empty")) {
     const nb::object dtype_of = nb::module_::import_("numpy").attr("dtype");
     for (int i = 0; i < dtype_count; ++i) {
       const auto type = static_cast<dtype>(i);
@@ -126,6 +127,17 @@ class cupy_arrays final : public numpy_like {
 
 }  // namespace
 
+std::string text_of(nb::handle x) {
+  const nb::object text = checked(PyObject_Str(x.ptr()));
+  Py_ssize_t length = 0;
+  const char* const chars = PyUnicode_AsUTF8AndSize(text.ptr(), &length);
+  if (chars == nullptr) throw nb::python_error();
+  return {chars, static_cast<std::size_t>(length)};
+}
+std::string text_of(nb::handle x, const char* attribute) {
+  return nb::hasattr(x, attribute) ? text_of(nb::getattr(x, attribute)) : std::string();
+}
+
 std::uintptr_t work_stream::number() const {
   const auto handle = reinterpret_cast<std::uintptr_t>(stream_->native());
   return handle == 0 ? 1 : handle;
@@ -162,7 +174,7 @@ nb::object array_library::adopt(nb::handle exported, nb::handle like) {
 }
 
 std::string dtype_name(nb::handle array) {
-  const std::string name = nb::str(nb::borrow(array).attr("dtype")).c_str();
+  const std::string name = text_of(array, "dtype");
   return name.substr(name.rfind('.') + 1);
 }
 
@@ -193,8 +205,8 @@ type_class find_class(PyTypeObject* type) {
   const nb::object all = checked(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__mro__"));
   for (nb::handle base : nb::borrow<nb::tuple>(all)) {
     if (base.is(reinterpret_cast<PyObject*>(&PyBaseObject_Type))) break;
-    const std::string module = nb::str(nb::getattr(base, "__module__", nb::str(""))).c_str(),
-                      name = nb::str(nb::getattr(base, "__name__", nb::str(""))).c_str(), root = module.substr(0, module.find('.'));
+    const std::string module = text_of(base, "__module__"), name = text_of(base, "__name__"),
+                      root = module.substr(0, module.find('.'));
     if (base.is(reinterpret_cast<PyObject*>(&PyBool_Type))) return {type_class::boolean};
     if (base.is(reinterpret_cast<PyObject*>(&PyLong_Type))) return {type_class::integer};
     if (base.is(reinterpret_cast<PyObject*>(&PyFloat_Type))) return {type_class::real};

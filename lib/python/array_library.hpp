@@ -13,6 +13,10 @@ namespace dsl::python {
 
 namespace nb = nanobind;
 
+/// What str() gives; of a missing attribute nothing.
+std::string text_of(nb::handle x);
+std::string text_of(nb::handle x, const char* attribute);
+
 /// An array while a call uses it.
 struct array_argument {
   nb::object keeper;  // what owns the tensor's extents and strides
@@ -72,6 +76,10 @@ struct type_class {
 };
 /// Looked up once a type. Numbers are Python's and NumPy's scalars.
 const type_class& class_of(nb::handle x);
+
+/// The library of a type with DLPack's table of C functions, or null; and of one that has __dlpack__.
+array_library* exchange_library(nb::handle type);
+array_library& protocol_library(nb::handle type);
 
 /// NumPy, which results go to where no argument is an array.
 array_library& numpy_library();

@@ -60,10 +60,10 @@ template <class Managed> inline constexpr bool is_versioned_dlpack = requires(Ma
 /// What a tensor of DLPack is here: its dtype, its elements and the device they are on. Throws value_error (a dtype that arrays
 /// here don't have), shape_error (a rank above 8) and device_error (another kind of device).
 struct dlpack_elements {
-  void* data;
-  dtype type;
-  mapping elements;
-  device where;
+  void* data = nullptr;
+  dtype type{};
+  mapping elements{};
+  device where{backend::host};
 };
 dlpack_elements read_dlpack(const dlpack::tensor& t);
 dlpack::data_type dlpack_type(dtype type);
@@ -91,11 +91,11 @@ using own_dlpack = std::conditional_t<is_versioned_dlpack<Managed>, dlpack::mana
 }  // namespace detail
 
 /// A view of a DLPack tensor's elements, without a copy: T is its dtype, Rank its rank; of const T where it may only be read.
-/// Managed is DLManagedTensor or DLManagedTensorVersioned, of DLPack's header or of `dsl::dlpack`. The view takes the tensor over:
-/// its deleter is called when the last copy of the view dies. The elements are used on the stream that is current here, which the
-/// producer has ordered behind its own work. Throws value_error (another dtype, a tensor that may only be read, a newer major
-/// version), shape_error (another rank), device_error (a kind of device that the library has not) and memory_error (an address
-/// that is no multiple of an element's size); the tensor is then still the caller's.
+/// Managed is DLManagedTensor or DLManagedTensorVersioned, of DLPack's header or of `dsl::dlpack`. The view takes the tensor
+/// over: its deleter is called when the last copy of the view dies. The elements are used on the stream that is current here,
+/// which the producer has ordered behind its own work. Throws value_error (another dtype, a tensor that may only be read, a newer
+/// major version), shape_error (another rank), device_error (a kind of device that the library has not) and memory_error (an
+/// address that is no multiple of an element's size); the tensor is then still the caller's.
 /// ```cpp
 /// dsl::view<const float, 2> m = dsl::from_dlpack<const float, 2>(tensor);
 /// ```

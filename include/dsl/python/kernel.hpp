@@ -36,8 +36,7 @@ template <class X>
 auto as_operands(const X& x) {
   if constexpr (dsl::detail::is_tuple<X>)
     return dsl::detail::unpack([](const auto&... each) { return dsl::detail::concatenate(as_operands(each)...); }, x);
-  else if constexpr (joins_others<X>)
-    return dsl::detail::tuple<dsl::detail::operand_t<X>>(dsl::detail::as_operand(x));
+  else if constexpr (joins_others<X>) return dsl::detail::tuple<dsl::detail::operand_t<X>>(dsl::detail::as_operand(x));
   else return as_operands(eval(x));
 }
 
@@ -90,7 +89,8 @@ struct results_of {
   static std::vector<parameter> list() {
     std::vector<parameter> all;
     for (std::size_t k = 0; k != count; ++k)
-      all.push_back({ranks[k] == 0 ? parameter_kind::single : parameter_kind::array, element_types<outputs>::values[k], ranks[k]});
+      all.push_back(
+          {ranks[k] == 0 ? parameter_kind::single : parameter_kind::array, element_types<outputs>::values[k], ranks[k]});
     return all;
   }
   static void evaluate(call& c, const E&... e) { evaluate(c, std::make_index_sequence<count>{}, e...); }
