@@ -4,8 +4,6 @@
 #include <chrono>
 #include <vector>
 
-#include <dsl/mem/marker.hpp>
-
 #include "exec/copy.hpp"
 #include "exec/executor.hpp"
 #include "exec/layout.hpp"

@@ -2,8 +2,6 @@
 
 #include <vector>
 
-#include <dsl/mem/marker.hpp>
-
 #include "mem/text.hpp"
 
 namespace dsl {

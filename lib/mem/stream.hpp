@@ -5,7 +5,7 @@
 #include <mutex>
 #include <utility>
 
-#include <dsl/mem/stream.hpp>
+#include <dsl/mem/marker.hpp>
 
 #include "mem/back_end.hpp"
 
