@@ -56,7 +56,8 @@ struct functor {
   }
 };
 
-template <class F> inline constexpr bool is_given_by_value = std::is_class_v<F> && std::is_trivially_copyable_v<F> && !is_closure<F>;
+template <class F> inline constexpr bool is_given_by_value =
+    std::is_class_v<F> && std::is_trivially_copyable_v<F> && !is_closure<F>;
 
 /// A part of a functor's object among the operands: passed to the kernel by value.
 struct object_word {
@@ -181,9 +182,9 @@ struct vectorized<Name, F> {
 /// DSL_FN operator(), is called for each element as it is, loops and branches included, with dsl::complex for complex ones. A
 /// std::tuple as its result makes several outputs. `Name`, a type declared at namespace scope, names the kernel in profilers.
 ///
-/// A lambda captures nothing: pass values as arguments. A functor may have members if it is trivially copyable and of 256 bytes at
-/// most: the kernel is given the object by value, so that other values of the members need no other kernel. A pointer among them is
-/// one that the device can read.
+/// A lambda captures nothing: pass values as arguments. A functor may have members if it is trivially copyable and of 256 bytes
+/// at most: the kernel is given the object by value, so that other values of the members need no other kernel. A pointer among
+/// them is one that the device can read.
 ///
 /// What it returns is called with arrays, views, scalars, C++ scalars, expressions and structs of them, and gives a lazy
 /// expression of their broadcast shape, in the dtypes that the function gives: nothing runs and nothing waits before it is
