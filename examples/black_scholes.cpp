@@ -42,7 +42,8 @@ static void draw(const std::string& out) {
 
 static bool run(const example& e) {
   const float rate = 0.02f, volatility = 0.3f;
-  const std::vector<float> spots = uniform(e.size, 5, 30, 1), strikes = uniform(e.size, 1, 100, 2), times = uniform(e.size, 0.25f, 10, 3);
+  const std::vector<float> spots = uniform(e.size, 5, 30, 1), strikes = uniform(e.size, 1, 100, 2),
+                           times = uniform(e.size, 0.25f, 10, 3);
   const dsl::array<float> spot = dsl::to_device(spots), strike = dsl::to_device(strikes), years = dsl::to_device(times);
   dsl::array<float> call(e.size), put(e.size);
 

@@ -27,7 +27,9 @@ void read_command_line(int argc, char** argv, example& e) {
   CLI::App app{e.shows, name_of(argv[0])};
   app.footer("DSL_DEVICE=cuda:0 (or another GPU), host or sim in the environment says where it runs.");
   app.get_formatter()->column_width(24);
-  const auto described = [](const std::string& what, std::int64_t value) { return what + " (default " + std::to_string(value) + ")"; };
+  const auto described = [](const std::string& what, std::int64_t value) {
+    return what + " (default " + std::to_string(value) + ")";
+  };
   app.add_option("--size", e.size, described(e.size_is, e.size))->type_name("N")->check(between_1_and(std::int64_t{1} << 31));
   if (e.steps > 0) {
     app.add_option("--steps", e.steps, described("steps of the time loop", e.steps))
@@ -71,7 +73,13 @@ void wait_for_device() { dsl::device::current().synchronize(); }
 
 void print_speed(const char* what, double seconds, double elements, const char* of_what, double bytes) {
   const bool milli = seconds < 1, micro = seconds < 1e-3;
-  std::printf("speed   %s: %.3g %s, %s", what, seconds * (micro ? 1e6 : milli ? 1e3 : 1), micro ? "us" : milli ? "ms" : "s",
+  std::printf("speed   %s: %.3g %s, %s", what,
+              seconds * (micro   ? 1e6
+                         : milli ? 1e3
+                                 : 1),
+              micro   ? "us"
+              : milli ? "ms"
+                      : "s",
               with_prefix(elements / seconds, std::string(of_what) + "/s").c_str());
   if (bytes > 0) std::printf(", %.3g GB/s", 1e-9 * bytes / seconds);
   std::printf("\n");

@@ -22,14 +22,10 @@ static constexpr auto generation = dsl::vectorize<life>([](auto alive, auto thre
 
 static board gun(std::int64_t rows, std::int64_t columns) {
   static const char* const lines[] = {"........................#...........",  // by Bill Gosper, 1970
-                                      "......................#.#...........",
-                                      "............##......##............##",
-                                      "...........#...#....##............##",
-                                      "##........#.....#...##..............",
-                                      "##........#...#.##....#.#...........",
-                                      "..........#.....#.......#...........",
-                                      "...........#...#....................",
-                                      "............##......................"};
+                                      "......................#.#...........", "............##......##............##",
+                                      "...........#...#....##............##", "##........#.....#...##..............",
+                                      "##........#...#.##....#.#...........", "..........#.....#.......#...........",
+                                      "...........#...#....................", "............##......................"};
   std::vector<std::uint8_t> cells(static_cast<std::size_t>(rows * columns));
   for (std::int64_t i = 0; i < 9; ++i)
     for (std::int64_t j = 0; j < 36; ++j) cells[static_cast<std::size_t>((i + 4) * columns + j + 4)] = lines[i][j] == '#';
@@ -53,7 +49,8 @@ static void draw(const std::string& out, const board& rest) {
 static bool run(const example& e) {
   const std::int64_t size = e.size, steps = e.steps;
   if (size < 48 + steps / 4) {
-    std::fprintf(stderr, "gliders reach the edge: --size %lld is needed for these steps\n", static_cast<long long>(48 + steps / 4));
+    std::fprintf(stderr, "gliders reach the edge: --size %lld is needed for these steps\n",
+                 static_cast<long long>(48 + steps / 4));
     return false;
   }
   board alive = gun(size, size), column(size, size);

@@ -1,6 +1,6 @@
-// Gray and Scott's reaction: u is fed and eaten by v, v decays, both diffuse. Spots, stripes and waves grow out of a few drops of v.
-// One lambda with two results, one kernel a step; the neighbours are dsl::shift's, around the edges (boundary::wrap).
-// The feed rate is a column and the kill rate a row, so that each place of the picture has its own pair: Pearson's map.
+// Gray and Scott's reaction: u is fed and eaten by v, v decays, both diffuse. Spots, stripes and waves grow out of a few drops of
+// v. One lambda with two results, one kernel a step; the neighbours are dsl::shift's, around the edges (boundary::wrap). The feed
+// rate is a column and the kill rate a row, so that each place of the picture has its own pair: Pearson's map.
 #include <dsl/dsl.hpp>
 
 #include <algorithm>
@@ -59,7 +59,8 @@ static bool run(const example& e) {
   if (!e.out.empty()) write_png(e.out, columns, v.copy_to_host(), 0, 0.4f, viridis());
 
   // The last step, from next_u and next_v, which have become the fields before it, by a plain loop.
-  const std::vector<float> U = next_u.copy_to_host(), V = next_v.copy_to_host(), got_u = u.copy_to_host(), got_v = v.copy_to_host();
+  const std::vector<float> U = next_u.copy_to_host(), V = next_v.copy_to_host(), got_u = u.copy_to_host(),
+                           got_v = v.copy_to_host();
   double worst = 0;
   for (std::int64_t i = 0; i < rows; ++i) {
     for (std::int64_t j = 0; j < columns; ++j) {

@@ -25,8 +25,10 @@ static bool run(const example& e) {
   const float rate = 0.2f;  // time step by conductivity; stable up to 1/4
   dsl::array<float, 2> u = hot_places(rows, columns), next(rows, columns);
 
-  const double to_right = std::numbers::pi / static_cast<double>(columns + 1), down = std::numbers::pi / static_cast<double>(rows + 1);
-  const dsl::array<double, 2> mode = sin(to_right * dsl::arange<double>(1, columns + 1)) * dsl::expand_dims(sin(down * dsl::arange<double>(1, rows + 1)), 1);
+  const double to_right = std::numbers::pi / static_cast<double>(columns + 1),
+               down = std::numbers::pi / static_cast<double>(rows + 1);
+  const dsl::array<double, 2> mode =
+      sin(to_right * dsl::arange<double>(1, columns + 1)) * dsl::expand_dims(sin(down * dsl::arange<double>(1, rows + 1)), 1);
   const double before = dsl::sum(mode * u).value();
 
   const double seconds = seconds_a_step(e.steps, [&](std::int64_t steps) {

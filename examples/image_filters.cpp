@@ -17,7 +17,9 @@ static constexpr auto edge = dsl::boundary::clamp;
 template <class A>
 static auto smooth(const A& x, int axis) {
   using dsl::shift;
-  return (shift(x, 2, edge, axis) + 4 * shift(x, 1, edge, axis) + 6 * x + 4 * shift(x, -1, edge, axis) + shift(x, -2, edge, axis)) / 16;
+  return (shift(x, 2, edge, axis) + 4 * shift(x, 1, edge, axis) + 6 * x + 4 * shift(x, -1, edge, axis) +
+          shift(x, -2, edge, axis)) /
+         16;
 }
 
 static image blur(image x, int times) {
@@ -123,7 +125,8 @@ static bool run(const example& e) {
       warmer[i] = std::min(1.0, gain[c] * std::pow(smooth[i], 0.8));
       grey[i] += share[c] * smooth[i];
     }
-    for (int k = 0; k < 2 * times; ++k) smooth = by_hand(smooth, columns, k % 2, {1 / 16.0, 4 / 16.0, 6 / 16.0, 4 / 16.0, 1 / 16.0});
+    for (int k = 0; k < 2 * times; ++k)
+      smooth = by_hand(smooth, columns, k % 2, {1 / 16.0, 4 / 16.0, 6 / 16.0, 4 / 16.0, 1 / 16.0});
     off_blur = std::max(off_blur, worst_difference(blurred(c).copy_to_host(), smooth));
     off_warm = std::max(off_warm, worst_difference(warmed(c).copy_to_host(), warmer));
   }

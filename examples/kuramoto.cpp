@@ -1,6 +1,7 @@
-// Kuramoto's oscillators: each turns at a rate of its own and is pulled towards the mean of all, which is a reduction of the same step.
-// The mean z is a dsl::scalar that is fed back: dsl::iterate keeps phases and z on the device for the whole loop and returns z after each step.
-// For rates from Cauchy's distribution |z| is known in closed form (Ott and Antonsen), against which every step is checked.
+// Kuramoto's oscillators: each turns at a rate of its own and is pulled towards the mean of all, which is a reduction of the same
+// step. The mean z is a dsl::scalar that is fed back: dsl::iterate keeps phases and z on the device for the whole loop and
+// returns z after each step. For rates from Cauchy's distribution |z| is known in closed form (Ott and Antonsen), against which
+// every step is checked.
 #include <dsl/dsl.hpp>
 
 #include <algorithm>
@@ -25,8 +26,8 @@ static constexpr auto step = dsl::vectorize<kuramoto>([](auto phase, auto z, aut
 
 struct oscillators { dsl::array<float> phase, rate; };
 
-// Rates of Cauchy's distribution of width 1 in ascending order. Phases of a distribution with mean `order`, by Moebius' transformation of
-// evenly spread ones (Weyl's sequence of squares), in an order that has nothing to do with the rates.
+// Rates of Cauchy's distribution of width 1 in ascending order. Phases of a distribution with mean `order`, by Moebius'
+// transformation of evenly spread ones (Weyl's sequence of squares), in an order that has nothing to do with the rates.
 static oscillators begin_with(std::int64_t n, double order) {
   const auto count = static_cast<double>(n);
   const auto number = dsl::arange<double>(n);
@@ -35,8 +36,8 @@ static oscillators begin_with(std::int64_t n, double order) {
           dsl::cast<float>(tan(std::numbers::pi * ((number + 0.5) / count - 0.5)))};
 }
 
-// The cosines of 480 oscillators' phases relative to the mean, slow ones in the middle, over time, which runs down. The fastest ones, 5 in 100
-// at either end, are left out.
+// The cosines of 480 oscillators' phases relative to the mean, slow ones in the middle, over time, which runs down. The fastest
+// ones, 5 in 100 at either end, are left out.
 static void draw(const std::string& out, float pull, float h) {
   const std::int64_t n = 4800, rows = 320;
   auto [phase, rate] = begin_with(n, 0.1);
@@ -70,7 +71,8 @@ static bool run(const example& e) {
     const double want = std::sqrt(last / (1 + (last / (order * order) - 1) * std::exp(-(pull - 2) * t)));
     worst = std::max(worst, std::abs(static_cast<double>(std::abs(history[k])) - want));
   }
-  return check("|z|, worst difference from its limit for many oscillators", worst, 1.5 * static_cast<double>(h) + 4 / std::sqrt(static_cast<double>(e.size)));
+  return check("|z|, worst difference from its limit for many oscillators", worst,
+               1.5 * static_cast<double>(h) + 4 / std::sqrt(static_cast<double>(e.size)));
 }
 
 int main(int argc, char** argv) {

@@ -1,6 +1,7 @@
-// Lorenz' equations for a million starting points at once: the right-hand side is a lambda, dsl::ode::rk4 makes the Runge-Kutta step of it.
-// dsl::iterate runs all steps in one kernel: no element needs another one, so each thread keeps its own in registers for the whole loop.
-// The points start within a small cube; after a few turns they are spread over the attractor, which is what chaos is.
+// Lorenz' equations for a million starting points at once: the right-hand side is a lambda, dsl::ode::rk4 makes the Runge-Kutta
+// step of it. dsl::iterate runs all steps in one kernel: no element needs another one, so each thread keeps its own in registers
+// for the whole loop. The points start within a small cube; after a few turns they are spread over the attractor, which is what
+// chaos is.
 #include <dsl/dsl.hpp>
 #include <dsl/ode.hpp>
 
@@ -34,7 +35,8 @@ static void draw(const std::string& out, const ensemble& e) {
   const std::vector<float> x = e.x.copy_to_host(), z = e.z.copy_to_host();
   std::vector<float> points(static_cast<std::size_t>(width * height));
   for (std::size_t k = 0; k < x.size(); ++k) {
-    const auto column = static_cast<std::int64_t>((x[k] + 22) / 44 * width), row = static_cast<std::int64_t>((50 - z[k]) / 50 * height);
+    const auto column = static_cast<std::int64_t>((x[k] + 22) / 44 * width),
+               row = static_cast<std::int64_t>((50 - z[k]) / 50 * height);
     if (column >= 0 && column < width && row >= 0 && row < height) points[static_cast<std::size_t>(row * width + column)] += 1;
   }
   const float most = *std::max_element(points.begin(), points.end());
@@ -73,7 +75,8 @@ static bool run(const example& e) {
   }
 
   if (e.steps > compared) {
-    const double seconds = seconds_a_step(e.steps - compared, [&](std::int64_t k) { dsl::iterate(k, step, dsl::state(x, y, z), h); });
+    const double seconds =
+        seconds_a_step(e.steps - compared, [&](std::int64_t k) { dsl::iterate(k, step, dsl::state(x, y, z), h); });
     print_speed("a step", seconds, static_cast<double>(e.size), "steps of a point");
   }
   if (!e.out.empty()) draw(e.out, {x, y, z});

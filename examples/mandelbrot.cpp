@@ -1,6 +1,6 @@
 // The Mandelbrot set: how many steps z = z * z + c takes to leave, for each pixel's c.
-// A loop that ends when its data says so cannot be traced; a functor with DSL_FN is called for each element instead, in eight lines.
-// The pixels' c are a row and a column that broadcast to the picture: nothing of its size is stored but the result.
+// A loop that ends when its data says so cannot be traced; a functor with DSL_FN is called for each element instead, in eight
+// lines. The pixels' c are a row and a column that broadcast to the picture: nothing of its size is stored but the result.
 #include <dsl/dsl.hpp>
 
 #include <cmath>
@@ -20,7 +20,8 @@ static constexpr auto mandelbrot = dsl::vectorize(escape_time{});
 
 static void draw(const std::string& out, const std::vector<int>& steps, std::int64_t width, int most) {
   std::vector<float> shades(steps.size());
-  for (std::size_t i = 0; i < steps.size(); ++i)  // the set itself in the first colour; most of the rest leaves within a few steps
+  for (std::size_t i = 0; i < steps.size();
+       ++i)  // the set itself in the first colour; most of the rest leaves within a few steps
     shades[i] = steps[i] == most ? 0 : 1.5f + std::log2(1 + static_cast<float>(steps[i]));
   write_png(out, width, shades, 0, 8, inferno());
 }
@@ -42,7 +43,8 @@ static bool run(const example& e) {
   // The set's area is 1.50659; after `most` steps about 4 / most more is left, and a pixel is in or out as a whole.
   const double area = static_cast<double>(dsl::count_nonzero(steps == most).value()) * static_cast<double>(pixel * pixel);
   const bool mirrored = dsl::mean(dsl::cast<float>(steps != dsl::flip(steps, 0))).value() < 1e-3f;
-  return check("area of the set, off by", mirrored ? std::abs(area - 1.50659) : 1, 5.0 / static_cast<double>(most) + 4 / static_cast<double>(width));
+  return check("area of the set, off by", mirrored ? std::abs(area - 1.50659) : 1,
+               5.0 / static_cast<double>(most) + 4 / static_cast<double>(width));
 }
 
 int main(int argc, char** argv) {

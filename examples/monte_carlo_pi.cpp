@@ -1,6 +1,6 @@
 // Pi from random points: of those in the unit square a share of pi / 4 lies within the circle. One kernel, which reads no memory.
-// The random numbers are a formula too: the i-th number of SplitMix64 is a hash of i, in integer operations that are traced like any other.
-// So each element draws its own, in any order, and the result is the same on every device.
+// The random numbers are a formula too: the i-th number of SplitMix64 is a hash of i, in integer operations that are traced like
+// any other. So each element draws its own, in any order, and the result is the same on every device.
 #include <dsl/dsl.hpp>
 
 #include <cmath>
@@ -10,7 +10,8 @@
 
 #include "example.hpp"
 
-// G. L. Steele, D. Lea and C. H. Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA 2014: the i-th number, i from 0 on.
+// G. L. Steele, D. Lea and C. H. Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA 2014: the i-th number, i from 0
+// on.
 static constexpr auto random_bits = [](auto i, auto seed) {
   auto z = seed + (i + 1) * 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -23,7 +24,8 @@ static constexpr auto uniform = [](auto i, auto seed) { return dsl::cast<float>(
 struct points;  // the kernels' names in profilers
 struct count_inside;
 
-static constexpr auto point = dsl::vectorize<points>([](auto i, auto seed) { return std::tuple{uniform(2 * i, seed), uniform(2 * i + 1, seed)}; });
+static constexpr auto point =
+    dsl::vectorize<points>([](auto i, auto seed) { return std::tuple{uniform(2 * i, seed), uniform(2 * i + 1, seed)}; });
 static constexpr auto inside = dsl::vectorize<count_inside>([](auto i, auto seed) {
   auto x = uniform(2 * i, seed), y = uniform(2 * i + 1, seed);
   return dsl::count_nonzero(x * x + y * y < 1);
@@ -36,7 +38,8 @@ static void draw(const std::string& out, std::uint64_t seed) {
   const std::vector<float> xs = x.copy_to_host(), ys = y.copy_to_host();
   std::vector<std::uint8_t> picture(static_cast<std::size_t>(pixels * pixels));
   for (std::size_t k = 0; k < xs.size(); ++k) {
-    const auto column = static_cast<std::int64_t>(xs[k] * (pixels - 3)), row = static_cast<std::int64_t>((1 - ys[k]) * (pixels - 3));
+    const auto column = static_cast<std::int64_t>(xs[k] * (pixels - 3)),
+               row = static_cast<std::int64_t>((1 - ys[k]) * (pixels - 3));
     for (std::int64_t i = row; i < row + 3; ++i)
       for (std::int64_t j = column; j < column + 3; ++j)
         picture[static_cast<std::size_t>(i * pixels + j)] = xs[k] * xs[k] + ys[k] * ys[k] < 1 ? 1 : 2;
@@ -55,7 +58,8 @@ static bool run(const example& e) {
 
   // The first numbers of the reference implementation for this seed, and then five standard deviations.
   dsl::array<std::uint64_t> first = dsl::vectorize(random_bits)(dsl::arange<std::uint64_t>(3), seed);
-  const bool same = first.copy_to_host() == std::vector<std::uint64_t>{6457827717110365317u, 3203168211198807973u, 9817491932198370423u};
+  const bool same =
+      first.copy_to_host() == std::vector<std::uint64_t>{6457827717110365317u, 3203168211198807973u, 9817491932198370423u};
   const double deviation = 4 * std::sqrt(std::numbers::pi / 4 * (1 - std::numbers::pi / 4) / n);
   return check("pi, off by", same ? std::abs(pi - std::numbers::pi) : 1, 5 * deviation);
 }

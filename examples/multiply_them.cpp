@@ -34,5 +34,6 @@ static bool run(const example& e) {
 }
 
 int main(int argc, char** argv) {
-  return run_example(argc, argv, {.shows = "PyCUDA's first example: multiplies two arrays.", .size = 400, .size_is = "elements"}, run);
+  return run_example(argc, argv, {.shows = "PyCUDA's first example: multiplies two arrays.", .size = 400, .size_is = "elements"},
+                     run);
 }

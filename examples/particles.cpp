@@ -1,6 +1,7 @@
 // Particles as a struct: two galaxies pass each other, and their tides pull the stars of one into a bridge and a tail.
-// A star is a struct of a position and a velocity; what a formula does with `star.x` happens to an array, and one kernel moves them all.
-// The stars have no mass, so the galaxies' centres follow their parabola, known at every time, and dsl::iterate needs one kernel for all steps.
+// A star is a struct of a position and a velocity; what a formula does with `star.x` happens to an array, and one kernel moves
+// them all. The stars have no mass, so the galaxies' centres follow their parabola, known at every time, and dsl::iterate needs
+// one kernel for all steps.
 #include <dsl/dsl.hpp>
 #include <dsl/hana.hpp>
 
@@ -21,9 +22,9 @@ using stars = star<dsl::array<float>, dsl::array<float>>;
 
 struct galaxies;  // the kernel's name in profilers
 
-// After A. Toomre and J. Toomre, Galactic Bridges and Tails, Astrophysical Journal 178, 1972. Lengths are in units of the closest distance,
-// times such that G times the mass of the first galaxy is 1; its centre is the origin. The other galaxy comes on a parabola (Barker's
-// equation, solved with sinh) and pulls the origin as well.
+// After A. Toomre and J. Toomre, Galactic Bridges and Tails, Astrophysical Journal 178, 1972. Lengths are in units of the closest
+// distance, times such that G times the mass of the first galaxy is 1; its centre is the origin. The other galaxy comes on a
+// parabola (Barker's equation, solved with sinh) and pulls the origin as well.
 static constexpr auto move = dsl::vectorize<galaxies>([](auto star, auto t, auto h, auto other_mass) {
   star.x = star.x + h / 2 * star.vx;  // half a step of the positions, one of the velocities, half a step of the positions
   star.y = star.y + h / 2 * star.vy;
@@ -47,8 +48,8 @@ static stars disc(std::int64_t n) {
   const auto number = dsl::arange<double>(n) + 0.5;
   const auto radius = sqrt(0.0225 + 0.54 * number / static_cast<double>(n));
   const auto angle = 2 * std::numbers::pi * remainder(number * number * std::numbers::phi, 1.0);
-  return {dsl::cast<float>(radius * cos(angle)), dsl::cast<float>(radius * sin(angle)), dsl::cast<float>(-sin(angle) / sqrt(radius)),
-          dsl::cast<float>(cos(angle) / sqrt(radius))};
+  return {dsl::cast<float>(radius * cos(angle)), dsl::cast<float>(radius * sin(angle)),
+          dsl::cast<float>(-sin(angle) / sqrt(radius)), dsl::cast<float>(cos(angle) / sqrt(radius))};
 }
 
 static void draw(const std::string& out, const stars& s) {

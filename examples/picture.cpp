@@ -25,7 +25,8 @@ void write(const std::string& path, std::int64_t width, std::size_t pixels, png_
            const std::vector<colour>* palette) {
   const auto columns = static_cast<std::size_t>(width);
   if (width <= 0 || pixels == 0 || pixels % columns != 0 || std::max(columns, pixels / columns) > 0x7fffffff)
-    throw std::runtime_error(path + ": a picture of " + std::to_string(pixels) + " pixels has no rows of " + std::to_string(width));
+    throw std::runtime_error(path + ": a picture of " + std::to_string(pixels) + " pixels has no rows of " +
+                             std::to_string(width));
   png_image image{};
   image.version = PNG_IMAGE_VERSION;
   image.width = static_cast<png_uint_32>(columns);
@@ -82,7 +83,8 @@ std::vector<colour> inferno(std::size_t colours) {
 
 void write_png(const std::string& path, std::int64_t width, const std::vector<std::uint8_t>& pixels,
                const std::vector<colour>& palette) {
-  if (palette.empty() || palette.size() > 256 || std::any_of(pixels.begin(), pixels.end(), [&](auto p) { return p >= palette.size(); }))
+  if (palette.empty() || palette.size() > 256 ||
+      std::any_of(pixels.begin(), pixels.end(), [&](auto p) { return p >= palette.size(); }))
     throw std::runtime_error(path + ": a pixel's colour is not in the palette");
   write(path, width, pixels.size(), PNG_FORMAT_RGB_COLORMAP, pixels.data(), &palette);
 }

@@ -1,6 +1,6 @@
 // Softmax and standardisation of a matrix's rows, written as in NumPy: reductions along an axis stand inside the expression.
-// An expression takes one kernel for each depth of its reductions and one for the elements: softmax three (max, sum, elements), standardised
-// rows two, for mean and variance are of one depth. Nothing of the matrix's size is made but the result.
+// An expression takes one kernel for each depth of its reductions and one for the elements: softmax three (max, sum, elements),
+// standardised rows two, for mean and variance are of one depth. Nothing of the matrix's size is made but the result.
 #include <dsl/dsl.hpp>
 
 #include <algorithm>
@@ -53,5 +53,6 @@ static bool run(const example& e) {
 }
 
 int main(int argc, char** argv) {
-  return run_example(argc, argv, {.shows = "Softmax and standardisation of rows of 1000 elements.", .size = 8192, .size_is = "rows"}, run);
+  return run_example(argc, argv,
+                     {.shows = "Softmax and standardisation of rows of 1000 elements.", .size = 8192, .size_is = "rows"}, run);
 }

@@ -27,7 +27,8 @@ static bool run(const example& e) {
     const double want = std::exp(static_cast<double>(in[i]));
     worst = std::max(worst, std::abs(out[i] - want) / want);
   }
-  const bool added = check("elements of c and their sum, off by", every_one ? std::abs(static_cast<double>(total - n * n)) : 1, 0);
+  const bool added =
+      check("elements of c and their sum, off by", every_one ? std::abs(static_cast<double>(total - n * n)) : 1, 0);
   return check("exp, worst relative error", worst, 3e-7) && added;
 }
 
