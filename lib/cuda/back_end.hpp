@@ -43,6 +43,7 @@ class cuda_back_end final : public back_end {
   bool is_captured(int index, void* stream) override;
   void* record_event(int index, void* stream) override;
   void wait_for_event(void* event) override;
+  bool is_reached(void* event) override;
   void wait_for_event_on(int index, void* stream, void* event) override;
   void destroy_event(void* event) noexcept override;
 };

@@ -123,6 +123,7 @@ class back_end {
   virtual bool is_captured(int, void*) { return false; }
   virtual void* record_event(int, void*) { return nullptr; }
   virtual void wait_for_event(void*) {}
+  virtual bool is_reached(void*) { return true; }
   /// Orders `stream`'s next work behind an event.
   virtual void wait_for_event_on(int /*index*/, void* /*stream*/, void* /*event*/) {}
   virtual void destroy_event(void*) noexcept {}
