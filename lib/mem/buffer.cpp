@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "mem/buffer.hpp"
+#include "mem/profiling.hpp"
 #include "mem/text.hpp"
 
 namespace dsl::detail {
@@ -87,11 +88,20 @@ class stream_with {
   stream current_;
 };
 
+// Describes a copy or a fill.
+auto transfer(const char* what, const buffer_ref& memory, std::size_t bytes) {
+  return [=, &memory] {
+    const std::string where = memory.where().name().c_str();
+    return profiled_work{what + where, 0, 1, static_cast<std::int64_t>(bytes), 0};
+  };
+}
+
 }  // namespace
 
 void upload(const buffer_ref& to, void* at, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
   require_memory(to, "a copy from the host");
+  const profiled_range range(transfer("copy from the host to ", to, bytes));
   const stream_with s(to, true);
   s->on.copy(at, from, bytes, direction::to_device, s->index, s->native);
 }
@@ -99,6 +109,7 @@ void upload(const buffer_ref& to, void* at, const void* from, std::size_t bytes)
 void download(const buffer_ref& from, const void* at, void* to, std::size_t bytes) {
   if (bytes == 0) return;
   require_memory(from, "a copy to the host");
+  const profiled_range range(transfer("copy to the host from ", from, bytes));
   const stream_with s(from, false);
   s->on.copy(to, at, bytes, direction::to_host, s->index, s->native);
   s->synchronize();
@@ -145,6 +156,7 @@ void copy(const buffer_ref& to, void* at, const buffer_ref& from, const void* so
     download(from, source, staged.data(), bytes);
     return upload(to, at, staged.data(), bytes);
   }
+  const profiled_range range(transfer("copy on ", to, bytes));
   use(from.get(), stream::current(from.where()), false);
   const stream_with s(to, true);
   s->on.copy(at, source, bytes, direction::on_device, s->index, s->native);
@@ -158,6 +170,7 @@ void copy(const buffer_ref& to, void* at, const mapping& target, const buffer_re
 void fill(const buffer_ref& to, void* at, const void* element, std::size_t size, std::int64_t count) {
   if (count == 0) return;
   require_memory(to, "a fill");
+  const profiled_range range(transfer("fill on ", to, static_cast<std::size_t>(count) * size));
   const stream_with s(to, true);
   s->on.fill(at, element, size, count, s->index, s->native);
 }
