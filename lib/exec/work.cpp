@@ -17,7 +17,10 @@ profiled_work work_of(std::string text, std::int64_t elements, std::int64_t step
 profiled_work work_of(const prepared& pass, std::int64_t steps) {
   constexpr std::size_t longest_formula = 80;  // of a table's column
   const program_code& code = pass.code();
-  const std::string formula = spell_pass(code.pass.view, pass.operands(), longest_formula), name = name_of_kernel(code.name);
+  const program_view& elements = code.pass.view.elements;
+  const bool is_copy = elements.nodes == 1 && head{elements.heads[0]}.code() == op::load && !code.reduces();
+  const std::string formula = (is_copy ? "copy of " : "") + spell_pass(code.pass.view, pass.operands(), longest_formula),
+                    name = name_of_kernel(code.name);
   return work_of(name.empty() ? formula : name + ": " + formula, pass.space().elements, steps, pass.cost_per_element());
 }
 

@@ -77,7 +77,9 @@ void profiled_range::begin(const profiled_work& work) {
   event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
   event.messageType = NVTX_MESSAGE_TYPE_ASCII;
   event.message.ascii = message.c_str();
-  if (payload[0].schemaId != 0) NVTX_PAYLOAD_EVTATTR_SET_MULTIPLE(event, payload)
+  if (payload[0].schemaId != 0) {
+    NVTX_PAYLOAD_EVTATTR_SET_MULTIPLE(event, payload)
+  }
   nvtxDomainRangePushEx(domain().handle, &event);
 }
 void profiled_range::end() noexcept { nvtxDomainRangePop(domain().handle); }
