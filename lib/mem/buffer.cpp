@@ -31,21 +31,23 @@ device buffer_ref::where() const noexcept { return buffer_ != nullptr ? buffer_-
 void buffer_ref::release() noexcept {
   buffer* const b = std::exchange(buffer_, nullptr);
   if (b->owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  b->readers.push_back(b->writer);
   {
     const auto lasting = b->home->hold();
     stream_state& home = b->home->or_stand_in();
-    for (stream_state* s : b->readers) {
-      if (s == &home || s == b->home) continue;
+    const auto follow = [&](stream_state* s) {
+      if (s == &home || s == b->home) return;
       try {
         home.wait_for(*s);
       } catch (const error&) {
         s->synchronize_quietly();
       }
-    }
+    };
+    follow(b->writer);
+    for (stream_state* s : b->readers) follow(s);
     if (b->is_foreign) forget_foreign(*b);
     else home.on.release(b->data, home.index, home.native);
   }
+  b->writer->release();
   for (stream_state* s : b->readers) s->release();
   b->home->release();
   delete b;
