@@ -18,6 +18,7 @@ FOLDERS = {
     "lang": "What one writes: expressions, functions, reductions, loops",
     "mem": "Arrays, views, scalars, devices, streams, files",
     "ode": "Differential equations",
+    "python": "Modules for Python",
     "exec": "Plans and policies",
     "ir": "Dtypes and numbers",
 }
