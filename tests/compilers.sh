@@ -54,7 +54,7 @@ try() {
     result+="a program fails, see $build/log.txt"
     return 1
   fi
-  result+=$(sed -n 's/^.*tests passed, .* out of \([0-9]*\)$/\1 programs and tests pass/p' "$build/log.txt" | tail -1)
+  result+=$(sed -n 's/^100% tests passed.* out of \([0-9]*\)$/\1 programs and tests pass/p' "$build/log.txt" | tail -1)
 }
 
 for compiler; do
