@@ -143,7 +143,7 @@ static bool run(const example& e) {
 int main(int argc, char** argv) {
   return run_example(argc, argv,
                      {.shows = "Blur, edges and brightness of an RGB picture.",
-                      .size = 1536,
+                      .size = 3072,
                       .size_is = "the picture is N pixels wide, 2N/3 high",
                       .picture = "draw the picture, blurred, its edges, and brightened"},
                      run);
