@@ -47,6 +47,7 @@ class DslConan(ConanFile):
 
     def generate(self):
         toolchain = CMakeToolchain(self)
+        toolchain.user_presets_path = False
         toolchain.cache_variables["DSL_BUILD_TESTS"] = False
         toolchain.cache_variables["DSL_BUILD_EXAMPLES"] = False
         toolchain.cache_variables["CMAKE_DISABLE_FIND_PACKAGE_LibZip"] = True  # .npz files are an error then
