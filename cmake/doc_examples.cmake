@@ -71,14 +71,14 @@ if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
   # As a test: cmake -DSOURCE=... -DWORK=... -P doc_examples.cmake. Every example of every page is included by a test, or stands word for
   # word (but for its indentation) in a program of examples/, which a test runs.
   file(GLOB pages "${SOURCE}/docs/*.md")
-  file(GLOB_RECURSE tests "${SOURCE}/tests/*_test.cpp" "${SOURCE}/tests/*_test.cu" "${SOURCE}/tests/docs/*.cpp" "${SOURCE}/tests/*.sh"
+  file(GLOB_RECURSE tests "${SOURCE}/tests/*_test.cpp" "${SOURCE}/tests/*_test.cu" "${SOURCE}/tests/docs/*.cpp" "${SOURCE}/tests/python/*.cpp" "${SOURCE}/tests/*.sh"
     "${SOURCE}/examples/*.cpp" "${SOURCE}/examples/*.cu")
   set(sources "")
   foreach(test ${tests})
     file(READ "${test}" source)
     string(APPEND sources "${source}")
   endforeach()
-  file(GLOB programs "${SOURCE}/examples/*.cpp")
+  file(GLOB programs "${SOURCE}/examples/*.cpp" "${SOURCE}/examples/python/*.cpp")
   set(program_sources "")
   foreach(program ${programs})
     file(READ "${program}" source)
