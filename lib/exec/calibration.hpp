@@ -1,0 +1,63 @@
+// What a device does in a second, measured in this process where something asks for it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include <dsl/mem/device.hpp>
+
+namespace dsl::detail {
+
+/// What a processor can run out of, beside memory: multiply-adds of float and of double, integer additions and bit operations,
+/// special functions and conversions; cache lines that a multiprocessor's loads and stores touch, and sectors of 32 bytes of the
+/// L2 cache.
+enum class unit : std::uint8_t { fp32, fp64, integer, special, lines, sectors };
+inline constexpr int unit_count = 6;
+const char* name_of(unit u);
+
+/// Seconds over bytes: measured points, between which it is a straight line, and beyond the last one as between the last two.
+class measured_curve {
+ public:
+  /// In order of bytes.
+  void add(double bytes, double seconds) { points_.push_back({bytes, seconds}); }
+  double operator()(double bytes) const;
+  /// Bytes a second where there are many.
+  double bandwidth() const;
+  bool is_empty() const { return points_.empty(); }
+
+ private:
+  struct point { double bytes, seconds; };
+  std::vector<point> points_;
+};
+
+struct calibration {
+  double launch = 0;           ///< seconds from one kernel of this library to the next, when they have nothing to do
+  measured_curve read, copied; ///< seconds of a call that reads so many bytes; that reads half of them and writes the other half
+  std::array<double, unit_count> rate{};  ///< a second; 0: there is no such limit
+
+  double rate_of(unit u) const { return rate[static_cast<std::size_t>(u)]; }
+};
+
+/// The median of some measurements, each of so many calls that the clock tells them apart: `time(calls)` gives seconds.
+template <class Time>
+double seconds_a_call(const Time& time) {
+  time(1);
+  constexpr double seconds_of_a_batch = 200e-6;
+  const double about = std::max(1e-7, time(1));
+  const int calls = std::clamp(static_cast<int>(seconds_of_a_batch / about), 3, 100);
+  std::array<double, 5> all{};
+  for (double& each : all) each = time(calls) / calls;
+  std::sort(all.begin(), all.end());
+  return all[all.size() / 2];
+}
+
+/// Bytes at which curves are measured: powers of two, and four to an octave about the cache's size, up to `most`.
+std::vector<std::int64_t> calibrated_sizes(std::int64_t cache, std::int64_t most);
+
+/// A device's, measured when it is first asked for; null where times mean nothing (the simulator).
+const calibration* calibration_of(device where);
+
+}  // namespace dsl::detail
