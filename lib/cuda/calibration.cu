@@ -64,17 +64,23 @@ __global__ void repeat(T* never, T by, int steps) {
 /// A warp's load touches four lines of 128 bytes, which are in the multiprocessor's cache.
 constexpr int lines_a_load = 4;
 __global__ void load_lines(const float* from, int steps, float* never) {
+  const float* const at = from + lines_a_load * (threadIdx.x % 32);
   float all = 0;
-#pragma unroll 8
-  for (int i = 0; i < steps; ++i) all += from[lines_a_load * (threadIdx.x % 32) + (i % 8) * 512];
+  for (int i = 0; i < steps; ++i) {
+#pragma unroll
+    for (int k = 0; k < chains; ++k) {
+      float v;
+      asm volatile("ld.global.f32 %0, [%1];" : "=f"(v) : "l"(at + 512 * k));
+      all += v;
+    }
+  }
   if (all == -1) *never = all;
 }
 
-/// A warp's store touches 32 sectors, of each 4 bytes.
-constexpr int words_a_sector = 8;
-__global__ void store_sectors(unsigned* to, std::int64_t sectors) {
+/// Every second word: of each sector of 32 bytes a half.
+__global__ void write_every_second(unsigned* to, std::int64_t words) {
   const std::int64_t i = thread_number();
-  if (i < sectors) to[words_a_sector * i] = static_cast<unsigned>(i);
+  if (2 * i < words) to[2 * i] = static_cast<unsigned>(i);
 }
 
 class device_memory {
@@ -166,17 +172,16 @@ calibration measure(const device_properties& gpu, std::size_t free_memory) {
   set(unit::special, rate(chains, 500, [&](int steps) {
         repeat<exponential><<<all_blocks, block, 0, watch.stream()>>>(memory.as<float>(), 0.5f, steps);
       }));
-  set(unit::lines, rate(lines_a_load / 32.0, 2000, [&](int steps) {
+  set(unit::lines, rate(lines_a_load * chains / 32.0, 250, [&](int steps) {
         load_lines<<<all_blocks, block, 0, watch.stream()>>>(memory.as<float>(), steps, memory.as<float>());
       }));
-  const std::int64_t sectors = std::min<std::int64_t>(cache / 4, most) / 32;
-  const double many = watch.seconds([&] {
-    store_sectors<<<blocks_for(sectors), block, 0, watch.stream()>>>(memory.as<unsigned>(), sectors);
+  const double whole = watch.seconds([&] {
+    write_every_second<<<blocks_for(most / 8), block, 0, watch.stream()>>>(memory.as<unsigned>(), most / 4);
   });
-  const double few = watch.seconds([&] {
-    store_sectors<<<blocks_for(sectors / 4), block, 0, watch.stream()>>>(memory.as<unsigned>(), sectors / 4);
+  const double half = watch.seconds([&] {
+    write_every_second<<<blocks_for(most / 16), block, 0, watch.stream()>>>(memory.as<unsigned>(), most / 8);
   });
-  set(unit::sectors, 0.75 * static_cast<double>(sectors) / std::max(many - few, 1e-9));
+  c.partial_writes = static_cast<double>(most) / 2 / std::max(whole - half, 1e-9);
   return c;
 }
 

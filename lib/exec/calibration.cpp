@@ -14,8 +14,8 @@
 namespace dsl::detail {
 
 const char* name_of(unit u) {
-  constexpr const char* names[] = {"float arithmetic",  "double arithmetic",      "integer arithmetic",
-                                   "special functions", "loads element by element", "sectors of the L2 cache"};
+  constexpr const char* names[] = {"float arithmetic", "double arithmetic", "integer arithmetic", "special functions",
+                                   "cache lines"};
   return names[static_cast<int>(u)];
 }
 

@@ -12,10 +12,9 @@
 namespace dsl::detail {
 
 /// What a processor can run out of, beside memory: multiply-adds of float and of double, integer additions and bit operations,
-/// special functions and conversions; cache lines that a multiprocessor's loads and stores touch, and sectors of 32 bytes of the
-/// L2 cache.
-enum class unit : std::uint8_t { fp32, fp64, integer, special, lines, sectors };
-inline constexpr int unit_count = 6;
+/// special functions; cache lines that the multiprocessors' loads and stores touch.
+enum class unit : std::uint8_t { fp32, fp64, integer, special, lines };
+inline constexpr int unit_count = 5;
 const char* name_of(unit u);
 
 /// Seconds over bytes: measured points, between which it is a straight line, and beyond the last one as between the last two.
@@ -36,6 +35,7 @@ class measured_curve {
 struct calibration {
   double launch = 0;           ///< seconds from one kernel of this library to the next, when they have nothing to do
   measured_curve read, copied; ///< seconds of a call that reads so many bytes; that reads half of them and writes the other half
+  double partial_writes = 0;  ///< bytes a second of sectors (32 bytes) that are not written whole; 0: as any others
   std::array<double, unit_count> rate{};  ///< a second; 0: there is no such limit
 
   double rate_of(unit u) const { return rate[static_cast<std::size_t>(u)]; }
