@@ -47,11 +47,12 @@ double seconds_a_call(const Time& time) {
   time(1);
   constexpr double seconds_of_a_batch = 200e-6;
   const double about = std::max(1e-7, time(1));
-  const int calls = std::clamp(static_cast<int>(seconds_of_a_batch / about), 3, 100);
+  const int calls = std::clamp(static_cast<int>(seconds_of_a_batch / about), 1, 100);
+  const std::size_t batches = about > 10 * seconds_of_a_batch ? 3 : 5;
   std::array<double, 5> all{};
-  for (double& each : all) each = time(calls) / calls;
-  std::sort(all.begin(), all.end());
-  return all[all.size() / 2];
+  for (std::size_t k = 0; k < batches; ++k) all[k] = time(calls) / calls;
+  std::sort(all.begin(), all.begin() + batches);
+  return all[batches / 2];
 }
 
 /// Bytes at which curves are measured: powers of two, and four to an octave about the cache's size, up to `most`.
