@@ -145,12 +145,11 @@ calibration measure(const device_properties& gpu, std::size_t free_memory) {
   for (const std::int64_t bytes : calibrated_sizes(cache, most)) {
     const std::int64_t vectors = bytes / 16;
     const unsigned grid = std::min(all_blocks, blocks_for((vectors + 7) / 8));
-    c.read.add(static_cast<double>(bytes), watch.seconds([&] {
-      read_vectors<<<grid, block, 0, watch.stream()>>>(memory.as<uint4>(), vectors, never);
-    }));
+    c.read.add(static_cast<double>(bytes),
+               watch.seconds([&] { read_vectors<<<grid, block, 0, watch.stream()>>>(memory.as<uint4>(), vectors, never); }));
     c.copied.add(static_cast<double>(bytes), watch.seconds([&] {
       copy_vectors<<<blocks_for(vectors / 2), block, 0, watch.stream()>>>(memory.as<uint4>() + vectors / 2, memory.as<uint4>(),
-                                                                         vectors / 2);
+                                                                          vectors / 2);
     }));
   }
   const double threads = static_cast<double>(all_blocks) * block;
@@ -175,12 +174,10 @@ calibration measure(const device_properties& gpu, std::size_t free_memory) {
   set(unit::lines, rate(lines_a_load * chains / 32.0, 250, [&](int steps) {
         load_lines<<<all_blocks, block, 0, watch.stream()>>>(memory.as<float>(), steps, memory.as<float>());
       }));
-  const double whole = watch.seconds([&] {
-    write_every_second<<<blocks_for(most / 8), block, 0, watch.stream()>>>(memory.as<unsigned>(), most / 4);
-  });
-  const double half = watch.seconds([&] {
-    write_every_second<<<blocks_for(most / 16), block, 0, watch.stream()>>>(memory.as<unsigned>(), most / 8);
-  });
+  const double whole = watch.seconds(
+      [&] { write_every_second<<<blocks_for(most / 8), block, 0, watch.stream()>>>(memory.as<unsigned>(), most / 4); });
+  const double half = watch.seconds(
+      [&] { write_every_second<<<blocks_for(most / 16), block, 0, watch.stream()>>>(memory.as<unsigned>(), most / 8); });
   c.partial_writes = static_cast<double>(most) / 2 / std::max(whole - half, 1e-9);
   return c;
 }

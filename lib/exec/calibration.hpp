@@ -33,9 +33,9 @@ class measured_curve {
 };
 
 struct calibration {
-  double launch = 0;           ///< seconds from one kernel of this library to the next, when they have nothing to do
-  measured_curve read, copied; ///< seconds of a call that reads so many bytes; that reads half of them and writes the other half
-  double partial_writes = 0;  ///< bytes a second of sectors (32 bytes) that are not written whole; 0: as any others
+  double launch = 0;            ///< seconds from one kernel of this library to the next, when they have nothing to do
+  measured_curve read, copied;  ///< seconds of a call that reads so many bytes; that reads half of them and writes the other half
+  double partial_writes = 0;    ///< bytes a second of sectors (32 bytes) that are not written whole; 0: as any others
   std::array<double, unit_count> rate{};  ///< a second; 0: there is no such limit
 
   double rate_of(unit u) const { return rate[static_cast<std::size_t>(u)]; }

@@ -182,8 +182,8 @@ void evaluation::passes::give_memory_to_values(pass_of_space& of) {
     operand& v = values_[static_cast<std::size_t>(o.value)];
     v.type = pass.type(static_cast<int>(i));
     v.rank = spaces_[o.space - 1].rank;
-    v.source = &sources_.emplace_back(value_source{&pass, of.inputs.data(), static_cast<int>(i),
-                                                   spaces_[o.space - 1].axes.axes, g.shape_rank, leaves_, plan_.leaves});
+    v.source = &sources_.emplace_back(value_source{&pass, of.inputs.data(), static_cast<int>(i), spaces_[o.space - 1].axes.axes,
+                                                   g.shape_rank, leaves_, plan_.leaves});
     v.kind = v.rank == 0 ? operand_kind::device_scalar : operand_kind::array;
     if (v.rank > 0) shape_target(v.extents, v.rank, g, spaces_[o.space - 1].axes.axes, pass, of.inputs.data());
     std::int64_t step = 1;

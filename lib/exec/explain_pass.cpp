@@ -9,7 +9,9 @@
 namespace dsl::detail {
 
 std::string target_names::of(const operand& target, int number) const {
-  if (const std::string letter = operands_->of(target); letter[0] != '?') return letter;
+  operand read = target;
+  read.kind = target.rank == 0 ? operand_kind::device_scalar : operand_kind::array;
+  if (const std::string letter = operands_->of(read); letter[0] != '?') return letter;
   return count_ > 1 ? std::string("out").append(std::to_string(number + 1)) : "out";
 }
 

@@ -66,8 +66,8 @@ void add_operands(std::string& to, const explained_kernel& k) {
 
 std::string spell_cost(const kernel_work& w) {
   const double n = static_cast<double>(std::max<std::int64_t>(1, w.elements)), bytes = w.read_bytes + w.written_bytes;
-  std::string s = formatted("reads %.3g and writes %.3g bytes an element, %.3g flops", w.read_bytes / n, w.written_bytes / n,
-                            w.flops / n);
+  std::string s =
+      formatted("reads %.3g and writes %.3g bytes an element, %.3g flops", w.read_bytes / n, w.written_bytes / n, w.flops / n);
   if (bytes > 0) s += formatted(": %.3g flops a byte", w.flops / bytes);
   return s + "; " + spell_bytes(bytes) + " in all";
 }
@@ -87,7 +87,8 @@ std::string as_text(const explained_statement& s) {
   const std::string steps = s.steps == 1 ? "a step" : std::to_string(s.steps) + " steps";
   to += (s.is_loop ? steps : count == 1 ? "one kernel" : std::to_string(count) + " kernels") + " on " + spell_device(s.where);
   if (!s.note.empty()) to += ", " + s.note;
-  if (count * static_cast<std::size_t>(s.steps) > 1 && !std::isnan(s.seconds())) to += ", predicted " + spell_seconds(s.seconds());
+  if (count * static_cast<std::size_t>(s.steps) > 1 && !std::isnan(s.seconds()))
+    to += ", predicted " + spell_seconds(s.seconds());
   to += "\n";
   int number = 0;
   for (const explained_kernel& k : s.kernels) {
@@ -137,11 +138,12 @@ std::string as_dot(const explained_statement& s) {
     }
   for (const explained_kernel& k : s.kernels) {
     const std::string prefix = "k" + std::to_string(++number) + "_";
-    to += "  subgraph cluster_" + std::to_string(number) + " {\n    label=" +
-          quoted("kernel " + std::to_string(number) + ": " + k.path.substr(0, k.path.find(':'))) + ";\n";
+    to += "  subgraph cluster_" + std::to_string(number) +
+          " {\n    label=" + quoted("kernel " + std::to_string(number) + ": " + k.path.substr(0, k.path.find(':'))) + ";\n";
     for (std::size_t i = 0; i < k.operations.size(); ++i) {
       const listed_operation& o = k.operations[i];
-      to += "    " + prefix + std::to_string(i + 1) + " [label=" + quoted("%" + std::to_string(i + 1) + " = " + o.text + "\n" + o.type) +
+      to += "    " + prefix + std::to_string(i + 1) +
+            " [label=" + quoted("%" + std::to_string(i + 1) + " = " + o.text + "\n" + o.type) +
             (o.uses > 1 ? ", peripheries=2" : "") + "];\n";
     }
     to += "  }\n";

@@ -32,18 +32,21 @@ double explained_statement::seconds() const {
 
 namespace {
 
-// The names of a statement's operands: of all its leaves where some pass knows them, else of its first pass.
+// The names of a statement's operands: of all its leaves where some pass knows them, else of its passes' in turn.
 operand_names names_of(const prepared* passes, int count) {
   for (const prepared* p = passes; p != passes + count; ++p)
     for (int i = 0; i < p->code().inputs + p->code().outputs(); ++i)
       if (const value_source* s = p->operands()[i].source) return {s->leaves, s->leaf_count};
-  return {passes->operands(), passes->code().inputs};
+  operand_names names;
+  for (const prepared* p = passes; p != passes + count; ++p) names.add(p->operands(), p->code().inputs);
+  return names;
 }
 
 explained_kernel explain_kernel(const prepared& p, const operand_names& names, const target_names& targets) {
   const program_code& code = p.code();
   const reduction_plan plan = p.make_plan();
-  explained_kernel k = list_pass(code.pass.view, p.operands(), code.inputs, code.outputs(), p.space(), plan.lanes, names, targets);
+  explained_kernel k =
+      list_pass(code.pass.view, p.operands(), code.inputs, code.outputs(), p.space(), plan.lanes, names, targets);
   k.path = spell_path(plan.path, p.space(), p.operands(), code.inputs, code.inputs + code.outputs(), names);
   k.launch = spell_plan(plan);
   k.work = work_of(code.pass.view, p.operands(), code.inputs, code.outputs(), p.space(), plan);
@@ -97,8 +100,8 @@ std::vector<std::string> why_apart(const prepared* passes, int k, const operand_
   const geometry &a = passes[k - 1].space(), &b = mine.space();
   const bool same_shape = a.shape_rank == b.shape_rank && std::equal(a.shape, a.shape + a.shape_rank, b.shape);
   why.push_back(same_shape ? "it reduces other operands than kernel " + std::to_string(k)
-                           : "its index space is " + spell_shape(b.shape, b.shape_rank) + ", that of kernel " + std::to_string(k) +
-                                 " is " + spell_shape(a.shape, a.shape_rank));
+                           : "its index space is " + spell_shape(b.shape, b.shape_rank) + ", that of kernel " +
+                                 std::to_string(k) + " is " + spell_shape(a.shape, a.shape_rank));
   return why;
 }
 
@@ -132,8 +135,9 @@ explained_statement explain_all(std::vector<prepared> passes, const std::vector<
       s.formula += (s.formula.empty() ? "" : "; ") + to + " = " + value.take();
     }
     s.kernels.push_back(explain_copy(c.from, c.to, "copy to " + to));
-    s.kernels.back().why.push_back(is_value ? "its value is read by a kernel or goes to several targets, and is copied to this one"
-                                            : to + " shares memory with what is read, so it is computed in a temporary");
+    s.kernels.back().why.push_back(is_value
+                                       ? "its value is read by a kernel or goes to several targets, and is copied to this one"
+                                       : to + " shares memory with what is read, so it is computed in a temporary");
   }
   return s;
 }
@@ -170,8 +174,7 @@ explanation explain_loop(const loop& of, std::int64_t steps) {
   const program_code& code = of.code();
   const operand_names names(of.operands(), code.inputs);
   const target_names called(names, code.outputs());
-  explained_kernel k =
-      list_pass(code.pass.view, of.operands(), code.inputs, code.outputs(), of.space(), p.lanes, names, called);
+  explained_kernel k = list_pass(code.pass.view, of.operands(), code.inputs, code.outputs(), of.space(), p.lanes, names, called);
   k.path = spell_path(of.space().linear ? "linear" : "strided", of.space(), of.operands(), code.inputs,
                       code.inputs + code.outputs(), names);
   k.launch = spell_plan(p);

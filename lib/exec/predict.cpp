@@ -123,7 +123,8 @@ kernel_work work_of(const pass_view& pass, const operand* operands, int inputs, 
     const operand& o = operands[k];
     const operand_layout& layout = g.layouts[k];
     const bool is_written = k >= inputs;
-    if (o.discarded || o.kind == operand_kind::value || o.kind == operand_kind::index || o.kind == operand_kind::position) continue;
+    if (o.discarded || o.kind == operand_kind::value || o.kind == operand_kind::index || o.kind == operand_kind::position)
+      continue;
     if (o.kind == operand_kind::device_scalar || (o.kind == operand_kind::result && o.rank == 0)) {
       (is_written ? w.written_bytes : w.read_bytes) += size_of(o.type);
       continue;
@@ -137,9 +138,8 @@ kernel_work work_of(const pass_view& pass, const operand* operands, int inputs, 
     const bool is_again = !is_written && first_of_array(operands, k) != k;
     if (!is_again) (is_written ? w.written_bytes : w.read_bytes) += each;
     if (is_written && each > 1.5 * n * size_of(o.type)) w.partly_written += each;
-    const bool is_written_in_place = is_written && std::any_of(operands, operands + inputs, [&](const operand& in) {
-      return is_same_operand(in, o);
-    });
+    const bool is_written_in_place =
+        is_written && std::any_of(operands, operands + inputs, [&](const operand& in) { return is_same_operand(in, o); });
     if (!is_again && !is_written_in_place) w.footprint += each;
     const double size = o.kind == operand_kind::address ? o.size : size_of(o.type);
     w.cache_bytes += layout.how == access::wide ? n * size : n * std::max(size, 0.0);

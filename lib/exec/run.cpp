@@ -97,8 +97,8 @@ std::vector<prepared::late_copy> prepared::divert(prepared* passes, int count, b
     for (int i = 0; i < outputs; ++i) {
       const operand& target = p->operands_[static_cast<std::size_t>(inputs + i)];
       const bool read_later = target.source == nullptr && std::any_of(p + 1, passes + count, [&](const prepared& later) {
-        return later.reads_memory_of(target);
-      });
+                                return later.reads_memory_of(target);
+                              });
       if (read_later || (overlaps_itself && is_written_by_elements(target))) aside |= 1u << i;
     }
     if (aside != 0) p->write_aside(aside, copies, imagined);

@@ -21,8 +21,7 @@ bool is_asked_for() {
   static const bool asked = [] {
     const char* const value = std::getenv("DSL_EXPLAIN");
     if (value == nullptr || *value == '\0' || std::string(value) == "0") return false;
-    if (std::string(value) != "1")
-      raise<value_error>(std::string("DSL_EXPLAIN is \"") + value + "\"; valid are 0 and 1");
+    if (std::string(value) != "1") raise<value_error>(std::string("DSL_EXPLAIN is \"") + value + "\"; valid are 0 and 1");
     return true;
   }();
   return asked;

@@ -27,15 +27,24 @@ std::string spell_axes(std::uint32_t reduced, int rank) {
   return count == rank ? "" : "axis(" + numbers + ")";
 }
 
-operand_names::operand_names(const operand* all, int count) : all_(all) {
-  std::uint64_t next = 0;
+namespace {
+
+// Positions are computed, and have no memory.
+bool is_same(const operand& a, const operand& b) {
+  if (is_same_operand(a, b)) return true;
+  return a.memory == nullptr && b.memory == nullptr && a.kind == b.kind && a.word[0] == b.word[0] && a.rank == b.rank &&
+         std::equal(a.extents, a.extents + a.rank, b.extents) && std::equal(a.strides, a.strides + a.rank, b.strides);
+}
+
+}  // namespace
+
+void operand_names::add(const operand* all, int count) {
   for (int k = 0; k < count; ++k) {
-    const bool has_no_name = all[k].kind == operand_kind::value || all[k].source != nullptr;
-    const int first = first_of_array(all, k);
-    if (has_no_name) letters_.push_back(0);
-    else if (all[k].of_same_struct && k > 0) letters_.push_back(letters_.back());
-    else if (first != k) letters_.push_back(letters_[static_cast<std::size_t>(first)]);
-    else letters_.push_back(next++);
+    const operand& o = all[k];
+    if (o.kind == operand_kind::value || o.kind == operand_kind::position || o.source != nullptr) continue;
+    const auto same = std::find_if(all_.begin(), all_.end(), [&o](const named& other) { return is_same(other.of, o); });
+    const bool goes_on = o.of_same_struct && !all_.empty();
+    all_.push_back({o, goes_on ? all_.back().letter : same != all_.end() ? same->letter : next_++});
   }
 }
 
@@ -45,13 +54,9 @@ std::string operand_names::letter(std::uint64_t number) {
 }
 
 std::string operand_names::of(const operand& o) const {
-  std::string name = "?";
-  for (std::size_t k = 0; k < letters_.size(); ++k) {
-    if (&all_[k] != &o && !is_same_operand(all_[k], o)) continue;
-    name = letter(letters_[k]);
-    break;
-  }
-  return o.member != nullptr ? name + "." + o.member : name;
+  const auto same = std::find_if(all_.begin(), all_.end(), [&o](const named& other) { return is_same(other.of, o); });
+  if (same == all_.end()) return "?";
+  return o.member != nullptr ? letter(same->letter) + "." + o.member : letter(same->letter);
 }
 
 int formula_speller::node_of_target(int i) const {
@@ -240,8 +245,8 @@ std::string spell_pass(const pass_view& p, const operand* operands, std::size_t 
     inputs = std::max(inputs, static_cast<int>(of.payloads[n]) + 1);
     if (earlier == nullptr) earlier = operands[of.payloads[n]].source;
   }
-  const operand_names names = earlier != nullptr ? operand_names(earlier->leaves, earlier->leaf_count)
-                                                 : operand_names(operands, inputs);
+  const operand_names names =
+      earlier != nullptr ? operand_names(earlier->leaves, earlier->leaf_count) : operand_names(operands, inputs);
   formula_speller s(p, operands, names, limit);
   s.target(0);
   return s.take();

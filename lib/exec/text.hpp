@@ -20,15 +20,21 @@ std::string spell_axes(std::uint32_t reduced, int rank);
 class operand_names {
  public:
   operand_names() = default;
-  operand_names(const operand* all, int count);
+  operand_names(const operand* all, int count) { add(all, count); }
+  /// Further ones, of a statement's next pass.
+  void add(const operand* all, int count);
   /// "b", "b.position"; "x30" beyond the alphabet.
   std::string of(const operand& o) const;
   /// The one with a number, of a formula whose operands are not known.
   static std::string letter(std::uint64_t number);
 
  private:
-  const operand* all_ = nullptr;
-  std::vector<std::uint64_t> letters_;
+  struct named {
+    operand of;
+    std::uint64_t letter;
+  };
+  std::vector<named> all_;
+  std::uint64_t next_ = 0;
 };
 
 /// Spells the nodes of a pass in the formula's own notation.

@@ -61,7 +61,8 @@ struct multiply_adds {
     const int tasks = tasks_a_thread * tbb::this_task_arena::max_concurrency();
     static std::atomic<T> used{};
     const double seconds = seconds_of([&] {
-      tbb::parallel_for(0, tasks, [](int) { used.store(level[simd_level()](static_cast<T>(0.5), steps), std::memory_order_relaxed); });
+      tbb::parallel_for(0, tasks,
+                        [](int) { used.store(level[simd_level()](static_cast<T>(0.5), steps), std::memory_order_relaxed); });
     });
     return static_cast<double>(chains) * steps * tasks / seconds;
   }

@@ -47,9 +47,9 @@ struct operand {
   boundary beyond{};
   std::uint32_t reduced =
       0;  // result: a bit for each axis of the index space that is reduced; of those the extents are 1, the strides 0
-  bool discarded = false;      // result: it is not stored, and has no memory
-  int number = -1;             // target of a statement of several passes: which one
-  bool needs_elements = true;  // result: no elements are an error, where they are to the pass
+  bool discarded = false;                // result: it is not stored, and has no memory
+  int number = -1;                       // target of a statement of several passes: which one
+  bool needs_elements = true;            // result: no elements are an error, where they are to the pass
   const value_source* source = nullptr;  // what the statement's later passes read as soon as it is there
 };
 

@@ -49,14 +49,8 @@ struct compiled_scan {
   using strided = strided_arguments<Scan::inputs + 1>;
   static constexpr int lanes = lanes_of_pass<typename Scan::pass>;
 
-  static inline constinit scan_code code{Scan::pass::view(),
-                                         Scan::combine::view(),
-                                         Scan::inputs,
-                                         lanes,
-                                         Scan::target,
-                                         sizeof(typename Scan::value),
-                                         nullptr,
-                                         {}};
+  static inline constinit scan_code code{Scan::pass::view(), Scan::combine::view(),        Scan::inputs, lanes,
+                                         Scan::target,       sizeof(typename Scan::value), nullptr,      {}};
 
   static void add_host() {
     static constexpr scan_host_code compiled = scan_host_loop<Scan>::code();

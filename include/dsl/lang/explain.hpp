@@ -29,10 +29,10 @@ explanation explain_all(const launch& fixed, const tuple<Targets&...>& targets, 
 
 }  // namespace detail
 
-/// What an assignment would do: its kernels and why there is more than one; of each the program in the formula's own notation, how
-/// every operand is reached and why it misses the fast path, the launch, the cost, and the predicted time with what binds. Takes
-/// what `assign` takes; a tuple of expressions for `tie` as well. Runs nothing; the first call for a device measures it, in about
-/// a third of a second, which a thread must not do while it captures a stream. Throws as the assignment would.
+/// What an assignment would do: its kernels and why there is more than one; of each the program in the formula's own notation,
+/// how every operand is reached and why it misses the fast path, the launch, the cost, and the predicted time with what binds.
+/// Takes what `assign` takes; a tuple of expressions for `tie` as well. Runs nothing; the first call for a device measures it, in
+/// about a third of a second, which a thread must not do while it captures a stream. Throws as the assignment would.
 /// ```cpp
 /// std::cout << dsl::explain(y, exp(a) + 2 * b);
 /// ```
@@ -43,8 +43,8 @@ explanation explain(const tied<Targets...>& targets, const E& expression, const 
 template <class... Targets, class... E>
   requires((detail::lazy<E> || detail::viewable<E>) && ...)
 explanation explain(const tied<Targets...>& targets, const std::tuple<E...>& expressions) {
-  return detail::unpack(
-      [&](const auto&... e) { return detail::explain_all({}, targets.targets, detail::as_operand(e)...); }, expressions);
+  return detail::unpack([&](const auto&... e) { return detail::explain_all({}, targets.targets, detail::as_operand(e)...); },
+                        expressions);
 }
 template <class Target, class E>
   requires((detail::lazy<E> || detail::viewable<E>) && !detail::is_vectorized<std::remove_const_t<Target>>)
