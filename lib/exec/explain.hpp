@@ -35,7 +35,7 @@ struct explained_kernel {
   std::vector<listed_operation> operations;
   std::vector<listed_operand> operands;
   std::string path, launch;
-  kernel_work work;
+  kernel_demand demand;
   prediction predicted;
 };
 

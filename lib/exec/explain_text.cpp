@@ -64,7 +64,7 @@ void add_operands(std::string& to, const explained_kernel& k) {
           o.how + "\n";
 }
 
-std::string spell_cost(const kernel_work& w) {
+std::string spell_cost(const kernel_demand& w) {
   const double n = static_cast<double>(std::max<std::int64_t>(1, w.elements)), bytes = w.read_bytes + w.written_bytes;
   std::string s =
       formatted("reads %.3g and writes %.3g bytes an element, %.3g flops", w.read_bytes / n, w.written_bytes / n, w.flops / n);
@@ -100,8 +100,8 @@ std::string as_text(const explained_statement& s) {
     add_operations(to, k);
     add_operands(to, k);
     to += "  path       " + k.path + "\n";
-    to += "  launch     " + std::to_string(k.work.elements) + " elements, " + k.launch + "\n";
-    to += "  cost       " + spell_cost(k.work) + "\n";
+    to += "  launch     " + std::to_string(k.demand.elements) + " elements, " + k.launch + "\n";
+    to += "  cost       " + spell_cost(k.demand) + "\n";
     to += "  predicted  " + spell_prediction(k.predicted) + "\n";
   }
   return to;

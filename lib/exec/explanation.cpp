@@ -49,8 +49,8 @@ explained_kernel explain_kernel(const prepared& p, const operand_names& names, c
       list_pass(code.pass.view, p.operands(), code.inputs, code.outputs(), p.space(), plan.lanes, names, targets);
   k.path = spell_path(plan.path, p.space(), p.operands(), code.inputs, code.inputs + code.outputs(), names);
   k.launch = spell_plan(plan);
-  k.work = work_of(code.pass.view, p.operands(), code.inputs, code.outputs(), p.space(), plan);
-  k.predicted = predict(k.work, p.where());
+  k.demand = demand_of(code.pass.view, p.operands(), code.inputs, code.outputs(), p.space(), plan);
+  k.predicted = predict(k.demand, p.where());
   return k;
 }
 
@@ -68,8 +68,8 @@ explained_kernel explain_copy(const operand& from, const operand& to, const std:
   k.formula = what;
   k.path = spell_path(plan.path, copy.space(), both, 1, 2, none);
   k.launch = spell_plan(plan);
-  k.work = work_of(copy.code().pass.view, both, 1, 1, copy.space(), plan);
-  k.predicted = predict(k.work, copy.where());
+  k.demand = demand_of(copy.code().pass.view, both, 1, 1, copy.space(), plan);
+  k.predicted = predict(k.demand, copy.where());
   return k;
 }
 
@@ -178,8 +178,8 @@ explanation explain_loop(const loop& of, std::int64_t steps) {
   k.path = spell_path(of.space().linear ? "linear" : "strided", of.space(), of.operands(), code.inputs,
                       code.inputs + code.outputs(), names);
   k.launch = spell_plan(p);
-  k.work = work_of(code.pass.view, of.operands(), code.inputs, code.outputs(), of.space(), p);
-  k.predicted = predict_step(k.work, p);
+  k.demand = demand_of(code.pass.view, of.operands(), code.inputs, code.outputs(), of.space(), p);
+  k.predicted = predict_step(k.demand, p);
   s.formula = k.formula;
   s.kernels.push_back(std::move(k));
   return explanation(s);
@@ -208,8 +208,8 @@ explanation explain_scan(const scan_code& code, const operand* operands, const s
   k.path = p.along_columns ? "columns: threads walk down them, " + std::to_string(p.chunks) + " chunks a column"
                            : "rows: blocks take tiles, each of which waits for the totals before it";
   k.launch = spell_plan(p);
-  k.work = scan_work(code, operands, space, p);
-  k.predicted = predict(k.work, s.where);
+  k.demand = demand_of_scan(code, operands, space, p);
+  k.predicted = predict(k.demand, s.where);
   s.formula = k.formula;
   s.kernels.push_back(std::move(k));
   return explanation(s);

@@ -9,6 +9,7 @@
 #include "exec/explain.hpp"
 #include "exec/layout.hpp"
 #include "exec/text.hpp"
+#include "exec/work.hpp"
 #include "mem/stream.hpp"
 
 namespace dsl::detail {
@@ -41,7 +42,7 @@ bool loop::is_closed() const {
   const auto at = [this](int k) -> const buffer* { return operands_[static_cast<std::size_t>(k)].memory; };
   for (int i = 0; i < compiled_->states; ++i)
     for (int k = compiled_->states; k < compiled_->arguments; ++k)
-      if (at(k) != nullptr && at(k) == at(i)) return false;
+      if (share_memory(at(k), at(i))) return false;
   return space_.linear;
 }
 
@@ -108,6 +109,7 @@ std::int64_t loop::steps_a_launch(const loop_plan& p, bool watched) const {
 }
 
 void loop::queue(const loop_plan& p, const loop_steps& steps) {
+  const profiled_range range([&] { return work_of(*this, steps.count); });
   const executor& kernels = executor::of(where());
   const stream on = stream::current(where());
   const auto in_one_kernel = [&](const loop_plan& of, const loop_steps& some) {

@@ -69,7 +69,7 @@ constexpr float slots_of_thread = 20, slots_of_operand = 6;  // for all elements
 // How often a rate's operation stands for a slot: multiply-adds of double take two.
 double operations_of(unit u, double slots) { return u == unit::fp64 ? slots / 2 : slots; }
 
-void add_program(kernel_work& w, const program_view& p, double times) {
+void add_program(kernel_demand& w, const program_view& p, double times) {
   for (int i = 0; i < p.nodes; ++i) {
     const head h{p.heads[i]};
     const op code = h.code();
@@ -113,8 +113,8 @@ double lines_an_element(const geometry& g, const operand& o, const operand_layou
 
 }  // namespace
 
-kernel_work work_of(const pass_view& pass, const operand* operands, int inputs, int outputs, const geometry& g, const plan& p) {
-  kernel_work w;
+kernel_demand demand_of(const pass_view& pass, const operand* operands, int inputs, int outputs, const geometry& g, const plan& p) {
+  kernel_demand w;
   w.elements = g.elements;
   w.flops = static_cast<double>(p.per_element.flops) * static_cast<double>(g.elements);
   const double n = static_cast<double>(g.elements);
@@ -161,15 +161,15 @@ kernel_work work_of(const pass_view& pass, const operand* operands, int inputs, 
   return w;
 }
 
-kernel_work scan_work(const scan_code& code, const operand* operands, const scan_space& s, const scan_plan& p) {
-  kernel_work w = work_of(code.view, operands, code.inputs, 1, s.space, p);
+kernel_demand demand_of_scan(const scan_code& code, const operand* operands, const scan_space& s, const scan_plan& p) {
+  kernel_demand w = demand_of(code.view, operands, code.inputs, 1, s.space, p);
   add_program(w, code.combine, static_cast<double>(w.elements));
   // Chunks of columns are read for their totals, and once more for the scan.
   if (p.along_columns && p.chunks > 1) w.read_bytes *= 2;
   return w;
 }
 
-prediction predict(const kernel_work& work, device where) {
+prediction predict(const kernel_demand& work, device where) {
   prediction p;
   if (work.calls_functors) {
     p.why_none = "what functors take is not known";
@@ -207,8 +207,8 @@ prediction predict(const kernel_work& work, device where) {
   return p;
 }
 
-prediction predict_step(const kernel_work& work, const loop_plan& plan) {
-  kernel_work step = work;
+prediction predict_step(const kernel_demand& work, const loop_plan& plan) {
+  kernel_demand step = work;
   if (plan.loop < strategy::elementwise) return predict(step, plan.where);
   // What stays on chip does not come from memory.
   const double vectors = plan.held + plan.in_shared + plan.streamed;

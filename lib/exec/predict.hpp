@@ -11,7 +11,7 @@
 
 namespace dsl::detail {
 
-struct kernel_work {
+struct kernel_demand {
   std::int64_t elements = 0;
   double read_bytes = 0, written_bytes = 0;  // of memory, each once
   double footprint = 0;                      // bytes of all arrays
@@ -25,10 +25,10 @@ struct kernel_work {
 };
 
 /// Of a kernel whose plan is known.
-kernel_work work_of(const pass_view& pass, const operand* operands, int inputs, int outputs, const geometry& g, const plan& p);
+kernel_demand demand_of(const pass_view& pass, const operand* operands, int inputs, int outputs, const geometry& g, const plan& p);
 
 struct scan_space;
-kernel_work scan_work(const scan_code& code, const operand* operands, const scan_space& s, const scan_plan& p);
+kernel_demand demand_of_scan(const scan_code& code, const operand* operands, const scan_space& s, const scan_plan& p);
 /// "cumsum", "cumprod", or "scan" of another operator.
 std::string name_of_scan(const scan_code& code);
 
@@ -39,8 +39,8 @@ struct prediction {
   std::string why_none;
 };
 
-prediction predict(const kernel_work& work, device where);
+prediction predict(const kernel_demand& work, device where);
 /// A loop's step.
-prediction predict_step(const kernel_work& work, const loop_plan& plan);
+prediction predict_step(const kernel_demand& work, const loop_plan& plan);
 
 }  // namespace dsl::detail

@@ -10,6 +10,7 @@
 #include "exec/layout.hpp"
 #include "exec/statement.hpp"
 #include "exec/text.hpp"
+#include "exec/work.hpp"
 #include "mem/buffer.hpp"
 
 namespace dsl::detail {
@@ -85,7 +86,7 @@ void prepared::write_aside(std::uint32_t outputs, std::vector<late_copy>& copies
 
 bool prepared::reads_memory_of(const operand& target) const {
   return std::any_of(operands_.begin(), operands_.begin() + code_->inputs,
-                     [&](const operand& o) { return o.memory != nullptr && o.memory == target.memory; });
+                     [&](const operand& o) { return share_memory(o.memory, target.memory); });
 }
 
 std::vector<prepared::late_copy> prepared::divert(prepared* passes, int count, bool imagined) {
@@ -147,6 +148,7 @@ void prepared::require_in_place() const {
 void prepared::run(const std::uint64_t* recorded, const bool* stop) {
   if (code_->reduces() ? space_.results == 0 : space_.elements == 0) return;
   const stream on = stream::current(space_.where);
+  const profiled_range range([this] { return work_of(*this); });
   use_operands(operands_.data(), code_->inputs, code_->outputs(), on);
   executor::of(space_.where).run_pass(*this, recorded, stop, on);
 }

@@ -6,7 +6,7 @@
 // wanted: a loop's formula is made by dsl::vectorize
 // wanted: what a loop carries follows its formula, as dsl::state(x, ...)
 // wanted: a loop's formula gives as many values as there are variables in its state
-// wanted: vectorize takes a function without captures or members: pass values as arguments
+// wanted: a lambda given to dsl::vectorize captures nothing: pass arrays and values as its arguments, dsl::vectorize(f)(x, a)
 // wanted: a reduction has no elements to rearrange
 // wanted: a reduction has no elements to rearrange
 // lines: 15
