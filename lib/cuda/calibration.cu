@@ -40,12 +40,6 @@ struct multiply_add {
 struct add_and_mix {
   static __device__ unsigned next(unsigned x, unsigned by) { return (x + by) ^ 0x55555555u; }
 };
-struct exponential {
-  static __device__ float next(float x, float) {
-    asm("ex2.approx.ftz.f32 %0, %0;" : "+f"(x));
-    return x;
-  }
-};
 template <class Operation, class T>
 __global__ void repeat(T* never, T by, int steps) {
   T x[chains];
@@ -61,20 +55,10 @@ __global__ void repeat(T* never, T by, int steps) {
   if (all == static_cast<T>(-12345)) *never = all;
 }
 
-/// A warp's load touches four lines of 128 bytes, which are in the multiprocessor's cache.
-constexpr int lines_a_load = 4;
-__global__ void load_lines(const float* from, int steps, float* never) {
-  const float* const at = from + lines_a_load * (threadIdx.x % 32);
-  float all = 0;
-  for (int i = 0; i < steps; ++i) {
-#pragma unroll
-    for (int k = 0; k < chains; ++k) {
-      float v;
-      asm volatile("ld.global.f32 %0, [%1];" : "=f"(v) : "l"(at + 512 * k));
-      all += v;
-    }
-  }
-  if (all == -1) *never = all;
+/// Additions that wait for each other.
+__global__ void add_in_turn(unsigned* at, int steps) {
+  unsigned last = 0;
+  for (int i = 0; i < steps; ++i) last = atomicAdd(at + (last >> 31), 1u);
 }
 
 /// Every second word: of each sector of 32 bytes a half.
@@ -158,22 +142,22 @@ calibration measure(const device_properties& gpu, std::size_t free_memory) {
     const double longer = watch.seconds([&] { launch(3 * steps); }), shorter = watch.seconds([&] { launch(steps); });
     return operations_a_step * 2 * steps * threads / std::max(longer - shorter, 1e-9);
   };
-  const auto set = [&c](unit u, double a_second) { c.rate[static_cast<std::size_t>(u)] = a_second; };
-  set(unit::fp32, rate(chains, 1000, [&](int steps) {
-        repeat<multiply_add><<<all_blocks, block, 0, watch.stream()>>>(memory.as<float>(), 0.5f, steps);
-      }));
-  set(unit::fp64, rate(chains, 500, [&](int steps) {
-        repeat<multiply_add><<<all_blocks, block, 0, watch.stream()>>>(memory.as<double>(), 0.5, steps);
-      }));
-  set(unit::integer, rate(2 * chains, 1000, [&](int steps) {
-        repeat<add_and_mix><<<all_blocks, block, 0, watch.stream()>>>(memory.as<unsigned>(), 3u, steps);
-      }));
-  set(unit::special, rate(chains, 500, [&](int steps) {
-        repeat<exponential><<<all_blocks, block, 0, watch.stream()>>>(memory.as<float>(), 0.5f, steps);
-      }));
-  set(unit::lines, rate(lines_a_load * chains / 32.0, 250, [&](int steps) {
-        load_lines<<<all_blocks, block, 0, watch.stream()>>>(memory.as<float>(), steps, memory.as<float>());
-      }));
+  c.rate_of(unit::fp32) = rate(chains, 1000, [&](int steps) {
+    repeat<multiply_add><<<all_blocks, block, 0, watch.stream()>>>(memory.as<float>(), 0.5f, steps);
+  });
+  c.rate_of(unit::fp64) = rate(chains, 500, [&](int steps) {
+    repeat<multiply_add><<<all_blocks, block, 0, watch.stream()>>>(memory.as<double>(), 0.5, steps);
+  });
+  c.rate_of(unit::integer) = rate(2 * chains, 1000, [&](int steps) {
+    repeat<add_and_mix><<<all_blocks, block, 0, watch.stream()>>>(memory.as<unsigned>(), 3u, steps);
+  });
+  const auto in_turn = [&](int steps) {
+    return watch.seconds([&] { add_in_turn<<<1, 1, 0, watch.stream()>>>(memory.as<unsigned>(), steps); });
+  };
+  c.round_trip = (in_turn(300) - in_turn(100)) / 200;
+  // Of two sizes that the cache holds, the difference.
+  const double more = static_cast<double>(cache) / 2, less = static_cast<double>(cache) / 4;
+  c.cache = (more - less) / std::max(c.copied(more) - c.copied(less), 1e-9);
   const double whole = watch.seconds(
       [&] { write_every_second<<<blocks_for(most / 8), block, 0, watch.stream()>>>(memory.as<unsigned>(), most / 4); });
   const double half = watch.seconds(

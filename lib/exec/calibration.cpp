@@ -6,18 +6,13 @@
 #include <utility>
 
 #include <dsl/mem/array.hpp>
+#include <dsl/mem/buffer.hpp>
 
 #include "exec/copy.hpp"
 #include "exec/executor.hpp"
 #include "mem/stream.hpp"
 
 namespace dsl::detail {
-
-const char* name_of(unit u) {
-  constexpr const char* names[] = {"float arithmetic", "double arithmetic", "integer arithmetic", "special functions",
-                                   "cache lines"};
-  return names[static_cast<int>(u)];
-}
 
 double measured_curve::operator()(double bytes) const {
   if (points_.empty()) return 0;
@@ -71,6 +66,15 @@ double launch_interval(device where) {
   });
 }
 
+double allocation_interval(device where) {
+  const device_guard guard(where);
+  return seconds_a_call([&](int calls) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int k = 0; k < calls; ++k) buffer_ref::allocate(sizeof(double), where);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  });
+}
+
 }  // namespace
 
 const calibration* calibration_of(device where) {
@@ -81,7 +85,10 @@ const calibration* calibration_of(device where) {
   if (is_new) {
     try {
       found->second = executor::of(where).measure(where.index);
-      if (found->second != nullptr) found->second->launch = launch_interval(where);
+      if (found->second != nullptr) {
+        found->second->launch = launch_interval(where);
+        found->second->allocation = allocation_interval(where);
+      }
     } catch (...) {
       known.erase(found);
       throw;

@@ -11,11 +11,9 @@
 
 namespace dsl::detail {
 
-/// What a processor can run out of, beside memory: multiply-adds of float and of double, integer additions and bit operations,
-/// special functions; cache lines that the multiprocessors' loads and stores touch.
-enum class unit : std::uint8_t { fp32, fp64, integer, special, lines };
-inline constexpr int unit_count = 5;
-const char* name_of(unit u);
+/// What computes: with float, with double, with integers.
+enum class unit : std::uint8_t { fp32, fp64, integer };
+inline constexpr std::size_t unit_count = 3;
 
 /// Seconds over bytes: measured points, between which it is a straight line, and beyond the last one as between the last two.
 class measured_curve {
@@ -34,11 +32,14 @@ class measured_curve {
 
 struct calibration {
   double launch = 0;            ///< seconds from one kernel of this library to the next, when they have nothing to do
+  double allocation = 0;        ///< seconds that getting memory from the pool and giving it back takes the calling thread
+  double round_trip = 0;        ///< seconds of an atomic addition whose result the next one waits for
   measured_curve read, copied;  ///< seconds of a call that reads so many bytes; that reads half of them and writes the other half
+  double cache = 0;             ///< bytes a second of copies within the L2 cache; 0: there is none to speak of
   double partial_writes = 0;    ///< bytes a second of sectors (32 bytes) that are not written whole; 0: as any others
-  std::array<double, unit_count> rate{};  ///< a second; 0: there is no such limit
+  std::array<double, unit_count> rate{};  ///< multiply-adds a second of float and of double, additions of integers
 
-  double rate_of(unit u) const { return rate[static_cast<std::size_t>(u)]; }
+  double& rate_of(unit u) { return rate[static_cast<std::size_t>(u)]; }
 };
 
 /// The median of some measurements, each of so many calls that the clock tells them apart: `time(calls)` gives seconds.

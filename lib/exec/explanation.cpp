@@ -49,7 +49,10 @@ explained_kernel explain_kernel(const prepared& p, const operand_names& names, c
       list_pass(code.pass.view, p.operands(), code.inputs, code.outputs(), p.space(), plan.lanes, names, targets);
   k.path = spell_path(plan.path, p.space(), p.operands(), code.inputs, code.inputs + code.outputs(), names);
   k.launch = spell_plan(plan);
-  k.demand = demand_of(code.pass.view, p.operands(), code.inputs, code.outputs(), p.space(), plan);
+  k.demand = demand_of(code.pass.view, p.operands(), code.inputs, code.outputs(), p.space(), plan, plan.tile.columns);
+  // Partial results and a ticket, the others' partial results, and its own result.
+  if (plan.splits > 1) k.demand.round_trips = 4;
+  for (int i = code.inputs; i < code.inputs + code.outputs(); ++i) k.demand.values += p.operands()[i].source != nullptr ? 1 : 0;
   k.predicted = predict(k.demand, p.where());
   return k;
 }

@@ -91,10 +91,9 @@ std::unique_ptr<calibration> measure_host() {
                        });
                      }));
   }
-  const auto set = [&](unit u, double a_second) { made->rate[static_cast<std::size_t>(u)] = a_second; };
-  set(unit::fp32, multiply_adds<float>::rate());
-  set(unit::fp64, multiply_adds<double>::rate());
-  set(unit::integer, multiply_adds<std::int32_t>::rate());
+  made->rate_of(unit::fp32) = multiply_adds<float>::rate();
+  made->rate_of(unit::fp64) = multiply_adds<double>::rate();
+  made->rate_of(unit::integer) = multiply_adds<std::int32_t>::rate();
   return made;
 }
 

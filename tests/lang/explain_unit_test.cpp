@@ -137,7 +137,7 @@ TEST_F(explained, says_what_one_kernel_does) {
             "    out  float32 (1000)  written  vectors of 16 bytes\n"
             "  path       linear: every array is contiguous along one dimension\n"
             "  launch     1000 elements, grid 2 x block 128, 4 lanes a thread\n"
-            "  cost       reads 8 and writes 4 bytes an element, 19 flops: 1.58 flops a byte; 12 kB in all\n"
+            "  cost       reads 4 and writes 4 bytes an element, 19 flops: 2.38 flops a byte; 8 kB in all\n"
             "  predicted  none: times of sim say nothing of a device's\n");
 }
 
