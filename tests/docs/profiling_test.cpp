@@ -5,20 +5,18 @@
 #include <complex>
 #include <vector>
 
+namespace profiling_test {  // the block stands at namespace scope
+#include <docs/profiling/what-kernels-are-called.inc>
+}  // namespace profiling_test
+
 namespace {
 
 struct profiling_doc : on_device {};
 ON_EVERY_DEVICE(profiling_doc);
 
-}  // namespace
-
-#include <docs/profiling/what-kernels-are-called.inc>
-
-namespace {
-
 TEST_P(profiling_doc, a_name_is_a_type) {
   const dsl::array<float> x = dsl::full<float>(1, 3), v = dsl::full<float>(2, 3);
-  EXPECT_EQ(dsl::eval(move(x, v, 0.5f)).copy_to_host(), std::vector<float>(3, 2.0f));
+  EXPECT_EQ(dsl::eval(profiling_test::move(x, v, 0.5f)).copy_to_host(), std::vector<float>(3, 2.0f));
 }
 
 TEST(profiling_doc_simulator, arrays_begin_with_nans) {
