@@ -8,7 +8,7 @@
 
 namespace dsl::detail {
 
-/// "rk4_step: a + h * b", and what so many evaluations of it cost.
+/// "rk4_step" and its formula, or the formula alone, and what so many evaluations of it cost.
 profiled_work work_of(const prepared& pass, std::int64_t steps = 1);
 /// Of a scan of `elements` elements.
 profiled_work work_of(const scan_code& code, const operand* operands, std::int64_t elements);

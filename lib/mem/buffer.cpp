@@ -96,7 +96,7 @@ class stream_with {
 auto transfer(const char* what, const buffer_ref& memory, std::size_t bytes) {
   return [=, &memory] {
     const std::string where = memory.where().name().c_str();
-    return profiled_work{what + where, 0, 1, static_cast<std::int64_t>(bytes), 0};
+    return profiled_work{what + where, {}, 0, 1, static_cast<std::int64_t>(bytes), 0};
   };
 }
 

@@ -8,7 +8,7 @@ namespace dsl::detail {
 
 /// What a range is of. Bytes and floating point operations are the formula's, of all elements and steps, whatever stays on chip.
 struct profiled_work {
-  std::string text;
+  std::string name, formula;  // the formula where the name does not say it
   std::int64_t elements, steps, bytes, flops;
 };
 

@@ -47,24 +47,33 @@ dsl::detail::mapping mapping_of(const detail::elements& e, int rank) {
 
 }  // namespace
 
+// The first array on a GPU chooses the stream.
+void invocation::choose_stream(array_library& library, const dlpack::device& where) {
+  if (!is_on_gpu(where) || stream_.is_chosen()) return;
+  array_library::native_stream native{nullptr, {}};
+  if (library.current_stream(where, native)) stream_owner_ = &library;
+  else native.handle = dsl::stream::current(device(backend::cuda, where.device_id)).native();
+  stream_.choose(kept_stream(where, std::move(native)));
+  guard_.emplace(*stream_.get());
+}
+
 passed invocation::read(nb::handle x) {
   passed p{x, &class_of(x), {}, {}};
   if (p.of->is != type_class::array) return p;
   array_library& library = *p.of->library;
-  const dlpack::device where = library.where(x);
-  if (is_on_gpu(where) && !stream_.is_chosen()) {
-    array_library::native_stream native{nullptr, {}};
-    if (library.current_stream(where, native)) stream_owner_ = &library;
-    else native.handle = dsl::stream::current(device(backend::cuda, where.device_id)).native();
-    stream_.choose(kept_stream(where, std::move(native)));
-    guard_.emplace(*stream_.get());
+  if (library.takes_stream()) {
+    const dlpack::device where = library.where(x);
+    choose_stream(library, where);
+    p.array = library.read(x, is_on_gpu(where) ? stream_ : work_stream());
+  } else {
+    p.array = library.read(x, {});
+    choose_stream(library, p.array.tensor.device);
   }
-  p.array = library.read(x, is_on_gpu(where) ? stream_ : work_stream());
   p.elements = dsl::detail::read_dlpack(p.array.tensor);
   if (library_ == nullptr) {
     library_ = &library;
     first_array_ = x;
-    device_ = where;
+    device_ = p.array.tensor.device;
   }
   return p;
 }
@@ -205,11 +214,19 @@ void copy_variable(const detail::elements& from, const detail::elements& to, con
 
 }  // namespace
 
+std::int64_t invocation::whole_number(nb::handle x, const char* what) const {
+  const nb::object integer = nb::steal(PyNumber_Index(x.ptr()));
+  const long long value = integer.is_valid() ? PyLong_AsLongLong(integer.ptr()) : -1;
+  if (PyErr_Occurred() == nullptr) return value;
+  PyErr_Clear();
+  raise(PyExc_TypeError, all_.name() + ": " + what + " is an integer, not " + text_of(x.type(), "__name__"));
+}
+
 void invocation::read_options(const nb::kwargs& options) {
   for (const auto& [key, value] : options) {
     const std::string name = text_of(key);
     if (name == "out") out_ = value;
-    else if (all_.is_loop() && name == "every") every = nb::cast<std::int64_t>(value);
+    else if (all_.is_loop() && name == "every") every = whole_number(value, "every=");
     else
       raise(PyExc_TypeError,
             all_.name() + " does not know " + name + "=: it takes " + (all_.is_loop() ? "every= and " : "") + "out=");
@@ -256,7 +273,7 @@ nb::object invocation::run(const nb::args& given, const nb::kwargs& options) {
   if (options.size() > 0) read_options(options);
   const std::size_t first = all_.is_loop() ? 1 : 0;
   if (given.size() < first) raise(PyExc_TypeError, all_.name() + " takes the number of steps first");
-  if (first == 1) steps = nb::cast<std::int64_t>(given[0]);
+  if (first == 1) steps = whole_number(given[0], "the number of steps");
   read_arguments(given, first);
   signature_ = &all_.choose(passed_.data(), passed_.size());
   bind_arguments();

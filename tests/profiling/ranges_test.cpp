@@ -80,7 +80,7 @@ TEST_P(ranges_on, launches) {
   y = dsl::cumsum(x);
   const std::vector<recorded_range> all = new_ranges();
   ASSERT_EQ(all.size(), 3u);
-  EXPECT_EQ(all[0].message, "axpy: a * 3 + b (1000 elements, 12 kB, 2 kflop)");
+  EXPECT_EQ(all[0].message, "axpy (1000 elements, 12 kB, 2 kflop): a * 3 + b");
   EXPECT_EQ(all[0].payload, numbers(1000, 1, 12000, 2000));
   EXPECT_EQ(all[1].message, "sum(a * b) (1000 elements, 8 kB, 2 kflop)");
   EXPECT_EQ(all[1].payload, numbers(1000, 1, 8000, 2000));
@@ -100,9 +100,10 @@ TEST_P(ranges_on, loops) {
                                     dsl::state(x, mean));
   std::int64_t steps = 0;
   for (const recorded_range& r : new_ranges()) {
-    if (r.depth > 0 || r.message.rfind("axpy: ", 0) != 0) continue;
+    if (r.depth > 0 || r.message.rfind("axpy (", 0) != 0) continue;
     steps += r.payload.at(1).second;
-    EXPECT_EQ(r.payload.at(2).second, r.payload.at(1).second * 64 * 8) << r.message;  // read and written in each step
+    EXPECT_EQ(r.payload, numbers(64, r.payload.at(1).second, r.payload.at(1).second * 64 * 8, r.payload.at(1).second * 64 * 3))
+        << r.message;
   }
   EXPECT_EQ(steps, 5);
   EXPECT_EQ(history.copy_to_host().size(), 5u);
