@@ -8,12 +8,13 @@
 
 /// What an example says of itself; `run` gets it with what the command line has changed.
 struct example {
-  const char* shows;         // for --help
-  std::int64_t size;         // --size
-  const char* size_is;       // for --help: "the number of options"
-  std::int64_t steps = 0;    // --steps; 0: the example has no time loop
-  const char* picture = "";  // for --help: what --out FILE.png shows; "": nothing to see
-  std::string out = {};      // --out; empty: no picture is asked for
+  const char* shows;                                 // for --help
+  std::int64_t size;                                 // --size
+  const char* size_is;                               // for --help: "the number of options"
+  std::int64_t steps = 0;                            // --steps; 0: the example has no time loop
+  const char* steps_are = "steps of the time loop";  // for --help
+  const char* picture = "";                          // for --help: what --out FILE.png shows; "": nothing to see
+  std::string out = {};                              // --out; empty: no picture is asked for
 };
 
 /// What main() is: reads --size, --steps and --out, prints the device (DSL_DEVICE says which), and calls `run`, which returns

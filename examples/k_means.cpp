@@ -116,6 +116,7 @@ int main(int argc, char** argv) {
                       .size = 1'000'000,
                       .size_is = "points",
                       .steps = 20,
+                      .steps_are = "times that all centres move",
                       .picture = "draw points and centres"},
                      run);
 }
