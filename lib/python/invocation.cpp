@@ -270,7 +270,7 @@ nb::object invocation::returned() {
 }
 
 nb::object invocation::run(const nb::args& given, const nb::kwargs& options) {
-  if (options.size() > 0) read_options(options);
+  if (!options.empty()) read_options(options);
   const std::size_t first = all_.is_loop() ? 1 : 0;
   if (given.size() < first) raise(PyExc_TypeError, all_.name() + " takes the number of steps first");
   if (first == 1) steps = whole_number(given[0], "the number of steps");
