@@ -12,7 +12,7 @@ void* cuda_back_end::create_stream(int index) {
   DSL_CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
   return s;
 }
-int cuda_back_end::device_of_stream(void* stream) {
+int cuda_back_end::device_of_stream([[maybe_unused]] void* stream) {
   int index = 0;
 #if CUDART_VERSION >= 12080
   if (!is_capturing(stream)) {  // of which CUDA does not say it

@@ -407,4 +407,28 @@ TEST_F(runtime_calls, the_cuda_array_interface_names_streams) {
   }
 }
 
+// Threads that make and end streams of their own and views of the same memory, and use them on each other's streams.
+TEST_F(runtime_calls, threads_share_foreign_memory) {
+  constexpr int at_once = 4, rounds = 3000;
+  const dsl::device_guard on(gpu);
+  const dsl::array<float> memory(100);
+  const dsl::view shared(const_cast<float*>(memory.data()), 100);
+  const dsl::stream third(gpu);
+  std::vector<std::thread> threads;
+  int theirs[at_once] = {};
+  for (int t = 0; t < at_once; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < rounds; ++i) {
+        const dsl::device_guard here(gpu);
+        const dsl::stream mine(&theirs[t]);
+        const dsl::stream_guard current(mine);
+        const dsl::view part(shared.data() + 25 * t, 25 + t);
+        use(part.owner().get(), mine, true);
+        use(part.owner().get(), third, i % 2 == 0);
+        use(shared.owner().get(), mine, i % 3 == 0);
+      }
+    });
+  for (auto& each : threads) each.join();
+}
+
 }  // namespace
