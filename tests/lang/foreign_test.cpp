@@ -97,6 +97,10 @@ TEST_P(foreign, targets_that_overlap_operands_in_another_view) {
     for (int i = n; i-- > 0;) expected[static_cast<std::size_t>(i + shift)] += 2 * static_cast<float>(i);
     EXPECT_EQ(memory.values(), expected) << shift;
   }
+  // Operands that overlap each other, one of them reaching farther from the same place.
+  const raw<float> operands(counted(n));
+  const dsl::array<float> sum = 2 * view(operands.at, n / 2) + view(operands.at, n / 2, 2);
+  EXPECT_EQ(sum(n / 2 - 1).value(), 4.f * (n / 2 - 1));
   // In place needs no temporary, whichever views say so.
   const raw<float> memory(counted(n));
   view in(memory.at, n), out(memory.at, n);
