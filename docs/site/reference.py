@@ -115,8 +115,10 @@ class header:
         if cursor.kind in CLASSES or cursor.kind == kind.UNEXPOSED_DECL:
             if "{" not in text:
                 return text + ";" if inside or self.comment_before(cursor.extent.start.line) else ""
-            head = text[: text.index("{")]
-            return head + "{\n" + (" public:\n" if re.search(r"^class ", head, re.M) else "") + self.members(cursor) + "};"
+            head, members = text[: text.index("{")], self.members(cursor)
+            if not members:
+                return head + "{};"
+            return head + "{\n" + (" public:\n" if re.search(r"^class ", head, re.M) else "") + members + "};"
         if cursor.kind == kind.VAR_DECL and "\n" in text:
             return re.split(r" = |\{", text, maxsplit=1)[0] + ";"
         return text + ";"
