@@ -1,29 +1,79 @@
-// wanted: a symbol keeps its dtype
-// wanted: the members of a struct that is an operand are arrays
-// wanted: as many targets as the right side has values
-// wanted: a target is an array, a view or a scalar in device memory, not a C++ scalar
-// wanted: a struct is an argument of a formula
-// lines: 15
+// Structs of arrays, and arrays of structs.
 #include <dsl/dsl.hpp>
 #include <dsl/hana.hpp>
+
+#include <cstdint>
+#include <vector>
 template <class X, class V> struct particle { BOOST_HANA_DEFINE_STRUCT(particle, (X, position), (V, velocity)); };
 struct other {};
 struct magnitude {
   DSL_FN double operator()(double v) const { return v; }
 };
-void dtype(particle<dsl::array<int>, dsl::array<double>> p) {
+
+// case member_of_another_dtype
+// says: a symbol keeps its dtype
+// lines: g++ 12
+void f(particle<dsl::array<int>, dsl::array<double>> p) {
   dsl::tie(p) = dsl::vectorize([](auto p) {
     p.position = p.position + p.velocity;
     return p;
   })(p);
 }
-void member(particle<dsl::array<int>, other> p, dsl::array<int> x) {
+
+// case member_that_is_no_operand
+// says: the members of a struct that is an operand are arrays
+// lines: g++ 11
+void f(particle<dsl::array<int>, other> p, dsl::array<int> x) {
   x = dsl::vectorize([](auto p) { return p.position; })(p);
 }
-void missing(particle<dsl::array<double>, dsl::array<double>> p) {
+
+// case member_that_is_a_vector
+// says: the members of a struct that is an operand are arrays
+// lines: g++ 11
+void f(particle<dsl::array<float>, std::vector<float>> p, dsl::array<float> x) {
+  x = dsl::vectorize([](auto p) { return p.position; })(p);
+}
+
+// case struct_of_one_value
+// says: as many targets as the right side has values
+// lines: g++ 11
+void f(particle<dsl::array<double>, dsl::array<double>> p) {
   dsl::tie(p) = dsl::vectorize([](auto p) { return p.position; })(p);
 }
-void value(particle<dsl::array<double>, double> p) {
+
+// case member_that_is_a_number
+// says: a target is an array, a view or a scalar in device memory, not a C++ scalar
+// lines: g++ 8
+void f(particle<dsl::array<double>, double> p) {
   dsl::tie(p) = dsl::vectorize([](auto p) { return p; })(p);
 }
-void functor(particle<dsl::array<double>, double> p, dsl::array<double> x) { x = dsl::vectorize(magnitude{})(p); }
+
+// case struct_for_a_functor
+// says: a struct is an argument of a formula
+// lines: g++ 11
+void f(particle<dsl::array<double>, double> p, dsl::array<double> x) { x = dsl::vectorize(magnitude{})(p); }
+
+// case struct_without_the_member
+// says: speed
+// lines: g++ 16
+void f(particle<dsl::array<double>, dsl::array<double>> p) {
+  dsl::tie(p) = dsl::vectorize([](auto p) {
+    p.speed = p.velocity;
+    return p;
+  })(p);
+}
+
+// case undescribed_struct
+// says: TODO
+// lines: g++ 18
+struct pair {
+  dsl::array<float> first, second;
+};
+void f(pair p, dsl::array<float>& x) {
+  x = dsl::vectorize([](auto p) { return p.first + p.second; })(p);
+}
+
+// case arithmetic_of_structs
+// says: TODO
+// lines: g++ 59
+void f(particle<dsl::array<float>, dsl::array<float>> p) { dsl::tie(p) = p + 1; }
