@@ -21,3 +21,4 @@
 #include <dsl/mem/checkpoint.hpp>
 #include <dsl/mem/npy.hpp>
 #include <dsl/mem/print.hpp>
+#include <dsl/version.hpp>

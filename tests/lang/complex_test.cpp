@@ -1,5 +1,4 @@
 // Complex numbers in functors: the same on every device, and what std::complex gives on the host.
-#include "../doc_examples.hpp"
 #include "../on_device.hpp"
 
 #include <cmath>
@@ -60,23 +59,11 @@ struct expression {
 struct square_plus {  // one parameter of any type, and float
   DSL_FN auto operator()(auto z, dsl::complex<float> c) const { return std::tuple{z * z + c * 2 - 1i, abs2(z)}; }
 };
-struct collatz {
-  DSL_FN int operator()(int n) const {
-    int steps = 0;
-    for (; n > 1; ++steps) n = n % 2 == 0 ? n / 2 : 3 * n + 1;
-    return steps;
-  }
-};
+#include <docs/functors/lambdas-and-functors.inc>
 struct product {
   DSL_FN dsl::complex<double> operator()(dsl::complex<double> a, dsl::complex<double> b) const { return a * b; }
 };
-struct escape_time {
-  DSL_FN int operator()(dsl::complex<float> c) const {
-    int n = 0;
-    for (dsl::complex<float> z = 0; n < 50 && norm(z) < 4; ++n) z = z * z + c;
-    return n;
-  }
-};
+#include <docs/functors/complex-numbers.inc>
 
 }  // namespace complex_test
 
@@ -153,12 +140,8 @@ TEST(functors_page, holds_what_stands_here) {
   EXPECT_EQ(steps.copy_to_host(), (std::vector<int>{0, 1, 7, 2}));
   const dsl::array<double> x = dsl::full<double>(3, 2);
   dsl::array<double> y;
-  // clang-format off
-const auto scaled = dsl::vectorize([](auto x, auto h) { return x / sqrt(dsl::constant(2.0)) + h; });
-y = scaled(x, std::sqrt(3.0));
-  // clang-format on
+#include <docs/functors/constants.inc>
   EXPECT_NEAR(y(1).value(), 3 / std::sqrt(2.0) + std::sqrt(3.0), 1e-15);
-  expect_examples_in(__FILE__, "functors.md", 3);
 }
 
 static_assert(std::is_convertible_v<std::complex<double>, dsl::complex<float>> &&

@@ -1,11 +1,20 @@
-// The examples in the headers' comments stand, but for white space, in a test that is compiled and run.
-#include "../doc_examples.hpp"
+// The examples in the headers' comments stand, but for white space, in a test or on a page of docs/: all are compiled and run.
+#include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <sstream>
+#include <string>
 
 namespace {
 
 namespace fs = std::filesystem;
+
+std::string contents(const fs::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
 
 /// The words of some lines, each without what it begins with.
 std::string words_of(const std::string& text, const std::string& begins_with = "") {
@@ -25,6 +34,8 @@ TEST(headers, every_example_is_compiled) {
   std::string compiled;
   for (const auto& file : fs::recursive_directory_iterator(tests))
     if (file.path().filename().string().ends_with("_test.cpp")) compiled += words_of(contents(file.path()));
+  for (const auto& file : fs::directory_iterator(tests / "../docs"))
+    if (file.path().extension() == ".md") compiled += words_of(contents(file.path()));
   const std::string begin = "/// ```cpp\n", end = "/// ```\n";
   int examples = 0;
   for (const auto& file : fs::recursive_directory_iterator(tests / "../include/dsl")) {

@@ -1,5 +1,4 @@
-// The examples of docs/loops.md: they stand here as they stand there, and do what is said of them.
-#include "../doc_examples.hpp"
+// The examples of docs/loops.md do what is said of them.
 #include "../on_device.hpp"
 #include "../scratch_folder.hpp"
 
@@ -15,12 +14,7 @@ namespace {
 using namespace std::complex_literals;
 using c64 = std::complex<double>;
 
-// clang-format off
-const auto step = dsl::vectorize([](auto phase, auto z, auto rate, auto pull, auto h) {
-  auto next = phase + h * (rate + pull * imag(z * exp(-1i * phase)));
-  return std::tuple{next, dsl::mean(exp(1i * next))};
-});
-// clang-format on
+#include <docs/loops/time-loops.inc>
 
 /// The oscillators of the page, and beside them the same ones in a loop of the standard library's functions.
 struct loops_doc : on_device {
@@ -54,10 +48,7 @@ struct loops_doc : on_device {
 ON_EVERY_DEVICE(loops_doc);
 
 TEST_P(loops_doc, beginning) {
-  // clang-format off
-dsl::scalar<std::complex<double>> z = dsl::mean(exp(1i * phase));
-const dsl::array<std::complex<double>> history = dsl::iterate(1000, step, dsl::state(phase, z), rate, 2.0, 0.01);
-  // clang-format on
+#include <docs/loops/time-loops-2.inc>
   const auto got = history.copy_to_host();
   for (std::size_t k = 0; k < 1000; ++k) ASSERT_LT(std::abs(got[k] - expected_step(2.0)), 1e-10) << k;
   EXPECT_EQ(z.value(), got.back());
@@ -67,13 +58,7 @@ const dsl::array<std::complex<double>> history = dsl::iterate(1000, step, dsl::s
 
 TEST_P(loops_doc, the_number_of_the_step) {
   auto x = dsl::to_device(std::vector<double>{0, 1, -2}), v = dsl::zeros<double>(3);
-  // clang-format off
-const auto driven = dsl::vectorize([](auto x, auto v, auto t, auto h) {
-  auto faster = v + h * (cos(t) - x);
-  return std::tuple{x + h * faster, faster};
-});
-dsl::iterate(1000, driven, dsl::state(x, v), 0.01 * dsl::step, 0.01);
-  // clang-format on
+#include <docs/loops/state-and-parameters.inc>
   const auto got = x.copy_to_host();
   for (std::size_t i = 0; i < 3; ++i) {
     double xi = i == 0 ? 0 : i == 1 ? 1 : -2, vi = 0;
@@ -87,12 +72,7 @@ dsl::iterate(1000, driven, dsl::state(x, v), 0.01 * dsl::step, 0.01);
 
 TEST_P(loops_doc, histories) {
   auto z = first_mean();
-  // clang-format off
-const auto [means, coherence, lowest, samples] =
-    dsl::iterate(1000, step, dsl::state(phase, z), rate, 2.0, 0.01, dsl::every(10),
-                 dsl::record([](auto phase, auto z) { return std::tuple{abs(z), dsl::min(phase)}; }),  // of the new state
-                 dsl::record(phase(dsl::slice(0, dsl::end, 100))));                                   // of an array, elements
-  // clang-format on
+#include <docs/loops/histories.inc>
   const auto z_got = means.copy_to_host();
   const auto abs_got = coherence.copy_to_host(), least = lowest.copy_to_host(), rows = samples.copy_to_host();
   ASSERT_EQ(z_got.size(), 100u);
@@ -108,11 +88,7 @@ const auto [means, coherence, lowest, samples] =
 
 TEST_P(loops_doc, an_end) {
   auto z = first_mean();
-  // clang-format off
-dsl::scalar<std::int64_t> ran;
-const dsl::array<std::complex<double>> means = dsl::iterate(10'000, step, dsl::state(phase, z), rate, 2.0, 0.01, dsl::until(abs(z) > 0.9, ran));
-const dsl::array<std::complex<double>> until_then = means(dsl::slice(0, ran.value()));   // value() waits
-  // clang-format on
+#include <docs/loops/an-end.inc>
   std::int64_t steps = 1;
   while (std::abs(expected_step(2.0)) <= 0.9) ++steps;
   ASSERT_GT(steps, 10);
@@ -127,13 +103,7 @@ TEST_P(loops_doc, strategies) {
   auto z = first_mean();
   std::ostringstream out;
   std::streambuf* const before = std::cout.rdbuf(out.rdbuf());
-  // clang-format off
-const dsl::loop_plan plan = dsl::plan_of(step, dsl::state(phase, z), rate, 2.0, 0.01);
-std::cout << plan << '\n';          // device, strategy, grid and block, what is where, operations and bytes an element
-if (plan.loop == dsl::strategy::one_block) {
-  dsl::iterate(1000, step, dsl::state(phase, z), rate, 2.0, 0.01, dsl::strategy::cooperative, dsl::launch{.block = 64});
-}
-  // clang-format on
+#include <docs/loops/strategies.inc>
   std::cout.rdbuf(before);
   const bool host = dsl::device::current().kind == dsl::backend::host;
   EXPECT_EQ(plan.loop, host ? dsl::strategy::launches : dsl::strategy::one_block);
@@ -150,14 +120,7 @@ TEST_P(loops_doc, long_runs) {
   const auto all = dsl::iterate(3000, step, dsl::state(whole, whole_z), rate, 0.5 + 1e-3 * dsl::step, 0.01).copy_to_host();
   const auto start = phase.copy_to_host();
   bool interrupted = true;  // so the loop stops after its first launches
-  // clang-format off
-std::int64_t done = 0;
-const auto first = dsl::iterate(3000, step, dsl::state(phase, z), rate, 0.5 + 1e-3 * dsl::step, 0.01, dsl::progress([&](std::int64_t k, std::int64_t) {
-  done = k;
-  return !interrupted;                // set by a signal's handler
-}));
-const auto rest = dsl::iterate(3000 - done, step, dsl::state(phase, z), rate, 0.5 + 1e-3 * dsl::step, 0.01, dsl::from_step(done));
-  // clang-format on
+#include <docs/loops/long-runs.inc>
   EXPECT_GT(done, 0);
   auto parts = first.copy_to_host();
   EXPECT_EQ(static_cast<std::int64_t>(parts.size()), done);
@@ -171,15 +134,7 @@ const auto rest = dsl::iterate(3000 - done, step, dsl::state(phase, z), rate, 0.
   z = dsl::mean(exp(1i * phase));
   const current_scratch_folder folder;
   const auto go_on = [&] {
-    // clang-format off
-const std::int64_t steps = 3000;
-std::int64_t at = std::filesystem::exists("run") ? dsl::load_checkpoint("run", phase, z) : 0;
-while (at < steps) {
-  const std::int64_t part = std::min<std::int64_t>(1000, steps - at);
-  dsl::iterate(part, step, dsl::state(phase, z), rate, 0.5 + 1e-3 * dsl::step, 0.01, dsl::from_step(at));
-  dsl::save_checkpoint("run", at += part, phase, z);
-}
-    // clang-format on
+#include <docs/loops/long-runs-2.inc>
     return at;
   };
   // A run that ended after its first checkpoint.
@@ -216,10 +171,7 @@ TEST_P(loops_doc, neighbours) {
   std::vector<double> want(64, 0.0), next(64);
   want[5] = 1;
   auto u = dsl::to_device(want);
-  // clang-format off
-const auto ring = dsl::boundary::wrap;
-for (int k = 0; k < 100; ++k) u = u + 0.1 * (dsl::shift(u, 1, ring) - 2 * u + dsl::shift(u, -1, ring));
-  // clang-format on
+#include <docs/loops/what-does-not-work-and-what-to-do.inc>
   for (int k = 0; k < 100; ++k) {
     for (std::size_t i = 0; i < 64; ++i) next[i] = want[i] + 0.1 * (want[(i + 63) % 64] - 2 * want[i] + want[(i + 1) % 64]);
     want.swap(next);
@@ -227,7 +179,5 @@ for (int k = 0; k < 100; ++k) u = u + 0.1 * (dsl::shift(u, 1, ring) - 2 * u + ds
   const auto got = u.copy_to_host();
   for (std::size_t i = 0; i < 64; ++i) EXPECT_NEAR(got[i], want[i], 1e-14) << i;
 }
-
-TEST(loops_doc, every_example_is_compiled) { expect_examples_in(__FILE__, "loops.md", 9); }
 
 }  // namespace

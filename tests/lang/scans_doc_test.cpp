@@ -1,5 +1,4 @@
-// The examples of docs/scans.md: they stand here as they stand there, and do what is said of them.
-#include "../doc_examples.hpp"
+// The examples of docs/scans.md do what is said of them.
 #include "../on_device.hpp"
 
 #include <dsl/scan.hpp>
@@ -17,11 +16,7 @@ TEST_P(scans_doc, sums) {
   const auto speed = dsl::to_device(std::vector<double>{1, 2, 4});
   const auto counts = dsl::to_device(std::vector<std::int32_t>{3, 0, 2});
   const dsl::array<std::int32_t, 2> image = dsl::full<std::int32_t>(1, 2, 3) * counts;
-  // clang-format off
-dsl::array<double> path = dsl::cumsum(speed * 0.5);                       // the formula is evaluated in the scan: one kernel
-dsl::array<std::int64_t, 2> table = dsl::cumsum(image, dsl::axis(0));    // int32 widens to int64
-dsl::array<std::int64_t> first = dsl::cumsum(counts, dsl::exclusive);    // where each bin begins
-  // clang-format on
+#include <docs/scans/scans.inc>
   EXPECT_EQ(path.copy_to_host(), (std::vector<double>{0.5, 1.5, 3.5}));
   EXPECT_EQ(table.copy_to_host(), (std::vector<std::int64_t>{3, 0, 2, 6, 0, 4}));
   EXPECT_EQ(first.copy_to_host(), (std::vector<std::int64_t>{0, 3, 3}));
@@ -37,18 +32,9 @@ TEST_P(scans_doc, recurrence) {
     want.push_back(last = factors.back() * last + terms.back());
   }
   const auto a = dsl::to_device(factors), b = dsl::to_device(terms);
-  // clang-format off
-// x(i) = a(i) x(i-1) + b(i): the pair (a, b) stands for the function x -> a x + b.
-const auto compose = dsl::scan([](auto f, auto g) {
-  return real(g) * real(f) + 1i * (real(g) * imag(f) + imag(g));
-});
-dsl::array<std::complex<double>> functions = compose(a + 1i * b);
-dsl::array<double> x = real(functions) * x0 + imag(functions);
-  // clang-format on
+#include <docs/scans/operators.inc>
   const auto got = x.copy_to_host();
   for (std::size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-12 * (1 + std::abs(want[i]))) << i;
 }
-
-TEST(scans_doc, every_example_is_compiled) { expect_examples_in(__FILE__, "scans.md", 2); }
 
 }  // namespace

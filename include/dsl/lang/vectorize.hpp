@@ -137,7 +137,7 @@ struct vectorized {
 ///   auto next = u + h * f;
 ///   return std::tuple{next, sqrt(dsl::mean(next * next)), dsl::argmax(abs(f))};
 /// });
-/// dsl::tie(u, rms, where) = step(u, f, 1.0);
+/// dsl::tie(u, rms, where) = step(u, f, h);
 /// ```
 template <class Name = detail::unnamed, class F>
 constexpr vectorized<Name, F> vectorize(F) {

@@ -1,0 +1,23 @@
+#!/bin/sh
+# with_python.sh REQUIREMENTS ARGUMENT...: runs python3 with these arguments and the packages of a requirements file. PyPI has them; a copy
+# is kept in build/python. Exits with 77, which CTest takes for skipped, where they cannot be had.
+set -eu
+requirements=$1
+shift
+command -v python3 >/dev/null || { echo "there is no python3: nothing is done" >&2; exit 77; }
+kept=$(cd "$(dirname "$0")/.." && pwd)/build/python
+folder=$kept/$( (python3 --version; cat "$requirements") | cksum | tr ' ' -)
+if [ ! -d "$folder" ]; then
+  mkdir -p "$kept"
+  made=$(mktemp -d "$kept/XXXXXX")
+  trap 'rm -rf "$made"' EXIT
+  if ! python3 -m pip install --quiet --root-user-action ignore --disable-pip-version-check --retries 1 --timeout 10 \
+    --no-deps --only-binary :all: --target "$made/packages" --requirement "$requirements"; then
+    echo "the packages of $requirements cannot be installed from PyPI: nothing is done" >&2
+    exit 77
+  fi
+  mv -T "$made/packages" "$folder" 2>/dev/null || [ -d "$folder" ]  # another process may have been first
+  rm -rf "$made"
+  trap - EXIT
+fi
+PYTHONPATH=$folder${PYTHONPATH:+:$PYTHONPATH} exec python3 "$@"

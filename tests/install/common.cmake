@@ -1,0 +1,47 @@
+# What the scripts of this folder share. They are run with -D of BUILD (the build folder), TREE (the repository), SOURCE (this folder), WORK (a
+# folder of the test's own), PAGE (docs/install.md), VERSION, GENERATOR, CXX, CXX_FLAGS, CONFIG and CUDA_COMPILER (empty without CUDA).
+function(run)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE status)
+  if(status)
+    message(FATAL_ERROR "failed (${status}): ${ARGV}")
+  endif()
+endfunction()
+
+# expect_in(PAGE FILE): the file's text stands on the page, word for word.
+function(expect_in page file)
+  file(READ "${file}" expected)
+  file(READ "${page}" found)
+  string(FIND "${found}" "${expected}" at)
+  if(at EQUAL -1)
+    message(FATAL_ERROR "${file} does not stand in ${page}")
+  endif()
+endfunction()
+
+# consume(PROJECT [CUDA] [CONFIGURE_ONLY] [OPTION...]): builds and runs one of the page's projects around README.md's program, as a user would.
+# With CUDA its file is main.cu, and its first lines are those that the page gives for that. CONFIGURE_ONLY: no further than to the build's files.
+function(consume name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA;CONFIGURE_ONLY" "" "")
+  expect_in("${PAGE}" "${SOURCE}/${name}/CMakeLists.txt")
+  file(READ "${SOURCE}/${name}/CMakeLists.txt" text)
+  set(main main.cpp)
+  set(project "${WORK}/${name}")
+  if(arg_CUDA)
+    expect_in("${PAGE}" "${SOURCE}/cuda.cmake")
+    file(READ "${SOURCE}/cuda.cmake" head)
+    string(REGEX REPLACE "^.*project[^\n]*\n" "" text "${text}")
+    string(REPLACE main.cpp main.cu text "${head}${text}")
+    set(main main.cu)
+    string(APPEND project _cuda)
+    list(APPEND arg_UNPARSED_ARGUMENTS "-DCMAKE_CUDA_COMPILER=${CUDA_COMPILER}")
+  endif()
+  file(REMOVE_RECURSE "${project}")
+  file(WRITE "${project}/CMakeLists.txt" "${text}")
+  configure_file("${SOURCE}/main.cpp" "${project}/${main}" COPYONLY)
+  file(CREATE_LINK "${TREE}" "${project}/dsl" SYMBOLIC)
+  run("${CMAKE_COMMAND}" -S "${project}" -B "${project}/build" -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}"
+    "-DCMAKE_BUILD_TYPE=${CONFIG}" ${arg_UNPARSED_ARGUMENTS})
+  if(NOT arg_CONFIGURE_ONLY)
+    run("${CMAKE_COMMAND}" --build "${project}/build" --config "${CONFIG}")
+    run("${CMAKE_COMMAND}" -E env DSL_DEVICE=host "${project}/build/mine")
+  endif()
+endfunction()

@@ -1,0 +1,15 @@
+# FetchContent and add_subdirectory, with this tree in the place of the clone. BUILD_IT: also built and run, which compiles the library.
+include("${CMAKE_CURRENT_LIST_DIR}/common.cmake")
+
+file(REMOVE_RECURSE "${WORK}")
+set(how CONFIGURE_ONLY)
+if(BUILD_IT)
+  set(how)
+endif()
+if(CUDA_COMPILER)
+  consume(fetch_content "-DFETCHCONTENT_SOURCE_DIR_DSL=${TREE}" ${how})
+endif()
+if(BUILD_IT OR NOT CUDA_COMPILER)
+  file(MAKE_DIRECTORY "${WORK}")
+endif()
+consume(add_subdirectory "-DDSL_CUDA=OFF" ${how})

@@ -1,0 +1,66 @@
+// A program, two libraries and one that it loads, all of which use one shared libdsl: formulas that two libraries have are one,
+// whichever device each compiled them for; what one allocates the others free; what one throws the others catch by its type.
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "formulas.hpp"
+
+namespace {
+
+int failed = 0;
+
+void expect(bool right, const char* what) {
+  if (!right) {
+    std::printf("wrong on %s: %s\n", dsl::device::current().name().c_str(), what);
+    ++failed;
+  }
+}
+
+template <class F>
+bool throws_device_error(F f) {
+  try {
+    f();
+  } catch (const dsl::device_error&) {
+    return true;
+  }
+  return false;
+}
+
+void check(const dsl::device& d) {
+  const dsl::device_guard guard(d);
+  const auto x = dsl::to_device(std::vector<float>{1, 2, 3});
+  expect(first::doubled(x).copy_to_host() == std::vector<float>{3, 5, 7}, "the first library's formula");
+  expect(second::doubled(x).copy_to_host() == std::vector<float>{3, 5, 7}, "the second library's formula");
+  const dsl::array<float> cubes = x * x * x;
+  expect(cubes.copy_to_host() == std::vector<float>{1, 8, 27}, "the program's formula");
+  try {
+    second::refused(x);
+    expect(false, "an error of shapes");
+  } catch (const dsl::shape_error&) {}
+}
+
+}  // namespace
+
+int main(int, char** arguments) {
+  const std::string release =
+      std::to_string(DSL_VERSION_MAJOR) + "." + std::to_string(DSL_VERSION_MINOR) + "." + std::to_string(DSL_VERSION_PATCH);
+  expect(dsl::version() == release, "the release of headers and library");
+  for (const char* name : {"host", "sim"}) check(dsl::device(name));
+
+  // first is compiled for the host alone, second for host and simulator.
+  const dsl::device_guard guard(dsl::device("sim"));
+  expect(throws_device_error([] { first::total(dsl::ones<float>(3)); }), "a formula that no file compiled for it");
+
+  void* loaded = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
+  if (loaded == nullptr) std::printf("%s\n", dlerror());
+  expect(loaded != nullptr, "loading a library");
+  if (loaded != nullptr) {
+    const auto sum_of_squares = reinterpret_cast<float (*)(int)>(dlsym(loaded, "sum_of_squares"));
+    expect(sum_of_squares(4) == 14, "the loaded library's formula");
+    dlclose(loaded);
+  }
+  return failed == 0 ? 0 : 1;
+}
