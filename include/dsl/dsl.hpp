@@ -6,9 +6,15 @@
 #include <dsl/ir/dtype.hpp>
 #include <dsl/ir/symbol.hpp>
 #include <dsl/mem/array.hpp>
+#include <dsl/lang/operands.hpp>
+#include <dsl/lang/std_names.hpp>
 #include <dsl/lang/expression.hpp>
+#include <dsl/lang/callable.hpp>
+#include <dsl/lang/functions.hpp>
+#include <dsl/lang/assignable.hpp>
 #include <dsl/lang/assigned.hpp>
 #include <dsl/lang/assign.hpp>
+#include <dsl/lang/vectorize.hpp>
 // clang-format on
 
 #include <dsl/lang/fast_math.hpp>

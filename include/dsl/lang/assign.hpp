@@ -74,6 +74,7 @@ struct tied {
     detail::unpack([this](const auto&... e) { detail::assign_all({}, targets, detail::as_operand(e)...); }, expressions);
     return *this;
   }
+  template <std::same_as<refused> R> const tied& operator=(const R&) const { return *this; }
 };
 
 namespace detail {

@@ -8,10 +8,6 @@
 
 namespace dsl::detail {
 
-/// Whether F, made anew, can be called so; std::is_invocable_v takes five lines more in each error of what is called.
-template <class F, class... T>
-inline constexpr bool is_callable = requires(F f, T... x) { f(x...); };
-
 /// A type's name as the compiler spells it, within a sentence of the compiler's own: there are no other means to tell a closure.
 template <class F>
 constexpr const char* spelled() {
@@ -55,6 +51,14 @@ inline constexpr kind_of_class class_kind = [] {
 }();
 template <class F> inline constexpr bool is_closure = class_kind<F>.parameters != nullptr;
 template <class F> inline constexpr bool is_local = class_kind<F>.local;
+
+// What a function is tried with. A closure is called with symbols alone; a class's call operators may be of symbols or of numbers,
+// which no constant symbol becomes.
+template <class F, class T> using tried_with = std::conditional_t<is_closure<F>, T&, const T&&>;
+/// Whether F, made anew, can be called so; std::is_invocable_v takes five lines more in each error of what is called.
+template <class F, class... T>
+inline constexpr bool is_callable =
+    requires(F f, tried_with<F, T>... x) { f(static_cast<tried_with<F, T>>(x)...); };
 
 template <class T> inline constexpr bool is_std_complex = false;
 template <class T> inline constexpr bool is_std_complex<std::complex<T>> = true;

@@ -3,27 +3,37 @@
 
 #include <dsl/lang/callable.hpp>
 #include <dsl/lang/leaves.hpp>
+#include <dsl/lang/std_names.hpp>
 
 namespace dsl {
 
 #define DSL_OPERATOR(name, token, numpy, arity, ...) DSL_OPERATOR_##arity(name, token)
 #define DSL_OPERATOR_1(name, token)             \
   template <class A>                            \
-    requires detail::operands<A>                \
+    requires detail::operator_call<op::name, A> \
   constexpr auto operator token(const A& a) {   \
     return detail::apply_function<op::name>(a); \
   }
 #define DSL_OPERATOR_2(name, token)                       \
   template <class A, class B>                             \
-    requires detail::operands<A, B>                       \
+    requires detail::operator_call<op::name, A, B>        \
   constexpr auto operator token(const A& a, const B& b) { \
     return detail::apply_function<op::name>(a, b);        \
   }
 namespace detail {
 
 template <class S>
-constexpr auto hold_symbol() {
+constexpr void hold_operand() {
   static_assert(!is_symbol<S>, "a C++ variable holds no symbol: begin with one, auto sum = 0 * v");
+  static_assert(is_symbol<S>, "an expression is not a value yet: x.value() evaluates it, copies it to the host and waits");
+}
+
+template <class Never>
+refused refuse_call() {
+  static_assert(!std::is_void_v<Never>,
+                "functions of dsl take arrays, views, scalars and expressions, and C++ numbers beside them: of a std::vector take "
+                "dsl::to_device(v), of numbers alone the function of std::");
+  return {};
 }
 
 }  // namespace detail
@@ -34,6 +44,10 @@ constexpr auto hold_symbol() {
     requires detail::operands<X...>                \
   constexpr auto name(const X&... x) {             \
     return detail::apply_function<op::name>(x...); \
+  }                                                \
+  template <class Never = void>                    \
+  refused name(detail::no_operand, detail::no_operand = {}, detail::no_operand = {}) { \
+    return detail::refuse_call<Never>();           \
   }
 #define DSL_PAIR(name, numpy, first, second)             \
   template <class A>                                     \
@@ -50,12 +64,11 @@ constexpr auto hold_symbol() {
 // clang-format off
 #define DSL_COMPOUND(token)                                                              \
   template <class A, class B>                                                            \
-    requires((detail::is_array<A> || detail::is_scalar<A>) && detail::operands<A, B>)    \
+    requires(detail::is_array<A> || detail::is_scalar<A>)                                \
   A& operator token##=(A& a, const B& b) {                                               \
     return a = a token b;                                                                \
   }                                                                                      \
   template <element T, int R, class B>                                                   \
-    requires detail::operands<view<T, R>, B>                                             \
   const view<T, R>& operator token##=(const view<T, R>& a, const B& b) {                 \
     return a = a token b;                                                                \
   }                                                                                      \
@@ -64,14 +77,13 @@ constexpr auto hold_symbol() {
     return a = a.view() token b;                                                         \
   }                                                                                      \
   template <class S, class B>                                                            \
-    requires(is_symbol<S> && detail::operands<S, B>)                                     \
+    requires is_symbol<S>                                                                \
   constexpr auto& operator token##=(S& s, const B& b) {                                   \
     return s = s token b;                                      \
   }                                                                                      \
-  template <element T, class S>                                                          \
-    requires is_symbol<S>                                                                \
-  constexpr auto& operator token##=(T& a, const S&) {                                    \
-    detail::hold_symbol<S>();                                                            \
+  template <element T, detail::lazy_operand X>                                           \
+  constexpr T& operator token##=(T& a, const X&) {                                       \
+    detail::hold_operand<X>();                                                           \
     return a;                                                                            \
   }
 // clang-format on

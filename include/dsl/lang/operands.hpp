@@ -12,7 +12,7 @@ namespace dsl {
 /// What a call that does not compile is worth, so that the compiler says no more than why.
 struct refused {
   template <class T> operator T() const;
-  template <class T> refused& operator=(const T&);
+  template <class T> const refused& operator=(const T&) const;
 };
 
 namespace detail {
@@ -129,7 +129,32 @@ template <class T>
 concept any_operand = lazy_operand<T> || element<T> || is_element_reference<T> || std::same_as<T, refused>;
 /// At least one lazy operand.
 template <class... T>
-concept operands = (any_operand<T> && ...) && ((lazy_operand<T> || std::same_as<T, refused>) || ...);
+concept call_of_operands = (any_operand<T> && ...) && ((lazy_operand<T> || std::same_as<T, refused>) || ...);
+/// The same, and more constrained: of two functions that differ in this alone the library's own is called (lang/std_names.hpp).
+template <class... T>
+concept operands = call_of_operands<T...> && sizeof...(T) != 0;
+
+/// What makes an operator one of the library's, whatever stands on the other side; of << and >>, which streams have, two operands.
+template <op Code, class... T>
+concept operator_call = ((lazy_operand<T> || structured<T> || std::same_as<T, refused>) || ...) &&
+                        ((Code != op::left_shift && Code != op::right_shift) || (any_operand<T> && ...));
+
+/// Whether it is an operand; says so where it is not.
+template <class T>
+constexpr bool require_operand() {
+  static_assert(any_operand<T> || structured<T>,
+                "an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector "
+                "take dsl::to_device(v)");
+  static_assert(any_operand<T> || !structured<T>,
+                "a struct has no operators and functions of its own: it is an argument, dsl::vectorize(f)(p), and f works on its members");
+  return any_operand<T>;
+}
+
+/// Anything, as a function of operands sees it that is called with something else: worse than any other conversion.
+struct no_operand {
+  no_operand() = default;
+  template <class T> no_operand(const T&) {}
+};
 
 // Operands are only read, so the leaves of a const array and of any other are of one type.
 template <class T, int R>

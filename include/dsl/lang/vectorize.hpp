@@ -57,6 +57,12 @@ struct functor {
 };
 
 /// Whether it is an operand, or a struct of nothing else.
+template <class T>
+constexpr bool require_argument() {
+  if constexpr (structured<T>) return true;
+  else return require_operand<T>();
+}
+
 template <class T> inline constexpr bool has_operands = any_operand<T>;
 template <structured S> inline constexpr bool has_operands<S> = []<class... M>(std::type_identity<tuple<M...>>) {
   return (has_operands<M> && ...);
@@ -84,11 +90,11 @@ template <class Name, class F>
 struct vectorized {
   /// On arrays, scalars and expressions: an expression, or several at once if the function returns a std::tuple. On symbols, that
   /// is inside another formula: its result.
-  template <class... T>
-    requires((detail::any_operand<T> || detail::structured<T>) && ...)
-  constexpr auto operator()(const T&... x) const {
+  template <class... T> constexpr auto operator()(const T&... x) const {
     if constexpr (!detail::is_stateless<F> || (std::same_as<T, refused> || ...)) {
       return refused{};  // what was wrong has been said
+    } else if constexpr (!(detail::require_argument<T>() && ...)) {
+      return refused{};
     } else if constexpr (!(detail::has_operands<T> && ...)) {
       constexpr bool are_operands = (detail::has_operands<T> && ...);
       static_assert(are_operands,
@@ -99,7 +105,7 @@ struct vectorized {
       else if constexpr (!detail::require_number<F, sizeof...(T)>()) return refused{};
       else return refuse_inside<T...>();
     } else if constexpr (detail::is_callable<F, detail::trace_t<detail::operand_t<T>>...>) {
-      if constexpr (detail::require_results<decltype(F{}(std::declval<detail::trace_t<detail::operand_t<T>>>()...))>())
+      if constexpr (detail::require_results<decltype(F{}(std::declval<detail::trace_t<detail::operand_t<T>>&>()...))>())
         return detail::make_expression<detail::formula<Name, F>>(x...);
       else return refused{};
     } else if constexpr ((detail::structured<T> || ...)) {
@@ -141,7 +147,11 @@ struct vectorized {
 /// ```
 template <class Name = detail::unnamed, class F>
 constexpr vectorized<Name, F> vectorize(F) {
-  static_assert(detail::is_stateless<F>, "vectorize takes a function without captures or members: pass values as arguments");
+  static_assert(detail::is_stateless<F> || !detail::is_closure<F>,
+                "a lambda given to dsl::vectorize captures nothing: pass arrays and values as its arguments, dsl::vectorize(f)(x, a)");
+  static_assert(detail::is_stateless<F> || detail::is_closure<F>,
+                "vectorize takes a function without members: pass values as arguments; in the place of a function's address a lambda or a "
+                "class with DSL_FN operator()");
   return {};
 }
 
