@@ -81,6 +81,23 @@ void cuda_back_end::copy(void* to, const void* from, std::size_t bytes, directio
   check(cudaMemcpyAsync(to, from, bytes, kind, native(stream)), "a copy", stream);
 }
 
+std::optional<back_end::address_home> cuda_back_end::find_memory(const void* address) {
+  if (device_count() == 0) return {};
+  cudaPointerAttributes found{};
+  DSL_CHECK(cudaPointerGetAttributes(&found, address));
+  if (found.type != cudaMemoryTypeDevice && found.type != cudaMemoryTypeManaged) return {};
+  return address_home{found.device, found.type == cudaMemoryTypeManaged};
+}
+bool cuda_back_end::reaches_host_memory(const void* address, int index) {
+  const current_device on(index);
+  cudaPointerAttributes found{};
+  DSL_CHECK(cudaPointerGetAttributes(&found, address));
+  if (found.type == cudaMemoryTypeHost) return found.devicePointer == address;
+  int pageable = 0;
+  DSL_CHECK(cudaDeviceGetAttribute(&pageable, cudaDevAttrPageableMemoryAccess, index));
+  return pageable != 0;
+}
+
 void cuda_back_end::set_zero(void* at, std::size_t bytes, int index, void* stream) {
   const current_device on(index);
   check(cudaMemsetAsync(at, 0, bytes, native(stream)), "a fill with zeros", stream);

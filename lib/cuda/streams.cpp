@@ -12,6 +12,15 @@ void* cuda_back_end::create_stream(int index) {
   DSL_CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
   return s;
 }
+int cuda_back_end::device_of_stream(void* stream) {
+  int index = 0;
+#if CUDART_VERSION >= 12080
+  DSL_CHECK(cudaStreamGetDevice(native(stream), &index));
+#else
+  DSL_CHECK(cudaGetDevice(&index));
+#endif
+  return index;
+}
 void cuda_back_end::destroy_stream(int index, void* stream) noexcept {
   const current_device_quietly on(index);
   forget_launches(index, stream);
@@ -53,6 +62,10 @@ void* cuda_back_end::record_event(int index, void* stream) {
 }
 void cuda_back_end::wait_for_event(void* event) {
   check(cudaEventSynchronize(static_cast<cudaEvent_t>(event)), "waiting for a stream");
+}
+void cuda_back_end::wait_for_event_on(int index, void* stream, void* event) {
+  const current_device on(index);
+  check(cudaStreamWaitEvent(native(stream), static_cast<cudaEvent_t>(event), 0), "ordering a stream behind an event", stream);
 }
 void cuda_back_end::destroy_event(void* event) noexcept { cudaEventDestroy(static_cast<cudaEvent_t>(event)); }
 

@@ -37,4 +37,7 @@ bool is_wide(const geometry& g, const operand& o, const operand_layout& w, int l
 /// Whether two operands in memory have an element in common. Where a search of some thousand steps does not tell, false.
 bool share_elements(const operand& a, const operand& b);
 
+/// Whether two pieces of memory are one, or overlap, as foreign ones may.
+bool share_memory(const buffer* a, const buffer* b);
+
 }  // namespace dsl::detail

@@ -40,7 +40,7 @@ bool loop::is_closed() const {
   const auto at = [this](int k) -> const buffer* { return operands_[static_cast<std::size_t>(k)].memory; };
   for (int i = 0; i < compiled_->states; ++i)
     for (int k = compiled_->states; k < compiled_->arguments; ++k)
-      if (at(k) != nullptr && at(k) == at(i)) return false;
+      if (share_memory(at(k), at(i))) return false;
   return space_.linear;
 }
 

@@ -95,26 +95,35 @@ bool is_sum_of(const term* terms, std::size_t count, std::int64_t rest, int& ste
 
 }  // namespace
 
-// Elements i of a and j of b are one where first_a + sum of |stride_a| i = last_b - sum of |stride_b| j, both counted along
-// positive strides.
+// An element of a and one of b have a byte in common where first_a + sum of |stride_a| i + k = last_b - sum of |stride_b| j, both
+// counted along positive strides, for some k within them. The unit is the smaller element, of which the other is a multiple.
 bool share_elements(const operand& a, const operand& b) {
-  const int size = size_of(a.type);
+  if (a.memory == nullptr || b.memory == nullptr) return false;
+  const std::int64_t size_a = size_of(a.type), size_b = size_of(b.type), unit = std::min(size_a, size_b);
   const auto distance = static_cast<std::int64_t>(b.word[0] - a.word[0]);
-  if (a.memory == nullptr || a.memory != b.memory || size_of(b.type) != size || distance % size != 0) return false;
-  std::int64_t rest = distance / size;
+  if (distance % unit != 0) return false;
+  std::int64_t rest = distance / unit;
   std::array<term, 2 * max_rank> terms;
   std::size_t count = 0;
   for (const operand* const o : {&a, &b})
     for (int d = 0; d < o->rank; ++d) {
       if (o->extents[d] == 0) return false;
-      const std::int64_t most = o->extents[d] - 1, stride = o->strides[d];
+      const std::int64_t most = o->extents[d] - 1, stride = o->strides[d] * (size_of(o->type) / unit);
       if (most == 0 || stride == 0) continue;
       if (o == &a ? stride < 0 : stride > 0) rest += std::abs(stride) * most;
       terms[count++] = {std::abs(stride), most};
     }
   std::sort(terms.begin(), terms.begin() + count, [](const term& x, const term& y) { return x.step > y.step; });
   int steps = 10'000;
-  return rest >= 0 && is_sum_of(terms.data(), count, rest, steps);
+  for (std::int64_t k = 1 - size_a / unit; k < size_b / unit; ++k)
+    if (rest + k >= 0 && is_sum_of(terms.data(), count, rest + k, steps)) return true;
+  return false;
+}
+
+bool share_memory(const buffer* a, const buffer* b) {
+  if (a == nullptr || b == nullptr) return false;
+  const span mine = bytes_of(*a), other = bytes_of(*b);
+  return a == b || (mine.begin < other.end && other.begin < mine.end);
 }
 
 }  // namespace dsl::detail

@@ -83,7 +83,7 @@ void prepared::write_aside(std::uint32_t outputs, std::vector<late_copy>& copies
 
 bool prepared::reads_memory_of(const operand& target) const {
   return std::any_of(operands_.begin(), operands_.begin() + code_->inputs,
-                     [&](const operand& o) { return o.memory != nullptr && o.memory == target.memory; });
+                     [&](const operand& o) { return share_memory(o.memory, target.memory); });
 }
 
 void prepared::assign_all(prepared* passes, int count, std::vector<late_copy>& copies) {

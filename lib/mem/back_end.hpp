@@ -32,6 +32,7 @@ struct back_end_traits {
   const char* name;
   bool is_numbered;      ///< devices are "cuda:0", "cuda:1", and "cuda" is the first; else the name is the only device's
   bool is_asynchronous;  ///< work is queued: streams are ordered, and waited for
+  bool is_in_host_memory = false;
 };
 
 /// What a kind of devices does at run time, but for kernels, which its executor runs. A device is given by its number among its
@@ -89,9 +90,22 @@ class back_end {
   /// `value` of size 1, 2, 4, 8 or 16 bytes, `count` times.
   virtual void fill(void* at, const void* value, std::size_t size, std::int64_t count, int index, void* stream) = 0;
 
+  // Memory that the library does not own.
+
+  /// Where an address lies, if that is a device's memory of this kind: its number, and whether the host reads and writes it too.
+  struct address_home {
+    int index;
+    bool is_managed;
+  };
+  virtual std::optional<address_home> find_memory(const void* /*address*/) { return {}; }
+  /// Whether a device whose own memory is elsewhere reads and writes the host's at this address.
+  virtual bool reaches_host_memory(const void* /*address*/, int /*index*/) { return false; }
+
   // Streams, and places in them that can be waited for.
 
   virtual void* create_stream(int) { return nullptr; }
+  /// The number of the device of a stream that someone else made.
+  virtual int device_of_stream(void*) { return 0; }
   virtual void destroy_stream(int, void*) noexcept {}
   virtual void synchronize(int, void*) {}
   /// Where nothing may be thrown.
@@ -102,6 +116,8 @@ class back_end {
   virtual bool is_captured(int, void*) { return false; }
   virtual void* record_event(int, void*) { return nullptr; }
   virtual void wait_for_event(void*) {}
+  /// Orders `stream`'s next work behind an event.
+  virtual void wait_for_event_on(int /*index*/, void* /*stream*/, void* /*event*/) {}
   virtual void destroy_event(void*) noexcept {}
 
  protected:

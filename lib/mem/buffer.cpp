@@ -29,27 +29,30 @@ device buffer_ref::where() const noexcept { return buffer_ != nullptr ? buffer_-
 void buffer_ref::release() noexcept {
   buffer* const b = std::exchange(buffer_, nullptr);
   if (b->owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  stream_state& home = *b->home;
-  const auto leave = [&home](stream_state* s) {
-    if (s != &home) {
+  b->readers.push_back(b->writer);
+  {
+    const auto lasting = b->home->hold();
+    stream_state& home = b->home->or_stand_in();
+    for (stream_state* s : b->readers) {
+      if (s == &home || s == b->home) continue;
       try {
         home.wait_for(*s);
       } catch (const error&) {
-        s->on.synchronize_quietly(s->index, s->native);
+        s->synchronize_quietly();
       }
     }
-    s->release();
-  };
-  leave(b->writer);
-  for (stream_state* s : b->readers) leave(s);
-  home.on.release(b->data, home.index, home.native);
-  home.release();
+    if (b->is_foreign) forget_foreign(*b);
+    else home.on.release(b->data, home.index, home.native);
+  }
+  for (stream_state* s : b->readers) s->release();
+  b->home->release();
   delete b;
 }
 
 void use(buffer* memory, const stream& on, bool writes) {
   stream_state& s = stream_state::of(on);
   if (!s.on.traits.is_asynchronous) return;
+  if (memory->is_foreign) use_overlapping(*memory, s, writes);
   const std::lock_guard lock(memory->mutex);
   const auto behind = [&](stream_state* other) {
     if (other != &s) s.wait_for(*other);

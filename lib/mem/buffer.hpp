@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <dsl/mem/buffer.hpp>
+#include <dsl/mem/foreign.hpp>
 
 #include "mem/stream.hpp"
 
@@ -38,6 +39,13 @@ struct buffer {
   std::atomic<int> owners{1};
   std::mutex mutex{};                    // of writer and readers
   std::vector<stream_state*> readers{};  // other streams that read since
+  bool is_foreign = false;               // of an owner outside the library
+  keeper kept{};                         // foreign: what keeps the memory alive
 };
+
+/// Orders a stream's next work behind what other streams do with foreign memory that overlaps this one.
+void use_overlapping(const buffer& memory, stream_state& on, bool writes);
+/// Foreign memory whose last owner has died.
+void forget_foreign(const buffer& memory) noexcept;
 
 }  // namespace dsl::detail

@@ -8,7 +8,7 @@ namespace dsl::detail {
 class machine_memory : public back_end {
  public:
   constexpr machine_memory(const char* name, kernel_services* kernels, backend kind)
-      : back_end({name, false, false}, kernels, kind) {}
+      : back_end({name, false, false, true}, kernels, kind) {}
 
   memory_usage usage(int index) override;
   void* allocate(std::size_t bytes, int index, void* stream) override;

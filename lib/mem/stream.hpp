@@ -24,7 +24,14 @@ struct stream_state {
   std::mutex mutex{};  // of what follows
   std::unique_ptr<stream_attachment> scratch{};
 
+  // Of a stream that someone else made, which may end with the last `dsl::stream` for it, while arrays still name it.
+  bool is_foreign = false;
+  std::atomic<int> handles{0};
+  bool has_ended = false;
+  void* end = nullptr;  // an event behind all its work, once it has ended
+
   stream_state(back_end& of, int device, bool lives_on = false) : on(of), index(device), permanent(lives_on) {}
+  ~stream_state();
 
   static stream_state& of(const stream& s) { return *s.state_; }
   device where() const { return {on.kind(), index}; }
@@ -32,10 +39,18 @@ struct stream_state {
     if (!permanent) owners.fetch_add(1, std::memory_order_relaxed);
   }
   void release() noexcept;
+  /// A `dsl::stream` more, or one less.
+  void add_handle() noexcept;
+  void drop_handle() noexcept;
+  /// While this is held no foreign stream ends. Empty for a stream of the library's.
+  std::unique_lock<std::recursive_mutex> hold() const;
+  /// The stream itself, or the device's default stream behind the work of a foreign one that has ended.
+  stream_state& or_stand_in();
 
   void synchronize() { on.synchronize(index, native); }
+  void synchronize_quietly() noexcept;
   /// Orders the next work behind all that another stream of the device has queued by now.
-  void wait_for(const stream_state& other) { on.wait_for(index, native, other.native); }
+  void wait_for(const stream_state& other);
   /// Whether the program captures the stream's work into a graph.
   bool is_captured() { return is_handed_out && native != nullptr && on.is_captured(index, native); }
 };

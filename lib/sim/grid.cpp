@@ -17,13 +17,17 @@ void each_bit(std::uint32_t bits, const F& f) {
 
 grid_run::grid_run(const simulated_launch& launch) : launch_(launch), order_(seed_of_environment()) {
   for (const simulated_range& each : launch.memory) {
-    const auto same = std::find_if(memory_.begin(), memory_.end(), [&](const region& r) { return r.begin == each.begin; });
-    if (same != memory_.end()) {
-      same->is_written = same->is_written || each.is_written;
-      continue;
-    }
-    memory_.push_back({each.begin, each.bytes, false, each.is_written, each.is_empty, shadow(each.begin, each.bytes)});
+    // Operands of one buffer are one region, and those of several that overlap, as foreign memory may.
+    region all{each.begin, each.bytes, false, each.is_written, each.is_empty, {}};
+    std::erase_if(memory_, [&](const region& r) {
+      const std::uintptr_t begin = std::min(r.begin, all.begin), end = std::max(r.begin + r.bytes, all.begin + all.bytes);
+      if (r.begin != all.begin && end - begin >= r.bytes + all.bytes) return false;
+      all = {begin, end - begin, false, r.is_written || all.is_written, r.is_empty && all.is_empty, {}};
+      return true;
+    });
+    memory_.push_back(std::move(all));
   }
+  for (region& r : memory_) r.accesses = shadow(r.begin, r.bytes);
   const int at_once = order_.is_seeded() ? 1 + order_.below(8) : 2;
   const std::int64_t places = launch.cooperative ? launch.grid : std::min<std::int64_t>(launch.grid, at_once);
   places_.resize(static_cast<std::size_t>(places));

@@ -36,7 +36,8 @@ class shadow {
   };
 
   shadow() = default;
-  shadow(std::uintptr_t begin, std::size_t bytes) : begin_(begin), bytes_(bytes) {}
+  shadow(std::uintptr_t begin, std::size_t bytes)
+      : begin_(begin / largest_access * largest_access), bytes_(bytes + begin % largest_access) {}
 
   /// Calls visit(cell) for each cell of an access. Of memory that is too large to be remembered there is none.
   template <class Visit>
@@ -76,7 +77,8 @@ class shadow {
     }
   }
 
-  std::uintptr_t begin_ = 0;
+  static constexpr std::size_t largest_access = 16;
+  std::uintptr_t begin_ = 0;  // aligned, so that cells are where aligned accesses are
   std::size_t bytes_ = 0;
   int log2_cell_ = 31;  // before the first access
   moments writes_, reads_;

@@ -2,18 +2,43 @@
 #pragma once
 
 #include <dsl/exec/cuda_team.hpp>
+#include <dsl/exec/kernel_name.hpp>
 #include <dsl/exec/pass_kernel.hpp>
 
-namespace dsl::detail {
+namespace dsl {
 
 #if defined(__CUDACC__)
 
-/// `Name` is what profilers show first.
-template <class Name, class Pass, int Inputs, class Arguments>
-__global__ void kernel(const __grid_constant__ Arguments args) {
-  run_pass<Pass, Inputs>(args, device_memory{}, device_team{});
+/// The GPU's kernels. Profilers show their names and template arguments: what tells them apart for a reader comes first, the
+/// formula as it is computed last.
+namespace kernels {
+
+/// Writes elements.
+template <class Name, class Arguments, int Inputs, class Pass>
+__global__ void map(const __grid_constant__ Arguments args) {
+  detail::run_pass<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{});
 }
+/// Reduces elements, and may write some as well.
+template <class Name, class Arguments, int Inputs, class Pass>
+__global__ void reduce(const __grid_constant__ Arguments args) {
+  detail::run_pass<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{});
+}
+
+}  // namespace kernels
+
+namespace detail {
+
+/// The kernel of a pass for one kind of arguments, as `kernel_launch` takes it.
+template <class Name, class Pass, int Inputs, class Arguments>
+const void* kernel_of_pass() {
+  using name = kernel_name_t<Name, Pass>;
+  if constexpr (Pass::reductions::count > 0)
+    return reinterpret_cast<const void*>(&kernels::reduce<name, Arguments, Inputs, Pass>);
+  else return reinterpret_cast<const void*>(&kernels::map<name, Arguments, Inputs, Pass>);
+}
+
+}  // namespace detail
 
 #endif  // __CUDACC__
 
-}  // namespace dsl::detail
+}  // namespace dsl

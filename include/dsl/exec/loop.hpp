@@ -41,8 +41,10 @@ struct compiled_loop {
 #if defined(__CUDACC__)
 template <class Name, class Pass, int Inputs, int Arguments, int States, int Stop>
 void add_loop_kernel() {
+  using name = kernel_name_t<Name, Pass>;
   static const loop_kernels made{
-      {DSL_DETAIL_ARCHITECTURES, {reinterpret_cast<const void*>(&loop_kernel<Name, Pass, Inputs, States, Stop>)}},
+      {DSL_DETAIL_ARCHITECTURES,
+       {reinterpret_cast<const void*>(&kernels::loop<name, States, Stop, Inputs + Pass::targets, Pass>)}},
       loop_policy_of<Pass>(States, lowest_capability())};
   compiled_loop<Name, Pass, Inputs, Arguments, States, Stop>::code.kernels[static_cast<int>(kernel_target::cuda)] = &made;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dsl/exec/cuda_team.hpp>
+#include <dsl/exec/kernel_name.hpp>
 #include <dsl/exec/loop_body.hpp>
 #include <dsl/exec/sim_team.hpp>
 
@@ -133,12 +134,17 @@ DSL_DETAIL_SMALL void simulate_loop(const void* arguments, simulated_thread& sel
                                        simulated_memory{&self}, simulated_team{&self});
 }
 
-#if defined(__CUDACC__)
-template <class Name, class Pass, int Inputs, int States, int Stop>
-__global__ void __launch_bounds__(loop_policy_of<Pass>(States, lowest_capability()).block)
-    loop_kernel(const __grid_constant__ loop_arguments<Inputs + Pass::targets> args) {
-  run_loop<Pass, Inputs, States, Stop>(args, device_memory{}, device_team{});
-}
-#endif
-
 }  // namespace dsl::detail
+
+#if defined(__CUDACC__)
+namespace dsl::kernels {
+
+/// All steps of a loop.
+template <class Name, int States, int Stop, int Operands, class Pass>
+__global__ void __launch_bounds__(detail::loop_policy_of<Pass>(States, detail::lowest_capability()).block)
+    loop(const __grid_constant__ detail::loop_arguments<Operands> args) {
+  detail::run_loop<Pass, Operands - Pass::targets, States, Stop>(args, detail::device_memory{}, detail::device_team{});
+}
+
+}  // namespace dsl::kernels
+#endif

@@ -11,8 +11,6 @@
 
 namespace dsl::detail {
 
-struct unnamed;
-
 /// The kernels of a pass: linear, strided.
 struct pass_kernels : entry_points<2> { reduction_policy policy; };
 
@@ -75,8 +73,8 @@ template <class Name, class Pass, int Inputs>
 void add_kernels() {
   using compiled = compiled_program<Name, Pass, Inputs>;
   static const pass_kernels made{{DSL_DETAIL_ARCHITECTURES,
-                                  {reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, typename compiled::linear>),
-                                   reinterpret_cast<const void*>(&kernel<Name, Pass, Inputs, typename compiled::strided>)}},
+                                  {kernel_of_pass<Name, Pass, Inputs, typename compiled::linear>(),
+                                   kernel_of_pass<Name, Pass, Inputs, typename compiled::strided>()}},
                                  pass_policy<Pass>(lowest_capability())};
   compiled::code.kernels[static_cast<int>(kernel_target::cuda)] = &made;
 }

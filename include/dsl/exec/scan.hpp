@@ -77,14 +77,17 @@ void add_scan_kernels() {
   using linear = typename compiled::linear;
   using strided = typename compiled::strided;
   constexpr scan_policy policy = device_scan_policy<Scan>;
+  using elements = typename Scan::pass::elements;
+  using combine = typename Scan::combine;
+  using name = scan_name_t<elements, combine>;
   static const scan_kernels made{
       {DSL_DETAIL_ARCHITECTURES,
-       {reinterpret_cast<const void*>(&scan_rows<Scan, false, linear>),
-        reinterpret_cast<const void*>(&scan_rows<Scan, true, linear>),
-        reinterpret_cast<const void*>(&scan_rows<Scan, true, strided>),
-        reinterpret_cast<const void*>(&scan_columns<Scan, strided>),
-        reinterpret_cast<const void*>(
-            &scan_column_totals<typename Scan::combine, typename Scan::value, policy.totals_run, policy.totals_ahead>)}},
+       {reinterpret_cast<const void*>(&kernels::scan_rows<name, linear, false, Scan>),
+        reinterpret_cast<const void*>(&kernels::scan_rows<name, linear, true, Scan>),
+        reinterpret_cast<const void*>(&kernels::scan_rows<name, strided, true, Scan>),
+        reinterpret_cast<const void*>(&kernels::scan_columns<name, strided, Scan>),
+        reinterpret_cast<const void*>(&kernels::scan_column_totals<totals_name_t<combine>, typename Scan::value,
+                                                                   policy.totals_run, policy.totals_ahead, combine>)}},
       policy};
   compiled::code.kernels[static_cast<int>(kernel_target::cuda)] = &made;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dsl/exec/cuda_team.hpp>
+#include <dsl/exec/kernel_name.hpp>
 #include <dsl/exec/scan_body.hpp>
 #include <dsl/exec/sim_team.hpp>
 
@@ -222,24 +223,28 @@ DSL_DETAIL_SMALL void simulate_scan_column_totals(const void* arguments, simulat
 }
 
 #if defined(__CUDACC__)
-
 template <class Scan> inline constexpr scan_policy device_scan_policy = scan_policy_of<typename Scan::pass>(lowest_capability());
-
-template <class Scan, bool Rows, class Arguments>
-__global__ void __launch_bounds__(scan_block_threads, device_scan_policy<Scan>.blocks)
-    scan_rows(const __grid_constant__ scan_arguments<Arguments> args) {
-  run_scan_rows<Scan, Rows>(args, device_memory{}, device_team{});
-}
-template <class Scan, class Arguments>
-__global__ void __launch_bounds__(scan_block_threads, device_scan_policy<Scan>.column_blocks)
-    scan_columns(const __grid_constant__ scan_arguments<Arguments> args) {
-  run_scan_columns<Scan>(args, device_memory{}, device_team{});
-}
-template <class Operator, class V, int Run, int Ahead>
-__global__ void __launch_bounds__(scan_block_threads) scan_column_totals(const scan_parameters given) {
-  run_scan_column_totals<Operator, V, Run, Ahead>(given, device_memory{}, device_team{});
-}
-
-#endif  // __CUDACC__
+#endif
 
 }  // namespace dsl::detail
+
+#if defined(__CUDACC__)
+namespace dsl::kernels {
+
+template <class Name, class Arguments, bool Rows, class Scan>
+__global__ void __launch_bounds__(detail::scan_block_threads, detail::device_scan_policy<Scan>.blocks)
+    scan_rows(const __grid_constant__ detail::scan_arguments<Arguments> args) {
+  detail::run_scan_rows<Scan, Rows>(args, detail::device_memory{}, detail::device_team{});
+}
+template <class Name, class Arguments, class Scan>
+__global__ void __launch_bounds__(detail::scan_block_threads, detail::device_scan_policy<Scan>.column_blocks)
+    scan_columns(const __grid_constant__ detail::scan_arguments<Arguments> args) {
+  detail::run_scan_columns<Scan>(args, detail::device_memory{}, detail::device_team{});
+}
+template <class Name, class V, int Run, int Ahead, class Operator>
+__global__ void __launch_bounds__(detail::scan_block_threads) scan_column_totals(const detail::scan_parameters given) {
+  detail::run_scan_column_totals<Operator, V, Run, Ahead>(given, detail::device_memory{}, detail::device_team{});
+}
+
+}  // namespace dsl::kernels
+#endif

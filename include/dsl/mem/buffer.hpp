@@ -17,6 +17,8 @@ struct buffer;
 class buffer_ref {
  public:
   buffer_ref() = default;
+  /// Takes over a claim that is counted already.
+  explicit buffer_ref(buffer* owned) noexcept : buffer_(owned) {}
   buffer_ref(const buffer_ref& other) noexcept;
   buffer_ref(buffer_ref&& other) noexcept : buffer_(other.buffer_) { other.buffer_ = nullptr; }
   buffer_ref& operator=(buffer_ref other) noexcept {

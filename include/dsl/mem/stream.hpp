@@ -15,6 +15,12 @@ class stream {
  public:
   /// A new queue. Throws device_error or cuda_error.
   explicit stream(device where = device::current());
+  /// A queue that someone else made: a cudaStream_t; null is the default stream. It has to live as long as this object and its
+  /// copies, and no longer. The library orders its own work on it and behind it, as on its own streams; what else the program
+  /// queues there runs in the order in which it was queued. The device is the stream's; before CUDA 12.8, which does not say, the
+  /// runtime's current one. Throws device_error or cuda_error.
+  explicit stream(void* native);
+  stream(void* native, device where);
   stream(const stream&) noexcept;
   stream& operator=(const stream&) noexcept;
   ~stream();
@@ -33,7 +39,8 @@ class stream {
  private:
   friend struct detail::stream_state;
   friend class stream_guard;
-  explicit stream(detail::stream_state* state) noexcept : state_(state) {}
+  explicit stream(detail::stream_state& state) noexcept : state_(&state) {}
+  static device device_of_stream(void* native);
   detail::stream_state* state_;
 };
 

@@ -3,24 +3,15 @@
 
 #include <vector>
 
-#include <dsl/ir/promotion.hpp>
-#include <dsl/mem/buffer.hpp>
+#include <dsl/mem/foreign.hpp>
 #include <dsl/mem/slice.hpp>
 
 namespace dsl {
 
 namespace detail {
 
-/// An expression that is evaluated when it is assigned: lang's, which this storey knows by this mark alone.
-template <class E>
-concept lazy = requires { typename E::lazy_expression; };
-
 /// Whether an expression is one value. Of a formula on arrays that makes reductions of them lang knows.
 template <class E> inline constexpr bool is_one_value = E::rank == 0;
-
-/// What has a view of its elements: an array, a scalar in device memory, one element of an array.
-template <class A>
-concept viewable = requires(const A& a) { a.view(); };
 
 /// n values on the host. Throws memory_error.
 template <class T>
@@ -41,9 +32,16 @@ concept fills = element<V> && assignable(dtype_v<T>, {dtype_v<V>, true});
 template <element T>
 class element_reference;
 
-/// Elements of T in device memory, with their extents and strides (in elements). Cheap to copy; keeps the memory alive.
+/// Elements of T in device memory, with their extents and strides (in elements). Cheap to copy; keeps an array's memory alive.
 /// Assigning to a view assigns the elements; reading and writing run on the device, in stream order. A view of const T only
 /// reads: those of const arrays, and those that show an element more than once.
+///
+/// Memory that the library does not own is used in place: dsl::view x(pointer, n), dsl::view m(pointer, {rows, columns}, {stride,
+/// 1}), dsl::view y(std_vector). It must stay until the last view of it is gone and the work queued on it is done. A view takes
+/// its place in the stream that is current where it is made: it sees what was queued there before, and what is queued there after
+/// the last copy of the view has died sees what was written through it. Throws memory_error (no memory; an address that is no
+/// multiple of an element's size), shape_error (elements to write that share a place) and device_error (memory that the device
+/// cannot reach).
 template <element T, int Rank = 1>
 class view {
   static_assert(Rank >= 0 && Rank <= max_rank, "ranks are 0 to 8");
@@ -58,6 +56,37 @@ class view {
       : owner_(std::move(owner)), data_(data), extents_(sizes), strides_(steps) {}
   view(const view&) = default;
   view(view&&) = default;
+
+  /// Elements in row-major order in memory that the library does not own, on the device that `device_of` finds.
+  view(T* data, const detail::lengths<Rank>& sizes) : view(data, sizes, detail::row_major(sizes.values)) {}
+  view(T* data, const detail::lengths<Rank>& sizes, device where) : view(data, sizes, detail::row_major(sizes.values), where) {}
+  /// The same with strides, in elements.
+  view(T* data, const detail::lengths<Rank>& sizes, const detail::lengths<Rank>& strides)
+      : view(data, sizes, strides, nullptr, detail::keeper()) {}
+  view(T* data, const detail::lengths<Rank>& sizes, const detail::lengths<Rank>& strides, device where)
+      : view(data, sizes, strides, &where, detail::keeper()) {}
+  /// Keeps `owner`, an object of any type, until the last view has died: then the stream is ordered behind the views' work, which
+  /// need not be done yet.
+  template <class Owner>
+  view(T* data, const detail::lengths<Rank>& sizes, const detail::lengths<Rank>& strides, device where, Owner&& owner)
+      : view(data, sizes, strides, &where, detail::keeper(std::forward<Owner>(owner))) {}
+  /// The elements of a std::vector, a std::span, a thrust::device_vector: whatever has data() and size(). A container that is
+  /// moved in lives as long as the view.
+  template <detail::foreign_range C>
+    requires(Rank == 1 && std::convertible_to<detail::foreign_element_t<C> (*)[], T (*)[]>)
+  explicit view(C&& container) : view(of_range<C>(container, nullptr)) {}
+  template <detail::foreign_range C>
+    requires(Rank == 1 && std::convertible_to<detail::foreign_element_t<C> (*)[], T (*)[]>)
+  view(C&& container, device where) : view(of_range<C>(container, &where)) {}
+  /// The elements of a std::mdspan, and of what has its members: any mapping with strides, plain references.
+  template <detail::foreign_mdspan M>
+    requires(Rank == detail::rank_of_mdspan<M>)
+  explicit view(const M& m) : view(detail::raw_pointer(m.data_handle()), detail::extents_of(m), detail::strides_of(m)) {}
+  template <detail::foreign_mdspan M>
+    requires(Rank == detail::rank_of_mdspan<M>)
+  view(const M& m, device where)
+      : view(detail::raw_pointer(m.data_handle()), detail::extents_of(m), detail::strides_of(m), where) {}
+
   /// The same elements, to read.
   view(const view<value_type, Rank>& other)
     requires std::is_const_v<T>
@@ -154,6 +183,27 @@ class view {
   }
 
  private:
+  view(T* data, const detail::lengths<Rank>& sizes, const detail::lengths<Rank>& steps, const device* where,
+       detail::keeper&& kept)
+      : owner_(detail::borrow(data, detail::to_mapping(sizes.values, steps.values), sizeof(T), where, !std::is_const_v<T>,
+                              std::move(kept))),
+        data_(data),
+        extents_(sizes.values),
+        strides_(steps.values) {}
+  template <class C>
+  static view of_range(std::remove_reference_t<C>& from, const device* where) {
+    using container = std::remove_cvref_t<C>;
+    const auto show = [where](auto& c, detail::keeper kept) {
+      return view(detail::raw_pointer(c.data()), c.size(), 1, where, std::move(kept));
+    };
+    if constexpr (std::is_lvalue_reference_v<C> || detail::is_borrowed<container>) {
+      return show(from, detail::keeper());
+    } else {
+      detail::keeper kept(std::move(from));
+      auto& moved = *static_cast<container*>(kept.object());
+      return show(moved, std::move(kept));
+    }
+  }
   void download(void* to) const {
     detail::require_memory(owner_, "copy_to_host");
     detail::download(owner_, data_, mapping(), sizeof(T), to);
@@ -163,6 +213,19 @@ class view {
   T* data_ = nullptr;
   dsl::extents<Rank> extents_{}, strides_{};
 };
+
+template <class T, std::integral N, class... Options>
+view(T*, N, const Options&...) -> view<T, 1>;
+template <class T, std::integral N, std::size_t Rank, class... Options>
+view(T*, const N (&)[Rank], const Options&...) -> view<T, static_cast<int>(Rank)>;
+template <class T, std::integral N, std::integral S, std::size_t Rank, class... Options>
+view(T*, const N (&)[Rank], const S (&)[Rank], Options&&...) -> view<T, static_cast<int>(Rank)>;
+template <class T, std::integral N, std::size_t Rank, class... Options>
+view(T*, const std::array<N, Rank>&, Options&&...) -> view<T, static_cast<int>(Rank)>;
+template <detail::foreign_range C, class... Options>
+view(C&&, Options...) -> view<detail::foreign_element_t<C>, 1>;
+template <detail::foreign_mdspan M, class... Options>
+view(const M&, Options...) -> view<typename M::element_type, detail::rank_of_mdspan<M>>;
 
 /// One element on the device, x(i, j). Reading copies it to the host and waits, writing does not wait; a loop over elements is
 /// slow, an expression on slices is not. As an operand beside arrays it stays on the device.

@@ -15,6 +15,7 @@ using namespace dsl::detail;
 std::ostringstream out;
 
 // Memory, streams and events are numbers: nothing is ever read or written.
+constexpr std::uintptr_t memory_end = std::uintptr_t{1} << 40;
 std::uintptr_t last_memory = 0, last_stream = 0, last_event = 0;
 void* as_pointer(std::uintptr_t number) { return reinterpret_cast<void*>(number); }
 std::uintptr_t number_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
@@ -89,6 +90,9 @@ class devices final : public back_end {
   void fill(void*, const void*, std::size_t size, std::int64_t count, int, void*) override {
     out << "fill " << count << " x " << size << " bytes\n";
   }
+  std::optional<address_home> find_memory(const void* address) override {
+    return number_of(address) < memory_end ? std::optional<address_home>({0, false}) : std::nullopt;
+  }
 
   void* create_stream(int index) override {
     out << "create stream " << ++last_stream << " on " << spell(index) << "\n";
@@ -99,6 +103,10 @@ class devices final : public back_end {
   void synchronize_quietly(int, void* stream) noexcept override { out << "wait for " << stream_name(stream) << "\n"; }
   void wait_for(int, void* stream, void* other) override {
     out << "order " << stream_name(stream) << " behind " << stream_name(other) << "\n";
+  }
+  int device_of_stream(void* stream) override { return number_of(stream) < 200 ? 0 : 1; }
+  void wait_for_event_on(int, void* stream, void* event) override {
+    out << "order " << stream_name(stream) << " behind event " << number_of(event) << "\n";
   }
   void* record_event(int, void* stream) override {
     out << "event " << ++last_event << " in " << stream_name(stream) << "\n";

@@ -4,6 +4,7 @@
 #include <dsl/dsl.hpp>
 
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -96,6 +97,67 @@ TEST_F(printing_back_end, orders_streams) {
             "launch on stream 1: a + 1, 100 elements, grid 1, block 64; 3 operands\n"
             "wait for stream 1\n"
             "free\n");
+}
+
+void* stream_made_elsewhere(std::uintptr_t number) { return reinterpret_cast<void*>(number); }
+float* memory_made_elsewhere(std::uintptr_t number) { return reinterpret_cast<float*>(number << 30); }
+
+// A stream that someone else made ends with the last dsl::stream for it: nothing is asked of it later, though an array's memory
+// is to be freed there, and what is queued elsewhere waits for its end.
+TEST_F(printing_back_end, leaves_streams_made_elsewhere_alone) {
+  dsl::array<float> x(100);
+  std::optional<dsl::array<float>> y;
+  printing::printed();
+  {
+    const dsl::stream s(stream_made_elsewhere(100));
+    EXPECT_EQ(s.where(), dsl::device("print:0"));
+    EXPECT_EQ(s.native(), stream_made_elsewhere(100));
+    const dsl::stream_guard on(s);
+    x = 2 * x;
+    y.emplace(100);
+  }
+  EXPECT_EQ(printing::printed(),
+            "order stream 100 behind the default stream\n"  // to read
+            "order stream 100 behind the default stream\n"  // to write
+            "launch on stream 100: 2 * a, 100 elements, grid 1, block 64; 3 operands\n"
+            "allocate 400 bytes on print:0, stream 100\n"
+            "event 1 in stream 100\n");
+  x = 2 * x;
+  EXPECT_EQ(printing::printed(),
+            "order the default stream behind event 1\norder the default stream behind event 1\n"
+            "launch on the default stream: 2 * a, 100 elements, grid 1, block 64; 3 operands\n");
+  y.reset();
+  EXPECT_EQ(printing::printed(), "order the default stream behind event 1\nfree\ndestroy event 1\n");
+  EXPECT_EQ(dsl::stream(nullptr), dsl::stream::current());
+  EXPECT_THROW(dsl::stream(stream_made_elsewhere(100), "print:1"), dsl::device_error);
+  EXPECT_EQ(dsl::stream(stream_made_elsewhere(200)).where(), dsl::device("print:1"));
+}
+
+// Of views of the same memory the ones see what the others do, whatever their streams. The memory is never allocated or freed,
+// and behind the last view's death comes what is queued on the stream where it was made.
+TEST_F(printing_back_end, orders_views_of_foreign_memory) {
+  const dsl::stream s;
+  printing::printed();
+  {
+    const dsl::view a(memory_made_elsewhere(1), 100), elsewhere(memory_made_elsewhere(2), 100);
+    const dsl::view b(memory_made_elsewhere(1) + 50, 100);
+    const auto write_on_s = [&](const auto& v) {
+      const dsl::stream_guard on(s);
+      v = 2 * v;
+    };
+    write_on_s(a);
+    EXPECT_EQ(printing::printed(),
+              "order stream 2 behind the default stream\norder stream 2 behind the default stream\n"  // b and a, to read
+              "order stream 2 behind the default stream\norder stream 2 behind the default stream\n"  // to write
+              "launch on stream 2: 2 * a, 100 elements, grid 1, block 64; 3 operands\n");
+    b = 2 * b;
+    EXPECT_EQ(printing::printed(),
+              "order the default stream behind stream 2\norder the default stream behind stream 2\n"
+              "launch on the default stream: 2 * a, 100 elements, grid 1, block 64; 3 operands\n");
+    elsewhere = 2 * elsewhere;
+    EXPECT_EQ(printing::printed(), "launch on the default stream: 2 * a, 100 elements, grid 1, block 64; 3 operands\n");
+  }
+  EXPECT_EQ(printing::printed(), "order the default stream behind stream 2\n");
 }
 
 }  // namespace
