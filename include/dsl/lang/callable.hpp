@@ -157,11 +157,38 @@ constexpr bool require_functor() {
   }
 }
 
+template <class R>
+constexpr weak_dtype dtype_of_result() {
+  if constexpr (is_symbol<R>) return R::type;
+  else return {dtype_v<R>, true};
+}
+/// Whether what an operator of two values of dtype D gives is of that, or, if it may be, of a narrower one.
+template <class R, dtype D, bool MayBeNarrower>
+constexpr bool require_result() {
+  constexpr bool is_value = is_symbol<R> || element<R>;
+  static_assert(is_value, "an operator returns one value, of the dtype that it joins");
+  if constexpr (is_value) {
+    constexpr weak_dtype given = dtype_of_result<R>();
+    constexpr bool fits = MayBeNarrower ? assignable(D, given) : given.type == D;
+    static_assert(fits || MayBeNarrower, "the operator of a reduction gives another dtype than its operands have: use dsl::cast");
+    static_assert(fits || !MayBeNarrower, "the operator's result is of a wider dtype than what it joins: use dsl::cast");
+    return fits;
+  } else {
+    return false;
+  }
+}
+
 /// Whether F joins two values of dtype D: is traced, or is a functor; says what is wrong where it does not.
-template <class F, dtype D>
+template <class F, dtype D, bool MayBeNarrower>
 constexpr bool require_operator() {
-  if constexpr (is_callable<F, symbol<D>, symbol<D>>) return true;
-  else return require_functor<F, D, D>();
+  if constexpr (is_callable<F, symbol<D>, symbol<D>>) {
+    using result = std::remove_cvref_t<decltype(F{}(std::declval<symbol<D>&>(), std::declval<symbol<D>&>()))>;
+    return require_result<result, D, MayBeNarrower>();
+  } else if constexpr (require_functor<F, D, D>()) {
+    return require_result<std::remove_cvref_t<std::invoke_result_t<F, argument_t<D>, argument_t<D>>>, D, MayBeNarrower>();
+  } else {
+    return false;
+  }
 }
 
 }  // namespace dsl::detail

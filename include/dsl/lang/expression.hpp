@@ -206,7 +206,7 @@ constexpr void require_scalars_fit(const tuple<Operands...>& operands) {
 /// A function of operands. Throws overflow_error.
 template <class Function, class... T>
 constexpr auto make_expression(const T&... x) {
-  expression<Function, operand_t<T>...> made{{as_operand(x)...}};
+  expression<Function, operand_t<T>...> made{{}, {as_operand(x)...}};
   require_scalars_fit<Function>(made.operands);
   return made;
 }
