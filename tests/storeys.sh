@@ -1,5 +1,5 @@
 #!/bin/sh
-# storeys.sh FOLDER...: of include/ and lib/, includes run down the storeys only: ode -> lang -> exec -> mem -> ir, and in lib/ each back end
+# storeys.sh FOLDER...: of include/ and lib/, includes run down the storeys only: python, ode -> lang -> exec -> mem -> ir, and in lib/ each back end
 # (cuda, host, sim) stands on exec and includes no other one; files beside the storeys stand on top of all. Every header may be included
 # twice, and no file exceeds 400 lines.
 set -eu
@@ -14,11 +14,11 @@ find "$@" -type f ! -name '*.py' | LC_ALL=C sort | xargs awk '
   function complain(what) { print FILENAME ":" FNR ": " what; bad = 1 }
   function finish(header) { if (header ~ /[.]hpp$/ && !once) { print header ": has no #pragma once"; bad = 1 } }
   BEGIN {
-    level["ir"] = 1; level["mem"] = 2; level["exec"] = 3; level["lang"] = 4; level["ode"] = level["top"] = 5
+    level["ir"] = 1; level["mem"] = 2; level["exec"] = 3; level["lang"] = 4; level["python"] = level["ode"] = level["top"] = 5
     level["cuda"] = level["host"] = level["sim"] = 4
   }
   FNR == 1 { finish(last); last = FILENAME; once = 0; ++files; in_lib = FILENAME ~ /(^|\/)lib\//; here = folder(FILENAME) }
-  FNR == 1 && !(here in level) { complain("is in no storey (ode, lang, cuda, host, sim, exec, mem or ir)") }
+  FNR == 1 && !(here in level) { complain("is in no storey (python, ode, lang, cuda, host, sim, exec, mem or ir)") }
   /^#pragma once$/ { once = 1 }
   FNR == 401 { complain("has more than 400 lines") }
   !in_lib && /^[ \t]*#[ \t]*include[ \t]*"/ { complain("write #include <dsl/...>") }

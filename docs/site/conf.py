@@ -12,6 +12,7 @@ myst_heading_anchors = 4
 myst_links_external_new_tab = False
 suppress_warnings = ["myst.header"]  # a page may begin with a heading of any level
 
+pygments_dark_style = "github-dark"
 highlight_language = "text"
 copybutton_exclude = ".linenos, .gp"
 

@@ -27,6 +27,9 @@ class cuda_back_end final : public back_end {
   void copy(void* to, const void* from, std::size_t bytes, direction way, int index, void* stream) override;
   void set_zero(void* at, std::size_t bytes, int index, void* stream) override;
   void fill(void* at, const void* value, std::size_t size, std::int64_t count, int index, void* stream) override;
+  void* allocate_pinned(std::size_t bytes, int index) override;
+  void release_pinned(void* memory, int index) noexcept override;
+  bool is_page_locked(const void* address) override;
   std::optional<address_home> find_memory(const void* address) override;
   /// Page-locked memory, and all of it where the system says so (cudaDevAttrPageableMemoryAccess).
   bool reaches_host_memory(const void* address, int index) override;
@@ -40,6 +43,7 @@ class cuda_back_end final : public back_end {
   bool is_captured(int index, void* stream) override;
   void* record_event(int index, void* stream) override;
   void wait_for_event(void* event) override;
+  bool is_reached(void* event) override;
   void wait_for_event_on(int index, void* stream, void* event) override;
   void destroy_event(void* event) noexcept override;
 };

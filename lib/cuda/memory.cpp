@@ -81,17 +81,44 @@ void cuda_back_end::copy(void* to, const void* from, std::size_t bytes, directio
   check(cudaMemcpyAsync(to, from, bytes, kind, native(stream)), "a copy", stream);
 }
 
-std::optional<back_end::address_home> cuda_back_end::find_memory(const void* address) {
-  if (device_count() == 0) return {};
+void* cuda_back_end::allocate_pinned(std::size_t bytes, int index) {
+  const current_device on(index);
+  void* memory = nullptr;
+  const cudaError_t status = cudaMallocHost(&memory, bytes);
+  if (status == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    raise<memory_error>("out of page-locked memory on the host: asked for " + spell_bytes(static_cast<double>(bytes)));
+  }
+  check(status, "cudaMallocHost");
+  return memory;
+}
+void cuda_back_end::release_pinned(void* memory, int index) noexcept {
+  const current_device_quietly on(index);
+  cudaFreeHost(memory);
+}
+
+namespace {
+
+cudaPointerAttributes attributes_of(const void* address) {
   cudaPointerAttributes found{};
   DSL_CHECK(cudaPointerGetAttributes(&found, address));
+  return found;
+}
+
+}  // namespace
+
+// Managed memory as well is read by the device itself.
+bool cuda_back_end::is_page_locked(const void* address) { return attributes_of(address).type != cudaMemoryTypeUnregistered; }
+
+std::optional<back_end::address_home> cuda_back_end::find_memory(const void* address) {
+  if (device_count() == 0) return {};
+  const cudaPointerAttributes found = attributes_of(address);
   if (found.type != cudaMemoryTypeDevice && found.type != cudaMemoryTypeManaged) return {};
   return address_home{found.device, found.type == cudaMemoryTypeManaged};
 }
 bool cuda_back_end::reaches_host_memory(const void* address, int index) {
   const current_device on(index);
-  cudaPointerAttributes found{};
-  DSL_CHECK(cudaPointerGetAttributes(&found, address));
+  const cudaPointerAttributes found = attributes_of(address);
   if (found.type == cudaMemoryTypeHost) return found.devicePointer == address;
   int pageable = 0;
   DSL_CHECK(cudaDeviceGetAttribute(&pageable, cudaDevAttrPageableMemoryAccess, index));

@@ -63,6 +63,12 @@ void* cuda_back_end::record_event(int index, void* stream) {
 void cuda_back_end::wait_for_event(void* event) {
   check(cudaEventSynchronize(static_cast<cudaEvent_t>(event)), "waiting for a stream");
 }
+bool cuda_back_end::is_reached(void* event) {
+  const cudaError_t status = cudaEventQuery(static_cast<cudaEvent_t>(event));
+  if (status == cudaErrorNotReady) return false;
+  check(status, "asking how far a stream is");
+  return true;
+}
 void cuda_back_end::wait_for_event_on(int index, void* stream, void* event) {
   const current_device on(index);
   check(cudaStreamWaitEvent(native(stream), static_cast<cudaEvent_t>(event), 0), "ordering a stream behind an event", stream);

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <vector>
 
+#include "mem/buffer.hpp"
 #include "mem/stream.hpp"
 #include "mem/text.hpp"
 
@@ -40,6 +41,9 @@ std::string back_end::spell(int index) const {
   if (traits.is_numbered) name.append(":").append(std::to_string(index));
   return name;
 }
+
+void* back_end::allocate_pinned(std::size_t bytes, int) { return host_bytes(1, bytes).release(); }
+void back_end::release_pinned(void* memory, int) noexcept { std::free(memory); }
 
 stream_state& back_end::default_stream(int index) {
   std::atomic<stream_state*>& place = default_streams_[index];

@@ -90,6 +90,13 @@ class back_end {
   /// `value` of size 1, 2, 4, 8 or 16 bytes, `count` times.
   virtual void fill(void* at, const void* value, std::size_t size, std::int64_t count, int index, void* stream) = 0;
 
+  /// Memory of the host's for copies from and to a device, page-locked where that makes them asynchronous; not initialised.
+  /// Throws memory_error.
+  virtual void* allocate_pinned(std::size_t bytes, int index);
+  virtual void release_pinned(void* memory, int index) noexcept;
+  /// Whether a copy from the host may still read at this address when `copy` has returned.
+  virtual bool is_page_locked(const void*) { return false; }
+
   // Memory that the library does not own.
 
   /// Where an address lies, if that is a device's memory of this kind: its number, and whether the host reads and writes it too.
@@ -116,6 +123,7 @@ class back_end {
   virtual bool is_captured(int, void*) { return false; }
   virtual void* record_event(int, void*) { return nullptr; }
   virtual void wait_for_event(void*) {}
+  virtual bool is_reached(void*) { return true; }
   /// Orders `stream`'s next work behind an event.
   virtual void wait_for_event_on(int /*index*/, void* /*stream*/, void* /*event*/) {}
   virtual void destroy_event(void*) noexcept {}

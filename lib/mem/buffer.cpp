@@ -1,4 +1,5 @@
 #include <dsl/mem/buffer.hpp>
+#include <dsl/mem/pinned.hpp>
 
 #include <algorithm>
 
@@ -29,21 +30,23 @@ device buffer_ref::where() const noexcept { return buffer_ != nullptr ? buffer_-
 void buffer_ref::release() noexcept {
   buffer* const b = std::exchange(buffer_, nullptr);
   if (b->owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  b->readers.push_back(b->writer);
   {
     const auto lasting = b->home->hold();
     stream_state& home = b->home->or_stand_in();
-    for (stream_state* s : b->readers) {
-      if (s == &home || s == b->home) continue;
+    const auto follow = [&](stream_state* s) {
+      if (s == &home || s == b->home) return;
       try {
         home.wait_for(*s);
       } catch (const error&) {
         s->synchronize_quietly();
       }
-    }
+    };
+    follow(b->writer);
+    for (stream_state* s : b->readers) follow(s);
     if (b->is_foreign) forget_foreign(*b);
     else home.on.release(b->data, home.index, home.native);
   }
+  b->writer->release();
   for (stream_state* s : b->readers) s->release();
   b->home->release();
   delete b;
@@ -82,43 +85,98 @@ class stream_with {
     use(memory.get(), current_, writes);
   }
   stream_state* operator->() const { return &stream_state::of(current_); }
+  const stream& get() const { return current_; }
 
  private:
   stream current_;
 };
+
+// Queues a copy of bytes from the host or to it.
+stream_with queue_copy(const buffer_ref& memory, void* to, const void* from, std::size_t bytes, direction way) {
+  stream_with s(memory, way == direction::to_device);
+  s->on.copy(to, from, bytes, way, s->index, s->native);
+  return s;
+}
+
+// The elements of a mapping one after another: where they lie, or in memory of their own.
+struct packed_elements {
+  packed_elements(const buffer_ref& memory, const void* origin, const mapping& elements, std::size_t size)
+      : count(element_count(elements)), bytes(static_cast<std::size_t>(count) * size), in_order(elements) {
+    if (count == 0) return;
+    first = static_cast<unsigned char*>(const_cast<void*>(origin)) + elements.offset * static_cast<std::int64_t>(size);
+    in_order.offset = 0;
+    if (is_contiguous(elements)) {
+      owner = memory;
+      return;
+    }
+    std::int64_t step = 1;
+    for (int d = elements.rank - 1; d >= 0; --d) {
+      in_order.strides[d] = step;
+      step *= elements.extents[d];
+    }
+    owner = buffer_ref::allocate(bytes, memory.where());
+  }
+  bool are_copied(const buffer_ref& memory) const { return owner.get() != memory.get(); }
+  void* data(const buffer_ref& memory) const { return are_copied(memory) ? owner.data() : first; }
+
+  std::int64_t count;
+  std::size_t bytes;
+  mapping in_order;
+  void* first = nullptr;
+  buffer_ref owner{};
+};
+
+// Both ways of moving elements from the host and to it: `move(owner, at, bytes)` takes them one after another.
+template <class Move>
+void move_in(const buffer_ref& to, void* origin, const mapping& elements, std::size_t size, const Move& move) {
+  const packed_elements p(to, origin, elements, size);
+  if (p.count == 0) return;
+  move(p.owner, p.data(to), p.bytes);
+  if (p.are_copied(to)) copy(to, p.first, elements, p.owner, p.owner.data(), p.in_order, size);
+}
+template <class Move>
+void move_out(const buffer_ref& from, const void* origin, const mapping& elements, std::size_t size, const Move& move) {
+  const packed_elements p(from, origin, elements, size);
+  if (p.count == 0) return;
+  if (p.are_copied(from)) copy(p.owner, p.owner.data(), p.in_order, from, p.first, elements, size);
+  move(p.owner, p.data(from), p.bytes);
+}
 
 }  // namespace
 
 void upload(const buffer_ref& to, void* at, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
   require_memory(to, "a copy from the host");
-  const stream_with s(to, true);
-  s->on.copy(at, from, bytes, direction::to_device, s->index, s->native);
+  const stream_with s = queue_copy(to, at, from, bytes, direction::to_device);
+  if (s->on.is_page_locked(from) && !s->is_captured()) s->synchronize();
 }
 
 void download(const buffer_ref& from, const void* at, void* to, std::size_t bytes) {
   if (bytes == 0) return;
   require_memory(from, "a copy to the host");
-  const stream_with s(from, false);
-  s->on.copy(to, at, bytes, direction::to_host, s->index, s->native);
-  s->synchronize();
+  queue_copy(from, to, at, bytes, direction::to_host)->synchronize();
 }
 
+void upload(const buffer_ref& to, void* origin, const mapping& elements, std::size_t size, const void* from) {
+  move_in(to, origin, elements, size,
+          [from](const buffer_ref& owner, void* at, std::size_t bytes) { upload(owner, at, from, bytes); });
+}
 void download(const buffer_ref& from, const void* origin, const mapping& elements, std::size_t size, void* to) {
-  const std::int64_t count = element_count(elements);
-  if (count == 0) return;
-  const auto bytes = static_cast<std::size_t>(count) * size;
-  const auto* const first = static_cast<const unsigned char*>(origin) + elements.offset * static_cast<std::int64_t>(size);
-  if (is_contiguous(elements)) return download(from, first, to, bytes);
-  mapping in_order = elements;
-  std::int64_t step = 1;
-  for (int d = elements.rank - 1; d >= 0; --d) {
-    in_order.strides[d] = step;
-    step *= elements.extents[d];
-  }
-  const buffer_ref packed = buffer_ref::allocate(bytes, from.where());
-  copy(packed, packed.data(), in_order, from, first, elements, size);
-  download(packed, packed.data(), to, bytes);
+  move_out(from, origin, elements, size,
+           [to](const buffer_ref& owner, void* at, std::size_t bytes) { download(owner, at, to, bytes); });
+}
+
+void upload_async(const buffer_ref& to, void* origin, const mapping& elements, std::size_t size, const pinned_ref& owner,
+                  const void* from) {
+  move_in(to, origin, elements, size, [&](const buffer_ref& packed, void* at, std::size_t bytes) {
+    owner.note_use(queue_copy(packed, at, from, bytes, direction::to_device).get());
+  });
+}
+void download_async(const buffer_ref& from, const void* origin, const mapping& elements, std::size_t size,
+                    const pinned_ref& owner, void* to) {
+  move_out(from, origin, elements, size, [&](const buffer_ref& packed, void* at, std::size_t bytes) {
+    owner.note_use(queue_copy(packed, to, at, bytes, direction::to_host).get());
+  });
 }
 
 host_bytes::host_bytes(std::size_t count, std::size_t size) {

@@ -21,6 +21,8 @@ class host_bytes {
 
   unsigned char* data() const noexcept { return data_.get(); }
   std::size_t size() const noexcept { return size_; }
+  /// For std::free.
+  unsigned char* release() noexcept { return data_.release(); }
 
  private:
   struct free_memory {

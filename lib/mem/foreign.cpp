@@ -53,12 +53,16 @@ span span_of(const mapping& m, std::size_t size) {
 
 // Strides of which each passes over all that the smaller ones reach.
 bool are_places_distinct(const mapping& m) {
-  int order[max_rank], rank = 0;
-  for (int d = 0; d < m.rank; ++d)
-    if (m.extents[d] > 1) order[rank++] = d;
-  std::sort(order, order + rank, [&](int a, int b) { return std::abs(m.strides[a]) < std::abs(m.strides[b]); });
+  std::array<int, max_rank> order{};
+  std::size_t rank = 0;
+  for (int d = 0; d < m.rank; ++d) {
+    if (m.extents[d] <= 1) continue;
+    std::size_t at = rank++;
+    for (; at > 0 && std::abs(m.strides[order[at - 1]]) > std::abs(m.strides[d]); --at) order[at] = order[at - 1];
+    order[at] = d;
+  }
   std::int64_t reach = 0;
-  for (int i = 0; i < rank; ++i) {
+  for (std::size_t i = 0; i < rank; ++i) {
     const std::int64_t step = std::abs(m.strides[order[i]]);
     if (step <= reach) return false;
     reach += (m.extents[order[i]] - 1) * step;

@@ -77,6 +77,16 @@ void stream_state::wait_for(const stream_state& other) {
   else if (other.end != nullptr) on.wait_for_event_on(index, native, other.end);
 }
 
+marker::marker(const stream& s) : on_(&stream_state::of(s).on) {
+  const stream_state& of = stream_state::of(s);
+  event_ = on_->record_event(of.index, of.native);
+}
+marker::~marker() {
+  if (event_ != nullptr) on_->destroy_event(event_);
+}
+void marker::wait() const { on_->wait_for_event(event_); }
+bool marker::is_reached() const { return event_ == nullptr || on_->is_reached(event_); }
+
 namespace {
 
 // The object of a device's kind. Throws device_error where there is no such device.

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <utility>
 
-#include <dsl/mem/stream.hpp>
+#include <dsl/mem/marker.hpp>
 
 #include "mem/back_end.hpp"
 
@@ -53,27 +53,6 @@ struct stream_state {
   void wait_for(const stream_state& other);
   /// Whether the program captures the stream's work into a graph.
   bool is_captured() { return is_handed_out && native != nullptr && on.is_captured(index, native); }
-};
-
-/// A place in a stream that can be waited for.
-class marker {
- public:
-  explicit marker(const stream& s)
-      : on_(&stream_state::of(s).on), event_(on_->record_event(stream_state::of(s).index, stream_state::of(s).native)) {}
-  ~marker() {
-    if (event_ != nullptr) on_->destroy_event(event_);
-  }
-  marker(marker&& other) noexcept : on_(other.on_), event_(std::exchange(other.event_, nullptr)) {}
-  marker& operator=(marker&& other) noexcept {
-    std::swap(on_, other.on_);
-    std::swap(event_, other.event_);
-    return *this;
-  }
-  void wait() const { on_->wait_for_event(event_); }
-
- private:
-  back_end* on_;
-  void* event_;
 };
 
 }  // namespace dsl::detail

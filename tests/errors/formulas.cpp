@@ -182,6 +182,41 @@ void f(dsl::array<float>& x) {
 inline float twice(float v) { return 2 * v; }
 void f(dsl::array<float>& x) { x = dsl::vectorize(twice)(x); }
 
+// case functor_with_a_vector
+// says: a functor's members are copied to the device as they are: numbers, std::array and pointers to the device's memory
+struct with_vector {
+  std::vector<float> weights;
+  DSL_FN float operator()(float x) const { return weights[0] * x; }
+};
+void f(dsl::array<float>& x) { x = dsl::vectorize(with_vector{})(x); }
+
+// case functor_with_an_array
+// says: a functor's members are copied to the device as they are: numbers, std::array and pointers to the device's memory
+struct with_array {
+  dsl::array<float> weights;
+  DSL_FN float operator()(float x) const { return x; }
+};
+void f(dsl::array<float>& x) { x = dsl::vectorize(with_array{})(x); }
+
+// case large_functor
+// says: a functor's members are given to the kernel by value, and may take up 256 bytes
+struct large {
+  float weights[100];
+  DSL_FN float operator()(float x) const { return weights[0] * x; }
+};
+void f(dsl::array<float>& x) { x = dsl::vectorize(large{})(x); }
+
+// case functor_with_members_inside_a_lambda
+// says: a functor with members cannot be called inside a traced lambda
+struct scaled {
+  float weight;
+  DSL_FN float operator()(float x) const { return weight * x; }
+};
+constexpr auto twice = dsl::vectorize(scaled{2});
+void f(dsl::array<float>& x) {
+  x = dsl::vectorize([](auto v) { return twice(v) + 1; })(x);
+}
+
 // case local_functor
 // says: a functor is a class at namespace scope: nvcc takes none that is local to a function
 // nvcc says: A type defined inside a __host__ function

@@ -12,7 +12,7 @@ namespace faults {
 
 namespace {
 
-enum class kind { allocation, stream, event, graph, executable };
+enum class kind { allocation, pinned, stream, event, graph, executable };
 
 // All of it under one lock: the calls of several threads are counted one after another.
 struct state {
@@ -61,8 +61,9 @@ void give_back(kind k, const void* what) {
 
 std::string living::describe() const {
   const auto each = [](long n, const char* what) { return std::to_string(n) + " " + what; };
-  return each(allocations, "allocations of ") + each(bytes, "bytes, ") + each(streams, "streams, ") + each(events, "events, ") +
-         each(graphs, "graphs, ") + each(executables, "executable graphs");
+  return each(allocations, "allocations of ") + each(bytes, "bytes, ") + each(pinned, "page-locked, ") +
+         each(streams, "streams, ") + each(events, "events, ") + each(graphs, "graphs, ") +
+         each(executables, "executable graphs");
 }
 
 living alive() {
@@ -74,6 +75,7 @@ living alive() {
         ++all.allocations;
         all.bytes += static_cast<long>(bytes);
         break;
+      case kind::pinned: ++all.pinned; break;
       case kind::stream: ++all.streams; break;
       case kind::event: ++all.events; break;
       case kind::graph: ++all.graphs; break;
@@ -140,7 +142,22 @@ void fill_properties(cudaDeviceProp& p) {
   p.l2CacheSize = 32 << 20;
   p.sharedMemPerBlockOptin = 227 << 10;
 }
-int attribute_of(cudaDeviceAttr which) { return which == cudaDevAttrCooperativeLaunch ? 1 : 227 << 10; }
+// What lies in what was taken is the device's, or page-locked.
+void fill_attributes(cudaPointerAttributes& found, const void* address) {
+  found = {};
+  const std::lock_guard lock(now().mutex);
+  for (const auto& [what, bytes] : now().alive) {
+    const auto offset = reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(what.second);
+    if ((what.first == kind::allocation || what.first == kind::pinned) && offset < bytes) {
+      found.type = what.first == kind::pinned ? cudaMemoryTypeHost : cudaMemoryTypeDevice;
+      found.devicePointer = const_cast<void*>(address);
+    }
+  }
+}
+int attribute_of(cudaDeviceAttr which) {
+  if (which == cudaDevAttrPageableMemoryAccess) return 0;
+  return which == cudaDevAttrCooperativeLaunch ? 1 : 227 << 10;
+}
 cudaFuncAttributes function_attributes() {
   cudaFuncAttributes a{};
   a.numRegs = 32;
@@ -250,6 +267,11 @@ TAKE(cudaGraphInstantiate, (cudaGraphExec_t * made, cudaGraph_t graph, unsigned 
      executable, *made, 0, make(made))
 TAKE(cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t* graph), (stream, graph), graph, *graph, 0, make(graph),
      now().captures = false)
+TAKE(cudaMallocHost, (void** memory, std::size_t bytes), (memory, bytes), pinned, *memory, bytes, *memory = std::malloc(bytes))
+CALL(cudaPointerGetAttributes, (cudaPointerAttributes * found, const void* address), (found, address),
+     fill_attributes(*found, address))
+CALL(cudaStreamGetDevice, (cudaStream_t stream, int* device), (stream, device), *device = 0)
+GIVE_BACK(cudaFreeHost, (void* memory), (memory), pinned, memory)
 GIVE_BACK(cudaFreeAsync, (void* memory, cudaStream_t stream), (memory, stream), allocation, memory)
 GIVE_BACK(cudaStreamDestroy, (cudaStream_t stream), (stream), stream, stream)
 GIVE_BACK(cudaEventDestroy, (cudaEvent_t event), (event), event, event)

@@ -10,7 +10,7 @@ namespace faults {
 
 /// What has been taken from the runtime and not given back.
 struct living {
-  long allocations = 0, bytes = 0, streams = 0, events = 0, graphs = 0, executables = 0;
+  long allocations = 0, bytes = 0, pinned = 0, streams = 0, events = 0, graphs = 0, executables = 0;
   friend bool operator==(const living&, const living&) = default;
   std::string describe() const;
 };

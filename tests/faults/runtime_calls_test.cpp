@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include <dsl/dsl.hpp>
+
 #include "exec/grid_executor.hpp"
 #include "exec/scratch.hpp"
 #include "mem/buffer.hpp"
@@ -311,6 +313,75 @@ TEST_F(runtime_calls, memory_is_freed_behind_all_streams_even_where_a_call_fails
     EXPECT_EQ(calls_of("cudaStreamSynchronize"), 1) << function;
     EXPECT_EQ(calls_of("cudaFreeAsync"), 1);
   }
+}
+
+TEST_F(runtime_calls, what_lies_at_an_address_is_asked_for) {
+  const dsl::device_guard on(gpu);
+  dsl::array<float> x(100);
+  std::vector<float> host(100);
+  const dsl::pinned_array<float> locked(100);
+  EXPECT_EQ(dsl::device_of(x.data() + 99), gpu);
+  EXPECT_EQ(dsl::device_of(host.data()), dsl::backend::host);
+  EXPECT_EQ(dsl::device_of(locked.data()), dsl::backend::host);
+  EXPECT_EQ(dsl::view(x.data(), 100).where(), gpu);
+  EXPECT_EQ(dsl::view(locked.data(), 100, gpu).where(), gpu);
+  EXPECT_THROW((void)dsl::view(host.data(), 100, gpu), dsl::device_error);
+  EXPECT_THROW((void)dsl::view(x.data(), 100, dsl::backend::host), dsl::device_error);
+  fails_at("cudaPointerGetAttributes", [&] { (void)dsl::view(x.data(), 100); });
+  faults::begin();
+  const mapping m = to_mapping(dsl::extents<1>{100}, dsl::extents<1>{1});
+  (void)borrow(x.data(), m, sizeof(float), &gpu, true, keeper(), address_check::trusted);
+  EXPECT_EQ(faults::calls(), 0);
+}
+
+TEST_F(runtime_calls, copies_from_page_locked_memory_are_waited_for) {
+  const dsl::device_guard on(gpu);
+  dsl::array<float> x(100);
+  const auto waits = [&](const auto& from) {
+    faults::begin();
+    x.copy_from_host(from);
+    return calls_of("cudaStreamSynchronize");
+  };
+  EXPECT_EQ(waits(std::vector<float>(100)), 0);
+  dsl::pinned_array<float> locked(100);
+  EXPECT_EQ(waits(locked), 1);
+  faults::begin();
+  x.copy_from_host_async(locked);
+  x.copy_to_host_async(locked);
+  EXPECT_EQ(calls_of("cudaStreamSynchronize"), 0);
+  locked.wait();
+  EXPECT_EQ(calls_of("cudaEventSynchronize"), 1);  // of both copies, which are on one stream
+  x.copy_to_host_async(locked);
+  locked = {};  // waits again
+  EXPECT_EQ(calls_of("cudaEventSynchronize"), 2);
+  fails_at("cudaMallocHost", [] { (void)dsl::pinned_array<float>(100); });
+  fails_at("cudaMallocHost", [] { (void)dsl::pinned_array<float>(100); }, {cudaErrorMemoryAllocation});
+  dsl::pinned_array<float> other(100);
+  for (const char* const function : {"cudaMemcpyAsync", "cudaEventCreateWithFlags", "cudaEventRecord"})
+    fails_at(function, [&] { x.copy_to_host_async(other); });
+  EXPECT_EQ(calls_of("cudaStreamSynchronize"), 1);  // the copy is queued, and no event says when it is done
+}
+
+TEST_F(runtime_calls, a_stream_made_elsewhere_is_not_destroyed) {
+  int theirs = 0;
+  {
+    const dsl::stream s(&theirs);
+    EXPECT_EQ(s.where(), gpu);
+    const dsl::stream_guard on(s);
+    const dsl::array<float> x(100);
+  }
+  EXPECT_EQ(calls_of("cudaStreamGetDevice"), 2);
+  fails_at("cudaStreamGetDevice", [&] { const dsl::stream s(&theirs); });
+  fails_at("cudaEventRecord", [&] {
+    const dsl::device_guard here(gpu);
+    std::optional<dsl::stream> s(&theirs);
+    std::optional<dsl::stream_guard> on(*s);
+    dsl::array<float> x(100);
+    on.reset();
+    s.reset();  // no event behind its work: it is waited for
+    EXPECT_EQ(calls_of("cudaStreamSynchronize"), 1);
+    throw dsl::error(dsl::text("as wanted"));
+  });
 }
 
 }  // namespace

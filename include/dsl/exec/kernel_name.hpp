@@ -137,6 +137,7 @@ constexpr name_words words_of_scan(const program_view& elements, const program_v
 
 template <class Call> struct functor_of_call;
 template <class F, dtype... Arguments> struct functor_of_call<call<F, Arguments...>> { using type = F; };
+template <class F, dtype... Arguments> struct functor_of_call<call<functor_object<F>, Arguments...>> { using type = F; };
 
 // The type that a word stands for in a program.
 template <class Program, name_word Word> struct type_in_program : type_of_word<Word> {};

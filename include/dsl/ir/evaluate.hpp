@@ -4,6 +4,7 @@
 #include <array>
 
 #include <dsl/ir/complex_number.hpp>
+#include <dsl/ir/functor_object.hpp>
 #include <dsl/ir/program.hpp>
 #include <dsl/ir/tuple.hpp>
 
@@ -30,8 +31,6 @@ struct call {
   static constexpr int result_count = std::tuple_size_v<typename results::list>;
   template <int K> static constexpr dtype result_dtype = dtype_v<std::tuple_element_t<K, typename results::list>>;
 };
-
-template <int K, class T> struct numbered { T value; };
 
 template <class Call, int N, class Arguments> struct frame;
 template <class F, dtype... Args, int N, std::size_t... K>
@@ -125,9 +124,6 @@ template <class Program> struct evaluator;
 template <std::uint32_t Head> struct input { value_t<head{Head}.type()> value; };
 template <std::uint32_t Head> DSL_DETAIL_FN auto& input_of(input<Head>& i) { return i.value; }
 template <std::uint32_t Head> DSL_DETAIL_FN const auto& input_of(const input<Head>& i) { return i.value; }
-
-template <int K, class T> DSL_DETAIL_FN T& nth(numbered<K, T>& n) { return n.value; }
-template <int K, class T> DSL_DETAIL_FN const T& nth(const numbered<K, T>& n) { return n.value; }
 
 /// An element goes from `inputs` (what the program reads) to `results` (its outputs, in order).
 template <std::uint32_t... H, std::uint64_t... P, std::uint64_t... O, class... Calls>

@@ -110,6 +110,30 @@ constexpr parameter_counts count_parameters() {
 
 template <class F> inline constexpr bool is_stateless = std::is_empty_v<F> && std::is_default_constructible_v<F>;
 
+/// Whether F is a functor with members that a kernel can be given; says what is wrong with a function that has a state otherwise.
+template <class F>
+constexpr bool require_members() {
+  constexpr std::size_t most = 256;
+  if constexpr (is_closure<F>) {
+    static_assert(
+        !is_closure<F>,
+        "a lambda given to dsl::vectorize captures nothing: pass arrays and values as its arguments, dsl::vectorize(f)(x, a)");
+    return false;
+  } else if constexpr (!std::is_class_v<F>) {
+    static_assert(std::is_class_v<F>,
+                  "in the place of a function's address dsl::vectorize takes a lambda or a class with DSL_FN operator()");
+    return false;
+  } else if constexpr (!std::is_trivially_copyable_v<F>) {
+    static_assert(std::is_trivially_copyable_v<F>,
+                  "a functor's members are copied to the device as they are: numbers, std::array and pointers to the device's "
+                  "memory, no std::vector and no dsl::array");
+    return false;
+  } else {
+    static_assert(sizeof(F) <= most, "a functor's members are given to the kernel by value, and may take up 256 bytes");
+    return sizeof(F) <= most;
+  }
+}
+
 template <int Takes, int Given>
 constexpr void require_arguments() {
   static_assert(Takes == Given, "the function takes another number of arguments (Takes) than it is called with (Given)");

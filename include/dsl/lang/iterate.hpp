@@ -100,7 +100,7 @@ inline constexpr bool begins_a_loop<Steps, vectorized<Name, F>, loop_state<S...>
 template <class F, std::size_t Variables, class... Arguments>
 constexpr bool may_call_loop() {
   constexpr std::size_t parameters = (std::size_t{0} + ... + (is_loop_option<Arguments> ? 0 : 1));
-  if constexpr (!is_stateless<F> || (std::same_as<Arguments, refused> || ...)) return false;
+  if constexpr ((!is_stateless<F> && !is_given_by_value<F>) || (std::same_as<Arguments, refused> || ...)) return false;
   else return require_loop_arguments<count_parameters<F>().all, static_cast<int>(Variables + parameters)>();
 }
 template <class T> constexpr std::type_identity<T> identity_of(const T&) {

@@ -56,6 +56,25 @@ struct functor {
   }
 };
 
+template <class F> inline constexpr bool is_given_by_value =
+    std::is_class_v<F> && std::is_trivially_copyable_v<F> && !is_closure<F>;
+
+/// A part of a functor's object among the operands: passed to the kernel by value.
+struct object_word {
+  using lazy_expression = void;
+  static constexpr int rank = 0;
+  std::uint64_t bits;
+};
+template <> struct traced<object_word> {
+  static constexpr auto run(tracer& t) { return operand_symbol<op::value, dtype::uint64>(t); }
+};
+inline void add_leaves(const object_word& w, operand*& at) {
+  operand& o = *at++;
+  o.kind = operand_kind::value;
+  o.type = dtype::uint64;
+  o.word[0] = w.bits;
+}
+
 /// Whether it is an operand, or a struct of nothing else.
 template <class T>
 constexpr bool require_argument() {
@@ -91,7 +110,7 @@ struct vectorized {
   /// On arrays, scalars and expressions: an expression, or several at once if the function returns a std::tuple. On symbols, that
   /// is inside another formula: its result.
   template <class... T> constexpr auto operator()(const T&... x) const {
-    if constexpr (!detail::is_stateless<F> || (std::same_as<T, refused> || ...)) {
+    if constexpr ((std::same_as<T, refused> || ...)) {
       return refused{};  // what was wrong has been said
     } else if constexpr (!(detail::require_argument<T>() && ...)) {
       return refused{};
@@ -129,11 +148,49 @@ struct vectorized {
   }
 };
 
+/// The same of a functor with members, which is called for each element. The object is passed to the kernel by value.
+template <class Name, class F>
+  requires(!detail::is_stateless<F>)
+struct vectorized<Name, F> {
+  F object;
+
+  template <class... T> constexpr auto operator()(const T&... x) const {
+    if constexpr ((std::same_as<T, refused> || ...) || !detail::is_given_by_value<F>) {
+      return refused{};  // what was wrong has been said
+    } else if constexpr (!(detail::require_argument<T>() && ...)) {
+      return refused{};
+    } else if constexpr ((detail::is_symbolic<T> || ...)) {
+      static_assert(!(detail::is_symbolic<T> || ...),
+                    "a functor with members cannot be called inside a traced lambda: apply it to the arrays outside and pass its "
+                    "result as an argument");
+      return refused{};
+    } else if constexpr ((detail::structured<T> || ...)) {
+      static_assert(!(detail::structured<T> || ...),
+                    "a struct is an argument of a formula, a lambda with auto parameters for all of them");
+      return refused{};
+    } else if constexpr (detail::require_functor<F, detail::trace_t<detail::operand_t<T>>::type.type...>()) {
+      return with_words(std::make_index_sequence<detail::object_words<F>::count>{}, x...);
+    } else {
+      return refused{};
+    }
+  }
+
+ private:
+  template <std::size_t... W, class... T>
+  auto with_words(std::index_sequence<W...>, const T&... x) const {
+    const detail::object_words<F> words(object);
+    return detail::make_expression<detail::functor<Name, detail::functor_object<F>>>(x..., detail::object_word{words.at[W]}...);
+  }
+};
+
 /// Makes a function of elements one of arrays; its arguments broadcast. A lambda with `auto` parameters is traced: called once,
 /// while compiling, with symbols, and becomes one fused kernel. A functor, a class at namespace scope with typed parameters and
 /// DSL_FN operator(), is called for each element as it is, loops and branches included, with dsl::complex for complex ones. A
-/// std::tuple as its result makes several outputs. `Name`, a type declared at namespace scope, names the kernel in profilers. The
-/// function must have no state: pass values as arguments.
+/// std::tuple as its result makes several outputs. `Name`, a type declared at namespace scope, names the kernel in profilers.
+///
+/// A lambda captures nothing: pass values as arguments. A functor may have members if it is trivially copyable and of 256 bytes
+/// at most: the kernel is given the object by value, so that other values of the members need no other kernel. A pointer among
+/// them is one that the device can read.
 ///
 /// What it returns is called with arrays, views, scalars, C++ scalars, expressions and structs of them, and gives a lazy
 /// expression of their broadcast shape, in the dtypes that the function gives: nothing runs and nothing waits before it is
@@ -146,13 +203,13 @@ struct vectorized {
 /// dsl::tie(u, rms, where) = step(u, f, h);
 /// ```
 template <class Name = detail::unnamed, class F>
-constexpr vectorized<Name, F> vectorize(F) {
-  static_assert(detail::is_stateless<F> || !detail::is_closure<F>,
-                "a lambda given to dsl::vectorize captures nothing: pass arrays and values as its arguments, dsl::vectorize(f)(x, a)");
-  static_assert(detail::is_stateless<F> || detail::is_closure<F>,
-                "vectorize takes a function without members: pass values as arguments; in the place of a function's address a lambda or a "
-                "class with DSL_FN operator()");
-  return {};
+constexpr vectorized<Name, F> vectorize([[maybe_unused]] F f) {
+  if constexpr (detail::is_stateless<F>) {
+    return {};
+  } else {
+    detail::require_members<F>();
+    return {f};
+  }
 }
 
 }  // namespace dsl

@@ -135,6 +135,14 @@ class array : public detail::in_device_memory<T> {
   void copy_to_host(Span&& to) const {
     view().copy_to_host(std::forward<Span>(to));
   }
+  /// From anything on the host with data() and size(), which must be the array's. It has been read when this returns.
+  template <class Range>
+  void copy_from_host(const Range& from) {
+    view().copy_from_host(from);
+  }
+  /// Copies between the array and a pinned_array, or a part of one, that are queued: see `view`.
+  void copy_to_host_async(const pinned_span<T>& to) const { view().copy_to_host_async(to); }
+  void copy_from_host_async(const pinned_span<T>& from) { view().copy_from_host_async(from); }
 
  private:
   void copy_from(const array& other) {

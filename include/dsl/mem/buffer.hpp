@@ -44,10 +44,12 @@ class buffer_ref {
   buffer* buffer_ = nullptr;
 };
 
-// Transfers and fills, in stream order. `element` is a value's bytes (size 1, 2, 4, 8 or 16), repeated `count` times.
+// Transfers and fills, in stream order. `element` is a value's bytes (size 1, 2, 4, 8 or 16), repeated `count` times. When an
+// upload returns it has read the host's memory; a download waits.
 void upload(const buffer_ref& to, void* at, const void* from, std::size_t bytes);
-void download(const buffer_ref& from, const void* at, void* to, std::size_t bytes);  // waits
-// The elements of a mapping whose origin is at `origin`, in row-major order; waits.
+void download(const buffer_ref& from, const void* at, void* to, std::size_t bytes);
+// The elements of a mapping whose origin is at `origin`, in row-major order.
+void upload(const buffer_ref& to, void* origin, const mapping& elements, std::size_t size, const void* from);
 void download(const buffer_ref& from, const void* origin, const mapping& elements, std::size_t size, void* to);
 void copy(const buffer_ref& to, void* at, const buffer_ref& from, const void* source, std::size_t bytes);
 // The elements of one mapping, broadcast to another one's shape. Throws shape_error and device_error.

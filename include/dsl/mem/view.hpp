@@ -5,6 +5,7 @@
 
 #include <dsl/mem/foreign.hpp>
 #include <dsl/mem/misused.hpp>
+#include <dsl/mem/pinned.hpp>
 #include <dsl/mem/slice.hpp>
 
 namespace dsl {
@@ -23,6 +24,13 @@ std::vector<T> host_vector(std::int64_t n) {
     throw_host_is_full(static_cast<std::size_t>(n), sizeof(T));
   }
 }
+
+/// Elements one after another on the host.
+template <class R>
+concept contiguous = requires(R& r) {
+  r.data();
+  { r.size() } -> std::convertible_to<std::size_t>;
+};
 
 /// A C++ scalar that may fill an array of T.
 template <class V, class T>
@@ -168,17 +176,35 @@ class view : public detail::in_device_memory<T> {
     return host;
   }
   /// Into anything with data() and size(), which must be this view's. Waits.
-  template <class Span>
-    requires requires(Span&& s) {
-      s.data();
-      s.size();
-    }
+  template <detail::contiguous Span>
   void copy_to_host(Span&& to) const {
     static_assert(std::is_same_v<std::remove_reference_t<decltype(*to.data())>, value_type>,
                   "copy_to_host wants elements of the array's type");
-    if (static_cast<std::int64_t>(to.size()) != size())
-      detail::throw_size_mismatch(static_cast<std::int64_t>(to.size()), size(), "copy_to_host");
+    check_host(to.size(), "copy_to_host");
     download(to.data());
+  }
+
+  /// Queued: the program goes on. Then the elements may be read after `to.wait()`, or when the stream has been waited for. Throws
+  /// shape_error where the sizes differ, memory_error or cuda_error.
+  void copy_to_host_async(const pinned_span<value_type>& to) const {
+    check_host(to.size(), "copy_to_host_async");
+    detail::download_async(owner_, data_, mapping(), sizeof(T), to.owner(), to.data());
+  }
+  /// The elements, in row-major order, from anything on the host with data() and size(), which must be this view's. It has been
+  /// read when this returns. Throws shape_error where the sizes differ, memory_error or cuda_error.
+  template <detail::contiguous Range>
+  void copy_from_host(const Range& from) const {
+    static_assert(!std::is_const_v<T>, "the target is const: an array that is, or a view that only reads");
+    static_assert(std::is_same_v<std::remove_cvref_t<decltype(*from.data())>, value_type>,
+                  "copy_from_host wants elements of the array's type");
+    check_host(from.size(), "copy_from_host");
+    if constexpr (!std::is_const_v<T>) detail::upload(owner_, data_, mapping(), sizeof(T), from.data());
+  }
+  /// Queued: the program goes on, and leaves what is copied as it is until the copy is done. See copy_to_host_async.
+  void copy_from_host_async(const pinned_span<value_type>& from) const {
+    static_assert(!std::is_const_v<T>, "the target is const: an array that is, or a view that only reads");
+    check_host(from.size(), "copy_from_host_async");
+    if constexpr (!std::is_const_v<T>) detail::upload_async(owner_, data_, mapping(), sizeof(T), from.owner(), from.data());
   }
 
   detail::mapping mapping() const { return detail::to_mapping(extents_, strides_); }
@@ -214,10 +240,12 @@ class view : public detail::in_device_memory<T> {
       return show(moved, std::move(kept));
     }
   }
-  void download(void* to) const {
-    detail::require_memory(owner_, "copy_to_host");
-    detail::download(owner_, data_, mapping(), sizeof(T), to);
+  void check_host(std::size_t count, const char* function) const {
+    detail::require_memory(owner_, function);
+    if (static_cast<std::int64_t>(count) != size())
+      detail::throw_size_mismatch(static_cast<std::int64_t>(count), size(), function);
   }
+  void download(void* to) const { detail::download(owner_, data_, mapping(), sizeof(T), to); }
 
   detail::buffer_ref owner_;
   T* data_ = nullptr;

@@ -1,0 +1,113 @@
+// c = a + b of 2 x 10^7 integers that lie in the host's memory: what the copies cost, and how much of it can be hidden.
+// Once whole: copy a and b to the device, add, copy c back. Then in batches on three streams, so that a batch comes in while
+// another is added and a third goes back. Both wait for the result, and use page-locked memory; the whole copy is shown from a
+// std::vector too.
+#include <dsl/dsl.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <vector>
+
+using integers = dsl::pinned_array<std::int32_t>;
+
+struct add;
+static constexpr auto sum_of = dsl::vectorize<add>([](auto a, auto b) { return a + b; });
+
+static void copy_whole(const integers& a, const integers& b, integers& c, dsl::array<std::int32_t>& x,
+                       dsl::array<std::int32_t>& y, dsl::array<std::int32_t>& z) {
+  x.copy_from_host_async(a);
+  y.copy_from_host_async(b);
+  z = sum_of(x, y);
+  z.copy_to_host_async(c);
+  c.wait();
+}
+
+// A stream, and arrays for one batch. What the next batch does with them is queued behind what this one does.
+struct lane {
+  explicit lane(std::int64_t batch) {
+    const dsl::stream_guard on(stream);
+    for (auto* const each : {&x, &y, &z}) *each = dsl::array<std::int32_t>(batch);
+  }
+  dsl::stream stream;
+  dsl::array<std::int32_t> x, y, z;
+};
+
+static void copy_in_batches(const integers& a, const integers& b, integers& c, std::vector<lane>& lanes) {
+  const auto n = static_cast<std::int64_t>(a.size()), batch = lanes[0].x.size();
+  std::size_t turn = 0;
+  for (std::int64_t first = 0; first < n; first += batch) {
+    lane& l = lanes[turn++ % lanes.size()];
+    const dsl::stream_guard on(l.stream);
+    const std::int64_t count = std::min(batch, n - first);
+    const dsl::slice part(0, count);  // the last batch is shorter
+    l.x(part).copy_from_host_async(a.subspan(first, count));
+    l.y(part).copy_from_host_async(b.subspan(first, count));
+    l.z(part) = sum_of(l.x(part), l.y(part));
+    l.z(part).copy_to_host_async(c.subspan(first, count));
+  }
+  c.wait();
+}
+
+// The shortest of several, the first of which also loads the kernel.
+template <class F>
+static double seconds_of(F call) {
+  double best = 1e30;
+  for (int i = 0; i < 10; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    call();
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return best;
+}
+
+// Prints a line, and returns the time; a negative one where c is not a + b.
+template <class Result, class F>
+static double timed(const char* what, const integers& a, const integers& b, Result& c, F call) {
+  std::fill(c.begin(), c.end(), -1);
+  const double seconds = seconds_of(call);
+  const auto n = static_cast<std::int64_t>(a.size());
+  bool right = true;
+  for (std::int64_t i = 0; i < n; ++i) right = right && c.data()[i] == a[i] + b[i];
+  std::printf("%-32s %8.3f ms  %6.1f GB/s%s\n", what, 1e3 * seconds, 12e-9 * static_cast<double>(n) / seconds,
+              right ? "" : "  WRONG");
+  return right ? seconds : -1;
+}
+
+static bool run(std::int64_t n) {
+  integers a(n), b(n), c(n);
+  for (std::int64_t i = 0; i < n; ++i) {
+    a[i] = static_cast<std::int32_t>(i);
+    b[i] = static_cast<std::int32_t>(7 * i % 1000);
+  }
+  dsl::array<std::int32_t> x(n), y(n), z(n);
+  const std::vector<std::int32_t> pageable_a(a.begin(), a.end()), pageable_b(b.begin(), b.end());
+  std::vector<std::int32_t> pageable_c(a.size());
+  const double pageable = timed("whole, from and to std::vector", a, b, pageable_c, [&] {
+    x.copy_from_host(pageable_a);
+    y.copy_from_host(pageable_b);
+    z = sum_of(x, y);
+    z.copy_to_host(pageable_c);
+  });
+  const double whole = timed("whole, page-locked memory", a, b, c, [&] { copy_whole(a, b, c, x, y, z); });
+
+  std::vector<lane> lanes;
+  for (int i = 0; i < 3; ++i) lanes.emplace_back(std::max<std::int64_t>(n / 12, 1));
+  const double batches = timed("12 batches on three streams", a, b, c, [&] { copy_in_batches(a, b, c, lanes); });
+  std::printf("batches take %.0f %% of the time of the whole copy\n", 100 * batches / whole);
+  return pageable > 0 && whole > 0 && batches > 0;
+}
+
+int main(int argc, char** argv) {
+  try {
+    const std::int64_t n = argc > 1 ? std::atoll(argv[1]) : 20'000'000;
+    std::printf("%lld int32 on %s\n", static_cast<long long>(n), dsl::properties(dsl::device::current()).name);
+    return run(n) ? 0 : 1;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "copies_in_batches: %s\n", e.what());
+    return 1;
+  }
+}

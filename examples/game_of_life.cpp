@@ -1,0 +1,88 @@
+// Conway's Game of Life: a cell lives if three of its eight neighbours do, or if it lives and two do.
+// Two kernels a generation: the sum of three cells in a column, and of three such sums in a row. Sums and board are bytes.
+// The board is Gosper's gun, whose population is known: it shoots a glider of five cells every thirty generations.
+#include <dsl/dsl.hpp>
+
+#include <cmath>
+#include <cstdlib>
+#include <tuple>
+#include <vector>
+
+#include "example.hpp"
+
+using board = dsl::array<std::uint8_t, 2>;
+
+struct life;  // the kernel's name in profilers
+
+// `three_by_three` counts the cell itself as well. `rest` is the number of generations since the cell lived, at most 255.
+static constexpr auto generation = dsl::vectorize<life>([](auto alive, auto three_by_three, auto rest) {
+  auto lives = three_by_three == 3 || (alive == 1 && three_by_three == 4);
+  return std::tuple{dsl::cast<std::uint8_t>(lives), where(lives, 0, rest + where(rest < 255, 1, 0))};
+});
+
+static board gun(std::int64_t rows, std::int64_t columns) {
+  static constexpr char cell[] =  // 9 rows of 36, by Bill Gosper, 1970
+      "........................#..........."
+      "......................#.#..........."
+      "............##......##............##"
+      "...........#...#....##............##"
+      "##........#.....#...##.............."
+      "##........#...#.##....#.#..........."
+      "..........#.....#.......#..........."
+      "...........#...#...................."
+      "............##......................";
+  std::vector<std::uint8_t> cells(static_cast<std::size_t>(rows * columns));
+  for (std::int64_t i = 0; i < 9; ++i)
+    for (std::int64_t j = 0; j < 36; ++j) cells[static_cast<std::size_t>((i + 4) * columns + j + 4)] = cell[36 * i + j] == '#';
+  return dsl::reshape(dsl::to_device(cells), rows, columns);
+}
+
+// The upper left corner, 120 x 80 cells of 4 x 4 pixels. Cells that have lived fade.
+static void draw(const std::string& out, const board& rest) {
+  const std::int64_t columns = 120, rows = 80, pixels = 4;
+  const std::vector<std::uint8_t> corner = rest(dsl::slice(0, rows), dsl::slice(0, columns)).copy_to_host();
+  std::vector<std::uint8_t> picture;
+  for (std::int64_t i = 0; i < rows * pixels; ++i)
+    for (std::int64_t j = 0; j < columns * pixels; ++j)
+      picture.push_back(corner[static_cast<std::size_t>(i / pixels * columns + j / pixels)]);
+  std::vector<colour> colours(256, viridis().front());
+  for (std::size_t k = 0; k < 140; ++k) colours[k] = viridis()[139 - k];
+  colours.front() = yellow;
+  write_png(out, columns * pixels, picture, colours);
+}
+
+static bool run(const example& e) {
+  const std::int64_t size = e.size, steps = e.steps;
+  if (size < 48 + steps / 4) {
+    std::fprintf(stderr, "gliders reach the edge: --size %lld is needed for these steps\n",
+                 static_cast<long long>(48 + steps / 4));
+    return false;
+  }
+  board alive = gun(size, size), column(size, size);
+  board rest = where(alive == 1, 0, dsl::full<std::uint8_t>(255, size, size));
+
+  const double seconds = seconds_a_step(steps, [&](std::int64_t generations) {
+    for (; generations > 0; --generations) {
+      const auto dead = dsl::boundary::zero;
+      column = dsl::shift(alive, 1, dead, 0) + alive + dsl::shift(alive, -1, dead, 0);
+      dsl::tie(alive, rest) = generation(alive, dsl::shift(column, 1, dead, 1) + column + dsl::shift(column, -1, dead, 1), rest);
+    }
+  });
+  const auto cells = static_cast<double>(alive.size());
+  print_speed("a generation", seconds, cells, "cells", 7 * cells);
+  if (!e.out.empty()) draw(e.out, rest);
+
+  const std::int64_t population = dsl::sum(alive).value(), want = 36 + steps / 30 * 5;
+  std::printf("cells   %lld after %lld generations\n", static_cast<long long>(population), static_cast<long long>(steps));
+  return check("population, off by", steps % 30 == 0 ? std::abs(static_cast<double>(population - want)) : 0, 0);
+}
+
+int main(int argc, char** argv) {
+  return run_example(argc, argv,
+                     {.shows = "Conway's Game of Life: Gosper's gun on an empty board.",
+                      .size = 2048,
+                      .size_is = "the board is N x N",
+                      .steps = 300,
+                      .picture = "draw the board's corner"},
+                     run);
+}

@@ -1,0 +1,58 @@
+// Softmax and standardisation of a matrix's rows, written as in NumPy: reductions along an axis stand inside the expression.
+// An expression takes one kernel for each depth of its reductions and one for the elements: softmax three (max, sum, elements),
+// standardised rows two, for mean and variance are of one depth. Nothing of the matrix's size is made but the result.
+#include <dsl/dsl.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "example.hpp"
+
+using matrix = dsl::array<float, 2>;
+
+static bool run(const example& e) {
+  const std::int64_t rows = e.size, columns = 1000;
+  std::vector<float> values(static_cast<std::size_t>(rows * columns));
+  std::mt19937 bits(1);
+  std::normal_distribution<float> draw(100, 5);
+  for (float& v : values) v = draw(bits);
+  const matrix x = dsl::reshape(dsl::to_device(values), rows, columns);
+  matrix y(rows, columns), z(rows, columns);
+
+  const auto of_rows = dsl::axis(1);
+  const auto shifted = exp(x - dsl::max(x, of_rows, dsl::keep_dims));  // nothing is computed yet: a formula, not a value
+  const double softmax = seconds_of([&] { y = shifted / dsl::sum(shifted, of_rows, dsl::keep_dims); });
+  const double standardise =
+      seconds_of([&] { z = (x - dsl::mean(x, of_rows, dsl::keep_dims)) / dsl::std(x, of_rows, dsl::keep_dims); });
+  const auto n = static_cast<double>(x.size());
+  print_speed("softmax", softmax, n, "elements", 8 * n);
+  print_speed("standardise", standardise, n, "elements", 8 * n);
+
+  const std::vector<float> got_y = y.copy_to_host(), got_z = z.copy_to_host();
+  double off_y = 0, off_z = 0;
+  for (std::size_t row = 0; row < values.size(); row += static_cast<std::size_t>(columns)) {
+    const std::vector<double> of(values.begin() + static_cast<std::ptrdiff_t>(row),
+                                 values.begin() + static_cast<std::ptrdiff_t>(row) + static_cast<std::ptrdiff_t>(columns));
+    const double top = *std::max_element(of.begin(), of.end());
+    double total = 0, mean = 0, variance = 0;
+    for (const double v : of) {
+      total += std::exp(v - top);
+      mean += v / static_cast<double>(columns);
+    }
+    for (const double v : of) variance += (v - mean) * (v - mean) / static_cast<double>(columns);
+    for (std::size_t j = 0; j < of.size(); ++j) {
+      const double want = std::exp(of[j] - top) / total;
+      off_y = std::max(off_y, std::abs(got_y[row + j] - want) / want);
+      off_z = std::max(off_z, std::abs(got_z[row + j] - (of[j] - mean) / std::sqrt(variance)));
+    }
+  }
+  const bool right = check("softmax, worst relative error", off_y, 1e-6);
+  return check("standardised, worst error", off_z, 1e-5) && right;
+}
+
+int main(int argc, char** argv) {
+  return run_example(argc, argv,
+                     {.shows = "Softmax and standardisation of rows of 1000 elements.", .size = 8192, .size_is = "rows"}, run);
+}

@@ -1,0 +1,115 @@
+// Page-locked host memory, from and to which copies run beside the program and beside kernels.
+#pragma once
+
+#include <dsl/ir/promotion.hpp>
+#include <dsl/mem/buffer.hpp>
+
+namespace dsl {
+
+namespace detail {
+
+struct pinned_memory;
+
+/// Shared ownership of page-locked memory, which stays until the copies that are queued on it are done.
+class pinned_ref {
+ public:
+  pinned_ref() = default;
+  pinned_ref(const pinned_ref& other) noexcept;
+  pinned_ref(pinned_ref&& other) noexcept : memory_(std::exchange(other.memory_, nullptr)) {}
+  pinned_ref& operator=(pinned_ref other) noexcept {
+    std::swap(memory_, other.memory_);
+    return *this;
+  }
+  ~pinned_ref();
+
+  /// Not initialised. Throws memory_error or device_error.
+  static pinned_ref allocate(std::size_t count, std::size_t size, device where);
+
+  void* data() const noexcept;
+  /// Notes a copy that a stream has queued.
+  void note_use(const stream& on) const;
+  void wait() const;
+
+ private:
+  pinned_memory* memory_ = nullptr;
+};
+
+// Copies that are queued and not waited for, of `bytes` bytes or of a mapping's elements in row-major order.
+void upload_async(const buffer_ref& to, void* origin, const mapping& elements, std::size_t size, const pinned_ref& owner,
+                  const void* from);
+void download_async(const buffer_ref& from, const void* origin, const mapping& elements, std::size_t size,
+                    const pinned_ref& owner, void* to);
+/// Throws index_error.
+void require_within(std::int64_t offset, std::int64_t count, std::int64_t size);
+
+}  // namespace detail
+
+/// Some elements of a pinned_array, whose memory they keep alive: where an asynchronous copy begins or ends.
+template <element T>
+class pinned_span {
+ public:
+  using value_type = T;
+  pinned_span(detail::pinned_ref owner, T* data, std::int64_t size) : owner_(std::move(owner)), data_(data), size_(size) {}
+
+  T* data() const noexcept { return data_; }
+  std::size_t size() const noexcept { return static_cast<std::size_t>(size_); }
+  T* begin() const noexcept { return data_; }
+  T* end() const noexcept { return data_ + size_; }
+  T& operator[](std::int64_t i) const noexcept { return data_[i]; }
+  const detail::pinned_ref& owner() const noexcept { return owner_; }
+
+ private:
+  detail::pinned_ref owner_;
+  T* data_;
+  std::int64_t size_;
+};
+
+/// Host memory of n elements, page-locked where the device is a GPU (cudaMallocHost): Numba's cuda.pinned_array. The program
+/// reads and writes it as a std::vector; copy_from_host_async and copy_to_host_async of arrays and views copy from and to it
+/// while the program and kernels go on. What such a copy has to do with it, and when, is the program's to see to: wait() waits
+/// for all copies queued so far. Its memory stays until they are done. Locking pages takes long: make it once.
+template <element T>
+class pinned_array {
+ public:
+  using value_type = T;
+
+  pinned_array() = default;
+  /// Not initialised. Throws memory_error, shape_error (a negative size) or device_error.
+  explicit pinned_array(std::int64_t n, device where = device::current())
+      : owner_(detail::pinned_ref::allocate(static_cast<std::size_t>(detail::element_count(&n, 1, sizeof(T))), sizeof(T), where)),
+        size_(n) {}
+  pinned_array(const pinned_array&) = delete;
+  pinned_array(pinned_array&& other) noexcept : owner_(std::move(other.owner_)), size_(std::exchange(other.size_, 0)) {}
+  pinned_array& operator=(pinned_array&& other) noexcept {
+    owner_ = std::move(other.owner_);
+    size_ = std::exchange(other.size_, 0);
+    return *this;
+  }
+  ~pinned_array() = default;
+
+  T* data() noexcept { return static_cast<T*>(owner_.data()); }
+  const T* data() const noexcept { return static_cast<const T*>(owner_.data()); }
+  std::size_t size() const noexcept { return static_cast<std::size_t>(size_); }
+  T* begin() noexcept { return data(); }
+  T* end() noexcept { return data() + size_; }
+  const T* begin() const noexcept { return data(); }
+  const T* end() const noexcept { return data() + size_; }
+  T& operator[](std::int64_t i) noexcept { return data()[i]; }
+  const T& operator[](std::int64_t i) const noexcept { return data()[i]; }
+
+  /// `count` elements from `offset` on. Throws index_error.
+  pinned_span<T> subspan(std::int64_t offset, std::int64_t count) const {
+    detail::require_within(offset, count, size_);
+    return {owner_, static_cast<T*>(owner_.data()) + offset, count};
+  }
+  operator pinned_span<T>() const { return subspan(0, size_); }
+
+  /// Waits until the copies from and to it that were queued so far are done. Throws cuda_error.
+  void wait() const { owner_.wait(); }
+
+ private:
+  detail::pinned_ref owner_;
+  std::int64_t size_ = 0;
+};
+
+}  // namespace dsl

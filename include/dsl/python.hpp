@@ -1,0 +1,5 @@
+// Modules of Python made of formulas: DSL_PYTHON_MODULE.
+#pragma once
+
+#include <dsl/dsl.hpp>
+#include <dsl/python/module.hpp>

@@ -1,0 +1,102 @@
+// A call from Python as a formula sees it: arguments and results. Nothing here needs Python's headers, so nvcc never reads them.
+#pragma once
+
+#include <cstring>
+#include <vector>
+
+#include <dsl/mem/array.hpp>
+#include <dsl/mem/scalar.hpp>
+
+namespace dsl::python::detail {
+
+/// array: elements of this rank. single: one value in device memory, an array of rank 0. number: a C++ scalar, by value.
+enum class parameter_kind : std::uint8_t { array, single, number };
+
+/// What a signature says of an argument or a result.
+struct parameter {
+  parameter_kind kind;
+  dtype type;
+  int rank;
+};
+
+inline constexpr int max_parameters = 32;
+
+/// Elements in the memory of an array library.
+struct elements {
+  dsl::detail::buffer_ref owner;
+  void* data;
+  std::int64_t extents[max_rank], strides[max_rank];  // in elements
+
+  template <class T, int R>
+  view<T, R> as() const {
+    return {owner, static_cast<T*>(data), dsl::detail::first_of<R>(extents), dsl::detail::first_of<R>(strides)};
+  }
+};
+
+struct argument {
+  elements memory;
+  std::uint64_t bits[2];  // a number's, as its dtype lies in memory
+
+  template <class T>
+  T number() const {
+    T value;
+    std::memcpy(&value, bits, sizeof value);
+    return value;
+  }
+};
+
+/// One call while it runs, without the interpreter's lock.
+class call {
+ public:
+  argument arguments[max_parameters];
+  elements results[max_parameters];
+  std::int64_t steps = 0, every = 1;  // a loop's
+
+  /// Makes the array that a result goes to, where the caller gave none. Throws what the array library raised.
+  virtual void make_result(int number, int rank, const std::int64_t* extents) = 0;
+
+ protected:
+  call() = default;
+  ~call() = default;
+};
+
+/// One of the functions that share a name.
+struct signature {
+  std::vector<parameter> parameters, results;
+  int variables = 0;     // of a loop: the first parameters and results are its state, what follows are histories
+  const void* function;  // lives until the program ends
+  void (*run)(call&, const void* function);
+};
+
+/// A parameter as it is written in a signature: dsl::array, dsl::view, dsl::scalar or a C++ scalar.
+template <class P>
+struct parameter_of {
+  static constexpr bool known = false;
+};
+template <element T>
+struct parameter_of<T> {
+  static constexpr bool known = true;
+  static constexpr parameter value{parameter_kind::number, dtype_v<T>, 0};
+  static T operand(const argument& a) { return a.number<T>(); }
+};
+template <class T>
+struct parameter_of<scalar<T>> {
+  static constexpr bool known = true;
+  static constexpr parameter value{parameter_kind::single, dtype_v<T>, 0};
+  using variable = scalar<T>;
+  static view<const T, 0> operand(const argument& a) { return a.memory.as<const T, 0>(); }
+  static scalar<T> variable_in(const elements& memory) { return scalar<T>(memory.owner); }
+};
+template <class T, int R>
+struct parameter_of<view<T, R>> {
+  using element_type = std::remove_const_t<T>;
+  static constexpr bool known = true;
+  static constexpr parameter value{R == 0 ? parameter_kind::single : parameter_kind::array, dtype_v<T>, R};
+  using variable = view<element_type, R>;
+  static view<const element_type, R> operand(const argument& a) { return a.memory.as<const element_type, R>(); }
+  static variable variable_in(const elements& memory) { return memory.as<element_type, R>(); }
+};
+template <class T, int R>
+struct parameter_of<array<T, R>> : parameter_of<view<T, R>> {};
+
+}  // namespace dsl::python::detail

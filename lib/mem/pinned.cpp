@@ -1,0 +1,79 @@
+// Page-locked host memory.
+#include <dsl/mem/pinned.hpp>
+
+#include <algorithm>
+#include <vector>
+
+#include "mem/stream.hpp"
+#include "mem/text.hpp"
+
+namespace dsl::detail {
+
+struct pinned_memory {
+  back_end& on;
+  int index;
+  void* data;
+  std::atomic<int> owners{1};
+  std::mutex mutex{};
+  struct use {
+    const void* stream;
+    marker end;
+  };
+  std::vector<use> uses{};  // the last of each stream, since it was waited for
+};
+
+pinned_ref pinned_ref::allocate(std::size_t count, std::size_t size, device where) {
+  properties(where);
+  back_end& on = back_end::of(where);
+  pinned_ref made;
+  made.memory_ = new pinned_memory{on, where.index, nullptr};
+  if (count > 0) made.memory_->data = on.allocate_pinned(count * size, where.index);
+  return made;
+}
+
+pinned_ref::pinned_ref(const pinned_ref& other) noexcept : memory_(other.memory_) {
+  if (memory_ != nullptr) memory_->owners.fetch_add(1, std::memory_order_relaxed);
+}
+pinned_ref::~pinned_ref() {
+  if (memory_ == nullptr || memory_->owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  try {
+    wait();
+  } catch (const error&) {  // of work that failed, and is over
+  }
+  if (memory_->data != nullptr) memory_->on.release_pinned(memory_->data, memory_->index);
+  delete memory_;
+}
+
+void* pinned_ref::data() const noexcept { return memory_ != nullptr ? memory_->data : nullptr; }
+
+void pinned_ref::note_use(const stream& on) const {
+  stream_state& s = stream_state::of(on);
+  if (!s.on.traits.is_asynchronous || s.is_captured()) return;
+  marker end = [&] {
+    try {
+      return marker(on);
+    } catch (const error&) {
+      s.synchronize_quietly();
+      throw;
+    }
+  }();
+  const std::lock_guard lock(memory_->mutex);
+  const auto same = std::find_if(memory_->uses.begin(), memory_->uses.end(), [&](const auto& u) { return u.stream == &s; });
+  if (same != memory_->uses.end()) same->end = std::move(end);
+  else memory_->uses.push_back({&s, std::move(end)});
+}
+
+void pinned_ref::wait() const {
+  if (memory_ == nullptr) return;
+  const std::lock_guard lock(memory_->mutex);
+  for (const pinned_memory::use& u : memory_->uses) u.end.wait();
+  memory_->uses.clear();
+}
+
+void require_within(std::int64_t offset, std::int64_t count, std::int64_t size) {
+  if (offset < 0 || count < 0 || offset > size || count > size - offset)
+    raise<index_error>("a subspan of " + std::to_string(count) + " elements from " + std::to_string(offset) + " on, of " +
+                       std::to_string(size));
+}
+
+}  // namespace dsl::detail

@@ -1,0 +1,275 @@
+#include "invocation.hpp"
+
+#include <algorithm>
+#include <list>
+
+#include <dsl/mem/marker.hpp>
+
+#include "exported.hpp"
+
+namespace dsl::python {
+
+namespace {
+
+constexpr std::int32_t cuda_type = 2, managed_type = 13;
+bool is_on_gpu(const dlpack::device& d) { return d.device_type == cuda_type || d.device_type == managed_type; }
+
+std::string argument_name(std::size_t i) { return "argument " + std::to_string(i + 1); }
+
+// Bytes from the lowest to behind the highest.
+struct span { std::intptr_t begin, end; };
+span bytes_of(const detail::elements& e, const detail::parameter& p) {
+  std::int64_t low = 0, high = 1;
+  for (int d = 0; d < p.rank; ++d) {
+    if (e.extents[d] == 0) return {0, 0};
+    (e.strides[d] < 0 ? low : high) += (e.extents[d] - 1) * e.strides[d];
+  }
+  const auto first = reinterpret_cast<std::intptr_t>(e.data), size = static_cast<std::intptr_t>(size_of(p.type));
+  return {first + low * size, first + high * size};
+}
+
+void make_row_major(int rank, const std::int64_t* extents, detail::elements& to) {
+  std::int64_t step = 1;
+  for (int d = rank - 1; d >= 0; --d) {
+    to.extents[d] = extents[d];
+    to.strides[d] = step;
+    step *= extents[d];
+  }
+}
+
+dsl::detail::mapping mapping_of(const detail::elements& e, int rank) {
+  dsl::detail::mapping m;
+  m.rank = rank;
+  std::copy_n(e.extents, rank, m.extents);
+  std::copy_n(e.strides, rank, m.strides);
+  return m;
+}
+
+}  // namespace
+
+passed invocation::read(nb::handle x) {
+  passed p{x, &class_of(x), {}, {}};
+  if (p.of->is != type_class::array) return p;
+  array_library& library = *p.of->library;
+  const dlpack::device where = library.where(x);
+  if (is_on_gpu(where) && !stream_.is_chosen()) {
+    array_library::native_stream native{nullptr, {}};
+    if (library.current_stream(where, native)) stream_owner_ = &library;
+    else native.handle = dsl::stream::current(device(backend::cuda, where.device_id)).native();
+    stream_.choose(kept_stream(where, std::move(native)));
+    guard_.emplace(*stream_.get());
+  }
+  p.array = library.read(x, is_on_gpu(where) ? stream_ : work_stream());
+  p.elements = dsl::detail::read_dlpack(p.array.tensor);
+  if (library_ == nullptr) {
+    library_ = &library;
+    first_array_ = x;
+    device_ = where;
+  }
+  return p;
+}
+
+void invocation::read_arguments(const nb::args& given, std::size_t first) {
+  passed_.reserve(given.size() - first);
+  for (std::size_t i = first; i < given.size(); ++i) {
+    const nb::handle x = given[i];
+    try {
+      passed_.push_back(read(x));
+    } catch (const dsl::value_error&) {  // no dtype of dsl's
+      all_.refuse(nb::borrow<nb::object>(given)[nb::slice(nb::int_(first), nb::none(), nb::none())]);
+    } catch (nb::python_error& e) {
+      if (!e.matches(PyExc_BufferError) || is_dtype(dtype_name(x))) throw;
+      all_.refuse(nb::borrow<nb::object>(given)[nb::slice(nb::int_(first), nb::none(), nb::none())]);
+    }
+  }
+}
+
+device invocation::home() const {
+  for (const passed& p : passed_)
+    if (p.of->is == type_class::array) return p.elements.where;
+  const device now = device::current();
+  return now.kind == backend::sim ? now : device(backend::host);
+}
+
+void invocation::bind(const passed& from, const std::string& role, bool is_written, detail::elements& to) const {
+  const auto& [data, type, mapping, where] = from.elements;
+  const auto size = static_cast<std::size_t>(size_of(type));
+  if (reinterpret_cast<std::uintptr_t>(data) % size != 0 && dsl::detail::element_count(mapping) > 0)
+    raise(PyExc_ValueError, all_.name() + ": " + role + " lies at an address that is no multiple of " + std::to_string(size) +
+                                " bytes, the size of its elements: pass a copy");
+  to.data = data;
+  std::copy_n(mapping.extents, mapping.rank, to.extents);
+  std::copy_n(mapping.strides, mapping.rank, to.strides);
+  to.owner = dsl::detail::borrow(data, mapping, size, &where, is_written, {}, dsl::detail::address_check::trusted);
+}
+
+void invocation::bind_arguments() {
+  for (std::size_t i = 0; i < passed_.size(); ++i) {
+    const detail::parameter& p = signature_->parameters[i];
+    detail::argument& to = arguments[i];
+    if (passed_[i].of->is == type_class::array) {
+      bind(passed_[i], argument_name(i), false, to.memory);
+      continue;
+    }
+    write_number(passed_[i].object, p.type, to.bits);
+    if (p.kind == detail::parameter_kind::number) continue;
+    const auto size = static_cast<std::size_t>(size_of(p.type));
+    to.memory.owner = dsl::detail::buffer_ref::allocate(size, home());
+    to.memory.data = to.memory.owner.data();
+    dsl::detail::fill(to.memory.owner, to.memory.data, to.bits, size, 1);
+  }
+}
+
+void invocation::bind_outputs() {
+  const std::size_t expected =
+      signature_->variables > 0 ? static_cast<std::size_t>(signature_->variables) : signature_->results.size();
+  made_.resize(signature_->results.size());
+  if (!out_.is_valid() || out_.is_none()) return;
+  const bool is_tuple = nb::isinstance<nb::tuple>(out_) || nb::isinstance<nb::list>(out_);
+  if (is_tuple ? nb::len(out_) != expected : expected != 1)
+    raise(PyExc_TypeError,
+          all_.name() + ": out= is " +
+              (expected == 1 ? "one array"
+                             : "a tuple of " + std::to_string(expected) + " arrays, or of None where one is to be made"));
+  outputs_.reserve(expected);  // their strides stay where they are
+  for (std::size_t i = 0; i < expected; ++i) {
+    const nb::object x = is_tuple ? nb::borrow(out_)[i] : nb::borrow(out_);
+    if (x.is_none()) continue;
+    const detail::parameter& p = signature_->results[i];
+    const std::string role = expected == 1 ? "out=" : "out=[" + std::to_string(i) + "]";
+    outputs_.push_back(read(x));
+    const passed& given = outputs_.back();
+    if (given.of->is != type_class::array || given.elements.type != p.type || given.elements.elements.rank != p.rank)
+      raise(PyExc_TypeError, all_.name() + ": " + role + " is to be " + spell(p));
+    if (!given.of->library->is_writable())
+      raise(PyExc_ValueError, all_.name() + ": arrays of " + given.of->library->name() + " cannot be written: leave out= away");
+    if (given.array.is_read_only) raise(PyExc_ValueError, all_.name() + ": " + role + " may only be read");
+    bind(given, role, true, results[i]);
+    made_[i] = x;
+  }
+}
+
+void invocation::make_result(int number, int rank, const std::int64_t* extents) {
+  const nb::gil_scoped_acquire lock;
+  const dtype type = signature_->results[static_cast<std::size_t>(number)].type;
+  detail::elements& to = results[number];
+  array_library& library = library_ != nullptr ? *library_ : numpy_library();
+  if (nb::object made = library.make(type, rank, extents, device_); made.is_valid()) {
+    // Nothing else uses it yet, so there is nothing to be ordered behind.
+    const array_argument fresh = library.read(made, is_on_gpu(device_) ? stream_ : work_stream());
+    passed p{made, nullptr, {}, dsl::detail::read_dlpack(fresh.tensor)};
+    p.elements.where = home();
+    bind(p, "a result", true, to);
+    made_[static_cast<std::size_t>(number)] = std::move(made);
+    return;
+  }
+  make_row_major(rank, extents, to);
+  const std::int64_t count = dsl::detail::element_count(extents, rank, size_of(type));
+  to.owner = dsl::detail::buffer_ref::allocate(static_cast<std::size_t>(count * size_of(type)), home());
+  to.data = to.owner.data();
+}
+
+// A loop's state lies in its results, from the first step on.
+void invocation::bind_variables() {
+  for (int k = 0; k < signature_->variables; ++k) {
+    const detail::elements& from = arguments[k].memory;
+    if (!results[k].owner) make_result(k, signature_->results[static_cast<std::size_t>(k)].rank, from.extents);
+    else require_apart(k);
+  }
+}
+
+// What is written as the loop goes on must not be read for the first step of another variable, or as a parameter.
+void invocation::require_apart(int variable) const {
+  const auto k = static_cast<std::size_t>(variable);
+  const span mine = bytes_of(results[variable], signature_->results[k]);
+  for (std::size_t i = 0; i < signature_->parameters.size(); ++i) {
+    const detail::parameter& p = signature_->parameters[i];
+    if (i == k || !arguments[i].memory.owner || arguments[i].memory.owner.where() != results[variable].owner.where()) continue;
+    const span other = bytes_of(arguments[i].memory, p);
+    if (mine.begin < other.end && other.begin < mine.end)
+      raise(PyExc_ValueError, all_.name() + ": out=[" + std::to_string(k) + "] shares memory with " + argument_name(i));
+  }
+}
+
+namespace {
+
+// Copies a loop's first values to where its state lies, if that is elsewhere.
+void copy_variable(const detail::elements& from, const detail::elements& to, const detail::parameter& p) {
+  const auto source = mapping_of(from, p.rank), target = mapping_of(to, p.rank);
+  bool same = from.data == to.data;
+  for (int d = 0; d < p.rank; ++d)
+    same = same && source.extents[d] == target.extents[d] && source.strides[d] == target.strides[d];
+  if (!same)
+    dsl::detail::copy(to.owner, to.data, target, from.owner, from.data, source, static_cast<std::size_t>(size_of(p.type)));
+}
+
+}  // namespace
+
+void invocation::read_options(const nb::kwargs& options) {
+  for (const auto& [key, value] : options) {
+    const std::string name = text_of(key);
+    if (name == "out") out_ = value;
+    else if (all_.is_loop() && name == "every") every = nb::cast<std::int64_t>(value);
+    else
+      raise(PyExc_TypeError,
+            all_.name() + " does not know " + name + "=: it takes " + (all_.is_loop() ? "every= and " : "") + "out=");
+  }
+}
+
+// Inputs whose library may give their memory to others before the kernels are done are kept until then.
+void invocation::keep_inputs() const {
+  struct kept {
+    dsl::detail::marker done;
+    nb::object keeper;
+  };
+  static std::list<kept>& all = *new std::list<kept>;
+  while (!all.empty() && all.front().done.is_reached()) all.pop_front();
+  if (!stream_.is_chosen()) return;
+  for (const std::vector<passed>* const some : {&passed_, &outputs_})
+    for (const passed& p : *some)
+      if (p.of->is == type_class::array && is_on_gpu(p.array.tensor.device) &&
+          !(p.of->library == stream_owner_ && p.of->library->frees_in_order()))
+        all.push_back({dsl::detail::marker(*stream_.get()), p.array.keeper});
+}
+
+nb::object invocation::in_tuple(std::size_t first, std::size_t end) {
+  const auto object = [&](std::size_t k) -> nb::object {
+    if (made_[k].is_valid()) return made_[k];
+    const detail::parameter& p = signature_->results[k];
+    const nb::object memory = nb::cast(exported{results[k].owner, p.type, mapping_of(results[k], p.rank)});
+    return (library_ != nullptr ? *library_ : numpy_library()).adopt(memory, first_array_);
+  };
+  if (end - first == 1) return object(first);
+  nb::object all = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(end - first)));
+  for (std::size_t k = first; k < end; ++k)
+    PyTuple_SetItem(all.ptr(), static_cast<Py_ssize_t>(k - first), object(k).release().ptr());
+  return all;
+}
+
+nb::object invocation::returned() {
+  const auto states = static_cast<std::size_t>(signature_->variables), all = signature_->results.size();
+  if (states == 0) return in_tuple(0, all);
+  return nb::make_tuple(in_tuple(0, states), in_tuple(states, all));
+}
+
+nb::object invocation::run(const nb::args& given, const nb::kwargs& options) {
+  if (options.size() > 0) read_options(options);
+  const std::size_t first = all_.is_loop() ? 1 : 0;
+  if (given.size() < first) raise(PyExc_TypeError, all_.name() + " takes the number of steps first");
+  if (first == 1) steps = nb::cast<std::int64_t>(given[0]);
+  read_arguments(given, first);
+  signature_ = &all_.choose(passed_.data(), passed_.size());
+  bind_arguments();
+  bind_outputs();
+  bind_variables();
+  {
+    const nb::gil_scoped_release without_lock;
+    for (int k = 0; k < signature_->variables; ++k)
+      copy_variable(arguments[k].memory, results[k], signature_->results[static_cast<std::size_t>(k)]);
+    signature_->run(*this, signature_->function);
+  }
+  keep_inputs();
+  return returned();
+}
+
+}  // namespace dsl::python

@@ -1,0 +1,49 @@
+// One call of a function of a module, from its arguments to its results.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include <dsl/mem/stream.hpp>
+
+#include "overloads.hpp"
+
+namespace dsl::python {
+
+class invocation final : public detail::call {
+ public:
+  explicit invocation(const overloads& all) : all_(all) {}
+
+  nb::object run(const nb::args& given, const nb::kwargs& options);
+  void make_result(int number, int rank, const std::int64_t* extents) override;
+
+ private:
+  void read_options(const nb::kwargs& options);
+  void read_arguments(const nb::args& given, std::size_t first);
+  void bind_arguments();
+  void bind_outputs();
+  void bind_variables();
+  void require_apart(int variable) const;
+  void keep_inputs() const;
+  nb::object returned();
+  nb::object in_tuple(std::size_t first, std::size_t end);
+
+  passed read(nb::handle x);
+  void bind(const passed& from, const std::string& role, bool is_written, detail::elements& to) const;
+  device home() const;
+
+  const overloads& all_;
+  const detail::signature* signature_ = nullptr;
+  nb::handle out_;
+  std::vector<passed> passed_;
+  std::vector<nb::object> made_;  // results, given or made; none where they are memory of dsl's
+  std::vector<passed> outputs_;
+  array_library* library_ = nullptr;  // of the first array
+  nb::handle first_array_;
+  array_library* stream_owner_ = nullptr;
+  dlpack::device device_{1, 0};  // of the first array
+  work_stream stream_;
+  std::optional<dsl::stream_guard> guard_;
+};
+
+}  // namespace dsl::python

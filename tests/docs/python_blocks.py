@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""The pages' ```python blocks are Python, and those of the pages named below print what the page says in its ```text blocks.
+
+python_blocks.py DOCS [--real]: numba and cupy are stand_ins/, unless --real asks for what is installed.
+"""
+
+import contextlib
+import io
+import pathlib
+import re
+import sys
+
+RUN = ["from-numba.md", "from-cupy.md"]
+
+
+def blocks(text, language):
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.M | re.S)
+
+
+def main():
+    docs = pathlib.Path(sys.argv[1])
+    if "--real" not in sys.argv:
+        sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "stand_ins"))
+    wrong = count = 0
+    for page in sorted(docs.glob("*.md")):
+        text = page.read_text()
+        found = blocks(text, "python")
+        count += len(found)
+        for block in found:
+            compile(block, str(page), "exec")
+        if page.name in RUN:
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile("\n".join(found), str(page), "exec"), {})
+            expected = "".join(blocks(text, "text"))
+            if printed.getvalue() != expected:
+                print(f"{page.name} says that it prints\n{expected}and it prints\n{printed.getvalue()}", file=sys.stderr)
+                wrong += 1
+    print(f"{count} blocks")
+    return 1 if wrong or not count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
