@@ -10,12 +10,15 @@ Each .cpp file beside this one holds a prelude and cases, which begin with a com
     // nvcc says: the same, where a compiler says something else (also "g++ says:", "clang++ says:")
     // lines: g++ 6, nvcc 9, clang++ 7
     // options: -arch=sm_75
+    // errors: g++ 2
 
 A case does not compile with a compiler that "lines" names: its output has that many lines at most, never more than 15, and one error,
-whose first line holds the sentence. What is "nvcc compiles" there does. A case with an #include of its own is compiled without the prelude.
+whose first line holds the sentence, or as many as "errors" says, the first of which holds it. What is "nvcc compiles" there does. A case
+with an #include of its own is compiled without the prelude.
 
---together compiles the cases of a file at once, where each error is told apart by the case that it names; those with #include or options
-alone. --record writes the numbers of lines into the files. --show prints what the compiler says.
+--quick takes the first case of each sentence, and compiles those of a file together, where each error is told apart by the case that it
+names; those with #include, options or "alone" alone. --record writes the numbers of lines into the files. --show prints what the compiler
+says.
 --page FILE: each sentence in the table of that page is said of a case, and only of such.
 """
 import argparse
@@ -42,6 +45,7 @@ class Case:
         for entry in filter(None, self.notes.get("lines", "").split(", ")):
             compiler, count = entry.split(" ")
             self.lines[compiler] = None if count == "compiles" else int(count)
+        self.errors = dict(entry.split(" ") for entry in filter(None, self.notes.get("errors", "").split(", ")))
         self.options = self.notes.get("options", "").split()
         self.own_prelude = any(line.startswith("#include") for line in self.code)
         self.alone = bool(self.options) or self.own_prelude or "alone" in self.notes
@@ -73,7 +77,7 @@ class Compiler:
         name = pathlib.Path(command).name
         self.kind = "nvcc" if name.startswith("nvcc") else "clang++" if "clang" in name else "g++"
         self.command = [command, f"-I{includes}"]
-        self.first = []
+        self.first, self.records = [], False
         if self.kind == "nvcc":
             self.command += ["-x", "cu", "--expt-relaxed-constexpr", "-c", "-o", "/dev/null"]
         else:
@@ -112,14 +116,38 @@ def check_alone(compiler, case, show):
     if code == 0:
         return ["compiles"], 0
     wrong, errors = [], errors_of(output)
-    if len(errors) != 1:
+    if len(errors) != int(case.errors.get(kind, 1)):
         wrong.append(f"{len(errors)} errors")
     if not errors or case.says(kind) is None or case.says(kind) not in errors[0]:
         wrong.append(f"says: {errors[0] if errors else output[:300]}")
-    most = min(case.lines.get(kind) or MOST_LINES, MOST_LINES)
+    most = MOST_LINES if compiler.records else min(case.lines.get(kind) or MOST_LINES, MOST_LINES)
     if count > most:
         wrong.append(f"{count} lines, for {most}")
     return wrong, count
+
+
+def blocks_of(output):
+    """nvcc ends each error with an empty line."""
+    return [block for block in output.split("\n\n") if errors_of(block)]
+
+
+def gcc_blocks_of(output):
+    """GCC says how it came to an error before it, and notes after it, which may begin so too."""
+    way = re.compile(r"^(In file included|  *from )|: (In|At) [a-z ]|^\S+:   (required|recursively|in .constexpr)")
+    blocks, at_end = [], True
+    for line in output.splitlines():
+        is_way = bool(way.search(line))
+        if (is_way and at_end) or not blocks or (errors_of(line) and errors_of("\n".join(blocks[-1]))):
+            blocks.append([])
+        at_end = not is_way
+        blocks[-1].append(line)
+    joined = []
+    for block in blocks:
+        if errors_of("\n".join(block)) or not joined:
+            joined.append(block)
+        else:
+            joined[-1] += block
+    return ["\n".join(block) for block in joined]
 
 
 def check_together(compiler, file, cases, show):
@@ -130,18 +158,17 @@ def check_together(compiler, file, cases, show):
     code, output = compiler.run(file.stem, "\n".join(text) + "\n", [])
     if show:
         print(output)
-    # nvcc ends each error with an empty line, and names the places that it came by.
-    blocks = [block for block in output.split("\n\n") if errors_of(block)]
+    blocks = blocks_of(output) if compiler.kind == "nvcc" else gcc_blocks_of(output)
     wrong = {}
     for case in cases:
-        mine = [b for b in blocks if re.search(rf'(^|of "?|")(\S*/)?{case.name}("|\(|$)', b, flags=re.M)]
+        mine = [b for b in blocks if re.search(rf"(^|\W){case.name}([:(\"]|$)", b, flags=re.M)]
         said = [errors_of(b)[0] for b in mine]
-        if len(mine) != 1:
+        if len(mine) != int(case.errors.get(compiler.kind, 1)):
             wrong[case.name] = [f"{len(mine)} errors: " + " | ".join(said)]
         elif case.says(compiler.kind) not in said[0]:
             wrong[case.name] = [f"says: {said[0]}"]
-        elif len(mine[0].splitlines()) + 2 > MOST_LINES:
-            wrong[case.name] = [f"{len(mine[0].splitlines()) + 2} lines"]
+        elif len(mine[0].splitlines()) > MOST_LINES:
+            wrong[case.name] = [f"{len(mine[0].splitlines())} lines"]
         blocks = [b for b in blocks if b not in mine]
     if blocks:
         wrong[file.stem] = [f"an error of no case: {errors_of(b)[0]}" for b in blocks]
@@ -178,7 +205,7 @@ def check_page(page, cases):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for flag in ("--together", "--record", "--show"):
+    for flag in ("--quick", "--record", "--show"):
         parser.add_argument(flag, action="store_true")
     parser.add_argument("--page", type=pathlib.Path)
     parser.add_argument("compiler")
@@ -190,10 +217,13 @@ def main():
         failures += check_page(given.page, cases)
     with tempfile.TemporaryDirectory() as work:
         compiler = Compiler(given.compiler, given.includes.resolve(), pathlib.Path(work))
+        compiler.records = given.record
         cases = [c for c in cases if (not given.names or c.name in given.names) and (given.record or compiler.kind in c.lines)]
+        if given.quick:
+            cases = list({case.says(compiler.kind): case for case in reversed(cases)}.values())
         jobs = []
         with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            together = [c for c in cases if given.together and not c.alone and c.lines.get(compiler.kind) is not None]
+            together = [c for c in cases if given.quick and not c.alone and c.lines.get(compiler.kind) is not None]
             for file in sorted({c.file for c in together}):
                 mine = [c for c in together if c.file == file]
                 jobs.append((mine, pool.submit(check_together, compiler, file, mine, given.show)))
@@ -203,7 +233,7 @@ def main():
         for mine, job in jobs:
             result = job.result()
             if isinstance(result, tuple):
-                counts[mine[0].name] = result[1]
+                counts[mine[0].name] = None if result[0] else result[1]
                 result = {mine[0].name: result[0]} if result[0] else {}
             failures += [f"{name}: {what}" for name, all_of_it in result.items() for what in all_of_it]
     if given.record:

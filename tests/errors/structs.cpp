@@ -22,21 +22,21 @@ void f(particle<dsl::array<int>, dsl::array<double>> p) {
 
 // case member_that_is_no_operand
 // says: the members of a struct that is an operand are arrays
-// lines: g++ 11
+// lines: g++ 8
 void f(particle<dsl::array<int>, other> p, dsl::array<int> x) {
   x = dsl::vectorize([](auto p) { return p.position; })(p);
 }
 
 // case member_that_is_a_vector
 // says: the members of a struct that is an operand are arrays
-// lines: g++ 11
+// lines: g++ 8
 void f(particle<dsl::array<float>, std::vector<float>> p, dsl::array<float> x) {
   x = dsl::vectorize([](auto p) { return p.position; })(p);
 }
 
 // case struct_of_one_value
 // says: as many targets as the right side has values
-// lines: g++ 11
+// lines: g++ 10
 void f(particle<dsl::array<double>, dsl::array<double>> p) {
   dsl::tie(p) = dsl::vectorize([](auto p) { return p.position; })(p);
 }
@@ -50,12 +50,13 @@ void f(particle<dsl::array<double>, double> p) {
 
 // case struct_for_a_functor
 // says: a struct is an argument of a formula
-// lines: g++ 11
+// lines: g++ 8
 void f(particle<dsl::array<double>, double> p, dsl::array<double> x) { x = dsl::vectorize(magnitude{})(p); }
 
 // case struct_without_the_member
 // says: speed
-// lines: g++ 16
+// errors: g++ 2
+// lines: g++ 15
 void f(particle<dsl::array<double>, dsl::array<double>> p) {
   dsl::tie(p) = dsl::vectorize([](auto p) {
     p.speed = p.velocity;
@@ -64,8 +65,8 @@ void f(particle<dsl::array<double>, dsl::array<double>> p) {
 }
 
 // case undescribed_struct
-// says: TODO
-// lines: g++ 18
+// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector take dsl::to_device(v)
+// lines: g++ 10
 struct pair {
   dsl::array<float> first, second;
 };
@@ -74,6 +75,6 @@ void f(pair p, dsl::array<float>& x) {
 }
 
 // case arithmetic_of_structs
-// says: TODO
-// lines: g++ 59
+// says: a struct has no operators and functions of its own: it is an argument, dsl::vectorize(f)(p)
+// lines: g++ 10
 void f(particle<dsl::array<float>, dsl::array<float>> p) { dsl::tie(p) = p + 1; }

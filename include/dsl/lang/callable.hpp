@@ -28,11 +28,11 @@ constexpr const char* find_after(const char* text, const char* part) {
 }
 
 /// What a type's name says. GCC spells closures `f()::<lambda(auto:1, int)>`, those inside others after these, and nvcc
-/// `lambda [](auto, int)->auto`. GCC spells the function before a class that is local to it; nvcc does not, and has a sentence of
+/// `lambda [](auto, int)->auto`; clang says where they are, `(lambda at FILE:LINE:COLUMN)`, and no more. GCC spells the function before a class that is local to it; nvcc does not, and has a sentence of
 /// its own.
 struct kind_of_class {
-  const char* parameters = nullptr;  // of a closure
-  bool local = false;
+  const char* parameters = nullptr;  // of a closure, where they are spelled
+  bool closure = false, local = false;
 };
 template <class F>
 inline constexpr kind_of_class class_kind = [] {
@@ -42,6 +42,7 @@ inline constexpr kind_of_class class_kind = [] {
     if (depth == 0) {
       const char *const gcc = after(p, "<lambda("), *const nvcc = after(p, "lambda [](");
       if (gcc != nullptr || nvcc != nullptr) found.parameters = gcc != nullptr ? gcc : nvcc;
+      found.closure = found.closure || found.parameters != nullptr || after(p, "(lambda at ") != nullptr;
       found.local = found.local || (*p == '(' && after(p, "(anonymous") == nullptr);
     }
     if (*p == '<') ++depth;
@@ -49,16 +50,8 @@ inline constexpr kind_of_class class_kind = [] {
   }
   return found;
 }();
-template <class F> inline constexpr bool is_closure = class_kind<F>.parameters != nullptr;
+template <class F> inline constexpr bool is_closure = class_kind<F>.closure;
 template <class F> inline constexpr bool is_local = class_kind<F>.local;
-
-// What a function is tried with. A closure is called with symbols alone; a class's call operators may be of symbols or of numbers,
-// which no constant symbol becomes.
-template <class F, class T> using tried_with = std::conditional_t<is_closure<F>, T&, const T&&>;
-/// Whether F, made anew, can be called so; std::is_invocable_v takes five lines more in each error of what is called.
-template <class F, class... T>
-inline constexpr bool is_callable =
-    requires(F f, tried_with<F, T>... x) { f(static_cast<tried_with<F, T>>(x)...); };
 
 template <class T> inline constexpr bool is_std_complex = false;
 template <class T> inline constexpr bool is_std_complex<std::complex<T>> = true;
@@ -90,6 +83,7 @@ constexpr parameter_counts count_parameters() {
   if constexpr (!is_closure<F>) return {parameters<F>::count, -1};
   parameter_counts n{0, 0};
   const char* from = class_kind<F>.parameters;
+  if (from == nullptr) return {-1, -1};
   int depth = 0;
   for (const char* p = from; *p != 0; ++p) {
     const bool end = depth == 0 && (*p == ')' || *p == ',');
@@ -107,6 +101,15 @@ constexpr parameter_counts count_parameters() {
   }
   return n;
 }
+
+// What a function is tried with. A lambda's auto parameters take symbols; what else there is may take numbers, which no constant
+// symbol becomes.
+template <class F, class T>
+using tried_with = std::conditional_t<is_closure<F> && count_parameters<F>().typed <= 0, T&, const T&&>;
+/// Whether F, made anew, can be called so; std::is_invocable_v takes five lines more in each error of what is called.
+template <class F, class... T>
+inline constexpr bool is_callable =
+    requires(F f, tried_with<F, T>... x) { f(static_cast<tried_with<F, T>>(x)...); };
 
 template <class F> inline constexpr bool is_stateless = std::is_empty_v<F> && std::is_default_constructible_v<F>;
 
@@ -155,7 +158,10 @@ constexpr bool require_functor() {
   if constexpr (!require_number<F, sizeof...(D)>()) {
     return false;
   } else if constexpr (is_closure<F> && count_parameters<F>().typed == 0) {
-    static_assert(!is_closure<F>, "the function cannot be called with symbols");
+    // Of an error inside a lambda nvcc says no more where it meets it again, GCC the same once more.
+    if constexpr (DSL_DETAIL_COMPILES_CUDA) static_cast<void>(sizeof(decltype(F{}(std::declval<symbol<D>&>()...))));
+    else
+      static_assert(!is_closure<F>, "the lambda cannot be called with symbols: another error says why, or its parameters are not plain auto");
     return false;
   } else if constexpr (is_closure<F>) {
     static_assert(!is_closure<F>,

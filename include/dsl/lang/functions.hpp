@@ -99,6 +99,28 @@ DSL_COMPOUND(|)
 DSL_COMPOUND(^)
 #undef DSL_COMPOUND
 
+namespace detail {
+
+template <class Never>
+refused no_scan() {
+  static_assert(!std::is_void_v<Never>,
+                "scans have a header of their own: add #include <dsl/scan.hpp>, and call them with an array, a view or an expression");
+  return {};
+}
+
+}  // namespace detail
+
+// lang/scan.hpp's, where that is not included.
+template <class Never = void> refused cumsum(detail::no_operand, detail::no_operand = {}, detail::no_operand = {}) {
+  return detail::no_scan<Never>();
+}
+template <class Never = void> refused cumprod(detail::no_operand, detail::no_operand = {}, detail::no_operand = {}) {
+  return detail::no_scan<Never>();
+}
+template <class Never = void> refused scan(detail::no_operand, detail::no_operand = {}) {
+  return detail::no_scan<Never>();
+}
+
 /// A C++ scalar as an operand: in a formula, sqrt(dsl::constant(2.0)) * x. It is weak, as the scalar itself is beside another
 /// operand. std::sqrt(2.0) in a traced lambda is a constant expression for GCC alone; nvcc refuses it.
 template <element T>
@@ -106,12 +128,35 @@ constexpr auto constant(T x) {
   return detail::make_expression<detail::identity_function>(x);
 }
 
+namespace detail {
+
+template <class A>
+constexpr bool is_complex_operand() {
+  if constexpr (is_symbol<A>) return kind_of(A::type.type) == kind::complex;
+  else if constexpr (is_symbol<trace_t<operand_t<A>>>) return kind_of(trace_t<operand_t<A>>::type.type) == kind::complex;
+  else return false;
+}
+template <dtype D, class A>
+constexpr bool require_cast() {
+  if constexpr (std::same_as<A, refused> || !require_operand<A>()) {
+    return false;
+  } else {
+    constexpr bool has_value = kind_of(D) >= kind::complex || kind_of(D) == kind::boolean || !is_complex_operand<A>();
+    static_assert(has_value, "a complex number has no real value: take real(x), imag(x) or abs(x)");
+    return has_value;
+  }
+}
+
+}  // namespace detail
+
 /// The value as another dtype. To a floating point dtype it is rounded; from one to an integer it is truncated, NaN becomes 0 and
 /// what is out of range the nearest end of it; integers wrap. Complex to real is an error: take real(x), imag(x) or abs(x).
 template <element T, class A>
   requires detail::operands<A>
 constexpr auto cast(const A& a) {
-  if constexpr (is_symbol<A>) {
+  if constexpr (!detail::require_cast<dtype_v<T>, A>()) {
+    return refused{};
+  } else if constexpr (is_symbol<A>) {
     detail::tracer none{a.owner};
     return detail::cast_function<dtype_v<T>>::trace(none, a);
   } else {
