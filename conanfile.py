@@ -47,8 +47,10 @@ class DslConan(ConanFile):
 
     def generate(self):
         toolchain = CMakeToolchain(self)
+        toolchain.user_presets_path = False
         toolchain.cache_variables["DSL_BUILD_TESTS"] = False
         toolchain.cache_variables["DSL_BUILD_EXAMPLES"] = False
+        toolchain.cache_variables["CMAKE_DISABLE_FIND_PACKAGE_LibZip"] = True  # .npz files are an error then
         toolchain.cache_variables["DSL_BUILD_BENCHMARKS"] = False
         toolchain.cache_variables["DSL_CUDA"] = {"True": "ON", "False": "OFF"}.get(str(self.options.cuda), "AUTO")
         toolchain.generate()

@@ -69,7 +69,7 @@ endfunction()
 
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
   # As a test: cmake -DSOURCE=... -DWORK=... -P doc_examples.cmake. Every example of every page is included by a test, or stands word for
-  # word in a program of examples/, which a test runs.
+  # word (but for its indentation) in a program of examples/, which a test runs.
   file(GLOB pages "${SOURCE}/docs/*.md")
   file(GLOB_RECURSE tests "${SOURCE}/tests/*_test.cpp" "${SOURCE}/tests/*_test.cu" "${SOURCE}/tests/docs/*.cpp" "${SOURCE}/tests/*.sh"
     "${SOURCE}/examples/*.cpp" "${SOURCE}/examples/*.cu")
@@ -84,6 +84,7 @@ if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
     file(READ "${program}" source)
     string(APPEND program_sources "${source}")
   endforeach()
+  string(REGEX REPLACE "\n +" "\n" program_sources "${program_sources}")
   set(status)
   set(all 0)
   foreach(page ${pages})
@@ -97,7 +98,8 @@ if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
       if(at EQUAL -1)
         file(READ "${WORK}/docs/${stem}/${name}.inc" block)
         string(REGEX REPLACE "^#line[^\n]*\n" "" block "${block}")
-        string(FIND "${program_sources}" "\n${block}" at)
+        string(REGEX REPLACE "\n +" "\n" block "\n${block}")
+        string(FIND "${program_sources}" "${block}" at)
       endif()
       if(at EQUAL -1)
         message(SEND_ERROR "docs/${stem}.md has an example that no test compiles: a test should #include <docs/${stem}/${name}.inc>, or a program of examples/ have it word for word")

@@ -44,14 +44,24 @@ void read_command_line(int argc, char** argv, example& e) {
   }
 }
 
-// 1234.5 as "1.23e+03" is hard to read beside "998": four digits and a prefix.
-std::string with_prefix(double value, const std::string& unit) {
-  const char* const prefixes[] = {"", "k", "M", "G", "T"};
-  std::size_t k = 0;
-  for (; value >= 1000 && k < 4; ++k) value /= 1000;
+std::string in_digits(const char* format, double value) {
   char text[64];
-  std::snprintf(text, sizeof text, "%.3g %s%s", value, prefixes[k], unit.c_str());
+  std::snprintf(text, sizeof text, format, value);
   return text;
+}
+
+std::string duration(double seconds) {
+  return seconds < 1e-3 ? in_digits("%.3g us", 1e6 * seconds)
+         : seconds < 1  ? in_digits("%.3g ms", 1e3 * seconds)
+                        : in_digits("%.3g s", seconds);
+}
+
+// Three digits and a word: 123,456 is "123 thousand".
+std::string in_words(double value) {
+  const char* const words[] = {"", " thousand", " million", " billion", " trillion"};
+  std::size_t k = 0;
+  for (; value >= 999.5 && k < 4; ++k) value /= 1000;
+  return in_digits("%.3g", value) + words[k];
 }
 
 }  // namespace
@@ -72,16 +82,9 @@ double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_
 void wait_for_device() { dsl::device::current().synchronize(); }
 
 void print_speed(const char* what, double seconds, double elements, const char* of_what, double bytes) {
-  const bool milli = seconds < 1, micro = seconds < 1e-3;
-  std::printf("speed   %s: %.3g %s, %s", what,
-              seconds * (micro   ? 1e6
-                         : milli ? 1e3
-                                 : 1),
-              micro   ? "us"
-              : milli ? "ms"
-                      : "s",
-              with_prefix(elements / seconds, std::string(of_what) + "/s").c_str());
-  if (bytes > 0) std::printf(", %.3g GB/s", 1e-9 * bytes / seconds);
+  std::printf("speed   %s: %s, %s %s/s", what, duration(seconds).c_str(), in_words(elements / seconds).c_str(), of_what);
+  const double rate = 1e-9 * bytes / seconds;
+  if (bytes > 0) std::printf(", %s GB/s", in_digits(rate < 10 ? "%.2f" : rate < 100 ? "%.1f" : "%.0f", rate).c_str());
   std::printf("\n");
 }
 

@@ -80,7 +80,7 @@ static bool run(const example& e) {
 int main(int argc, char** argv) {
   return run_example(argc, argv,
                      {.shows = "Conway's Game of Life: Gosper's gun on an empty board.",
-                      .size = 2048,
+                      .size = 4096,
                       .size_is = "the board is N x N",
                       .steps = 300,
                       .picture = "draw the board's corner"},

@@ -56,7 +56,7 @@ static bool run(const example& e) {
   });
   const auto cells = static_cast<double>(u.size());
   print_speed("a step", seconds, cells, "cells", 16 * cells);
-  if (!e.out.empty()) write_png(e.out, columns, v.copy_to_host(), 0, 0.4f, viridis());
+  if (!e.out.empty()) write_png(e.out, columns, v.copy_to_host(), 0, 0.4f, viridis(32));
 
   // The last step, from next_u and next_v, which have become the fields before it, by a plain loop.
   const std::vector<float> U = next_u.copy_to_host(), V = next_v.copy_to_host(), got_u = u.copy_to_host(),

@@ -52,7 +52,7 @@ static bytes landscape(std::int64_t rows, std::int64_t columns) {
   const auto channel = dsl::vectorize([](auto x, auto y, auto top, auto horizon, auto sun, auto far, auto near, auto field) {
     auto sky = where(hypot(x - 1.1, y - 0.28) < 0.11, sun, top + (horizon - top) * y * 1.6);
     auto ridge = 0.52 + 0.07 * sin(5 * x + 1) + 0.03 * sin(17 * x), hills = 0.7 + 0.06 * sin(4 * x - 1) + 0.015 * sin(23 * x);
-    auto stripe = 0.8 + 0.2 * sin(60 * (x - 0.6) / (y - 0.45));
+    auto stripe = 0.8 + 0.2 * sin(36 * (x - 0.6) / (y - 0.45));
     return where(y > hills + 0.1, field * stripe, where(y > hills, near, where(y > ridge, far, sky)));
   });
   return to_bytes(channel(dsl::linspace<float>(0, 1.5f, columns), dsl::expand_dims(dsl::linspace<float>(0, 1, rows), 1),
@@ -143,7 +143,7 @@ static bool run(const example& e) {
 int main(int argc, char** argv) {
   return run_example(argc, argv,
                      {.shows = "Blur, edges and brightness of an RGB picture.",
-                      .size = 1536,
+                      .size = 3072,
                       .size_is = "the picture is N pixels wide, 2N/3 high",
                       .picture = "draw the picture, blurred, its edges, and brightened"},
                      run);

@@ -45,7 +45,7 @@ static void draw(const std::string& out, float pull, float h) {
   const auto [means, phases] = dsl::iterate(4 * rows, step, dsl::state(phase, z), rate, pull, h, dsl::every(4),
                                             dsl::record(phase(dsl::slice(240, 4560, 9))));
   const dsl::array<float, 2> shades = cos(phases - dsl::expand_dims(arg(means), 1));
-  write_png(out, 480, shades.copy_to_host(), -1, 1, viridis());
+  write_png(out, 480, shades.copy_to_host(), -1, 1, viridis(24));
 }
 
 static bool run(const example& e) {

@@ -77,7 +77,7 @@ static bool run(const example& e) {
   if (e.steps > compared) {
     const double seconds =
         seconds_a_step(e.steps - compared, [&](std::int64_t k) { dsl::iterate(k, step, dsl::state(x, y, z), h); });
-    print_speed("a step", seconds, static_cast<double>(e.size), "steps of a point");
+    print_speed("a step", seconds, static_cast<double>(e.size), "points");
   }
   if (!e.out.empty()) draw(e.out, {x, y, z});
   return check("after the first steps, worst error", worst, 1e-3);

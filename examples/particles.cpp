@@ -57,7 +57,7 @@ static void draw(const std::string& out, const stars& s) {
   const std::vector<float> x = s.x.copy_to_host(), y = s.y.copy_to_host();
   std::vector<float> light(static_cast<std::size_t>(width * height));
   for (std::size_t k = 0; k < x.size(); ++k) {
-    const auto column = static_cast<std::int64_t>(280 + 44 * x[k]), row = static_cast<std::int64_t>(210 - 44 * y[k]);
+    const auto column = static_cast<std::int64_t>(280 + 38 * x[k]), row = static_cast<std::int64_t>(200 - 38 * y[k]);
     if (column >= 0 && column < width && row >= 0 && row < height) light[static_cast<std::size_t>(row * width + column)] += 1;
   }
   for (float& l : light) l = std::log(1 + l);

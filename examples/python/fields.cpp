@@ -1,4 +1,4 @@
-// A module of Python: a Runge-Kutta step of two coupled complex fields and their sum, as one kernel and as a time loop. See
+// A module of Python: a Runge-Kutta step of two coupled complex fields and the mean of one, as one kernel and as a time loop. See
 // coupled_fields.py beside it.
 #include <complex>
 
@@ -17,10 +17,11 @@ const auto step = dsl::vectorize([](auto F, auto G, auto d, auto h) {
   auto F3 = dF(F + h / 2 * F2, G + h / 2 * G2, d), G3 = dG(F + h / 2 * F2, d);
   auto F4 = dF(F + h * F3, G + h * G3, d), G4 = dG(F + h * F3, d);
   auto next = F + h / 6 * (F1 + 2 * F2 + 2 * F3 + F4);
-  return std::tuple{next, G + h / 6 * (G1 + 2 * G2 + 2 * G3 + G4), dsl::sum(next)};
+  return std::tuple{next, G + h / 6 * (G1 + 2 * G2 + 2 * G3 + G4), dsl::mean(next)};
 });
 
 DSL_PYTHON_MODULE(fields, m) {
-  m.kernel<field, field, dsl::scalar<c32>, float>("rk4", step, "One step of h: F and G after it, and the sum of F.");
-  m.loop<field, field, dsl::scalar<c32>, float>("integrate", step, "The same for some steps; the sum goes into the next one.");
+  m.kernel<field, field, dsl::scalar<c32>, float>("rk4", step, "One step of h: F and G after it, and the mean of F.");
+  m.loop<field, field, dsl::scalar<c32>, float>("integrate", step,
+                                                "The same for some steps: each takes the mean that the one before left.");
 }

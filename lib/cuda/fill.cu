@@ -5,15 +5,19 @@
 
 #include <cstring>
 
-namespace dsl::detail::cuda {
-
-namespace {
+namespace dsl::kernels {
 
 template <class Word>
-__global__ void fill_kernel(Word* at, Word value, std::int64_t count) {
+__global__ void fill(Word* at, Word value, std::int64_t count) {
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += stride) at[i] = value;
 }
+
+}  // namespace dsl::kernels
+
+namespace dsl::detail::cuda {
+
+namespace {
 
 constexpr int block = 256;
 unsigned grid_for(std::int64_t count) {
@@ -43,7 +47,7 @@ cudaError_t launch_fill(void* at, const void* value, std::size_t size, std::int6
     std::memcpy(&word, value, sizeof word);
     auto* to = static_cast<Word*>(at);
     void* arguments[] = {&to, &word, &count};
-    return cudaLaunchKernel(reinterpret_cast<const void*>(&fill_kernel<Word>), dim3(grid_for(count)), dim3(block), arguments, 0,
+    return cudaLaunchKernel(reinterpret_cast<const void*>(&kernels::fill<Word>), dim3(grid_for(count)), dim3(block), arguments, 0,
                             stream);
   });
 }

@@ -8,6 +8,7 @@
 #include "exec/executor.hpp"
 #include "exec/layout.hpp"
 #include "exec/text.hpp"
+#include "exec/work.hpp"
 #include "mem/stream.hpp"
 
 namespace dsl::detail {
@@ -107,6 +108,7 @@ std::int64_t loop::steps_a_launch(const loop_plan& p, bool watched) const {
 }
 
 void loop::queue(const loop_plan& p, const loop_steps& steps) {
+  const profiled_range range([&] { return work_of(*this, steps.count); });
   const executor& kernels = executor::of(where());
   const stream on = stream::current(where());
   const auto in_one_kernel = [&](const loop_plan& of, const loop_steps& some) {

@@ -10,6 +10,7 @@
 #include "exec/layout.hpp"
 #include "exec/statement.hpp"
 #include "exec/text.hpp"
+#include "exec/work.hpp"
 #include "mem/buffer.hpp"
 
 namespace dsl::detail {
@@ -137,6 +138,7 @@ void prepared::require_in_place() const {
 void prepared::run(const std::uint64_t* recorded, const bool* stop) {
   if (code_->reduces() ? space_.results == 0 : space_.elements == 0) return;
   const stream on = stream::current(space_.where);
+  const profiled_range range([this] { return work_of(*this); });
   use_operands(operands_.data(), code_->inputs, code_->outputs(), on);
   executor::of(space_.where).run_pass(*this, recorded, stop, on);
 }

@@ -9,6 +9,7 @@
 #include "exec/layout.hpp"
 #include "exec/scan.hpp"
 #include "exec/text.hpp"
+#include "exec/work.hpp"
 #include "mem/buffer.hpp"
 
 namespace dsl::detail {
@@ -82,6 +83,7 @@ void lay_out_scan(scan_space& s, const scan_code& code, const operand* operands,
 namespace {
 
 void run_in_place(const scan_code& code, const operand* operands, const scan_space& s, const scan_request& request) {
+  const profiled_range range([&] { return work_of(code, operands, s.space.elements); });
   const stream on = stream::current(s.space.where);
   use_operands(operands, code.inputs, 1, on);
   scan_parameters parameters{};

@@ -6,13 +6,15 @@
 
 namespace dsl::detail {
 
-std::string spell_kernel(const char* pretty) {
-  if (pretty == nullptr) return "a kernel";
-  const char* begin = std::strstr(pretty, "Name = ");
-  if (begin == nullptr) return "a kernel";
+std::string name_of_kernel(const char* pretty) {
+  const char* begin = pretty == nullptr ? nullptr : std::strstr(pretty, "Name = ");
+  if (begin == nullptr) return {};
   begin += std::strlen("Name = ");
-  std::string named = "kernel ";
-  return named.append(begin, std::strcspn(begin, ";]"));
+  return {begin, std::strcspn(begin, ";]")};
+}
+std::string spell_kernel(const char* pretty) {
+  const std::string name = name_of_kernel(pretty);
+  return name.empty() ? "a kernel" : "kernel " + name;
 }
 
 namespace {

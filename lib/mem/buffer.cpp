@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "mem/buffer.hpp"
+#include "mem/profiling.hpp"
 #include "mem/text.hpp"
 
 namespace dsl::detail {
@@ -91,9 +92,19 @@ class stream_with {
   stream current_;
 };
 
+// Describes a copy or a fill.
+auto transfer(const char* what, const buffer_ref& memory, std::size_t bytes) {
+  return [=, &memory] {
+    const std::string where = memory.where().name().c_str();
+    return profiled_work{what + where, {}, 0, 1, static_cast<std::int64_t>(bytes), 0};
+  };
+}
+
 // Queues a copy of bytes from the host or to it.
 stream_with queue_copy(const buffer_ref& memory, void* to, const void* from, std::size_t bytes, direction way) {
-  stream_with s(memory, way == direction::to_device);
+  const bool is_upload = way == direction::to_device;
+  const profiled_range range(transfer(is_upload ? "copy from the host to " : "copy to the host from ", memory, bytes));
+  stream_with s(memory, is_upload);
   s->on.copy(to, from, bytes, way, s->index, s->native);
   return s;
 }
@@ -203,6 +214,7 @@ void copy(const buffer_ref& to, void* at, const buffer_ref& from, const void* so
     download(from, source, staged.data(), bytes);
     return upload(to, at, staged.data(), bytes);
   }
+  const profiled_range range(transfer("copy on ", to, bytes));
   use(from.get(), stream::current(from.where()), false);
   const stream_with s(to, true);
   s->on.copy(at, source, bytes, direction::on_device, s->index, s->native);
@@ -216,6 +228,7 @@ void copy(const buffer_ref& to, void* at, const mapping& target, const buffer_re
 void fill(const buffer_ref& to, void* at, const void* element, std::size_t size, std::int64_t count) {
   if (count == 0) return;
   require_memory(to, "a fill");
+  const profiled_range range(transfer("fill on ", to, static_cast<std::size_t>(count) * size));
   const stream_with s(to, true);
   s->on.fill(at, element, size, count, s->index, s->native);
 }

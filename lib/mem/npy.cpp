@@ -15,7 +15,6 @@
 #include <string_view>
 #include <vector>
 
-#include "mem/buffer.hpp"
 #include "mem/text.hpp"
 
 namespace dsl::detail {
@@ -53,8 +52,8 @@ std::string spell_array(dtype type, const std::int64_t* sizes, int rank) {
   return std::string(name(type)) + " " + spell_shape(sizes, rank);
 }
 
-// What stands before the elements, to the byte as NumPy writes it: with room for a first extent of 21 digits, and of a length
-// that is a multiple of 64.
+}  // namespace
+
 std::string header_of(dtype type, const mapping& shape) {
   std::string tuple;
   for (int d = 0; d < shape.rank; ++d) tuple += (d > 0 ? ", " : "") + std::to_string(shape.extents[d]);
@@ -66,6 +65,8 @@ std::string header_of(dtype type, const mapping& shape) {
   const auto size = static_cast<unsigned>(text.size());
   return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(size & 0xff) + static_cast<char>(size >> 8) + text;
 }
+
+namespace {
 
 // The literal of a Python dictionary, as far as headers go.
 class literal_reader {
@@ -204,14 +205,16 @@ bool write(const fs::path& file, const fs::path& replaced, dtype type, const map
   return false;
 }
 
-host_bytes to_host(const stored& from) {
+}  // namespace
+
+host_bytes to_host(const stored& from, const std::string& before) {
   require_memory(from.owner, "save");
-  host_bytes elements(static_cast<std::size_t>(element_count(from.elements)), static_cast<std::size_t>(size_of(from.type)));
-  download(from.owner, from.origin, from.elements, static_cast<std::size_t>(size_of(from.type)), elements.data());
+  const auto size = static_cast<std::size_t>(size_of(from.type)), count = static_cast<std::size_t>(element_count(from.elements));
+  host_bytes elements(1, before.size() + count * size);
+  std::copy(before.begin(), before.end(), elements.data());
+  download(from.owner, from.origin, from.elements, size, elements.data() + before.size());
   return elements;
 }
-
-}  // namespace
 
 fs::path path_of(file_path file) {
   if (file.name == nullptr) raise<file_error>("a null pointer for a file's name");
@@ -243,14 +246,14 @@ void sync_folder(const fs::path& folder) {
   close(handle);
 }
 
-void save_npy(file_path to, const stored& from) {
+void replace_file(file_path to, const std::function<bool(const fs::path&, const fs::path&)>& write_new) {
   static std::atomic<unsigned> count{0};
   const fs::path target = behind_links(path_of(to));
   std::error_code ignored;
   if (fs::exists(target, ignored) && !fs::is_regular_file(target, ignored))
     throw_file_error(target, "is no regular file, and is not replaced by one");
   const fs::path unfinished = target.string() + "." + std::to_string(getpid()) + "-" + std::to_string(count++) + ".new";
-  if (!write(unfinished, target, from.type, from.elements, to_host(from).data())) throw_system_error(target, unwritable);
+  if (!write_new(unfinished, target)) throw_system_error(target, unwritable);
   if (std::rename(unfinished.c_str(), target.c_str()) != 0) {
     const int why = errno;
     std::remove(unfinished.c_str());
@@ -260,14 +263,23 @@ void save_npy(file_path to, const stored& from) {
   sync_folder(target.parent_path());
 }
 
+void save_npy(file_path to, const stored& from) {
+  replace_file(to, [&](const fs::path& unfinished, const fs::path& target) {
+    return write(unfinished, target, from.type, from.elements, to_host(from).data());
+  });
+}
+
 struct npy_file::contents {
   fs::path path;
   file_handle in;
+  std::int64_t bytes = -1;  // of all that can be read; -1: the file's
   dtype type{};
   mapping shape{};
   bool is_fortran = false, is_swapped = false;
+  std::int64_t header_bytes = 0;
 
   [[noreturn]] void fail(const std::string& what) const { throw_file_error(path, what); }
+  void read_header();
   void set_type(const std::string& description);
   void set_shape(const std::vector<std::int64_t>& sizes);
 };
@@ -290,46 +302,60 @@ void npy_file::contents::set_shape(const std::vector<std::int64_t>& sizes) {
   shape.rank = static_cast<int>(sizes.size());
   std::copy(sizes.begin(), sizes.end(), shape.extents);
 
-  const long begin = std::ftell(in.get());
+  const std::int64_t begin = header_bytes;
   std::int64_t wanted = 0;
   try {
     wanted = element_count(shape.extents, shape.rank, size_of(type)) * size_of(type);
   } catch (const shape_error& e) {
     fail(e.what());
   }
-  struct stat status{};
-  if (fstat(fileno(in.get()), &status) != 0) throw_system_error(path, unreadable);
-  if (status.st_size - begin < wanted)
-    fail("is cut off: " + std::to_string(status.st_size - begin) + " of " + std::to_string(wanted) + " bytes of " +
+  std::int64_t end = bytes;
+  if (struct stat status{}; bytes < 0) {
+    if (fstat(fileno(in.get()), &status) != 0) throw_system_error(path, unreadable);
+    end = status.st_size;
+  }
+  if (end - begin < wanted)
+    fail("is cut off: " + std::to_string(end - begin) + " of " + std::to_string(wanted) + " bytes of " +
          spell_array(type, shape.extents, shape.rank) + " are there");
+}
+
+void npy_file::contents::read_header() {
+  unsigned char start[12] = {};
+  const bool has_start = std::fread(start, 1, 8, in.get()) == 8;
+  if (std::ferror(in.get()) != 0) throw_system_error(path, unreadable);  // a folder, say
+  if (!has_start || std::memcmp(start, "\x93NUMPY", 6) != 0) fail("is no .npy file");
+  const int version = start[6];
+  if (version < 1 || version > 3) fail("is of version " + std::to_string(version) + " of the format; 1, 2 and 3 are known");
+  const std::size_t width = version == 1 ? 2 : 4;
+  std::size_t size = 0;
+  if (std::fread(start + 8, 1, width, in.get()) != width) fail("is cut off in its header");
+  for (std::size_t k = width; k-- > 0;) size = size << 8 | start[8 + k];
+  constexpr std::size_t most = 1 << 20;
+  if (size > most) fail("has a header of " + std::to_string(size) + " bytes");
+  std::string text(size, '\0');
+  if (std::fread(text.data(), 1, size, in.get()) != size) fail("is cut off in its header");
+  npy_header header;
+  if (!parse(text, header)) fail("has a header that is not understood: " + text.substr(0, 200));
+  header_bytes = static_cast<std::int64_t>(8 + width + size);
+  is_fortran = header.is_fortran;
+  set_type(header.description);
+  set_shape(header.shape);
 }
 
 npy_file::npy_file(file_path from) : contents_(nullptr) {
   auto opened = std::make_unique<contents>();
-  contents& c = *opened;
-  c.path = path_of(from);
-  c.in.reset(std::fopen(c.path.c_str(), "rb"));
-  if (c.in == nullptr) throw_system_error(c.path, unreadable);
-
-  unsigned char start[12] = {};
-  const bool has_start = std::fread(start, 1, 8, c.in.get()) == 8;
-  if (std::ferror(c.in.get()) != 0) throw_system_error(c.path, unreadable);  // a folder, say
-  if (!has_start || std::memcmp(start, "\x93NUMPY", 6) != 0) c.fail("is no .npy file");
-  const int version = start[6];
-  if (version < 1 || version > 3) c.fail("is of version " + std::to_string(version) + " of the format; 1, 2 and 3 are known");
-  const std::size_t width = version == 1 ? 2 : 4;
-  std::size_t size = 0;
-  if (std::fread(start + 8, 1, width, c.in.get()) != width) c.fail("is cut off in its header");
-  for (std::size_t k = width; k-- > 0;) size = size << 8 | start[8 + k];
-  constexpr std::size_t most = 1 << 20;
-  if (size > most) c.fail("has a header of " + std::to_string(size) + " bytes");
-  std::string text(size, '\0');
-  if (std::fread(text.data(), 1, size, c.in.get()) != size) c.fail("is cut off in its header");
-  npy_header header;
-  if (!parse(text, header)) c.fail("has a header that is not understood: " + text.substr(0, 200));
-  c.is_fortran = header.is_fortran;
-  c.set_type(header.description);
-  c.set_shape(header.shape);
+  opened->path = path_of(from);
+  opened->in.reset(std::fopen(opened->path.c_str(), "rb"));
+  if (opened->in == nullptr) throw_system_error(opened->path, unreadable);
+  opened->read_header();
+  contents_ = opened.release();
+}
+npy_file::npy_file(void* stream, const char* name, std::int64_t bytes) : contents_(nullptr) {
+  auto opened = std::make_unique<contents>();
+  opened->in.reset(static_cast<std::FILE*>(stream));
+  opened->path = name;
+  opened->bytes = bytes;
+  opened->read_header();
   contents_ = opened.release();
 }
 npy_file::~npy_file() { delete contents_; }
@@ -353,6 +379,8 @@ void npy_file::read(void* to_host) {
   const bool in_order = !c.is_fortran || c.shape.rank < 2;
   const host_bytes as_they_lie(in_order ? 0 : count, size);
   if (std::fread(in_order ? to : as_they_lie.data(), size, count, c.in.get()) != count) c.fail("cannot be read to its end");
+  // What holds several files checks their bytes when the last one has been read.
+  if (c.bytes >= 0 && (std::fgetc(c.in.get()) != EOF || std::ferror(c.in.get()) != 0)) c.fail("cannot be read to its end");
   if (!in_order) gather(fortran_order(c.shape), size, as_they_lie.data(), to);
   // A bool is a byte of 0 or 1 in memory, whatever a file has.
   if (c.type == dtype::boolean) std::transform(to, to + count, to, [](unsigned char byte) { return byte != 0 ? 1 : 0; });

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include <dsl/mem/npy.hpp>
+
+#include "mem/buffer.hpp"
 
 namespace dsl::detail {
 
@@ -17,6 +20,17 @@ namespace dsl::detail {
 std::filesystem::path path_of(file_path file);
 /// What a name stands for where it is a symbolic link, which may lead to a file that is not there yet.
 std::filesystem::path behind_links(std::filesystem::path file);
+
+/// What stands before the elements, to the byte as NumPy writes it: with room for a first extent of 21 digits, and of a length
+/// that is a multiple of 64.
+std::string header_of(dtype type, const mapping& shape);
+/// Bytes, then the elements in row-major order. Waits.
+host_bytes to_host(const stored& from, const std::string& before = {});
+
+/// Puts a new file in a name's place: write_new(path, replaced) makes it, and returns false with errno set where it cannot, with
+/// no file left. One that is there has to be a regular file; of a link it is what the link leads to. Throws file_error.
+void replace_file(file_path to,
+                  const std::function<bool(const std::filesystem::path& file, const std::filesystem::path& replaced)>& write_new);
 
 /// A new file, on the disk when this returns, with the permissions of the one that it is to replace if that is there.
 void write_npy(const std::filesystem::path& file, const std::filesystem::path& replaced, const stored& from);

@@ -48,14 +48,15 @@ std::string spell_shape(const std::int64_t* sizes, int rank) {
   return s + ")";
 }
 
-std::string spell_bytes(double bytes) {
-  const char* const units[] = {"B", "kB", "MB", "GB", "TB"};
-  int unit = 0;
-  for (; bytes >= 1000 && unit < 4; ++unit) bytes /= 1000;
+std::string spell_amount(double amount, const char* unit) {
+  const char* const prefixes[] = {"", "k", "M", "G", "T"};
+  int prefix = 0;
+  for (; amount >= 1000 && prefix < 4; ++prefix) amount /= 1000;
   char line[32];
-  std::snprintf(line, sizeof line, unit == 0 ? "%.0f %s" : "%.3g %s", bytes, units[unit]);
+  std::snprintf(line, sizeof line, prefix == 0 ? "%.0f %s%s" : "%.3g %s%s", amount, prefixes[prefix], unit);
   return line;
 }
+std::string spell_bytes(double bytes) { return spell_amount(bytes, "B"); }
 
 }  // namespace detail
 }  // namespace dsl

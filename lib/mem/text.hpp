@@ -11,6 +11,8 @@ namespace dsl::detail {
 
 /// "(512, 512)"
 std::string spell_shape(const std::int64_t* sizes, int rank);
+/// "12.3 Gflop" of 1.23e10 and "flop".
+std::string spell_amount(double amount, const char* unit);
 /// "12.3 GB"
 std::string spell_bytes(double bytes);
 

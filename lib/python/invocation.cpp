@@ -205,11 +205,19 @@ void copy_variable(const detail::elements& from, const detail::elements& to, con
 
 }  // namespace
 
+std::int64_t invocation::whole_number(nb::handle x, const char* what) const {
+  const nb::object integer = nb::steal(PyNumber_Index(x.ptr()));
+  const long long value = integer.is_valid() ? PyLong_AsLongLong(integer.ptr()) : -1;
+  if (PyErr_Occurred() == nullptr) return value;
+  PyErr_Clear();
+  raise(PyExc_TypeError, all_.name() + ": " + what + " is an integer, not " + text_of(x.type(), "__name__"));
+}
+
 void invocation::read_options(const nb::kwargs& options) {
   for (const auto& [key, value] : options) {
     const std::string name = text_of(key);
     if (name == "out") out_ = value;
-    else if (all_.is_loop() && name == "every") every = nb::cast<std::int64_t>(value);
+    else if (all_.is_loop() && name == "every") every = whole_number(value, "every=");
     else
       raise(PyExc_TypeError,
             all_.name() + " does not know " + name + "=: it takes " + (all_.is_loop() ? "every= and " : "") + "out=");
@@ -256,7 +264,7 @@ nb::object invocation::run(const nb::args& given, const nb::kwargs& options) {
   if (options.size() > 0) read_options(options);
   const std::size_t first = all_.is_loop() ? 1 : 0;
   if (given.size() < first) raise(PyExc_TypeError, all_.name() + " takes the number of steps first");
-  if (first == 1) steps = nb::cast<std::int64_t>(given[0]);
+  if (first == 1) steps = whole_number(given[0], "the number of steps");
   read_arguments(given, first);
   signature_ = &all_.choose(passed_.data(), passed_.size());
   bind_arguments();

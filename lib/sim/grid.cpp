@@ -290,7 +290,8 @@ void* grid_run::shared_object(thread_run& t, const void* key, std::size_t bytes)
   std::memset(memory.get(), 0xff, bytes);
   const auto begin = reinterpret_cast<std::uintptr_t>(memory.get());
   auto where = std::make_unique<region>(region{begin, bytes, true, true, true, shadow(begin, bytes)});
-  return b.shared.emplace_back(key, std::move(memory), std::move(where)).memory.get();
+  b.shared.push_back({key, std::move(memory), std::move(where)});  // emplace_back of an aggregate needs clang 16
+  return b.shared.back().memory.get();
 }
 
 void simulate(const simulated_launch& launch) { grid_run(launch).run(); }

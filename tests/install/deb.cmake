@@ -28,7 +28,7 @@ if(NOT count EQUAL 1)
 endif()
 execute_process(COMMAND "${path_of_dpkg-deb}" --info "${packages}" OUTPUT_VARIABLE info COMMAND_ERROR_IS_FATAL ANY)
 expect("${info}" " Package: libdsl-dev\n" " Version: ${VERSION}-1\n" " Section: libdevel\n"
-  " Depends: libsleef-dev, libtbb-dev, libboost-context-dev\n" " Description: elementwise formulas in C[+][+]")
+  " Depends: libsleef-dev, libtbb-dev, libboost-context-dev(, libzip-dev)?\n" " Description: elementwise formulas in C[+][+]")
 execute_process(COMMAND "${path_of_dpkg-deb}" --contents "${packages}" OUTPUT_VARIABLE contents COMMAND_ERROR_IS_FATAL ANY)
 expect("${contents}" "/usr/include/dsl/dsl[.]hpp\n" "/usr/include/dsl/ir/ops[.]inc\n" "/usr/lib/[^\n]*libdsl[.]a\n"
   "/usr/lib/[^\n]*cmake/dsl/dsl-config[.]cmake\n" "/usr/lib/[^\n]*cmake/dsl/FindSleefGnuAbi[.]cmake\n" "/usr/lib/[^\n]*pkgconfig/dsl[.]pc\n"

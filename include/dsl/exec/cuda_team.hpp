@@ -24,7 +24,7 @@ struct device_memory {
   template <class T> DSL_DETAIL_FN void store(T* address, const T& value) const { *address = value; }
 
   // No register holds what is on its way, so many copies are.
-  template <class T> DSL_DETAIL_FN void copy_async(T* to, const T* from) const {
+  template <class T> DSL_DETAIL_FN void copy_async([[maybe_unused]] T* to, [[maybe_unused]] const T* from) const {
 #if DSL_DETAIL_ON_DEVICE
     const auto shared_address = static_cast<unsigned>(__cvta_generic_to_shared(to));
     if constexpr (sizeof(T) % 16 == 0) {
@@ -38,7 +38,8 @@ struct device_memory {
     }
 #endif
   }
-  template <class T> DSL_DETAIL_FN void copy_async(T* to, const T* from, bool l2_resident) const {
+  template <class T> DSL_DETAIL_FN void copy_async([[maybe_unused]] T* to, [[maybe_unused]] const T* from,
+                                                   [[maybe_unused]] bool l2_resident) const {
 #if DSL_DETAIL_ON_DEVICE
     if constexpr (sizeof(T) % 16 == 0) {
       const auto shared_address = static_cast<unsigned>(__cvta_generic_to_shared(to));
@@ -61,7 +62,8 @@ struct device_memory {
     asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
 #endif
   }
-  template <class T> DSL_DETAIL_FN void store_streaming(T* to, const T& value, bool l2_resident) const {
+  template <class T> DSL_DETAIL_FN void store_streaming([[maybe_unused]] T* to, [[maybe_unused]] const T& value,
+                                                        [[maybe_unused]] bool l2_resident) const {
 #if DSL_DETAIL_ON_DEVICE
     if constexpr (sizeof(T) % 16 == 0) {
       const std::uint64_t policy = l2_policy(l2_resident);

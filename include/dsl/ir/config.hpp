@@ -6,7 +6,7 @@
 #include "dsl needs C++20: compile with -std=c++20, in CMake target_compile_features(my_program PRIVATE cxx_std_20)"
 #endif
 
-#if defined(__CUDACC__) && !defined(__CUDACC_RELAXED_CONSTEXPR__)
+#if defined(__NVCC__) && !defined(__CUDACC_RELAXED_CONSTEXPR__)
 #error "dsl needs nvcc's option --expt-relaxed-constexpr (the CMake target dsl::dsl brings it)"
 #endif
 
@@ -35,7 +35,7 @@
 
 // Of a function without DSL_FN that device code calls nvcc makes nothing, and only warns: a kernel that stores nothing. It is an
 // error in all that follows.
-#if defined(__CUDACC__)
+#if defined(__NVCC__)
 #pragma nv_diag_error 20011
 #pragma nv_diag_error 20014
 #endif

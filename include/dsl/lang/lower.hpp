@@ -133,16 +133,17 @@ class scheduled {
       return pass_splitter(g).pass_graph(K);
     }
   };
-  template <int K>
-  static auto pass_number() {
-    if constexpr (exact.pass[K].calls) return std::type_identity<pass_of<trace_of_pass<K>, Calls...>>{};
-    else return std::type_identity<pass_of<trace_of_pass<K>>>{};
-  }
 
  public:
   static constexpr auto exact = roomy.exact<roomy.passes, roomy.uses, roomy.inputs, roomy.outputs, roomy.values, roomy.copies>();
   static constexpr int passes = exact.passes;
   static constexpr schedule_view view = exact.view();
+  // Public, for before version 16 clang takes a use of `pass` for one from outside.
+  template <int K>
+  static auto pass_number() {
+    if constexpr (exact.pass[K].calls) return std::type_identity<pass_of<trace_of_pass<K>, Calls...>>{};
+    else return std::type_identity<pass_of<trace_of_pass<K>>>{};
+  }
   template <int K> using pass = typename decltype(pass_number<K>())::type;
 };
 

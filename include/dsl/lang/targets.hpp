@@ -68,18 +68,19 @@ struct bound_target<scalar<T>> {
   }
 };
 
+// A function of its own: nvcc before 12.5 does not expand the types and a lambda's parameters side by side.
+template <class... Targets>
+tuple<bound_target<Targets>...> bind_each(bool imagined, Targets&... target) {
+  if constexpr (sizeof...(Targets) > 1) {
+    const void* const all[] = {&target...};
+    require_distinct(all, sizeof...(Targets));
+  }
+  return tuple<bound_target<Targets>...>{bound_target<Targets>{target, imagined}...};
+}
 /// Throws shape_error where an object stands among the targets twice.
 template <class... Targets>
 tuple<bound_target<Targets>...> bind_targets(const tuple<Targets&...>& targets, bool imagined = false) {
-  return unpack(
-      [&](auto&... target) {
-        if constexpr (sizeof...(Targets) > 1) {
-          const void* const all[] = {&target...};
-          require_distinct(all, sizeof...(Targets));
-        }
-        return tuple<bound_target<Targets>...>{bound_target<Targets>{target, imagined}...};
-      },
-      targets);
+  return unpack([imagined](auto&... target) { return bind_each(imagined, target...); }, targets);
 }
 template <std::size_t First, class... Targets, std::size_t... I>
 auto some_targets(tuple<bound_target<Targets>...>& all, std::index_sequence<I...>) {

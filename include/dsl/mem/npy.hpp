@@ -46,6 +46,10 @@ class npy_file {
   npy_file& operator=(npy_file&&) = delete;
   ~npy_file();
 
+  /// One of `bytes` bytes that are read by a std::FILE, which it takes over; `name` is what errors call it. The bytes end with
+  /// the elements.
+  npy_file(void* stream, const char* name, std::int64_t bytes);
+
   /// Throws file_error where the file's dtype or rank is another, or where there are `extents` and they are not the file's.
   /// `variable` is a checkpoint's, by which the error names what does not fit, or -1.
   void require(dtype type, int rank, const std::int64_t* extents = nullptr, int variable = -1) const;
@@ -55,10 +59,19 @@ class npy_file {
   void read(const buffer_ref& to, void* at);
 
  private:
-  const mapping& shape() const;
   struct contents;
+  const mapping& shape() const;
   contents* contents_;
 };
+
+template <element T, int Rank>
+auto load_from(npy_file file) {
+  file.require(dtype_v<T>, Rank);
+  std::conditional_t<Rank == 0, scalar<T>, array<T, Rank>> a;
+  if constexpr (Rank > 0) a = array<T, Rank>(file.extents<Rank>());
+  file.read(a.view().owner(), a.data());
+  return a;
+}
 
 }  // namespace detail
 
@@ -78,12 +91,7 @@ void save_npy(file_path to, const view<T, Rank>& from) {
 /// 0 a scalar. Throws file_error for a file that is not there, is no .npy file, holds another dtype or rank, or ends too early.
 template <element T, int Rank = 1>
 auto load_npy(file_path from) {
-  detail::npy_file file(from);
-  file.require(dtype_v<T>, Rank);
-  std::conditional_t<Rank == 0, scalar<T>, array<T, Rank>> a;
-  if constexpr (Rank > 0) a = array<T, Rank>(file.extents<Rank>());
-  file.read(a.view().owner(), a.data());
-  return a;
+  return detail::load_from<T, Rank>(detail::npy_file(from));
 }
 
 }  // namespace dsl

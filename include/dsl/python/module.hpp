@@ -20,10 +20,10 @@ class module_builder {
   /// m.kernel<dsl::array<float>, float>("decay", dsl::vectorize([](auto x, auto rate) { return x * exp(-rate); }));
   /// ```
   template <class... P, class F>
-  module_builder& kernel(const char* name, const F& f, const char* documentation = "") {
+  module_builder& kernel(const char* name, F f, const char* documentation = "") {
     if constexpr (are_parameters<P...>()) {
       using made = detail::kernel_function<F, P...>;
-      add(name, {{detail::parameter_of<P>::value...}, made::results::list(), 0, new F(f), &made::run}, documentation);
+      add(name, {{detail::parameter_of<P>::value...}, made::results::list(), 0, new F(std::move(f)), &made::run}, documentation);
     }
     return *this;
   }
@@ -36,10 +36,11 @@ class module_builder {
   ///     }));
   /// ```
   template <class... P, class F>
-  module_builder& loop(const char* name, const F& f, const char* documentation = "") {
+  module_builder& loop(const char* name, F f, const char* documentation = "") {
     if constexpr (are_parameters<P...>()) {
       using made = detail::loop_function<F, P...>;
-      add(name, {{detail::parameter_of<P>::value...}, made::results(), made::variables, new F(f), &made::run}, documentation);
+      add(name, {{detail::parameter_of<P>::value...}, made::results(), made::variables, new F(std::move(f)), &made::run},
+          documentation);
     }
     return *this;
   }

@@ -42,6 +42,19 @@ void check(const dsl::device& d) {
   } catch (const dsl::shape_error&) {}
 }
 
+// Where the second library's file is compiled by nvcc and there is a GPU: its kernels are launched by libdsl.
+void check_gpu() {
+  for (const dsl::device& d : dsl::devices()) {
+    if (d.kind != dsl::backend::cuda || d.index != 0) continue;
+    const dsl::device_guard guard(d);
+    const auto x = dsl::to_device(std::vector<float>{1, 2, 3});
+    expect(first::doubled(x).copy_to_host() == std::vector<float>{3, 5, 7},
+           "a formula that the first library compiled for the host alone");
+    expect(second::doubled(x).copy_to_host() == std::vector<float>{3, 5, 7}, "the second library's kernel");
+    std::printf("ran on %s\n", d.name().c_str());
+  }
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
@@ -49,6 +62,7 @@ int main(int, char** arguments) {
       std::to_string(DSL_VERSION_MAJOR) + "." + std::to_string(DSL_VERSION_MINOR) + "." + std::to_string(DSL_VERSION_PATCH);
   expect(dsl::version() == release, "the release of headers and library");
   for (const char* name : {"host", "sim"}) check(dsl::device(name));
+  check_gpu();
 
   // first is compiled for the host alone, second for host and simulator.
   const dsl::device_guard guard(dsl::device("sim"));
@@ -59,7 +73,10 @@ int main(int, char** arguments) {
   expect(loaded != nullptr, "loading a library");
   if (loaded != nullptr) {
     const auto sum_of_squares = reinterpret_cast<float (*)(int)>(dlsym(loaded, "sum_of_squares"));
-    expect(sum_of_squares(4) == 14, "the loaded library's formula");
+    for (const dsl::device& d : dsl::devices()) {
+      const dsl::device_guard on(d);
+      expect(sum_of_squares(4) == 14, "the loaded library's formula");
+    }
     dlclose(loaded);
   }
   return failed == 0 ? 0 : 1;

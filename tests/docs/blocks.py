@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""The pages' ```python blocks are Python, and those of the pages named below print what the page says in its ```text blocks.
+"""The pages' ```python blocks are Python, and those of the pages named below print what the page says in its ```text blocks; ```sh blocks are
+what a shell reads.
 
-python_blocks.py DOCS [--real]: numba and cupy are stand_ins/, unless --real asks for what is installed.
+blocks.py REPOSITORY [--real]: numba and cupy are stand_ins/, unless --real asks for what is installed.
 """
 
 import contextlib
 import io
 import pathlib
 import re
+import subprocess
 import sys
 
 RUN = ["from-numba.md", "from-cupy.md"]
@@ -18,16 +20,19 @@ def blocks(text, language):
 
 
 def main():
-    docs = pathlib.Path(sys.argv[1])
+    root = pathlib.Path(sys.argv[1])
     if "--real" not in sys.argv:
         sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "stand_ins"))
     wrong = count = 0
-    for page in sorted(docs.glob("*.md")):
+    for page in [*sorted((root / "docs").glob("*.md")), root / "README.md"]:
         text = page.read_text()
         found = blocks(text, "python")
         count += len(found)
         for block in found:
             compile(block, str(page), "exec")
+        for block in blocks(text, "sh"):
+            count += 1
+            wrong += subprocess.run(["sh", "-n"], input=block, text=True).returncode != 0
         if page.name in RUN:
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):

@@ -1,0 +1,33 @@
+# What profilers and debuggers are given: ranges, line numbers, code that cuda-gdb can follow.
+set(DSL_NVTX AUTO CACHE STRING "Ranges in profilers by NVTX: AUTO (if its headers are found), ON or OFF")
+set_property(CACHE DSL_NVTX PROPERTY STRINGS AUTO ON OFF)
+option(DSL_LINEINFO "Kernels know their source lines (nvcc -lineinfo), for Nsight Compute" OFF)
+option(DSL_DEVICE_DEBUG "Kernels that cuda-gdb can step through, not optimised (nvcc -G)" OFF)
+
+# dsl_add_ranges(target source): the source, of the target, makes NVTX's calls, which find a profiler while the program runs.
+function(dsl_add_ranges target source)
+  if(NOT DSL_NVTX STREQUAL "AUTO" AND NOT DSL_NVTX)
+    return()
+  endif()
+  find_path(DSL_NVTX_INCLUDE nvtx3/nvToolsExtPayload.h HINTS ${CUDAToolkit_INCLUDE_DIRS} PATHS /usr/local/cuda/include)
+  mark_as_advanced(DSL_NVTX_INCLUDE)
+  if(DSL_NVTX_INCLUDE)
+    set_source_files_properties("${source}" TARGET_DIRECTORY ${target} PROPERTIES
+      COMPILE_DEFINITIONS DSL_DETAIL_NVTX INCLUDE_DIRECTORIES "${DSL_NVTX_INCLUDE}")
+    set(DSL_HAS_NVTX ON PARENT_SCOPE)
+  elseif(NOT DSL_NVTX STREQUAL "AUTO")
+    message(FATAL_ERROR "dsl: DSL_NVTX is ${DSL_NVTX}, but nvtx3/nvToolsExtPayload.h was not found (CUDA toolkits from 12.4 on have it); "
+      "-DDSL_NVTX_INCLUDE=... names its folder")
+  endif()
+endfunction()
+
+# dsl_debug_kernels(target): for the target's kernels and for those of all in this build that link it.
+function(dsl_debug_kernels target)
+  set(options)
+  if(DSL_DEVICE_DEBUG)
+    set(options -G)
+  elseif(DSL_LINEINFO)
+    set(options -lineinfo)
+  endif()
+  target_compile_options(${target} PUBLIC "$<BUILD_INTERFACE:$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:${options}>>")
+endfunction()

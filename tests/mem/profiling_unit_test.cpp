@@ -1,0 +1,15 @@
+// Ranges in profilers where no tool listens; what a tool sees is in tests/profiling.
+#include <gtest/gtest.h>
+
+#include "mem/profiling.hpp"
+
+TEST(profiling, nothing_is_described_where_no_tool_listens) {
+  bool was_asked = false;
+  {
+    const dsl::detail::profiled_range range([&] {
+      was_asked = true;
+      return dsl::detail::profiled_work{};
+    });
+  }
+  EXPECT_EQ(was_asked, dsl::detail::is_profiled());
+}

@@ -1,0 +1,56 @@
+// The module that the tests of Python modules import.
+#include <complex>
+
+#include <dsl/python.hpp>
+#include <dsl/scan.hpp>
+
+using namespace std::complex_literals;
+using c32 = std::complex<float>;
+using c64 = std::complex<double>;
+template <class T> using vector = dsl::array<T>;
+template <class T> using matrix = dsl::array<T, 2>;
+
+const auto twice = dsl::vectorize([](auto x) { return x + x; });
+const auto sum_and_max = dsl::vectorize([](auto x) { return std::tuple{dsl::sum(x), dsl::max(x)}; });
+const auto standardise = dsl::vectorize([](auto x) { return (x - dsl::mean(x)) / sqrt(dsl::var(x)); });
+const auto decay = dsl::vectorize([](auto x, auto rate) { return x * (1 - rate); });
+const auto rotate = dsl::vectorize([](auto F, auto d, auto h) {
+  auto next = F + h * 1i * d * F;
+  return std::tuple{next, dsl::sum(next) / 2};
+});
+const auto packed = dsl::vectorize([](auto x, auto low, auto high) { return dsl::cast<std::int64_t>(x) * 0 + low + high; });
+const auto mixed = dsl::vectorize([](auto z, auto keep, auto a, auto b) { return dsl::where(keep, z, 0 * z) * a + b; });
+const auto busy = dsl::vectorize([](auto x) { return sin(cos(sin(cos(sin(cos(sin(cos(x)))))))); });
+
+DSL_PYTHON_MODULE(formulas, m) {
+  m.kernel<vector<bool>>("twice", twice, "x + x, of any dtype.")
+      .kernel<vector<std::int8_t>>("twice", twice)
+      .kernel<vector<std::int16_t>>("twice", twice)
+      .kernel<vector<std::int32_t>>("twice", twice)
+      .kernel<vector<std::int64_t>>("twice", twice)
+      .kernel<vector<std::uint8_t>>("twice", twice)
+      .kernel<vector<std::uint16_t>>("twice", twice)
+      .kernel<vector<std::uint32_t>>("twice", twice)
+      .kernel<vector<std::uint64_t>>("twice", twice)
+      .kernel<vector<dsl::half>>("twice", twice)
+      .kernel<vector<dsl::bfloat16>>("twice", twice)
+      .kernel<vector<float>>("twice", twice)
+      .kernel<matrix<float>>("twice", twice)
+      .kernel<dsl::array<float, 3>>("twice", twice)
+      .kernel<dsl::scalar<float>>("twice", twice)
+      .kernel<vector<double>>("twice", twice)
+      .kernel<vector<c32>>("twice", twice)
+      .kernel<vector<c64>>("twice", twice);
+  m.kernel<matrix<float>, vector<float>>("outer_sum", [](auto a, auto b) { return a + b; });
+  m.kernel<vector<float>>("sum_and_max", sum_and_max);
+  m.kernel<matrix<float>>("row_sums", [](auto x) { return dsl::sum(x, dsl::axis(1)); });
+  m.kernel<vector<float>>("standardise", standardise);
+  m.kernel<vector<float>>("running_sum", [](auto x) { return dsl::cumsum(x); });
+  m.kernel<vector<float>>("copy", [](auto x) { return x; });
+  m.kernel<vector<float>, dsl::scalar<float>>("shifted", [](auto x, auto by) { return x + by; });
+  m.kernel<vector<std::int32_t>, std::uint8_t, std::int64_t>("packed", packed);
+  m.kernel<vector<c32>, bool, float, c32>("mixed", mixed);
+  m.kernel<vector<double>>("busy", busy);
+  m.loop<vector<float>, float>("decay", decay, "x * (1 - rate), again and again.");
+  m.loop<vector<c32>, dsl::scalar<c32>, float>("rotate", rotate);
+}

@@ -1,0 +1,437 @@
+"""Modules of formulas with NumPy's arrays, and with those of PyTorch and JAX in the host's memory where they are installed."""
+
+import gc
+import os
+import sys
+import threading
+import unittest
+import weakref
+
+import numpy as np
+
+import formulas
+
+try:
+    import ml_dtypes
+except ImportError:
+    ml_dtypes = None
+try:
+    import torch
+except ImportError:
+    torch = None
+try:
+    import jax
+except ImportError:
+    jax = None
+
+ON_SIM = os.environ.get("DSL_DEVICE") == "sim"
+DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
+
+
+def values(dtype, n=37):
+    x = np.arange(n) % 50
+    return x.astype(dtype) if np.dtype(dtype).kind != "c" else (x + 1j * (n - x)).astype(dtype)
+
+
+class Dtypes(unittest.TestCase):
+    def test_every_dtype(self):
+        for dtype in DTYPES:
+            with self.subTest(dtype):
+                x = values(dtype)
+                y = formulas.twice(x)
+                self.assertIs(type(y), np.ndarray)
+                self.assertEqual(y.dtype, x.dtype)
+                np.testing.assert_array_equal(y, x + x)
+
+    @unittest.skipIf(ml_dtypes is None, "no ml_dtypes")
+    def test_bfloat16(self):
+        x = values("float32").astype(ml_dtypes.bfloat16)
+        y = formulas.twice(x)
+        self.assertEqual(y.dtype, x.dtype)
+        np.testing.assert_array_equal(y, x + x)
+        out = np.zeros(37, ml_dtypes.bfloat16)
+        self.assertIs(formulas.twice(x, out=out), out)
+        np.testing.assert_array_equal(out, x + x)
+
+    def test_another_dtype_lists_the_signatures(self):
+        wrong = [values("float32").astype(">f4"), values("float64").astype(np.longdouble), np.array(["a"]), np.zeros(3, object)]
+        for x in wrong:
+            with self.subTest(x.dtype), self.assertRaisesRegex(TypeError, "formulas.busy has no signature for"):
+                formulas.busy(x)
+        with self.assertRaises(TypeError) as caught:
+            formulas.outer_sum(values("float32"), 1.5)
+        self.assertEqual(
+            str(caught.exception),
+            "formulas.outer_sum has no signature for (float32[:], float); it has\n"
+            "  outer_sum(float32[:, :], float32[:], *, out=None) -> float32[:, :]",
+        )
+        with self.assertRaisesRegex(TypeError, r"\(float32\[:\], list, NoneType\)"):
+            formulas.twice(values("float32"), [1, 2], None)
+        with self.assertRaisesRegex(TypeError, r"MaskedArray \(pass x.filled\(\)"):
+            formulas.twice(np.ma.masked_array(values("float32"), values("bool")))
+
+    def test_signatures_by_rank(self):
+        for shape in [(), (37,), (3, 4), (2, 3, 4)]:
+            x = np.random.default_rng(1).random(shape, np.float32)
+            y = formulas.twice(x)
+            self.assertEqual(y.shape, shape)
+            np.testing.assert_array_equal(y, 2 * x)
+        with self.assertRaisesRegex(TypeError, r"float32\[:, :, :, :\]"):
+            formulas.twice(np.zeros((1, 1, 1, 1), np.float32))
+
+    def test_memmap_and_subclasses(self):
+        class mine(np.ndarray):
+            pass
+
+        x = values("float32").view(mine)
+        np.testing.assert_array_equal(formulas.twice(x), 2 * np.asarray(x))
+
+
+class Numbers(unittest.TestCase):
+    def test_python_and_numpy_numbers(self):
+        z = values("complex64")
+        for keep, a, b in [(True, 2.0, 1j), (np.bool_(True), np.float32(2), np.complex64(1j)), (True, 2, 1), (True, np.int64(2), 1.0)]:
+            np.testing.assert_array_equal(formulas.mixed(z, keep, a, b), z * np.float32(a) + np.complex64(b))
+        np.testing.assert_array_equal(formulas.mixed(z, False, 2.0, 3), np.full(37, 3, np.complex64))
+
+    def test_a_number_of_a_higher_kind_is_refused(self):
+        z = values("complex64")
+        for keep, a, b in [(1, 2.0, 1j), (True, 2j, 1j), (True, "2", 1j), (True, np.array(2.0, np.float32), 1j)]:
+            with self.assertRaises(TypeError):
+                formulas.mixed(z, keep, a, b)
+
+    def test_integers_keep_their_range(self):
+        x = values("int32")
+        for low, high in [(0, -(2**63)), (255, 2**63 - 256), (np.uint8(7), np.int16(-9))]:
+            np.testing.assert_array_equal(formulas.packed(x, low, high), np.full(37, int(low) + int(high)))
+        for low, high in [(256, 0), (-1, 0), (0, 2**63), (0, -(2**63) - 1), (2**70, 0)]:
+            with self.assertRaisesRegex(OverflowError, "is outside u?int"):
+                formulas.packed(x, low, high)
+
+    def test_one_value_in_device_memory(self):
+        x = values("float32")
+        for by in [np.array(1.5, np.float32), 1.5, 2, np.float32(1.5), np.float64(1.5)]:
+            np.testing.assert_array_equal(formulas.shifted(x, by), x + np.float32(by))
+        with self.assertRaises(TypeError):
+            formulas.shifted(x, np.array([1.5], np.float32))
+        with self.assertRaises(TypeError):
+            formulas.shifted(x, np.array(1.5))
+
+
+class Layouts(unittest.TestCase):
+    def setUp(self):
+        self.base = np.random.default_rng(2).random((24, 36)).astype(np.float32)
+
+    def test_views(self):
+        b = self.base
+        for x in [b[::2], b[:, ::3], b[::-1], b[:, ::-1], b[::-2, 5:-3:2], b.T, b.T[::-3], np.asfortranarray(b), b[:0], b[:, :0],
+                  np.broadcast_to(b[0], b.shape), b[3:4], b.reshape(36, 24).T]:
+            with self.subTest(shape=x.shape, strides=x.strides):
+                np.testing.assert_array_equal(formulas.twice(x), 2 * x)
+                out = np.full((40, 40), -1, np.float32)[1 : 1 + x.shape[0], 2 : 2 + x.shape[1]]
+                self.assertIs(formulas.twice(x, out=out), out)
+                np.testing.assert_array_equal(out, 2 * x)
+
+    def test_strided_and_reversed_targets(self):
+        b = self.base
+        for place in [np.s_[::2, ::3], np.s_[::-1], np.s_[:, ::-1], np.s_[5:9, 7:8]]:
+            whole = np.zeros_like(b)
+            wanted = whole.copy()
+            wanted[place] = 2 * b[place]
+            formulas.twice(b[place], out=whole[place])
+            np.testing.assert_array_equal(whole, wanted)
+        out = np.zeros(b.T.shape, np.float32).T
+        formulas.twice(b, out=out)
+        np.testing.assert_array_equal(out, 2 * b)
+
+    def test_results_are_complete_before_they_are_written(self):
+        x = values("float32", 1000)
+        for source, target in [(np.s_[1:], np.s_[:-1]), (np.s_[:-1], np.s_[1:]), (np.s_[:], np.s_[:]), (np.s_[:], np.s_[::-1])]:
+            here, wanted = x.copy(), x.copy()
+            wanted[target] = 2 * x[source]
+            formulas.twice(here[source], out=here[target])
+            np.testing.assert_array_equal(here, wanted)
+
+    def test_empty(self):
+        self.assertEqual(formulas.twice(np.zeros(0, np.float64)).shape, (0,))
+        self.assertEqual(formulas.twice(np.zeros((0, 3), np.float32)).shape, (0, 3))
+        np.testing.assert_array_equal(formulas.row_sums(np.zeros((3, 0), np.float32)), np.zeros(3))
+        with self.assertRaises(ValueError):
+            formulas.sum_and_max(np.zeros(0, np.float32))
+
+    def test_misaligned_is_refused(self):
+        raw = np.zeros(4 * 37 + 1, np.uint8)
+        x = raw[1:].view(np.float32)
+        self.assertNotEqual(x.ctypes.data % 4, 0)
+        with self.assertRaisesRegex(ValueError, "twice: argument 1 lies at an address that is no multiple of 4 bytes"):
+            formulas.twice(x)
+        with self.assertRaisesRegex(ValueError, "out= lies at an address"):
+            formulas.twice(values("float32"), out=x)
+        records = np.zeros(5, np.dtype([("a", "u1"), ("x", "<f4")]))
+        with self.assertRaises((ValueError, BufferError)):
+            formulas.twice(records["x"])
+        aligned = np.zeros(5, np.dtype([("x", "<f4"), ("a", "<i4")]))
+        aligned["x"] = [1, 2, 3, 4, 5]
+        np.testing.assert_array_equal(formulas.twice(aligned["x"]), [2, 4, 6, 8, 10])
+
+    def test_read_only(self):
+        x = values("float32")
+        x.flags.writeable = False
+        np.testing.assert_array_equal(formulas.twice(x), 2 * x)
+        with self.assertRaisesRegex(ValueError, "out= may only be read"):
+            formulas.twice(values("float32"), out=x)
+        with self.assertRaisesRegex(ValueError, "same place|only be read"):
+            formulas.twice(values("float32"), out=np.broadcast_to(np.float32(0), (37,)))
+        overlapping = np.lib.stride_tricks.as_strided(np.zeros(40, np.float32), (3, 37), (4, 4))
+        with self.assertRaisesRegex(ValueError, "same place"):
+            formulas.twice(np.zeros((3, 37), np.float32), out=overlapping)
+
+
+class Results(unittest.TestCase):
+    def test_broadcasting(self):
+        a, b = np.ones((3, 1), np.float32), np.arange(4, dtype=np.float32)
+        np.testing.assert_array_equal(formulas.outer_sum(a, b), a + b)
+        with self.assertRaisesRegex(ValueError, r"shapes do not broadcast: \(3, 5\), \(4\)|\(3, 5\), \(4,\)"):
+            formulas.outer_sum(np.ones((3, 5), np.float32), b)
+        with self.assertRaisesRegex(ValueError, r"cannot be assigned to shape \(3, 3\)"):
+            formulas.outer_sum(a, b, out=np.zeros((3, 3), np.float32))
+
+    def test_reductions_are_arrays_of_rank_0(self):
+        x = values("float32", 1000)
+        total, largest = formulas.sum_and_max(x)
+        self.assertEqual((total.shape, largest.shape, total.dtype), ((), (), np.float32))
+        self.assertEqual((total[()], largest[()]), (x.sum(), 49))
+        np.testing.assert_array_equal(formulas.row_sums(x.reshape(10, 100)), x.reshape(10, 100).sum(1))
+        np.testing.assert_allclose(formulas.standardise(x), (x - x.mean()) / x.std(), rtol=1e-5)
+        np.testing.assert_array_equal(formulas.running_sum(x), np.cumsum(x))
+
+    def test_out(self):
+        x = values("float32")
+        total = np.zeros((), np.float32)
+        answer = formulas.sum_and_max(x, out=(total, None))
+        self.assertIs(answer[0], total)
+        self.assertEqual((total[()], answer[1][()]), (x.sum(), 36))
+        for out in [np.zeros(37), np.zeros((37, 1), np.float32), np.zeros(37, np.complex64), 3.0, [None, None]]:
+            with self.assertRaisesRegex(TypeError, "out=.* is to be float32|out= is one array"):
+                formulas.twice(x, out=out)
+        with self.assertRaisesRegex(TypeError, r"out= is a tuple of 2 arrays"):
+            formulas.sum_and_max(x, out=total)
+        with self.assertRaisesRegex(ValueError, "two targets have an element in common"):
+            formulas.sum_and_max(x, out=(total, total))
+        with self.assertRaisesRegex(TypeError, "twice does not know axis=: it takes out="):
+            formulas.twice(x, axis=0)
+        single = np.zeros(37, np.float32)
+        self.assertIs(formulas.twice(x, out=(single,)), single)
+
+    def test_a_copy_is_a_copy(self):
+        x = values("float32")
+        y = formulas.copy(x)
+        x[:] = -1
+        np.testing.assert_array_equal(y, values("float32"))
+
+    def test_documentation(self):
+        self.assertIn("twice(complex64[:], *, out=None) -> complex64[:]", formulas.twice.__doc__)
+        self.assertIn("x + x, of any dtype.", formulas.twice.__doc__)
+        self.assertIn("rotate(steps, complex64[:], complex64[()], float32, *, every=1, out=None) -> "
+                      "((complex64[:], complex64[()]), complex64[:])", formulas.rotate.__doc__)
+
+
+class Loops(unittest.TestCase):
+    def test_state_and_histories(self):
+        F, d = values("complex64", 20) / np.float32(100), np.array(0.25, np.complex64)
+        state, history, sums, at = F.copy(), [], [], d[()]
+        for _ in range(6):
+            state = (state + np.float32(0.01) * 1j * at * state).astype(np.complex64)
+            at = np.complex64(state.sum() / 2)
+            sums.append(at)
+        (new, last), history = formulas.rotate(6, F, d, 0.01)
+        np.testing.assert_allclose(new, state, rtol=1e-5)
+        np.testing.assert_allclose(history, sums, rtol=1e-5)
+        self.assertEqual(last[()], history[-1])
+        self.assertEqual((history.dtype, history.shape), (np.complex64, (6,)))
+        np.testing.assert_array_equal(F, values("complex64", 20) / np.float32(100))
+        self.assertEqual(formulas.rotate(6, F, d, 0.01, every=2)[1].shape, (3,))
+        np.testing.assert_array_equal(formulas.rotate(6, F, d, 0.01, every=2)[1], history[1::2])
+        np.testing.assert_array_equal(formulas.rotate(6, F, 0.25, 0.01)[1], history)
+        self.assertEqual(formulas.rotate(0, F, d, 0.01)[1].shape, (0,))
+
+    def test_in_place(self):
+        F, d = values("complex64", 20) / np.float32(100), np.array(0.25, np.complex64)
+        (wanted, last), history = formulas.rotate(6, F, d, 0.01)
+        answer = formulas.rotate(6, F, d, 0.01, out=(F, d))
+        self.assertIs(answer[0][0], F)
+        np.testing.assert_array_equal(F, wanted)
+        self.assertEqual(d, last)
+
+    def test_without_single_values(self):
+        x = values("float32")
+        y, history = formulas.decay(3, x, 0.5)
+        np.testing.assert_array_equal(y, x / 8)
+        self.assertEqual(history, ())
+
+    def test_errors(self):
+        x = values("float32")
+        with self.assertRaisesRegex(ValueError, "a loop of -1 steps"):
+            formulas.decay(-1, x, 0.5)
+        with self.assertRaises(TypeError):
+            formulas.decay(x, 0.5)
+        with self.assertRaisesRegex(TypeError, "number of steps"):
+            formulas.decay()
+        F = values("complex64", 20)
+        with self.assertRaisesRegex(ValueError, r"out=\[1\] shares memory with argument 1"):
+            formulas.rotate(3, F, F[3], 0.01, out=(None, F[4:5].reshape(())))
+        with self.assertRaisesRegex(ValueError, "rank 0|every|at least 1|steps"):
+            formulas.rotate(3, F, 0.25, 0.01, every=0)
+
+
+class Lifetimes(unittest.TestCase):
+    def test_nothing_is_kept(self):
+        x = values("float32", 1000)
+        out = np.zeros(1000, np.float32)
+        before = sys.getrefcount(x), sys.getrefcount(out)
+        for _ in range(100):
+            formulas.twice(x, out=out)
+            with self.assertRaises(TypeError):
+                formulas.twice(x, 1)
+        self.assertEqual((sys.getrefcount(x), sys.getrefcount(out)), before)
+
+        class watched(np.ndarray):
+            pass
+
+        y = np.zeros(10, np.float32).view(watched)
+        gone = weakref.ref(y)
+        formulas.decay(2, y, 0.5)
+        formulas.sum_and_max(y)
+        del y
+        gc.collect()
+        self.assertIsNone(gone())
+
+    def test_memory_does_not_grow(self):
+        import resource
+
+        x = np.zeros(1 << 20, np.float32)
+        for k in range(60):
+            formulas.twice(x)
+            formulas.sum_and_max(x)
+            formulas.decay(2, x, 0.5)
+            if k == 10:
+                before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 40 * 1024)
+
+    def test_results_outlive_arguments(self):
+        y = formulas.twice(values("float64", 5000).copy())
+        history = formulas.rotate(4, values("complex64", 5000) / np.float32(1e6), 0.5, 0.01)[1]
+        gc.collect()
+        np.testing.assert_array_equal(y, 2 * values("float64", 5000))
+        self.assertTrue(np.isfinite(history).all())
+
+
+@unittest.skipIf(ON_SIM, "the simulator is slow, and its device is one")
+class Threads(unittest.TestCase):
+    def test_the_interpreter_goes_on(self):
+        x = np.random.default_rng(3).random(4_000_000)
+        done = threading.Event()
+        turns = 0
+
+        def work():
+            for _ in range(4):
+                formulas.busy(x)
+            done.set()
+
+        thread = threading.Thread(target=work)
+        switch = sys.getswitchinterval()
+        sys.setswitchinterval(1e-4)
+        thread.start()
+        while not done.is_set():
+            turns += 1
+        thread.join()
+        sys.setswitchinterval(switch)
+        self.assertGreater(turns, 1000)
+
+    def test_threads_share_a_module(self):
+        wrong = []
+
+        def work(seed):
+            x = np.random.default_rng(seed).random(1000 + seed).astype(np.float32)
+            out = np.zeros_like(x)
+            for _ in range(200):
+                formulas.twice(x, out=out)
+                if not np.array_equal(out, 2 * x) or formulas.sum_and_max(x)[1] != x.max():
+                    wrong.append(seed)
+
+        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(wrong, [])
+
+
+@unittest.skipIf(torch is None, "no PyTorch")
+class Torch(unittest.TestCase):
+    def test_tensors(self):
+        for dtype in [torch.bool, torch.int8, torch.int64, torch.uint8, torch.float16, torch.bfloat16, torch.float32, torch.complex64]:
+            x = torch.arange(37).to(dtype)
+            y = formulas.twice(x)
+            self.assertIs(type(y), torch.Tensor)
+            self.assertEqual(y.dtype, dtype)
+            self.assertTrue(torch.equal(y, x | x if dtype == torch.bool else x + x))
+        x = torch.rand(24, 36)
+        for v in [x.T, x[::2, 1:], x[:0], x.expand(24, 36)]:
+            self.assertTrue(torch.equal(formulas.twice(v), 2 * v))
+        out = torch.zeros(36, 24).T
+        self.assertIs(formulas.twice(x, out=out), out)
+        self.assertTrue(torch.equal(out, 2 * x))
+        (state, last), history = formulas.rotate(3, torch.ones(8, dtype=torch.complex64), torch.tensor(1 + 0j), 0.1)
+        self.assertIs(type(history), torch.Tensor)
+        self.assertEqual(history[-1], last)
+
+    def test_what_a_tensor_has_beside_its_elements_is_refused(self):
+        z = torch.ones(5, dtype=torch.complex64) * (1 + 2j)
+        with self.assertRaisesRegex(ValueError, "resolve_conj"):
+            formulas.twice(z.conj())
+        with self.assertRaisesRegex(ValueError, "resolve_neg"):
+            formulas.twice(z.conj().imag)
+        with self.assertRaisesRegex(ValueError, "detach"):
+            formulas.twice(torch.ones(5, requires_grad=True))
+        self.assertTrue(torch.equal(formulas.twice(z.conj().resolve_conj()), 2 * z.conj()))
+        with self.assertRaisesRegex(ValueError, "same place"):
+            formulas.twice(torch.ones(5), out=torch.zeros(1).expand(5))
+        with self.assertRaises(Exception):
+            formulas.twice(torch.ones(3, 3).to_sparse())
+        parameter = torch.nn.Parameter(torch.ones(5), requires_grad=False)
+        self.assertTrue(torch.equal(formulas.twice(parameter), 2 * torch.ones(5)))
+
+
+@unittest.skipIf(jax is None, "no JAX")
+class Jax(unittest.TestCase):
+    def test_arrays(self):
+        import jax.numpy as jnp
+
+        for dtype in ["bool", "int8", "int32", "uint32", "float16", "bfloat16", "float32", "complex64"]:
+            x = jnp.arange(37).astype(dtype)
+            y = formulas.twice(x)
+            self.assertIsInstance(y, jax.Array)
+            self.assertEqual(y.dtype, x.dtype)
+            self.assertTrue((y == x + x).all())
+        x = jnp.arange(37.0)
+        total, largest = formulas.sum_and_max(x)
+        self.assertEqual((float(total), float(largest)), (float(x.sum()), 36.0))
+        (state, last), history = formulas.rotate(3, jnp.ones(8, jnp.complex64), jnp.complex64(1), 0.1)
+        self.assertEqual(complex(history[-1]), complex(last))
+        with self.assertRaisesRegex(ValueError, "arrays of jax cannot be written"):
+            formulas.twice(x, out=jnp.zeros(37))
+        with self.assertRaises(Exception):
+            jax.jit(formulas.twice)(x)
+
+    def test_results_keep_their_memory(self):
+        import jax.numpy as jnp
+
+        kept = [formulas.twice(jnp.full(1000, float(k))) for k in range(50)]
+        gc.collect()
+        for k, y in enumerate(kept):
+            self.assertTrue((np.asarray(y) == 2 * k).all())
+
+
+if __name__ == "__main__":
+    unittest.main()
