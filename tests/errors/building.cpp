@@ -58,3 +58,9 @@ void f(dsl::array<float>& x) { x = 2 * x; }
 // options: --gpu-architecture=compute_75
 #include <dsl/dsl.hpp>
 void f(dsl::array<float>& x) { x = 2 * x; }
+
+// case without_relaxed_constexpr
+// says: dsl needs nvcc's option --expt-relaxed-constexpr
+// without: --expt-relaxed-constexpr
+#include <dsl/dsl.hpp>
+void f(dsl::array<float>& x) { x = 2 * x; }

@@ -7,9 +7,11 @@ Each .cpp file beside this one holds a prelude and cases, which begin with a com
 
     // case NAME
     // says: a part of the one error's line
-    // nvcc says: the same, where a compiler says something else (also "g++ says:", "clang++ says:")
+    // nvcc says: the same, where that compiler says something else
     // lines: g++ 6, nvcc 9, clang++ 7
+    // mentions: the same, of what the compiler says in its own words
     // options: -arch=sm_75
+    // without: an option of those that all cases are compiled with
     // errors: g++ 2
 
 A case does not compile with a compiler that "lines" names: its output has that many lines at most, never more than 15, and one error,
@@ -48,10 +50,11 @@ class Case:
         self.errors = dict(entry.split(" ") for entry in filter(None, self.notes.get("errors", "").split(", ")))
         self.options = self.notes.get("options", "").split()
         self.own_prelude = any(line.startswith("#include") for line in self.code)
-        self.alone = bool(self.options) or self.own_prelude or "alone" in self.notes
+        self.alone = bool(self.options) or self.own_prelude or "without" in self.notes or "alone" in self.notes
 
     def says(self, compiler):
-        return self.notes.get(compiler + " says", self.notes.get("says"))
+        keys = (compiler + " says", compiler + " mentions", "says", "mentions")
+        return next((self.notes[key] for key in keys if key in self.notes), None)
 
     def spelled(self):
         prelude = [] if self.own_prelude else self.prelude
@@ -88,10 +91,10 @@ class Compiler:
             subprocess.run([command, "-std=c++20", f"-I{includes}", "-x", "c++-header", str(header), "-o", f"{header}.gch"], check=True)
             self.first = ["-include", str(header)]
 
-    def run(self, name, text, options, own_prelude=False):
+    def run(self, name, text, options, own_prelude=False, without=None):
         source = self.work / f"{name}.cpp"
         source.write_text(text)
-        command = self.command + ([] if own_prelude else self.first)
+        command = [o for o in self.command if o != without] + ([] if own_prelude else self.first)
         if not any(o.startswith("-std") for o in options):
             command.append("-std=c++20")
         if self.kind == "nvcc" and not any("arch" in o for o in options):
@@ -106,7 +109,7 @@ def errors_of(output):
 
 def check_alone(compiler, case, show):
     """What is wrong, and the number of lines."""
-    code, output = compiler.run(case.name, case.spelled(), case.options, case.own_prelude)
+    code, output = compiler.run(case.name, case.spelled(), case.options, case.own_prelude, case.notes.get("without"))
     count = len(output.splitlines())
     if show:
         print(f"--- {case.name}\n{output}")
@@ -190,10 +193,10 @@ def record(compiler, counts, cases):
 
 
 def sentences_of_page(page):
-    """The first cells of the table under "Errors of the compiler"."""
+    """The second cells of the tables under "Errors of the compiler"."""
     section = page.read_text().split("## Errors of the compiler", 1)[1].split("\n## ", 1)[0]
-    rows = [line.split(" | ")[0].lstrip("| ") for line in section.splitlines() if line.startswith("| ") and not line.startswith("| ---")]
-    return [row.replace("`", "") for row in rows if row != "sentence"]
+    rows = [re.split(r"(?<!\\) \| ", line)[1] for line in section.splitlines() if line.startswith("| ") and not line.startswith("| ---")]
+    return [row.replace("`", "") for row in rows if row != "the compiler says"]
 
 
 def check_page(page, cases):

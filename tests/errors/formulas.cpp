@@ -91,7 +91,7 @@ void f(dsl::array<float>& x) {
 }
 
 // case unknown_function_in_a_formula
-// says: logistic
+// mentions: logistic
 // errors: g++ 2
 // lines: g++ 14
 void f(dsl::array<float>& x) {
@@ -212,7 +212,7 @@ void f(dsl::array<float>& x) {
 
 // case local_functor
 // says: a functor is a class at namespace scope: nvcc takes none that is local to a function
-// nvcc says: A type defined inside a __host__ function
+// nvcc mentions: A type defined inside a __host__ function
 // lines: g++ 9
 void f(dsl::array<float>& x) {
   struct magnitude {

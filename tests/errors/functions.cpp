@@ -188,7 +188,7 @@ void f(dsl::array<float>& x) { x = 2 * dsl::round(x, 2); }
 void f(dsl::array<float>& x) { x = dsl::atan2(x); }
 
 // case unknown_function
-// says: foo
+// mentions: foo
 // lines: g++ 2
 void f(dsl::array<float>& x) { x = foo(x); }
 

@@ -54,7 +54,7 @@ void f(particle<dsl::array<double>, double> p) {
 void f(particle<dsl::array<double>, double> p, dsl::array<double> x) { x = dsl::vectorize(magnitude{})(p); }
 
 // case struct_without_the_member
-// says: speed
+// mentions: speed
 // errors: g++ 2
 // lines: g++ 15
 void f(particle<dsl::array<double>, dsl::array<double>> p) {
@@ -78,3 +78,12 @@ void f(pair p, dsl::array<float>& x) {
 // says: a struct has no operators and functions of its own: it is an argument, dsl::vectorize(f)(p)
 // lines: g++ 10
 void f(particle<dsl::array<float>, dsl::array<float>> p) { dsl::tie(p) = p + 1; }
+
+// case misaligned_array_of_structs
+// says: the size of a struct in an array is a multiple of each member's
+// lines: g++ 9
+struct mixed {
+  double a;
+  float b[3];
+} __attribute__((packed));
+void f(dsl::structured_array<mixed>& a) { auto first = a.at<double>(0); }

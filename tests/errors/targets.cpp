@@ -43,6 +43,11 @@ void f(dsl::array<float>& x, dsl::array<float>& y) {
   std::tie(x, y) = dsl::vectorize([](auto v) { return std::tuple{v, -v}; })(x);
 }
 
+// case tie_of_temporaries
+// says: targets are their caller's: give each a name
+// lines: g++ 8
+void f(dsl::array<float>& x) { dsl::tie(x(dsl::slice(0, 2)), x(dsl::slice(2, 4))) = std::tuple{x + 1, x + 2}; }
+
 // case reduction_into_an_array
 // says: a reduction is one value: assign it to a dsl::scalar
 // lines: g++ 11
@@ -297,17 +302,17 @@ void f() { auto m = dsl::zeros<float>({3, 4}); }
 void f() { auto m = dsl::zeros(3, 4); }
 
 // case reshape_as_a_member
-// says: has no member
+// mentions: has no member
 // lines: g++ 2
 void f(dsl::array<float>& x) { auto m = x.reshape(2, 5); }
 
 // case sum_as_a_member
-// says: has no member
+// mentions: has no member
 // lines: g++ 2
 float f(dsl::array<float>& x) { return x.sum(); }
 
 // case product_of_matrices
-// says: matmul
+// mentions: matmul
 // lines: g++ 2
 void f(dsl::array<float, 2>& m) { m = dsl::matmul(m, m); }
 
