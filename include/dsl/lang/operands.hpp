@@ -139,9 +139,14 @@ template <class T, int R>
 constexpr view<const T, R> as_operand(const view<T, R>& v) {
   return v;
 }
+template <class T, int R>
+view<const T, R> as_formula_operand(const view<const T, R>& v) {
+  return {v.owner().of_formula(), v.data(), v.extents(), v.strides()};
+}
 template <class T>
 constexpr auto as_operand(const T& x) {
-  if constexpr (is_array<T> || is_scalar<T> || is_element_reference<T>) return as_operand(x.view());
+  if constexpr (is_array<T> || is_scalar<T>) return as_formula_operand(x.view());
+  else if constexpr (is_element_reference<T>) return as_operand(x.view());
   else if constexpr (element<T>) return value_leaf<T>{x};
   else if constexpr (structured<T>) return operand_of_structure<T>::make(x);
   else return x;

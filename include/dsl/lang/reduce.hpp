@@ -59,7 +59,14 @@ auto reduce_arrays(const tuple<Options...>& options, const X&... x) {
   static_assert(count <= operand_rank, "more axes than the operand has");
   constexpr int rank = keeps_dims<Options...> ? operand_rank : count == 0 || count > operand_rank ? 0 : operand_rank - count;
   std::uint32_t axes = ~0u;
-  if constexpr (count > 0) axes = bits_of_axes(get<dsl::axes<count>>(options).number, count, operand_rank);
+  if constexpr (count > 0) {
+    const int* const numbers = get<dsl::axes<count>>(options).number;
+    axes = bits_of_axes(numbers, count, operand_rank);
+    if (axes == 0) {
+      const expression<table_function<op::add>, operand_t<X>...> together{{}, {as_operand(x)...}};
+      require_axes(numbers, count, shape_of(together).data(), operand_rank);
+    }
+  }
   const auto make = [&](const auto&... operand) {
     reduction<Function, rank, operand_t<std::remove_cvref_t<decltype(operand)>>...> made{{}, {as_operand(operand)...}, axes};
     require_scalars_fit<Function>(made.operands);

@@ -59,6 +59,12 @@ struct functor {
 template <class F> inline constexpr bool is_given_by_value =
     std::is_class_v<F> && std::is_trivially_copyable_v<F> && !is_closure<F>;
 
+/// Where F lacks DSL_FN nvcc says so here, with less of the way to it than in a kernel.
+template <class F, dtype... D>
+constexpr void require_marked() {
+  using result [[maybe_unused]] = decltype(call<F, D...>::call_operator_marked_DSL_FN(std::declval<argument_t<D>&>()...));
+}
+
 /// A part of a functor's object among the operands: passed to the kernel by value.
 struct object_word {
   using lazy_expression = void;
@@ -132,6 +138,7 @@ struct vectorized {
       static_assert(takes_elements, "a struct is an argument of a formula, a lambda with auto parameters for all of them");
       return refused{};
     } else if constexpr (detail::require_functor<F, detail::trace_t<detail::operand_t<T>>::type.type...>()) {
+      detail::require_marked<F, detail::trace_t<detail::operand_t<T>>::type.type...>();
       return detail::make_expression<detail::functor<Name, F>>(x...);
     } else {
       return refused{};

@@ -65,6 +65,7 @@ class array : public detail::in_device_memory<T> {
   }
   /// Takes over the memory and the extents, whatever was there before.
   array& operator=(array&& other) noexcept {
+    if (this != &other) owner_.replace();
     owner_ = std::move(other.owner_);
     const auto extents = other.extents_;
     other.extents_ = {};
