@@ -102,6 +102,18 @@ double difference(const job& first, const job& peer) {
   return machine::difference(peer.out.data, reference.data(), peer.out.type, peer.out.count);
 }
 
+/// What `dsl::explain` predicts for the statements that a call runs; 0 where it runs none, or nothing is predicted.
+double predicted_seconds(const job& j) {
+  const dsl::detail::explained_runs runs;
+  if (j.start) j.start();
+  const int before = runs.count();
+  j.run();
+  double all = 0;
+  for (int k = before; k < runs.count(); ++k) all += runs[k].seconds();
+  machine::wait();
+  return all;
+}
+
 std::runtime_error wrong_results(double off) {
   char text[80];
   std::snprintf(text, sizeof(text), "its results differ from the first row's by %.1e", off);
@@ -126,6 +138,7 @@ struct work::shared {
     const std::vector<double> seconds = measure(j, how);
     const double median = seconds[seconds.size() / 2];
     for (auto _ : state) state.SetIterationTime(median);
+    if (const double predicted = predicted_seconds(j); predicted > 0) state.counters["predicted"] = predicted / median;
     state.counters["spread"] = 100 * (seconds[3 * seconds.size() / 4] - seconds[seconds.size() / 4]) / median;
     if (flops > 0) state.counters["TFLOP/s"] = 1e-12 * flops / median;
     if (bytes == 0) return;
@@ -225,6 +238,7 @@ class table : public benchmark::BenchmarkReporter {
       for (const auto& [name, format] : {std::pair{"GB/s", " %8.0f GB/s"},
                                          {"percent of copy", " %6.1f %%"},
                                          {"TFLOP/s", " %6.1f TFLOP/s"},
+                                         {"predicted", "   predicted / measured %.2f"},
                                          {"difference", "   differs by %.1e"}})
         if (const auto at = run.counters.find(name); at != run.counters.end())
           std::printf(format, static_cast<double>(at->second));

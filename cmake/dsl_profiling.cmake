@@ -4,20 +4,25 @@ set_property(CACHE DSL_NVTX PROPERTY STRINGS AUTO ON OFF)
 option(DSL_LINEINFO "Kernels know their source lines (nvcc -lineinfo), for Nsight Compute" OFF)
 option(DSL_DEVICE_DEBUG "Kernels that cuda-gdb can step through, not optimised (nvcc -G)" OFF)
 
-# dsl_add_ranges(target source): the source, of the target, makes NVTX's calls, which find a profiler while the program runs.
+# dsl_add_ranges(target source): the source, of the target, makes NVTX's calls, which find a profiler while the program runs. Sets
+# DSL_NVTX_HAS_PAYLOADS where NVTX is that new.
 function(dsl_add_ranges target source)
   if(NOT DSL_NVTX STREQUAL "AUTO" AND NOT DSL_NVTX)
     return()
   endif()
-  find_path(DSL_NVTX_INCLUDE nvtx3/nvToolsExtPayload.h HINTS ${CUDAToolkit_INCLUDE_DIRS} PATHS /usr/local/cuda/include)
+  find_path(DSL_NVTX_INCLUDE nvtx3/nvToolsExt.h HINTS ${CUDAToolkit_INCLUDE_DIRS} PATHS /usr/local/cuda/include)
   mark_as_advanced(DSL_NVTX_INCLUDE)
   if(DSL_NVTX_INCLUDE)
+    set(definitions DSL_DETAIL_NVTX)
+    if(EXISTS "${DSL_NVTX_INCLUDE}/nvtx3/nvToolsExtPayload.h")  # from CUDA 13 on
+      list(APPEND definitions DSL_DETAIL_NVTX_PAYLOAD)
+      set(DSL_NVTX_HAS_PAYLOADS ON PARENT_SCOPE)
+    endif()
     set_source_files_properties("${source}" TARGET_DIRECTORY ${target} PROPERTIES
-      COMPILE_DEFINITIONS DSL_DETAIL_NVTX INCLUDE_DIRECTORIES "${DSL_NVTX_INCLUDE}")
-    set(DSL_HAS_NVTX ON PARENT_SCOPE)
+      COMPILE_DEFINITIONS "${definitions}" INCLUDE_DIRECTORIES "${DSL_NVTX_INCLUDE}")
   elseif(NOT DSL_NVTX STREQUAL "AUTO")
-    message(FATAL_ERROR "dsl: DSL_NVTX is ${DSL_NVTX}, but nvtx3/nvToolsExtPayload.h was not found (CUDA toolkits from 12.4 on have it); "
-      "-DDSL_NVTX_INCLUDE=... names its folder")
+    message(FATAL_ERROR "dsl: DSL_NVTX is ${DSL_NVTX}, but nvtx3/nvToolsExt.h was not found; -DDSL_NVTX_INCLUDE=... names the folder "
+      "that nvtx3 is in, such as a CUDA toolkit's include")
   endif()
 endfunction()
 

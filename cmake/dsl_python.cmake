@@ -24,6 +24,7 @@ function(dsl_python_module name)
   # NOMINSIZE: nanobind would ask for small code.
   nanobind_add_module(${name} STABLE_ABI NB_STATIC NB_DOMAIN dsl_${name} NOMINSIZE NB_SUPPRESS_WARNINGS
     ${sources} $<TARGET_OBJECTS:${name}_formulas>)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ON)
   target_compile_definitions(${name} PRIVATE DSL_PYTHON_NAME=${name})
   target_compile_features(${name} PRIVATE cxx_std_20)
   target_link_libraries(${name} PRIVATE dsl::dsl)

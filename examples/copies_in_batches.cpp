@@ -5,12 +5,11 @@
 #include <dsl/dsl.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <exception>
 #include <vector>
+
+#include "example.hpp"
 
 using integers = dsl::pinned_array<std::int32_t>;
 
@@ -52,62 +51,46 @@ static void copy_in_batches(const integers& a, const integers& b, integers& c, s
   c.wait();
 }
 
-// The shortest of several, the first of which also loads the kernel.
-template <class F>
-static double seconds_of(F call) {
-  double best = 1e30;
-  for (int i = 0; i < 10; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    call();
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  }
-  return best;
-}
-
-// Prints a line, and returns the time; a negative one where c is not a + b.
+// Prints the speed of a call that makes c = a + b, whose numbers it checks.
 template <class Result, class F>
-static double timed(const char* what, const integers& a, const integers& b, Result& c, F call) {
+static double timed(const char* what, const integers& a, const integers& b, Result& c, bool& right, F call) {
   std::fill(c.begin(), c.end(), -1);
   const double seconds = seconds_of(call);
   const auto n = static_cast<std::int64_t>(a.size());
-  bool right = true;
-  for (std::int64_t i = 0; i < n; ++i) right = right && c.data()[i] == a[i] + b[i];
-  std::printf("%-32s %8.3f ms  %6.1f GB/s%s\n", what, 1e3 * seconds, 12e-9 * static_cast<double>(n) / seconds,
-              right ? "" : "  WRONG");
-  return right ? seconds : -1;
+  double wrong = 0;
+  for (std::int64_t i = 0; i < n; ++i) wrong += c.data()[i] == a[i] + b[i] ? 0 : 1;
+  print_speed(what, seconds, static_cast<double>(n), "elements", 12 * static_cast<double>(n));
+  right = check("elements that are wrong", wrong, 0) && right;
+  return seconds;
 }
 
-static bool run(std::int64_t n) {
+static bool run(const example& e) {
+  const std::int64_t n = e.size;
   integers a(n), b(n), c(n);
   for (std::int64_t i = 0; i < n; ++i) {
     a[i] = static_cast<std::int32_t>(i);
     b[i] = static_cast<std::int32_t>(7 * i % 1000);
   }
+  bool right = true;
   dsl::array<std::int32_t> x(n), y(n), z(n);
   const std::vector<std::int32_t> pageable_a(a.begin(), a.end()), pageable_b(b.begin(), b.end());
   std::vector<std::int32_t> pageable_c(a.size());
-  const double pageable = timed("whole, from and to std::vector", a, b, pageable_c, [&] {
+  timed("whole, std::vector", a, b, pageable_c, right, [&] {
     x.copy_from_host(pageable_a);
     y.copy_from_host(pageable_b);
     z = sum_of(x, y);
     z.copy_to_host(pageable_c);
   });
-  const double whole = timed("whole, page-locked memory", a, b, c, [&] { copy_whole(a, b, c, x, y, z); });
+  const double whole = timed("whole, page-locked", a, b, c, right, [&] { copy_whole(a, b, c, x, y, z); });
 
   std::vector<lane> lanes;
   for (int i = 0; i < 3; ++i) lanes.emplace_back(std::max<std::int64_t>(n / 12, 1));
-  const double batches = timed("12 batches on three streams", a, b, c, [&] { copy_in_batches(a, b, c, lanes); });
-  std::printf("batches take %.0f %% of the time of the whole copy\n", 100 * batches / whole);
-  return pageable > 0 && whole > 0 && batches > 0;
+  const double batches = timed("in 12 batches", a, b, c, right, [&] { copy_in_batches(a, b, c, lanes); });
+  std::printf("batches take %.0f %% of the time of the whole\n", 100 * batches / whole);
+  return right;
 }
 
 int main(int argc, char** argv) {
-  try {
-    const std::int64_t n = argc > 1 ? std::atoll(argv[1]) : 20'000'000;
-    std::printf("%lld int32 on %s\n", static_cast<long long>(n), dsl::properties(dsl::device::current()).name);
-    return run(n) ? 0 : 1;
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "copies_in_batches: %s\n", e.what());
-    return 1;
-  }
+  return run_example(argc, argv,
+                     {.shows = "Copies from and to the host beside kernels.", .size = 20'000'000, .size_is = "elements"}, run);
 }

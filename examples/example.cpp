@@ -32,7 +32,7 @@ void read_command_line(int argc, char** argv, example& e) {
   };
   app.add_option("--size", e.size, described(e.size_is, e.size))->type_name("N")->check(between_1_and(std::int64_t{1} << 31));
   if (e.steps > 0) {
-    app.add_option("--steps", e.steps, described("steps of the time loop", e.steps))
+    app.add_option("--steps", e.steps, described(e.steps_are, e.steps))
         ->type_name("N")
         ->check(between_1_and(std::int64_t{1} << 31));
   }

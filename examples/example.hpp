@@ -2,18 +2,20 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 /// What an example says of itself; `run` gets it with what the command line has changed.
 struct example {
-  const char* shows;         // for --help
-  std::int64_t size;         // --size
-  const char* size_is;       // for --help: "the number of options"
-  std::int64_t steps = 0;    // --steps; 0: the example has no time loop
-  const char* picture = "";  // for --help: what --out FILE.png shows; "": nothing to see
-  std::string out = {};      // --out; empty: no picture is asked for
+  const char* shows;                                 // for --help
+  std::int64_t size;                                 // --size
+  const char* size_is;                               // for --help: "the number of options"
+  std::int64_t steps = 0;                            // --steps; 0: the example has no time loop
+  const char* steps_are = "steps of the time loop";  // for --help
+  const char* picture = "";                          // for --help: what --out FILE.png shows; "": nothing to see
+  std::string out = {};                              // --out; empty: no picture is asked for
 };
 
 /// What main() is: reads --size, --steps and --out, prints the device (DSL_DEVICE says which), and calls `run`, which returns
@@ -21,7 +23,9 @@ struct example {
 /// wrong.
 int run_example(int argc, char** argv, example e, bool (*run)(const example&));
 
+/// Seconds of a clock that never goes back.
 double seconds_now();
+/// Until the current device has done all that it was given.
 void wait_for_device();
 
 /// Seconds that a call takes: after one call that is not counted (it loads the kernels), as many as take 0.2 s, or one if that
@@ -61,8 +65,7 @@ bool check(const char* what, double error, double most);
 
 using colour = std::array<std::uint8_t, 3>;
 
-/// Okabe and Ito's colours, which colour-blind people can tell apart (https://jfly.uni-koeln.de/color/); the last two are theirs
-/// and white.
+/// Okabe and Ito's colours, which colour-blind people can tell apart (https://jfly.uni-koeln.de/color/), and white.
 inline constexpr colour orange{230, 159, 0}, sky_blue{86, 180, 233}, bluish_green{0, 158, 115}, yellow{240, 228, 66},
     blue{0, 114, 178}, vermillion{213, 94, 0}, reddish_purple{204, 121, 167}, black{0, 0, 0}, white{255, 255, 255};
 
@@ -71,11 +74,12 @@ inline constexpr colour orange{230, 159, 0}, sky_blue{86, 180, 233}, bluish_gree
 std::vector<colour> viridis(std::size_t colours = 256);
 std::vector<colour> inferno(std::size_t colours = 256);
 
-/// Write a PNG, row by row from the top; throw std::runtime_error where the file can't be written.
-/// A colour of the palette (256 at most) for each pixel; three bytes for each pixel; and numbers, `low` and below in the
-/// palette's first colour, `high` and above in its last.
+/// Writes a PNG, row by row from the top: for each pixel a colour of the palette, of 256 at most. Throws std::runtime_error where
+/// the file can't be written, and where there is no such picture.
 void write_png(const std::string& path, std::int64_t width, const std::vector<std::uint8_t>& pixels,
                const std::vector<colour>& palette);
+/// The same, each pixel with a colour of its own.
 void write_png(const std::string& path, std::int64_t width, const std::vector<colour>& pixels);
+/// The same of numbers: `low` and below in the palette's first colour, `high` and above in its last.
 void write_png(const std::string& path, std::int64_t width, const std::vector<float>& values, float low, float high,
                const std::vector<colour>& palette);

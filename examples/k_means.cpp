@@ -1,7 +1,6 @@
-// k-means: each point goes to the nearest of k centres, each centre to the mean of its points, until nothing moves.
-// Points are a column and centres a row, so distances broadcast to n x k; argmin along the row is each point's cluster. No n x k
-// array is made. The sums of the clusters are columns of the same shape: a point counts where the number of the column is that of
-// its cluster.
+// k-means: each point goes to the nearest of k centres, each centre to the mean of its points, again and again.
+// Points are a column and centres a row: distances broadcast to n x k, and argmin along a row is the point's cluster.
+// The clusters' sums are columns of the same shape: a point counts in the column of its cluster. No n x k array is made.
 #include <dsl/dsl.hpp>
 
 #include <algorithm>
@@ -116,6 +115,7 @@ int main(int argc, char** argv) {
                       .size = 1'000'000,
                       .size_is = "points",
                       .steps = 20,
+                      .steps_are = "times that all centres move",
                       .picture = "draw points and centres"},
                      run);
 }

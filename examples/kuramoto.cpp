@@ -1,7 +1,6 @@
-// Kuramoto's oscillators: each turns at a rate of its own and is pulled towards the mean of all, which is a reduction of the same
-// step. The mean z is a dsl::scalar that is fed back: dsl::iterate keeps phases and z on the device for the whole loop and
-// returns z after each step. For rates from Cauchy's distribution |z| is known in closed form (Ott and Antonsen), against which
-// every step is checked.
+// Kuramoto's oscillators: each turns at a rate of its own and is pulled towards the mean of all, a reduction of the same step.
+// The mean is fed back: dsl::iterate runs the whole loop on the device and returns the mean after each step.
+// For rates of Cauchy's distribution its modulus is known in closed form, against which every step is checked.
 #include <dsl/dsl.hpp>
 
 #include <algorithm>

@@ -1,7 +1,6 @@
-// Lorenz' equations for a million starting points at once: the right-hand side is a lambda, dsl::ode::rk4 makes the Runge-Kutta
-// step of it. dsl::iterate runs all steps in one kernel: no element needs another one, so each thread keeps its own in registers
-// for the whole loop. The points start within a small cube; after a few turns they are spread over the attractor, which is what
-// chaos is.
+// Lorenz' equations for a million starting points: the right-hand side is a lambda, dsl::ode::rk4 makes the Runge-Kutta step.
+// dsl::iterate runs all steps in one kernel; no element needs another one, so each thread keeps its own in registers.
+// The points start within a small cube; after a few turns they are spread over the attractor, which is what chaos is.
 #include <dsl/dsl.hpp>
 #include <dsl/ode.hpp>
 

@@ -53,6 +53,7 @@ int main(int argc, char** argv) {
                       .size = 3072,
                       .size_is = "pixels across",
                       .steps = 256,
+                      .steps_are = "steps after which a point counts as one of the set",
                       .picture = "draw the set"},
                      run);
 }

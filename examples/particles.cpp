@@ -1,7 +1,6 @@
 // Particles as a struct: two galaxies pass each other, and their tides pull the stars of one into a bridge and a tail.
-// A star is a struct of a position and a velocity; what a formula does with `star.x` happens to an array, and one kernel moves
-// them all. The stars have no mass, so the galaxies' centres follow their parabola, known at every time, and dsl::iterate needs
-// one kernel for all steps.
+// A star has a position and a velocity; what a formula does with `star.x` happens to an array, and one kernel moves all stars.
+// The galaxies' centres follow a parabola, known at every time, so dsl::iterate needs one kernel for all steps.
 #include <dsl/dsl.hpp>
 #include <dsl/hana.hpp>
 

@@ -18,6 +18,7 @@ FOLDERS = {
     "lang": "What one writes: expressions, functions, reductions, loops",
     "mem": "Arrays, views, scalars, devices, streams, files",
     "ode": "Differential equations",
+    "python": "Modules for Python",
     "exec": "Plans and policies",
     "ir": "Dtypes and numbers",
 }
@@ -97,6 +98,8 @@ class header:
     def declaration(self, cursor, inside=False):
         """As it is written, without bodies; "" if there is nothing to show."""
         if cursor.kind not in DECLARED or not cursor.spelling or "deduction guide" in cursor.spelling:
+            return ""
+        if cursor.spelling == "refused" or "refused" in cursor.result_type.spelling:  # what only says what is wrong with a call
             return ""
         if self.source(cursor).startswith("DSL_"):  # a macro's: what it is called with
             if cursor.kind not in FUNCTIONS:

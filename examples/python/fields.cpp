@@ -22,6 +22,5 @@ const auto step = dsl::vectorize([](auto F, auto G, auto d, auto h) {
 
 DSL_PYTHON_MODULE(fields, m) {
   m.kernel<field, field, dsl::scalar<c32>, float>("rk4", step, "One step of h: F and G after it, and the mean of F.");
-  m.loop<field, field, dsl::scalar<c32>, float>("integrate", step,
-                                                "The same for some steps: each takes the mean that the one before left.");
+  m.loop<field, field, dsl::scalar<c32>, float>("integrate", step, "Many steps, with the mean fed back.");
 }

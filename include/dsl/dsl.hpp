@@ -19,6 +19,7 @@
 #include <dsl/lang/vectorize.hpp>
 // clang-format on
 
+#include <dsl/lang/explain.hpp>
 #include <dsl/lang/fast_math.hpp>
 #include <dsl/lang/gather.hpp>
 #include <dsl/lang/generate.hpp>

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cuda/back_end.hpp"
+#include "cuda/calibration.hpp"
 #include "cuda/calls.hpp"
 #include "cuda/fill.hpp"
 #include "exec/text.hpp"
@@ -142,6 +143,10 @@ class cuda_executor final : public grid_executor {
   kernel_attributes attributes(const kernel_entry& kernel, int block, int index) const override;
   void launch_kernel(const kernel_launch& k, const stream& on) const override;
   std::unique_ptr<kernel_graph> make_graph(const stream& on) const override;
+  std::unique_ptr<calibration> measure(int index) const override {
+    const current_device on(index);
+    return std::make_unique<calibration>(cuda::measure(gpus.properties(index), gpus.usage(index).free));
+  }
 };
 
 constinit cuda_executor kernels;

@@ -12,13 +12,15 @@ void* cuda_back_end::create_stream(int index) {
   DSL_CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
   return s;
 }
-int cuda_back_end::device_of_stream(void* stream) {
+int cuda_back_end::device_of_stream([[maybe_unused]] void* stream) {
   int index = 0;
 #if CUDART_VERSION >= 12080
-  DSL_CHECK(cudaStreamGetDevice(native(stream), &index));
-#else
-  DSL_CHECK(cudaGetDevice(&index));
+  if (!is_capturing(stream)) {  // of which CUDA does not say it
+    DSL_CHECK(cudaStreamGetDevice(native(stream), &index));
+    return index;
+  }
 #endif
+  DSL_CHECK(cudaGetDevice(&index));
   return index;
 }
 void cuda_back_end::destroy_stream(int index, void* stream) noexcept {

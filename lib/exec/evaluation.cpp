@@ -1,6 +1,7 @@
 #include <dsl/exec/evaluation.hpp>
 
 #include <algorithm>
+#include <deque>
 #include <vector>
 
 #include "exec/layout.hpp"
@@ -46,7 +47,7 @@ class evaluation::passes {
          const operand_range* expressions, int expression_count, int targets);
   source source_of(int target) const;
   void bind(int target, const operand& elements);
-  void queue(std::size_t count, const launch& fixed) const;
+  statement first(std::size_t count, const launch& fixed) const;
   std::size_t size() const { return passes_.size(); }
   const operand* last_inputs() const { return passes_.back().inputs.data(); }
 
@@ -74,6 +75,7 @@ class evaluation::passes {
   std::vector<pass_of_space> passes_;
   std::vector<operand> values_, targets_;
   std::vector<int> stored_as_;  // for each value: the equal one that has memory
+  std::deque<value_source> sources_;
   std::vector<buffer_ref> memory_;
 };
 
@@ -180,7 +182,8 @@ void evaluation::passes::give_memory_to_values(pass_of_space& of) {
     operand& v = values_[static_cast<std::size_t>(o.value)];
     v.type = pass.type(static_cast<int>(i));
     v.rank = spaces_[o.space - 1].rank;
-    v.intermediate = true;
+    v.source = &sources_.emplace_back(value_source{&pass, of.inputs.data(), static_cast<int>(i), spaces_[o.space - 1].axes.axes,
+                                                   g.shape_rank, leaves_, plan_.leaves});
     v.kind = v.rank == 0 ? operand_kind::device_scalar : operand_kind::array;
     if (v.rank > 0) shape_target(v.extents, v.rank, g, spaces_[o.space - 1].axes.axes, pass, of.inputs.data());
     std::int64_t step = 1;
@@ -226,10 +229,11 @@ operand evaluation::passes::result_operand(const pass_of_space& of, std::size_t 
 
 void evaluation::passes::bind(int target, const operand& elements) {
   const place at = place_of(target);
-  targets_[static_cast<std::size_t>(target)] = result_operand(*at.pass, at.output, elements);
+  operand& bound = targets_[static_cast<std::size_t>(target)] = result_operand(*at.pass, at.output, elements);
+  bound.number = target;
 }
 
-void evaluation::passes::queue(std::size_t count, const launch& fixed) const {
+statement evaluation::passes::first(std::size_t count, const launch& fixed) const {
   statement all;
   for (std::size_t n = 0; n < count; ++n) {
     const pass_of_space& p = passes_[n];
@@ -251,7 +255,7 @@ void evaluation::passes::queue(std::size_t count, const launch& fixed) const {
     all.add(code, operands.data(), writes_targets ? fixed : launch{});
   }
   for (std::size_t n = 0; n < count; ++n) add_copies(passes_[n], all);
-  all.assign();
+  return all;
 }
 
 void evaluation::passes::add_copies(const pass_of_space& p, statement& to) const {
@@ -276,8 +280,9 @@ evaluation::evaluation(const schedule_view& plan, const program_code* const* cod
 evaluation::~evaluation() { delete passes_; }
 evaluation::source evaluation::source_of(int target) const { return passes_->source_of(target); }
 void evaluation::bind(int target, const operand& elements) { passes_->bind(target, elements); }
-void evaluation::assign(const launch& fixed) { passes_->queue(passes_->size(), fixed); }
-void evaluation::assign_all_but_last() { passes_->queue(passes_->size() - 1, {}); }
+void evaluation::assign(const launch& fixed) { passes_->first(passes_->size(), fixed).assign(); }
+explanation evaluation::explain(const launch& fixed) const { return passes_->first(passes_->size(), fixed).explain(); }
+void evaluation::assign_all_but_last() { passes_->first(passes_->size() - 1, {}).assign(); }
 const operand* evaluation::last_inputs() const { return passes_->last_inputs(); }
 
 }  // namespace dsl::detail

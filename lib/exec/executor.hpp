@@ -7,6 +7,7 @@
 #include <dsl/exec/loop.hpp>
 #include <dsl/exec/scan.hpp>
 
+#include "exec/calibration.hpp"
 #include "mem/back_end.hpp"
 
 namespace dsl::detail {
@@ -57,6 +58,9 @@ class executor : public kernel_services {
   virtual void run_loop(const loop& of, const loop_plan& p, const loop_steps& steps, const stream& on) const = 0;
   /// Null where kernels cannot be recorded on that stream now.
   virtual std::unique_ptr<kernel_graph> make_graph(const stream&) const { return nullptr; }
+
+  /// Times the device; null where times say nothing of it.
+  virtual std::unique_ptr<calibration> measure(int /*index*/) const { return nullptr; }
 
   virtual scan_plan plan_scan(const scan_code& code, const operand* operands, const scan_space& s) const = 0;
   virtual void run_scan(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters,

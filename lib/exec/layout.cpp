@@ -262,17 +262,15 @@ void broadcast_shape(std::int64_t (&shape)[max_rank], int& rank, const operand* 
   }
 }
 
-int first_of_array(const operand* all, int k) {
+bool is_same_operand(const operand& a, const operand& b) {
   const auto kind = [](const operand& o) { return o.kind == operand_kind::neighbour ? operand_kind::array : o.kind; };
-  const operand& mine = all[k];
-  for (int i = 0; i < k && mine.memory != nullptr; ++i) {
-    const operand& o = all[i];
-    if (o.memory == mine.memory && o.word[0] == mine.word[0] && kind(o) == kind(mine) && o.type == mine.type &&
-        o.rank == mine.rank && std::equal(o.extents, o.extents + o.rank, mine.extents) &&
-        std::equal(o.strides, o.strides + o.rank, mine.strides))
-      return i;
-  }
-  return k;
+  return a.memory != nullptr && a.memory == b.memory && a.word[0] == b.word[0] && kind(a) == kind(b) && a.type == b.type &&
+         a.rank == b.rank && std::equal(a.extents, a.extents + a.rank, b.extents) &&
+         std::equal(a.strides, a.strides + a.rank, b.strides);
+}
+
+int first_of_array(const operand* all, int k) {
+  return static_cast<int>(std::find_if(all, all + k, [&](const operand& o) { return is_same_operand(o, all[k]); }) - all);
 }
 
 device home_of_operands(const operand* all, int count) {

@@ -6,6 +6,7 @@
 
 #include "exec/copy.hpp"
 #include "exec/executor.hpp"
+#include "exec/explain.hpp"
 #include "exec/layout.hpp"
 #include "exec/text.hpp"
 #include "exec/work.hpp"
@@ -132,6 +133,7 @@ std::int64_t loop::run(const loop_steps& steps, const loop_watch* watch) {
   const std::int64_t count = steps.count;
   if (count <= 0 || (code_->reduces() ? space_.results == 0 : space_.elements == 0)) return count;
   const loop_plan p = make_plan();
+  if (run_notes::wanted()) run_notes::note({compiled_}, [&] { return explain_loop(*this, count); });
   const stream on = stream::current(where());
   std::int64_t piece = steps_a_launch(p, watch != nullptr), queued = 0, reported = 0;
   auto last_report = std::chrono::steady_clock::now();

@@ -43,13 +43,18 @@ reduction_plan prepared::make_plan() const {
 
 namespace {
 
-// A target's stand-in, contiguous, in memory of its own.
-operand temporary_for(const operand& target, buffer_ref& memory) {
+// A target's stand-in, contiguous, in memory of its own; imagined, it has an address alone.
+operand temporary_for(const operand& target, buffer_ref& memory, bool imagined) {
   operand o = target;
-  memory = buffer_ref::allocate(static_cast<std::size_t>(element_count(o.extents, o.rank, size_of(o.type)) * size_of(o.type)),
-                                o.memory->where);
-  o.memory = memory.get();
-  o.word[0] = reinterpret_cast<std::uintptr_t>(memory.data());
+  if (imagined) {
+    constexpr std::uint64_t aligned = 1 << 20;
+    o.word[0] = aligned;
+  } else {
+    memory = buffer_ref::allocate(static_cast<std::size_t>(element_count(o.extents, o.rank, size_of(o.type)) * size_of(o.type)),
+                                  o.memory->where);
+    o.memory = memory.get();
+    o.word[0] = reinterpret_cast<std::uintptr_t>(memory.data());
+  }
   std::int64_t step = 1;
   for (int d = o.rank - 1; d >= 0; --d) {
     o.strides[d] = (o.reduced >> d & 1) != 0 ? 0 : step;
@@ -66,17 +71,14 @@ void copy_elements(const operand& from, const operand& to) {
 
 }  // namespace
 
-void prepared::assign() {
-  std::vector<late_copy> none;
-  assign_all(this, 1, none);
-}
+void prepared::assign() { assign_all(this, 1, {}); }
 
-void prepared::write_aside(std::uint32_t outputs, std::vector<late_copy>& copies) {
+void prepared::write_aside(std::uint32_t outputs, std::vector<late_copy>& copies, bool imagined) {
   for (int i = 0; i < code_->outputs(); ++i) {
     if ((outputs >> i & 1) == 0) continue;
     operand& o = operands_[static_cast<std::size_t>(code_->inputs + i)];
     late_copy copy{{}, o, {}};
-    o = copy.from = temporary_for(o, copy.memory);
+    o = copy.from = temporary_for(o, copy.memory, imagined);
     copies.push_back(std::move(copy));
   }
   lay_out(space_, operands_.data(), code_->inputs, code_->outputs(), code_->pass.lanes, code_->pass.view);
@@ -87,22 +89,30 @@ bool prepared::reads_memory_of(const operand& target) const {
                      [&](const operand& o) { return share_memory(o.memory, target.memory); });
 }
 
-void prepared::assign_all(prepared* passes, int count, std::vector<late_copy>& copies) {
+std::vector<prepared::late_copy> prepared::divert(prepared* passes, int count, bool imagined) {
+  std::vector<late_copy> copies;
   for (prepared* p = passes; p != passes + count; ++p) {
     const int inputs = p->code_->inputs, outputs = p->code_->outputs();
     const bool overlaps_itself = overlaps(p->operands_.data(), inputs, outputs, p->space_);
     std::uint32_t aside = 0;
     for (int i = 0; i < outputs; ++i) {
       const operand& target = p->operands_[static_cast<std::size_t>(inputs + i)];
-      const bool read_later = !target.intermediate && std::any_of(p + 1, passes + count, [&](const prepared& later) {
-        return later.reads_memory_of(target);
-      });
+      const bool read_later = target.source == nullptr && std::any_of(p + 1, passes + count, [&](const prepared& later) {
+                                return later.reads_memory_of(target);
+                              });
       if (read_later || (overlaps_itself && is_written_by_elements(target))) aside |= 1u << i;
     }
-    if (aside != 0) p->write_aside(aside, copies);
+    if (aside != 0) p->write_aside(aside, copies, imagined);
   }
+  return copies;
+}
+
+void prepared::assign_all(prepared* passes, int count, const std::vector<late_copy>& later) {
+  note_run(passes, count, later);
+  const std::vector<late_copy> copies = divert(passes, count, false);
   for (const prepared* p = passes; count > 1 && p != passes + count; ++p) (void)p->make_plan();  // throws
   for (prepared* p = passes; p != passes + count; ++p) p->run();
+  for (const late_copy& copy : later) copy_elements(copy.from, copy.to);
   for (const late_copy& copy : copies) copy_elements(copy.from, copy.to);
 }
 

@@ -6,6 +6,7 @@
 
 #include "exec/copy.hpp"
 #include "exec/executor.hpp"
+#include "exec/explain.hpp"
 #include "exec/layout.hpp"
 #include "exec/scan.hpp"
 #include "exec/text.hpp"
@@ -100,6 +101,7 @@ void run_scan(const scan_code& code, const operand* operands, const scan_request
   scan_space s;
   lay_out_scan(s, code, operands, request.axis);
   if (s.space.elements == 0) return;
+  if (run_notes::wanted()) run_notes::note({&code}, [&] { return explain_scan(code, operands, request); });
   if (!overlaps(operands, code.inputs, 1, s.space)) return run_in_place(code, operands, s, request);
   std::vector<operand> by_way(operands, operands + code.inputs + 1);
   operand& temporary = by_way.back();

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include <dsl/exec/explanation.hpp>
 #include <dsl/exec/run.hpp>
 
 namespace dsl::detail {
@@ -20,6 +21,7 @@ class statement {
   /// Copies what a pass writes to a further target, when all have run.
   void copy(const operand& from, const operand& to, const pass_view& pass);
   void assign();
+  explanation explain() const;
 
  private:
   std::vector<prepared> passes_;

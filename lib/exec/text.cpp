@@ -1,8 +1,10 @@
 #include "exec/text.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 namespace dsl::detail {
 
@@ -17,175 +19,237 @@ std::string spell_kernel(const char* pretty) {
   return name.empty() ? "a kernel" : "kernel " + name;
 }
 
+std::string spell_axes(std::uint32_t reduced, int rank) {
+  std::string numbers;
+  int count = 0;
+  for (int d = 0; d < rank; ++d) {
+    if ((reduced >> d & 1) == 0) continue;
+    numbers += (count++ > 0 ? ", " : "") + std::to_string(d);
+  }
+  return count == rank ? "" : "axis(" + numbers + ")";
+}
+
 namespace {
 
-class speller {
- public:
-  speller(const pass_view& p, const operand* operands, std::size_t limit) : pass_(p), operands_(operands), limit_(limit) {}
-
-  void target(int i) {
-    const target_word t{pass_.targets[i]};
-    p_ = t.is_result() ? pass_.results : pass_.elements;
-    spell(p_.output(t.output()), 0);
-  }
-  std::string take() { return text_.size() > limit_ ? text_.substr(0, limit_) + " ..." : text_; }
-
- private:
-  int node_of(reference r) const {
-    for (int i = 0; i < p_.nodes; ++i)
-      if (const head h{p_.heads[i]}; h.type() == r.type() && h.slot() == r.slot()) return i;
-    return -1;
-  }
-  // A reduction is named by the last operation of its rule.
-  void reduction(int number) {
-    const program_view after = p_;
-    p_ = pass_.rules[number];
-    const int last = node_of(p_.output(0));
-    switch (last >= 0 ? head{p_.heads[last]}.code() : op::load) {
-      case op::add: text_ += "sum("; break;
-      case op::multiply: text_ += "prod("; break;
-      case op::min: text_ += "min("; break;
-      case op::max: text_ += "max("; break;
-      case op::logical_and: text_ += "all("; break;
-      case op::logical_or: text_ += "any("; break;
-      default: text_ += "reduce(";
-    }
-    p_ = pass_.elements;
-    spell(p_.output(pass_.firsts[number]), 0);
-    text_ += ")";
-    p_ = after;
-  }
-  // Weak: its conversion is no part of what the user wrote.
-  bool is_scalar(reference r) const {
-    const int i = node_of(r);
-    return i >= 0 && (head{p_.heads[i]}.code() == op::value || head{p_.heads[i]}.code() == op::constant);
-  }
-  // C++'s, from the loosest binding up.
-  static int precedence(const op_info& row) {
-    if (row.token == nullptr) return 12;
-    if (row.arity == 1) return 11;
-    const std::string_view token = row.token;
-    if (token == "*" || token == "/" || token == "%") return 10;
-    if (token == "+" || token == "-") return 9;
-    if (token == "<<" || token == ">>") return 8;
-    if (token[0] == '<' || token[0] == '>') return 7;
-    if (token == "==" || token == "!=") return 6;
-    if (token == "&") return 5;
-    if (token == "^") return 4;
-    if (token == "|") return 3;
-    return token == "&&" ? 2 : 1;
-  }
-  // Arrays and scalars in device memory get the letters, in order; values by value stand for themselves.
-  void operand_of(op code, dtype type, std::uint64_t number) {
-    if (code == op::value && operands_ != nullptr) return literal_of(type, operands_[number].word[0], operands_[number].word[1]);
-    std::uint64_t letter = number;
-    for (std::uint64_t k = 0; operands_ != nullptr && k <= number; ++k)
-      letter -= operands_[k].of_same_struct || (k < number && operands_[k].kind == operand_kind::value) ? 1 : 0;
-    const bool shifted = code == op::neighbour;
-    if (shifted) text_ += "shift(";
-    if (letter < 26) text_ += static_cast<char>('a' + letter);
-    else {
-      text_ += "x";
-      text_ += std::to_string(letter);
-    }
-    if (operands_ != nullptr && operands_[number].member != nullptr) {
-      text_ += ".";
-      text_ += operands_[number].member;
-    }
-    if (shifted && operands_ != nullptr) {
-      text_ += ", ";
-      text_ += std::to_string(operands_[number].distance);
-    }
-    if (shifted) text_ += ")";
-  }
-  void number(double v) {
-    char line[32];
-    std::snprintf(line, sizeof line, "%.9g", v);
-    text_ += line;
-  }
-  void literal_of(dtype type, std::uint64_t bits, std::uint64_t second = 0) {
-    if (kind_of(type) == kind::complex) {
-      const auto z = type == dtype::complex64 ? math::convert<complex_value<double>>(from_bits<complex_value<float>>(bits))
-                                              : from_literal<complex_value<double>>({bits, second});
-      text_ += '(';
-      number(z.re);
-      text_ += z.im < 0 ? " - " : " + ";
-      number(z.im < 0 ? -z.im : z.im);
-      text_ += "i)";
-    } else if (kind_of(type) == kind::real) {
-      number(type == dtype::float64 ? from_bits<double>(bits) : static_cast<double>(from_bits<float>(bits)));
-    } else if (type == dtype::boolean) {
-      text_ += bits != 0 ? "true" : "false";
-    } else {
-      text_ += info(type).is_signed ? std::to_string(static_cast<std::int64_t>(bits)) : std::to_string(bits);
-    }
-  }
-  // Shared nodes are spelled wherever they are used, so the text is cut while it grows.
-  void spell(reference r, int outer) {
-    if (text_.size() > limit_) return;
-    const int i = node_of(r);
-    if (i < 0) return;
-    const head h{p_.heads[i]};
-    const std::uint64_t payload = p_.payloads[i];
-    const op_info& row = info(h.code());
-    if (h.code() == op::reduced) {
-      reduction(static_cast<int>(payload & 0xffff));
-    } else if (h.code() == op::count) {
-      text_ += "count";
-    } else if (reads(h.code())) {
-      operand_of(h.code(), h.type(), payload);
-    } else if (h.code() == op::constant) {
-      literal_of(h.type(), payload);
-    } else if (h.code() == op::result) {
-      text_ += "f";
-      text_ += std::to_string(payload >> 16 & 0xffff);
-      text_ += "(...)";
-    } else if (h.code() == op::convert && is_scalar(reference::of(payload, 0))) {
-      spell(reference::of(payload, 0), outer);
-    } else if (h.code() == op::convert) {
-      text_ += "cast<";
-      text_ += name(h.type());
-      text_ += ">(";
-      spell(reference::of(payload, 0), 0);
-      text_ += ")";
-    } else if (row.token == nullptr) {
-      text_ += row.name;
-      text_ += "(";
-      for (int k = 0; k < row.arity; ++k) {
-        if (k > 0) text_ += ", ";
-        spell(reference::of(payload, k), 0);
-      }
-      text_ += ")";
-    } else {
-      const int mine = precedence(row);
-      if (mine < outer) text_ += "(";
-      if (row.arity == 1) {
-        text_ += row.token;
-        spell(reference::of(payload, 0), mine);
-      } else {
-        spell(reference::of(payload, 0), mine);
-        text_ += ' ';
-        text_ += row.token;
-        text_ += ' ';
-        spell(reference::of(payload, 1), mine + 1);
-      }
-      if (mine < outer) text_ += ")";
-    }
-  }
-  static bool reads(op code) { return code <= op::load_scalar; }
-
-  const pass_view& pass_;
-  program_view p_{};
-  const operand* operands_;
-  std::size_t limit_;
-  std::string text_;
-};
+// Positions are computed, and have no memory.
+bool is_same(const operand& a, const operand& b) {
+  if (is_same_operand(a, b)) return true;
+  return a.memory == nullptr && b.memory == nullptr && a.kind == b.kind && a.word[0] == b.word[0] && a.rank == b.rank &&
+         std::equal(a.extents, a.extents + a.rank, b.extents) && std::equal(a.strides, a.strides + a.rank, b.strides);
+}
 
 }  // namespace
 
+void operand_names::add(const operand* all, int count) {
+  for (int k = 0; k < count; ++k) {
+    const operand& o = all[k];
+    if (o.kind == operand_kind::value || o.kind == operand_kind::position || o.source != nullptr) continue;
+    const auto same = std::find_if(all_.begin(), all_.end(), [&o](const named& other) { return is_same(other.of, o); });
+    const bool goes_on = o.of_same_struct && !all_.empty();
+    all_.push_back({o, goes_on ? all_.back().letter : same != all_.end() ? same->letter : next_++});
+  }
+}
+
+std::string operand_names::letter(std::uint64_t number) {
+  if (number < 26) return std::string(1, static_cast<char>('a' + number));
+  return std::string("x").append(std::to_string(number));
+}
+
+std::string operand_names::of(const operand& o) const {
+  const auto same = std::find_if(all_.begin(), all_.end(), [&o](const named& other) { return is_same(other.of, o); });
+  if (same == all_.end()) return "?";
+  return o.member != nullptr ? letter(same->letter) + "." + o.member : letter(same->letter);
+}
+
+int formula_speller::node_of_target(int i) const {
+  const target_word t{pass_->pass().targets[i]};
+  return program(t.is_result()).output(t.output());
+}
+
+void formula_speller::target(int i) { node(target_word{pass_->pass().targets[i]}.is_result(), node_of_target(i)); }
+
+std::string formula_speller::take() { return text_.size() > limit_ ? text_.substr(0, limit_) + " ..." : text_; }
+
+bool formula_speller::is_leaf(bool of_results, int node) const {
+  const indexed_program& p = program(of_results);
+  const op code = p.code(node);
+  if (code == op::reduced) return false;
+  // Weak: its conversion is no part of what the user wrote.
+  if (code == op::convert) {
+    const op from = p.code(p.operand(node, 0));
+    return from == op::value || from == op::constant;
+  }
+  return code <= op::load_scalar || code == op::constant || code == op::count;
+}
+
+void formula_speller::reduction(const reduction_word& word) {
+  text_ += word.name;
+  text_ += "(";
+  node(false, word.of);
+  if (!axes_.empty()) text_ += ", " + axes_;
+  if (word.ddof >= 0) {
+    text_ += ", ddof(";
+    node(true, word.ddof);
+    text_ += ")";
+  }
+  text_ += ")";
+}
+
+namespace {
+
+// C++'s, from the loosest binding up.
+int precedence(const op_info& row) {
+  if (row.token == nullptr) return 12;
+  if (row.arity == 1) return 11;
+  const std::string_view token = row.token;
+  if (token == "*" || token == "/" || token == "%") return 10;
+  if (token == "+" || token == "-") return 9;
+  if (token == "<<" || token == ">>") return 8;
+  if (token[0] == '<' || token[0] == '>') return 7;
+  if (token == "==" || token == "!=") return 6;
+  if (token == "&") return 5;
+  if (token == "^") return 4;
+  if (token == "|") return 3;
+  return token == "&&" ? 2 : 1;
+}
+
+}  // namespace
+
+// A value that an earlier pass leaves stands for what it is computed by.
+void formula_speller::value(const value_source& source, int outer) {
+  const worded_pass earlier(*source.pass);
+  const worded_pass* const pass = std::exchange(pass_, &earlier);
+  const operand* const operands = std::exchange(operands_, source.operands);
+  const std::string axes = std::exchange(axes_, spell_axes(source.reduced, source.rank));
+  node(true, node_of_target(source.output), outer);
+  pass_ = pass;
+  operands_ = operands;
+  axes_ = axes;
+}
+
+// Arrays and scalars in device memory get the letters, in order; values by value stand for themselves.
+void formula_speller::operand_of(op code, dtype type, std::uint64_t number, int outer) {
+  if (operands_ == nullptr) {
+    const bool shifted = code == op::neighbour;
+    text_ += (shifted ? "shift(" : "") + operand_names::letter(number) + (shifted ? ")" : "");
+    return;
+  }
+  const operand& o = operands_[number];
+  if (code == op::value) return literal_of(type, o.word[0], o.word[1]);
+  if (o.source != nullptr) return value(*o.source, outer);
+  if (o.kind == operand_kind::position) {
+    text_ += "position";
+    return;
+  }
+  if (code == op::neighbour) text_ += "shift(" + names_->of(o) + ", " + std::to_string(o.distance) + ")";
+  else text_ += names_->of(o);
+}
+
+void formula_speller::number(double v) {
+  char line[32];
+  std::snprintf(line, sizeof line, "%.9g", v);
+  text_ += line;
+}
+
+void formula_speller::literal_of(dtype type, std::uint64_t bits, std::uint64_t second) {
+  if (kind_of(type) == kind::complex) {
+    const auto z = type == dtype::complex64 ? math::convert<complex_value<double>>(from_bits<complex_value<float>>(bits))
+                                            : from_literal<complex_value<double>>({bits, second});
+    text_ += '(';
+    number(z.re);
+    text_ += z.im < 0 ? " - " : " + ";
+    number(z.im < 0 ? -z.im : z.im);
+    text_ += "i)";
+  } else if (kind_of(type) == kind::real) {
+    number(type == dtype::float64 ? from_bits<double>(bits) : static_cast<double>(from_bits<float>(bits)));
+  } else if (type == dtype::boolean) {
+    text_ += bits != 0 ? "true" : "false";
+  } else {
+    text_ += info(type).is_signed ? std::to_string(static_cast<std::int64_t>(bits)) : std::to_string(bits);
+  }
+}
+
+void formula_speller::node(bool of_results, int node, int outer) {
+  if (node < 0 || text_.size() > limit_) return;
+  if (const std::string other = pass_ == &own_ ? shortcut(of_results, node) : ""; !other.empty()) text_ += other;
+  else operation(of_results, node, outer);
+}
+
+// Shared nodes are spelled wherever they are used, so the text is cut while it grows.
+void formula_speller::operation(bool of_results, int node_number, int outer) {
+  const indexed_program& p = program(of_results);
+  const auto operand = [&](int k, int looser) { node(of_results, p.operand(node_number, k), looser); };
+  const op code = p.code(node_number);
+  const std::uint64_t payload = p.payload(node_number);
+  const dtype type = p.at(node_number).type();
+  const op_info& row = info(code);
+  if (const reduction_word word = of_results ? pass_->word_of(node_number) : reduction_word{}; word.name != nullptr) {
+    reduction(word);
+  } else if (code == op::count) {
+    text_ += "count";
+  } else if (code <= op::load_scalar) {
+    operand_of(code, type, payload, outer);
+  } else if (code == op::constant) {
+    literal_of(type, payload);
+  } else if (code == op::result) {
+    text_ += "f";
+    text_ += std::to_string(payload >> 16 & 0xffff);
+    text_ += "(";
+    bool is_first = true;
+    for (int i = 0; i < node_number; ++i) {
+      if (p.code(i) != op::argument || p.field(i, 1) != p.field(node_number, 1)) continue;
+      if (!std::exchange(is_first, false)) text_ += ", ";
+      node(of_results, p.operand(i, 0));
+    }
+    text_ += ")";
+    if (const int value = p.field(node_number, 2); value > 0) text_ += "[" + std::to_string(value) + "]";
+  } else if (code == op::convert && is_leaf(of_results, node_number)) {
+    operand(0, outer);
+  } else if (code == op::convert) {
+    text_ += "cast<";
+    text_ += name(type);
+    text_ += ">(";
+    operand(0, 0);
+    text_ += ")";
+  } else if (row.token == nullptr) {
+    text_ += row.name;
+    text_ += "(";
+    for (int k = 0; k < row.arity; ++k) {
+      if (k > 0) text_ += ", ";
+      operand(k, 0);
+    }
+    text_ += ")";
+  } else {
+    const int mine = precedence(row);
+    if (mine < outer) text_ += "(";
+    if (row.arity == 1) {
+      text_ += row.token;
+      operand(0, mine);
+    } else {
+      operand(0, mine);
+      text_ += ' ';
+      text_ += row.token;
+      text_ += ' ';
+      operand(1, mine + 1);
+    }
+    if (mine < outer) text_ += ")";
+  }
+}
+
 std::string spell_pass(const pass_view& p, const operand* operands, std::size_t limit) {
   if (p.target_count == 0) return "an expression";
-  speller s(p, operands, limit);
+  int inputs = 0;
+  const value_source* earlier = nullptr;
+  for (int i = 0; operands != nullptr && i < p.elements.nodes + p.results.nodes; ++i) {
+    const program_view& of = i < p.elements.nodes ? p.elements : p.results;
+    const int n = i < p.elements.nodes ? i : i - p.elements.nodes;
+    if (head{of.heads[n]}.code() > op::load_scalar) continue;
+    inputs = std::max(inputs, static_cast<int>(of.payloads[n]) + 1);
+    if (earlier == nullptr) earlier = operands[of.payloads[n]].source;
+  }
+  const operand_names names =
+      earlier != nullptr ? operand_names(earlier->leaves, earlier->leaf_count) : operand_names(operands, inputs);
+  formula_speller s(p, operands, names, limit);
   s.target(0);
   return s.take();
 }

@@ -41,6 +41,8 @@ class host_executor final : public executor {
     run_on_host({of.code(), compiled(of), of.operands(), of.space(), nullptr}, steps.all.first + steps.done, steps.count);
   }
 
+  std::unique_ptr<calibration> measure(int) const override { return measure_host(); }
+
   scan_plan plan_scan(const scan_code& code, const operand* operands, const scan_space& s) const override {
     compiled_for(s.space.where, code.host, nullptr, code.view, operands);
     scan_plan p{plan_of(s.space, code.lanes), {}};

@@ -1,8 +1,11 @@
 // The host back end's loops over an index space.
 #pragma once
 
+#include <memory>
+
 #include <dsl/exec/run.hpp>
 
+#include "exec/calibration.hpp"
 #include "exec/scan.hpp"
 
 namespace dsl::detail {
@@ -29,5 +32,8 @@ void reduce_on_host(const host_job& job);
 /// On all cores, in three phases: what each chunk comes to, what comes before each, the scan. The order of operations does not
 /// depend on the number of threads.
 void scan_on_host(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters);
+
+/// Times all cores.
+std::unique_ptr<calibration> measure_host();
 
 }  // namespace dsl::detail

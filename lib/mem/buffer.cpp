@@ -51,9 +51,9 @@ void buffer_ref::release() noexcept {
     };
     follow(b->writer);
     for (stream_state* s : b->readers) follow(s);
-    if (b->is_foreign) forget_foreign(*b);
-    else home.on.release(b->data, home.index, home.native);
+    if (!b->is_foreign) home.on.release(b->data, home.index, home.native);
   }
+  if (b->is_foreign) forget_foreign(*b);
   b->writer->release();
   for (stream_state* s : b->readers) s->release();
   b->home->release();

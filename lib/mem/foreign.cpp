@@ -122,10 +122,10 @@ buffer_ref borrow(const void* first, const mapping& elements, std::size_t size, 
   const device home = where != nullptr ? *where : device_of(first);
   stream_state& now = stream_state::of(stream::current(home));
   if (where != nullptr && !is_empty && how == address_check::looked_up) require_reach(first, home);
-  now.retain();
-  now.retain();  // as home and as the first writer
   auto* const data = static_cast<unsigned char*>(const_cast<void*>(first)) + bytes.begin;
   auto* const made = new buffer{home, data, static_cast<std::size_t>(bytes.bytes), &now, &now};
+  now.retain();
+  now.retain();  // as home and as the first writer
   made->is_foreign = true;
   made->kept = std::move(kept);
   buffer_ref ref(made);

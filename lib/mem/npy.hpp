@@ -8,6 +8,7 @@
 #include <dsl/mem/npy.hpp>
 
 #include "mem/buffer.hpp"
+#include "mem/npy_header.hpp"
 
 namespace dsl::detail {
 
@@ -21,9 +22,6 @@ std::filesystem::path path_of(file_path file);
 /// What a name stands for where it is a symbolic link, which may lead to a file that is not there yet.
 std::filesystem::path behind_links(std::filesystem::path file);
 
-/// What stands before the elements, to the byte as NumPy writes it: with room for a first extent of 21 digits, and of a length
-/// that is a multiple of 64.
-std::string header_of(dtype type, const mapping& shape);
 /// Bytes, then the elements in row-major order. Waits.
 host_bytes to_host(const stored& from, const std::string& before = {});
 

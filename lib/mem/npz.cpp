@@ -78,8 +78,10 @@ void write_archive(const fs::path& file, const npz_member* members, const std::v
     constexpr zip_uint16_t first_of_january_1980 = 1 << 5 | 1;  // as NumPy: the same arrays are the same file
     require(zip_file_set_dostime(out.get(), number, 0, first_of_january_1980, 0) == 0);
   }
-  require(zip_close(out.get()) == 0);
-  out.release();
+  zip_t* const written = out.release();
+  const bool is_closed = zip_close(written) == 0;
+  if (!is_closed) out.reset(written);  // and is discarded
+  require(is_closed);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ struct pinned_memory {
   std::atomic<int> owners{1};
   std::mutex mutex{};
   struct use {
-    const void* stream;
+    stream_state* stream;  // retained: another one at its address is not taken for it
     marker end;
   };
   std::vector<use> uses{};  // the last of each stream, since it was waited for
@@ -40,6 +40,7 @@ pinned_ref::~pinned_ref() {
     wait();
   } catch (const error&) {  // of work that failed, and is over
   }
+  for (const pinned_memory::use& u : memory_->uses) u.stream->release();
   if (memory_->data != nullptr) memory_->on.release_pinned(memory_->data, memory_->index);
   delete memory_;
 }
@@ -59,15 +60,22 @@ void pinned_ref::note_use(const stream& on) const {
   }();
   const std::lock_guard lock(memory_->mutex);
   const auto same = std::find_if(memory_->uses.begin(), memory_->uses.end(), [&](const auto& u) { return u.stream == &s; });
-  if (same != memory_->uses.end()) same->end = std::move(end);
-  else memory_->uses.push_back({&s, std::move(end)});
+  if (same != memory_->uses.end()) {
+    same->end = std::move(end);
+  } else {
+    memory_->uses.push_back({&s, std::move(end)});
+    s.retain();
+  }
 }
 
 void pinned_ref::wait() const {
   if (memory_ == nullptr) return;
   const std::lock_guard lock(memory_->mutex);
-  for (const pinned_memory::use& u : memory_->uses) u.end.wait();
-  memory_->uses.clear();
+  while (!memory_->uses.empty()) {
+    memory_->uses.back().end.wait();
+    memory_->uses.back().stream->release();
+    memory_->uses.pop_back();
+  }
 }
 
 void require_within(std::int64_t offset, std::int64_t count, std::int64_t size) {

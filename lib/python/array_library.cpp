@@ -7,7 +7,6 @@ namespace dsl::python {
 
 namespace {
 
-constexpr std::int32_t on_host = 1, on_cuda = 2;
 constexpr std::uint64_t is_read_only_flag = 1;
 
 // Strings and tuples that calls need, made once and never freed: modules are not unloaded.
@@ -85,7 +84,7 @@ class numpy_arrays final : public numpy_like {
  public:
   numpy_arrays() : numpy_like("numpy") {}
 
-  dlpack::device where(nb::handle) override { return {on_host, 0}; }
+  bool takes_stream() const override { return false; }
   array_argument read(nb::handle x, const work_stream& on) override {
     try {
       return numpy_like::read(x, on);
@@ -102,6 +101,13 @@ class cupy_arrays final : public numpy_like {
  public:
   cupy_arrays() : numpy_like("cupy"), current_(module_.attr("cuda").attr("get_current_stream")) {}
 
+  array_argument read(nb::handle x, const work_stream& on) override {
+    array_argument found = numpy_like::read(x, on);
+    for (int d = 0; d < found.tensor.ndim; ++d)
+      if (found.tensor.strides != nullptr && std::abs(found.tensor.strides[d]) > farthest)
+        return with_strides(x, std::move(found));
+    return found;
+  }
   bool current_stream(const dlpack::device& where, native_stream& s) override {
     s.keeper = current_(where.device_id);
     s.handle = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(s.keeper.attr("ptr")));
@@ -122,6 +128,15 @@ class cupy_arrays final : public numpy_like {
   }
 
  private:
+  // Elements: more than any memory has. CuPy 14 divides negative strides as unsigned numbers.
+  static constexpr std::int64_t farthest = std::int64_t{1} << 48;
+  static array_argument with_strides(nb::handle x, array_argument found) {
+    const nb::object bytes = nb::getattr(x, "strides");
+    for (int d = 0; d < found.tensor.ndim; ++d)
+      found.tensor.strides[d] = nb::cast<std::int64_t>(bytes[d]) / (found.tensor.dtype.bits / 8);
+    return found;
+  }
+
   nb::object current_;
 };
 

@@ -45,9 +45,10 @@ class array_library {
   virtual ~array_library() = default;
 
   const std::string& name() const { return name_; }
-  /// Where an array lies.
+  /// Where an array lies, which is asked first if `read` takes a stream.
   virtual dlpack::device where(nb::handle x);
-  /// Reads an array, ordered behind its library's work. Throws nb::python_error.
+  virtual bool takes_stream() const { return true; }
+  /// Reads an array, with the stream's next work ordered behind what its library has queued. Throws nb::python_error.
   virtual array_argument read(nb::handle x, const work_stream& on);
   /// The library's current stream on a device: an object that keeps it, or none, and its handle. Where it has none the calling
   /// thread's of dsl.

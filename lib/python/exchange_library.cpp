@@ -30,7 +30,7 @@ class exchange_arrays : public array_library {
  public:
   exchange_arrays(std::string name, const exchange_table& table) : array_library(std::move(name)), table_(table) {}
 
-  dlpack::device where(nb::handle x) override { return tensor_of(x).device; }
+  bool takes_stream() const override { return false; }
   array_argument read(nb::handle x, const work_stream&) override { return {nb::borrow(x), tensor_of(x), false}; }
   bool current_stream(const dlpack::device& where, native_stream& s) override {
     check(table_.current_stream(where.device_type, where.device_id, &s.handle));
@@ -127,6 +127,10 @@ class jax_arrays final : public array_library {
  public:
   jax_arrays() : array_library("jax") {}
   bool is_writable() const override { return false; }
+  nb::object adopt(nb::handle exported, nb::handle) override { return from_dlpack_(exported); }
+
+ private:
+  const nb::object from_dlpack_ = nb::module_::import_("jax.dlpack").attr("from_dlpack");
 };
 
 }  // namespace

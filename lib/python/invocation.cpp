@@ -47,24 +47,33 @@ dsl::detail::mapping mapping_of(const detail::elements& e, int rank) {
 
 }  // namespace
 
+// The first array on a GPU chooses the stream.
+void invocation::choose_stream(array_library& library, const dlpack::device& where) {
+  if (!is_on_gpu(where) || stream_.is_chosen()) return;
+  array_library::native_stream native{nullptr, {}};
+  if (library.current_stream(where, native)) stream_owner_ = &library;
+  else native.handle = dsl::stream::current(device(backend::cuda, where.device_id)).native();
+  stream_.choose(kept_stream(where, std::move(native)));
+  guard_.emplace(*stream_.get());
+}
+
 passed invocation::read(nb::handle x) {
   passed p{x, &class_of(x), {}, {}};
   if (p.of->is != type_class::array) return p;
   array_library& library = *p.of->library;
-  const dlpack::device where = library.where(x);
-  if (is_on_gpu(where) && !stream_.is_chosen()) {
-    array_library::native_stream native{nullptr, {}};
-    if (library.current_stream(where, native)) stream_owner_ = &library;
-    else native.handle = dsl::stream::current(device(backend::cuda, where.device_id)).native();
-    stream_.choose(kept_stream(where, std::move(native)));
-    guard_.emplace(*stream_.get());
+  if (library.takes_stream()) {
+    const dlpack::device where = library.where(x);
+    choose_stream(library, where);
+    p.array = library.read(x, is_on_gpu(where) ? stream_ : work_stream());
+  } else {
+    p.array = library.read(x, {});
+    choose_stream(library, p.array.tensor.device);
   }
-  p.array = library.read(x, is_on_gpu(where) ? stream_ : work_stream());
   p.elements = dsl::detail::read_dlpack(p.array.tensor);
   if (library_ == nullptr) {
     library_ = &library;
     first_array_ = x;
-    device_ = where;
+    device_ = p.array.tensor.device;
   }
   return p;
 }
@@ -261,7 +270,7 @@ nb::object invocation::returned() {
 }
 
 nb::object invocation::run(const nb::args& given, const nb::kwargs& options) {
-  if (options.size() > 0) read_options(options);
+  if (!options.empty()) read_options(options);
   const std::size_t first = all_.is_loop() ? 1 : 0;
   if (given.size() < first) raise(PyExc_TypeError, all_.name() + " takes the number of steps first");
   if (first == 1) steps = whole_number(given[0], "the number of steps");

@@ -29,6 +29,7 @@ class invocation final : public detail::call {
   nb::object in_tuple(std::size_t first, std::size_t end);
 
   std::int64_t whole_number(nb::handle x, const char* what) const;
+  void choose_stream(array_library& library, const dlpack::device& where);
   passed read(nb::handle x);
   void bind(const passed& from, const std::string& role, bool is_written, detail::elements& to) const;
   device home() const;

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include <dsl/cuda_array_interface.hpp>
 #include <dsl/dsl.hpp>
 
 #include "exec/grid_executor.hpp"
@@ -382,6 +383,52 @@ TEST_F(runtime_calls, a_stream_made_elsewhere_is_not_destroyed) {
     EXPECT_EQ(calls_of("cudaStreamSynchronize"), 1);
     throw dsl::error(dsl::text("as wanted"));
   });
+}
+
+TEST_F(runtime_calls, the_cuda_array_interface_names_streams) {
+  const dsl::device_guard on(gpu);
+  int theirs = 0;
+  dsl::array<float> x(100);
+  EXPECT_EQ(dsl::to_cuda_array_interface(x).stream, 1u);
+  const dsl::stream other(gpu);
+  dsl::cuda_array_interface named;
+  {
+    const dsl::stream_guard elsewhere(other);
+    faults::begin();
+    named = dsl::to_cuda_array_interface(x);
+    EXPECT_EQ(calls_of("cudaStreamWaitEvent"), 1);  // behind the stream where x was made
+    EXPECT_EQ(named.stream, reinterpret_cast<std::uintptr_t>(other.native()));
+  }
+  for (void* const stream : {static_cast<void*>(&theirs), static_cast<void*>(nullptr)}) {
+    named.stream = reinterpret_cast<std::uintptr_t>(stream);
+    faults::begin();
+    (void)dsl::from_cuda_array_interface<float>(named);
+    EXPECT_EQ(calls_of("cudaStreamWaitEvent"), stream != nullptr ? 1 : 0);
+  }
+}
+
+// Threads that make and end streams of their own and views of the same memory, and use them on each other's streams.
+TEST_F(runtime_calls, threads_share_foreign_memory) {
+  constexpr int at_once = 4, rounds = 3000;
+  const dsl::device_guard on(gpu);
+  const dsl::array<float> memory(100);
+  const dsl::view shared(const_cast<float*>(memory.data()), 100);
+  const dsl::stream third(gpu);
+  std::vector<std::thread> threads;
+  int theirs[at_once] = {};
+  for (int t = 0; t < at_once; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < rounds; ++i) {
+        const dsl::device_guard here(gpu);
+        const dsl::stream mine(&theirs[t]);
+        const dsl::stream_guard current(mine);
+        const dsl::view part(shared.data() + 25 * t, 25 + t);
+        use(part.owner().get(), mine, true);
+        use(part.owner().get(), third, i % 2 == 0);
+        use(shared.owner().get(), mine, i % 3 == 0);
+      }
+    });
+  for (auto& each : threads) each.join();
 }
 
 }  // namespace

@@ -18,15 +18,20 @@ struct node_code {
   dsl::detail::block_function block[3];
 };
 
+/// Where a value of a dtype lies among those of its dtype that come before it. Outside one_node, whose constants clang computes
+/// before it has read the functions beside them.
+template <dtype... Types> constexpr int slot_among(dtype type, std::size_t before) {
+  constexpr dtype types[] = {Types...};
+  int n = 0;
+  for (std::size_t i = 0; i < before; ++i) n += types[i] == type ? 1 : 0;
+  return n;
+}
+
 /// Nodes that load the operands, the operation's node, and where `Stored` is another dtype the conversion to that.
 template <op Code, dtype Result, dtype Stored, dtype... Operand> struct one_node {
-  static constexpr dtype types[] = {Operand...};
-  static constexpr int slot(dtype type, std::size_t before) {
-    int n = 0;
-    for (std::size_t i = 0; i < before; ++i) n += types[i] == type ? 1 : 0;
-    return n;
-  }
-  static constexpr int made = slot(Result, sizeof...(Operand)), stored = slot(Stored, sizeof...(Operand));
+  static constexpr int slot(dtype type, std::size_t before) { return slot_among<Operand...>(type, before); }
+  static constexpr int made = slot_among<Operand...>(Result, sizeof...(Operand)),
+                       stored = slot_among<Operand...>(Stored, sizeof...(Operand));
 
   template <std::size_t... I> static auto spell(std::index_sequence<I...>) {
     using namespace dsl::detail;

@@ -5,7 +5,8 @@
 #include <span>
 #include <tuple>
 
-#include "on_device.hpp"
+#include "../on_device.hpp"
+#include "../spanned.hpp"
 
 namespace {
 
@@ -24,27 +25,6 @@ std::vector<float> counted(int n, float first = 0) {
   for (std::size_t i = 0; i < v.size(); ++i) v[i] = first + static_cast<float>(i);
   return v;
 }
-
-// A type with std::mdspan's members, of which this standard library has none.
-template <class T, int Rank>
-struct spanned {
-  using element_type = T;
-  using reference = T&;
-  using rank_type = unsigned;
-  struct strided {
-    std::array<int, Rank> steps;
-    bool has_strides;
-    bool is_strided() const { return has_strides; }
-    int stride(unsigned d) const { return steps[d]; }
-  };
-  T* first;
-  std::array<int, Rank> sizes;
-  strided steps;
-  static constexpr unsigned rank() { return Rank; }
-  T* data_handle() const { return first; }
-  int extent(unsigned d) const { return sizes[d]; }
-  const strided& mapping() const { return steps; }
-};
 
 // What thrust::device_vector has: a data() that is no pointer, but has one.
 template <class T>

@@ -3,7 +3,7 @@
 #include <complex>
 #include <tuple>
 
-#include "on_device.hpp"
+#include "../on_device.hpp"
 
 // Each member has a place and an alignment of its own.
 struct scaled_and_clamped {

@@ -1,7 +1,7 @@
 // Copies from the host and to it: into arrays that are there, from page-locked memory, beside the program.
 #include <span>
 
-#include "on_device.hpp"
+#include "../on_device.hpp"
 
 namespace {
 

@@ -1,13 +1,14 @@
 #!/bin/sh
 # The demo as the preset cuda-debug compiles it, for cuda-gdb; and that DSL_LINEINFO gives nvcc -lineinfo instead. Needs nvcc and no GPU.
-# Usage: debug_build.sh CMAKE SOURCE_DIRECTORY BUILD_DIRECTORY
+# Usage: debug_build.sh CMAKE SOURCE_DIRECTORY BUILD_DIRECTORY CXX NVCC
 set -eu
-cmake=$1 source=$2 build=$3
+cmake=$1 source=$2 build=$3 cxx=$4 nvcc=$5
 rm -rf "$build"
 mkdir -p "$build"
 run() { "$@" >"$build/log" 2>&1 || { cat "$build/log"; echo "FAILED: $*"; exit 1; }; }
 configure() {  # OPTION...
-  (cd "$source" && run "$cmake" --preset cuda-debug -B "$build" -DDSL_BUILD_TESTS=OFF -DCMAKE_CUDA_ARCHITECTURES=90-real "$@")
+  (cd "$source" && run "$cmake" --preset cuda-debug -B "$build" -DDSL_BUILD_TESTS=OFF -DDSL_BUILD_BENCHMARKS=OFF \
+    -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_CUDA_COMPILER="$nvcc" -DCMAKE_CUDA_ARCHITECTURES=90-real "$@")
 }
 demo() { grep '"command": .* -c [^ ]*/coupled_fields\.cpp ' "$build/compile_commands.json"; }
 check() {  # OPTION OTHER: the demo is compiled with the first and not with the second

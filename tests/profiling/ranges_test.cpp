@@ -102,7 +102,8 @@ TEST_P(ranges_on, loops) {
   for (const recorded_range& r : new_ranges()) {
     if (r.depth > 0 || r.message.rfind("axpy (", 0) != 0) continue;
     steps += r.payload.at(1).second;
-    EXPECT_EQ(r.payload.at(2).second, r.payload.at(1).second * 64 * 8) << r.message;  // read and written in each step
+    EXPECT_EQ(r.payload, numbers(64, r.payload.at(1).second, r.payload.at(1).second * 64 * 8, r.payload.at(1).second * 64 * 3))
+        << r.message;
   }
   EXPECT_EQ(steps, 5);
   EXPECT_EQ(history.copy_to_host().size(), 5u);

@@ -11,7 +11,8 @@ template <class T> using vector = dsl::array<T>;
 template <class T> using matrix = dsl::array<T, 2>;
 
 const auto twice = dsl::vectorize([](auto x) { return x + x; });
-const auto sum_and_max = dsl::vectorize([](auto x) { return std::tuple{dsl::sum(x), dsl::max(x)}; });
+#include <docs/python/from-a-numba-function.inc>
+#include <docs/python/results.inc>
 const auto standardise = dsl::vectorize([](auto x) { return (x - dsl::mean(x)) / sqrt(dsl::var(x)); });
 const auto decay = dsl::vectorize([](auto x, auto rate) { return x * (1 - rate); });
 const auto rotate = dsl::vectorize([](auto F, auto d, auto h) {
@@ -43,9 +44,9 @@ DSL_PYTHON_MODULE(formulas, m) {
       .kernel<vector<c64>>("twice", twice);
   m.kernel<matrix<float>, vector<float>>("outer_sum", [](auto a, auto b) { return a + b; });
   m.kernel<vector<float>>("sum_and_max", sum_and_max);
-  m.kernel<matrix<float>>("row_sums", [](auto x) { return dsl::sum(x, dsl::axis(1)); });
   m.kernel<vector<float>>("standardise", standardise);
-  m.kernel<vector<float>>("running_sum", [](auto x) { return dsl::cumsum(x); });
+#include <docs/python/from-a-numba-function-2.inc>
+#include <docs/python/results-2.inc>
   m.kernel<vector<float>>("copy", [](auto x) { return x; });
   m.kernel<vector<float>, dsl::scalar<float>>("shifted", [](auto x, auto by) { return x + by; });
   m.kernel<vector<std::int32_t>, std::uint8_t, std::int64_t>("packed", packed);

@@ -66,6 +66,7 @@ class Torch(unittest.TestCase):
         x, out = torch.zeros(1 << 20, device="cuda"), torch.zeros(1 << 20, device="cuda")
         formulas.twice(x, out=out)
         formulas.sum_and_max(x)
+        torch_spin(1000)
         for side in [torch.cuda.Stream(), torch.cuda.current_stream()]:
             torch.cuda.synchronize()
             with torch.cuda.stream(side):
@@ -181,7 +182,7 @@ class CuPy(unittest.TestCase):
             self.assertTrue((y == x + x).all(), dtype)
         x = cupy.random.random((240, 360)).astype("float32")
         for v in [x.T, x[::-2, 3::5], x[:0], cupy.broadcast_to(x[0], x.shape), x[:, ::-1]]:
-            self.assertTrue((formulas.twice(v) == 2 * v).all())
+            self.assertTrue((formulas.twice(v) == 2 * v).all(), (v.shape, v.strides))
         out = cupy.zeros((360, 240), "float32").T
         self.assertIs(formulas.twice(x, out=out), out)
         self.assertTrue((out == 2 * x).all())
@@ -190,10 +191,11 @@ class CuPy(unittest.TestCase):
 
     def test_in_order_with_the_current_stream_and_without_waiting(self):
         x, out = cupy.zeros(1 << 20, "float32"), cupy.zeros(1 << 20, "float32")
-        y = formulas.twice(x, out=out)
-        spin(1000)
-        z = y + 1
         for side in [cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream(), cupy.cuda.Stream.null]:
+            with side:  # whose memory pool begins empty, and waits for the GPU when it grows
+                spin(1000)
+                kept = formulas.twice(x), formulas.twice(x, out=out) + 1
+                del kept
             cupy.cuda.Device().synchronize()
             with side:
                 start = time.perf_counter()

@@ -1,6 +1,7 @@
 // A statement of several passes on its operands.
 #pragma once
 
+#include <dsl/exec/explanation.hpp>
 #include <dsl/exec/run.hpp>
 #include <dsl/ir/schedule.hpp>
 
@@ -41,6 +42,8 @@ class evaluation {
   void bind(int target, const operand& elements);
   /// Queues all passes. `fixed` is for those that write to targets.
   void assign(const launch& fixed);
+  /// What `assign` would do.
+  explanation explain(const launch& fixed) const;
   /// For a statement whose last pass is run by others, and its operands.
   void assign_all_but_last();
   const operand* last_inputs() const;

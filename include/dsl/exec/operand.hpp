@@ -17,6 +17,19 @@ namespace detail {
 /// memory. result: where a reduction goes.
 enum class operand_kind : std::uint8_t { array, neighbour, address, index, position, value, device_scalar, result };
 
+struct operand;
+/// A value that a pass of a statement leaves for later ones: which output it is, of which pass on which operands, along which of
+/// its axes (a bit for each that is reduced), and the leaves of the whole statement.
+struct value_source {
+  const pass_view* pass;
+  const operand* operands;
+  int output;
+  std::uint32_t reduced;
+  int rank;
+  const operand* leaves;
+  int leaf_count;
+};
+
 struct operand {
   operand_kind kind{};
   dtype type{};
@@ -35,9 +48,10 @@ struct operand {
   boundary beyond{};
   std::uint32_t reduced =
       0;  // result: a bit for each axis of the index space that is reduced; of those the extents are 1, the strides 0
-  bool discarded = false;      // result: it is not stored, and has no memory
-  bool intermediate = false;   // result: for the statement's later passes, which read it as soon as it is there
-  bool needs_elements = true;  // result: no elements are an error, where they are to the pass
+  bool discarded = false;                // result: it is not stored, and has no memory
+  int number = -1;                       // target of a statement of several passes: which one
+  bool needs_elements = true;            // result: no elements are an error, where they are to the pass
+  const value_source* source = nullptr;  // what the statement's later passes read as soon as it is there
 };
 
 /// A distance along n elements that means the same, less than after which they repeat.
@@ -103,6 +117,8 @@ void lay_out(geometry& space, const operand* operands, int inputs, int outputs, 
 /// What operands broadcast to, of however many. Throws shape_error.
 void broadcast_shape(std::int64_t (&shape)[max_rank], int& rank, const operand* operands, int count, const pass_view& pass);
 
+/// Whether two operands in memory read the same array: the same elements, for a neighbour's those that it moves among.
+bool is_same_operand(const operand& a, const operand& b);
 /// The first operand that reads the same array as operand k: the same elements, for a neighbour's those that it moves among.
 /// Equal views are one operand to what counts and prints.
 int first_of_array(const operand* operands, int k);

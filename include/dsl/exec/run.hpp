@@ -120,7 +120,10 @@ class prepared {
   struct late_copy;
   /// The same for several, as if all of them were complete, and then copies. What may be thrown is thrown before the first is
   /// queued.
-  static void assign_all(prepared* passes, int count, std::vector<late_copy>& copies);
+  static void assign_all(prepared* passes, int count, const std::vector<late_copy>& later);
+  /// Has outputs that are read afterwards, or overlap what is read, go to temporaries, and gives the copies from there. Imagined
+  /// ones have no memory.
+  static std::vector<late_copy> divert(prepared* passes, int count, bool imagined);
   /// Throws shape_error where a target has an element in common with an operand.
   void require_disjoint_from(const operand& other) const;
   /// The same for all targets of another pass.
@@ -129,7 +132,8 @@ class prepared {
   void require_in_place() const;
 
  private:
-  void write_aside(std::uint32_t outputs, std::vector<late_copy>& copies);
+  void write_aside(std::uint32_t outputs, std::vector<late_copy>& copies, bool imagined);
+  static void note_run(const prepared* passes, int count, const std::vector<late_copy>& copies);
   bool reads_memory_of(const operand& target) const;
 
  protected:

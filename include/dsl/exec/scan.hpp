@@ -15,7 +15,8 @@ enum scan_kernel_number { scan_of_one_row, scan_of_linear_rows, scan_of_rows, sc
 
 /// What a scan was compiled to.
 struct scan_code {
-  pass_view view;  // of the elements
+  pass_view view;        // of the elements
+  program_view combine;  // the operator
   int inputs, lanes;
   dtype target;
   int value_bytes;  // of what is combined
@@ -48,8 +49,8 @@ struct compiled_scan {
   using strided = strided_arguments<Scan::inputs + 1>;
   static constexpr int lanes = lanes_of_pass<typename Scan::pass>;
 
-  static inline constinit scan_code code{Scan::pass::view(),           Scan::inputs, lanes, Scan::target,
-                                         sizeof(typename Scan::value), nullptr,      {}};
+  static inline constinit scan_code code{Scan::pass::view(), Scan::combine::view(),        Scan::inputs, lanes,
+                                         Scan::target,       sizeof(typename Scan::value), nullptr,      {}};
 
   static void add_host() {
     static constexpr scan_host_code compiled = scan_host_loop<Scan>::code();

@@ -71,7 +71,7 @@ template <class A, class B> DSL_DETAIL_FN constexpr bool less(A a, B b) {
   else return (b > 0) & (a < static_cast<A>(b));
 }
 template <class A, class B> DSL_DETAIL_FN constexpr bool less_equal(A a, B b) {
-  if constexpr (mixed_signs<A, B>) return less(a, b) | equal(a, b);
+  if constexpr (mixed_signs<A, B>) return !less(b, a);
   else return a <= b;
 }
 

@@ -26,7 +26,7 @@ void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&
       }
       prepared(together::code(e...), together(all_targets(to), e...).operands(), fixed).assign();
     } else {
-      assign_in_passes(fixed, to, std::index_sequence_for<Targets...>{}, e...);
+      with_passes(to, std::index_sequence_for<Targets...>{}, [&fixed](evaluation& all) { all.assign(fixed); }, e...);
     }
     unpack([](auto&... t) { (t.adopt(), ...); }, to);
   }

@@ -212,9 +212,9 @@ class assigned_in_passes {
   evaluation passes;
 };
 
-/// Evaluates expressions into targets by several passes.
-template <class... Targets, class... E, std::size_t... I>
-void assign_in_passes(const launch& fixed, tuple<bound_target<Targets>...>& to, std::index_sequence<I...>, const E&... e) {
+/// Calls use(passes) for expressions that take several passes, bound to their targets.
+template <class... Targets, class... E, class Use, std::size_t... I>
+auto with_passes(tuple<bound_target<Targets>...>& to, std::index_sequence<I...>, const Use& use, const E&... e) {
   using types = types_of_targets<Targets...>;
   const device_guard of_targets(home_of(as_operand(get<I>(to).target)...)), of_operands(home_of(e...));
   assigned_in_passes<typename lowered<types, E...>::several, E...> all(sizeof...(Targets), e...);
@@ -229,7 +229,7 @@ void assign_in_passes(const launch& fixed, tuple<bound_target<Targets>...>& to, 
     all.passes.bind(number, o);
   };
   (bind(get<I>(to), static_cast<int>(I)), ...);
-  all.passes.assign(fixed);
+  return use(all.passes);
 }
 
 }  // namespace detail

@@ -347,16 +347,13 @@ refused iterate(const Steps&, const F&, const Arguments&...) {
   return {};
 }
 
-/// How a loop would run: strategy, grid, block, what stays on chip. Takes what `iterate` takes after the steps; runs nothing,
-/// waits for nothing. Throws as it would.
-/// ```cpp
-/// const dsl::loop_plan plan = dsl::plan_of(step, dsl::state(phase, z), rate, 2.0, 0.01);
-/// ```
-template <class Name, class F, class... S, class... Arguments>
-loop_plan plan_of(const vectorized<Name, F>& f, const loop_state<S...>& s, const Arguments&... arguments) {
-  using namespace detail;
+namespace detail {
+
+/// Calls use(loop) for what `iterate` would run.
+template <class Name, class F, class... S, class Use, class... Arguments>
+auto with_loop(const vectorized<Name, F>& f, const loop_state<S...>& s, const Use& use, const Arguments&... arguments) {
   if constexpr (!may_call_loop<F, sizeof...(S), Arguments...>()) {
-    return {};
+    return refused{};
   } else {
     const auto variables = leaves_of_state(s);
     const device_guard guard(as_operand(get<0>(variables)).where());
@@ -369,14 +366,24 @@ loop_plan plan_of(const vectorized<Name, F>& f, const loop_state<S...>& s, const
           step_formula(variables, formula, conditions, of_leaves<S...>(filter(records_alone{}, arguments...)));
       auto beside = variables_beside<std::tuple_size_v<decltype(variables)>>(one_step);
       constexpr bool stops = std::tuple_size_v<decltype(conditions)> > 0;
-      return bind_loop<leaf_count<std::remove_cvref_t<decltype(formula)>>, stops>(variables, beside, one_step,
-                                                                                  option_or(launch{}, arguments...),
-                                                                                  option_or(strategy::automatic, arguments...))
-          .make_plan();
+      return use(bind_loop<leaf_count<std::remove_cvref_t<decltype(formula)>>, stops>(
+          variables, beside, one_step, option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...)));
     } else {
-      return {};
+      return refused{};
     }
   }
+}
+
+}  // namespace detail
+
+/// How a loop would run: strategy, grid, block, what stays on chip. Takes what `iterate` takes after the steps; runs nothing,
+/// waits for nothing. Throws as it would.
+/// ```cpp
+/// const dsl::loop_plan plan = dsl::plan_of(step, dsl::state(phase, z), rate, 2.0, 0.01);
+/// ```
+template <class Name, class F, class... S, class... Arguments>
+loop_plan plan_of(const vectorized<Name, F>& f, const loop_state<S...>& s, const Arguments&... arguments) {
+  return detail::with_loop(f, s, [](const detail::loop& of) { return of.make_plan(); }, arguments...);
 }
 
 }  // namespace dsl

@@ -1,6 +1,7 @@
 // Scans: each element becomes what all elements up to it come to.
 #pragma once
 
+#include <dsl/exec/explanation.hpp>
 #include <dsl/exec/scan.hpp>
 #include <dsl/lang/assign.hpp>
 #include <dsl/lang/reduce.hpp>
@@ -331,21 +332,40 @@ void assign(Target&& target, const detail::scan_expression<Operator, A, R, Rank,
   detail::assign_scan(target, e);
 }
 
+namespace detail {
+
+/// Calls use(code, operands) for a scan that is not run, and returns what it gives.
+template <class Result, class Target, class Operator, dtype A, dtype R, int Rank, class Operand, class Use>
+Result of_scan(Target& target, const scan_expression<Operator, A, R, Rank, Operand>& e, const Use& use) {
+  using compiled = element_pass<typename calls_of<Operand>::type, Operand, A>;
+  constexpr bool is_one_kernel = compiled::one_pass::is_one_pass && !compiled::reduces;
+  static_assert(is_one_kernel, "plan_of and explain take a scan of one kernel: dsl::eval the reductions inside first");
+  Result made;
+  if constexpr (is_one_kernel) {
+    const auto make = [&](const scan_code& code, const operand* all) { made = use(code, all); };
+    const auto with = [&](auto& into) { with_scan_of_one_pass(into, e, make); };
+    std::conditional_t<is_array<Target>, Target, int> fresh{};
+    if constexpr (is_array<Target>) with(target.has_memory() ? target : fresh);
+    else with(target);
+  }
+  return made;
+}
+
+}  // namespace detail
+
 /// How a scan would run: tiles or chunks, grid, registers, cost. Runs nothing. Throws as the assignment would.
 template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand>
 scan_plan plan_of(Target& target, const detail::scan_expression<Operator, A, R, Rank, Operand>& e) {
-  using compiled = detail::element_pass<typename detail::calls_of<Operand>::type, Operand, A>;
-  constexpr bool is_one_kernel = compiled::one_pass::is_one_pass && !compiled::reduces;
-  static_assert(is_one_kernel, "plan_of takes one kernel: dsl::eval the reductions inside first");
-  scan_plan made;
-  if constexpr (is_one_kernel) {
-    const auto plan = [&](const detail::scan_code& code, const detail::operand* all) { made = plan_scan(code, all, e.request); };
-    const auto use = [&](auto& into) { detail::with_scan_of_one_pass(into, e, plan); };
-    std::conditional_t<detail::is_array<Target>, Target, int> fresh{};
-    if constexpr (detail::is_array<Target>) use(target.has_memory() ? target : fresh);
-    else use(target);
-  }
-  return made;
+  return detail::of_scan<scan_plan>(target, e, [&e](const detail::scan_code& code, const detail::operand* all) {
+    return detail::plan_scan(code, all, e.request);
+  });
+}
+/// What a scan would do, as `explain` says of other assignments.
+template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand>
+explanation explain(Target& target, const detail::scan_expression<Operator, A, R, Rank, Operand>& e) {
+  return detail::of_scan<explanation>(target, e, [&e](const detail::scan_code& code, const detail::operand* all) {
+    return detail::explain_scan(code, all, e.request);
+  });
 }
 
 /// Evaluates a scan now, into an array.

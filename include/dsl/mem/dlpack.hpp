@@ -97,7 +97,7 @@ using own_dlpack = std::conditional_t<is_versioned_dlpack<Managed>, dlpack::mana
 /// major version), shape_error (another rank), device_error (a kind of device that the library has not) and memory_error (an
 /// address that is no multiple of an element's size); the tensor is then still the caller's.
 /// ```cpp
-/// dsl::view<const float, 2> m = dsl::from_dlpack<const float, 2>(tensor);
+/// const dsl::view<float, 2> m = dsl::from_dlpack<float, 2>(tensor);
 /// ```
 template <element T, int Rank, detail::managed_dlpack Managed>
 view<T, Rank> from_dlpack(Managed* tensor) {
@@ -112,7 +112,7 @@ view<T, Rank> from_dlpack(Managed* tensor) {
 /// DLManagedTensor cannot say. Throws memory_error where there is no memory, and value_error where a DLManagedTensor would let
 /// const elements be written.
 /// ```cpp
-/// DLManagedTensorVersioned* tensor = dsl::to_dlpack<DLManagedTensorVersioned>(m);
+/// auto* const given = dsl::to_dlpack(m);
 /// ```
 template <detail::managed_dlpack Managed = dlpack::managed_tensor_versioned, element T, int Rank>
 Managed* to_dlpack(const view<T, Rank>& x) {

@@ -17,7 +17,7 @@ class module_builder {
   /// `f` is made by `dsl::vectorize`, or takes operands and returns expressions. `documentation` is what help() shows. A name
   /// that has been given to a loop, or the same signature again, is an ImportError.
   /// ```cpp
-  /// m.kernel<dsl::array<float>, float>("decay", dsl::vectorize([](auto x, auto rate) { return x * exp(-rate); }));
+  /// m.kernel<dsl::array<float, 2>>("row_sums", [](auto x) { return dsl::sum(x, dsl::axis(1)); });
   /// ```
   template <class... P, class F>
   module_builder& kernel(const char* name, F f, const char* documentation = "") {
@@ -31,9 +31,7 @@ class module_builder {
   /// first parameters, as many as the formula gives values. It returns the state after the last step and the histories of its
   /// dsl::scalar.
   /// ```cpp
-  /// m.loop<dsl::array<float>, dsl::scalar<float>, float>(
-  ///     "settle", dsl::vectorize([](auto x, auto total, auto h) { auto y = x + h * total; return std::tuple{y, dsl::sum(y)};
-  ///     }));
+  /// m.loop<field, field, dsl::scalar<c32>, float>("integrate", step, "Many steps, with the mean fed back.");
   /// ```
   template <class... P, class F>
   module_builder& loop(const char* name, F f, const char* documentation = "") {

@@ -1,0 +1,214 @@
+// What a kernel asks of a device: bytes, and operations in the slots that each takes.
+#include "exec/predict.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <vector>
+
+#include "exec/explain.hpp"
+#include "exec/layout.hpp"
+#include "exec/scan.hpp"
+
+namespace dsl::detail {
+
+namespace {
+
+constexpr double sector = 32;  // bytes that a memory transaction has at least
+
+struct slots { float real, real64, integer, integer64, complex, complex128; };
+constexpr slots slots_of_rows[] = {
+#define DSL_SLOTS(name, ...) {__VA_ARGS__},
+#include "exec/slots.inc"
+};
+constexpr op rows_with_slots[] = {
+#define DSL_SLOTS(name, ...) op::name,
+#include "exec/slots.inc"
+};
+// In the order of the table, and none is missing.
+constexpr bool is_whole_table() {
+  constexpr int first = static_cast<int>(op::add), count = static_cast<int>(std::size(rows_with_slots));
+  for (int i = 0; i < count; ++i)
+    if (static_cast<int>(rows_with_slots[i]) != first + i) return false;
+  return first + count == static_cast<int>(std::size(op_table));
+}
+static_assert(is_whole_table(), "lib/exec/slots.inc has a line for each row of ir/ops.inc, in its order");
+
+// What computes with values of a dtype.
+unit unit_of(dtype type) {
+  if (type == dtype::float64 || type == dtype::complex128) return unit::fp64;
+  return kind_of(type) <= kind::integer ? unit::integer : unit::fp32;
+}
+float slots_of(op code, dtype type) {
+  const slots& row = slots_of_rows[static_cast<int>(code) - static_cast<int>(op::add)];
+  if (type == dtype::boolean) return 1;  // in predicates
+  if (type == dtype::float64) return row.real64;
+  if (type == dtype::complex128) return row.complex128;
+  if (type == dtype::complex64) return row.complex;
+  if (kind_of(type) == kind::real) return row.real;
+  return size_of(type) == 8 ? row.integer64 : row.integer;
+}
+
+// Measured as the rows are, of what has none: conversions,
+float slots_of_conversion(dtype from, dtype to) {
+  const bool integers = kind_of(from) <= kind::integer && kind_of(to) <= kind::integer;
+  if (integers) return 1;
+  return size_of(from) == 8 || size_of(to) == 8 ? 8 : 2;
+}
+// what comes from memory, or goes there, in another form than it is computed with,
+float slots_of_memory(dtype type, bool is_written) {
+  if (type == dtype::float16) return is_written ? 28 : 15;
+  if (type == dtype::bfloat16) return is_written ? 4 : 1;
+  return size_of(type) == 1 ? (is_written ? 4 : 3) : 0;
+}
+constexpr float slots_of_address = 4;  // an element at a computed place,
+constexpr float slots_of_tile = 30;    // one that comes by a tile in shared memory,
+// a neighbour, with what stands beyond the end, along the innermost dimension and along another one,
+constexpr float slots_of_neighbour = 60, slots_of_outer_neighbour = 30;
+constexpr float slots_of_variance = 6;  // an element that joins a variance: of what is known of it, most of the rule folds away,
+constexpr float slots_of_thread = 20, slots_of_operand = 6;  // and a thread's own work, for all elements that it takes at a time.
+
+// How many operations at a unit's rate a slot is: a multiply-add of double takes two.
+double operations_of(unit u, double slots) { return u == unit::fp64 ? slots / 2 : slots; }
+
+// The additions that nvcc joins with a product into one multiply-add.
+std::vector<char> joined_additions(const indexed_program& p) {
+  std::vector<int> uses(static_cast<std::size_t>(p.size()), 0);
+  for (int i = 0; i < p.size(); ++i)
+    for (int k = 0; k < operand_count(p.code(i)); ++k)
+      if (const int from = p.operand(i, k); from >= 0) ++uses[static_cast<std::size_t>(from)];
+  for (int k = 0; k < p.outputs(); ++k) ++uses[static_cast<std::size_t>(p.output(k))];
+  std::vector<char> joined(static_cast<std::size_t>(p.size()), 0);
+  for (int i = 0; i < p.size(); ++i) {
+    if ((p.code(i) != op::add && p.code(i) != op::subtract) || kind_of(p.at(i).type()) < kind::real) continue;
+    for (int k = 0; k < 2; ++k) {
+      const int from = p.operand(i, k);
+      const bool is_product = p.code(from) == op::multiply || p.code(from) == op::square;
+      if (is_product && uses[static_cast<std::size_t>(from)] == 1) joined[static_cast<std::size_t>(i)] = 1;
+    }
+  }
+  return joined;
+}
+
+void add_program(kernel_demand& w, const program_view& view, double times) {
+  const indexed_program p(view);
+  const std::vector<char> joined = joined_additions(p);
+  for (int i = 0; i < p.size(); ++i) {
+    const op code = p.code(i);
+    const dtype result = p.at(i).type();
+    if (code == op::call) w.calls_functors = true;
+    if (code == op::convert)
+      w[unit_of(result)] += times * operations_of(unit_of(result), slots_of_conversion(p.at(p.operand(i, 0)).type(), result));
+    if (code == op::gather) w[unit::integer] += times * slots_of_address;
+    if (code < op::add || joined[static_cast<std::size_t>(i)] != 0) continue;
+    dtype type = p.at(p.operand(i, info(code).arity - 1)).type();
+    int complex_operands = 0;
+    for (int k = 0; k < info(code).arity; ++k) {
+      const dtype other = p.at(p.operand(i, k)).type();
+      if (size_of(other) > size_of(type)) type = other;
+      complex_operands += kind_of(other) == kind::complex ? 1 : 0;
+    }
+    double slots = static_cast<double>(slots_of(code, type));
+    // A real factor takes half.
+    if (complex_operands == 1 && info(code).arity == 2 && code == op::multiply) slots /= 2;
+    w[unit_of(type)] += times * operations_of(unit_of(type), slots);
+  }
+}
+
+// Bytes of an array that are touched: of what is broadcast each element once, of what is strided whole sectors.
+double touched_bytes(const geometry& g, const operand& o, const operand_layout& w) {
+  double elements = 1, nearest = 1e18;
+  for (int d = 0; d < g.rank; ++d) {
+    if (w.strides[d] == 0 || g.extents[d] == 1) continue;
+    elements *= static_cast<double>(g.extents[d]);
+    nearest = std::min(nearest, static_cast<double>(std::abs(w.strides[d])));
+  }
+  const double size = size_of(o.type);
+  return elements * (elements > 1 ? std::max(size, std::min(sector, nearest * size)) : size);
+}
+
+// Views that lie some places apart in the same memory, as a stencil's: what one brings, the others find in a cache.
+bool is_neighbouring_view(const geometry& g, const operand& a, const operand_layout& of_a, const operand& b,
+                          const operand_layout& of_b) {
+  if (a.memory == nullptr || a.memory != b.memory || a.type != b.type) return false;
+  if (!std::equal(of_a.strides, of_a.strides + g.rank, of_b.strides)) return false;
+  const double distance = std::abs(static_cast<double>(static_cast<std::int64_t>(a.word[0] - b.word[0])));
+  return distance < touched_bytes(g, a, of_a) / 2;
+}
+
+// Which part of the threads of a tile's rows have elements.
+double used_threads(const geometry& g, int lanes, int columns) {
+  if (g.rank == 0 || columns <= 0) return 1;
+  const std::int64_t inner = g.extents[g.rank - 1], width = static_cast<std::int64_t>(columns) * lanes;
+  return static_cast<double>(inner) / static_cast<double>(pieces(inner, width) * width);
+}
+
+}  // namespace
+
+kernel_demand demand_of(const pass_view& pass, const operand* operands, int inputs, int outputs, const geometry& g, const plan& p,
+                        int columns) {
+  kernel_demand w;
+  w.elements = g.elements;
+  w.flops = static_cast<double>(p.per_element.flops) * static_cast<double>(g.elements);
+  const double n = static_cast<double>(g.elements);
+  const bool on_host = g.where.kind == backend::host;
+  int arrays = 0;
+  for (int k = 0; k < inputs + outputs; ++k) {
+    const operand& o = operands[k];
+    const operand_layout& layout = g.layouts[k];
+    const bool is_written = k >= inputs;
+    if (o.discarded || o.kind == operand_kind::value || o.kind == operand_kind::index || o.kind == operand_kind::position)
+      continue;
+    if (o.kind == operand_kind::device_scalar || o.kind == operand_kind::result) {
+      (is_written ? w.written_bytes : w.read_bytes) += static_cast<double>(o.rank == 0 ? 1 : g.results) * size_of(o.type);
+      continue;
+    }
+    ++arrays;
+    const double each = o.kind == operand_kind::address ? n * o.size : touched_bytes(g, o, layout);
+    bool is_again = false;
+    for (int i = 0; i < k && !is_written; ++i)
+      is_again = is_again || is_same_operand(operands[i], o) || is_neighbouring_view(g, operands[i], g.layouts[i], o, layout);
+    if (is_again) w.again_bytes += n * size_of(o.type);
+    else (is_written ? w.written_bytes : w.read_bytes) += each;
+    if (is_written && each > 1.5 * n * size_of(o.type)) w.partly_written += each;
+    const bool is_in_place =
+        is_written && std::any_of(operands, operands + inputs, [&](const operand& in) { return is_same_operand(in, o); });
+    if (!is_again && !is_in_place) w.footprint += each;
+    if (on_host) continue;
+    w[unit::integer] += n * static_cast<double>(slots_of_memory(o.type, is_written));
+    if (layout.how == access::tiled) w[unit::integer] += n * slots_of_tile;
+    if (o.kind == operand_kind::neighbour)
+      w[unit::integer] += n * (layout.axis == g.rank - 1 ? slots_of_neighbour : slots_of_outer_neighbour);
+  }
+  add_program(w, pass.elements, n);
+  for (int j = 0; j < pass.reductions; ++j) {
+    if (pass.rules[j].output_count == 4) w[unit_of(pass.rules[j].output(1).type())] += n * slots_of_variance;
+    else add_program(w, pass.rules[j], n);
+  }
+  if (pass.reductions > 0) add_program(w, pass.results, static_cast<double>(g.results));
+  if (!on_host) w.overhead = n / p.lanes * (slots_of_thread + slots_of_operand * arrays);
+  w[unit::integer] += w.overhead;
+  for (double& amount : w.amounts) amount /= used_threads(g, p.lanes, columns);
+  return w;
+}
+
+kernel_demand demand_of_scan(const scan_code& code, const operand* operands, const scan_space& s, const scan_plan& p) {
+  kernel_demand w = demand_of(code.view, operands, code.inputs, 1, s.space, p);
+  add_program(w, code.combine, static_cast<double>(w.elements));
+  // Blocks wait for what comes before them. Measured on an H100: three quarters of a copy's bandwidth, two thirds where totals
+  // are of 8 bytes. Chunks of columns are read for their totals, and once more for the scan; whole columns wait for none.
+  if (p.along_columns && p.chunks > 1) w.read_bytes *= 2;
+  if (!p.along_columns || p.chunks > 1) w.waiting = code.value_bytes >= 8 ? 1.5 : 4 / 3.0;
+  return w;
+}
+
+std::string name_of_scan(const scan_code& code) {
+  const indexed_program combine(code.combine);
+  switch (combine.code(combine.output(0))) {
+    case op::add: return "cumsum";
+    case op::multiply: return "cumprod";
+    default: return "scan";
+  }
+}
+
+}  // namespace dsl::detail

@@ -1,0 +1,100 @@
+// Measures what this machine's cores do in a second.
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <memory>
+
+#include "exec/calibration.hpp"
+#include "host/host.hpp"
+#include "mem/buffer.hpp"
+
+namespace dsl::detail {
+
+namespace {
+
+template <class Work>
+double seconds_of(const Work& work) {
+  return seconds_a_call([&](int calls) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int k = 0; k < calls; ++k) work();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  });
+}
+
+// In pieces of the size of a loop's tasks.
+template <class Use>
+void for_pieces(std::int64_t bytes, const Use& use) {
+  constexpr std::int64_t piece = 64 << 10;
+  const std::int64_t count = std::max<std::int64_t>(1, bytes / piece);
+  if (count == 1) return use(0, bytes);
+  tbb::parallel_for(std::int64_t{0}, count, [&](std::int64_t k) { use(k * piece, k + 1 < count ? piece : bytes - k * piece); });
+}
+
+/// Chains of multiply-adds beside each other, as many as vectors of any width need to hide their latency.
+template <class T>
+struct multiply_adds {
+  static constexpr int chains = static_cast<int>(512 / sizeof(T));
+  DSL_DETAIL_FN static T run(T by, int steps) {
+    T x[chains];
+    for (int k = 0; k < chains; ++k) x[k] = static_cast<T>(k);
+    for (int i = 0; i < steps; ++i)
+      for (int k = 0; k < chains; ++k) x[k] = static_cast<T>(x[k] * by + by);
+    T all{};
+    for (int k = 0; k < chains; ++k) all = static_cast<T>(all + x[k]);
+    return all;
+  }
+  DSL_DETAIL_TARGET("sse2") static T v2(T by, int steps) { return run(by, steps); }
+#if DSL_DETAIL_X86_LEVELS
+  DSL_DETAIL_TARGET("arch=x86-64-v3") static T v3(T by, int steps) { return run(by, steps); }
+  DSL_DETAIL_TARGET("arch=x86-64-v4,prefer-vector-width=512") static T v4(T by, int steps) { return run(by, steps); }
+  static constexpr T (*level[])(T, int) = {&v2, &v3, &v4};
+#else
+  static constexpr T (*level[])(T, int) = {&v2, &v2, &v2};
+#endif
+
+  static double rate() {
+    constexpr int steps = 20'000, tasks_a_thread = 4;
+    const int tasks = tasks_a_thread * tbb::this_task_arena::max_concurrency();
+    static std::atomic<T> used{};
+    const double seconds = seconds_of([&] {
+      tbb::parallel_for(0, tasks,
+                        [](int) { used.store(level[simd_level()](static_cast<T>(0.5), steps), std::memory_order_relaxed); });
+    });
+    return static_cast<double>(chains) * steps * tasks / seconds;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<calibration> measure_host() {
+  auto made = std::make_unique<calibration>();
+  constexpr std::int64_t cache = 32 << 20, most = 128 << 20;
+  const host_bytes memory(static_cast<std::size_t>(most), 1);
+  std::memset(memory.data(), 0, memory.size());
+  static std::atomic<std::uint64_t> used{};
+  for (const std::int64_t bytes : calibrated_sizes(cache, most)) {
+    made->read.add(static_cast<double>(bytes), seconds_of([&] {
+                     for_pieces(bytes, [&](std::int64_t first, std::int64_t count) {
+                       const auto* const at = reinterpret_cast<const std::uint64_t*>(memory.data() + first);
+                       std::uint64_t all = 0;
+                       for (std::int64_t i = 0; i < count / 8; ++i) all += at[i];
+                       used.store(all, std::memory_order_relaxed);
+                     });
+                   }));
+    made->copied.add(static_cast<double>(bytes), seconds_of([&] {
+                       for_pieces(bytes / 2, [&](std::int64_t first, std::int64_t count) {
+                         std::memcpy(memory.data() + bytes / 2 + first, memory.data() + first, static_cast<std::size_t>(count));
+                       });
+                     }));
+  }
+  made->rate_of(unit::fp32) = multiply_adds<float>::rate();
+  made->rate_of(unit::fp64) = multiply_adds<double>::rate();
+  made->rate_of(unit::integer) = multiply_adds<std::int32_t>::rate();
+  return made;
+}
+
+}  // namespace dsl::detail
