@@ -13,14 +13,14 @@ Each .cpp file beside this one holds a prelude and cases, which begin with a com
     // options: -arch=sm_75
     // without: an option of those that all cases are compiled with
     // errors: g++ 2
+    // alone: why --quick does not compile it beside others
 
 A case does not compile with a compiler that "lines" names: its output has that many lines at most, never more than 15, and one error,
 whose first line holds the sentence, or as many as "errors" says, the first of which holds it. What is "nvcc compiles" there does. A case
 with an #include of its own is compiled without the prelude.
 
 --quick takes the first case of each sentence, and compiles those of a file together, where each error is told apart by the case that it
-names; those with #include, options or "alone" alone. --record writes the numbers of lines into the files. --show prints what the compiler
-says.
+names. --record writes the numbers of lines into the files. --show prints what the compiler says.
 --page FILE: each sentence in the table of that page is said of a case, and only of such.
 """
 import argparse
@@ -91,7 +91,7 @@ class Compiler:
             subprocess.run([command, "-std=c++20", f"-I{includes}", "-x", "c++-header", str(header), "-o", f"{header}.gch"], check=True)
             self.first = ["-include", str(header)]
 
-    def run(self, name, text, options, own_prelude=False, without=None):
+    def run(self, name, text, options, own_prelude=False, without=None, together=False):
         source = self.work / f"{name}.cpp"
         source.write_text(text)
         command = [o for o in self.command if o != without] + ([] if own_prelude else self.first)
@@ -99,6 +99,8 @@ class Compiler:
             command.append("-std=c++20")
         if self.kind == "nvcc" and not any("arch" in o for o in options):
             command.append("-arch=sm_80")
+        if together:
+            command[command.index("-c")] = "-ptx"
         result = subprocess.run(command + options + [str(source)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         return result.returncode, result.stdout.replace(str(self.work) + "/", "")
 
@@ -158,7 +160,7 @@ def check_together(compiler, file, cases, show):
     text = cases[0].prelude[:]
     for case in cases:
         text += [f"namespace {case.name} {{", f'#line 1 "{case.name}"'] + case.code + ["}"]
-    code, output = compiler.run(file.stem, "\n".join(text) + "\n", [])
+    code, output = compiler.run(file.stem, "\n".join(text) + "\n", [], together=compiler.kind == "nvcc")
     if show:
         print(output)
     blocks = blocks_of(output) if compiler.kind == "nvcc" else gcc_blocks_of(output)

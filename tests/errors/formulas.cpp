@@ -222,6 +222,7 @@ void f(dsl::array<float>& x) {
 }
 
 // case functor_without_dsl_fn
+// alone: beside others nvcc says less, or more
 // nvcc says: calling a __host__ function
 // lines: nvcc 9
 

@@ -193,6 +193,7 @@ void f(dsl::array<float>& x) { x = dsl::atan2(x); }
 void f(dsl::array<float>& x) { x = foo(x); }
 
 // case shift_of_an_expression
+// alone: beside others nvcc says less, or more
 // says: dsl::shift and dsl::take read from memory: of an expression take dsl::eval(x)
 // lines: nvcc 6, g++ 14
 void f(dsl::array<float>& x, dsl::array<float>& y) { x = dsl::shift(x + y, 1) - x; }

@@ -49,6 +49,7 @@ auto f(dsl::array<float>& x) {
 }
 
 // case rearranged_scan
+// alone: beside others nvcc says less, or more
 // says: this has no elements to rearrange before it is evaluated
 // lines: nvcc 6, g++ 11
 void f(dsl::array<float>& x) { x = dsl::flip(dsl::cumsum(x)); }

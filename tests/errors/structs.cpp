@@ -54,6 +54,7 @@ void f(particle<dsl::array<double>, double> p) {
 void f(particle<dsl::array<double>, double> p, dsl::array<double> x) { x = dsl::vectorize(magnitude{})(p); }
 
 // case struct_without_the_member
+// alone: beside others nvcc says less, or more
 // mentions: speed
 // errors: g++ 2
 // lines: nvcc 9, g++ 15
