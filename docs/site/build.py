@@ -52,10 +52,6 @@ def stage(work):
         if page == ROOT / "README.md":
             to = source / "index.md"
             text += (HERE / "navigation.md").read_text()
-            for name in re.findall(r"^docs/[\w-]+$", text, re.M):  # pages that are on their way
-                if not (ROOT / f"{name}.md").exists():
-                    (source / "docs").mkdir(parents=True, exist_ok=True)
-                    (source / f"{name}.md").write_text(f"# {name[5:]}\n")
         # README.md is called index here.
         to.write_text(re.sub(r"\]\(((?:\.\./)*)README\.md", r"](\1index.md", text) if to.parent.name != "tests" else text)
     reference.write(ROOT / "include", source / "docs" / "reference")

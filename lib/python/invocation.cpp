@@ -20,7 +20,7 @@ std::string argument_name(std::size_t i) { return "argument " + std::to_string(i
 struct span { std::intptr_t begin, end; };
 span bytes_of(const detail::elements& e, const detail::parameter& p) {
   std::int64_t low = 0, high = 1;
-  for (int d = 0; d < p.rank; ++d) {
+  for (int d = 0; d < p.formula_rank(); ++d) {
     if (e.extents[d] == 0) return {0, 0};
     (e.strides[d] < 0 ? low : high) += (e.extents[d] - 1) * e.strides[d];
   }
@@ -37,11 +37,12 @@ void make_row_major(int rank, const std::int64_t* extents, detail::elements& to)
   }
 }
 
-dsl::detail::mapping mapping_of(const detail::elements& e, int rank) {
+// Without the first `left_out` axes.
+dsl::detail::mapping mapping_of(const detail::elements& e, int rank, int left_out = 0) {
   dsl::detail::mapping m;
-  m.rank = rank;
-  std::copy_n(e.extents, rank, m.extents);
-  std::copy_n(e.strides, rank, m.strides);
+  m.rank = rank - left_out;
+  std::copy_n(e.extents + left_out, m.rank, m.extents);
+  std::copy_n(e.strides + left_out, m.rank, m.strides);
   return m;
 }
 
@@ -100,16 +101,44 @@ device invocation::home() const {
   return now.kind == backend::sim ? now : device(backend::host);
 }
 
-void invocation::bind(const passed& from, const std::string& role, bool is_written, detail::elements& to) const {
+// `rank` is what the formula sees; of a smaller one the first extents are 1.
+void invocation::bind(const passed& from, const std::string& role, int rank, bool is_written, detail::elements& to) const {
   const auto& [data, type, mapping, where] = from.elements;
   const auto size = static_cast<std::size_t>(size_of(type));
   if (reinterpret_cast<std::uintptr_t>(data) % size != 0 && dsl::detail::element_count(mapping) > 0)
     raise(PyExc_ValueError, all_.name() + ": " + role + " lies at an address that is no multiple of " + std::to_string(size) +
                                 " bytes, the size of its elements: pass a copy");
   to.data = data;
-  std::copy_n(mapping.extents, mapping.rank, to.extents);
-  std::copy_n(mapping.strides, mapping.rank, to.strides);
+  const int more = rank - mapping.rank;
+  std::fill_n(to.extents, more, 1);
+  std::fill_n(to.strides, more, 0);
+  std::copy_n(mapping.extents, mapping.rank, to.extents + more);
+  std::copy_n(mapping.strides, mapping.rank, to.strides + more);
   to.owner = dsl::detail::borrow(data, mapping, size, &where, is_written, {}, dsl::detail::address_check::trusted);
+}
+
+int invocation::rank_of(const detail::parameter& p) const { return p.has_any_rank() ? rank_ : p.rank; }
+
+// Where ranks differ from call to call: what the arrays broadcast to, with their own shapes in the error.
+void invocation::find_rank() {
+  const auto has_any = [](const detail::parameter& p) { return p.has_any_rank(); };
+  if (!std::any_of(signature_->parameters.begin(), signature_->parameters.end(), has_any)) return;
+  std::fill_n(shape_, max_rank, 1);
+  bool fit = true;
+  std::string shapes;
+  for (const passed& p : passed_) {
+    if (p.of->is != type_class::array) continue;
+    const dsl::detail::mapping& m = p.elements.elements;
+    rank_ = std::max(rank_, m.rank);
+    for (int d = 1; d <= m.rank; ++d) {
+      std::int64_t& mine = shape_[max_rank - d];
+      const std::int64_t extent = m.extents[m.rank - d];
+      fit = fit && (mine == 1 || extent == 1 || mine == extent);
+      if (mine == 1) mine = extent;
+    }
+    shapes += (shapes.empty() ? "" : ", ") + text_of(p.object, "shape");
+  }
+  if (!fit) raise(PyExc_ValueError, all_.name() + ": shapes do not broadcast: " + shapes);
 }
 
 void invocation::bind_arguments() {
@@ -117,7 +146,7 @@ void invocation::bind_arguments() {
     const detail::parameter& p = signature_->parameters[i];
     detail::argument& to = arguments[i];
     if (passed_[i].of->is == type_class::array) {
-      bind(passed_[i], argument_name(i), false, to.memory);
+      bind(passed_[i], argument_name(i), p.formula_rank(), false, to.memory);
       continue;
     }
     write_number(passed_[i].object, p.type, to.bits);
@@ -148,27 +177,32 @@ void invocation::bind_outputs() {
     const std::string role = expected == 1 ? "out=" : "out=[" + std::to_string(i) + "]";
     outputs_.push_back(read(x));
     const passed& given = outputs_.back();
-    if (given.of->is != type_class::array || given.elements.type != p.type || given.elements.elements.rank != p.rank)
-      raise(PyExc_TypeError, all_.name() + ": " + role + " is to be " + spell(p));
+    if (given.of->is != type_class::array || given.elements.type != p.type || given.elements.elements.rank != rank_of(p))
+      raise(PyExc_TypeError, all_.name() + ": " + role + " is to be " + spell({p.kind, p.type, rank_of(p)}));
     if (!given.of->library->is_writable())
       raise(PyExc_ValueError, all_.name() + ": arrays of " + given.of->library->name() + " cannot be written: leave out= away");
+    if (p.has_any_rank() && !std::equal(shape_ + max_rank - rank_, shape_ + max_rank, given.elements.elements.extents))
+      raise(PyExc_ValueError,
+            all_.name() + ": " + role + " has shape " + text_of(x, "shape") + ", which is not that of the arguments");
     if (given.array.is_read_only) raise(PyExc_ValueError, all_.name() + ": " + role + " may only be read");
-    bind(given, role, true, results[i]);
+    bind(given, role, p.formula_rank(), true, results[i]);
     made_[i] = x;
   }
 }
 
 void invocation::make_result(int number, int rank, const std::int64_t* extents) {
   const nb::gil_scoped_acquire lock;
-  const dtype type = signature_->results[static_cast<std::size_t>(number)].type;
+  const detail::parameter& result = signature_->results[static_cast<std::size_t>(number)];
+  const dtype type = result.type;
+  const int left_out = rank - rank_of(result);
   detail::elements& to = results[number];
   array_library& library = library_ != nullptr ? *library_ : numpy_library();
-  if (nb::object made = library.make(type, rank, extents, device_); made.is_valid()) {
+  if (nb::object made = library.make(type, rank - left_out, extents + left_out, device_); made.is_valid()) {
     // Nothing else uses it yet, so there is nothing to be ordered behind.
     const array_argument fresh = library.read(made, is_on_gpu(device_) ? stream_ : work_stream());
     passed p{made, nullptr, {}, dsl::detail::read_dlpack(fresh.tensor)};
     p.elements.where = home();
-    bind(p, "a result", true, to);
+    bind(p, "a result", rank, true, to);
     made_[static_cast<std::size_t>(number)] = std::move(made);
     return;
   }
@@ -182,7 +216,7 @@ void invocation::make_result(int number, int rank, const std::int64_t* extents) 
 void invocation::bind_variables() {
   for (int k = 0; k < signature_->variables; ++k) {
     const detail::elements& from = arguments[k].memory;
-    if (!results[k].owner) make_result(k, signature_->results[static_cast<std::size_t>(k)].rank, from.extents);
+    if (!results[k].owner) make_result(k, signature_->results[static_cast<std::size_t>(k)].formula_rank(), from.extents);
     else require_apart(k);
   }
 }
@@ -204,9 +238,9 @@ namespace {
 
 // Copies a loop's first values to where its state lies, if that is elsewhere.
 void copy_variable(const detail::elements& from, const detail::elements& to, const detail::parameter& p) {
-  const auto source = mapping_of(from, p.rank), target = mapping_of(to, p.rank);
+  const auto source = mapping_of(from, p.formula_rank()), target = mapping_of(to, p.formula_rank());
   bool same = from.data == to.data;
-  for (int d = 0; d < p.rank; ++d)
+  for (int d = 0; d < source.rank; ++d)
     same = same && source.extents[d] == target.extents[d] && source.strides[d] == target.strides[d];
   if (!same)
     dsl::detail::copy(to.owner, to.data, target, from.owner, from.data, source, static_cast<std::size_t>(size_of(p.type)));
@@ -253,7 +287,8 @@ nb::object invocation::in_tuple(std::size_t first, std::size_t end) {
   const auto object = [&](std::size_t k) -> nb::object {
     if (made_[k].is_valid()) return made_[k];
     const detail::parameter& p = signature_->results[k];
-    const nb::object memory = nb::cast(exported{results[k].owner, p.type, mapping_of(results[k], p.rank)});
+    const nb::object memory =
+        nb::cast(exported{results[k].owner, p.type, mapping_of(results[k], p.formula_rank(), p.formula_rank() - rank_of(p))});
     return (library_ != nullptr ? *library_ : numpy_library()).adopt(memory, first_array_);
   };
   if (end - first == 1) return object(first);
@@ -276,6 +311,7 @@ nb::object invocation::run(const nb::args& given, const nb::kwargs& options) {
   if (first == 1) steps = whole_number(given[0], "the number of steps");
   read_arguments(given, first);
   signature_ = &all_.choose(passed_.data(), passed_.size());
+  find_rank();
   bind_arguments();
   bind_outputs();
   bind_variables();

@@ -20,6 +20,8 @@ class invocation final : public detail::call {
  private:
   void read_options(const nb::kwargs& options);
   void read_arguments(const nb::args& given, std::size_t first);
+  void find_rank();
+  int rank_of(const detail::parameter& p) const;
   void bind_arguments();
   void bind_outputs();
   void bind_variables();
@@ -31,7 +33,7 @@ class invocation final : public detail::call {
   std::int64_t whole_number(nb::handle x, const char* what) const;
   void choose_stream(array_library& library, const dlpack::device& where);
   passed read(nb::handle x);
-  void bind(const passed& from, const std::string& role, bool is_written, detail::elements& to) const;
+  void bind(const passed& from, const std::string& role, int rank, bool is_written, detail::elements& to) const;
   device home() const;
 
   const overloads& all_;
@@ -40,6 +42,8 @@ class invocation final : public detail::call {
   std::vector<passed> passed_;
   std::vector<nb::object> made_;  // results, given or made; none where they are memory of dsl's
   std::vector<passed> outputs_;
+  int rank_ = 0;  // what the arrays broadcast to, where a parameter has any rank
+  std::int64_t shape_[max_rank];
   array_library* library_ = nullptr;  // of the first array
   nb::handle first_array_;
   array_library* stream_owner_ = nullptr;

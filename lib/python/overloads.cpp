@@ -17,7 +17,8 @@ constexpr bool is_number(type_class::kind k) { return k >= type_class::boolean &
 
 bool fits(const detail::parameter& p, const passed& a) {
   if (a.of->is == type_class::array)
-    return p.kind != detail::parameter_kind::number && a.elements.type == p.type && a.elements.elements.rank == p.rank;
+    return p.kind != detail::parameter_kind::number && a.elements.type == p.type &&
+           (p.has_any_rank() || a.elements.elements.rank == p.rank);
   return p.kind != detail::parameter_kind::array && is_number(a.of->is) && number_kind(a.of->is) <= kind_of(p.type);
 }
 
@@ -32,6 +33,7 @@ std::string in_tuple(const std::vector<detail::parameter>& all, std::size_t firs
 }
 
 std::string shape_of(const std::string& type, int rank) {
+  if (rank == detail::parameter::of_any_rank) return type + "[...]";
   if (rank == 0) return type + "[()]";
   std::string text = type + "[:";
   for (int d = 1; d < rank; ++d) text += ", :";

@@ -40,7 +40,7 @@ class overloads {
 /// Whether arrays of dsl's have a dtype of this name.
 bool is_dtype(const std::string& name);
 
-/// `float32[:, :]`, `float32[()]`, `float32`.
+/// `float32[:, :]`, `float32[...]`, `float32[()]`, `float32`.
 std::string spell(const detail::parameter& p);
 
 /// Writes a Python number as its dtype lies in memory. Throws what the conversion raises, OverflowError for an integer outside.

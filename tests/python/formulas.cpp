@@ -14,6 +14,7 @@ const auto twice = dsl::vectorize([](auto x) { return x + x; });
 #include <docs/python/from-a-numba-function.inc>
 #include <docs/python/results.inc>
 const auto standardise = dsl::vectorize([](auto x) { return (x - dsl::mean(x)) / sqrt(dsl::var(x)); });
+const auto sum_of_both = dsl::vectorize([](auto x, auto y) { return std::tuple{x + y, dsl::sum(x + y)}; });
 const auto decay = dsl::vectorize([](auto x, auto rate) { return x * (1 - rate); });
 const auto rotate = dsl::vectorize([](auto F, auto d, auto h) {
   auto next = F + h * 1i * d * F;
@@ -35,10 +36,7 @@ DSL_PYTHON_MODULE(formulas, m) {
       .kernel<vector<std::uint64_t>>("twice", twice)
       .kernel<vector<dsl::half>>("twice", twice)
       .kernel<vector<dsl::bfloat16>>("twice", twice)
-      .kernel<vector<float>>("twice", twice)
-      .kernel<matrix<float>>("twice", twice)
-      .kernel<dsl::array<float, 3>>("twice", twice)
-      .kernel<dsl::scalar<float>>("twice", twice)
+      .kernel<dsl::python::any_rank<float>>("twice", twice)
       .kernel<vector<double>>("twice", twice)
       .kernel<vector<c32>>("twice", twice)
       .kernel<vector<c64>>("twice", twice);
@@ -47,11 +45,15 @@ DSL_PYTHON_MODULE(formulas, m) {
   m.kernel<vector<float>>("standardise", standardise);
 #include <docs/python/from-a-numba-function-2.inc>
 #include <docs/python/results-2.inc>
+  m.kernel<vector<float>>("largest", [](auto x) { return dsl::max(x); }).kernel<matrix<float>>("largest", [](auto x) {
+    return dsl::max(x, dsl::axis(0));
+  });
+  m.kernel<dsl::python::any_rank<float>, dsl::python::any_rank<float>>("sum_of_both", sum_of_both);
   m.kernel<vector<float>>("copy", [](auto x) { return x; });
   m.kernel<vector<float>, dsl::scalar<float>>("shifted", [](auto x, auto by) { return x + by; });
   m.kernel<vector<std::int32_t>, std::uint8_t, std::int64_t>("packed", packed);
   m.kernel<vector<c32>, bool, float, c32>("mixed", mixed);
   m.kernel<vector<double>>("busy", busy);
-  m.loop<vector<float>, float>("decay", decay, "x * (1 - rate), again and again.");
+  m.loop<dsl::python::any_rank<float>, float>("decay", decay, "x * (1 - rate), again and again.");
   m.loop<vector<c32>, dsl::scalar<c32>, float>("rotate", rotate);
 }

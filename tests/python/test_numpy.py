@@ -71,13 +71,34 @@ class Dtypes(unittest.TestCase):
             formulas.twice(np.ma.masked_array(values("float32"), values("bool")))
 
     def test_signatures_by_rank(self):
-        for shape in [(), (37,), (3, 4), (2, 3, 4)]:
-            x = np.random.default_rng(1).random(shape, np.float32)
+        x = np.random.default_rng(1).random((3, 4)).astype(np.float32)
+        self.assertEqual(formulas.largest(x.ravel())[()], x.max())
+        np.testing.assert_array_equal(formulas.largest(x), x.max(0))
+        with self.assertRaisesRegex(TypeError, r"float32\[:, :, :\]"):
+            formulas.largest(np.zeros((1, 1, 1), np.float32))
+
+    def test_any_rank(self):
+        for shape in [(), (37,), (3, 4), (2, 3, 4), (1,) * 8, (2, 1, 0), (2,) * 8]:
+            x = np.random.default_rng(1).random(shape).astype(np.float32)
             y = formulas.twice(x)
             self.assertEqual(y.shape, shape)
             np.testing.assert_array_equal(y, 2 * x)
-        with self.assertRaisesRegex(TypeError, r"float32\[:, :, :, :\]"):
-            formulas.twice(np.zeros((1, 1, 1, 1), np.float32))
+            np.testing.assert_array_equal(formulas.decay(2, x, 0.5)[0], x / 4)
+        a, b = np.ones((3, 1, 5), np.float32), np.arange(4, dtype=np.float32).reshape(4, 1)
+        both, total = formulas.sum_of_both(a, b)
+        np.testing.assert_array_equal(both, a + b)
+        self.assertEqual((total.shape, total[()]), ((), (a + b).sum()))
+        out = np.zeros((5, 4, 3), np.float32).T
+        self.assertIs(formulas.sum_of_both(a, b, out=(out, None))[0], out)
+        np.testing.assert_array_equal(out, a + b)
+        with self.assertRaisesRegex(ValueError, r"sum_of_both: shapes do not broadcast: \(3, 1, 5\), \(3, 2\)"):
+            formulas.sum_of_both(a, np.zeros((3, 2), np.float32))
+        with self.assertRaisesRegex(ValueError, r"out=\[0\] has shape \(3, 4, 6\), which is not that of the arguments"):
+            formulas.sum_of_both(a, b, out=(np.zeros((3, 4, 6), np.float32), None))
+        with self.assertRaisesRegex(TypeError, r"out=\[0\] is to be float32\[:, :, :\]"):
+            formulas.sum_of_both(a, b, out=(np.zeros((4, 5), np.float32), None))
+        with self.assertRaises(Exception):
+            formulas.twice(np.zeros((1,) * 9, np.float32))
 
     def test_memmap_and_subclasses(self):
         class mine(np.ndarray):

@@ -7,7 +7,12 @@
 #include <dsl/mem/array.hpp>
 #include <dsl/mem/scalar.hpp>
 
-namespace dsl::python::detail {
+namespace dsl::python {
+
+/// In a signature, an array of any rank: of a formula that computes element by element, or reduces all of them to one value.
+template <element T> struct any_rank;
+
+namespace detail {
 
 /// array: elements of this rank. single: one value in device memory, an array of rank 0. number: a C++ scalar, by value.
 enum class parameter_kind : std::uint8_t { array, single, number };
@@ -16,7 +21,11 @@ enum class parameter_kind : std::uint8_t { array, single, number };
 struct parameter {
   parameter_kind kind;
   dtype type;
-  int rank;
+  int rank;  ///< or `of_any_rank`: the formula sees an array of rank `max_rank`, whose first extents are 1
+
+  static constexpr int of_any_rank = -1;
+  constexpr bool has_any_rank() const { return rank == of_any_rank; }
+  constexpr int formula_rank() const { return has_any_rank() ? max_rank : rank; }
 };
 
 inline constexpr int max_parameters = 32;
@@ -98,5 +107,10 @@ struct parameter_of<view<T, R>> {
 };
 template <class T, int R>
 struct parameter_of<array<T, R>> : parameter_of<view<T, R>> {};
+template <class T>
+struct parameter_of<any_rank<T>> : parameter_of<view<T, max_rank>> {
+  static constexpr parameter value{parameter_kind::array, dtype_v<T>, parameter::of_any_rank};
+};
 
-}  // namespace dsl::python::detail
+}  // namespace detail
+}  // namespace dsl::python

@@ -86,12 +86,18 @@ struct results_of {
   }();
   template <std::size_t I> using target = result<element_t<element_types<outputs>::values[I]>, ranks[I]>;
 
-  static std::vector<parameter> list() {
+  /// Their ranks are those of the arguments where one of these has any.
+  static std::vector<parameter> list(bool of_any_rank) {
     std::vector<parameter> all;
     for (std::size_t k = 0; k != count; ++k)
-      all.push_back(
-          {ranks[k] == 0 ? parameter_kind::single : parameter_kind::array, element_types<outputs>::values[k], ranks[k]});
+      all.push_back({ranks[k] == 0 ? parameter_kind::single : parameter_kind::array, element_types<outputs>::values[k],
+                     of_any_rank && ranks[k] > 0 ? parameter::of_any_rank : ranks[k]});
     return all;
+  }
+  static constexpr bool are_of_arguments_rank() {
+    for (const int rank : ranks)
+      if (rank != 0 && rank != max_rank) return false;
+    return true;
   }
   static void evaluate(call& c, const E&... e) { evaluate(c, std::make_index_sequence<count>{}, e...); }
 
@@ -112,6 +118,12 @@ struct kernel_function {
     return as_operands(f(parameter_of<P>::operand(arguments[I])...));
   }
   using results = results_of_operands<decltype(operands(nullptr, std::declval<const F&>(), std::index_sequence_for<P...>{}))>;
+
+  static constexpr bool has_any_rank = (parameter_of<P>::value.has_any_rank() || ...);
+  static_assert(
+      !has_any_rank || results::are_of_arguments_rank(),
+      "an axis of an array of any rank: a formula with dsl::any_rank computes element by element, or reduces all elements");
+  static std::vector<parameter> list() { return results::list(has_any_rank); }
 
   static void run(call& c, const void* function) {
     const auto all = operands(c.arguments, *static_cast<const F*>(function), std::index_sequence_for<P...>{});

@@ -8,9 +8,9 @@ namespace dsl::python {
 /// A module of Python while it is filled. Functions take arrays of NumPy, CuPy, PyTorch and JAX, and of any library that has
 /// DLPack, where they lie and in order with their library's stream, and return arrays of the first one's library.
 ///
-/// A signature is a list of types: dsl::array<T, rank> for an array of that dtype and rank, dsl::scalar<T> for one value in
-/// device memory (an array of rank 0), T for a Python number. A name may have several, which differ in dtypes, ranks or number of
-/// parameters; the first that fits is called.
+/// A signature is a list of types: dsl::array<T, rank> for an array of that dtype and rank, dsl::python::any_rank<T> for one of
+/// any rank, dsl::scalar<T> for one value in device memory (an array of rank 0), T for a Python number. A name may have several,
+/// which differ in dtypes, ranks or number of parameters; the first that fits is called.
 class module_builder {
  public:
   /// A function that evaluates a formula: its results are new arrays, those of reductions of rank 0, or are written to `out=`.
@@ -23,7 +23,7 @@ class module_builder {
   module_builder& kernel(const char* name, F f, const char* documentation = "") {
     if constexpr (are_parameters<P...>()) {
       using made = detail::kernel_function<F, P...>;
-      add(name, {{detail::parameter_of<P>::value...}, made::results::list(), 0, new F(std::move(f)), &made::run}, documentation);
+      add(name, {{detail::parameter_of<P>::value...}, made::list(), 0, new F(std::move(f)), &made::run}, documentation);
     }
     return *this;
   }
@@ -50,7 +50,9 @@ class module_builder {
   template <class... P>
   static constexpr bool are_parameters() {
     constexpr bool known = (detail::parameter_of<P>::known && ...), few = sizeof...(P) <= detail::max_parameters;
-    static_assert(known, "a parameter of a Python function is dsl::array<T, rank>, dsl::scalar<T> or a C++ scalar");
+    static_assert(
+        known,
+        "a parameter of a Python function is dsl::array<T, rank>, dsl::python::any_rank<T>, dsl::scalar<T> or a C++ scalar");
     static_assert(few, "a Python function takes at most 32 parameters");
     return known && few;
   }
