@@ -287,8 +287,9 @@ device common_device(const operand* all, int count, const pass_view& pass) {
     if (all[i].memory == nullptr)
       raise<memory_error>("an operand without memory, never assigned or moved from, in " + spell_pass(pass, all));
     if (all[i].out_of_date)
-      raise<memory_error>("a formula that was made before one of its arrays was given other memory (moved to, or x = dsl::eval(...)): make " +
-                          spell_pass(pass, all) + " again after that, or dsl::eval it before");
+      raise<memory_error>(
+          "a formula that was made before one of its arrays was given other memory (moved to, or x = dsl::eval(...)): make " +
+          spell_pass(pass, all) + " again after that, or dsl::eval it before");
     if (first == nullptr) first = &all[i];
     if (all[i].memory->where != first->memory->where)
       raise<device_error>("operands on different devices, " + std::string(first->memory->where.name()) + " and " +

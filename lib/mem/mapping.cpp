@@ -26,8 +26,7 @@ std::string no_axis(int axis, int rank) {
 }
 
 int axis_of(const mapping& m, int axis, int rank, const char* function) {
-  if (axis < -rank || axis >= rank)
-    fail(m, function, no_axis(axis, rank));
+  if (axis < -rank || axis >= rank) fail(m, function, no_axis(axis, rank));
   return axis < 0 ? axis + rank : axis;
 }
 
@@ -102,7 +101,8 @@ mapping subscripted(const mapping& from, const subscript* chosen, int count) {
       const std::int64_t index = chosen[d].range.start.at;
       if (index < -extent || index >= extent)
         raise<index_error>("index " + std::to_string(index) + (index == furthest ? " or more" : "") +
-                           " is out of range for axis " + std::to_string(d) + " of extent " + std::to_string(extent) + ", in shape " + spell(from));
+                           " is out of range for axis " + std::to_string(d) + " of extent " + std::to_string(extent) +
+                           ", in shape " + spell(from));
       to.offset += (index < 0 ? index + extent : index) * stride;
     }
   }

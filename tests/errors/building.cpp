@@ -22,8 +22,8 @@ auto f(std::vector<std::complex<float>>& v) { return dsl::to_device(v); }
 
 // case complex_after_the_library
 // lines: nvcc compiles, g++ compiles, clang++ compiles
-#include <dsl/dsl.hpp>
 #include <complex>
+#include <dsl/dsl.hpp>
 void f(dsl::array<std::complex<float>>& z) { z = 2 * z + std::complex<float>(1, 2); }
 
 // case cpp17

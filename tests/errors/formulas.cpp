@@ -99,7 +99,7 @@ void f(dsl::array<float>& x) {
 }
 
 // case global_variable_in_a_formula
-// says: a formula calls or reads what the compiler does not evaluate: a function that takes numbers is given to dsl::vectorize itself
+// says: a formula calls or reads what the compiler does not evaluate: a function that takes numbers is given to
 // lines: nvcc 10, g++ 11
 float factor = 2;
 void f(dsl::array<float>& x) {
@@ -128,7 +128,7 @@ void f(dsl::array<float>& x, dsl::array<float>& y) {
 }
 
 // case printing_in_a_formula
-// says: a formula calls or reads what the compiler does not evaluate: a function that takes numbers is given to dsl::vectorize itself
+// says: a formula calls or reads what the compiler does not evaluate: a function that takes numbers is given to
 // lines: nvcc 10, g++ 11
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) {
@@ -278,7 +278,7 @@ void f(dsl::array<float>& x) {
 }
 
 // case call_that_is_not_evaluated
-// says: a formula calls or reads what the compiler does not evaluate: a function that takes numbers is given to dsl::vectorize itself
+// says: a formula calls or reads what the compiler does not evaluate: a function that takes numbers is given to
 // lines: nvcc 10, g++ 11
 inline double root(double x) { return x > 0 ? x / 2 : 0; }
 void f(dsl::array<float>& x) {

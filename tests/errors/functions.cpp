@@ -7,9 +7,7 @@
 #include <numeric>
 #include <string>
 #include <vector>
-struct point {
-  float x, y;
-};
+struct point { float x, y; };
 inline float sigmoid(float v) { return 1 / (1 + std::exp(-v)); }
 
 // case std_exp_of_an_array
@@ -74,69 +72,69 @@ float f(dsl::array<float>& x) { return std::accumulate(x.begin(), x.end(), 0.0f)
 void f(dsl::array<float>& x) { x = sigmoid(x); }
 
 // case function_of_a_number_on_a_symbol
-// says: a formula calls or reads what the compiler does not evaluate: a function that takes numbers is given to dsl::vectorize itself
+// says: a formula calls or reads what the compiler does not evaluate: a function that takes numbers is given to
 // lines: nvcc 10, g++ 11
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) { return sigmoid(v); })(x);
 }
 
 // case sine_of_a_vector
-// says: functions of dsl take arrays, views, scalars and expressions, and C++ numbers beside them: of a std::vector take dsl::to_device(v)
+// says: functions of dsl take arrays, views, scalars and expressions, and C++ numbers beside them: of a std::vector take
 // lines: nvcc 8, g++ 9
 void f(dsl::array<float>& x, const std::vector<float>& v) { x = dsl::sin(v); }
 
 // case sine_of_a_struct
-// says: functions of dsl take arrays, views, scalars and expressions, and C++ numbers beside them: of a std::vector take dsl::to_device(v)
+// says: functions of dsl take arrays, views, scalars and expressions, and C++ numbers beside them: of a std::vector take
 // lines: nvcc 8, g++ 9
 void f(dsl::array<float>& x, point p) { x = dsl::sin(p); }
 
 // case sine_of_a_number
-// says: functions of dsl take arrays, views, scalars and expressions, and C++ numbers beside them: of a std::vector take dsl::to_device(v)
+// says: functions of dsl take arrays, views, scalars and expressions, and C++ numbers beside them: of a std::vector take
 // lines: nvcc 8, g++ 9
 void f(dsl::array<float>& x) { x = x * dsl::sin(0.5f); }
 
 // case where_of_a_vector
-// says: functions of dsl take arrays, views, scalars and expressions, and C++ numbers beside them: of a std::vector take dsl::to_device(v)
+// says: functions of dsl take arrays, views, scalars and expressions, and C++ numbers beside them: of a std::vector take
 // lines: nvcc 8, g++ 9
 void f(dsl::array<float>& x, const std::vector<float>& v) { x = where(x > 0, x, v); }
 
 // case array_plus_vector
-// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector take dsl::to_device(v)
+// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector
 // lines: nvcc 9, g++ 10
 void f(dsl::array<float>& x, const std::vector<float>& v) { x = x + v; }
 
 // case vector_times_array
-// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector take dsl::to_device(v)
+// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector
 // lines: nvcc 9, g++ 10
 void f(dsl::array<float>& x, const std::vector<double>& v) { x = v * x; }
 
 // case array_plus_struct
-// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector take dsl::to_device(v)
+// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector
 // lines: nvcc 9, g++ 10
 void f(dsl::array<float>& x, point p) { x = x + p; }
 
 // case array_plus_string
-// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector take dsl::to_device(v)
+// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector
 // lines: nvcc 9, g++ 10
 void f(dsl::array<float>& x) { x = x + "1"; }
 
 // case array_plus_pointer
-// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector take dsl::to_device(v)
+// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector
 // lines: nvcc 9, g++ 10
 void f(dsl::array<float>& x, const float* p) { x = x * p; }
 
 // case array_plus_long_double
-// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector take dsl::to_device(v)
+// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector
 // lines: nvcc 9, g++ 10
 void f(dsl::array<float>& x) { x = x * 2.0L; }
 
 // case array_plus_equals_vector
-// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector take dsl::to_device(v)
+// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector
 // lines: nvcc 10, g++ 11
 void f(dsl::array<float>& x, const std::vector<float>& v) { x += v; }
 
 // case symbol_plus_vector
-// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector take dsl::to_device(v)
+// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector
 // lines: nvcc 12, g++ 13
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) { return v + std::vector<float>{1}; })(x);
@@ -199,7 +197,7 @@ void f(dsl::array<float>& x) { x = foo(x); }
 void f(dsl::array<float>& x, dsl::array<float>& y) { x = dsl::shift(x + y, 1) - x; }
 
 // case too_many_operands
-// says: an expression takes at most 64 operands, and each use of an array or of a number is one: make it a function of its arrays, dsl::vectorize
+// says: an expression takes at most 64 operands, and each use of an array or of a number is one: make it a function of its
 // lines: nvcc 12, g++ 13
 auto two(const dsl::array<float>& x) { return x + x; }
 auto eight(const dsl::array<float>& x) { return two(x) + two(x) + (two(x) + two(x)); }

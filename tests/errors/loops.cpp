@@ -33,14 +33,14 @@ void f(dsl::array<float>& x, dsl::array<float>& y) {
 }
 
 // case fewer_parameters_than_the_formula_takes
-// says: a loop's formula takes another number of arguments (Takes) than it is given (Given): the variables of dsl::state, in their order, and then the parameters
+// says: a loop's formula takes another number of arguments (Takes) than it is given (Given): the variables of dsl::state, in
 // lines: nvcc 9, g++ 10
 void f(dsl::array<float>& x) {
   dsl::iterate(10, dsl::vectorize([](auto u, auto h) { return u + h * u; }), dsl::state(x));
 }
 
 // case more_parameters_than_the_formula_takes
-// says: a loop's formula takes another number of arguments (Takes) than it is given (Given): the variables of dsl::state, in their order, and then the parameters
+// says: a loop's formula takes another number of arguments (Takes) than it is given (Given): the variables of dsl::state, in
 // lines: nvcc 9, g++ 10
 void f(dsl::array<float>& x) {
   dsl::iterate(10, dsl::vectorize([](auto u) { return u + 0.1f * u; }), dsl::state(x), 0.1f);

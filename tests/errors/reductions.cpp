@@ -22,7 +22,7 @@ void f(dsl::array<float>& x, dsl::array<float, 2>& m) { x = dsl::max(m, 1); }
 void f(dsl::array<float>& x) { auto s = dsl::eval(dsl::sum(x, dsl::axis(0, 1))); }
 
 // case sum_of_a_vector
-// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector take dsl::to_device(v)
+// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector
 // lines: nvcc 9, g++ 10
 void f(const std::vector<float>& v) { auto s = dsl::eval(dsl::sum(v)); }
 
@@ -57,7 +57,9 @@ void f(dsl::array<float>& x) { x = dsl::flip(dsl::cumsum(x)); }
 // case operator_of_another_dtype
 // says: the operator of a reduction gives another dtype than its operands have
 // lines: nvcc 9, g++ 10
-int f() { return dsl::reduce([](auto a, auto b) { return a * 0.5 + b; })(dsl::arange<int>(3)).value(); }
+int f() {
+  return dsl::reduce([](auto a, auto b) { return a * 0.5 + b; })(dsl::arange<int>(3)).value();
+}
 
 // case operator_that_captures
 // says: reduce takes an operator of two elements without captures or members

@@ -247,12 +247,12 @@ void f(dsl::array<float>& x, std::vector<float>& v) { v = x + 1; }
 void f(dsl::array<float>& x) { std::vector<float> v = x; }
 
 // case array_made_of_a_vector
-// says: an array is assigned arrays, expressions and C++ numbers: of a std::vector take dsl::to_device(v), or x.copy_from_host(v)
+// says: an array is assigned arrays, expressions and C++ numbers: of a std::vector take dsl::to_device(v), or
 // lines: nvcc 8, g++ 14
 void f(const std::vector<float>& v) { dsl::array<float> x = v; }
 
 // case array_assigned_a_vector
-// says: an array is assigned arrays, expressions and C++ numbers: of a std::vector take dsl::to_device(v), or x.copy_from_host(v)
+// says: an array is assigned arrays, expressions and C++ numbers: of a std::vector take dsl::to_device(v), or
 // lines: nvcc 8, g++ 14
 void f(dsl::array<float>& x, const std::vector<float>& v) { x = v; }
 

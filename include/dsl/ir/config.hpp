@@ -3,7 +3,7 @@
 
 // A missing header ends the compilation, which #error does not: hundreds of errors would follow.
 #if __cplusplus < 202002L
-#include "dsl needs C++20: compile with -std=c++20, in CMake target_compile_features(my_program PRIVATE cxx_std_20)"
+#include <dsl needs C++20: compile with -std=c++20, in CMake target_compile_features(my_program PRIVATE cxx_std_20)>
 #endif
 
 #if defined(__NVCC__) && !defined(__CUDACC_RELAXED_CONSTEXPR__)
@@ -109,8 +109,8 @@
 
 // <complex> doubles the time of an otherwise empty nvcc compilation, 0.9 to 2.1 s (it brings <string> and the streams), so it is
 // left to those who use complex numbers. libstdc++ declares the template in namespace std itself, which makes this declaration
-// harmless. Where <complex> is missing the partial specialization says so; where it is there, its own specializations for these types
-// take precedence.
+// harmless. Where <complex> is missing the partial specialization says so; where it is there, its own specializations for these
+// types take precedence.
 #include <cstddef>
 #include <type_traits>
 #if defined(__GLIBCXX__)

@@ -11,7 +11,8 @@ namespace detail {
 template <class S, class T>
 constexpr S same_symbol(graph* g, const T& x);
 
-// A symbol where a C++ number is wanted: of conditions the compiler says which, of other numbers that there is one (`may_assign`).
+// A symbol where a C++ number is wanted: of conditions the compiler says which, of other numbers that there is one
+// (`may_assign`).
 template <class T>
 constexpr T no_number(const graph& g) {
   constexpr bool is_condition = std::same_as<T, bool>;

@@ -98,7 +98,8 @@ tied<Targets...> tied_to(const tuple<Targets&...>& targets) {
 template <class... Targets>
   requires(!std::is_lvalue_reference_v<Targets> || ...)
 refused tie(Targets&&...) {
-  static_assert((std::is_lvalue_reference_v<Targets> && ...), "targets are their caller's: give each a name, auto part = x(dsl::slice(1, -1)), dsl::tie(part)");
+  static_assert((std::is_lvalue_reference_v<Targets> && ...),
+                "targets are their caller's: give each a name, auto part = x(dsl::slice(1, -1)), dsl::tie(part)");
   return {};
 }
 template <class... Targets>

@@ -64,10 +64,11 @@ constexpr bool may_assign(std::type_identity<tuple<Targets&...>>) {
     static_assert(!makes_numbers,
                   "a symbol is no C++ number: in a formula what holds one is auto, and a function that takes numbers is given to "
                   "dsl::vectorize itself, as a functor with DSL_FN operator()");
-    static_assert(makes_numbers,
-                  "a formula calls or reads what the compiler does not evaluate: a function that takes numbers is given to "
-                  "dsl::vectorize itself, as a functor with DSL_FN operator(); for std::sqrt(2.0) write sqrt(dsl::constant(2.0)); a "
-                  "variable is an argument");
+    static_assert(
+        makes_numbers,
+        "a formula calls or reads what the compiler does not evaluate: a function that takes numbers is given to "
+        "dsl::vectorize itself, as a functor with DSL_FN operator(); for std::sqrt(2.0) write sqrt(dsl::constant(2.0)); a "
+        "variable is an argument");
   }
   constexpr bool literals = (literals_fit<E> && ...);
   static_assert(literals,

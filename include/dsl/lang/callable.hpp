@@ -28,8 +28,8 @@ constexpr const char* find_after(const char* text, const char* part) {
 }
 
 /// What a type's name says. GCC spells closures `f()::<lambda(auto:1, int)>`, those inside others after these, and nvcc
-/// `lambda [](auto, int)->auto`; clang says where they are, `(lambda at FILE:LINE:COLUMN)`, and no more. GCC spells the function before a class that is local to it; nvcc does not, and has a sentence of
-/// its own.
+/// `lambda [](auto, int)->auto`; clang says where they are, `(lambda at FILE:LINE:COLUMN)`, and no more. GCC spells the function
+/// before a class that is local to it; nvcc does not, and has a sentence of its own.
 struct kind_of_class {
   const char* parameters = nullptr;  // of a closure, where they are spelled
   bool closure = false, local = false;
@@ -108,8 +108,7 @@ template <class F, class T>
 using tried_with = std::conditional_t<is_closure<F> && count_parameters<F>().typed <= 0, T&, const T&&>;
 /// Whether F, made anew, can be called so; std::is_invocable_v takes five lines more in each error of what is called.
 template <class F, class... T>
-inline constexpr bool is_callable =
-    requires(F f, tried_with<F, T>... x) { f(static_cast<tried_with<F, T>>(x)...); };
+inline constexpr bool is_callable = requires(F f, tried_with<F, T>... x) { f(static_cast<tried_with<F, T>>(x)...); };
 
 template <class F> inline constexpr bool is_stateless = std::is_empty_v<F> && std::is_default_constructible_v<F>;
 
@@ -161,7 +160,8 @@ constexpr bool require_functor() {
     // Of an error inside a lambda nvcc says no more where it meets it again, GCC the same once more.
     if constexpr (DSL_DETAIL_COMPILES_CUDA) static_cast<void>(sizeof(decltype(F{}(std::declval<symbol<D>&>()...))));
     else
-      static_assert(!is_closure<F>, "the lambda cannot be called with symbols: another error says why, or its parameters are not plain auto");
+      static_assert(!is_closure<F>,
+                    "the lambda cannot be called with symbols: another error says why, or its parameters are not plain auto");
     return false;
   } else if constexpr (is_closure<F>) {
     static_assert(!is_closure<F>,

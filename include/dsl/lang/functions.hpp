@@ -30,24 +30,25 @@ constexpr void hold_operand() {
 
 template <class Never>
 refused refuse_call() {
-  static_assert(!std::is_void_v<Never>,
-                "functions of dsl take arrays, views, scalars and expressions, and C++ numbers beside them: of a std::vector take "
-                "dsl::to_device(v), of numbers alone the function of std::");
+  static_assert(
+      !std::is_void_v<Never>,
+      "functions of dsl take arrays, views, scalars and expressions, and C++ numbers beside them: of a std::vector take "
+      "dsl::to_device(v), of numbers alone the function of std::");
   return {};
 }
 
 }  // namespace detail
 
 // One template for each name: what a call with another number of operands is told stands in apply_function.
-#define DSL_FUNCTION(name, ...)                    \
-  template <class... X>                            \
-    requires detail::operands<X...>                \
-  constexpr auto name(const X&... x) {             \
-    return detail::apply_function<op::name>(x...); \
-  }                                                \
-  template <class Never = void>                    \
+#define DSL_FUNCTION(name, ...)                                                        \
+  template <class... X>                                                                \
+    requires detail::operands<X...>                                                    \
+  constexpr auto name(const X&... x) {                                                 \
+    return detail::apply_function<op::name>(x...);                                     \
+  }                                                                                    \
+  template <class Never = void>                                                        \
   refused name(detail::no_operand, detail::no_operand = {}, detail::no_operand = {}) { \
-    return detail::refuse_call<Never>();           \
+    return detail::refuse_call<Never>();                                               \
   }
 #define DSL_PAIR(name, numpy, first, second)             \
   template <class A>                                     \
@@ -103,8 +104,9 @@ namespace detail {
 
 template <class Never>
 refused no_scan() {
-  static_assert(!std::is_void_v<Never>,
-                "scans have a header of their own: add #include <dsl/scan.hpp>, and call them with an array, a view or an expression");
+  static_assert(
+      !std::is_void_v<Never>,
+      "scans have a header of their own: add #include <dsl/scan.hpp>, and call them with an array, a view or an expression");
   return {};
 }
 
@@ -117,9 +119,7 @@ template <class Never = void> refused cumsum(detail::no_operand, detail::no_oper
 template <class Never = void> refused cumprod(detail::no_operand, detail::no_operand = {}, detail::no_operand = {}) {
   return detail::no_scan<Never>();
 }
-template <class Never = void> refused scan(detail::no_operand, detail::no_operand = {}) {
-  return detail::no_scan<Never>();
-}
+template <class Never = void> refused scan(detail::no_operand, detail::no_operand = {}) { return detail::no_scan<Never>(); }
 
 /// A C++ scalar as an operand: in a formula, sqrt(dsl::constant(2.0)) * x. It is weak, as the scalar itself is beside another
 /// operand. std::sqrt(2.0) in a traced lambda is a constant expression for GCC alone; nvcc refuses it.

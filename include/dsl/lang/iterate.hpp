@@ -83,9 +83,10 @@ constexpr bool may_loop(std::type_identity<tuple<S&...>> variables, Conditions c
 /// Whether a formula takes what a loop gives it, as far as that is known; says so where it does not.
 template <int Takes, int Given>
 constexpr bool require_loop_arguments() {
-  static_assert(Takes < 0 || Takes == Given,
-                "a loop's formula takes another number of arguments (Takes) than it is given (Given): the variables of dsl::state, "
-                "in their order, and then the parameters");
+  static_assert(
+      Takes < 0 || Takes == Given,
+      "a loop's formula takes another number of arguments (Takes) than it is given (Given): the variables of dsl::state, "
+      "in their order, and then the parameters");
   return Takes < 0 || Takes == Given;
 }
 
@@ -103,9 +104,7 @@ constexpr bool may_call_loop() {
   if constexpr ((!is_stateless<F> && !is_given_by_value<F>) || (std::same_as<Arguments, refused> || ...)) return false;
   else return require_loop_arguments<count_parameters<F>().all, static_cast<int>(Variables + parameters)>();
 }
-template <class T> constexpr std::type_identity<T> identity_of(const T&) {
-  return {};
-}
+template <class T> constexpr std::type_identity<T> identity_of(const T&) { return {}; }
 
 /// A loop's formula with what is recorded in its steps, and with what ends it.
 template <class... S, class Function, class... Operands, class... Conditions, class... Recorders>
@@ -318,14 +317,14 @@ auto iterate(std::integral auto steps, const vectorized<Name, F>& f, const loop_
     const auto formula = call_with(f, s.variables, parameters, std::index_sequence_for<S...>{},
                                    std::make_index_sequence<std::tuple_size_v<decltype(parameters)>>{});
     if constexpr (may_loop<std::remove_const_t<decltype(formula)>>(identity_of(variables), identity_of(conditions))) {
-      const loop_schedule plan = loop_schedule::of(
-          static_cast<std::int64_t>(steps), option_or(from_step(0), arguments...).number, option_or(every(1), arguments...).steps);
+      const loop_schedule plan = loop_schedule::of(static_cast<std::int64_t>(steps), option_or(from_step(0), arguments...).number,
+                                                   option_or(every(1), arguments...).steps);
       const auto watches = filter(watches_alone{}, arguments...);
       const auto watch = watch_of(watches);
-      auto histories = run_loop(plan, variables, formula, conditions, of_leaves<S...>(filter(records_alone{}, arguments...)),
-                                filter(samples_alone{}, arguments...),
-                                std::tuple_size_v<decltype(watches)> > 0 ? &watch : nullptr, option_or(launch{}, arguments...),
-                                option_or(strategy::automatic, arguments...));
+      auto histories =
+          run_loop(plan, variables, formula, conditions, of_leaves<S...>(filter(records_alone{}, arguments...)),
+                   filter(samples_alone{}, arguments...), std::tuple_size_v<decltype(watches)> > 0 ? &watch : nullptr,
+                   option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...));
       return as_result(histories_by_variable<S...>(std::move(histories)));
     } else {
       return refused{};
@@ -338,11 +337,14 @@ template <class Steps, class F, class... Arguments>
 refused iterate(const Steps&, const F&, const Arguments&...) {
   if constexpr (!std::same_as<F, refused> && !(std::same_as<Arguments, refused> || ...)) {
     constexpr bool is_count = std::integral<Steps>, is_formula = detail::is_vectorized<F>;
-    static_assert(is_count, "a loop takes an integer number of steps: dsl::iterate(1000, dsl::vectorize(f), dsl::state(x, ...), parameters...)");
+    static_assert(
+        is_count,
+        "a loop takes an integer number of steps: dsl::iterate(1000, dsl::vectorize(f), dsl::state(x, ...), parameters...)");
     static_assert(
         !is_count || is_formula,
         "a loop's formula is made by dsl::vectorize: dsl::iterate(steps, dsl::vectorize(f), dsl::state(x, ...), parameters...)");
-    static_assert(!is_count || !is_formula, "what a loop carries follows its formula, as dsl::state(x, ...), and then come the parameters");
+    static_assert(!is_count || !is_formula,
+                  "what a loop carries follows its formula, as dsl::state(x, ...), and then come the parameters");
   }
   return {};
 }
@@ -362,8 +364,7 @@ auto with_loop(const vectorized<Name, F>& f, const loop_state<S...>& s, const Us
     const auto formula = call_with(f, s.variables, parameters, std::index_sequence_for<S...>{},
                                    std::make_index_sequence<std::tuple_size_v<decltype(parameters)>>{});
     if constexpr (may_loop<std::remove_const_t<decltype(formula)>>(identity_of(variables), identity_of(conditions))) {
-      const auto one_step =
-          step_formula(variables, formula, conditions, of_leaves<S...>(filter(records_alone{}, arguments...)));
+      const auto one_step = step_formula(variables, formula, conditions, of_leaves<S...>(filter(records_alone{}, arguments...)));
       auto beside = variables_beside<std::tuple_size_v<decltype(variables)>>(one_step);
       constexpr bool stops = std::tuple_size_v<decltype(conditions)> > 0;
       return use(bind_loop<leaf_count<std::remove_cvref_t<decltype(formula)>>, stops>(

@@ -27,7 +27,8 @@ template <structured T> inline constexpr bool is_variable<T> = []<class... M>(st
 template <class... S>
 auto state(S&... s) {
   constexpr bool are_variables = (detail::is_variable<S> && ...);
-  static_assert(are_variables, "a loop's variables are arrays, views, scalars in device memory and structs of them: others are parameters");
+  static_assert(are_variables,
+                "a loop's variables are arrays, views, scalars in device memory and structs of them: others are parameters");
   if constexpr (are_variables) return loop_state<S...>{detail::tuple<S&...>(s...)};
   else return refused{};
 }

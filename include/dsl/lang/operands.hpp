@@ -62,7 +62,8 @@ struct reduction : detail::not_yet_evaluated<Rank> {
     requires(rank == 0)
   {
     return eval(*this).value();
-  }};
+  }
+};
 
 namespace detail {
 
@@ -108,7 +109,8 @@ concept call_of_operands = (any_operand<T> && ...) && ((lazy_operand<T> || std::
 template <class... T>
 concept operands = call_of_operands<T...> && sizeof...(T) != 0;
 
-/// What makes an operator one of the library's, whatever stands on the other side; of << and >>, which streams have, two operands.
+/// What makes an operator one of the library's, whatever stands on the other side; of << and >>, which streams have, two
+/// operands.
 template <op Code, class... T>
 concept operator_call = ((lazy_operand<T> || structured<T> || std::same_as<T, refused>) || ...) &&
                         ((Code != op::left_shift && Code != op::right_shift) || (any_operand<T> && ...));
@@ -120,11 +122,13 @@ template <class T> inline constexpr bool is_scan = false;
 template <class T>
 constexpr bool require_operand() {
   static_assert(!is_scan<T>, "a scan is no operand of a formula: evaluate it first, dsl::eval(dsl::cumsum(x))");
-  static_assert(any_operand<T> || structured<T>,
-                "an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector "
-                "take dsl::to_device(v)");
-  static_assert(any_operand<T> || !structured<T>,
-                "a struct has no operators and functions of its own: it is an argument, dsl::vectorize(f)(p), and f works on its members");
+  static_assert(
+      any_operand<T> || structured<T>,
+      "an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector "
+      "take dsl::to_device(v)");
+  static_assert(
+      any_operand<T> || !structured<T>,
+      "a struct has no operators and functions of its own: it is an argument, dsl::vectorize(f)(p), and f works on its members");
   return any_operand<T> && !is_scan<T>;
 }
 

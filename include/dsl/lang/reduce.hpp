@@ -107,12 +107,12 @@ constexpr refused want_options() {
   constexpr auto name(const A& a, const Options&... options) {                                   \
     return detail::reduce_by<detail::name##_function>(detail::tuple<Options...>(options...), a); \
   }
-#define DSL_REDUCTION(name)                                            \
-  DSL_REDUCTION_OF_ONE(name)                                           \
-  template <class A, class... Options>                                 \
+#define DSL_REDUCTION(name)                                                        \
+  DSL_REDUCTION_OF_ONE(name)                                                       \
+  template <class A, class... Options>                                             \
     requires(!(detail::operands<A> && (detail::reduction_option<Options> && ...))) \
-  constexpr refused name(const A&, const Options&...) {                \
-    return detail::want_options<A, Options...>();                      \
+  constexpr refused name(const A&, const Options&...) {                            \
+    return detail::want_options<A, Options...>();                                  \
   }
 
 /// Sums and products: 0 and 1 where there are no elements. Integers and booleans widen to int64 or uint64. sum<double>(x)
@@ -188,7 +188,8 @@ constexpr bool are_vectors() {
   if constexpr (is_symbol<A> || is_symbol<B>) return true;
   else {
     constexpr bool both = operand_t<A>::rank <= 1 && operand_t<B>::rank <= 1;
-    static_assert(both, "dot is of vectors: vdot takes arrays as vectors, and a product of matrices is cuBLAS's or BLAS's, of x.data()");
+    static_assert(
+        both, "dot is of vectors: vdot takes arrays as vectors, and a product of matrices is cuBLAS's or BLAS's, of x.data()");
     return both;
   }
 }

@@ -7,7 +7,8 @@ namespace dsl::detail {
 
 template <class... X>
 constexpr refused refuse_std() {
-  static_assert(sizeof...(X) == 0, "functions of std:: take C++ numbers: of arrays, and in formulas, write dsl::exp(x) for std::exp(x)");
+  static_assert(sizeof...(X) == 0,
+                "functions of std:: take C++ numbers: of arrays, and in formulas, write dsl::exp(x) for std::exp(x)");
   return {};
 }
 template <class... X>
@@ -17,27 +18,28 @@ constexpr refused refuse_norm() {
 }
 template <class... X>
 constexpr refused refuse_clamp() {
-  static_assert(sizeof...(X) == 0, "functions of std:: take C++ numbers: for std::clamp(x, low, high) write dsl::clip(x, low, high)");
+  static_assert(sizeof...(X) == 0,
+                "functions of std:: take C++ numbers: for std::clamp(x, low, high) write dsl::clip(x, low, high)");
   return {};
 }
 
 }  // namespace dsl::detail
 
-// The standard leaves programs undefined that add functions to its namespace. These make calls that do not compile say why, in one
-// line instead of forty of candidates, and take nothing that a function of the standard library takes.
-#define DSL_STD(name, refuse)                          \
-  template <class... X>                                \
-    requires dsl::detail::call_of_operands<X...>       \
-  constexpr dsl::refused name(const X&...) {           \
-    return dsl::detail::refuse<X...>();                \
+// The standard leaves programs undefined that add functions to its namespace. These make calls that do not compile say why, in
+// one line instead of forty of candidates, and take nothing that a function of the standard library takes.
+#define DSL_STD(name, refuse)                    \
+  template <class... X>                          \
+    requires dsl::detail::call_of_operands<X...> \
+  constexpr dsl::refused name(const X&...) {     \
+    return dsl::detail::refuse<X...>();          \
   }
 // Of operands of one type the standard's templates are as good, but for the constraint.
-#define DSL_STD_OF_SAME(name)                          \
-  DSL_STD(name, refuse_std)                            \
-  template <class X>                                   \
-    requires dsl::detail::call_of_operands<X>          \
-  constexpr dsl::refused name(const X&, const X&) {    \
-    return dsl::detail::refuse_std<X>();               \
+#define DSL_STD_OF_SAME(name)                       \
+  DSL_STD(name, refuse_std)                         \
+  template <class X>                                \
+    requires dsl::detail::call_of_operands<X>       \
+  constexpr dsl::refused name(const X&, const X&) { \
+    return dsl::detail::refuse_std<X>();            \
   }
 namespace std {
 DSL_STD(abs, refuse_std)

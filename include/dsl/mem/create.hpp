@@ -36,9 +36,10 @@ array<T, 1> to_device(std::initializer_list<T> values) {
 /// Of anything else: does not compile, and says what does.
 template <class... H>
 refused to_device(const H&...) {
-  static_assert(sizeof...(H) > 64,
-                "dsl::to_device takes elements of one dtype that lie one after another, a std::vector, std::array or std::span of them: of "
-                "rows dsl::reshape makes a matrix, and for std::vector<bool> take one of unsigned char");
+  static_assert(
+      sizeof...(H) > 64,
+      "dsl::to_device takes elements of one dtype that lie one after another, a std::vector, std::array or std::span of them: of "
+      "rows dsl::reshape makes a matrix, and for std::vector<bool> take one of unsigned char");
   return {};
 }
 
@@ -64,7 +65,8 @@ namespace detail {
 
 template <class... Given>
 constexpr refused no_dtype_or_extents() {
-  static_assert(sizeof...(Given) > 64, "dsl::zeros, ones and full take the dtype first and extents as numbers: dsl::zeros<float>(3, 4)");
+  static_assert(sizeof...(Given) > 64,
+                "dsl::zeros, ones and full take the dtype first and extents as numbers: dsl::zeros<float>(3, 4)");
   return {};
 }
 

@@ -41,13 +41,16 @@ class in_device_memory {
   template <class I> refused operator[](const I&) const { return no_brackets<I>(); }
   template <class E = T> E* begin() const { return no_iterator<E>(); }
   template <class E = T> E* end() const { return no_iterator<E>(); }
-  template <class E, class Allocator> operator std::vector<E, Allocator>() const { return *no_iterator<std::vector<E, Allocator>>(); }
+  template <class E, class Allocator> operator std::vector<E, Allocator>() const {
+    return *no_iterator<std::vector<E, Allocator>>();
+  }
   template <number V> operator V() const { return no_number<V>(); }
 
  private:
   template <class E>
   static E* no_iterator() {
-    static_assert(sizeof(E) == 0, "elements are in device memory: loop over x.copy_to_host(), a std::vector, or write an expression");
+    static_assert(sizeof(E) == 0,
+                  "elements are in device memory: loop over x.copy_to_host(), a std::vector, or write an expression");
     return nullptr;
   }
   template <class V>
@@ -65,7 +68,9 @@ struct not_yet_evaluated {
   template <class I> refused operator[](const I&) const { return no_brackets<I>(); }
   template <class E = refused> E* begin() const { return no_memory<E>(); }
   template <class E = refused> E* end() const { return no_memory<E>(); }
-  template <class E, class Allocator> operator std::vector<E, Allocator>() const { return *no_memory<std::vector<E, Allocator>>(); }
+  template <class E, class Allocator> operator std::vector<E, Allocator>() const {
+    return *no_memory<std::vector<E, Allocator>>();
+  }
   template <class... Targets>
   operator std::tuple<Targets...>() const {
     static_assert(sizeof...(Targets) > 64, "several values are assigned to dsl::tie(x, y), not to std::tie");
@@ -84,7 +89,8 @@ struct not_yet_evaluated {
  private:
   template <class E>
   static E* no_memory() {
-    static_assert(sizeof(E) == 0, "an expression has no elements yet: dsl::eval(x).copy_to_host() evaluates it and gives a std::vector");
+    static_assert(sizeof(E) == 0,
+                  "an expression has no elements yet: dsl::eval(x).copy_to_host() evaluates it and gives a std::vector");
     return nullptr;
   }
 };
@@ -94,7 +100,8 @@ template <class T, class V>
 constexpr void no_source() {
   static_assert(!element<V>, "the target's dtype is narrower than the value's: use a value of its dtype, or static_cast");
   static_assert(element<V>,
-                "an array is assigned arrays, expressions and C++ numbers: of a std::vector take dsl::to_device(v), or x.copy_from_host(v)");
+                "an array is assigned arrays, expressions and C++ numbers: of a std::vector take dsl::to_device(v), or "
+                "x.copy_from_host(v)");
 }
 /// What extents do not fit.
 template <int Rank, class... N>

@@ -152,7 +152,8 @@ struct last_accepted {
   }
 };
 
-/// Whether a right-hand side gives derivatives of so many fields, which are its first arguments; where not, an error of the compiler.
+/// Whether a right-hand side gives derivatives of so many fields, which are its first arguments; where not, an error of the
+/// compiler.
 template <class F, std::size_t Fields, class... X>
 constexpr bool may_integrate() {
   constexpr bool is_stateless = dsl::detail::is_stateless<F>;
@@ -172,7 +173,8 @@ template <class T, int R> array<T, R> copy_of(const view<T, R>& v) { return v; }
 template <class T> scalar<T> copy_of(const scalar<T>& s) { return s; }
 
 template <class Name, class F, class... S, class... Others>
-integration integrate_fields(const loop_state<S...>& fields, double t0, double t1, const tolerance& wanted, const Others&... others) {
+integration integrate_fields(const loop_state<S...>& fields, double t0, double t1, const tolerance& wanted,
+                             const Others&... others) {
   namespace math = dsl::detail::math;
   require_possible(t0, t1, wanted);
   constexpr std::size_t count = sizeof...(S);
@@ -181,8 +183,7 @@ integration integrate_fields(const loop_state<S...>& fields, double t0, double t
   const double elements = static_cast<double>(dsl::detail::as_operand(first).size()) * static_cast<double>(count), span = t1 - t0;
   const double relative = wanted.relative * math::sqrt(elements), absolute = wanted.absolute * math::sqrt(elements);
 
-  const double smallest = least_step * math::abs(t0), whole = math::abs(span),
-               largest = math::min(wanted.largest_step, whole);
+  const double smallest = least_step * math::abs(t0), whole = math::abs(span), largest = math::min(wanted.largest_step, whole);
   const bool begins = span != 0 && (largest > smallest || largest == whole);
 
   integration at{t1, t0, 0.0, std::int64_t{0}, std::int64_t{0}};
@@ -193,15 +194,14 @@ integration integrate_fields(const loop_state<S...>& fields, double t0, double t
     unpack(
         [&](const auto&... y) {
           dsl::tie(guess, slope) = vectorize(starting_guess<F, count>{})(t0, span, relative, absolute, y..., others...);
-          dsl::tie(at.h) = vectorize(starting_step<F, count>{})(guess, slope, smallest, largest, t0, span, relative,
-                                                                        absolute, y..., others...);
+          dsl::tie(at.h) = vectorize(starting_step<F, count>{})(guess, slope, smallest, largest, t0, span, relative, absolute,
+                                                                y..., others...);
         },
         fields.variables);
   }
   scalar<bool> accepted = true;
   auto candidates = unpack([](const auto&... y) { return tuple{copy_of(y)...}; }, fields.variables);
-  const auto all =
-      concatenate(fields.variables, unpack([](auto&... z) { return references(z...); }, candidates));
+  const auto all = concatenate(fields.variables, unpack([](auto&... z) { return references(z...); }, candidates));
   unpack(
       [&](auto&... x) {
         const auto step = vectorize<Name>(controlled_step<F, count>{});
@@ -211,8 +211,7 @@ integration integrate_fields(const loop_state<S...>& fields, double t0, double t
       all);
   unpack(
       [&](auto&... y) {
-        dsl::tie(y...) =
-            unpack([&](const auto&... x) { return vectorize(last_accepted<count>{})(accepted, x...); }, all);
+        dsl::tie(y...) = unpack([&](const auto&... x) { return vectorize(last_accepted<count>{})(accepted, x...); }, all);
       },
       fields.variables);
   return at;
@@ -254,7 +253,8 @@ integration integrate(F, const loop_state<S...>& fields, double t0, double t1, c
 template <class Name = dsl::detail::unnamed, class F, class Fields, class... Others>
   requires(!dsl::detail::is_loop_state<Fields>)
 integration integrate(F, const Fields&, double, double, const tolerance& = {}, const Others&...) {
-  static_assert(std::same_as<Fields, refused>, "integrate takes its fields as dsl::state(y, ...), then t0, t1, the tolerance and the other arguments");
+  static_assert(std::same_as<Fields, refused>,
+                "integrate takes its fields as dsl::state(y, ...), then t0, t1, the tolerance and the other arguments");
   return {};
 }
 
