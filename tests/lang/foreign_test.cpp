@@ -79,6 +79,7 @@ TEST_P(foreign, extents_and_strides) {
   EXPECT_EQ(view(memory.at + 23, {2, 2}, {-6, -1}, dsl::device::current()).copy_to_host(), (std::vector<float>{23, 22, 17, 16}));
   EXPECT_EQ(view(memory.at, std::array{2, 2, 1}, std::array{1, 2, 0}).copy_to_host(), (std::vector<float>{0, 2, 1, 3}));
   EXPECT_EQ(view(memory.at, 3, 5).copy_to_host(), (std::vector<float>{0, 5, 10}));
+  EXPECT_EQ(view(memory.at, 3, GetParam()).where(), dsl::device::current());
   view transposed(memory.at, {3, 4}, {1, 3});
   const dsl::array<float, 2> ones = dsl::full<float>(1, 3, 4);
   transposed = 2 * ones + transposed;
@@ -97,6 +98,10 @@ TEST_P(foreign, targets_that_overlap_operands_in_another_view) {
     for (int i = n; i-- > 0;) expected[static_cast<std::size_t>(i + shift)] += 2 * static_cast<float>(i);
     EXPECT_EQ(memory.values(), expected) << shift;
   }
+  // Operands that overlap each other, one of them reaching farther from the same place.
+  const raw<float> operands(counted(n));
+  const dsl::array<float> sum = 2 * view(operands.at, n / 2) + view(operands.at, n / 2, 2);
+  EXPECT_EQ(sum(n / 2 - 1).value(), 4.f * (n / 2 - 1));
   // In place needs no temporary, whichever views say so.
   const raw<float> memory(counted(n));
   view in(memory.at, n), out(memory.at, n);
