@@ -14,10 +14,10 @@
 
 namespace dsl::detail {
 
-/// Memory of the host for `count` values of `size` bytes, not initialised. Throws memory_error.
+/// Memory of the host for `before` bytes and then `count` values of `size` bytes, not initialised. Throws memory_error.
 class host_bytes {
  public:
-  host_bytes(std::size_t count, std::size_t size);
+  host_bytes(std::size_t count, std::size_t size, std::size_t before = 0);
 
   unsigned char* data() const noexcept { return data_.get(); }
   std::size_t size() const noexcept { return size_; }
@@ -39,6 +39,7 @@ struct buffer {
   stream_state* home;    // allocated and freed on this stream
   stream_state* writer;  // the stream of the last write, or home
   std::atomic<int> owners{1};
+  std::atomic<bool> is_replaced{false};  // the array that it was the memory of has other memory
   std::mutex mutex{};                    // of writer and readers
   std::vector<stream_state*> readers{};  // other streams that read since
   bool is_foreign = false;               // of an owner outside the library

@@ -1,4 +1,5 @@
-// The examples of docs/interoperability.md do what is said of them; the one with Thrust is in thrust.cpp.
+// The examples of docs/interoperability.md, and of docs/functors.md on members, do what is said of them; the one with Thrust is
+// in thrust.cpp.
 #include <docs/interoperability/boostodeint.inc>
 #include <docs/interoperability/cuda-array-interface.inc>
 #include <docs/interoperability/dlpack.inc>
@@ -15,6 +16,7 @@
 #include "../scratch_folder.hpp"
 #include "../spanned.hpp"
 
+#include <docs/functors/members.inc>
 #include <docs/interoperability/functors-with-members.inc>
 
 namespace {
@@ -97,6 +99,13 @@ TEST_P(interoperability_doc, functors) {
   const auto y = dsl::eval(dsl::vectorize(clamped_power{1.5f, 100})(x)).copy_to_host();
   EXPECT_NEAR(y[1], 8, 1e-5);
   EXPECT_EQ(y[2], 100);
+}
+
+TEST_P(interoperability_doc, members_of_functors) {
+  const dsl::array<float> x = dsl::to_device(std::vector<float>{0, 0.25f, 0.5f, 0.75f, 1});
+  const auto inside = [&](float low, float high) { return dsl::sum(dsl::vectorize(within{low, high})(x)).value(); };
+  EXPECT_EQ(inside(0.25f, 0.75f), 2);
+  EXPECT_EQ(inside(-1, 2), 5);
 }
 
 TEST_P(interoperability_doc, dlpack) {

@@ -20,8 +20,6 @@ struct scaled_and_clamped {
   }
 };
 
-#include <docs/functors/members.inc>
-
 struct step_and_distance {
   std::int16_t step;
   DSL_FN std::tuple<int, int> operator()(int x) const { return {x + step, x < 0 ? -x : x}; }
@@ -85,13 +83,6 @@ TEST_P(functor_objects, are_steps_of_loops) {
     for (const float v : values) ASSERT_NEAR(v, expected, 1e-6f);
     EXPECT_NEAR((dsl::sum(dsl::vectorize(towards{target, 1.f})(x, 1.f)).value()), 1234 * target, 1e-2);
   }
-}
-
-TEST_P(functor_objects, of_the_page) {
-  const dsl::array<float> x = dsl::to_device(std::vector<float>{0, 0.25f, 0.5f, 0.75f, 1});
-  const auto inside = [&](float low, float high) { return dsl::sum(dsl::vectorize(within{low, high})(x)).value(); };
-  EXPECT_EQ(inside(0.25f, 0.75f), 2);
-  EXPECT_EQ(inside(-1, 2), 5);
 }
 
 }  // namespace

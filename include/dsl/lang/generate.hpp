@@ -21,14 +21,14 @@ auto arange(std::integral auto n) {
   return cast<T>(detail::positions(static_cast<std::int64_t>(n)));
 }
 
-/// start, start + step, ... below stop (above it for a negative step), as NumPy's arange; empty where there are none. Throws
-/// shape_error for a step of 0.
+/// start, start + by, ... below stop (above it where `by` is negative), as NumPy's arange; empty where there are none. Throws
+/// shape_error where `by` is 0.
 template <element T>
-auto arange(T start, T stop, T step = T(1)) {
+auto arange(T start, T stop, T by = T(1)) {
   using widest =
       std::conditional_t<!std::integral<T>, double, std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
-  const auto n = detail::count_steps(static_cast<widest>(start), static_cast<widest>(stop), static_cast<widest>(step));
-  return start + cast<T>(detail::positions(n)) * step;
+  const auto n = detail::count_steps(static_cast<widest>(start), static_cast<widest>(stop), static_cast<widest>(by));
+  return start + cast<T>(detail::positions(n)) * by;
 }
 
 /// n values from first to last, both included, evenly spaced; only `first` for n = 1. As NumPy's: computed in double
@@ -38,12 +38,12 @@ auto linspace(T first, T last, std::integral auto n) {
   constexpr bool is_complex = kind_of(dtype_v<T>) == kind::complex, is_integer = kind_of(dtype_v<T>) == kind::integer;
   using wide = element_t<is_complex ? dtype::complex128 : dtype::float64>;
   const auto count = static_cast<std::int64_t>(n), steps = count > 1 ? count - 1 : 1;
-  const wide from(first), step = count > 1 ? (wide(last) - from) / static_cast<double>(steps) : wide(0);
+  const wide from(first), apart = count > 1 ? (wide(last) - from) / static_cast<double>(steps) : wide(0);
   // A function, for what does not depend on a template's arguments is compiled wherever this header is.
   const auto values_at = [&](const auto& i) {
     // The choice keeps the compiler from fusing product and sum, whose two roundings are NumPy's: fused, -3 + 10 * 0.3 is below
     // 0.
-    const auto value = where(i < steps, cast<double>(i) * step, wide(0)) + from;
+    const auto value = where(i < steps, cast<double>(i) * apart, wide(0)) + from;
     if constexpr (is_integer) return where(i < steps, cast<T>(floor(value)), last);
     else return where(i < steps, cast<T>(value), last);
   };
