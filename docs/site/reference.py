@@ -87,13 +87,15 @@ class header:
         if not text:
             return
         comment = self.comment_before(first)
+        space = cursor.semantic_parent.spelling
+        name = cursor.spelling if space == "dsl" else f"{space}::{cursor.spelling}"
         if comment:
-            self.sections.append([first, last, comment, [(cursor.spelling, text)]])
+            self.sections.append([first, last, comment, [(name, text)]])
         elif self.sections and not any(not line.strip() for line in self.lines[self.sections[-1][1] : first - 1]):
             section = self.sections[-1]
             section[1] = last
-            if (cursor.spelling, text) not in section[3]:
-                section[3].append((cursor.spelling, text))
+            if (name, text) not in section[3]:
+                section[3].append((name, text))
 
     def declaration(self, cursor, inside=False):
         """As it is written, without bodies; "" if there is nothing to show."""
@@ -113,15 +115,17 @@ class header:
         if cursor.kind in CLASSES or cursor.kind == kind.UNEXPOSED_DECL:
             if "{" not in text:
                 return text + ";" if inside or self.comment_before(cursor.extent.start.line) else ""
-            head = text[: text.index("{")]
-            return head + "{\n" + (" public:\n" if re.search(r"^class ", head, re.M) else "") + self.members(cursor) + "};"
+            head, members = text[: text.index("{")], self.members(cursor)
+            if not members:
+                return head + "{};"
+            return head + "{\n" + (" public:\n" if re.search(r"^class ", head, re.M) else "") + members + "};"
         if cursor.kind == kind.VAR_DECL and "\n" in text:
             return re.split(r" = |\{", text, maxsplit=1)[0] + ";"
         return text + ";"
 
     def members(self, cursor):
         """What is public in a class."""
-        shown, last = [], 0
+        shown, last, skipped = [], 0, False
         for member in cursor.get_children():
             if member.access_specifier != cindex.AccessSpecifier.PUBLIC or member.spelling.startswith("~"):
                 continue
@@ -130,13 +134,18 @@ class header:
                 continue
             first = member.extent.start.line
             comment = ["/// " + line if line else "///" for line in self.comment_before(first)]
-            if shown and (comment or any(not line.strip() for line in self.lines[last : first - 1])):
+            stands_apart = comment or any(not line.strip() for line in self.lines[last : first - 1])
+            last = member.extent.end.line
+            if stands_apart:
+                skipped = bool(comment) and comment[0].startswith("/// Do not compile")
+            if skipped:
+                continue
+            if shown and stands_apart:
                 shown.append("")
             shown += comment + text.split("\n")
             behind = self.lines[member.extent.end.line - 1].partition("///<")[2] or self.lines[member.extent.end.line - 1].partition("; //")[2]
             if behind and "\n" not in text:
                 shown[-1] += "  // " + behind.strip("/ ")
-            last = member.extent.end.line
         return "".join(f"  {line}".rstrip() + "\n" for line in shown)
 
     def macros(self):

@@ -190,8 +190,8 @@ void download_async(const buffer_ref& from, const void* origin, const mapping& e
   });
 }
 
-host_bytes::host_bytes(std::size_t count, std::size_t size) {
-  if (!__builtin_mul_overflow(count, size, &size_))
+host_bytes::host_bytes(std::size_t count, std::size_t size, std::size_t before) {
+  if (!__builtin_mul_overflow(count, size, &size_) && !__builtin_add_overflow(size_, before, &size_))
     data_.reset(static_cast<unsigned char*>(std::malloc(std::max<std::size_t>(size_, 1))));
   if (data_ == nullptr) throw_host_is_full(count, size);
 }

@@ -14,10 +14,10 @@
 
 namespace dsl::detail {
 
-/// Memory of the host for `count` values of `size` bytes, not initialised. Throws memory_error.
+/// Memory of the host for `before` bytes and then `count` values of `size` bytes, not initialised. Throws memory_error.
 class host_bytes {
  public:
-  host_bytes(std::size_t count, std::size_t size);
+  host_bytes(std::size_t count, std::size_t size, std::size_t before = 0);
 
   unsigned char* data() const noexcept { return data_.get(); }
   std::size_t size() const noexcept { return size_; }

@@ -91,7 +91,7 @@ bool write(const fs::path& file, const fs::path& replaced, dtype type, const map
 host_bytes to_host(const stored& from, const std::string& before) {
   require_memory(from.owner, "save");
   const auto size = static_cast<std::size_t>(size_of(from.type)), count = static_cast<std::size_t>(element_count(from.elements));
-  host_bytes elements(1, before.size() + count * size);
+  host_bytes elements(count, size, before.size());
   std::copy(before.begin(), before.end(), elements.data());
   download(from.owner, from.origin, from.elements, size, elements.data() + before.size());
   return elements;

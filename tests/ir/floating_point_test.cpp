@@ -59,8 +59,10 @@ constexpr bool has_neighbours() {
          math::nextafter<D>(-math::infinity<T>, T(0)) == -T(math::largest<D>) &&
          math::isnan(math::nextafter<D>(T(1), math::quiet_nan<T>));
 }
+#if !defined(__clang__)  // which computes no NaN in a constant expression
 static_assert(has_neighbours<dtype::float16>() && has_neighbours<dtype::bfloat16>() && has_neighbours<dtype::float32>() &&
               has_neighbours<dtype::float64>());
+#endif
 
 TEST(floating_point, parts_neighbours_and_extremes) {
   EXPECT_TRUE(is_put_together_from_its_parts<float>() && is_put_together_from_its_parts<double>());

@@ -50,7 +50,7 @@ template <dtype... D>
 class comparison {
  public:
   comparison() {
-    std::apply([this](const auto&... x) { from<0>(x...); }, operands_);
+    std::apply([this](const auto&... x) { this->template from<0>(x...); }, operands_);
   }
   ~comparison() { expect_complete(section_); }
 

@@ -131,7 +131,7 @@ struct rule {
 literal value_at(const bytes& x, std::size_t i, dtype type) {
   const auto size = static_cast<std::size_t>(dsl::size_of(type));
   literal value;
-  if (is_short(type)) return {to_bits(static_cast<float>(stored::real_value(x, i, type)))};
+  if (is_short(type)) return {to_bits(static_cast<float>(::stored::real_value(x, i, type)))};
   std::memcpy(&value, x.data() + i * size, size);  // little endian, as all that CUDA runs on
   return value;
 }

@@ -148,7 +148,7 @@ struct device_team {
   DSL_DETAIL_FN void pause(unsigned nanoseconds) const { __nanosleep(nanoseconds); }
 
   template <class Tag, class T, int N> DSL_DETAIL_FN T* shared() const {
-    __shared__ alignas(alignof(T) < 16 ? 16 : alignof(T)) unsigned char bytes[N * sizeof(T)];
+    alignas(alignof(T) < 16 ? 16 : alignof(T)) __shared__ unsigned char bytes[N * sizeof(T)];
     return reinterpret_cast<T*>(bytes);
   }
 

@@ -69,14 +69,24 @@ template <class T> DSL_DETAIL_FN constexpr bool isnan(T a) {
   else return a != a;
 }
 template <class T> DSL_DETAIL_FN constexpr bool isinf(T a) {
-  if constexpr (is_complex<T>) return isinf(a.re) | isinf(a.im);
-  else if constexpr (std::floating_point<T>) return (a == infinity<T>) | (a == -infinity<T>);
-  else return false;
+  if constexpr (is_complex<T>) {
+    const bool re = isinf(a.re), im = isinf(a.im);
+    return re | im;
+  } else if constexpr (std::floating_point<T>) {
+    return (a == infinity<T>) | (a == -infinity<T>);
+  } else {
+    return false;
+  }
 }
 template <class T> DSL_DETAIL_FN constexpr bool isfinite(T a) {
-  if constexpr (is_complex<T>) return isfinite(a.re) & isfinite(a.im);
-  else if constexpr (std::floating_point<T>) return (infinity<T> > a) & (a > -infinity<T>);
-  else return true;
+  if constexpr (is_complex<T>) {
+    const bool re = isfinite(a.re), im = isfinite(a.im);
+    return re & im;
+  } else if constexpr (std::floating_point<T>) {
+    return (infinity<T> > a) & (a > -infinity<T>);
+  } else {
+    return true;
+  }
 }
 /// a < 0, of which nvcc warns where it cannot be.
 template <class T> DSL_DETAIL_FN constexpr bool is_negative(T a) {

@@ -31,7 +31,10 @@ template <class T> DSL_DETAIL_FN hyperbolic<T> hyperbolic_of(T x) {
 
 // A zero operand makes a zero part, even beside an infinity, and a finite one its sign. An infinite operand makes an infinite
 // part, even where the direction is not known.
-template <class T> DSL_DETAIL_FN bool endless_anyhow(complex_value<T> z) { return isinf(z.re) & !isfinite(z.im); }
+template <class T> DSL_DETAIL_FN bool endless_anyhow(complex_value<T> z) {
+  const bool infinite = isinf(z.re), finite = isfinite(z.im);
+  return infinite & !finite;
+}
 template <class T> DSL_DETAIL_FN complex_value<T> sinh(complex_value<T> z) {
   const auto [sinh, cosh, scale] = hyperbolic_of(z.re);
   const T re = select(endless_anyhow(z), infinity<T>, sinh * math::cos(z.im) * scale);
@@ -104,7 +107,8 @@ DSL_DETAIL_FN auto pow(A a, B b) {
   using Z = std::conditional_t<is_complex<A>, A, B>;
   using T = real_type<Z>;
   const Z z = convert<Z>(a), w = convert<Z>(b);
-  const bool whole = (w.im == 0) & (abs(w.re) < 100) & (w.re == math::rint(w.re));
+  const bool small = abs(w.re) < 100, integer = w.re == math::rint(w.re);
+  const bool whole = (w.im == 0) & small & integer;
   const int exponent = static_cast<int>(select(whole, w.re, T(0))), count = abs(exponent);
   Z product{1, 0}, factor = z;
   for (int bit = 0; bit < 7; ++bit) {
@@ -115,7 +119,8 @@ DSL_DETAIL_FN auto pow(A a, B b) {
   const Z repeated = select(exponent < 0, divide(T(1), product), product);
   const T of_zero = select(w.re > 0, T(0), quiet_nan<T>);
   const Z other = select(whole, repeated, math::exp(w * math::log(z)));
-  return select(equal(z, T(0)) & !equal(w, T(0)), Z{of_zero, of_zero}, other);
+  const bool base_is_zero = equal(z, T(0)), exponent_is_zero = equal(w, T(0));
+  return select(base_is_zero & !exponent_is_zero, Z{of_zero, of_zero}, other);
 }
 
 }  // namespace dsl::detail::math
