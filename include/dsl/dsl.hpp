@@ -3,12 +3,20 @@
 
 // From the ground up: what a compiler says of a mistake begins with the headers by way of which it came to it.
 // clang-format off
+#include <dsl/ir/config.hpp>
 #include <dsl/ir/dtype.hpp>
 #include <dsl/ir/symbol.hpp>
+#include <dsl/mem/misused.hpp>
 #include <dsl/mem/array.hpp>
+#include <dsl/lang/operands.hpp>
+#include <dsl/lang/std_names.hpp>
 #include <dsl/lang/expression.hpp>
+#include <dsl/lang/callable.hpp>
+#include <dsl/lang/functions.hpp>
+#include <dsl/lang/assignable.hpp>
 #include <dsl/lang/assigned.hpp>
 #include <dsl/lang/assign.hpp>
+#include <dsl/lang/vectorize.hpp>
 // clang-format on
 
 #include <dsl/lang/explain.hpp>

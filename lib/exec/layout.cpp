@@ -76,7 +76,15 @@ namespace {
   std::string shapes;
   for (int i = 0; i < count; ++i)
     if (has_elements(inputs[i])) shapes += (shapes.empty() ? "" : ", ") + spell_shape(inputs[i].extents, inputs[i].rank);
-  raise<shape_error>("shapes do not broadcast: " + shapes + " in " + spell_pass(pass, inputs));
+  const operand* first = nullptr;
+  bool same_rank = true;
+  for (int i = 0; i < count; ++i) {
+    if (!has_elements(inputs[i])) continue;
+    if (first == nullptr) first = &inputs[i];
+    same_rank = same_rank && inputs[i].rank == first->rank;
+  }
+  raise<shape_error>("shapes do not broadcast: " + shapes + " in " + spell_pass(pass, inputs) +
+                     (same_rank ? "" : ": axes are aligned on the right, and dsl::expand_dims(x, -1) adds one there"));
 }
 
 // The shape without the axes that are reduced.
@@ -278,6 +286,10 @@ device common_device(const operand* all, int count, const pass_view& pass) {
       continue;
     if (all[i].memory == nullptr)
       raise<memory_error>("an operand without memory, never assigned or moved from, in " + spell_pass(pass, all));
+    if (all[i].out_of_date)
+      raise<memory_error>(
+          "a formula that was made before one of its arrays was given other memory (moved to, or x = dsl::eval(...)): make " +
+          spell_pass(pass, all) + " again after that, or dsl::eval it before");
     if (first == nullptr) first = &all[i];
     if (all[i].memory->where != first->memory->where)
       raise<device_error>("operands on different devices, " + std::string(first->memory->where.name()) + " and " +

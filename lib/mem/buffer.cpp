@@ -9,7 +9,7 @@
 
 namespace dsl::detail {
 
-buffer_ref::buffer_ref(const buffer_ref& other) noexcept : buffer_(other.buffer_) {
+buffer_ref::buffer_ref(const buffer_ref& other) noexcept : buffer_(other.buffer_), of_formula_(other.of_formula_) {
   if (buffer_ != nullptr) buffer_->owners.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -27,6 +27,13 @@ buffer_ref buffer_ref::allocate(std::size_t bytes, device where) {
 
 void* buffer_ref::data() const noexcept { return buffer_ != nullptr ? buffer_->data : nullptr; }
 device buffer_ref::where() const noexcept { return buffer_ != nullptr ? buffer_->where : device(backend::host); }
+
+void buffer_ref::replace() const noexcept {
+  if (buffer_ != nullptr) buffer_->is_replaced.store(true, std::memory_order_relaxed);
+}
+bool buffer_ref::is_replaced() const noexcept {
+  return buffer_ != nullptr && buffer_->is_replaced.load(std::memory_order_relaxed);
+}
 
 void buffer_ref::release() noexcept {
   buffer* const b = std::exchange(buffer_, nullptr);

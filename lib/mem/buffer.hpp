@@ -39,6 +39,7 @@ struct buffer {
   stream_state* home;    // allocated and freed on this stream
   stream_state* writer;  // the stream of the last write, or home
   std::atomic<int> owners{1};
+  std::atomic<bool> is_replaced{false};  // the array that it was the memory of has other memory
   std::mutex mutex{};                    // of writer and readers
   std::vector<stream_state*> readers{};  // other streams that read since
   bool is_foreign = false;               // of an owner outside the library

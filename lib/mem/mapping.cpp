@@ -19,9 +19,14 @@ std::string spell(const mapping& m) { return spell_shape(m.extents, m.rank); }
   raise<shape_error>(std::string(function) + " of shape " + spell(m) + ": " + why);
 }
 
+std::string no_axis(int axis, int rank) {
+  const std::string last = std::to_string(rank - 1), first = std::to_string(-rank);
+  return "there is no axis " + std::to_string(axis) +
+         (rank == 0 ? ", nor any other" : ": axes are 0 to " + last + ", or " + first + " to -1 from the end");
+}
+
 int axis_of(const mapping& m, int axis, int rank, const char* function) {
-  if (axis < -rank || axis >= rank)
-    fail(m, function, "there is no axis " + std::to_string(axis) + " among " + std::to_string(rank));
+  if (axis < -rank || axis >= rank) fail(m, function, no_axis(axis, rank));
   return axis < 0 ? axis + rank : axis;
 }
 
@@ -96,7 +101,8 @@ mapping subscripted(const mapping& from, const subscript* chosen, int count) {
       const std::int64_t index = chosen[d].range.start.at;
       if (index < -extent || index >= extent)
         raise<index_error>("index " + std::to_string(index) + (index == furthest ? " or more" : "") +
-                           " is out of range for axis " + std::to_string(d) + " of extent " + std::to_string(extent));
+                           " is out of range for axis " + std::to_string(d) + " of extent " + std::to_string(extent) +
+                           ", in shape " + spell(from));
       to.offset += (index < 0 ? index + extent : index) * stride;
     }
   }
@@ -276,13 +282,17 @@ std::uint32_t bits_of_axes(const int* axes, int count, int rank) {
   std::uint32_t bits = 0;
   for (int i = 0; i < count; ++i) {
     const int axis = axes[i] < 0 ? axes[i] + rank : axes[i];
-    if (axis < 0 || axis >= rank)
-      raise<shape_error>("a reduction along axis " + std::to_string(axes[i]) + ": there are " + std::to_string(rank));
-    if ((bits >> axis & 1) != 0)
-      raise<shape_error>("a reduction along axis " + std::to_string(axes[i]) + ", which is named twice");
+    if (axis < 0 || axis >= rank || (bits >> axis & 1) != 0) return 0;
     bits |= 1u << axis;
   }
   return bits;
+}
+
+void require_axes(const int* axes, int count, const std::int64_t* shape, int rank) {
+  mapping operand;
+  operand.rank = rank;
+  std::copy_n(shape, rank, operand.extents);
+  choose(operand, axes, count, rank, "a reduction");
 }
 
 std::int64_t element_count(const std::int64_t* sizes, int rank, int element_size) {

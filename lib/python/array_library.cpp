@@ -84,14 +84,14 @@ class numpy_arrays final : public numpy_like {
  public:
   numpy_arrays() : numpy_like("numpy") {}
 
-  bool takes_stream() const override { return false; }
-  array_argument read(nb::handle x, const work_stream& on) override {
+  order asks_for_stream() const override { return order::none; }
+  array_argument read(nb::handle x, std::intptr_t) override {
     try {
-      return numpy_like::read(x, on);
+      return numpy_like::read(x, 0);
     } catch (nb::python_error&) {
       if (dtype_name(x) != "bfloat16") throw;
     }
-    array_argument bits = numpy_like::read(nb::borrow(x).attr("view")("uint16"), on);
+    array_argument bits = numpy_like::read(nb::borrow(x).attr("view")("uint16"), 0);
     bits.tensor.dtype = dsl::detail::dlpack_type(dtype::bfloat16);
     return bits;
   }
@@ -101,8 +101,9 @@ class cupy_arrays final : public numpy_like {
  public:
   cupy_arrays() : numpy_like("cupy"), current_(module_.attr("cuda").attr("get_current_stream")) {}
 
-  array_argument read(nb::handle x, const work_stream& on) override {
-    array_argument found = numpy_like::read(x, on);
+  order asks_for_stream() const override { return order::behind; }
+  array_argument read(nb::handle x, std::intptr_t stream) override {
+    array_argument found = numpy_like::read(x, stream);
     for (int d = 0; d < found.tensor.ndim; ++d)
       if (found.tensor.strides != nullptr && std::abs(found.tensor.strides[d]) > farthest)
         return with_strides(x, std::move(found));
@@ -153,12 +154,12 @@ std::string text_of(nb::handle x, const char* attribute) {
   return nb::hasattr(x, attribute) ? text_of(nb::getattr(x, attribute)) : std::string();
 }
 
-std::uintptr_t work_stream::number() const {
-  const auto handle = reinterpret_cast<std::uintptr_t>(stream_->native());
+std::intptr_t work_stream::number() const {
+  const auto handle = reinterpret_cast<std::intptr_t>(stream_->native());
   return handle == 0 ? 1 : handle;
 }
 
-dlpack::device array_library::where(nb::handle x) {
+dlpack::device array_library::where(nb::handle x) const {
   PyObject* const self[] = {x.ptr()};
   const nb::object pair = checked(PyObject_VectorcallMethod(known_names().device, self, 1, nullptr));
   dlpack::device d{};
@@ -166,9 +167,9 @@ dlpack::device array_library::where(nb::handle x) {
   return d;
 }
 
-array_argument array_library::read(nb::handle x, const work_stream& on) {
+array_argument array_library::read(nb::handle x, std::intptr_t number) {
   const names& all = known_names();
-  const nb::object stream = on.is_chosen() ? checked(PyLong_FromUnsignedLongLong(on.number())) : nb::object();
+  const nb::object stream = number != 0 ? checked(PyLong_FromSsize_t(number)) : nb::object();
   if (has_versions_) {
     PyObject* const arguments[] = {x.ptr(), stream ? stream.ptr() : all.version, all.version};
     PyObject* const capsule =

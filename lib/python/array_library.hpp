@@ -31,7 +31,7 @@ class work_stream {
   void choose(const dsl::stream& s) { stream_ = &s; }
   const dsl::stream* get() const { return stream_; }
   /// As DLPack numbers streams: CUDA's legacy default stream is 1.
-  std::uintptr_t number() const;
+  std::intptr_t number() const;
 
  private:
   const dsl::stream* stream_ = nullptr;  // one of those that are kept
@@ -45,11 +45,15 @@ class array_library {
   virtual ~array_library() = default;
 
   const std::string& name() const { return name_; }
-  /// Where an array lies, which is asked first if `read` takes a stream.
-  virtual dlpack::device where(nb::handle x);
-  virtual bool takes_stream() const { return true; }
-  /// Reads an array, with the stream's next work ordered behind what its library has queued. Throws nb::python_error.
-  virtual array_argument read(nb::handle x, const work_stream& on);
+  /// When `read` wants the stream that is chosen: before it reads a first time; or behind, as the library has a current stream
+  /// that its arrays are in order with, and for arrays beside another library's alone; none: as behind, without a number.
+  enum class order : std::uint8_t { none, before, behind };
+  virtual order asks_for_stream() const { return order::before; }
+  /// Where an array lies.
+  dlpack::device where(nb::handle x) const;
+  /// Reads an array, with a stream's next work ordered behind what its library has queued: a stream as DLPack numbers it, -1 for
+  /// no order, 0 where there are no streams. Throws nb::python_error.
+  virtual array_argument read(nb::handle x, std::intptr_t stream);
   /// The library's current stream on a device: an object that keeps it, or none, and its handle. Where it has none the calling
   /// thread's of dsl.
   struct native_stream {

@@ -30,8 +30,11 @@ class exchange_arrays : public array_library {
  public:
   exchange_arrays(std::string name, const exchange_table& table) : array_library(std::move(name)), table_(table) {}
 
-  bool takes_stream() const override { return false; }
-  array_argument read(nb::handle x, const work_stream&) override { return {nb::borrow(x), tensor_of(x), false}; }
+  order asks_for_stream() const override { return order::none; }
+  array_argument read(nb::handle x, std::intptr_t stream) override {
+    if (stream > 0) return array_library::read(x, stream);  // the table orders nothing
+    return {nb::borrow(x), tensor_of(x), false};
+  }
   bool current_stream(const dlpack::device& where, native_stream& s) override {
     check(table_.current_stream(where.device_type, where.device_id, &s.handle));
     return true;
@@ -65,8 +68,8 @@ class torch_arrays final : public exchange_arrays {
  public:
   using exchange_arrays::exchange_arrays;
 
-  array_argument read(nb::handle x, const work_stream& on) override {
-    array_argument found = exchange_arrays::read(x, on);
+  array_argument read(nb::handle x, std::intptr_t stream) override {
+    array_argument found = exchange_arrays::read(x, stream);
     const std::uint8_t code = found.tensor.dtype.code;
     constexpr std::uint8_t real = 2, bfloat16 = 4, complex = 5;
     if (code != real && code != bfloat16 && code != complex) return found;
@@ -110,6 +113,7 @@ bool comes_from(nb::handle type, const char* module) {
 class torch_by_protocol final : public array_library {
  public:
   torch_by_protocol() : array_library("torch"), stream_(nb::module_::import_("torch").attr("cuda").attr("current_stream")) {}
+  order asks_for_stream() const override { return order::behind; }
   bool current_stream(const dlpack::device& where, native_stream& s) override {
     s.handle = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(stream_(where.device_id).attr("cuda_stream")));
     return true;

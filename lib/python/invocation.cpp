@@ -62,13 +62,17 @@ passed invocation::read(nb::handle x) {
   passed p{x, &class_of(x), {}, {}};
   if (p.of->is != type_class::array) return p;
   array_library& library = *p.of->library;
-  if (library.takes_stream()) {
+  const auto order = library.asks_for_stream();
+  if (order == array_library::order::before) {
     const dlpack::device where = library.where(x);
     choose_stream(library, where);
-    p.array = library.read(x, is_on_gpu(where) ? stream_ : work_stream());
+    p.array = library.read(x, is_on_gpu(where) ? stream_.number() : 0);
   } else {
-    p.array = library.read(x, {});
-    choose_stream(library, p.array.tensor.device);
+    p.array = library.read(x, order == array_library::order::behind ? -1 : 0);
+    const dlpack::device where = p.array.tensor.device;
+    choose_stream(library, where);
+    if (is_on_gpu(where) && stream_owner_ != &library)  // it runs on another library's stream
+      p.array = library.read(x, stream_.number());
   }
   p.elements = dsl::detail::read_dlpack(p.array.tensor);
   if (library_ == nullptr) {
@@ -199,7 +203,7 @@ void invocation::make_result(int number, int rank, const std::int64_t* extents) 
   array_library& library = library_ != nullptr ? *library_ : numpy_library();
   if (nb::object made = library.make(type, rank - left_out, extents + left_out, device_); made.is_valid()) {
     // Nothing else uses it yet, so there is nothing to be ordered behind.
-    const array_argument fresh = library.read(made, is_on_gpu(device_) ? stream_ : work_stream());
+    const array_argument fresh = library.read(made, is_on_gpu(device_) ? -1 : 0);
     passed p{made, nullptr, {}, dsl::detail::read_dlpack(fresh.tensor)};
     p.elements.where = home();
     bind(p, "a result", rank, true, to);

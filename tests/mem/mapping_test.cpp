@@ -292,21 +292,26 @@ TEST(mapping, errors_say_what_was_asked_of_which_shape) {
   const auto reshape_to = [](const mapping& from, std::vector<std::int64_t> to) {
     return [=] { reshape(from, to.data(), static_cast<int>(to.size())); };
   };
-  EXPECT_EQ(message<dsl::index_error>([&] { sliced(m, {0, 4}); }), "index 4 is out of range for axis 1 of extent 4");
-  EXPECT_EQ(message<dsl::index_error>([&] { sliced(m, {-4}); }), "index -4 is out of range for axis 0 of extent 3");
+  EXPECT_EQ(message<dsl::index_error>([&] { sliced(m, {0, 4}); }),
+            "index 4 is out of range for axis 1 of extent 4, in shape (3, 4)");
+  EXPECT_EQ(message<dsl::index_error>([&] { sliced(m, {-4}); }),
+            "index -4 is out of range for axis 0 of extent 3, in shape (3, 4)");
   EXPECT_EQ(message<dsl::index_error>([&] { sliced(m, {std::size_t{0} - 1}); }),
-            "index 9223372036854775807 or more is out of range for axis 0 of extent 3");
-  EXPECT_EQ(message<dsl::index_error>([&] { sliced(packed({0}), {0}); }), "index 0 is out of range for axis 0 of extent 0");
+            "index 9223372036854775807 or more is out of range for axis 0 of extent 3, in shape (3, 4)");
+  EXPECT_EQ(message<dsl::index_error>([&] { sliced(packed({0}), {0}); }),
+            "index 0 is out of range for axis 0 of extent 0, in shape (0)");
   EXPECT_EQ(message<dsl::index_error>([&] { sliced(m, {dsl::slice(), dsl::slice(0, 3, 0)}); }),
             "a slice's step is 0, along axis 1 of extent 4");
-  EXPECT_EQ(message<dsl::shape_error>([&] { flip(m, 2); }), "flip of shape (3, 4): there is no axis 2 among 2");
-  EXPECT_EQ(message<dsl::shape_error>([&] { flip(m, -3); }), "flip of shape (3, 4): there is no axis -3 among 2");
+  EXPECT_EQ(message<dsl::shape_error>([&] { flip(m, 2); }),
+            "flip of shape (3, 4): there is no axis 2: axes are 0 to 1, or -2 to -1 from the end");
+  EXPECT_EQ(message<dsl::shape_error>([&] { flip(m, -3); }),
+            "flip of shape (3, 4): there is no axis -3: axes are 0 to 1, or -2 to -1 from the end");
   const int twice[] = {1, -1};
   EXPECT_EQ(message<dsl::shape_error>([&] { permute(m, twice, 2); }), "permute of shape (3, 4): axis -1 is given twice");
   EXPECT_EQ(message<dsl::shape_error>([&] { squeeze(m, twice, 1); }), "squeeze of shape (3, 4): axis 1 is not of extent 1");
   const int far = 3;
   EXPECT_EQ(message<dsl::shape_error>([&] { expand_dims(m, &far, 1); }),
-            "expand_dims of shape (3, 4): there is no axis 3 among 3");
+            "expand_dims of shape (3, 4): there is no axis 3: axes are 0 to 2, or -3 to -1 from the end");
   const std::int64_t five[] = {5, 4};
   EXPECT_EQ(message<dsl::shape_error>([&] { broadcast_to(m, five, 2); }), "shape (3, 4) does not broadcast to (5, 4)");
   EXPECT_EQ(message<dsl::shape_error>([&] { broadcast_to(m, five + 1, 1); }), "shape (3, 4) does not broadcast to (4)");
@@ -319,7 +324,8 @@ TEST(mapping, errors_say_what_was_asked_of_which_shape) {
   EXPECT_EQ(
       message<dsl::shape_error>(reshape_to(transpose(m), {12})),
       "cannot reshape (4, 3) to (12): its elements do not lie in an order that allows it without a copy (dsl::eval makes one)");
-  EXPECT_EQ(message<dsl::shape_error>([&] { index_mapping(2, five, 2); }), "index of shape (5, 4): there is no axis 2 among 2");
+  EXPECT_EQ(message<dsl::shape_error>([&] { index_mapping(2, five, 2); }),
+            "index of shape (5, 4): there is no axis 2: axes are 0 to 1, or -2 to -1 from the end");
 }
 
 }  // namespace

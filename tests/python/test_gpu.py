@@ -160,6 +160,15 @@ class Torch(unittest.TestCase):
                 y = formulas.outer_sum(a, b)
                 self.assertIs(type(y), torch.Tensor)
             self.assertTrue((y == 3).all().item())
+        other = torch.cuda.Stream()
+        for _ in range(5):
+            with torch.cuda.stream(other), side:
+                a = cupy.ones((2, 3), cupy.float32)
+                torch_spin(5_000_000)
+                b = torch.full((3,), 2.0, device="cuda")
+                y = formulas.outer_sum(a, b)
+                self.assertIsInstance(y, cupy.ndarray)
+                self.assertTrue(bool((y == 3).all()))
 
 
 def spin(cycles):
@@ -194,6 +203,7 @@ class CuPy(unittest.TestCase):
         for side in [cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream(), cupy.cuda.Stream.null]:
             with side:  # whose memory pool begins empty, and waits for the GPU when it grows
                 spin(1000)
+                x.fill(3)
                 kept = formulas.twice(x), formulas.twice(x, out=out) + 1
                 del kept
             cupy.cuda.Device().synchronize()

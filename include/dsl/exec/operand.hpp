@@ -38,6 +38,7 @@ struct operand {
   buffer* memory = nullptr;
   std::int64_t extents[max_rank] = {}, strides[max_rank] = {};  // in elements
   int size = 0;                                                 // address: an element's bytes
+  bool out_of_date = false;                                     // the array has other memory since the formula was made
   bool counts_steps = false;                                    // value: the number of a loop's step
   bool of_same_struct = false;                                  // as the operand before it
   const char* member = nullptr;                                 // of a struct: its name

@@ -1,6 +1,11 @@
 // What differs between compilers, and nothing else: every other header is plain C++20.
 #pragma once
 
+// A missing header ends the compilation, which #error does not: hundreds of errors would follow.
+#if __cplusplus < 202002L
+#include <dsl needs C++20: compile with -std=c++20, in CMake target_compile_features(my_program PRIVATE cxx_std_20)>
+#endif
+
 #if defined(__NVCC__) && !defined(__CUDACC_RELAXED_CONSTEXPR__)
 #error "dsl needs nvcc's option --expt-relaxed-constexpr (the CMake target dsl::dsl brings it)"
 #endif
@@ -104,12 +109,25 @@
 
 // <complex> doubles the time of an otherwise empty nvcc compilation, 0.9 to 2.1 s (it brings <string> and the streams), so it is
 // left to those who use complex numbers. libstdc++ declares the template in namespace std itself, which makes this declaration
-// harmless.
+// harmless. Where <complex> is missing the partial specialization says so; where it is there, its own specializations for these
+// types take precedence.
 #include <cstddef>
+#include <type_traits>
 #if defined(__GLIBCXX__)
 namespace std {
 template <class T>
 class complex;
+#if !defined(_GLIBCXX_COMPLEX)
+template <class T>
+  requires(is_same_v<T, float> || is_same_v<T, double>)
+class complex<T> {
+ public:
+  template <class... Parts> constexpr complex(const Parts&...) {}
+  constexpr T real() const { return {}; }
+  constexpr T imag() const { return {}; }
+  static_assert(sizeof(T) == 0, "std::complex is without its header: add #include <complex>, before or after dsl's");
+};
+#endif
 }  // namespace std
 #else
 #include <complex>

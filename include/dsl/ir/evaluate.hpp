@@ -30,6 +30,9 @@ struct call {
   using results = result_types<std::remove_cvref_t<decltype(F{}(argument_t<Args>{}...))>>;
   static constexpr int result_count = std::tuple_size_v<typename results::list>;
   template <int K> static constexpr dtype result_dtype = dtype_v<std::tuple_element_t<K, typename results::list>>;
+
+  // The name is a hint: nvcc names this function where the functor's lacks DSL_FN.
+  DSL_DETAIL_FN static auto call_operator_marked_DSL_FN(argument_t<Args>&... x) { return F{}(x...); }
 };
 
 template <class Call, int N, class Arguments> struct frame;
@@ -42,8 +45,7 @@ struct frame<call<F, Args...>, N, std::index_sequence<K...>> {
   static constexpr int argument_count = sizeof...(Args);
 
   template <int I, class T> DSL_DETAIL_FN static T& at(numbered<I, T>& n) { return n.value; }
-  // The name is a hint: nvcc names this function where the functor's lacks DSL_FN.
-  DSL_DETAIL_FN void call_operator_marked_DSL_FN() { out = F{}(at<static_cast<int>(K)>(in)...); }
+  DSL_DETAIL_FN void run() { out = call<F, Args...>::call_operator_marked_DSL_FN(at<static_cast<int>(K)>(in)...); }
   template <int I> DSL_DETAIL_FN auto result() const {
     if constexpr (call<F, Args...>::results::many) return std::get<I>(out);
     else return out;
@@ -87,9 +89,9 @@ DSL_DETAIL_FN void step(Values& v) {
     auto& f = frame_of<static_cast<int>(Payload & 0xffff)>(v);
     if constexpr (static_cast<int>(Payload >> 32) > std::remove_reference_t<decltype(f)>::argument_count) {
       f.out = {};
-      if (f.condition) f.call_operator_marked_DSL_FN();
+      if (f.condition) f.run();
     } else {
-      f.call_operator_marked_DSL_FN();
+      f.run();
     }
   } else if constexpr (!reads_operand(code)) {
     R& r = slots_of<h.type()>(v).at[h.slot()];

@@ -91,6 +91,7 @@ class graph {
   std::uint32_t scalar_outputs = 0;  // a bit for each output that is one value, not one for each element
   int operands = 0;                  // that `position` follows
   bool notes_literals = false, literal_outside = false;
+  bool notes_numbers = false;       // lets symbols become C++ numbers, to see what else is wrong
   sequence<integer_range> scalars;  // what each operand that is a C++ integer has to lie in
 
   /// A literal that the dtype beside it does not hold: an error of the compiler, or noted where the graph is made to look for it.
@@ -98,6 +99,9 @@ class graph {
     if (!notes_literals)
       throw "an integer literal is outside the dtype of the array beside it (as NumPy's OverflowError): dsl::cast the array to a wider one";
     literal_outside = true;
+  }
+  constexpr void refuse_number() const {
+    if (!notes_numbers) throw "a symbol is no C++ number: what holds one is auto";
   }
   constexpr void restrict_scalar(int operand, integer_range to) {
     while (scalars.size() <= operand) scalars.push_back(integer_range{});

@@ -10,6 +10,25 @@ namespace dsl {
 namespace detail {
 template <class S, class T>
 constexpr S same_symbol(graph* g, const T& x);
+
+// A symbol where a C++ number is wanted: of conditions the compiler says which, of other numbers that there is one
+// (`may_assign`).
+template <class T>
+constexpr T no_number(const graph& g) {
+  constexpr bool is_condition = std::same_as<T, bool>;
+  static_assert(!is_condition,
+                "a branch or loop on data cannot be traced: use dsl::where(condition, a, b), or give dsl::vectorize a functor "
+                "with DSL_FN operator()");
+  if (!is_condition) g.refuse_number();
+  return T{};
+}
+// An element's neighbour, or another array's element, inside a formula.
+template <class... I>
+constexpr void no_other_element() {
+  static_assert(sizeof...(I) > 64,
+                "inside a formula there is one element: apply dsl::shift, dsl::take or a slice to the array and pass the result "
+                "as an argument");
+}
 }  // namespace detail
 
 /// A node of a graph, of known dtype. `Weak` marks what was made of C++ scalars alone (NEP 50).
@@ -19,21 +38,21 @@ struct symbol {
   detail::graph* owner;
   int id;
 
-  // What GCC shows where std::sqrt(v) is called. With others a functor that takes a symbol or a number would be traced.
-#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
-  // clang-format off
-  constexpr operator double() const = delete;  // functions of symbols are without std::, as sqrt(v), and no variable holds a symbol but auto
-  // clang-format on
-#endif
-
+  /// Where a C++ number is wanted there is none, which is an error of the compiler. No constant symbol converts: by that overload
+  /// resolution tells a functor of numbers from one of symbols (`is_callable`).
   template <class T>
-    requires std::same_as<T, bool>
-  constexpr explicit operator T() const {
-    static_assert(!std::same_as<T, bool>,
-                  "a branch or loop on data cannot be traced: use dsl::where(condition, a, b), or give dsl::vectorize a functor "
-                  "with DSL_FN operator()");
-    return false;
+    requires std::is_arithmetic_v<T>
+  constexpr operator T() const& {
+    return detail::no_number<T>(*owner);
   }
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  constexpr operator T() && {
+    return detail::no_number<T>(*owner);
+  }
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  constexpr operator T() const&& = delete;
 
   /// Becomes another value, which its dtype holds as an array's would: a number, or a symbol of another dtype.
   template <class T>
@@ -44,9 +63,12 @@ struct symbol {
 
   template <class I>
   constexpr symbol operator[](const I&) const {
-    static_assert(sizeof(I) == 0,
-                  "inside a formula there is one element: apply dsl::shift, dsl::take or a slice to the array and pass the "
-                  "result as an argument");
+    detail::no_other_element<I>();
+    return *this;
+  }
+  template <class... I>
+  constexpr symbol operator()(const I&...) const {
+    detail::no_other_element<I...>();
     return *this;
   }
 };

@@ -74,6 +74,7 @@ struct tied {
     detail::unpack([this](const auto&... e) { detail::assign_all({}, targets, detail::as_operand(e)...); }, expressions);
     return *this;
   }
+  template <std::same_as<refused> R> tied& operator=(const R&) { return *this; }
 };
 
 namespace detail {
@@ -94,6 +95,13 @@ tied<Targets...> tied_to(const tuple<Targets&...>& targets) {
 /// complete before the first element is written. It refers to the caller's own variables, as std::tie does: a temporary does not
 /// compile, and where the result is kept they have to live as long. The assignment waits for nothing. Throws as `assign` does,
 /// and shape_error where an element would be written twice.
+template <class... Targets>
+  requires(!std::is_lvalue_reference_v<Targets> || ...)
+refused tie(Targets&&...) {
+  static_assert((std::is_lvalue_reference_v<Targets> && ...),
+                "targets are their caller's: give each a name, auto part = x(dsl::slice(1, -1)), dsl::tie(part)");
+  return {};
+}
 template <class... Targets>
 auto tie(Targets&... targets) {
   constexpr bool are_targets = detail::are_targets(std::type_identity<detail::flat_t<Targets...>>{});

@@ -59,9 +59,17 @@ constexpr bool may_assign(std::type_identity<tuple<Targets&...>>) {
   static_assert(writable, "the target is const: an array that is, or a view that only reads");
   static_assert(as_many, "as many targets as the right side has values");
   constexpr bool traceable = (can_be_traced<E> && ...);
-  static_assert(traceable,
-                "a formula calls what the compiler does not evaluate: in place of std::sqrt(2.0) write sqrt(dsl::constant(2.0)), "
-                "or pass the value as an argument");
+  if constexpr (!traceable) {
+    constexpr bool makes_numbers = (is_traced_but_for_numbers<E> && ...);
+    static_assert(!makes_numbers,
+                  "a symbol is no C++ number: in a formula what holds one is auto, and a function that takes numbers is given to "
+                  "dsl::vectorize itself, as a functor with DSL_FN operator()");
+    static_assert(
+        makes_numbers,
+        "a formula calls or reads what the compiler does not evaluate: a function that takes numbers is given to "
+        "dsl::vectorize itself, as a functor with DSL_FN operator(); for std::sqrt(2.0) write sqrt(dsl::constant(2.0)); a "
+        "variable is an argument");
+  }
   constexpr bool literals = (literals_fit<E> && ...);
   static_assert(literals,
                 "an integer literal is outside the dtype of the array beside it (as NumPy's OverflowError): dsl::cast the array "

@@ -8,10 +8,6 @@
 
 namespace dsl::detail {
 
-/// Whether F, made anew, can be called so; std::is_invocable_v takes five lines more in each error of what is called.
-template <class F, class... T>
-inline constexpr bool is_callable = requires(F f, T... x) { f(x...); };
-
 /// A type's name as the compiler spells it, within a sentence of the compiler's own: there are no other means to tell a closure.
 template <class F>
 constexpr const char* spelled() {
@@ -32,11 +28,11 @@ constexpr const char* find_after(const char* text, const char* part) {
 }
 
 /// What a type's name says. GCC spells closures `f()::<lambda(auto:1, int)>`, those inside others after these, and nvcc
-/// `lambda [](auto, int)->auto`. GCC spells the function before a class that is local to it; nvcc does not, and has a sentence of
-/// its own.
+/// `lambda [](auto, int)->auto`; clang says where they are, `(lambda at FILE:LINE:COLUMN)`, and no more. GCC spells the function
+/// before a class that is local to it; nvcc does not, and has a sentence of its own.
 struct kind_of_class {
-  const char* parameters = nullptr;  // of a closure
-  bool local = false;
+  const char* parameters = nullptr;  // of a closure, where they are spelled
+  bool closure = false, local = false;
 };
 template <class F>
 inline constexpr kind_of_class class_kind = [] {
@@ -46,6 +42,7 @@ inline constexpr kind_of_class class_kind = [] {
     if (depth == 0) {
       const char *const gcc = after(p, "<lambda("), *const nvcc = after(p, "lambda [](");
       if (gcc != nullptr || nvcc != nullptr) found.parameters = gcc != nullptr ? gcc : nvcc;
+      found.closure = found.closure || found.parameters != nullptr || after(p, "(lambda at ") != nullptr;
       found.local = found.local || (*p == '(' && after(p, "(anonymous") == nullptr);
     }
     if (*p == '<') ++depth;
@@ -53,7 +50,7 @@ inline constexpr kind_of_class class_kind = [] {
   }
   return found;
 }();
-template <class F> inline constexpr bool is_closure = class_kind<F>.parameters != nullptr;
+template <class F> inline constexpr bool is_closure = class_kind<F>.closure;
 template <class F> inline constexpr bool is_local = class_kind<F>.local;
 
 template <class T> inline constexpr bool is_std_complex = false;
@@ -86,6 +83,7 @@ constexpr parameter_counts count_parameters() {
   if constexpr (!is_closure<F>) return {parameters<F>::count, -1};
   parameter_counts n{0, 0};
   const char* from = class_kind<F>.parameters;
+  if (from == nullptr) return {-1, -1};
   int depth = 0;
   for (const char* p = from; *p != 0; ++p) {
     const bool end = depth == 0 && (*p == ')' || *p == ',');
@@ -103,6 +101,14 @@ constexpr parameter_counts count_parameters() {
   }
   return n;
 }
+
+// What a function is tried with. A lambda's auto parameters take symbols; what else there is may take numbers, which no constant
+// symbol becomes.
+template <class F, class T>
+using tried_with = std::conditional_t<is_closure<F> && count_parameters<F>().typed <= 0, T&, const T&&>;
+/// Whether F, made anew, can be called so; std::is_invocable_v takes five lines more in each error of what is called.
+template <class F, class... T>
+inline constexpr bool is_callable = requires(F f, tried_with<F, T>... x) { f(static_cast<tried_with<F, T>>(x)...); };
 
 template <class F> inline constexpr bool is_stateless = std::is_empty_v<F> && std::is_default_constructible_v<F>;
 
@@ -151,7 +157,11 @@ constexpr bool require_functor() {
   if constexpr (!require_number<F, sizeof...(D)>()) {
     return false;
   } else if constexpr (is_closure<F> && count_parameters<F>().typed == 0) {
-    static_assert(!is_closure<F>, "the function cannot be called with symbols");
+    // Of an error inside a lambda nvcc says no more where it meets it again, GCC the same once more.
+    if constexpr (DSL_DETAIL_COMPILES_CUDA) static_cast<void>(sizeof(decltype(F{}(std::declval<symbol<D>&>()...))));
+    else
+      static_assert(!is_closure<F>,
+                    "the lambda cannot be called with symbols: another error says why, or its parameters are not plain auto");
     return false;
   } else if constexpr (is_closure<F>) {
     static_assert(!is_closure<F>,
@@ -177,11 +187,38 @@ constexpr bool require_functor() {
   }
 }
 
+template <class R>
+constexpr weak_dtype dtype_of_result() {
+  if constexpr (is_symbol<R>) return R::type;
+  else return {dtype_v<R>, true};
+}
+/// Whether what an operator of two values of dtype D gives is of that, or, if it may be, of a narrower one.
+template <class R, dtype D, bool MayBeNarrower>
+constexpr bool require_result() {
+  constexpr bool is_value = is_symbol<R> || element<R>;
+  static_assert(is_value, "an operator returns one value, of the dtype that it joins");
+  if constexpr (is_value) {
+    constexpr weak_dtype given = dtype_of_result<R>();
+    constexpr bool fits = MayBeNarrower ? assignable(D, given) : given.type == D;
+    static_assert(fits || MayBeNarrower, "the operator of a reduction gives another dtype than its operands have: use dsl::cast");
+    static_assert(fits || !MayBeNarrower, "the operator's result is of a wider dtype than what it joins: use dsl::cast");
+    return fits;
+  } else {
+    return false;
+  }
+}
+
 /// Whether F joins two values of dtype D: is traced, or is a functor; says what is wrong where it does not.
-template <class F, dtype D>
+template <class F, dtype D, bool MayBeNarrower>
 constexpr bool require_operator() {
-  if constexpr (is_callable<F, symbol<D>, symbol<D>>) return true;
-  else return require_functor<F, D, D>();
+  if constexpr (is_callable<F, symbol<D>, symbol<D>>) {
+    using result = std::remove_cvref_t<decltype(F{}(std::declval<symbol<D>&>(), std::declval<symbol<D>&>()))>;
+    return require_result<result, D, MayBeNarrower>();
+  } else if constexpr (require_functor<F, D, D>()) {
+    return require_result<std::remove_cvref_t<std::invoke_result_t<F, argument_t<D>, argument_t<D>>>, D, MayBeNarrower>();
+  } else {
+    return false;
+  }
 }
 
 }  // namespace dsl::detail

@@ -206,7 +206,7 @@ constexpr void require_scalars_fit(const tuple<Operands...>& operands) {
 /// A function of operands. Throws overflow_error.
 template <class Function, class... T>
 constexpr auto make_expression(const T&... x) {
-  expression<Function, operand_t<T>...> made{{as_operand(x)...}};
+  expression<Function, operand_t<T>...> made{{}, {as_operand(x)...}};
   require_scalars_fit<Function>(made.operands);
   return made;
 }
@@ -230,20 +230,41 @@ constexpr bool require_operands() {
   return Given == Arity;
 }
 
+/// Whether a formula takes it as it is: a symbol, a C++ number or dsl::constant.
+template <class T> inline constexpr bool is_of_formula = is_symbol<T> || element<T>;
+template <class T> inline constexpr bool is_of_formula<value_leaf<T>> = true;
+template <class F, class... Operands>
+inline constexpr bool is_of_formula<expression<F, Operands...>> = (is_of_formula<Operands> && ...);
+template <class T>
+constexpr bool require_of_formula() {
+  static_assert(is_of_formula<T>,
+                "inside a formula there is one element of each array: an array, a view or a dsl::scalar is an argument of it, "
+                "dsl::vectorize(f)(x, a)");
+  return is_of_formula<T>;
+}
+
+template <op Code, class... T>
+constexpr auto apply_in_formula(const T&... x) {
+  graph* g = nullptr;
+  const auto note = [&g](const auto& s) {
+    if constexpr (is_symbol<std::remove_cvref_t<decltype(s)>>) g = s.owner;
+  };
+  (note(x), ...);
+  return apply<Code>(lift(g, x)...);
+}
+
 /// Applies a row of the table: to symbols at once, to arrays when the expression is assigned.
 template <op Code, class... T>
 constexpr auto apply_function(const T&... x) {
   if constexpr (!require_operands<info(Code).arity, static_cast<int>(sizeof...(T))>()) {
     return refused{};
-  } else if constexpr ((is_symbol<T> || ...)) {
-    graph* g = nullptr;
-    const auto note = [&g](const auto& s) {
-      if constexpr (is_symbol<std::remove_cvref_t<decltype(s)>>) g = s.owner;
-    };
-    (note(x), ...);
-    return apply<Code>(lift(g, x)...);
   } else if constexpr ((std::same_as<T, refused> || ...)) {
     return refused{};
+  } else if constexpr (!(require_operand<T>() && ...)) {
+    return refused{};
+  } else if constexpr ((is_symbol<T> || ...)) {
+    if constexpr (!(require_of_formula<T>() && ...)) return refused{};
+    else return apply_in_formula<Code>(x...);
   } else {
     constexpr bool is_valid = is_defined<Code, T...>();
     static_assert(is_valid, "this operation is not defined for operands of these dtypes");

@@ -3,37 +3,52 @@
 
 #include <dsl/lang/callable.hpp>
 #include <dsl/lang/leaves.hpp>
+#include <dsl/lang/std_names.hpp>
 
 namespace dsl {
 
 #define DSL_OPERATOR(name, token, numpy, arity, ...) DSL_OPERATOR_##arity(name, token)
 #define DSL_OPERATOR_1(name, token)             \
   template <class A>                            \
-    requires detail::operands<A>                \
+    requires detail::operator_call<op::name, A> \
   constexpr auto operator token(const A& a) {   \
     return detail::apply_function<op::name>(a); \
   }
 #define DSL_OPERATOR_2(name, token)                       \
   template <class A, class B>                             \
-    requires detail::operands<A, B>                       \
+    requires detail::operator_call<op::name, A, B>        \
   constexpr auto operator token(const A& a, const B& b) { \
     return detail::apply_function<op::name>(a, b);        \
   }
 namespace detail {
 
 template <class S>
-constexpr auto hold_symbol() {
+constexpr void hold_operand() {
   static_assert(!is_symbol<S>, "a C++ variable holds no symbol: begin with one, auto sum = 0 * v");
+  static_assert(is_symbol<S>, "an expression is not a value yet: x.value() evaluates it, copies it to the host and waits");
+}
+
+template <class Never>
+refused refuse_call() {
+  static_assert(
+      !std::is_void_v<Never>,
+      "functions of dsl take arrays, views, scalars and expressions, and C++ numbers beside them: of a std::vector take "
+      "dsl::to_device(v), of numbers alone the function of std::");
+  return {};
 }
 
 }  // namespace detail
 
 // One template for each name: what a call with another number of operands is told stands in apply_function.
-#define DSL_FUNCTION(name, ...)                    \
-  template <class... X>                            \
-    requires detail::operands<X...>                \
-  constexpr auto name(const X&... x) {             \
-    return detail::apply_function<op::name>(x...); \
+#define DSL_FUNCTION(name, ...)                                                        \
+  template <class... X>                                                                \
+    requires detail::operands<X...>                                                    \
+  constexpr auto name(const X&... x) {                                                 \
+    return detail::apply_function<op::name>(x...);                                     \
+  }                                                                                    \
+  template <class Never = void>                                                        \
+  refused name(detail::no_operand, detail::no_operand = {}, detail::no_operand = {}) { \
+    return detail::refuse_call<Never>();                                               \
   }
 #define DSL_PAIR(name, numpy, first, second)             \
   template <class A>                                     \
@@ -50,12 +65,11 @@ constexpr auto hold_symbol() {
 // clang-format off
 #define DSL_COMPOUND(token)                                                              \
   template <class A, class B>                                                            \
-    requires((detail::is_array<A> || detail::is_scalar<A>) && detail::operands<A, B>)    \
+    requires(detail::is_array<A> || detail::is_scalar<A>)                                \
   A& operator token##=(A& a, const B& b) {                                               \
     return a = a token b;                                                                \
   }                                                                                      \
   template <element T, int R, class B>                                                   \
-    requires detail::operands<view<T, R>, B>                                             \
   const view<T, R>& operator token##=(const view<T, R>& a, const B& b) {                 \
     return a = a token b;                                                                \
   }                                                                                      \
@@ -64,14 +78,13 @@ constexpr auto hold_symbol() {
     return a = a.view() token b;                                                         \
   }                                                                                      \
   template <class S, class B>                                                            \
-    requires(is_symbol<S> && detail::operands<S, B>)                                     \
+    requires is_symbol<S>                                                                \
   constexpr auto& operator token##=(S& s, const B& b) {                                   \
     return s = s token b;                                      \
   }                                                                                      \
-  template <element T, class S>                                                          \
-    requires is_symbol<S>                                                                \
-  constexpr auto& operator token##=(T& a, const S&) {                                    \
-    detail::hold_symbol<S>();                                                            \
+  template <element T, detail::lazy_operand X>                                           \
+  constexpr T& operator token##=(T& a, const X&) {                                       \
+    detail::hold_operand<X>();                                                           \
     return a;                                                                            \
   }
 // clang-format on
@@ -87,6 +100,27 @@ DSL_COMPOUND(|)
 DSL_COMPOUND(^)
 #undef DSL_COMPOUND
 
+namespace detail {
+
+template <class Never>
+refused no_scan() {
+  static_assert(
+      !std::is_void_v<Never>,
+      "scans have a header of their own: add #include <dsl/scan.hpp>, and call them with an array, a view or an expression");
+  return {};
+}
+
+}  // namespace detail
+
+// lang/scan.hpp's, where that is not included.
+template <class Never = void> refused cumsum(detail::no_operand, detail::no_operand = {}, detail::no_operand = {}) {
+  return detail::no_scan<Never>();
+}
+template <class Never = void> refused cumprod(detail::no_operand, detail::no_operand = {}, detail::no_operand = {}) {
+  return detail::no_scan<Never>();
+}
+template <class Never = void> refused scan(detail::no_operand, detail::no_operand = {}) { return detail::no_scan<Never>(); }
+
 /// A C++ scalar as an operand: in a formula, sqrt(dsl::constant(2.0)) * x. It is weak, as the scalar itself is beside another
 /// operand. std::sqrt(2.0) in a traced lambda is a constant expression for GCC alone; nvcc refuses it.
 template <element T>
@@ -94,12 +128,35 @@ constexpr auto constant(T x) {
   return detail::make_expression<detail::identity_function>(x);
 }
 
+namespace detail {
+
+template <class A>
+constexpr bool is_complex_operand() {
+  if constexpr (is_symbol<A>) return kind_of(A::type.type) == kind::complex;
+  else if constexpr (is_symbol<trace_t<operand_t<A>>>) return kind_of(trace_t<operand_t<A>>::type.type) == kind::complex;
+  else return false;
+}
+template <dtype D, class A>
+constexpr bool require_cast() {
+  if constexpr (std::same_as<A, refused> || !require_operand<A>()) {
+    return false;
+  } else {
+    constexpr bool has_value = kind_of(D) >= kind::complex || kind_of(D) == kind::boolean || !is_complex_operand<A>();
+    static_assert(has_value, "a complex number has no real value: take real(x), imag(x) or abs(x)");
+    return has_value;
+  }
+}
+
+}  // namespace detail
+
 /// The value as another dtype. To a floating point dtype it is rounded; from one to an integer it is truncated, NaN becomes 0 and
 /// what is out of range the nearest end of it; integers wrap. Complex to real is an error: take real(x), imag(x) or abs(x).
 template <element T, class A>
   requires detail::operands<A>
 constexpr auto cast(const A& a) {
-  if constexpr (is_symbol<A>) {
+  if constexpr (!detail::require_cast<dtype_v<T>, A>()) {
+    return refused{};
+  } else if constexpr (is_symbol<A>) {
     detail::tracer none{a.owner};
     return detail::cast_function<dtype_v<T>>::trace(none, a);
   } else {

@@ -30,7 +30,7 @@ template <class Formula, class... S> inline constexpr bool gives_single_values =
 
 /// Whether a formula makes new variables of a loop's; where not, an error of the compiler.
 template <class Formula, class... S>
-constexpr bool may_loop(std::type_identity<tuple<S&...>> variables) {
+constexpr bool gives_variables(std::type_identity<tuple<S&...>> variables) {
   constexpr bool as_many = std::tuple_size_v<outputs_of<Formula>> == sizeof...(S);
   static_assert(as_many, "a loop's formula gives as many values as there are variables in its state");
   if constexpr (!as_many) {
@@ -56,25 +56,69 @@ auto call_with(const F& f, const tuple<S&...>& variables, const tuple<P...>& par
   return f(get<I>(variables)..., get<K>(parameters)...);
 }
 
+/// Whether what ends a loop may end this one; where not, an error of the compiler.
+template <class Formula, class... S, class... Conditions>
+constexpr bool may_end(std::type_identity<tuple<S&...>>, std::type_identity<tuple<const Conditions&...>>) {
+  static_assert(sizeof...(Conditions) <= 1, "a loop takes one condition to end on");
+  if constexpr (sizeof...(Conditions) != 1) return sizeof...(Conditions) == 0;
+  else if constexpr (!gives_single_values<Formula, S...>) {
+    constexpr bool single_values = gives_single_values<Formula, S...>;
+    static_assert(single_values, "until wants a scalar among the state that the step sets by a reduction");
+    return false;
+  } else {
+    constexpr bool is_single = (is_condition<decltype(Conditions::condition)> && ...);
+    static_assert(is_single, "a loop ends on a condition of dsl::scalar and C++ values");
+    return is_single;
+  }
+}
+
+/// Whether a formula and a condition make a loop of variables; where not, an error of the compiler, or there has been one.
+template <class Formula, class... S, class Conditions>
+constexpr bool may_loop(std::type_identity<tuple<S&...>> variables, Conditions conditions) {
+  if constexpr (std::same_as<Formula, refused>) return false;
+  else if constexpr (!may_end<Formula>(variables, conditions)) return false;
+  else return gives_variables<Formula>(variables);
+}
+
+/// Whether a formula takes what a loop gives it, as far as that is known; says so where it does not.
+template <int Takes, int Given>
+constexpr bool require_loop_arguments() {
+  static_assert(
+      Takes < 0 || Takes == Given,
+      "a loop's formula takes another number of arguments (Takes) than it is given (Given): the variables of dsl::state, "
+      "in their order, and then the parameters");
+  return Takes < 0 || Takes == Given;
+}
+
 template <class T> inline constexpr bool is_vectorized = false;
 template <class Name, class F> inline constexpr bool is_vectorized<vectorized<Name, F>> = true;
+
+template <class Steps, class F, class... Arguments> inline constexpr bool begins_a_loop = false;
+template <std::integral Steps, class Name, class F, class... S, class... Arguments>
+inline constexpr bool begins_a_loop<Steps, vectorized<Name, F>, loop_state<S...>, Arguments...> = true;
+
+/// Whether a loop of so many variables may call F; where not, an error of the compiler, or there has been one.
+template <class F, std::size_t Variables, class... Arguments>
+constexpr bool may_call_loop() {
+  constexpr std::size_t parameters = (std::size_t{0} + ... + (is_loop_option<Arguments> ? 0 : 1));
+  if constexpr ((!is_stateless<F> && !is_given_by_value<F>) || (std::same_as<Arguments, refused> || ...)) return false;
+  else return require_loop_arguments<count_parameters<F>().all, static_cast<int>(Variables + parameters)>();
+}
+template <class T> constexpr std::type_identity<T> identity_of(const T&) { return {}; }
 
 /// A loop's formula with what is recorded in its steps, and with what ends it.
 template <class... S, class Function, class... Operands, class... Conditions, class... Recorders>
 auto step_formula(const tuple<S&...>& variables, const expression<Function, Operands...>& e,
                   const tuple<const Conditions&...>& until,
                   [[maybe_unused]] const tuple<const record_option<Recorders>&...>& records) {
-  static_assert(sizeof...(Conditions) <= 1, "a loop takes one condition to end on");
   constexpr int arguments = sizeof...(Operands);
   constexpr bool single_values = gives_single_values<expression<Function, Operands...>, S...>;
   using state_types = types_of_targets<S...>;
   if constexpr (!single_values && sizeof...(Recorders) > 0) {
     return step_formula(variables, e, until, tuple<>{});
   } else if constexpr (sizeof...(Conditions) > 0) {
-    static_assert(single_values, "until wants a scalar among the state that the step sets by a reduction");
     const auto& condition = get<0>(until).condition;
     using condition_type = std::remove_cvref_t<decltype(condition)>;
-    static_assert(is_condition<condition_type>, "a loop ends on a condition of dsl::scalar and C++ values");
     using step = loop_step<Function, arguments, state_types, condition_type, Recorders...>;
     const auto leaves = leaves_as_tuple(condition);
     const auto which =
@@ -263,35 +307,45 @@ auto as_result(tuple<H...> all) {
 template <class Name, class F, class... S, class... Arguments>
 auto iterate(std::integral auto steps, const vectorized<Name, F>& f, const loop_state<S...>& s, const Arguments&... arguments) {
   using namespace detail;
-  const auto variables = leaves_of_state(s);
-  const device_guard guard(as_operand(get<0>(variables)).where());
-  const auto parameters = filter(parameters_alone{}, arguments...);
-  const auto formula = call_with(f, s.variables, parameters, std::index_sequence_for<S...>{},
-                                 std::make_index_sequence<std::tuple_size_v<decltype(parameters)>>{});
-  if constexpr (may_loop<std::remove_const_t<decltype(formula)>>(
-                    std::type_identity<std::remove_const_t<decltype(variables)>>{})) {
-    const loop_schedule plan = loop_schedule::of(static_cast<std::int64_t>(steps), option_or(from_step(0), arguments...).number,
-                                                 option_or(every(1), arguments...).steps);
-    const auto watches = filter(watches_alone{}, arguments...);
-    const auto watch = watch_of(watches);
-    auto histories = run_loop(plan, variables, formula, filter(conditions_alone{}, arguments...),
-                              of_leaves<S...>(filter(records_alone{}, arguments...)), filter(samples_alone{}, arguments...),
-                              std::tuple_size_v<decltype(watches)> > 0 ? &watch : nullptr, option_or(launch{}, arguments...),
-                              option_or(strategy::automatic, arguments...));
-    return as_result(histories_by_variable<S...>(std::move(histories)));
-  } else {
+  if constexpr (!may_call_loop<F, sizeof...(S), Arguments...>()) {
     return refused{};
+  } else {
+    const auto variables = leaves_of_state(s);
+    const device_guard guard(as_operand(get<0>(variables)).where());
+    const auto parameters = filter(parameters_alone{}, arguments...);
+    const auto conditions = filter(conditions_alone{}, arguments...);
+    const auto formula = call_with(f, s.variables, parameters, std::index_sequence_for<S...>{},
+                                   std::make_index_sequence<std::tuple_size_v<decltype(parameters)>>{});
+    if constexpr (may_loop<std::remove_const_t<decltype(formula)>>(identity_of(variables), identity_of(conditions))) {
+      const loop_schedule plan = loop_schedule::of(static_cast<std::int64_t>(steps), option_or(from_step(0), arguments...).number,
+                                                   option_or(every(1), arguments...).steps);
+      const auto watches = filter(watches_alone{}, arguments...);
+      const auto watch = watch_of(watches);
+      auto histories =
+          run_loop(plan, variables, formula, conditions, of_leaves<S...>(filter(records_alone{}, arguments...)),
+                   filter(samples_alone{}, arguments...), std::tuple_size_v<decltype(watches)> > 0 ? &watch : nullptr,
+                   option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...));
+      return as_result(histories_by_variable<S...>(std::move(histories)));
+    } else {
+      return refused{};
+    }
   }
 }
 // What is called in another way does not compile.
 template <class Steps, class F, class... Arguments>
-  requires(!detail::is_vectorized<F> || !(detail::is_loop_state<Arguments> || ...))
+  requires(!detail::begins_a_loop<Steps, F, Arguments...>)
 refused iterate(const Steps&, const F&, const Arguments&...) {
-  constexpr bool is_formula = detail::is_vectorized<F>, has_state = (detail::is_loop_state<Arguments> || ...);
-  static_assert(
-      is_formula,
-      "a loop's formula is made by dsl::vectorize: dsl::iterate(steps, dsl::vectorize(f), dsl::state(x, ...), parameters...)");
-  static_assert(!is_formula || has_state, "what a loop carries follows its formula, as dsl::state(x, ...)");
+  if constexpr (!std::same_as<F, refused> && !(std::same_as<Arguments, refused> || ...)) {
+    constexpr bool is_count = std::integral<Steps>, is_formula = detail::is_vectorized<F>;
+    static_assert(
+        is_count,
+        "a loop takes an integer number of steps: dsl::iterate(1000, dsl::vectorize(f), dsl::state(x, ...), parameters...)");
+    static_assert(
+        !is_count || is_formula,
+        "a loop's formula is made by dsl::vectorize: dsl::iterate(steps, dsl::vectorize(f), dsl::state(x, ...), parameters...)");
+    static_assert(!is_count || !is_formula,
+                  "what a loop carries follows its formula, as dsl::state(x, ...), and then come the parameters");
+  }
   return {};
 }
 
@@ -300,17 +354,25 @@ namespace detail {
 /// Calls use(loop) for what `iterate` would run.
 template <class Name, class F, class... S, class Use, class... Arguments>
 auto with_loop(const vectorized<Name, F>& f, const loop_state<S...>& s, const Use& use, const Arguments&... arguments) {
-  const auto variables = leaves_of_state(s);
-  const device_guard guard(as_operand(get<0>(variables)).where());
-  const auto parameters = filter(parameters_alone{}, arguments...);
-  const auto formula = call_with(f, s.variables, parameters, std::index_sequence_for<S...>{},
-                                 std::make_index_sequence<std::tuple_size_v<decltype(parameters)>>{});
-  const auto one_step = step_formula(variables, formula, filter(conditions_alone{}, arguments...),
-                                     of_leaves<S...>(filter(records_alone{}, arguments...)));
-  auto beside = variables_beside<std::tuple_size_v<decltype(variables)>>(one_step);
-  constexpr bool stops = std::tuple_size_v<decltype(filter(conditions_alone{}, arguments...))> > 0;
-  return use(bind_loop<leaf_count<std::remove_cvref_t<decltype(formula)>>, stops>(
-      variables, beside, one_step, option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...)));
+  if constexpr (!may_call_loop<F, sizeof...(S), Arguments...>()) {
+    return refused{};
+  } else {
+    const auto variables = leaves_of_state(s);
+    const device_guard guard(as_operand(get<0>(variables)).where());
+    const auto parameters = filter(parameters_alone{}, arguments...);
+    const auto conditions = filter(conditions_alone{}, arguments...);
+    const auto formula = call_with(f, s.variables, parameters, std::index_sequence_for<S...>{},
+                                   std::make_index_sequence<std::tuple_size_v<decltype(parameters)>>{});
+    if constexpr (may_loop<std::remove_const_t<decltype(formula)>>(identity_of(variables), identity_of(conditions))) {
+      const auto one_step = step_formula(variables, formula, conditions, of_leaves<S...>(filter(records_alone{}, arguments...)));
+      auto beside = variables_beside<std::tuple_size_v<decltype(variables)>>(one_step);
+      constexpr bool stops = std::tuple_size_v<decltype(conditions)> > 0;
+      return use(bind_loop<leaf_count<std::remove_cvref_t<decltype(formula)>>, stops>(
+          variables, beside, one_step, option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...)));
+    } else {
+      return refused{};
+    }
+  }
 }
 
 }  // namespace detail

@@ -24,6 +24,7 @@ void add_leaves(const view<T, R>& v, operand*& at) {
   o.type = dtype_v<T>;
   o.rank = R;
   o.memory = v.owner().get();
+  o.out_of_date = v.owner().is_out_of_date();
   o.word[0] = reinterpret_cast<std::uintptr_t>(v.data());
   copy_shape(v.extents(), v.strides(), o);
 }

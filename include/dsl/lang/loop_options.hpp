@@ -45,6 +45,14 @@ auto until(const Condition& condition, scalar<std::int64_t>& ran) {
   return until_option<detail::operand_t<Condition>>{detail::as_operand(condition), &ran};
 }
 
+/// Of what is no condition: does not compile, and says what is.
+template <class Condition, class... Ran>
+  requires(!detail::lazy_operand<Condition>)
+refused until(const Condition&, const Ran&...) {
+  static_assert(sizeof...(Ran) > 64, "a loop ends on a condition of dsl::scalar and C++ values, dsl::until(error < 1e-6)");
+  return {};
+}
+
 /// What `record` returns, of a formula and of elements.
 template <class F> struct record_option {};
 template <class T, int R> struct sample_option { view<const T, R> of; };
@@ -52,9 +60,11 @@ template <class T, int R> struct sample_option { view<const T, R> of; };
 /// gives single values as well. Each variable is what is stored of it.
 template <class F>
   requires(!detail::viewable<F> && !detail::lazy<F>)
-record_option<F> record(F) {
-  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>, "record takes a formula without captures or members");
-  return {};
+auto record(F) {
+  constexpr bool is_stateless = detail::is_stateless<F>;
+  static_assert(is_stateless, "record takes a formula without captures or members: a lambda of the state's variables");
+  if constexpr (is_stateless) return record_option<F>{};
+  else return refused{};
 }
 /// Records elements of a variable: record(F(slice(0, end, 1000))), a history with one axis more, in front.
 template <class T, int R>

@@ -11,14 +11,32 @@ struct loop_state {
   detail::tuple<S&...> variables;
 };
 
+namespace detail {
+
+/// Whether it holds elements that a loop may carry.
+template <class T> inline constexpr bool is_variable = viewable<T> || lazy<T>;
+template <structured T> inline constexpr bool is_variable<T> = []<class... M>(std::type_identity<tuple<M...>>) {
+  return (is_variable<std::remove_cvref_t<M>> && ...);
+}(std::type_identity<member_types_t<T>>{});
+
+}  // namespace detail
+
 /// The variables that `iterate` feeds back: arrays and views of one shape, scalars in device memory, and structs of them. No two
 /// of them share elements. It refers to the caller's own variables, as std::tie does: a temporary does not compile, and where the
 /// result is kept they have to live as long.
 template <class... S>
-loop_state<S...> state(S&... s) {
-  static_assert(detail::are_targets(std::type_identity<detail::flat_t<S...>>{}),
-                "a loop's variables are arrays, views and scalars in device memory, not C++ scalars");
-  return {detail::tuple<S&...>(s...)};
+auto state(S&... s) {
+  constexpr bool are_variables = (detail::is_variable<S> && ...);
+  static_assert(are_variables,
+                "a loop's variables are arrays, views, scalars in device memory and structs of them: others are parameters");
+  if constexpr (are_variables) return loop_state<S...>{detail::tuple<S&...>(s...)};
+  else return refused{};
+}
+template <class... S>
+  requires(!std::is_lvalue_reference_v<S> || ...)
+refused state(S&&...) {
+  static_assert((std::is_lvalue_reference_v<S> && ...), "a loop's variables are its caller's: give each a name, dsl::state(x)");
+  return {};
 }
 
 namespace detail {

@@ -36,11 +36,13 @@ template <class Output>
 constexpr void add_symbol(graph& g, const Output& o) {
   if constexpr (is_symbol<Output>) g.outputs.push_back(o.id);
 }
-// No constant expression where a formula calls what the compiler does not evaluate.
-template <class E>
+// No constant expression where a formula calls what the compiler does not evaluate, or, unless `Numbers`, makes a C++ number of a
+// symbol.
+template <class E, bool Numbers = false>
 constexpr trace_of_formula look_at_formula() {
   graph g;
   g.notes_literals = true;
+  g.notes_numbers = Numbers;
   tracer t{&g};
   const auto all = as_tuple(traced<E>::run(t));
   unpack([&g](const auto&... o) { (add_symbol(g, o), ...); }, all);
@@ -50,9 +52,13 @@ constexpr trace_of_formula look_at_formula() {
 template <trace_of_formula Seen> struct seen_formula { static constexpr trace_of_formula value = Seen; };
 template <class E, trace_of_formula Seen = look_at_formula<E>()> constexpr seen_formula<Seen> seen(int);
 template <class E> constexpr void seen(...);
+template <class E, trace_of_formula Seen = look_at_formula<E, true>()> constexpr seen_formula<Seen> seen_but_for_numbers(int);
+template <class E> constexpr void seen_but_for_numbers(...);
 
 /// Whether a formula can be traced: std::sqrt(2.0) is a constant expression for GCC and none for nvcc.
 template <class E> inline constexpr bool can_be_traced = !std::is_void_v<decltype(seen<E>(0))>;
+/// Whether it could be if a symbol were a C++ number.
+template <class E> inline constexpr bool is_traced_but_for_numbers = !std::is_void_v<decltype(seen_but_for_numbers<E>(0))>;
 
 template <class E>
 constexpr trace_of_formula trace_shows() {

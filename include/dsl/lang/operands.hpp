@@ -9,32 +9,16 @@
 
 namespace dsl {
 
-/// What a call that does not compile is worth, so that the compiler says no more than why.
-struct refused {
-  template <class T> operator T() const;
-  template <class T> refused& operator=(const T&);
-};
-
 namespace detail {
 
 // lang/shape.hpp: the subscripts of an expression are those of its operands.
 template <class E, class... I> auto subscript_lazily(const E& e, const I&... chosen);
 
-// An expression where a C++ value is wanted.
-template <class T, int Rank>
-T no_value_yet() {
-  static_assert(Rank != 0, "an expression is not a value yet: x.value() evaluates it, copies it to the host and waits");
-  static_assert(
-      Rank == 0,
-      "an expression of many elements is no single value: for a condition take dsl::all(x).value() or dsl::any(x).value()");
-  return T{};
-}
-
 }  // namespace detail
 
 /// A function of operands, evaluated when it is assigned. `Function` is stateless and works on symbols.
 template <class Function, class... Operands>
-struct expression {
+struct expression : detail::not_yet_evaluated<Function::template rank<Operands...>> {
   using lazy_expression = void;
   using function = Function;
   static constexpr int rank = Function::template rank<Operands...>;
@@ -55,11 +39,7 @@ struct expression {
   {
     return eval(*this).value();
   }
-  /// Do not compile, and say what would.
-  template <element T>
-  operator T() const {
-    return detail::no_value_yet<T, rank>();
-  }
+  /// Does not compile, and says what would.
   template <class T>
   void operator=(const T&) const {
     constexpr bool has_memory = sizeof(T) == 0;
@@ -71,7 +51,7 @@ struct expression {
 /// What becomes of all elements of operands that broadcast together, or of those along some axes; evaluated when it is assigned.
 /// `Function` is stateless and reduces symbols.
 template <class Function, int Rank, class... Operands>
-struct reduction {
+struct reduction : detail::not_yet_evaluated<Rank> {
   using lazy_expression = void;
   static constexpr int rank = Rank;
   detail::tuple<Operands...> operands;
@@ -82,11 +62,6 @@ struct reduction {
     requires(rank == 0)
   {
     return eval(*this).value();
-  }
-  /// Does not compile, and says what would.
-  template <element T>
-  operator T() const {
-    return detail::no_value_yet<T, rank>();
   }
 };
 
@@ -129,16 +104,53 @@ template <class T>
 concept any_operand = lazy_operand<T> || element<T> || is_element_reference<T> || std::same_as<T, refused>;
 /// At least one lazy operand.
 template <class... T>
-concept operands = (any_operand<T> && ...) && ((lazy_operand<T> || std::same_as<T, refused>) || ...);
+concept call_of_operands = (any_operand<T> && ...) && ((lazy_operand<T> || std::same_as<T, refused>) || ...);
+/// The same, and more constrained: of two functions that differ in this alone the library's own is called (lang/std_names.hpp).
+template <class... T>
+concept operands = call_of_operands<T...> && sizeof...(T) != 0;
+
+/// What makes an operator one of the library's, whatever stands on the other side; of << and >>, which streams have, two
+/// operands.
+template <op Code, class... T>
+concept operator_call = ((lazy_operand<T> || structured<T> || std::same_as<T, refused>) || ...) &&
+                        ((Code != op::left_shift && Code != op::right_shift) || (any_operand<T> && ...));
+
+/// lang/scan.hpp: whether it is a scan, which is assigned as it is.
+template <class T> inline constexpr bool is_scan = false;
+
+/// Whether it is an operand; says so where it is not.
+template <class T>
+constexpr bool require_operand() {
+  static_assert(!is_scan<T>, "a scan is no operand of a formula: evaluate it first, dsl::eval(dsl::cumsum(x))");
+  static_assert(
+      any_operand<T> || structured<T>,
+      "an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector "
+      "take dsl::to_device(v)");
+  static_assert(
+      any_operand<T> || !structured<T>,
+      "a struct has no operators and functions of its own: it is an argument, dsl::vectorize(f)(p), and f works on its members");
+  return any_operand<T> && !is_scan<T>;
+}
+
+/// Anything, as a function of operands sees it that is called with something else: worse than any other conversion.
+struct no_operand {
+  no_operand() = default;
+  template <class T> no_operand(const T&) {}
+};
 
 // Operands are only read, so the leaves of a const array and of any other are of one type.
 template <class T, int R>
 constexpr view<const T, R> as_operand(const view<T, R>& v) {
   return v;
 }
+template <class T, int R>
+view<const T, R> as_formula_operand(const view<const T, R>& v) {
+  return {v.owner().of_formula(), v.data(), v.extents(), v.strides()};
+}
 template <class T>
 constexpr auto as_operand(const T& x) {
-  if constexpr (is_array<T> || is_scalar<T> || is_element_reference<T>) return as_operand(x.view());
+  if constexpr (is_array<T> || is_scalar<T>) return as_formula_operand(x.view());
+  else if constexpr (is_element_reference<T>) return as_operand(x.view());
   else if constexpr (element<T>) return value_leaf<T>{x};
   else if constexpr (structured<T>) return operand_of_structure<T>::make(x);
   else return x;

@@ -57,11 +57,18 @@ template <class Function, class... Options, class... X>
 auto reduce_arrays(const tuple<Options...>& options, const X&... x) {
   constexpr int operand_rank = broadcast_rank<operand_t<X>...>(), count = axis_count<Options...>;
   static_assert(count <= operand_rank, "more axes than the operand has");
-  constexpr int rank = keeps_dims<Options...> ? operand_rank : count == 0 ? 0 : operand_rank - count;
+  constexpr int rank = keeps_dims<Options...> ? operand_rank : count == 0 || count > operand_rank ? 0 : operand_rank - count;
   std::uint32_t axes = ~0u;
-  if constexpr (count > 0) axes = bits_of_axes(get<dsl::axes<count>>(options).number, count, operand_rank);
+  if constexpr (count > 0) {
+    const int* const numbers = get<dsl::axes<count>>(options).number;
+    axes = bits_of_axes(numbers, count, operand_rank);
+    if (axes == 0) {
+      const expression<table_function<op::add>, operand_t<X>...> together{{}, {as_operand(x)...}};
+      require_axes(numbers, count, shape_of(together).data(), operand_rank);
+    }
+  }
   const auto make = [&](const auto&... operand) {
-    reduction<Function, rank, operand_t<std::remove_cvref_t<decltype(operand)>>...> made{{as_operand(operand)...}, axes};
+    reduction<Function, rank, operand_t<std::remove_cvref_t<decltype(operand)>>...> made{{}, {as_operand(operand)...}, axes};
     require_scalars_fit<Function>(made.operands);
     return made;
   };
@@ -71,14 +78,16 @@ auto reduce_arrays(const tuple<Options...>& options, const X&... x) {
 
 template <class Function, class... Options, class... X>
 constexpr auto reduce_by(const tuple<Options...>& options, const X&... x) {
-  if constexpr ((is_symbol<X> || ...)) return reduce_symbols<Function>(options, x...);
+  if constexpr ((std::same_as<X, refused> || ...) || !(require_operand<X>() && ...)) return refused{};
+  else if constexpr ((is_symbol<X> || ...)) return reduce_symbols<Function>(options, x...);
   else return reduce_arrays<Function>(options, x...);
 }
 
-template <class Option>
+template <class A, class... Options>
 constexpr refused want_options() {
-  constexpr bool is_option = reduction_option<Option>;
-  static_assert(is_option, "after its operand a reduction takes dsl::axis(k), dsl::keep_dims and dsl::ddof(n)");
+  constexpr bool are_options = (reduction_option<Options> && ...);
+  if constexpr (!std::same_as<A, refused> && require_operand<A>())
+    static_assert(are_options, "after its operand a reduction takes dsl::axis(k), dsl::keep_dims and dsl::ddof(n)");
   return {};
 }
 
@@ -98,12 +107,12 @@ constexpr refused want_options() {
   constexpr auto name(const A& a, const Options&... options) {                                   \
     return detail::reduce_by<detail::name##_function>(detail::tuple<Options...>(options...), a); \
   }
-#define DSL_REDUCTION(name)                                            \
-  DSL_REDUCTION_OF_ONE(name)                                           \
-  template <class A, class Option>                                     \
-    requires(detail::operands<A> && !detail::reduction_option<Option>) \
-  constexpr auto name(const A&, const Option&) {                       \
-    return detail::want_options<Option>();                             \
+#define DSL_REDUCTION(name)                                                        \
+  DSL_REDUCTION_OF_ONE(name)                                                       \
+  template <class A, class... Options>                                             \
+    requires(!(detail::operands<A> && (detail::reduction_option<Options> && ...))) \
+  constexpr refused name(const A&, const Options&...) {                            \
+    return detail::want_options<A, Options...>();                                  \
   }
 
 /// Sums and products: 0 and 1 where there are no elements. Integers and booleans widen to int64 or uint64. sum<double>(x)
@@ -172,15 +181,28 @@ constexpr auto norm(const A& a, const Options&... options) {
   return detail::reduce_by<detail::norm_function<order>>(detail::tuple<Options...>(options...), a);
 }
 
+namespace detail {
+
+template <class A, class B>
+constexpr bool are_vectors() {
+  if constexpr (is_symbol<A> || is_symbol<B>) return true;
+  else {
+    constexpr bool both = operand_t<A>::rank <= 1 && operand_t<B>::rank <= 1;
+    static_assert(
+        both, "dot is of vectors: vdot takes arrays as vectors, and a product of matrices is cuBLAS's or BLAS's, of x.data()");
+    return both;
+  }
+}
+
+}  // namespace detail
+
 /// sum(a * b) of one-dimensional operands, in their common dtype: integers do not widen. Neither is stretched: shape_error where
 /// their shapes differ.
 template <class A, class B>
   requires detail::operands<A, B>
 constexpr auto dot(const A& a, const B& b) {
-  if constexpr (!is_symbol<A> && !is_symbol<B>)
-    static_assert(detail::operand_t<A>::rank <= 1 && detail::operand_t<B>::rank <= 1,
-                  "dot is of vectors; vdot takes arrays as vectors");
-  return detail::reduce_by<detail::dot_function<false>>(detail::tuple<>{}, a, b);
+  if constexpr (!detail::are_vectors<A, B>()) return refused{};
+  else return detail::reduce_by<detail::dot_function<false>>(detail::tuple<>{}, a, b);
 }
 /// sum(conj(a) * b) of operands of any rank and one shape.
 template <class A, class B>
@@ -210,7 +232,7 @@ struct reducer {
     if constexpr (std::same_as<A, refused>) return refused{};
     else if constexpr (!detail::is_stateless<F>)
       return dsl::max(a, options...);  // of the same shape and dtype: what was wrong has been said
-    else if constexpr (!detail::require_operator<F, dtype_with_init<A>()>()) return dsl::max(a, options...);
+    else if constexpr (!detail::require_operator<F, dtype_with_init<A>(), false>()) return dsl::max(a, options...);
     else return reduce(a, options...);
   }
 
@@ -247,12 +269,12 @@ struct reducer {
 /// ```
 template <class F, element T>
 constexpr reducer<F, T> reduce(F, T init) {
-  static_assert(detail::is_stateless<F>, "reduce takes an operator without captures or members");
+  static_assert(detail::is_stateless<F>, "reduce takes an operator of two elements without captures or members");
   return {detail::tuple<T>(init)};
 }
 template <class F>
 constexpr reducer<F> reduce(F) {
-  static_assert(detail::is_stateless<F>, "reduce takes an operator without captures or members");
+  static_assert(detail::is_stateless<F>, "reduce takes an operator of two elements without captures or members");
   return {};
 }
 

@@ -378,8 +378,6 @@ struct user_reduction {
         return r;
       }
     }();
-    static_assert(type_of<std::remove_cvref_t<decltype(result)>> == D,
-                  "the operator of a reduction gives another dtype than its operands have: use dsl::cast");
     return as<D>(result);
   }
   template <dtype D, class S>

@@ -33,6 +33,9 @@ struct scan_expression {
 };
 
 template <class Operator, dtype A, dtype R, int Rank, class Operand>
+inline constexpr bool is_scan<scan_expression<Operator, A, R, Rank, Operand>> = true;
+
+template <class Operator, dtype A, dtype R, int Rank, class Operand>
 struct traced<scan_expression<Operator, A, R, Rank, Operand>> {
   static_assert(Rank < 0, "a scan is no operand of a formula: evaluate it first, dsl::eval(dsl::cumsum(x))");
   static constexpr symbol<R> run(tracer& t) { return {t.g, 0}; }
@@ -69,8 +72,6 @@ struct operator_trace {
         return functor<unnamed, F>::trace(t, first, second);
       }
     }();
-    static_assert(assignable(D, decltype(joined)::type),
-                  "the operator's result is of a wider dtype than what it joins: use dsl::cast");
     g.outputs.push_back(convert_symbol<D, false>(joined).id);
     return g;
   }
@@ -145,16 +146,19 @@ scan_request begin_with(const T& init) {
 
 template <class X>
 constexpr dtype dtype_of_elements() {
-  if constexpr (is_symbol<X>) {
-    static_assert(!is_symbol<X>, "a scan is one of arrays: inside a formula there is one element");
-    return X::type.type;
-  } else {
-    return trace_t<operand_t<X>>::type.type;
-  }
+  if constexpr (is_symbol<X>) return X::type.type;
+  else if constexpr (std::same_as<X, refused>) return dtype::boolean;
+  else return trace_t<operand_t<X>>::type.type;
+}
+template <class X>
+constexpr bool require_elements() {
+  static_assert(!is_symbol<X>, "a scan is one of arrays: inside a formula there is one element");
+  if constexpr (is_symbol<X> || std::same_as<X, refused>) return false;
+  else return require_operand<X>();
 }
 
 template <op Code, class T, class X, class... Options>
-auto cumulate(const X& x, int identity, const Options&... options) {
+auto cumulate_elements(const X& x, int identity, const Options&... options) {
   constexpr dtype R = [] {
     if constexpr (std::is_void_v<T>) return sum_dtype(dtype_of_elements<X>());
     else return dtype_v<T>;
@@ -162,6 +166,11 @@ auto cumulate(const X& x, int identity, const Options&... options) {
   scan_request request = begin_with<accumulated(R)>(identity);
   request.has_init = false;  // the first element is itself, a negative zero too
   return make_scan<table_operator<Code>, R>(x, request, options...);
+}
+template <op Code, class T, class X, class... Options>
+auto cumulate(const X& x, int identity, const Options&... options) {
+  if constexpr (!require_elements<X>()) return refused{};
+  else return cumulate_elements<Code, T>(x, identity, options...);
 }
 
 /// An operator and what goes before the first element; what `scan` returns.
@@ -174,9 +183,9 @@ struct scanner {
   auto operator()(const X& x, const Options&... options) const {
     constexpr weak_dtype given[] = {{dtype_of_elements<X>()}, {dtype_v<Init>, true}...};
     constexpr dtype R = promote(given, sizeof...(Init) + 1).type;
-    if constexpr (!is_stateless<F>) {
-      return refused{};  // scan has said why
-    } else if constexpr (!require_operator<F, accumulated(R)>()) {
+    if constexpr (!is_stateless<F> || !require_elements<X>()) {
+      return refused{};  // what was wrong has been said
+    } else if constexpr (!require_operator<F, accumulated(R), true>()) {
       return refused{};
     } else if constexpr (sizeof...(Init) == 0) {
       static_assert(!(is_exclusive<Options> || ...), "an exclusive scan needs a first value: dsl::scan(op, init)");

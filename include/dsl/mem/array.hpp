@@ -11,7 +11,7 @@ namespace dsl {
 /// Threads share it as they do a std::vector: any number may read it at once, and one that writes it, its elements through a view
 /// too, is the only one that uses it then. In which order their streams do the work on the device is the library's to see to.
 template <element T, int Rank = 1>
-class array {
+class array : public detail::in_device_memory<T> {
  public:
   using value_type = T;
   static constexpr int rank = Rank;
@@ -41,6 +41,17 @@ class array {
   template <detail::viewable A>
     requires(A::rank != Rank)
   array(const A& other) : array(other.view()) {}
+  /// Do not compile, and say what would.
+  template <element... N>
+    requires(sizeof...(N) > 0 && !(sizeof...(N) == Rank && (std::integral<N> && ...)))
+  explicit(sizeof...(N) == 1) array(const N&...) {
+    detail::no_extents<Rank, N...>();
+  }
+  template <detail::foreign_range H>
+    requires(!detail::lazy<H> && !detail::viewable<H>)
+  array(const H&) {
+    detail::no_source<T, H>();
+  }
 
   /// Without memory it becomes a copy of `other`. With memory its elements are assigned as an expression is: it keeps its
   /// extents, to which others stretch or are a shape_error. Elements of an array of the same extents may come from another
@@ -54,6 +65,7 @@ class array {
   }
   /// Takes over the memory and the extents, whatever was there before.
   array& operator=(array&& other) noexcept {
+    if (this != &other) owner_.replace();
     owner_ = std::move(other.owner_);
     const auto extents = other.extents_;
     other.extents_ = {};
@@ -77,6 +89,18 @@ class array {
     assign(view(), value);
     return *this;
   }
+  /// Do not compile, and say what would.
+  template <detail::source_of_nothing<array, T> V>
+  array& operator=(const V&) {
+    detail::no_source<T, V>();
+    return *this;
+  }
+  template <class V>
+    requires(detail::lazy<V> || detail::viewable<V> || detail::fills<V, T>)
+  const array& operator=(const V&) const {
+    static_assert(sizeof(V) == 0, "the target is const: an array that is, or a view that only reads");
+    return *this;
+  }
 
   /// All of it, as a view that shares the memory.
   dsl::view<T, Rank> view() { return {owner_, data(), extents_, detail::row_major(extents_)}; }
@@ -93,10 +117,6 @@ class array {
   auto operator()(const I&... chosen) const {
     return view()(chosen...);
   }
-
-  /// Do not compile, and say what would.
-  template <class E = T> E* begin() const { return no_iterator<E>(); }
-  template <class E = T> E* end() const { return no_iterator<E>(); }
 
   T* data() noexcept { return static_cast<T*>(owner_.data()); }
   const T* data() const noexcept { return static_cast<const T*>(owner_.data()); }
@@ -126,11 +146,6 @@ class array {
   void copy_from_host_async(const pinned_span<T>& from) { view().copy_from_host_async(from); }
 
  private:
-  template <class E>
-  static E* no_iterator() {
-    static_assert(sizeof(E) == 0, "elements are in device memory: loop over x.copy_to_host(), or write an expression");
-    return nullptr;
-  }
   void copy_from(const array& other) {
     detail::copy(owner_, data(), other.owner_, other.data(), static_cast<std::size_t>(size()) * sizeof(T));
   }

@@ -20,11 +20,12 @@ class buffer_ref {
   /// Takes over a claim that is counted already.
   explicit buffer_ref(buffer* owned) noexcept : buffer_(owned) {}
   buffer_ref(const buffer_ref& other) noexcept;
-  buffer_ref(buffer_ref&& other) noexcept : buffer_(other.buffer_) { other.buffer_ = nullptr; }
+  buffer_ref(buffer_ref&& other) noexcept : buffer_(other.buffer_), of_formula_(other.of_formula_) { other.buffer_ = nullptr; }
   buffer_ref& operator=(buffer_ref other) noexcept {
     buffer* const mine = buffer_;
     buffer_ = other.buffer_;
     other.buffer_ = mine;
+    of_formula_ = other.of_formula_;
     return *this;
   }
   ~buffer_ref() {
@@ -39,9 +40,21 @@ class buffer_ref {
   void* data() const noexcept;
   device where() const noexcept;
 
+  /// The same memory as what an array or a scalar in a formula means by its name.
+  buffer_ref of_formula() const noexcept {
+    buffer_ref same = *this;
+    same.of_formula_ = true;
+    return same;
+  }
+  /// Says that the array has other memory from now on: formulas that were made before are out of date.
+  void replace() const noexcept;
+  bool is_out_of_date() const noexcept { return of_formula_ && is_replaced(); }
+
  private:
   void release() noexcept;
+  bool is_replaced() const noexcept;
   buffer* buffer_ = nullptr;
+  bool of_formula_ = false;
 };
 
 // Transfers and fills, in stream order. `element` is a value's bytes (size 1, 2, 4, 8 or 16), repeated `count` times. When an

@@ -1,6 +1,8 @@
 // Arrays from nothing and from the host.
 #pragma once
 
+#include <initializer_list>
+
 #include <dsl/mem/array.hpp>
 
 namespace dsl {
@@ -24,6 +26,23 @@ auto to_device(const H& host) {
   return a;
 }
 
+/// The same of a list, dsl::to_device({1.0f, 2.0f}).
+template <element T>
+array<T, 1> to_device(std::initializer_list<T> values) {
+  array<T, 1> a(static_cast<std::int64_t>(values.size()));
+  detail::upload(a.view().owner(), a.data(), values.begin(), values.size() * sizeof(T));
+  return a;
+}
+/// Of anything else: does not compile, and says what does.
+template <class... H>
+refused to_device(const H&...) {
+  static_assert(
+      sizeof...(H) > 64,
+      "dsl::to_device takes elements of one dtype that lie one after another, a std::vector, std::array or std::span of them: of "
+      "rows dsl::reshape makes a matrix, and for std::vector<bool> take one of unsigned char");
+  return {};
+}
+
 /// An array of these extents on the current device, every element `value`: dsl::full<float>(0.5f, 512, 512). Does not wait.
 /// Throws shape_error (a negative extent), memory_error, device_error or cuda_error.
 template <element T, std::integral... N>
@@ -41,5 +60,22 @@ template <element T, std::integral... N>
 array<T, sizeof...(N)> ones(N... n) {
   return full<T>(T(1), n...);
 }
+
+namespace detail {
+
+template <class... Given>
+constexpr refused no_dtype_or_extents() {
+  static_assert(sizeof...(Given) > 64,
+                "dsl::zeros, ones and full take the dtype first and extents as numbers: dsl::zeros<float>(3, 4)");
+  return {};
+}
+
+}  // namespace detail
+
+// Do not compile, and say what does.
+template <std::same_as<void> Never = void, class... N> refused zeros(const N&...) { return detail::no_dtype_or_extents<N...>(); }
+template <std::same_as<void> Never = void, class... N> refused ones(const N&...) { return detail::no_dtype_or_extents<N...>(); }
+template <class T, class I, std::size_t Rank> refused zeros(const I (&)[Rank]) { return detail::no_dtype_or_extents<T, I>(); }
+template <class T, class I, std::size_t Rank> refused ones(const I (&)[Rank]) { return detail::no_dtype_or_extents<T, I>(); }
 
 }  // namespace dsl

@@ -61,7 +61,9 @@ mapping index_mapping(int axis, const std::int64_t* sizes, int rank);
 /// With new axes of extent 1 at these places of the result.
 mapping expand_dims(const mapping& from, const int* axes, int count);
 
-/// A bit for each axis; negative ones count from the end. Throws shape_error for one that is not there or is named twice.
+/// A bit for each axis; negative ones count from the end. 0 where one is not there or is named twice.
 std::uint32_t bits_of_axes(const int* axes, int count, int rank);
+/// Throws shape_error for an axis of a shape that is not there or is named twice.
+void require_axes(const int* axes, int count, const std::int64_t* shape, int rank);
 
 }  // namespace dsl::detail

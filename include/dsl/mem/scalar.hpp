@@ -37,7 +37,11 @@ class scalar {
     detail::copy(owner_, data(), other.owner_, other.data(), sizeof(T));
     return *this;
   }
-  scalar& operator=(scalar&&) noexcept = default;
+  scalar& operator=(scalar&& other) noexcept {
+    if (this != &other) owner_.replace();
+    owner_ = std::move(other.owner_);
+    return *this;
+  }
   scalar& operator=(const T& value) {
     if (!owner_) return *this = scalar(value);
     detail::fill(owner_, data(), &value, sizeof(T), 1);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <dsl/mem/foreign.hpp>
+#include <dsl/mem/misused.hpp>
 #include <dsl/mem/pinned.hpp>
 #include <dsl/mem/slice.hpp>
 
@@ -34,6 +35,9 @@ concept contiguous = requires(R& r) {
 /// A C++ scalar that may fill an array of T.
 template <class V, class T>
 concept fills = element<V> && assignable(dtype_v<T>, {dtype_v<V>, true});
+/// What an array or a view of T is assigned by mistake.
+template <class V, class Target, class T>
+concept source_of_nothing = !lazy<V> && !viewable<V> && !fills<V, T> && !std::convertible_to<const V&, Target>;
 
 }  // namespace detail
 
@@ -51,7 +55,7 @@ class element_reference;
 /// multiple of an element's size), shape_error (elements to write that share a place) and device_error (memory that the device
 /// cannot reach).
 template <element T, int Rank = 1>
-class view {
+class view : public detail::in_device_memory<T> {
   static_assert(Rank >= 0 && Rank <= max_rank, "ranks are 0 to 8");
 
  public:
@@ -119,6 +123,12 @@ class view {
   template <detail::fills<T> V>
   const view& operator=(const V& value) const {
     assign(*this, value);
+    return *this;
+  }
+  /// Does not compile, and says what would.
+  template <detail::source_of_nothing<view, T> V>
+  const view& operator=(const V&) const {
+    detail::no_source<T, V>();
     return *this;
   }
 

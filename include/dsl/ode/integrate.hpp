@@ -152,9 +152,70 @@ struct last_accepted {
   }
 };
 
+/// Whether a right-hand side gives derivatives of so many fields, which are its first arguments; where not, an error of the
+/// compiler.
+template <class F, std::size_t Fields, class... X>
+constexpr bool may_integrate() {
+  constexpr bool is_stateless = dsl::detail::is_stateless<F>;
+  static_assert(is_stateless, "integrate takes a function without captures or members: pass values as arguments");
+  if constexpr (is_stateless) {
+    constexpr std::size_t count =
+        field_count<F, symbol<dtype::float64, true>, dsl::detail::trace_t<dsl::detail::operand_t<X>>...>();
+    static_assert(count == 0 || count == Fields, "a right-hand side returns one derivative for each field");
+    return count == Fields;
+  } else {
+    return false;
+  }
+}
+
 template <class T, int R> array<T, R> copy_of(const array<T, R>& a) { return a; }
 template <class T, int R> array<T, R> copy_of(const view<T, R>& v) { return v; }
 template <class T> scalar<T> copy_of(const scalar<T>& s) { return s; }
+
+template <class Name, class F, class... S, class... Others>
+integration integrate_fields(const loop_state<S...>& fields, double t0, double t1, const tolerance& wanted,
+                             const Others&... others) {
+  namespace math = dsl::detail::math;
+  require_possible(t0, t1, wanted);
+  constexpr std::size_t count = sizeof...(S);
+  const auto& first = get<0>(fields.variables);
+  const device_guard guard(first.where());
+  const double elements = static_cast<double>(dsl::detail::as_operand(first).size()) * static_cast<double>(count), span = t1 - t0;
+  const double relative = wanted.relative * math::sqrt(elements), absolute = wanted.absolute * math::sqrt(elements);
+
+  const double smallest = least_step * math::abs(t0), whole = math::abs(span), largest = math::min(wanted.largest_step, whole);
+  const bool begins = span != 0 && (largest > smallest || largest == whole);
+
+  integration at{t1, t0, 0.0, std::int64_t{0}, std::int64_t{0}};
+  if (begins && wanted.first_step > 0) {
+    at.h = math::copysign(math::min(math::max(wanted.first_step, smallest), largest), span);
+  } else if (begins) {
+    scalar<double> guess, slope;
+    unpack(
+        [&](const auto&... y) {
+          dsl::tie(guess, slope) = vectorize(starting_guess<F, count>{})(t0, span, relative, absolute, y..., others...);
+          dsl::tie(at.h) = vectorize(starting_step<F, count>{})(guess, slope, smallest, largest, t0, span, relative, absolute,
+                                                                y..., others...);
+        },
+        fields.variables);
+  }
+  scalar<bool> accepted = true;
+  auto candidates = unpack([](const auto&... y) { return tuple{copy_of(y)...}; }, fields.variables);
+  const auto all = concatenate(fields.variables, unpack([](auto&... z) { return references(z...); }, candidates));
+  unpack(
+      [&](auto&... x) {
+        const auto step = vectorize<Name>(controlled_step<F, count>{});
+        iterate(begins ? wanted.most_steps : 0, step, state(at.t, at.h, accepted, at.rejected, x...), t1, relative, absolute,
+                wanted.largest_step, others..., until(!at.h, at.steps), every(wanted.most_steps > 0 ? wanted.most_steps : 1));
+      },
+      all);
+  unpack(
+      [&](auto&... y) {
+        dsl::tie(y...) = unpack([&](const auto&... x) { return vectorize(last_accepted<count>{})(accepted, x...); }, all);
+      },
+      fields.variables);
+  return at;
+}
 
 }  // namespace detail
 
@@ -184,51 +245,17 @@ template <class T> scalar<T> copy_of(const scalar<T>& s) { return s; }
 template <class Name = dsl::detail::unnamed, class F, class... S, class... Others>
 integration integrate(F, const loop_state<S...>& fields, double t0, double t1, const tolerance& wanted = {},
                       const Others&... others) {
-  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>,
-                "integrate takes a function without captures or members: pass values as arguments");
-  namespace math = dsl::detail::math;
-  detail::require_possible(t0, t1, wanted);
-  constexpr std::size_t count = sizeof...(S);
-  const auto& first = get<0>(fields.variables);
-  const device_guard guard(first.where());
-  const double elements = static_cast<double>(dsl::detail::as_operand(first).size()) * static_cast<double>(count), span = t1 - t0;
-  const double relative = wanted.relative * math::sqrt(elements), absolute = wanted.absolute * math::sqrt(elements);
-
-  const double smallest = detail::least_step * math::abs(t0), whole = math::abs(span),
-               largest = math::min(wanted.largest_step, whole);
-  const bool begins = span != 0 && (largest > smallest || largest == whole);
-
-  integration at{t1, t0, 0.0, std::int64_t{0}, std::int64_t{0}};
-  if (begins && wanted.first_step > 0) {
-    at.h = math::copysign(math::min(math::max(wanted.first_step, smallest), largest), span);
-  } else if (begins) {
-    scalar<double> guess, slope;
-    detail::unpack(
-        [&](const auto&... y) {
-          dsl::tie(guess, slope) = vectorize(detail::starting_guess<F, count>{})(t0, span, relative, absolute, y..., others...);
-          dsl::tie(at.h) = vectorize(detail::starting_step<F, count>{})(guess, slope, smallest, largest, t0, span, relative,
-                                                                        absolute, y..., others...);
-        },
-        fields.variables);
-  }
-  scalar<bool> accepted = true;
-  auto candidates = detail::unpack([](const auto&... y) { return detail::tuple{detail::copy_of(y)...}; }, fields.variables);
-  const auto all =
-      detail::concatenate(fields.variables, detail::unpack([](auto&... z) { return detail::references(z...); }, candidates));
-  detail::unpack(
-      [&](auto&... x) {
-        const auto step = vectorize<Name>(detail::controlled_step<F, count>{});
-        iterate(begins ? wanted.most_steps : 0, step, state(at.t, at.h, accepted, at.rejected, x...), t1, relative, absolute,
-                wanted.largest_step, others..., until(!at.h, at.steps), every(wanted.most_steps > 0 ? wanted.most_steps : 1));
-      },
-      all);
-  detail::unpack(
-      [&](auto&... y) {
-        dsl::tie(y...) =
-            detail::unpack([&](const auto&... x) { return vectorize(detail::last_accepted<count>{})(accepted, x...); }, all);
-      },
-      fields.variables);
-  return at;
+  if constexpr (detail::may_integrate<F, sizeof...(S), S..., Others...>())
+    return detail::integrate_fields<Name, F>(fields, t0, t1, wanted, others...);
+  else return {};
+}
+// What is called in another way does not compile.
+template <class Name = dsl::detail::unnamed, class F, class Fields, class... Others>
+  requires(!dsl::detail::is_loop_state<Fields>)
+integration integrate(F, const Fields&, double, double, const tolerance& = {}, const Others&...) {
+  static_assert(std::same_as<Fields, refused>,
+                "integrate takes its fields as dsl::state(y, ...), then t0, t1, the tolerance and the other arguments");
+  return {};
 }
 
 }  // namespace dsl::ode

@@ -42,12 +42,10 @@ constexpr auto in_precision_of(const Y& y, const X& x) {
 }
 template <class Y, class K>
 constexpr auto slope(const Y& y, const K& k) {
-  static_assert(assignable(Y::type.type, type_of<K>::type), "a derivative's dtype is wider than its field's: use dsl::cast");
   return in_precision_of(y, k);
 }
 template <class Y>
 constexpr auto field(const Y& y) {
-  static_assert(kind_of(Y::type.type) >= kind::real, "fields are real or complex");
   return cast<element_t<Y::type.type>>(y);
 }
 
@@ -81,23 +79,46 @@ constexpr auto later(const T& t, const H& h, rational c) {
 struct no_time {};
 template <class H> constexpr no_time later(no_time, const H&, rational) { return {}; }
 
-/// How many fields a right-hand side has: as many as it returns derivatives.
+template <class F, class T, class... X>
+using derivatives_of = decltype(as_tuple(right_side<F>::at(std::declval<const T&>(), std::declval<const X&>()...)));
+
+template <class K, class Y>
+constexpr bool require_field() {
+  constexpr bool is_field = kind_of(Y::type.type) >= kind::real, fits = assignable(Y::type.type, type_of<K>::type);
+  static_assert(is_field, "fields are real or complex: take an array of float or double");
+  static_assert(!is_field || fits, "a derivative's dtype is wider than its field's: use dsl::cast");
+  return is_field && fits;
+}
+template <class... K, class All, std::size_t... I>
+constexpr bool require_fields(std::type_identity<tuple<K...>>, std::type_identity<All>, std::index_sequence<I...>) {
+  return (require_field<K, std::tuple_element_t<I, All>>() && ...);
+}
+
+/// How many fields a right-hand side of symbols has: as many as it returns derivatives. 0, and an error of the compiler, where it
+/// cannot be called so, or the fields do not take the derivatives.
 template <class F, class T, class... X>
 constexpr std::size_t field_count() {
-  static_assert(right_side<F>::template takes<T, X...>,
+  constexpr bool takes = right_side<F>::template takes<T, X...>;
+  static_assert(takes,
                 "a right-hand side takes the fields and the other arguments, after the time with ode::with_time; a step takes "
                 "those, then the time, then h");
-  constexpr std::size_t count = std::tuple_size_v<decltype(as_tuple(right_side<F>::at(std::declval<T>(), std::declval<X>()...)))>;
-  static_assert(count <= sizeof...(X),
-                "a right-hand side returns one derivative for each field, and the fields are its first arguments");
-  return count;
+  if constexpr (takes) {
+    using derivatives = derivatives_of<F, T, X...>;
+    constexpr std::size_t count = std::tuple_size_v<derivatives>;
+    static_assert(count <= sizeof...(X),
+                  "a right-hand side returns one derivative for each field, and the fields are its first arguments");
+    if constexpr (count <= sizeof...(X)) {
+      constexpr bool are_fields =
+          require_fields(std::type_identity<derivatives>{}, std::type_identity<tuple<X...>>{}, std::make_index_sequence<count>{});
+      return are_fields ? count : 0;
+    }
+  }
+  return 0;
 }
 
 /// The slopes of a method's stages: for each field y as many as there are stages.
 template <const auto& Method, class F, class... Y, class... Others, class T, class H, std::size_t... I>
 constexpr auto slopes(std::index_sequence<I...>, const tuple<Y...>& y, const tuple<Others...>& others, const T& t, const H& h) {
-  static_assert(field_count<F, decltype(later(t, h, 0)), Y..., Others...>() == sizeof...(Y),
-                "a right-hand side returns one derivative for each field");
   constexpr std::size_t stages = Method.stages;
   const auto derivatives = [&](rational c, const Y&... fields) {
     return unpack([&](const Others&... x) { return as_tuple(right_side<F>::at(later(t, h, c), fields..., x...)); }, others);
@@ -140,7 +161,8 @@ struct stepper {
   template <class... X, class T, class H>
   static constexpr auto take(const tuple<X...>& seen, const T& t, const H& h) {
     constexpr std::size_t fields = field_count<F, decltype(later(t, h, {})), X...>();
-    return advance(std::make_index_sequence<fields>{}, seen, subtuple<fields, sizeof...(X) - fields>(seen), t, h);
+    if constexpr (fields == 0) return refused{};
+    else return advance(std::make_index_sequence<fields>{}, seen, subtuple<fields, sizeof...(X) - fields>(seen), t, h);
   }
   template <std::size_t... I, class Seen, class Others, class T, class H>
   static constexpr auto advance(std::index_sequence<I...> fields, const Seen& seen, const Others& others, const T& t,
@@ -161,10 +183,10 @@ struct stepper {
 
 template <const auto& Method, class Name, class F, class Feedback>
 constexpr auto make_step(F, Feedback) {
-  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F> && std::is_empty_v<Feedback> &&
-                    std::is_default_constructible_v<Feedback>,
-                "a stepper takes functions without captures or members: pass values as arguments");
-  return vectorize<Name>(stepper<Method, F, Feedback>{});
+  constexpr bool are_stateless = dsl::detail::is_stateless<F> && dsl::detail::is_stateless<Feedback>;
+  static_assert(are_stateless, "a stepper takes functions without captures or members: pass values as arguments");
+  if constexpr (are_stateless) return vectorize<Name>(stepper<Method, F, Feedback>{});
+  else return refused{};
 }
 
 }  // namespace detail

@@ -1,0 +1,116 @@
+// What the compiler says where elements on a device are taken for values on the host.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <tuple>
+#include <vector>
+
+#include <dsl/ir/dtype.hpp>
+
+namespace dsl {
+
+/// What a call that does not compile is worth, so that the compiler says no more than why.
+struct refused {
+  template <class T> operator T() const;
+  template <class T> const refused& operator=(const T&) const;
+  template <class T> const refused& operator+=(const T&) const;
+  template <class T> const refused& operator-=(const T&) const;
+  template <class T> const refused& operator*=(const T&) const;
+  template <class T> const refused& operator/=(const T&) const;
+  template <class I> refused operator[](const I&) const;
+  template <class... I> refused operator()(const I&...) const;
+};
+
+namespace detail {
+
+/// What a C++ number is expected to be; a std::vector made of an array is not to be one of its size.
+template <class V>
+concept number = element<V> && !std::same_as<V, std::size_t>;
+
+template <class I>
+constexpr refused no_brackets() {
+  static_assert(sizeof(I) == 0, "elements are chosen by x(i), m(i, j) and x(dsl::slice(0, n)), not by brackets");
+  return {};
+}
+
+/// The members of arrays and views that do not compile, and say what would.
+template <class T>
+class in_device_memory {
+ public:
+  template <class I> refused operator[](const I&) const { return no_brackets<I>(); }
+  template <class E = T> E* begin() const { return no_iterator<E>(); }
+  template <class E = T> E* end() const { return no_iterator<E>(); }
+  template <class E, class Allocator> operator std::vector<E, Allocator>() const {
+    return *no_iterator<std::vector<E, Allocator>>();
+  }
+  template <number V> operator V() const { return no_number<V>(); }
+
+ private:
+  template <class E>
+  static E* no_iterator() {
+    static_assert(sizeof(E) == 0,
+                  "elements are in device memory: loop over x.copy_to_host(), a std::vector, or write an expression");
+    return nullptr;
+  }
+  template <class V>
+  static V no_number() {
+    static_assert(sizeof(V) == 0,
+                  "an array is no single value: take x(i), for a condition dsl::all(x).value() or dsl::any(x).value(), and for a "
+                  "function of numbers dsl::vectorize");
+    return V{};
+  }
+};
+
+/// The members of expressions that do not compile, and say what would.
+template <int Rank>
+struct not_yet_evaluated {
+  template <class I> refused operator[](const I&) const { return no_brackets<I>(); }
+  template <class E = refused> E* begin() const { return no_memory<E>(); }
+  template <class E = refused> E* end() const { return no_memory<E>(); }
+  template <class E, class Allocator> operator std::vector<E, Allocator>() const {
+    return *no_memory<std::vector<E, Allocator>>();
+  }
+  template <class... Targets>
+  operator std::tuple<Targets...>() const {
+    static_assert(sizeof...(Targets) > 64, "several values are assigned to dsl::tie(x, y), not to std::tie");
+    return *static_cast<std::tuple<Targets...>*>(nullptr);
+  }
+  template <class E = refused> E copy_to_host() const { return *no_memory<E>(); }
+  template <number V>
+  operator V() const {
+    static_assert(Rank != 0, "an expression is not a value yet: x.value() evaluates it, copies it to the host and waits");
+    static_assert(
+        Rank == 0,
+        "an expression of many elements is no single value: for a condition take dsl::all(x).value() or dsl::any(x).value()");
+    return V{};
+  }
+
+ private:
+  template <class E>
+  static E* no_memory() {
+    static_assert(sizeof(E) == 0,
+                  "an expression has no elements yet: dsl::eval(x).copy_to_host() evaluates it and gives a std::vector");
+    return nullptr;
+  }
+};
+
+/// A C++ scalar, or something else, where the elements of an array of T come from.
+template <class T, class V>
+constexpr void no_source() {
+  static_assert(!element<V>, "the target's dtype is narrower than the value's: use a value of its dtype, or static_cast");
+  static_assert(element<V>,
+                "an array is assigned arrays, expressions and C++ numbers: of a std::vector take dsl::to_device(v), or "
+                "x.copy_from_host(v)");
+}
+/// What extents do not fit.
+template <int Rank, class... N>
+constexpr void no_extents() {
+  constexpr bool are_extents = sizeof...(N) == Rank && (std::integral<N> && ...);
+  static_assert(are_extents,
+                "an array is made with an integer for each of its dimensions, dsl::array<float, 2>(3, 4); with given elements by "
+                "dsl::to_device({1.0f, 2.0f})");
+}
+
+}  // namespace detail
+}  // namespace dsl

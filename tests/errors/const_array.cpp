@@ -1,3 +1,0 @@
-// wanted: the target is const: an array that is, or a view that only reads
-#include <dsl/dsl.hpp>
-void f(const dsl::array<float>& x) { x(dsl::slice(1, 3)) = 0; }
