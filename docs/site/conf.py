@@ -21,6 +21,7 @@ html_title = "dsl"
 html_static_path = ["style.css"]
 html_css_files = ["style.css"]
 html_copy_source = False
+html_use_index = False  # the reference has lists of its own
 html_show_sourcelink = False
 html_show_sphinx = False
 html_show_copyright = False

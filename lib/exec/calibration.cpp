@@ -23,6 +23,12 @@ double measured_curve::operator()(double bytes) const {
   return a.seconds + (b.seconds - a.seconds) * (bytes - a.bytes) / (b.bytes - a.bytes);
 }
 
+double measured_curve::least() const {
+  const auto least =
+      std::min_element(points_.begin(), points_.end(), [](const point& a, const point& b) { return a.seconds < b.seconds; });
+  return least == points_.end() ? 0 : least->seconds;
+}
+
 double measured_curve::bandwidth() const {
   if (points_.size() < 2) return 0;
   const point &b = points_.back(), &a = points_[points_.size() - 2];
@@ -42,8 +48,8 @@ std::vector<std::int64_t> calibrated_sizes(std::int64_t cache, std::int64_t most
 
 namespace {
 
-// What each call takes on its way to the device: of one element, queued again and again.
-double launch_interval(device where) {
+// What each call takes on its way to the device: of one element, queued again and again. With `waits` each is waited for.
+double launch_interval(device where, bool waits) {
   const device_guard guard(where);
   const stream on(where);
   const stream_guard queued_on(on);
@@ -58,12 +64,17 @@ double launch_interval(device where) {
     o.memory = both.view().owner().get();
     o.word[0] = reinterpret_cast<std::uintptr_t>(both.data() + k);
   }
-  return seconds_a_call([&](int calls) {
-    const auto begin = std::chrono::steady_clock::now();
-    for (int k = 0; k < calls; ++k) prepared(copy_code(sizeof(std::uint32_t)), from_to, {}).assign();
-    on.synchronize();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  });
+  return seconds_a_call(
+      [&](int calls) {
+        const auto begin = std::chrono::steady_clock::now();
+        for (int k = 0; k < calls; ++k) {
+          prepared(copy_code(sizeof(std::uint32_t)), from_to, {}).assign();
+          if (waits) on.synchronize();
+        }
+        on.synchronize();
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      },
+      2e-3);
 }
 
 double allocation_interval(device where) {
@@ -86,7 +97,8 @@ const calibration* calibration_of(device where) {
     try {
       found->second = executor::of(where).measure(where.index);
       if (found->second != nullptr) {
-        found->second->launch = launch_interval(where);
+        found->second->launch = launch_interval(where, false);
+        found->second->wait = launch_interval(where, true) - found->second->launch;
         found->second->allocation = allocation_interval(where);
       }
     } catch (...) {

@@ -23,6 +23,8 @@ class measured_curve {
   double operator()(double bytes) const;
   /// Bytes a second where there are many.
   double bandwidth() const;
+  /// The shortest time: of a call that has nothing to do.
+  double least() const;
   bool is_empty() const { return points_.empty(); }
 
  private:
@@ -32,6 +34,7 @@ class measured_curve {
 
 struct calibration {
   double launch = 0;            ///< seconds from one kernel of this library to the next, when they have nothing to do
+  double wait = 0;              ///< seconds more until the calling thread knows that one has ended
   double allocation = 0;        ///< seconds that getting memory from the pool and giving it back takes the calling thread
   double round_trip = 0;        ///< seconds of an atomic addition whose result the next one waits for
   measured_curve read, copied;  ///< seconds of a call that reads so many bytes; that reads half of them and writes the other half
@@ -44,11 +47,10 @@ struct calibration {
 
 /// The median of some measurements, each of so many calls that the clock tells them apart: `time(calls)` gives seconds.
 template <class Time>
-double seconds_a_call(const Time& time) {
+double seconds_a_call(const Time& time, double seconds_of_a_batch = 200e-6) {
   time(1);
-  constexpr double seconds_of_a_batch = 200e-6;
   const double about = std::max(1e-7, time(1));
-  const int calls = std::clamp(static_cast<int>(seconds_of_a_batch / about), 1, 100);
+  const int calls = std::clamp(static_cast<int>(seconds_of_a_batch / about), 1, 1000);
   const std::size_t batches = about > 10 * seconds_of_a_batch ? 3 : 5;
   std::array<double, 5> all{};
   for (std::size_t k = 0; k < batches; ++k) all[k] = time(calls) / calls;

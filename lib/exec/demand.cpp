@@ -66,41 +66,60 @@ constexpr float slots_of_tile = 30;    // one that comes by a tile in shared mem
 // a neighbour, with what stands beyond the end, along the innermost dimension and along another one,
 constexpr float slots_of_neighbour = 60, slots_of_outer_neighbour = 30;
 constexpr float slots_of_variance = 6;  // an element that joins a variance: of what is known of it, most of the rule folds away,
-constexpr float slots_of_thread = 20, slots_of_operand = 6;  // and a thread's own work, for all elements that it takes at a time.
+constexpr float slots_of_thread = 20, slots_of_operand = 6;  // a thread's own work, for all elements that it takes at a time,
+constexpr float slots_of_result = 60;   // and that of each of the threads that share a result along some axes,
+constexpr float slots_of_exchange = 4;  // with what a value takes from one thread to another.
 
 // How many operations at a unit's rate a slot is: a multiply-add of double takes two.
 double operations_of(unit u, double slots) { return u == unit::fp64 ? slots / 2 : slots; }
 
-// The additions that nvcc joins with a product into one multiply-add.
-std::vector<char> joined_additions(const indexed_program& p) {
-  std::vector<int> uses(static_cast<std::size_t>(p.size()), 0);
+// The products that nvcc joins with the additions that they go to, of which each takes one: of real numbers all of a product's
+// additions, of complex ones, where a product is four instructions and an addition two, the only one.
+std::vector<char> joined_products(const indexed_program& p) {
+  const auto at = [](auto& values, int i) -> auto& { return values[static_cast<std::size_t>(i)]; };
+  std::vector<std::vector<int>> users(static_cast<std::size_t>(p.size()));
   for (int i = 0; i < p.size(); ++i)
     for (int k = 0; k < operand_count(p.code(i)); ++k)
-      if (const int from = p.operand(i, k); from >= 0) ++uses[static_cast<std::size_t>(from)];
-  for (int k = 0; k < p.outputs(); ++k) ++uses[static_cast<std::size_t>(p.output(k))];
-  std::vector<char> joined(static_cast<std::size_t>(p.size()), 0);
+      if (const int from = p.operand(i, k); from >= 0) at(users, from).push_back(i);
+  for (int k = 0; k < p.outputs(); ++k) at(users, p.output(k)).push_back(-1);
+  std::vector<char> joined(static_cast<std::size_t>(p.size()), 0), has_product = joined;
   for (int i = 0; i < p.size(); ++i) {
-    if ((p.code(i) != op::add && p.code(i) != op::subtract) || kind_of(p.at(i).type()) < kind::real) continue;
-    for (int k = 0; k < 2; ++k) {
-      const int from = p.operand(i, k);
-      const bool is_product = p.code(from) == op::multiply || p.code(from) == op::square;
-      if (is_product && uses[static_cast<std::size_t>(from)] == 1) joined[static_cast<std::size_t>(i)] = 1;
-    }
+    const kind of = kind_of(p.at(i).type());
+    if ((p.code(i) != op::multiply && p.code(i) != op::square) || of < kind::real) continue;
+    const bool all = std::all_of(at(users, i).begin(), at(users, i).end(), [&](int user) {
+      return user >= 0 && (p.code(user) == op::add || p.code(user) == op::subtract) && at(has_product, user) == 0;
+    });
+    if (!all || at(users, i).empty() || (of == kind::complex && at(users, i).size() > 1)) continue;
+    at(joined, i) = 1;
+    for (const int user : at(users, i)) at(has_product, user) = 1;
   }
   return joined;
 }
 
-void add_program(kernel_demand& w, const program_view& view, double times) {
-  const indexed_program p(view);
-  const std::vector<char> joined = joined_additions(p);
+// Of scalars alone: the same for all elements that a thread takes.
+std::vector<char> uniform_nodes(const indexed_program& p) {
+  std::vector<char> uniform(static_cast<std::size_t>(p.size()), 0);
   for (int i = 0; i < p.size(); ++i) {
     const op code = p.code(i);
+    bool all = code == op::value || code == op::constant || code == op::load_scalar || operand_count(code) > 0;
+    for (int k = 0; k < operand_count(code); ++k) all = all && uniform[static_cast<std::size_t>(p.operand(i, k))] != 0;
+    uniform[static_cast<std::size_t>(i)] = all ? 1 : 0;
+  }
+  return uniform;
+}
+
+void add_program(kernel_demand& w, const program_view& view, double elements, int lanes = 1) {
+  const indexed_program p(view);
+  const std::vector<char> joined = joined_products(p), uniform = uniform_nodes(p);
+  for (int i = 0; i < p.size(); ++i) {
+    const op code = p.code(i);
+    const double times = uniform[static_cast<std::size_t>(i)] != 0 ? elements / lanes : elements;
     const dtype result = p.at(i).type();
     if (code == op::call) w.calls_functors = true;
     if (code == op::convert)
       w[unit_of(result)] += times * operations_of(unit_of(result), slots_of_conversion(p.at(p.operand(i, 0)).type(), result));
     if (code == op::gather) w[unit::integer] += times * slots_of_address;
-    if (code < op::add || joined[static_cast<std::size_t>(i)] != 0) continue;
+    if (code < op::add) continue;
     dtype type = p.at(p.operand(i, info(code).arity - 1)).type();
     int complex_operands = 0;
     for (int k = 0; k < info(code).arity; ++k) {
@@ -111,6 +130,7 @@ void add_program(kernel_demand& w, const program_view& view, double times) {
     double slots = static_cast<double>(slots_of(code, type));
     // A real factor takes half.
     if (complex_operands == 1 && info(code).arity == 2 && code == op::multiply) slots /= 2;
+    if (joined[static_cast<std::size_t>(i)] != 0) slots = kind_of(type) == kind::complex ? slots / 2 : 0;
     w[unit_of(type)] += times * operations_of(unit_of(type), slots);
   }
 }
@@ -146,7 +166,7 @@ double used_threads(const geometry& g, int lanes, int columns) {
 }  // namespace
 
 kernel_demand demand_of(const pass_view& pass, const operand* operands, int inputs, int outputs, const geometry& g, const plan& p,
-                        int columns) {
+                        int columns, int threads_a_result) {
   kernel_demand w;
   w.elements = g.elements;
   w.flops = static_cast<double>(p.per_element.flops) * static_cast<double>(g.elements);
@@ -165,11 +185,12 @@ kernel_demand demand_of(const pass_view& pass, const operand* operands, int inpu
     }
     ++arrays;
     const double each = o.kind == operand_kind::address ? n * o.size : touched_bytes(g, o, layout);
-    bool is_again = false;
-    for (int i = 0; i < k && !is_written; ++i)
-      is_again = is_again || is_same_operand(operands[i], o) || is_neighbouring_view(g, operands[i], g.layouts[i], o, layout);
-    if (is_again) w.again_bytes += n * size_of(o.type);
-    else (is_written ? w.written_bytes : w.read_bytes) += each;
+    bool is_again = !is_written && o.kind == operand_kind::array && first_of_array(operands, k) != k;
+    for (int i = 0; i < k && !is_written && !is_again; ++i) {
+      is_again = is_same_operand(operands[i], o) || is_neighbouring_view(g, operands[i], g.layouts[i], o, layout);
+      if (is_again) w.again_bytes += n * size_of(o.type);
+    }
+    if (!is_again) (is_written ? w.written_bytes : w.read_bytes) += each;
     if (is_written && each > 1.5 * n * size_of(o.type)) w.partly_written += each;
     const bool is_in_place =
         is_written && std::any_of(operands, operands + inputs, [&](const operand& in) { return is_same_operand(in, o); });
@@ -180,7 +201,7 @@ kernel_demand demand_of(const pass_view& pass, const operand* operands, int inpu
     if (o.kind == operand_kind::neighbour)
       w[unit::integer] += n * (layout.axis == g.rank - 1 ? slots_of_neighbour : slots_of_outer_neighbour);
   }
-  add_program(w, pass.elements, n);
+  add_program(w, pass.elements, n, p.lanes);
   for (int j = 0; j < pass.reductions; ++j) {
     if (pass.rules[j].output_count == 4) w[unit_of(pass.rules[j].output(1).type())] += n * slots_of_variance;
     else add_program(w, pass.rules[j], n);
@@ -189,6 +210,16 @@ kernel_demand demand_of(const pass_view& pass, const operand* operands, int inpu
   if (!on_host) w.overhead = n / p.lanes * (slots_of_thread + slots_of_operand * arrays);
   w[unit::integer] += w.overhead;
   for (double& amount : w.amounts) amount /= used_threads(g, p.lanes, columns);
+  // Threads that share a result halve their number until one has it.
+  if (pass.reductions > 0 && g.kept != 0 && !on_host) {
+    const double sharing = static_cast<double>(g.results) * threads_a_result;
+    w[unit::integer] += sharing * slots_of_result;
+    for (int j = 0; j < pass.reductions; ++j) {
+      const double joins = sharing * std::log2(threads_a_result);
+      add_program(w, pass.rules[j], joins);
+      w[unit::integer] += joins * slots_of_exchange * pass.rules[j].output_count;
+    }
+  }
   return w;
 }
 

@@ -45,7 +45,8 @@ struct explained_statement {
   std::vector<explained_kernel> kernels;
   bool is_loop = false;
   std::int64_t steps = 1;
-  std::string note;  // how a loop runs
+  double beside_steps = 0;  // seconds
+  std::string note;         // how a loop runs
   double seconds() const;
 };
 

@@ -27,7 +27,7 @@ namespace detail {
 double explained_statement::seconds() const {
   double all = kernels.empty() ? __builtin_nan("") : 0;
   for (const explained_kernel& k : kernels) all += k.predicted.seconds;
-  return all * static_cast<double>(steps);
+  return all * static_cast<double>(steps) + beside_steps;
 }
 
 namespace {
@@ -49,9 +49,10 @@ explained_kernel explain_kernel(const prepared& p, const operand_names& names, c
       list_pass(code.pass.view, p.operands(), code.inputs, code.outputs(), p.space(), plan.lanes, names, targets);
   k.path = spell_path(plan.path, p.space(), p.operands(), code.inputs, code.inputs + code.outputs(), names);
   k.launch = spell_plan(plan);
-  k.demand = demand_of(code.pass.view, p.operands(), code.inputs, code.outputs(), p.space(), plan, plan.tile.columns);
-  // Partial results and a ticket, the others' partial results, and its own result.
-  if (plan.splits > 1) k.demand.round_trips = 4;
+  k.demand = demand_of(code.pass.view, p.operands(), code.inputs, code.outputs(), p.space(), plan, plan.tile.columns,
+                       plan.threads_a_result);
+  // Its own partial result and a fence, the ticket, the others' partial results in turn, and the result: about ten.
+  if (plan.splits > 1) k.demand.round_trips = 10;
   for (int i = code.inputs; i < code.inputs + code.outputs(); ++i) k.demand.values += p.operands()[i].source != nullptr ? 1 : 0;
   k.predicted = predict(k.demand, p.where());
   return k;
@@ -172,7 +173,8 @@ explanation explain_loop(const loop& of, std::int64_t steps) {
   explained_statement s;
   s.where = of.where();
   s.is_loop = true;
-  s.steps = steps;
+  s.steps = std::max<std::int64_t>(1, steps);
+  if (steps > 0) s.beside_steps = seconds_beside_steps(s.where);
   s.note = name_of(p.loop);
   const program_code& code = of.code();
   const operand_names names(of.operands(), code.inputs);

@@ -27,7 +27,7 @@ prediction predict(const kernel_demand& work, device where) {
   }
   p.launch = c->launch + work.values * c->allocation;
   const double bytes = work.read_bytes + work.written_bytes;
-  const double floor = c->read(0);
+  const double floor = c->read.least();
   // The curves are of calls in a row on arrays of so many bytes: what the cache holds of them comes from there. What is written
   // in place is moved twice.
   if (work.footprint > 0) {
@@ -46,6 +46,11 @@ prediction predict(const kernel_demand& work, device where) {
             : p.arithmetic > p.memory                  ? "arithmetic"
                                                        : "memory";
   return p;
+}
+
+double seconds_beside_steps(device where) {
+  const calibration* const c = calibration_of(where);
+  return c == nullptr ? 0 : c->launch + c->wait;
 }
 
 prediction predict_step(const kernel_demand& work, const loop_plan& plan) {

@@ -28,9 +28,9 @@ struct kernel_demand {
   double& operator[](unit u) { return amounts[static_cast<std::size_t>(u)]; }
 };
 
-/// Of a kernel whose plan is known; `columns` threads take a row of a tile, 0 where there are none.
+/// Of a kernel whose plan is known; `columns` threads take a row of a tile, 0 where there are none, and so many share a result.
 kernel_demand demand_of(const pass_view& pass, const operand* operands, int inputs, int outputs, const geometry& g, const plan& p,
-                        int columns = 0);
+                        int columns = 0, int threads_a_result = 1);
 
 struct scan_space;
 kernel_demand demand_of_scan(const scan_code& code, const operand* operands, const scan_space& s, const scan_plan& p);
@@ -47,5 +47,7 @@ struct prediction {
 prediction predict(const kernel_demand& work, device where);
 /// A loop's step.
 prediction predict_step(const kernel_demand& work, const loop_plan& plan);
+/// What a call of a loop takes beside its steps, with the wait for its end; 0 where nothing is known.
+double seconds_beside_steps(device where);
 
 }  // namespace dsl::detail

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The pages' ```python blocks are Python, and those of the pages named below print what the page says in its ```text blocks; ```sh blocks are
-what a shell reads.
+what a shell reads, and the commands of ./dev in them exist.
 
 blocks.py REPOSITORY [--real]: numba and cupy are stand_ins/, unless --real asks for what is installed.
 """
@@ -23,6 +23,7 @@ def main():
     root = pathlib.Path(sys.argv[1])
     if "--real" not in sys.argv:
         sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "stand_ins"))
+    commands = re.findall(r"^  (\w+)\)$", (root / "dev").read_text(), re.M)
     wrong = count = 0
     for page in [*sorted((root / "docs").glob("*.md")), root / "README.md"]:
         text = page.read_text()
@@ -33,6 +34,10 @@ def main():
         for block in blocks(text, "sh"):
             count += 1
             wrong += subprocess.run(["sh", "-n"], input=block, text=True).returncode != 0
+            for command, example in re.findall(r"\./dev (\w+)(?: (\w+))?", block):
+                if command not in commands or command == "demo" and example and not (root / "examples" / f"{example}.cpp").exists():
+                    print(f"{page.name}: there is no ./dev {command} {example}", file=sys.stderr)
+                    wrong += 1
         if page.name in RUN:
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):

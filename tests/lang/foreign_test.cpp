@@ -148,6 +148,7 @@ TEST_P(foreign, addresses) {
             (std::vector<float>{0, 1, 2, 1, 2, 3, 2, 3, 4}));
   EXPECT_THROW((void)view(memory.at, -1), dsl::shape_error);
   EXPECT_THROW((void)view(memory.at, 2, std::int64_t{1} << 62), dsl::shape_error);
+  EXPECT_THROW((void)view(memory.at, {std::int64_t{1} << 40, std::int64_t{1} << 40}), dsl::shape_error);
 }
 
 TEST_P(foreign, no_elements) {

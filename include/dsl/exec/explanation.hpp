@@ -43,8 +43,8 @@ struct scan_code;
 struct scan_request;
 
 explanation explain_pass(const prepared& pass);
-/// Of so many steps.
-explanation explain_loop(const loop& of, std::int64_t steps = 1);
+/// Of a call with so many steps; 0: of a step alone.
+explanation explain_loop(const loop& of, std::int64_t steps = 0);
 explanation explain_scan(const scan_code& code, const operand* operands, const scan_request& request);
 
 /// While it lives, what the calling thread runs is explained as well, one call after another.

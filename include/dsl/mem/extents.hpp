@@ -31,10 +31,10 @@ std::int64_t count_steps(std::uint64_t start, std::uint64_t stop, std::uint64_t 
 template <std::size_t Rank>
 constexpr std::array<std::int64_t, Rank> row_major(const std::array<std::int64_t, Rank>& sizes) {
   std::array<std::int64_t, Rank> strides{};
-  std::int64_t step = 1;
+  std::uint64_t step = 1;  // wraps where there are too many elements, which is found elsewhere
   for (std::size_t i = Rank; i-- > 0;) {
-    strides[i] = step;
-    step *= sizes[i];
+    strides[i] = static_cast<std::int64_t>(step);
+    step *= static_cast<std::uint64_t>(sizes[i]);
   }
   return strides;
 }

@@ -40,12 +40,12 @@ TEST_F(printing_back_end, runs_formulas_and_reductions) {
               "allocate 4000 bytes on print:0, the default stream\n"
               "copy 4000 bytes to the device\n"
               "allocate 4000 bytes on print:0, the default stream\n"
-              "launch on the default stream: exp(a) + 2 * b, 1000 elements, grid 4, block 64; 4 operands\n"
+              "launch on the default stream: exp(a) + 2 * a, 1000 elements, grid 4, block 64; 4 operands\n"
               "allocate 4 bytes on print:0, the default stream\n"
               "fill 1 x 4 bytes\n"
               "allocate 131072 bytes on print:0, the default stream\n"
               "zero 65536 bytes\n"
-              "launch on the default stream: sum(a * b), 1000 elements, grid 2, block 64, 256 bytes of shared memory; 3 "
+              "launch on the default stream: sum(a * a), 1000 elements, grid 2, block 64, 256 bytes of shared memory; 3 "
               "operands, beside them 8 "
               "bytes and 4 bytes\n");
     total.value();
