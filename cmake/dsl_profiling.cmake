@@ -18,8 +18,10 @@ function(dsl_add_ranges target source)
       list(APPEND definitions DSL_DETAIL_NVTX_PAYLOAD)
       set(DSL_NVTX_HAS_PAYLOADS ON PARENT_SCOPE)
     endif()
-    set_source_files_properties("${source}" TARGET_DIRECTORY ${target} PROPERTIES
-      COMPILE_DEFINITIONS "${definitions}" INCLUDE_DIRECTORIES "${DSL_NVTX_INCLUDE}")
+    set_source_files_properties("${source}" TARGET_DIRECTORY ${target} PROPERTIES COMPILE_DEFINITIONS "${definitions}")
+    if(NOT DSL_NVTX_INCLUDE IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)  # named again, /usr/include hides the C library's headers from C++'s
+      set_source_files_properties("${source}" TARGET_DIRECTORY ${target} PROPERTIES INCLUDE_DIRECTORIES "${DSL_NVTX_INCLUDE}")
+    endif()
   elseif(NOT DSL_NVTX STREQUAL "AUTO")
     message(FATAL_ERROR "dsl: DSL_NVTX is ${DSL_NVTX}, but nvtx3/nvToolsExt.h was not found; -DDSL_NVTX_INCLUDE=... names the folder "
       "that nvtx3 is in, such as a CUDA toolkit's include")

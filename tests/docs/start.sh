@@ -16,7 +16,9 @@ rm -rf "$work"
 mkdir -p "$work"
 for n in 1 2 3 4; do block sh $n >"$work/$n.sh"; sh -n "$work/$n.sh"; done
 grep -q '^mkdir' "$work/3.sh" && grep -q '^cmake -B' "$work/4.sh" || { echo "the blocks of $page have moved" >&2; exit 1; }
-cmake --install "$build" --prefix "$work/dsl" >"$work/install.log"
+prefix=$(sed -n 's|^cmake --install build/library --prefix ~/||p' "$work/2.sh")
+[ -n "$prefix" ] || { echo "$page does not say where to install" >&2; exit 1; }
+cmake --install "$build" --prefix "$work/$prefix" >"$work/install.log"
 
 export HOME="$work" DSL_DEVICE=host
 . "$work/3.sh"

@@ -8,13 +8,13 @@ void f(dsl::array<std::complex<float>>& z) { z = 2 * z + std::complex<float>(1, 
 
 // case without_complex_variable
 // says: std::complex is without its header: add #include <complex>
-// lines: nvcc 6, g++ 8
+// lines: nvcc 6, g++ 8, clang++ 9
 #include <dsl/dsl.hpp>
 std::complex<double> c;
 
 // case without_complex_vector
 // says: std::complex is without its header: add #include <complex>
-// lines: nvcc 8, g++ 9
+// lines: nvcc 8, g++ 9, clang++ 15
 #include <dsl/dsl.hpp>
 
 #include <vector>
@@ -29,21 +29,21 @@ void f(dsl::array<std::complex<float>>& z) { z = 2 * z + std::complex<float>(1, 
 // case cpp17
 // says: dsl needs C++20
 // options: -std=c++17
-// lines: nvcc 6, g++ 6
+// lines: nvcc 6, g++ 6, clang++ 6
 #include <dsl/dsl.hpp>
 void f(dsl::array<float>& x) { x = 2 * x; }
 
 // case cpp17_scan
 // says: dsl needs C++20
 // options: -std=c++17
-// lines: nvcc 7, g++ 7
+// lines: nvcc 7, g++ 7, clang++ 7
 #include <dsl/scan.hpp>
 void f(dsl::array<float>& x) { x = dsl::cumsum(x); }
 
 // case cpp17_ode
 // says: dsl needs C++20
 // options: -std=c++17
-// lines: nvcc 9, g++ 9
+// lines: nvcc 9, g++ 9, clang++ 9
 #include <dsl/ode.hpp>
 void f(dsl::array<float>& x) { x = 2 * x; }
 

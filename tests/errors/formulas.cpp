@@ -9,7 +9,7 @@
 
 // case branch_on_data
 // says: a branch or loop on data cannot be traced: use dsl::where(condition, a, b), or give dsl::vectorize a functor
-// lines: nvcc 8, g++ 12
+// lines: nvcc 8, g++ 12, clang++ 24
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) {
     if (v > 0) return v;
@@ -19,14 +19,14 @@ void f(dsl::array<float>& x) {
 
 // case conditional_on_data
 // says: a branch or loop on data cannot be traced: use dsl::where(condition, a, b), or give dsl::vectorize a functor
-// lines: nvcc 8, g++ 12
+// lines: nvcc 8, g++ 12, clang++ 24
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) { return v > 1 ? v : -v; })(x);
 }
 
 // case loop_on_data
 // says: a branch or loop on data cannot be traced: use dsl::where(condition, a, b), or give dsl::vectorize a functor
-// lines: nvcc 8, g++ 12
+// lines: nvcc 8, g++ 12, clang++ 24
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) {
     auto r = v;
@@ -37,7 +37,7 @@ void f(dsl::array<float>& x) {
 
 // case loop_count_on_data
 // says: a branch or loop on data cannot be traced: use dsl::where(condition, a, b), or give dsl::vectorize a functor
-// lines: nvcc 8, g++ 12
+// lines: nvcc 8, g++ 12, clang++ 24
 void f(dsl::array<float>& x, dsl::array<int>& n) {
   x = dsl::vectorize([](auto v, auto n) {
     auto r = v;
@@ -48,7 +48,7 @@ void f(dsl::array<float>& x, dsl::array<int>& n) {
 
 // case captured_value
 // says: a lambda given to dsl::vectorize captures nothing: pass arrays and values as its arguments
-// lines: nvcc 8, g++ 9
+// lines: nvcc 8, g++ 9, clang++ 12
 void f(dsl::array<float>& x) {
   const float by = 2;
   x = dsl::vectorize([by](auto v) { return by * v; })(x) + 1;
@@ -56,35 +56,35 @@ void f(dsl::array<float>& x) {
 
 // case captured_reference
 // says: a lambda given to dsl::vectorize captures nothing: pass arrays and values as its arguments
-// lines: nvcc 8, g++ 9
+// lines: nvcc 8, g++ 9, clang++ 12
 void f(dsl::array<float>& x, float by) {
   x = dsl::vectorize([&](auto v) { return by * v; })(x);
 }
 
 // case captured_array
 // says: a lambda given to dsl::vectorize captures nothing: pass arrays and values as its arguments
-// lines: nvcc 8, g++ 9
+// lines: nvcc 8, g++ 9, clang++ 12
 void f(dsl::array<float>& x, dsl::array<float>& y) {
   x = dsl::vectorize([y](auto v) { return y * v; })(x);
 }
 
 // case captured_array_by_reference
 // says: a lambda given to dsl::vectorize captures nothing: pass arrays and values as its arguments
-// lines: nvcc 8, g++ 9
+// lines: nvcc 8, g++ 9, clang++ 12
 void f(dsl::array<float>& x, dsl::array<float>& y) {
   x = dsl::vectorize([&](auto v) { return y * v; })(x);
 }
 
 // case captured_array_in_a_loop
 // says: a lambda given to dsl::vectorize captures nothing: pass arrays and values as its arguments
-// lines: nvcc 8, g++ 9
+// lines: nvcc 8, g++ 9, clang++ 12
 void f(dsl::array<float>& x, dsl::array<float>& y) {
   dsl::iterate(10, dsl::vectorize([&y](auto v) { return y * v; }), dsl::state(x));
 }
 
 // case global_array_in_a_formula
 // says: inside a formula there is one element of each array: an array, a view or a dsl::scalar is an argument of it
-// lines: nvcc 12, g++ 13
+// lines: nvcc 12, g++ 13, clang++ 36
 dsl::array<float> weights;
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) { return weights * v; })(x);
@@ -100,7 +100,7 @@ void f(dsl::array<float>& x) {
 
 // case global_variable_in_a_formula
 // says: a formula calls or reads what the compiler does not evaluate: a function that takes numbers is given to
-// lines: nvcc 10, g++ 11
+// lines: nvcc 10, g++ 11, clang++ 18
 float factor = 2;
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) { return factor * v; })(x);
@@ -108,28 +108,28 @@ void f(dsl::array<float>& x) {
 
 // case missing_return
 // says: a formula returns a value that it has computed, or a std::tuple of them
-// lines: nvcc 8, g++ 9
+// lines: nvcc 8, g++ 9, clang++ 12
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) { v* v; })(x);
 }
 
 // case returned_vector
 // says: a formula returns a value that it has computed, or a std::tuple of them
-// lines: nvcc 8, g++ 9
+// lines: nvcc 8, g++ 9, clang++ 12
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) { return std::vector{v}; })(x);
 }
 
 // case returned_pair
 // says: a formula returns a value that it has computed, or a std::tuple of them
-// lines: nvcc 8, g++ 9
+// lines: nvcc 8, g++ 9, clang++ 12
 void f(dsl::array<float>& x, dsl::array<float>& y) {
   dsl::tie(x, y) = dsl::vectorize([](auto v) { return std::pair{v, -v}; })(x);
 }
 
 // case printing_in_a_formula
 // says: a formula calls or reads what the compiler does not evaluate: a function that takes numbers is given to
-// lines: nvcc 10, g++ 11
+// lines: nvcc 10, g++ 11, clang++ 33
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) {
     std::printf("%g\n", v);
@@ -146,7 +146,7 @@ void f(dsl::array<float>& x) {
 
 // case number_of_arguments_of_functor
 // says: the function takes another number of arguments (Takes) than it is called with (Given)
-// lines: nvcc 10, g++ 11
+// lines: nvcc 10, g++ 11, clang++ 18
 struct magnitude {
   DSL_FN float operator()(float v) const { return v > 0 ? v : -v; }
 };
@@ -167,13 +167,13 @@ void f(dsl::array<float>& x) {
 
 // case function_in_the_place_of_a_lambda
 // says: in the place of a function's address dsl::vectorize takes a lambda or a class with DSL_FN operator()
-// lines: nvcc 8, g++ 9
+// lines: nvcc 8, g++ 9, clang++ 12
 inline float twice(float v) { return 2 * v; }
 void f(dsl::array<float>& x) { x = dsl::vectorize(twice)(x); }
 
 // case functor_with_a_vector
 // says: a functor's members are copied to the device as they are: numbers, std::array and pointers to the device's memory
-// lines: nvcc 8, g++ 9
+// lines: nvcc 8, g++ 9, clang++ 12
 struct with_vector {
   std::vector<float> weights;
   DSL_FN float operator()(float x) const { return weights[0] * x; }
@@ -182,7 +182,7 @@ void f(dsl::array<float>& x) { x = dsl::vectorize(with_vector{})(x); }
 
 // case functor_with_an_array
 // says: a functor's members are copied to the device as they are: numbers, std::array and pointers to the device's memory
-// lines: nvcc 8, g++ 9
+// lines: nvcc 8, g++ 9, clang++ 12
 struct with_array {
   dsl::array<float> weights;
   DSL_FN float operator()(float x) const { return x; }
@@ -191,7 +191,7 @@ void f(dsl::array<float>& x) { x = dsl::vectorize(with_array{})(x); }
 
 // case large_functor
 // says: a functor's members are given to the kernel by value, and may take up 256 bytes
-// lines: nvcc 8, g++ 9
+// lines: nvcc 8, g++ 9, clang++ 12
 struct large {
   float weights[100];
   DSL_FN float operator()(float x) const { return weights[0] * x; }
@@ -200,7 +200,7 @@ void f(dsl::array<float>& x) { x = dsl::vectorize(large{})(x); }
 
 // case functor_with_members_inside_a_lambda
 // says: a functor with members cannot be called inside a traced lambda
-// lines: nvcc 10, g++ 11
+// lines: nvcc 10, g++ 11, clang++ 21
 struct scaled {
   float weight;
   DSL_FN float operator()(float x) const { return weight * x; }
@@ -243,7 +243,7 @@ void f(dsl::array<float>& x) { x = dsl::vectorize(magnitude{})(x); }
 
 // case std_complex_of_a_functor
 // says: a functor takes dsl::complex<T>, not std::complex<T>
-// lines: nvcc 8, g++ 9
+// lines: nvcc 8, g++ 9, clang++ 12
 struct square {
   DSL_FN std::complex<double> operator()(std::complex<double> z) const { return z * z; }
 };
@@ -251,7 +251,7 @@ void f(dsl::array<std::complex<double>>& z) { z = dsl::vectorize(square{})(z); }
 
 // case std_complex_of_an_operator
 // says: a functor returns dsl::complex<T>, not std::complex<T>
-// lines: nvcc 9, g++ 10
+// lines: nvcc 9, g++ 10, clang++ 15
 struct product {
   DSL_FN std::complex<double> operator()(dsl::complex<double> z, dsl::complex<double> w) const {
     return std::complex<double>(z * w);
@@ -261,7 +261,7 @@ void f(dsl::scalar<std::complex<double>>& p, const dsl::array<std::complex<doubl
 
 // case functor_of_other_dtypes
 // says: the function cannot be called with these arguments' element types
-// lines: nvcc 8, g++ 9
+// lines: nvcc 8, g++ 9, clang++ 12
 struct of_text {
   DSL_FN float operator()(const char* c) const { return c[0]; }
 };
@@ -269,7 +269,7 @@ void f(dsl::array<float>& x) { x = dsl::vectorize(of_text{})(x); }
 
 // case functor_inside_a_lambda
 // says: a functor that is called for each element cannot be called inside a traced lambda
-// lines: nvcc 11, g++ 12
+// lines: nvcc 11, g++ 12, clang++ 24
 struct magnitude {
   DSL_FN float operator()(float v) const { return v > 0 ? v : -v; }
 };
@@ -279,7 +279,7 @@ void f(dsl::array<float>& x) {
 
 // case call_that_is_not_evaluated
 // says: a formula calls or reads what the compiler does not evaluate: a function that takes numbers is given to
-// lines: nvcc 10, g++ 11
+// lines: nvcc 10, g++ 11, clang++ 18
 inline double root(double x) { return x > 0 ? x / 2 : 0; }
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) { return v * root(2.0); })(x);
@@ -287,42 +287,42 @@ void f(dsl::array<float>& x) {
 
 // case literal_out_of_range
 // says: an integer literal is outside the dtype of the array beside it
-// lines: nvcc 10, g++ 11
+// lines: nvcc 10, g++ 11, clang++ 18
 void f(dsl::array<unsigned char>& x) {
   x = dsl::vectorize([](auto v) { return v + 300; })(x);
 }
 
 // case neighbour_in_a_formula
 // says: inside a formula there is one element: apply dsl::shift, dsl::take or a slice to the array
-// lines: nvcc 11, g++ 12
+// lines: nvcc 11, g++ 12, clang++ 24
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) { return v[0]; })(x);
 }
 
 // case call_of_a_symbol
 // says: inside a formula there is one element: apply dsl::shift, dsl::take or a slice to the array
-// lines: nvcc 11, g++ 12
+// lines: nvcc 11, g++ 12, clang++ 24
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) { return v(0); })(x);
 }
 
 // case shift_in_a_formula
 // says: inside a formula there is one element: apply this function to the array
-// lines: nvcc 13, g++ 15
+// lines: nvcc 13, g++ 15, clang++ 34
 void f(dsl::array<float>& x) {
   dsl::iterate(10, dsl::vectorize([](auto u) { return u + 0.1f * dsl::shift(u, 1); }), dsl::state(x));
 }
 
 // case axes_in_a_formula
 // says: inside a formula there are no axes
-// lines: nvcc 12, g++ 13
+// lines: nvcc 12, g++ 13, clang++ 33
 void f(dsl::array<float, 2>& m, dsl::scalar<float>& s) {
   s = dsl::vectorize([](auto x) { return dsl::sum(x, dsl::axis(1)); })(m);
 }
 
 // case variable_of_a_number
 // says: a C++ variable holds no symbol: begin with one, auto sum = 0 * v
-// lines: nvcc 8, g++ 12
+// lines: nvcc 8, g++ 12, clang++ 27
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) {
     float sum = 0;
@@ -333,7 +333,7 @@ void f(dsl::array<float>& x) {
 
 // case variable_made_of_a_symbol
 // says: a symbol is no C++ number: in a formula what holds one is auto
-// lines: nvcc 10, g++ 11
+// lines: nvcc 10, g++ 11, clang++ 18
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) {
     float square = v * v;
@@ -343,7 +343,7 @@ void f(dsl::array<float>& x) {
 
 // case variable_assigned_a_symbol
 // says: a symbol is no C++ number: in a formula what holds one is auto
-// lines: nvcc 10, g++ 11
+// lines: nvcc 10, g++ 11, clang++ 18
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) {
     float sum = 0;
@@ -354,21 +354,21 @@ void f(dsl::array<float>& x) {
 
 // case wider_value_into_a_symbol
 // says: a symbol keeps its dtype
-// lines: nvcc 8, g++ 13
+// lines: nvcc 8, g++ 13, clang++ 30
 void f(dsl::array<int>& i) {
   i = dsl::vectorize([](auto v) { return v += 2.5; })(i);
 }
 
 // case wider_symbol_into_a_symbol
 // says: a symbol keeps its dtype
-// lines: nvcc 8, g++ 13
+// lines: nvcc 8, g++ 13, clang++ 30
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v, auto w) { return v *= w; })(x, dsl::ones<double>(3));
 }
 
 // case made_inside
 // says: inside a formula there is one element of each array: an array, a view or a dsl::scalar is an argument of it
-// lines: nvcc 12, g++ 13
+// lines: nvcc 12, g++ 13, clang++ 36
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) { return v + dsl::zeros<float>(3); })(x);
 }

@@ -5,49 +5,49 @@
 
 // case more_arguments_than_parameters
 // says: a right-hand side takes the fields and the other arguments, after the time with ode::with_time
-// lines: nvcc 11, g++ 13
+// lines: nvcc 11, g++ 13, clang++ 25
 void f(dsl::array<float>& y) {
   y = dsl::ode::rk4([](auto y, auto rate) { return rate * y; })(y, 0.1f);
 }
 
 // case right_hand_side_that_captures
 // says: a stepper takes functions without captures or members: pass values as arguments
-// lines: nvcc 8, g++ 10
+// lines: nvcc 8, g++ 10, clang++ 13
 void f(dsl::array<float>& y, float rate) {
   y = dsl::ode::rk4([rate](auto y) { return rate * y; })(y, 0.1f);
 }
 
 // case fewer_derivatives_than_fields
 // says: a right-hand side returns one derivative for each field
-// lines: nvcc 8, g++ 9
+// lines: nvcc 8, g++ 9, clang++ 12
 void f(dsl::array<float>& y, dsl::array<float>& v) {
   dsl::ode::integrate([](auto, auto v) { return v; }, dsl::state(y, v), 0, 1, {});
 }
 
 // case more_derivatives_than_fields
 // says: a right-hand side returns one derivative for each field, and the fields are its first arguments
-// lines: nvcc 11, g++ 13
+// lines: nvcc 11, g++ 13, clang++ 25
 void f(dsl::array<float>& y, dsl::array<float>& v) {
   dsl::tie(y, v) = dsl::ode::rk4([](auto y) { return std::tuple{y, -y}; })(y, 0.1f);
 }
 
 // case integer_field
 // says: fields are real or complex
-// lines: nvcc 13, g++ 15
+// lines: nvcc 13, g++ 15, clang++ 31
 void f(dsl::array<int>& y) {
   y = dsl::ode::euler([](auto y) { return -y; })(y, 1);
 }
 
 // case wider_derivative
 // says: a derivative's dtype is wider than its field's: use dsl::cast
-// lines: nvcc 13, g++ 15
+// lines: nvcc 13, g++ 15, clang++ 31
 void f(dsl::array<float>& y, const dsl::array<double>& rate) {
   y = dsl::ode::rk4([](auto y, auto rate) { return rate * y; })(y, rate, 0.1f);
 }
 
 // case integrate_without_a_state
 // says: integrate takes its fields as dsl::state(y, ...), then t0, t1, the tolerance and the other arguments
-// lines: nvcc 6, g++ 15
+// lines: nvcc 6, g++ 15, clang++ 18
 void f(dsl::array<float>& y) {
   dsl::ode::integrate([](auto y) { return -y; }, y, 0, 1, {});
 }

@@ -8,22 +8,22 @@
 
 // case axis_as_a_number
 // says: after its operand a reduction takes dsl::axis(k), dsl::keep_dims and dsl::ddof(n)
-// lines: nvcc 8, g++ 9
+// lines: nvcc 8, g++ 9, clang++ 15
 void f(dsl::array<float>& x, dsl::array<float, 2>& m) { x = dsl::sum(m, 1); }
 
 // case axis_of_the_greatest
 // says: the expression has more dimensions than its target
-// lines: nvcc 10, g++ 11
+// lines: nvcc 10, g++ 11, clang++ 18
 void f(dsl::array<float>& x, dsl::array<float, 2>& m) { x = dsl::max(m, 1); }
 
 // case more_axes_than_there_are
 // says: more axes than the operand has
-// lines: nvcc 9, g++ 10
+// lines: nvcc 9, g++ 10, clang++ 21
 void f(dsl::array<float>& x) { auto s = dsl::eval(dsl::sum(x, dsl::axis(0, 1))); }
 
 // case sum_of_a_vector
 // says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector
-// lines: nvcc 9, g++ 10
+// lines: nvcc 9, g++ 10, clang++ 18
 void f(const std::vector<float>& v) { auto s = dsl::eval(dsl::sum(v)); }
 
 // case several_kernels_in_a_plan
@@ -33,17 +33,17 @@ void f(dsl::array<float>& x) { auto p = dsl::plan_of(x, x / dsl::sum(x)); }
 
 // case rearranged_reduction
 // says: a reduction has no elements to rearrange
-// lines: nvcc 9, g++ 11
+// lines: nvcc 9, g++ 11, clang++ 16
 void f(dsl::array<float, 2>& m) { m = dsl::flip(m - dsl::mean(m)); }
 
 // case transposed_reduction
 // says: a reduction has no elements to rearrange
-// lines: nvcc 9, g++ 11
+// lines: nvcc 9, g++ 11, clang++ 16
 void f(dsl::array<float>& x, dsl::array<float, 2>& m) { x = dsl::transpose(dsl::sum(m, dsl::axis(1))); }
 
 // case slice_of_outputs
 // says: a reduction has no elements to rearrange
-// lines: nvcc 9, g++ 11
+// lines: nvcc 9, g++ 11, clang++ 16
 auto f(dsl::array<float>& x) {
   return dsl::vectorize([](auto v) { return std::tuple{2 * v, dsl::sum(v)}; })(x)(dsl::slice(1, 3));
 }
@@ -51,66 +51,66 @@ auto f(dsl::array<float>& x) {
 // case rearranged_scan
 // alone: beside others nvcc says less, or more
 // says: this has no elements to rearrange before it is evaluated
-// lines: nvcc 6, g++ 11
+// lines: nvcc 6, g++ 11, clang++ 10
 void f(dsl::array<float>& x) { x = dsl::flip(dsl::cumsum(x)); }
 
 // case operator_of_another_dtype
 // says: the operator of a reduction gives another dtype than its operands have
-// lines: nvcc 9, g++ 10
+// lines: nvcc 9, g++ 10, clang++ 15
 int f() {
   return dsl::reduce([](auto a, auto b) { return a * 0.5 + b; })(dsl::arange<int>(3)).value();
 }
 
 // case operator_that_captures
 // says: reduce takes an operator of two elements without captures or members
-// lines: nvcc 6, g++ 8
+// lines: nvcc 6, g++ 8, clang++ 9
 float f(dsl::array<float>& x, float w) {
   return dsl::reduce([w](auto a, auto b) { return a + w * b; })(x).value();
 }
 
 // case narrower_scan_target
 // says: the target's dtype is narrower than the scan's: use cumsum<T>(x), or dsl::cast on x
-// lines: nvcc 8, g++ 9
+// lines: nvcc 8, g++ 9, clang++ 12
 void f(dsl::array<int>& x) { x = dsl::cumsum(x); }
 
 // case operator_that_widens
 // says: the operator's result is of a wider dtype than what it joins: use dsl::cast
-// lines: nvcc 9, g++ 10
+// lines: nvcc 9, g++ 10, clang++ 15
 void f(dsl::array<float>& x) {
   x = dsl::scan([](auto a, auto b) { return dsl::cast<double>(a) + b; })(x);
 }
 
 // case rank_of_a_scan
 // says: a scan has the rank of its operand, or 1 where no axis is given
-// lines: nvcc 8, g++ 9
+// lines: nvcc 8, g++ 9, clang++ 12
 void f(dsl::view<float, 2> x, dsl::array<float, 2>& m) { x = dsl::cumsum(m); }
 
 // case scan_as_an_operand
 // says: a scan is no operand of a formula: evaluate it first, dsl::eval(dsl::cumsum(x))
-// lines: nvcc 9, g++ 10
+// lines: nvcc 9, g++ 10, clang++ 24
 void f(dsl::array<float>& x, dsl::array<float>& y) { y = 2 * dsl::cumsum(x); }
 
 // case scan_in_a_formula
 // says: a scan is one of arrays: inside a formula there is one element
-// lines: nvcc 12, g++ 13
+// lines: nvcc 12, g++ 13, clang++ 27
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) { return dsl::cumsum(v); })(x);
 }
 
 // case scan_into_const
 // says: the target is const
-// lines: nvcc 6, g++ 8
+// lines: nvcc 6, g++ 8, clang++ 9
 void f(const dsl::array<float>& x, const dsl::view<const float, 1>& y) { dsl::assign(y, dsl::cumsum(x)); }
 
 // case exclusive_scan_without_a_first_value
 // says: an exclusive scan needs a first value: dsl::scan(op, init)
-// lines: nvcc 6, g++ 8
+// lines: nvcc 6, g++ 8, clang++ 9
 void f(dsl::array<float>& x) {
   x = dsl::scan([](auto a, auto b) { return a + b; })(x, dsl::exclusive);
 }
 
 // case scan_without_its_header
 // says: scans have a header of their own: add #include <dsl/scan.hpp>
-// lines: nvcc 8, g++ 9
+// lines: nvcc 8, g++ 9, clang++ 12
 #include <dsl/dsl.hpp>
 void f(dsl::array<float>& x) { x = dsl::cumsum(x); }

@@ -38,11 +38,11 @@ struct symbol {
   detail::graph* owner;
   int id;
 
-  /// Where a C++ number is wanted there is none, which is an error of the compiler. No constant symbol converts: by that overload
-  /// resolution tells a functor of numbers from one of symbols (`is_callable`).
+  /// Where a C++ number is wanted there is none, which is an error of the compiler. No constant symbol becomes one by itself: by
+  /// that overload resolution tells a functor of numbers from one of symbols (`is_callable`).
   template <class T>
     requires std::is_arithmetic_v<T>
-  constexpr operator T() const& {
+  constexpr operator T() & {
     return detail::no_number<T>(*owner);
   }
   template <class T>
@@ -51,8 +51,10 @@ struct symbol {
     return detail::no_number<T>(*owner);
   }
   template <class T>
-    requires std::is_arithmetic_v<T>
-  constexpr operator T() const&& = delete;
+    requires std::same_as<T, bool>
+  constexpr explicit operator T() const {
+    return detail::no_number<T>(*owner);
+  }
 
   /// Becomes another value, which its dtype holds as an array's would: a number, or a symbol of another dtype.
   template <class T>
