@@ -1,6 +1,6 @@
 // Measures what a row of the table of operations takes a GPU for an element, in multiply-adds of float: slots.py compiles this
 // once for each dtype (-DTYPE=float ...), runs it, and writes slots.inc.
-#include <dsl/dsl.hpp>
+#include <dsl/ir/op.hpp>
 
 #include <algorithm>
 #include <complex>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes slots.inc: what each row of ir/ops.inc takes a GPU. Needs one, and nvcc.
 
-slots.py LIBRARY [OPTION...]: libdsl.a, and further options of nvcc (-arch=sm_90 -ltbb ...).
+slots.py [OPTION...]: options of nvcc, as -arch=sm_90.
 """
 
 import pathlib
@@ -24,7 +24,7 @@ HEAD = """\
 def measured(of: str, options: list[str]) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         program = f"{folder}/slots"
-        subprocess.run(["nvcc", "-std=c++20", "--expt-relaxed-constexpr", f"-DTYPE={of}", "-DDSL_BACK_ENDS=cuda", f"-I{ROOT}/include",
+        subprocess.run(["nvcc", "-std=c++20", "--expt-relaxed-constexpr", f"-DTYPE={of}", f"-I{ROOT}/include",
                         f"{HERE}/slots.cu", "-o", program, *options], check=True)
         lines = subprocess.run([program], check=True, capture_output=True, text=True).stdout.split("\n")
     return {name: max(0.0, float(slots)) for name, slots in (line.split() for line in lines if line)}

@@ -1,7 +1,9 @@
 #include "exec/text.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -70,6 +72,15 @@ void formula_speller::target(int i) { node(target_word{pass_->pass().targets[i]}
 
 std::string formula_speller::take() { return text_.size() > limit_ ? text_.substr(0, limit_) + " ..." : text_; }
 
+namespace {
+
+// Of complex128, whose two parts are constants of their own.
+bool is_complex_constant(const indexed_program& p, int node) {
+  return p.code(node) == op::complex && p.code(p.operand(node, 0)) == op::constant && p.code(p.operand(node, 1)) == op::constant;
+}
+
+}  // namespace
+
 bool formula_speller::is_leaf(bool of_results, int node) const {
   const indexed_program& p = program(of_results);
   const op code = p.code(node);
@@ -79,7 +90,7 @@ bool formula_speller::is_leaf(bool of_results, int node) const {
     const op from = p.code(p.operand(node, 0));
     return from == op::value || from == op::constant;
   }
-  return code <= op::load_scalar || code == op::constant || code == op::count;
+  return code <= op::load_scalar || code == op::constant || code == op::count || is_complex_constant(p, node);
 }
 
 void formula_speller::reduction(const reduction_word& word) {
@@ -145,23 +156,38 @@ void formula_speller::operand_of(op code, dtype type, std::uint64_t number, int 
   else text_ += names_->of(o);
 }
 
-void formula_speller::number(double v) {
+void formula_speller::number(double v, bool is_float) {
   char line[32];
-  std::snprintf(line, sizeof line, "%.9g", v);
+  // The fewest digits that give the same float.
+  for (int digits = is_float ? 6 : 9; digits <= 9; ++digits) {
+    std::snprintf(line, sizeof line, "%.*g", digits, v);
+    if (static_cast<double>(std::strtof(line, nullptr)) == v) break;
+  }
   text_ += line;
+}
+
+void formula_speller::complex_number(double re, double im, bool is_float) {
+  const bool is_in_parentheses = re != 0 || std::signbit(im);
+  if (is_in_parentheses) text_ += '(';
+  if (re != 0) {
+    number(re, is_float);
+    text_ += im < 0 ? " - " : " + ";
+    im = std::abs(im);
+  }
+  number(im, is_float);
+  text_ += 'i';
+  if (is_in_parentheses) text_ += ')';
 }
 
 void formula_speller::literal_of(dtype type, std::uint64_t bits, std::uint64_t second) {
   if (kind_of(type) == kind::complex) {
-    const auto z = type == dtype::complex64 ? math::convert<complex_value<double>>(from_bits<complex_value<float>>(bits))
-                                            : from_literal<complex_value<double>>({bits, second});
-    text_ += '(';
-    number(z.re);
-    text_ += z.im < 0 ? " - " : " + ";
-    number(z.im < 0 ? -z.im : z.im);
-    text_ += "i)";
+    const bool is_float = type == dtype::complex64;
+    const auto z = is_float ? math::convert<complex_value<double>>(from_bits<complex_value<float>>(bits))
+                            : from_literal<complex_value<double>>({bits, second});
+    complex_number(z.re, z.im, is_float);
   } else if (kind_of(type) == kind::real) {
-    number(type == dtype::float64 ? from_bits<double>(bits) : static_cast<double>(from_bits<float>(bits)));
+    const bool is_float = type != dtype::float64;
+    number(is_float ? static_cast<double>(from_bits<float>(bits)) : from_bits<double>(bits), is_float);
   } else if (type == dtype::boolean) {
     text_ += bits != 0 ? "true" : "false";
   } else {
@@ -191,6 +217,9 @@ void formula_speller::operation(bool of_results, int node_number, int outer) {
     operand_of(code, type, payload, outer);
   } else if (code == op::constant) {
     literal_of(type, payload);
+  } else if (is_complex_constant(p, node_number)) {
+    const auto part = [&](int k) { return from_bits<double>(p.payload(p.operand(node_number, k))); };
+    complex_number(part(0), part(1), false);
   } else if (code == op::result) {
     text_ += "f";
     text_ += std::to_string(payload >> 16 & 0xffff);

@@ -87,6 +87,17 @@ TEST(words_of_complex, are_the_users) {
   EXPECT_EQ(word(dsl::argmax(x)), "argmax(a)");
 }
 
+TEST(words_of_formulas, have_numbers_as_they_were_written) {
+  using namespace std::complex_literals;
+  const dsl::array<float> x(dsl::extents<1>{4}, dsl::backend::host);
+  const dsl::array<std::complex<double>> z(dsl::extents<1>{4}, dsl::backend::host);
+  EXPECT_EQ(word(dsl::sum(0.1f * x + 16777217)), "sum(0.1 * a + 16777217)");
+  EXPECT_EQ(word(dsl::sum(-2i * x + 1i)), "sum((-2i) * a + 1i)");
+  EXPECT_EQ(word(dsl::sum(-2i * z + (1.5 - 3i))), "sum((-2i) * a + (1.5 - 3i))");
+  const auto traced = dsl::vectorize([](auto v) { return dsl::sum(-2i * v + (1.5 - 3i)); });
+  EXPECT_EQ(word(traced(z)), "sum((-2i) * a + (1.5 - 3i))");
+}
+
 TEST(words_of_formulas, name_equal_arrays_once) {
   const dsl::array<float> x(dsl::extents<1>{4}, dsl::backend::host), y(dsl::extents<1>{4}, dsl::backend::host);
   EXPECT_EQ(word(dsl::sum(y - x * y)), "sum(a - b * a)");
