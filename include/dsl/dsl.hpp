@@ -17,6 +17,7 @@
 #include <dsl/lang/assigned.hpp>
 #include <dsl/lang/assign.hpp>
 #include <dsl/lang/vectorize.hpp>
+#include <dsl/lang/iterate.hpp>
 // clang-format on
 
 #include <dsl/lang/explain.hpp>

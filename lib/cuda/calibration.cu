@@ -78,19 +78,30 @@ class device_memory {
   void* at_ = nullptr;
 };
 
+class own_event {
+ public:
+  own_event() { DSL_CHECK(cudaEventCreate(&event_)); }
+  ~own_event() { cudaEventDestroy(event_); }
+  own_event(const own_event&) = delete;
+  operator cudaEvent_t() const { return event_; }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+class own_stream {
+ public:
+  own_stream() { DSL_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+  ~own_stream() { cudaStreamDestroy(stream_); }
+  own_stream(const own_stream&) = delete;
+  operator cudaStream_t() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
 class stopwatch {
  public:
-  stopwatch() {
-    DSL_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
-    DSL_CHECK(cudaEventCreate(&begin_));
-    DSL_CHECK(cudaEventCreate(&end_));
-  }
-  ~stopwatch() {
-    cudaEventDestroy(begin_);
-    cudaEventDestroy(end_);
-    cudaStreamDestroy(stream_);
-  }
-  stopwatch(const stopwatch&) = delete;
   cudaStream_t stream() const { return stream_; }
 
   template <class Call>
@@ -109,8 +120,8 @@ class stopwatch {
   }
 
  private:
-  cudaStream_t stream_ = nullptr;
-  cudaEvent_t begin_ = nullptr, end_ = nullptr;
+  own_stream stream_;
+  own_event begin_, end_;
 };
 
 unsigned blocks_for(std::int64_t threads) { return static_cast<unsigned>((threads + block - 1) / block); }
