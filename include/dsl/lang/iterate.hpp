@@ -49,13 +49,6 @@ constexpr bool gives_variables(std::type_identity<tuple<S&...>> variables) {
   }
 }
 
-// Without std::apply, of which the compiler's output shows every step where a formula cannot be called.
-template <class F, class... S, class... P, std::size_t... I, std::size_t... K>
-auto call_with(const F& f, const tuple<S&...>& variables, const tuple<P...>& parameters, std::index_sequence<I...>,
-               std::index_sequence<K...>) {
-  return f(get<I>(variables)..., get<K>(parameters)...);
-}
-
 /// Whether what ends a loop may end this one; where not, an error of the compiler.
 template <class Formula, class... S, class... Conditions>
 constexpr bool may_end(std::type_identity<tuple<S&...>>, std::type_identity<tuple<const Conditions&...>>) {
@@ -268,6 +261,30 @@ auto run_loop(const loop_schedule& plan, const tuple<S&...>& variables, const Fo
   return histories;
 }
 
+template <class... Arguments>
+using parameter_indices = std::make_index_sequence<(std::size_t{0} + ... + std::size_t{parameters_alone::passes<Arguments>})>;
+
+/// Calls use(variables, formula, conditions) for a loop that may run, with the current device that of its variables. The indices
+/// are here, since the compiler's output shows each further call on the way to a formula that does not compile.
+template <class Name, class F, class... S, class Use, std::size_t... I, std::size_t... K, class... Arguments>
+auto with_formula(const vectorized<Name, F>& f, const loop_state<S...>& s, const Use& use, std::index_sequence<I...>,
+                  std::index_sequence<K...>, const Arguments&... arguments) {
+  if constexpr (!may_call_loop<F, sizeof...(S), Arguments...>()) {
+    return refused{};
+  } else {
+    const auto variables = leaves_of_state(s);
+    const device_guard guard(as_operand(get<0>(variables)).where());
+    const auto parameters = filter(parameters_alone{}, arguments...);
+    const auto conditions = filter(conditions_alone{}, arguments...);
+    const auto formula = f(get<I>(s.variables)..., get<K>(parameters)...);
+    if constexpr (may_loop<std::remove_const_t<decltype(formula)>>(identity_of(variables), identity_of(conditions))) {
+      return use(variables, formula, conditions);
+    } else {
+      return refused{};
+    }
+  }
+}
+
 /// One history, or several as a std::tuple.
 template <class... H>
 auto as_result(tuple<H...> all) {
@@ -307,29 +324,17 @@ auto as_result(tuple<H...> all) {
 template <class Name, class F, class... S, class... Arguments>
 auto iterate(std::integral auto steps, const vectorized<Name, F>& f, const loop_state<S...>& s, const Arguments&... arguments) {
   using namespace detail;
-  if constexpr (!may_call_loop<F, sizeof...(S), Arguments...>()) {
-    return refused{};
-  } else {
-    const auto variables = leaves_of_state(s);
-    const device_guard guard(as_operand(get<0>(variables)).where());
-    const auto parameters = filter(parameters_alone{}, arguments...);
-    const auto conditions = filter(conditions_alone{}, arguments...);
-    const auto formula = call_with(f, s.variables, parameters, std::index_sequence_for<S...>{},
-                                   std::make_index_sequence<std::tuple_size_v<decltype(parameters)>>{});
-    if constexpr (may_loop<std::remove_const_t<decltype(formula)>>(identity_of(variables), identity_of(conditions))) {
-      const loop_schedule plan = loop_schedule::of(static_cast<std::int64_t>(steps), option_or(from_step(0), arguments...).number,
-                                                   option_or(every(1), arguments...).steps);
-      const auto watches = filter(watches_alone{}, arguments...);
-      const auto watch = watch_of(watches);
-      auto histories =
-          run_loop(plan, variables, formula, conditions, of_leaves<S...>(filter(records_alone{}, arguments...)),
-                   filter(samples_alone{}, arguments...), std::tuple_size_v<decltype(watches)> > 0 ? &watch : nullptr,
-                   option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...));
-      return as_result(histories_by_variable<S...>(std::move(histories)));
-    } else {
-      return refused{};
-    }
-  }
+  const auto run = [&](const auto& variables, const auto& formula, const auto& conditions) {
+    const loop_schedule plan = loop_schedule::of(static_cast<std::int64_t>(steps), option_or(from_step(0), arguments...).number,
+                                                 option_or(every(1), arguments...).steps);
+    const auto watches = filter(watches_alone{}, arguments...);
+    const auto watch = watch_of(watches);
+    auto histories = run_loop(plan, variables, formula, conditions, of_leaves<S...>(filter(records_alone{}, arguments...)),
+                              filter(samples_alone{}, arguments...), std::tuple_size_v<decltype(watches)> > 0 ? &watch : nullptr,
+                              option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...));
+    return as_result(histories_by_variable<S...>(std::move(histories)));
+  };
+  return with_formula(f, s, run, std::index_sequence_for<S...>{}, parameter_indices<Arguments...>{}, arguments...);
 }
 // What is called in another way does not compile.
 template <class Steps, class F, class... Arguments>
@@ -354,25 +359,14 @@ namespace detail {
 /// Calls use(loop) for what `iterate` would run.
 template <class Name, class F, class... S, class Use, class... Arguments>
 auto with_loop(const vectorized<Name, F>& f, const loop_state<S...>& s, const Use& use, const Arguments&... arguments) {
-  if constexpr (!may_call_loop<F, sizeof...(S), Arguments...>()) {
-    return refused{};
-  } else {
-    const auto variables = leaves_of_state(s);
-    const device_guard guard(as_operand(get<0>(variables)).where());
-    const auto parameters = filter(parameters_alone{}, arguments...);
-    const auto conditions = filter(conditions_alone{}, arguments...);
-    const auto formula = call_with(f, s.variables, parameters, std::index_sequence_for<S...>{},
-                                   std::make_index_sequence<std::tuple_size_v<decltype(parameters)>>{});
-    if constexpr (may_loop<std::remove_const_t<decltype(formula)>>(identity_of(variables), identity_of(conditions))) {
-      const auto one_step = step_formula(variables, formula, conditions, of_leaves<S...>(filter(records_alone{}, arguments...)));
-      auto beside = variables_beside<std::tuple_size_v<decltype(variables)>>(one_step);
-      constexpr bool stops = std::tuple_size_v<decltype(conditions)> > 0;
-      return use(bind_loop<leaf_count<std::remove_cvref_t<decltype(formula)>>, stops>(
-          variables, beside, one_step, option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...)));
-    } else {
-      return refused{};
-    }
-  }
+  const auto bind = [&](const auto& variables, const auto& formula, const auto& conditions) {
+    const auto one_step = step_formula(variables, formula, conditions, of_leaves<S...>(filter(records_alone{}, arguments...)));
+    auto beside = variables_beside<std::tuple_size_v<std::remove_cvref_t<decltype(variables)>>>(one_step);
+    constexpr bool stops = std::tuple_size_v<std::remove_cvref_t<decltype(conditions)>> > 0;
+    return use(bind_loop<leaf_count<std::remove_cvref_t<decltype(formula)>>, stops>(
+        variables, beside, one_step, option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...)));
+  };
+  return with_formula(f, s, bind, std::index_sequence_for<S...>{}, parameter_indices<Arguments...>{}, arguments...);
 }
 
 }  // namespace detail
