@@ -19,9 +19,8 @@ class explanation {
   dsl::text text() const { return text_; }
   /// The same program as a graph, for Graphviz: `dot -Tsvg`.
   dsl::text dot() const { return dot_; }
-  /// The predicted time of a call among others in a row, in seconds; of a loop that `explain`
-  /// is given, of a step. NaN where nothing is predicted: in the
-  /// simulator, and where functors are called.
+  /// The predicted time in seconds of a call among others in a row; of a loop's step, of one step. NaN where nothing is
+  /// predicted: in the simulator, and where functors are called.
   double seconds() const { return seconds_; }
 
  private:
