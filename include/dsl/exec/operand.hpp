@@ -1,14 +1,11 @@
 // What an expression's leaves and outputs are at run time, before any kernel is chosen.
 #pragma once
 
+#include <dsl/ir/neighbour.hpp>
 #include <dsl/ir/pass.hpp>
 #include <dsl/mem/view.hpp>
 
 namespace dsl {
-
-/// What stands for the elements beyond an end: zero; the other end's (wrap); the last one (clamp); those before the end, mirrored
-/// at the last one, which is not repeated (reflect): NumPy's pad modes constant, wrap, edge and reflect.
-enum class boundary : std::uint8_t { zero, wrap, clamp, reflect };
 
 namespace detail {
 

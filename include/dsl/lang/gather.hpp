@@ -1,6 +1,7 @@
 // Elements from elsewhere: neighbours along an axis, and those that an index chooses.
 #pragma once
 
+#include <dsl/ir/shift.hpp>
 #include <dsl/lang/functions.hpp>
 #include <dsl/lang/shape.hpp>
 
@@ -19,7 +20,10 @@ struct neighbour_leaf {
   boundary beyond;
 };
 template <class T, int R> struct traced<neighbour_leaf<T, R>> {
-  static constexpr auto run(tracer& t) { return operand_symbol<op::neighbour, dtype_v<T>>(t); }
+  static constexpr auto run(tracer& t) {
+    const int slot = t.operands;
+    return shift_symbol(operand_symbol<op::load, dtype_v<T>>(t, R), slot);
+  }
 };
 template <class T, int R>
 void add_leaves(const neighbour_leaf<T, R>& leaf, operand*& at) {
@@ -39,7 +43,7 @@ struct address_leaf {
   view<const T, R> of;
 };
 template <class T, int R> struct traced<address_leaf<T, R>> {
-  static constexpr auto run(tracer& t) { return operand_symbol<op::address, dtype::uint64>(t); }
+  static constexpr auto run(tracer& t) { return operand_symbol<op::address, dtype::uint64>(t, R); }
 };
 template <class T, int R>
 void add_leaves(const address_leaf<T, R>& leaf, operand*& at) {
