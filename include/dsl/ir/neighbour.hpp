@@ -24,7 +24,7 @@ struct path_step {
 /// ended, so two along one axis are not always one by their sum. `base` says what is found there: an element (load), its position
 /// (index, coordinate: along `axis`), or its address.
 struct neighbour_path {
-  static constexpr int max_steps = 32;
+  static constexpr int max_steps = 16;
   int slot = 0;
   op base = op::load;
   int axis = 0;
@@ -88,11 +88,38 @@ constexpr neighbour_path path_of(const program_view& p, int node) {
     return step_word{head{p.heads[i]}.code(), p.payloads[i]};
   });
 }
+/// The operand that a node reads.
+constexpr std::uint64_t operand_read(const program_view& p, int node) {
+  return is_placed(head{p.heads[node]}.code()) ? p.payloads[node] & 0xffff : p.payloads[node];
+}
 /// The node of a program that has a head, of which no two are the same.
 constexpr int node_with(const program_view& p, std::uint32_t head_word) {
   int i = 0;
   while (p.heads[i] != head_word) ++i;
   return i;
+}
+template <class Program, std::uint32_t Head>
+inline constexpr neighbour_path path_with_head = path_of(Program::view(), node_with(Program::view(), Head));
+
+/// What a program reads beside its elements: how many nodes do, a bit for each of their operands, and for each axis, counted from
+/// the right, along which steps go that are known while compiling.
+struct neighbours_read {
+  int nodes = 0;
+  std::uint64_t operands = 0;
+  std::uint32_t axes = 0;
+};
+constexpr neighbours_read neighbours_in(const program_view& p) {
+  neighbours_read r;
+  for (int i = 0; i < p.nodes; ++i) {
+    const op code = head{p.heads[i]}.code();
+    if (code == op::step) r.axes |= 1u << step_of(code, p.payloads[i]).axis;
+    if (code == op::coordinate) r.axes |= 1u << (p.payloads[i] >> 16 & 0xffff);
+    if (!is_placed(code)) continue;
+    ++r.nodes;
+    r.operands |= std::uint64_t{1} << (p.payloads[i] & 0xffff);
+    if (code != op::coordinate && path_of(p, i).base == op::coordinate) r.axes |= 1u << path_of(p, i).axis;
+  }
+  return r;
 }
 
 }  // namespace detail

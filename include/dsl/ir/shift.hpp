@@ -195,6 +195,18 @@ class graph_shift {
   sequence<int> leaves_;
 };
 
+/// Whether anything is read at other places than an operand says itself.
+constexpr bool moves_formula(const graph& g) {
+  for (int i = 0; i < g.size(); ++i) {
+    if (g[i].code == op::coordinate) return true;
+    if (g[i].code != op::neighbour && g[i].code != op::inside) continue;
+    const neighbour_path path = path_of(g, i);
+    for (int s = 0; s < path.count; ++s)
+      if (path.step[s].slot != path.slot || is_placed_value(g[i])) return true;
+  }
+  return false;
+}
+
 /// An axis of a node as it is counted from the right.
 constexpr int axis_from_right(const graph& g, int id, int axis) {
   const int rank = rank_of_node(g, id), from_right = axis < 0 ? -1 - axis : rank - 1 - axis;
