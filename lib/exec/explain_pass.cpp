@@ -91,7 +91,7 @@ class lister : public formula_speller {
     const indexed_program& p = of_results ? words().results() : words().elements();
     if (p.code(node) == op::convert) node = p.operand(node, 0);
     if (p.code(node) > op::load_scalar || p.code(node) == op::value) return {};
-    const operand& o = operands_[p.payload(node)];
+    const operand& o = operands_[operand_read(p.view(), node)];
     if (o.kind == operand_kind::position) return {};
     return name_of_operand(o, names_);
   }
@@ -119,7 +119,6 @@ std::string times_of(std::int64_t n, const char* what) { return std::to_string(n
 // Why an array is not read or written in whole vectors.
 std::string why_not_wide(const geometry& g, const operand& o, const operand_layout& w, std::int64_t vector) {
   const std::int64_t inner = w.strides[g.rank - 1], size = size_of(o.type);
-  if (o.kind == operand_kind::neighbour && w.axis == g.rank - 1) return "shifted along the innermost dimension";
   if (inner < 0) return inner == -1 ? "reversed" : "reversed, " + times_of(-inner, " elements apart");
   if (inner > 1) return "strided, " + times_of(inner, " elements apart");
   if (const std::int64_t beyond = static_cast<std::int64_t>(o.word[0] % static_cast<std::uint64_t>(vector)); beyond != 0)
@@ -141,15 +140,24 @@ std::string how_reached(const geometry& g, const operand& o, const operand_layou
     return "broadcast along the innermost dimension, read once for " + std::to_string(lanes) + " elements";
   const std::int64_t vector = std::min<std::int64_t>(16, static_cast<std::int64_t>(size_of(o.type)) * lanes);
   const bool on_host = g.where.kind == backend::host;
-  const std::string why = on_host && w.strides[g.rank - 1] == 1 && !(o.kind == operand_kind::neighbour && w.axis == g.rank - 1)
-                              ? std::string()
-                              : why_not_wide(g, o, w, vector);
+  const std::string why = on_host && w.strides[g.rank - 1] == 1 ? std::string() : why_not_wide(g, o, w, vector);
   if (w.how == access::tiled && !on_host) return "lies along the second dimension: by tiles in shared memory where there is room";
   if (!why.empty()) return "element by element: " + why;
   std::string how = on_host ? "contiguous" : "vectors of " + std::to_string(vector) + " bytes";
   if (vector < 16 && !on_host) how += ", as a wider operand limits a thread to " + std::to_string(lanes) + " elements";
   if (std::find(w.strides, w.strides + g.rank, 0) != w.strides + g.rank) how = "broadcast, " + how;
   return how;
+}
+
+// How many different neighbours of an operand are read, or where the only one is.
+std::string spell_neighbours(const pass_view& pass, const operand* operands, int operand_number) {
+  const program_view& p = pass.elements;
+  if (operands[operand_number].kind == operand_kind::neighbour)
+    return "; neighbours at " + std::to_string(operands[operand_number].distance);
+  int count = 0;
+  for (int i = 0; i < p.nodes; ++i)
+    count += head{p.heads[i]}.code() == op::neighbour && operand_read(p, i) == static_cast<std::uint64_t>(operand_number) ? 1 : 0;
+  return count == 0 ? "" : "; " + std::to_string(count) + (count == 1 ? " neighbour" : " neighbours");
 }
 
 }  // namespace
@@ -173,19 +181,20 @@ explained_kernel list_pass(const pass_view& pass, const operand* operands, int i
   k.operations = std::move(list.operations);
   for (int i = 0; i < inputs + outputs; ++i) {
     const operand& o = operands[i];
-    if (o.kind == operand_kind::value || o.kind == operand_kind::position || o.discarded) continue;
+    if (o.kind == operand_kind::value || o.kind == operand_kind::step || o.kind == operand_kind::position || o.discarded)
+      continue;
     const bool is_written = i >= inputs;
     if (!is_written && o.kind != operand_kind::neighbour && first_of_array(operands, i) != i) continue;
     const std::string name = is_written && o.source == nullptr ? targets.of(o, o.number >= 0 ? o.number : i - inputs)
                                                                : lister::name_of_operand(o, names);
     std::string how = how_reached(g, o, g.layouts[i], lanes);
-    if (o.kind == operand_kind::neighbour) how += "; neighbours at " + std::to_string(o.distance);
+    if (!is_written) how += spell_neighbours(pass, operands, i);
     k.operands.push_back({name, shape_and_type(o, o.extents, o.rank), how, is_written});
   }
   return k;
 }
 
-std::string spell_path(const char* path, const geometry& g, const operand* operands, int inputs, int count,
+std::string spell_path(const char* path, const pass_view& pass, const geometry& g, const operand* operands, int inputs, int count,
                        const operand_names& names) {
   const std::string is = path;
   if (g.linear) return is + ": every array is contiguous along one dimension";
@@ -203,7 +212,8 @@ std::string spell_path(const char* path, const geometry& g, const operand* opera
   const auto because = [&](int k, const char* what) {
     if (k >= 0) why += (why.empty() ? ": " : ", ") + name_of(k) + what;
   };
-  because(first([](const operand& o, const operand_layout&) { return o.kind == operand_kind::neighbour; }), " is shifted");
+  for (int k = 0; k < inputs && why.empty(); ++k)
+    if ((pass.neighbours.operands >> k & 1) != 0) because(k, " is shifted");
   because(first([&](const operand& o, const operand_layout& w) {
             return o.kind == operand_kind::array && std::find(w.strides, w.strides + g.rank, 0) != w.strides + g.rank;
           }),

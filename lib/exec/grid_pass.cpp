@@ -51,6 +51,7 @@ tiling tiling_of(const geometry& g, const reduction_plan& p) {
   t.across = divisor::of(pieces(t.extents[0], t.width));
   t.down = divisor::of(pieces(t.extents[1], t.height));
   t.in_column = divisor::of(std::min(t.height, p.block));
+  t.dimension_of_axis = dimensions_of_axes(g);
   for (int d = 0; d < t.outer_rank; ++d) t.outer[d] = divisor::of(std::max<std::int64_t>(1, g.extents[g.rank - 3 - d]));
   return t;
 }
@@ -71,7 +72,7 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
   for (int k = 0; k < count; ++k) {
     const operand& o = operands[k];
     const operand_layout& w = g.layouts[k];
-    std::uint64_t descriptor = descriptor_of(o, w, g.rank);
+    std::uint64_t descriptor = descriptor_of(operands, k, g, code.pass.view);
     if (o.kind == operand_kind::result) descriptor = recorded != nullptr ? recorded[k - inputs] : 0;
     if (o.kind == operand_kind::array && w.how == access::tiled) {
       const int tile = tile_bytes(p.tile.width, p.tile.height, size_of(o.type));

@@ -101,7 +101,7 @@ class block_runner {
  public:
   explicit block_runner(const host_job& job)
       : job_(job),
-        inputs_(job.operands, job.code.inputs, job.space),
+        inputs_(job.operands, job.code.inputs, job.space, job.code.pass.view),
         columns_(allocate_columns(static_cast<std::size_t>(job.code.outputs()))) {
     for (int i = 0; i < job.code.outputs(); ++i) direct_[i] = is_direct(target(i), layout_of(i), job.space);
   }

@@ -273,8 +273,8 @@ class pass_splitter {
       const node& n = g_[i];
       if (is_input(u, i)) {
         reads[origins_.leaf_count() + numbers_[i]] = 1;
-      } else if (n.code <= op::load_scalar && !(n.code == op::index && n.field(0) == position_in_reduction)) {
-        reads[n.field(0)] = 1;
+      } else if (const int leaf = leaf_of(n); leaf >= 0) {
+        reads[leaf] = 1;
       } else if (n.code == op::call) {
         u.calls = true;
       } else if (n.code == op::reduced && counted[n.field(0)] == 0) {
@@ -311,10 +311,7 @@ class pass_splitter {
     }
   };
   constexpr kind_of_input kind_of(int input) const {
-    if (input < origins_.leaf_count()) {
-      const node& n = g_[origins_.leaf_node(input)];
-      return {n.code, n.type};
-    }
+    if (input < origins_.leaf_count()) return {origins_.leaf_code(input), origins_.leaf_type(input)};
     const int value = values_[input - origins_.leaf_count()];
     return {rank_of(origins_[value].space) == 0 ? op::load_scalar : op::load, g_[value].type};
   }
@@ -371,15 +368,18 @@ class pass_splitter {
   }
   constexpr sequence<int> copy_nodes(const use& u, graph& to) const {
     const sequence<char> needed = nodes_of(u);
-    sequence<int> places(g_.size(), -1);
-    sequence<op> codes(g_.size(), op::load);
+    operand_places places{sequence<int>(origins_.leaf_count(), -1), sequence<int>(g_.size(), -1),
+                          sequence<op>(g_.size(), op::load)};
     for (int k = 0; k < u.inputs.size(); ++k) {
-      const int node =
-          u.inputs[k] < origins_.leaf_count() ? origins_.leaf_node(u.inputs[k]) : values_[u.inputs[k] - origins_.leaf_count()];
-      places[node] = k;
-      codes[node] = kind_of(u.inputs[k]).code;
+      const int value = u.inputs[k] - origins_.leaf_count();
+      if (value < 0) {
+        places.of_leaf[u.inputs[k]] = k;
+      } else {
+        places.of_node[values_[value]] = k;
+        places.codes[values_[value]] = kind_of(u.inputs[k]).code;
+      }
     }
-    return copy_into(to, g_, needed, places, codes);
+    return copy_into(to, g_, needed, places);
   }
 
   const Graph& g_;
