@@ -43,7 +43,7 @@ template <class Program, op Code, int N, std::uint32_t Head>
 constexpr int column_of() {
   if constexpr (!is_placed(Code)) return N;
   int number = first_neighbour_column;
-  for (int i = 0; i < node_with(Program::view(), Head); ++i) number += is_placed(head{Program::head_words[i]}.code()) ? 1 : 0;
+  for (int i = 0; i < node_with(Program::view(), Head); ++i) number += is_placed(head{Program::view().heads[i]}.code()) ? 1 : 0;
   return number;
 }
 
@@ -63,7 +63,7 @@ struct neighbour_reader {
 
  private:
   static constexpr int node = node_with(program::view(), Head);
-  static constexpr std::uint64_t word = program::payload_words[node];
+  static constexpr std::uint64_t word = program::view().payloads[node];
   static constexpr int slot = static_cast<int>(word & 0xffff);
 
   // The dimension of the operand's axis, counted from the right.
