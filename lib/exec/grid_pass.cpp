@@ -52,7 +52,15 @@ tiling tiling_of(const geometry& g, const reduction_plan& p) {
   t.down = divisor::of(pieces(t.extents[1], t.height));
   t.in_column = divisor::of(std::min(t.height, p.block));
   t.dimension_of_axis = dimensions_of_axes(g);
-  for (int d = 0; d < t.outer_rank; ++d) t.outer[d] = divisor::of(std::max<std::int64_t>(1, g.extents[g.rank - 3 - d]));
+  for (int d = 0; d < t.outer_rank; ++d) {
+    const std::int64_t extent = g.extents[g.rank - 3 - d];
+    t.outer[d] = divisor::of(std::max<std::int64_t>(1, d == 0 ? pieces(extent, p.tile.planes) : extent));
+  }
+  t.patches = p.tile.patch_rows > 0 ? 1 : 0;
+  t.planes = p.tile.planes;
+  t.third = g.rank > 2 ? g.extents[g.rank - 3] : 1;
+  std::copy_n(p.tile.before, 3, t.before);
+  std::copy_n(p.tile.after, 3, t.after);
   return t;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <dsl/exec/lanes.hpp>
-#include <dsl/exec/neighbours.hpp>
+#include <dsl/exec/patch.hpp>
 #include <dsl/exec/reduction.hpp>
 #include <dsl/exec/tile.hpp>
 
@@ -20,7 +20,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
   using accumulators = typename reductions::accumulators;
   static constexpr bool strided = Arguments::strided;
   static constexpr int lanes = lanes_of_pass<Pass>;
-  static constexpr int operands = Inputs + Pass::targets;
+  static constexpr int inputs = Inputs, operands = Inputs + Pass::targets;
   using group = lane_group<typename eval::inputs, lanes>;
   static constexpr reduction_policy policy = pass_policy<Pass>(Memory::compute_capability);
   static constexpr int ahead = strided ? policy.strided_vectors_ahead : policy.vectors_ahead;
@@ -34,6 +34,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
   using place_of_tile = tile_place<Arguments, operands, (neighbours.nodes > 0), (reductions::count > 0)>;
   using place_of_tile::args, place_of_tile::offset, place_of_tile::width, place_of_tile::height;
   using place_of_tile::enter, place_of_tile::extent, place_of_tile::position;
+  static constexpr int rows_a_patch = strided ? patch_rows(program::view(), policy.patch_rows) : 0;
   Memory memory;
 
   DSL_DETAIL_KERNEL_FN kernel_body(const Arguments& a, Memory m) : place_of_tile(a), memory(m) {}
@@ -54,6 +55,10 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
       if (g.count > 0) write_all(g, compute(g), targets{});
     } else {
       enter(0, static_cast<std::uint32_t>(tile));
+      if constexpr (rows_a_patch > 0) {
+        const auto write_group = [&](const group& of, const lane_results& out) { write_all(of, out, targets{}); };
+        if (args.tiles_of.patches != 0) return patch_walk<kernel_body>{*this}.run(thread, block, write_group);
+      }
       place_in_tile(g, column_of(thread), 0);
       if (g.count <= 0) return;
       DSL_DETAIL_ROLLED
@@ -71,6 +76,10 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
       });
     } else {
       enter(result, static_cast<std::uint32_t>(tile));
+      if constexpr (rows_a_patch > 0) {
+        const auto add_group = [&](const group& of, const lane_results& out) { write_and_add(of, out, sums, sums[0]); };
+        if (args.tiles_of.patches != 0) return patch_walk<kernel_body>{*this}.run(thread, block, add_group);
+      }
       const tiling& t = args.tiles_of;
       const int across = t.along_rows != 0 ? lanes << t.log2_columns : 0, down = t.along_rows != 0 ? 0 : t.rows;
       DSL_DETAIL_ROLLED
@@ -101,6 +110,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
 
  protected:
   template <class, class, std::uint32_t> friend struct neighbour_reader;
+  template <class> friend struct patch_walk;
 
   template <op Code, dtype D, int N>
   DSL_DETAIL_KERNEL_FN value_t<D> scalar_operand() const {

@@ -49,6 +49,9 @@ struct tile_plan {
   int height = 0;          ///< elements along the second dimension
   int shared_bytes = 0;    ///< shared memory for transposed operands, in bytes
   std::int64_t count = 0;  ///< tiles; where there are reductions, of each group of results
+  int patch_rows = 0;      ///< neighbours are kept in registers, a thread's for so many rows of its elements; 0: read one by one
+  int planes = 1;          ///< elements along the third dimension, there
+  int before[3] = {}, after[3] = {};  ///< how far neighbours are read, along the three innermost dimensions
 };
 
 /// An elementwise kernel's.
@@ -131,7 +134,7 @@ struct kernel_attributes { int registers, max_block, blocks_per_multiprocessor, 
 /// Grid and block for a kernel. One that reduces gets as many blocks as fit on the device at once and walks on from there, so
 /// that its partial results are few. Of a pass that does not reduce, the plan is its map_plan (`as_map`). Throws device_error
 /// where a fixed block is larger than the kernel allows.
-reduction_plan make_plan(const geometry& g, const operand* inputs, int input_count, const pass_traits& pass,
+reduction_plan make_plan(const geometry& g, const operand* all, int input_count, const pass_traits& pass,
                          const reduction_policy& policy, const kernel_attributes& attributes, const launch& fixed);
 
 /// Of a pass that does not reduce.
