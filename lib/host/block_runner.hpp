@@ -110,6 +110,10 @@ class block_runner {
   /// Elements first .. first + valid, reduced into the lanes of `sums` from `lane` on if there are reductions. Lanes beyond are
   /// left as they are if `keep` says so.
   void run(std::int64_t first, int valid, lane_sums& sums, int lane = 0, bool keep = true) {
+    if (const int rest = valid % 64; rest != 0 && valid > 64) {  // what needs no padding is worked on where it is
+      run(first, valid - rest, sums, lane, keep);
+      return run(first + valid - rest, rest, sums, lane + valid - rest, keep);
+    }
     const int padded = padded_block(valid);
     inputs_.read(first, valid);
     void* out[max_operands];
@@ -146,6 +150,8 @@ class block_runner {
     void* out[max_operands];
     for (int i = 0; i < job_.code.outputs(); ++i)
       out[i] = target(i).kind == operand_kind::result ? column(i) : direct_address(target(i), first);
+    if (!job_.code.reduces() && stride == padded)  // one long row: to begin one takes as long as some vectors
+      return job_.compiled.block[simd_level()](static_cast<int>(rows) * padded, 1, 0, inputs_.at(), out, nullptr);
     job_.compiled.block[simd_level()](padded, static_cast<int>(rows), stride, inputs_.at(), out, sums.columns());
   }
 
