@@ -348,4 +348,6 @@ class host_loop {
 };
 DSL_DETAIL_END_LOOPS
 
+template <class Pass> inline constexpr host_code host_code_of = host_loop<Pass>::code();
+
 }  // namespace dsl::detail
