@@ -103,9 +103,9 @@ class lane_sums {
  private:
   const host_job& job_;
   std::vector<dtype> types_;
-  std::size_t bytes_;               // of a column of lanes
-  host_memory memory_;              // all lanes' columns, and one each for lanes that are kept aside
-  std::vector<void*> addresses_;    // of the columns, and of one lane in each
+  std::size_t bytes_;             // of a column of lanes
+  host_memory memory_;            // all lanes' columns, and one each for lanes that are kept aside
+  std::vector<void*> addresses_;  // of the columns, and of one lane in each
 };
 
 // Evaluates blocks of elements, which follow each other in the order of the job's dimensions.
@@ -154,8 +154,7 @@ class block_runner {
     const int padded = padded_block(valid);
     const std::int64_t end = first + (rows - 1) * stride + padded;
     bool direct = is_direct_ && (valid == padded || end <= job_.space.elements);
-    for (int i = 0; i < job_.code.outputs(); ++i)
-      direct = direct && (target(i).kind == operand_kind::result || valid == padded);
+    for (int i = 0; i < job_.code.outputs(); ++i) direct = direct && (target(i).kind == operand_kind::result || valid == padded);
     if (!direct) {
       for (; rows > 0; --rows, first += stride)
         for (int lane = 0; lane < valid; lane += host_block)
@@ -169,7 +168,8 @@ class block_runner {
   void run_map(std::int64_t first, std::int64_t count, lane_sums& none) {
     const std::int64_t end = first + count;
     if (!is_direct_) {
-      for (; first < end; first += host_block) run(first, static_cast<int>(std::min<std::int64_t>(host_block, end - first)), none);
+      for (; first < end; first += host_block)
+        run(first, static_cast<int>(std::min<std::int64_t>(host_block, end - first)), none);
       return;
     }
     const auto rest = static_cast<int>(count % 64);

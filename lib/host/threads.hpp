@@ -9,8 +9,8 @@
 namespace dsl::detail {
 
 /// A thread's memory of which core took which part of its last call: what a call leaves in a core's cache the next one finds
-/// there. On 16 cores an addition of 10^6 floats, again and again, took 45 us without it and takes 22. Held by one call at a time;
-/// a call within a call has none.
+/// there. On 16 cores an addition of 10^6 floats, again and again, took 45 us without it and takes 22. Held by one call at a
+/// time; a call within a call has none.
 class held_affinity {
  public:
   held_affinity();

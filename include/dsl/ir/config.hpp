@@ -111,7 +111,7 @@
 // Whether this machine has them; clang knows no names of levels here before its version 18.
 #define DSL_DETAIL_HAS(feature) __builtin_cpu_supports(#feature)
 #define DSL_DETAIL_HAS_V3 (DSL_DETAIL_HAS(avx2) && DSL_DETAIL_HAS(fma) && DSL_DETAIL_HAS(bmi) && DSL_DETAIL_HAS(bmi2))
-#define DSL_DETAIL_HAS_V4                                                                                        \
+#define DSL_DETAIL_HAS_V4                                                                                  \
   (DSL_DETAIL_HAS_V3 && DSL_DETAIL_HAS(avx512f) && DSL_DETAIL_HAS(avx512bw) && DSL_DETAIL_HAS(avx512cd) && \
    DSL_DETAIL_HAS(avx512dq) && DSL_DETAIL_HAS(avx512vl))
 #else
@@ -138,8 +138,8 @@
 #define DSL_DETAIL_END_CONTRACTED
 #endif
 
-// Before a loop none of whose iterations reads what another one writes. clang warns where it does not vectorise one, as with calls
-// of functions: not where the loops are, between these two.
+// Before a loop none of whose iterations reads what another one writes. clang warns where it does not vectorise one, as with
+// calls of functions: not where the loops are, between these two.
 #if defined(__clang__)
 #define DSL_DETAIL_BEGIN_LOOPS _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpass-failed\"")
 #define DSL_DETAIL_END_LOOPS _Pragma("clang diagnostic pop")
