@@ -22,6 +22,7 @@ struct chain_phase {
   using pass = Pass;
   static constexpr int inputs = sizeof...(Input);
   static constexpr phase_input input[inputs + 1] = {phase_input{Input}..., phase_input{0}};
+  template <class Other> using with_pass = chain_phase<Other, Input...>;
 };
 
 /// Passes of rising depth. A leaf has one number in all of them, by which they read the same operand as the same dtype and in the
