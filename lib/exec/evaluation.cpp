@@ -185,23 +185,30 @@ void evaluation::passes::join(pass_of_space& to, const pass_of_space& more) {
     }
 }
 
-// What the pass reads for other index spaces alone is one element, and what it makes of that is discarded. `first`: where the
-// passes of the same number begin.
+// What a pass reads for other index spaces alone, and then discards, is an array that it reads anyway, or one element. `first`:
+// where the passes of the same number begin.
 void evaluation::passes::bind_stand_ins(pass_of_space& to, std::size_t first) {
   const device where = home_of_operands(to.inputs.data(), static_cast<int>(to.inputs.size()));
   for (std::size_t i = 0; i < to.is_bound.size(); ++i) {
     if (to.is_bound[i]) continue;
-    std::size_t other = first;
+    std::size_t other = first, like = 0;
     while (!passes_[other].is_bound[i]) ++other;
-    operand& o = to.inputs[i] = passes_[other].inputs[i];
+    operand o = passes_[other].inputs[i];
+    while (like < i && (to.inputs[like].kind != o.kind || to.inputs[like].type != o.type)) ++like;
+    if (like < i) {
+      to.inputs[i] = to.inputs[like];
+      continue;
+    }
     o.rank = 0;
     o.source = nullptr;
-    if (o.memory == nullptr) continue;
-    constexpr std::uint64_t zeros[2] = {};
-    memory_.push_back(buffer_ref::allocate(sizeof zeros, where));
-    fill(memory_.back(), memory_.back().data(), zeros, sizeof zeros, 1);
-    o.memory = memory_.back().get();
-    o.word[0] = reinterpret_cast<std::uintptr_t>(memory_.back().data());
+    if (o.memory != nullptr) {
+      constexpr std::uint64_t zeros[2] = {};
+      memory_.push_back(buffer_ref::allocate(sizeof zeros, where));
+      fill(memory_.back(), memory_.back().data(), zeros, sizeof zeros, 1);
+      o.memory = memory_.back().get();
+      o.word[0] = reinterpret_cast<std::uintptr_t>(memory_.back().data());
+    }
+    to.inputs[i] = o;
   }
 }
 

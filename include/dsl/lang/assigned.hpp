@@ -175,13 +175,18 @@ class assigned<tuple<Targets&...>, E...> {
   reduction_axes axes_[expressions];
 };
 
+// The codes of a statement's passes: of one alone, or of a chain.
 template <class Name, class... Programs, int... Input>
 std::array<const program_code*, 1> codes_for(std::type_identity<Name> name, pass_chain<chain_phase<pass<Programs...>, Input...>>) {
-  return {&code_for<static_cast<int>(sizeof...(Input))>(name, pass<Programs...>{})};
+  return {&code_for<inputs_of_kernel<static_cast<int>(sizeof...(Input))>()>(name, pass<Programs...>{})};
 }
 template <class Name, class... Phase>
-std::array<const program_code*, sizeof...(Phase)> codes_for(std::type_identity<Name> name, pass_chain<Phase...>) {
-  return {codes_for(name, pass_chain<Phase>{})[0]...};
+std::array<const program_code*, sizeof...(Phase)> codes_for(std::type_identity<Name>, pass_chain<Phase...>) {
+  static_assert(((inputs_of_kernel<Phase::inputs>() == Phase::inputs) && ...));
+  const chain_code& chain = code_of_chain<Name, pass_chain<Phase...>>();
+  std::array<const program_code*, sizeof...(Phase)> codes;
+  for (std::size_t i = 0; i != sizeof...(Phase); ++i) codes[i] = chain.phase + i;
+  return codes;
 }
 
 /// A statement of several passes on its leaves.
