@@ -116,9 +116,14 @@ std::string shape_and_type(const operand& o, const std::int64_t* extents, int ra
 
 std::string times_of(std::int64_t n, const char* what) { return std::to_string(n) + what; }
 
+bool is_shifted_inwards(const geometry& g, const operand& o) {
+  return o.kind == operand_kind::neighbour && dimension_of_axis(g, o, o.axis) == g.rank - 1;
+}
+
 // Why an array is not read or written in whole vectors.
 std::string why_not_wide(const geometry& g, const operand& o, const operand_layout& w, std::int64_t vector) {
   const std::int64_t inner = w.strides[g.rank - 1], size = size_of(o.type);
+  if (is_shifted_inwards(g, o)) return "shifted along the innermost dimension";
   if (inner < 0) return inner == -1 ? "reversed" : "reversed, " + times_of(-inner, " elements apart");
   if (inner > 1) return "strided, " + times_of(inner, " elements apart");
   if (const std::int64_t beyond = static_cast<std::int64_t>(o.word[0] % static_cast<std::uint64_t>(vector)); beyond != 0)
@@ -140,7 +145,7 @@ std::string how_reached(const geometry& g, const operand& o, const operand_layou
     return "broadcast along the innermost dimension, read once for " + std::to_string(lanes) + " elements";
   const std::int64_t vector = std::min<std::int64_t>(16, static_cast<std::int64_t>(size_of(o.type)) * lanes);
   const bool on_host = g.where.kind == backend::host;
-  const std::string why = on_host && w.strides[g.rank - 1] == 1 ? std::string() : why_not_wide(g, o, w, vector);
+  const std::string why = on_host && w.strides[g.rank - 1] == 1 && !is_shifted_inwards(g, o) ? std::string() : why_not_wide(g, o, w, vector);
   if (w.how == access::tiled && !on_host) return "lies along the second dimension: by tiles in shared memory where there is room";
   if (!why.empty()) return "element by element: " + why;
   std::string how = on_host ? "contiguous" : "vectors of " + std::to_string(vector) + " bytes";

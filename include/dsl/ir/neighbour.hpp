@@ -38,8 +38,8 @@ constexpr op code_of(const path_step& s) { return s.slot >= 0 ? op::given_step :
 constexpr std::uint64_t word_of(const path_step& s, int next) {
   const auto first = static_cast<std::uint64_t>(next), inside = static_cast<std::uint64_t>(s.ends_inside);
   if (s.slot >= 0) return first | static_cast<std::uint64_t>(s.slot) << 16 | inside << given_ends_inside_bit;
-  constexpr std::int64_t most = std::int64_t{1} << 40;  // nvcc evaluates no shift of a negative number to the left
-  if (s.distance >= most || s.distance < -most) throw "dsl::shift: a distance of more than 2^40 elements";
+  constexpr std::int64_t most = std::int64_t{1} << (63 - distance_bit);
+  if (s.distance < -most || s.distance >= most) throw "dsl::shift: a distance of more than 2^40 elements";
   return first | static_cast<std::uint64_t>(s.axis) << 16 | static_cast<std::uint64_t>(s.beyond) << 20 |
          inside << ends_inside_bit | static_cast<std::uint64_t>(s.distance) << distance_bit;
 }

@@ -13,7 +13,7 @@ constexpr bool has_axes(const node& n) {
 /// How many axes such a node has.
 constexpr int rank_of_leaf(const graph& g, const node& n) {
   if (is_placed_value(n)) return rank_of_leaf(g, g[n.field(0)]);
-  if (n.code != op::reduced) return g.rank_of_operand(n.field(0));
+  if (n.code != op::reduced) return g.rank_of(n.field(0)) > 0 ? g.rank_of(n.field(0)) : 0;
   const int space = g.reduction_at(n.field(0)).space;
   return space == 0 ? 0 : g.spaces[space - 1].rank;
 }

@@ -16,9 +16,10 @@ template <class E> struct traced;  // symbol(s) of an expression type: traced<E>
 
 template <class E> using trace_t = decltype(traced<E>::run(std::declval<tracer&>()));
 
+/// `rank`: of an operand that has axes.
 template <op Code, dtype D, bool Weak = false>
-constexpr symbol<D, Weak> operand_symbol(tracer& t, int rank = 0) {
-  if (rank > 0) t.g->note_rank(t.operands, rank);
+constexpr symbol<D, Weak> operand_symbol(tracer& t, int rank = -1) {
+  if (rank >= 0) t.g->note_rank(t.operands, rank);
   return {t.g, t.g->add(Code, D, {static_cast<std::uint64_t>(t.operands++)})};
 }
 

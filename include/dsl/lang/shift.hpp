@@ -138,7 +138,7 @@ constexpr bool require_constants() {
   return are_numbers;
 }
 template <class E>
-constexpr bool require_elements() {
+constexpr bool require_shiftable() {
   constexpr bool has_axes = E::rank > 0, is_one_value = is_symbol<trace_t<E>>;
   static_assert(has_axes, "dsl::shift and dsl::index: one value has no neighbours and no position");
   static_assert(!has_axes || is_one_value, "dsl::shift takes a formula that gives one value for each element");
@@ -165,7 +165,7 @@ auto shift(const X& x, std::int64_t distance, boundary beyond = boundary::zero, 
 template <detail::lazy X>
   requires(!detail::in_memory<X>)
 auto shift(const X& x, std::int64_t distance, boundary beyond = boundary::zero, int axis = -1) {
-  if constexpr (detail::require_elements<X>()) return detail::shift_formula(x, distance, beyond, axis);
+  if constexpr (detail::require_shiftable<X>()) return detail::shift_formula(x, distance, beyond, axis);
   else return refused{};
 }
 template <class X, class Distance, class Axis = int>
@@ -185,7 +185,7 @@ auto index(const X& x, int axis) {
   const auto operand = detail::as_operand(x);
   using E = std::remove_const_t<decltype(operand)>;
   static_assert(!detail::has_reduction<E>(), "dsl::index: a reduction has no elements before it is evaluated: dsl::eval it first");
-  if constexpr (!detail::require_elements<E>() || detail::has_reduction<E>()) {
+  if constexpr (!detail::require_shiftable<E>() || detail::has_reduction<E>()) {
     return refused{};
   } else {
     const dsl::extents<E::rank> sizes = detail::shape_of(operand);
