@@ -55,7 +55,7 @@ class grid_executor : public executor {
   /// expression and the sizes.
   virtual void launch_kernel(const kernel_launch& k, const stream& on) const = 0;
 
-  void order_reduced(geometry& g, int count) const override;
+  void order_reduced(geometry& g, const operand* operands, int inputs, int count, const pass_view& pass) const override;
   std::string describe_launch(const plan& p) const override;
   reduction_plan plan_pass(const prepared& pass) const override;
   void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop, const stream& on) const override;

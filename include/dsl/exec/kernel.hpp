@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dsl/exec/lanes.hpp>
+#include <dsl/exec/pairs.hpp>
 #include <dsl/exec/reduction.hpp>
 #include <dsl/exec/tile.hpp>
 
@@ -37,14 +38,13 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
 
   DSL_DETAIL_KERNEL_FN kernel_body(const Arguments& a, Memory m) : place_of_tile(a), memory(m) {}
 
-  /// Brings the tiles of the operands that lie along the second dimension into shared memory. All threads of a block.
-  DSL_DETAIL_KERNEL_FN void load_tile(std::uint32_t tile, int thread, int block) {
-    enter(0, tile);
+  /// Brings into shared memory what a block reads there of the tile that was entered. All threads of a block.
+  DSL_DETAIL_KERNEL_FN void load_tile(int thread, int block) {
     tile_loader loader{*this, thread, block};
     eval::read(loader);
   }
 
-  /// What a thread stores of a tile.
+  /// What a thread stores of a tile, which was entered.
   DSL_DETAIL_KERNEL_FN void map(std::int64_t tile, int thread, int block) {
     group g;
     if constexpr (!Arguments::strided) {
@@ -52,7 +52,6 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
       g.count = lanes_from(g.first);
       if (g.count > 0) write_all(g, compute(g), targets{});
     } else {
-      enter(0, static_cast<std::uint32_t>(tile));
       place_in_tile(g, column_of(thread), 0);
       if (g.count <= 0) return;
       DSL_DETAIL_ROLLED
@@ -60,8 +59,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     }
   }
 
-  /// Reduces what a thread takes of a result's tile into its sums.
-  DSL_DETAIL_KERNEL_FN void reduce(std::uint32_t result, std::int64_t tile, int thread, int block, accumulators* sums) {
+  /// Reduces what a thread takes of a tile, which was entered, into its sums.
+  DSL_DETAIL_KERNEL_FN void reduce(std::int64_t tile, int thread, int block, accumulators* sums) {
     if constexpr (!Arguments::strided) {
       const std::int64_t first = (tile * ahead * block + thread) * lanes, step = static_cast<std::int64_t>(block) * lanes;
       reduce_ahead(first + (ahead - 1) * step + lanes <= args.elements, sums, [&](group& g, int u) {
@@ -69,12 +68,14 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
         g.count = lanes_from(g.first);
       });
     } else {
-      enter(result, static_cast<std::uint32_t>(tile));
       const tiling& t = args.tiles_of;
       const int across = t.along_rows != 0 ? lanes << t.log2_columns : 0, down = t.along_rows != 0 ? 0 : t.rows;
+      int column = column_of(thread), row = row_of(thread);
+      if constexpr (may_pair(Pass::view())) {
+        if (t.pairs != 0 && row < height) column = reduce_row_of_pairs(column, row, across, sums[0]);
+      }
       DSL_DETAIL_ROLLED
-      for (int column = column_of(thread), row = row_of(thread); column < width && row < height;
-           column += ahead * across, row += ahead * down)
+      for (; column < width && row < height; column += ahead * across, row += ahead * down)
         reduce_ahead(column + (ahead - 1) * across + lanes <= width && row + (ahead - 1) * down < height, sums,
                      [&](group& g, int u) {
                        place_in_tile(g, column + u * across, row + u * down);
@@ -99,6 +100,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
   }
 
  protected:
+  template <class, bool> friend struct pair_reader;
+
   template <op Code, dtype D, int N>
   DSL_DETAIL_KERNEL_FN value_t<D> scalar_operand() const {
     const argument& a = args.operand[N];
@@ -231,6 +234,32 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     }
   }
 
+  // Adds up a row of pairs from a column on, as far as there are whole vectors; gives the column that is left. What is the same
+  // along the row is read once, the rest by vectors from shared memory.
+  DSL_DETAIL_KERNEL_FN int reduce_row_of_pairs(int column, int row, int across, accumulators& sum) {
+    group g;
+    g.row = row;
+    g.count = lanes;
+    pair_reader<kernel_body, false> once{*this, g};
+    eval::read(once);
+    accumulators of_lane[lanes];
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < lanes; ++l) of_lane[l] = reductions::identities();
+    DSL_DETAIL_UNROLL_BY_2
+    for (; column + lanes <= width; column += across) {
+      g.column = column;
+      pair_reader<kernel_body, true> along{*this, g};
+      eval::read(along);
+      const lane_results out = compute_read(g);
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l) reductions::add(of_lane[l], reductions::of_element(out.of[l]));
+    }
+    DSL_DETAIL_UNROLL
+    for (int l = 1; l < lanes; ++l) reductions::add(of_lane[0], of_lane[l]);
+    reductions::add(sum, of_lane[0]);
+    return column;
+  }
+
   // Reads operand N from an address on.
   template <class T, int N, std::uint32_t Head>
   DSL_DETAIL_KERNEL_FN void load_lanes(group& g, const T* from, std::uint64_t how) const {
@@ -250,8 +279,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     }
     T each[lanes];
     if (Arguments::strided && how >= in_tile) {
-      const T* const tile =
-          reinterpret_cast<const T*>(memory.shared() + (how - in_tile) + g.row * tile_pitch(tile_width(), sizeof(T))) + g.column;
+      const int pitch = is_row<N>() ? 0 : tile_pitch(tile_width(), sizeof(T));
+      const T* const tile = reinterpret_cast<const T*>(memory.shared() + (how - in_tile) + g.row * pitch) + g.column;
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l)
         each[l] = Memory::may_load_unwritten || l < g.count ? memory.template load<T>(tile + l) : T{};
@@ -297,6 +326,11 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     }
   }
 
+  // Whether an operand's tile is a row, which all rows share.
+  template <int K> DSL_DETAIL_KERNEL_FN bool is_row() const {
+    if constexpr (Arguments::strided) return args.strides[K][1] == 0;
+    else return false;
+  }
   DSL_DETAIL_KERNEL_FN int tile_width() const {
     if constexpr (Arguments::strided) return args.tiles_of.width;
     else return 0;
@@ -317,11 +351,19 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
   DSL_DETAIL_KERNEL_FN void load_tile_of(int thread, int block) const {
     const tiling& t = args.tiles_of;
     const argument& a = args.operand[K];
+    if (a.descriptor < in_tile) return;
+    const std::int64_t across = args.strides[K][0], down = args.strides[K][1];
+    if (is_row<K>()) {
+      const T* const from = reinterpret_cast<const T*>(a.word) + offset[K];
+      T* const to = reinterpret_cast<T*>(memory.shared() + tile_offset(a));
+      DSL_DETAIL_ROLLED
+      for (int i = thread; i < width; i += block) memory.copy_async(to + i, from + i * across);
+      return;
+    }
     // Threads side by side read side by side along the second dimension.
     const int threads = t.in_column.by, lines = block / threads;
     const int first = static_cast<int>(t.in_column.divide(static_cast<std::uint32_t>(thread)));
-    if (a.descriptor < in_tile || first >= lines) return;
-    const std::int64_t across = args.strides[K][0], down = args.strides[K][1];
+    if (first >= lines) return;
     for (int j = thread - first * threads; j < height; j += threads) {
       const T* from = reinterpret_cast<const T*>(a.word) + offset[K] + j * down + first * across;
       T* to = reinterpret_cast<T*>(memory.shared() + tile_offset(a) + j * tile_pitch(tile_width(), sizeof(T))) + first;

@@ -47,7 +47,7 @@ struct tile_plan {
   int rows = 0;            ///< threads along the second dimension
   int width = 0;           ///< elements along the innermost dimension
   int height = 0;          ///< elements along the second dimension
-  int shared_bytes = 0;    ///< shared memory for transposed operands, in bytes
+  int shared_bytes = 0;    ///< shared memory for transposed operands, or for a row that all rows of the tile share, in bytes
   std::int64_t count = 0;  ///< tiles; where there are reductions, of each group of results
 };
 
@@ -141,6 +141,9 @@ map_plan as_map(const reduction_plan& p);
 /// writing a column takes every bank once.
 constexpr int tile_pitch(int columns, int size) { return columns * size + (size < 4 ? 4 : size); }
 constexpr int tile_bytes(int columns, int rows, int size) { return (tile_pitch(columns, size) * rows + 15) / 16 * 16; }
+
+/// A row that all rows of a tile share.
+constexpr int row_bytes(int columns, int size) { return (columns * size + 15) / 16 * 16; }
 
 inline constexpr int host_block = 256;  // elements; a multiple of every vector width
 
