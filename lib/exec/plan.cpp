@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include <dsl/exec/pairs.hpp>
+
 #include "exec/executor.hpp"
 #include "exec/layout.hpp"
 #include "exec/text.hpp"
@@ -224,18 +226,22 @@ constexpr double busy_enough = 0.9;
 // Pairs: each thread has a row of its own, or a few share one, and goes along a piece of it with what the rows share in shared
 // memory. Rows as many as a block has threads, or fewer where those would have none.
 bool plan_pairs(reduction_plan& p, const geometry& g, const operand* inputs, int count, std::int64_t resident, bool is_fixed) {
-  constexpr int least_rows = 16, least_spans = 8, longest = 1024, most_memory = 16 << 10;
-  int bytes = 0;  // a column
-  for (int k = 0; k < count; ++k)
-    if (g.layouts[k].how == access::row) bytes += size_of(inputs[k].type);
+  constexpr int least_rows = 16, least_spans = 8;
+  int widest = 0;
+  int shared_bytes = 0;
+  for (int k = 0; k < count; ++k) {
+    if (g.layouts[k].how != access::row) continue;
+    widest = std::max(widest, size_of(inputs[k].type));
+    shared_bytes = (k + 1) * pair_row_bytes;
+  }
   const std::int64_t inner = g.extents[g.rank - 1];
   const std::int64_t second = g.extents[g.rank - 2];
   int rows = p.block;
   while (rows > least_rows && static_cast<double>(second) < 0.9 * static_cast<double>(pieces(second, rows) * rows)) rows /= 2;
   const int columns = p.block / rows;
   const int span = columns * p.lanes;
-  const int most = std::max(1, std::min(longest, most_memory / bytes) / span);
-  if (most * span * bytes > p.policy.tile_memory) return false;
+  const int most = pair_row_bytes / (widest * span);
+  if (most == 0 || shared_bytes > p.policy.tile_memory) return false;
   std::int64_t kept_around = 1;
   std::int64_t reduced_around = 1;
   for (int d = 0; d < g.rank - 2; ++d) ((g.kept >> d & 1) != 0 ? kept_around : reduced_around) *= g.extents[d];
@@ -258,9 +264,7 @@ bool plan_pairs(reduction_plan& p, const geometry& g, const operand* inputs, int
   for (std::int64_t s = steps; s >= pieces(steps, 4) && busy(tiles_by(steps), splits) < busy_enough; --s)
     if (busy(tiles_by(s), splits) > busy(tiles_by(steps), splits)) steps = s;
   p.path = "pairs";
-  p.tile = {columns, rows, static_cast<int>(steps * span), rows, 0, tiles_by(steps)};
-  for (int k = 0; k < count; ++k)
-    if (g.layouts[k].how == access::row) p.tile.shared_bytes += row_bytes(p.tile.width, size_of(inputs[k].type));
+  p.tile = {columns, rows, static_cast<int>(steps * span), rows, shared_bytes, tiles_by(steps)};
   p.splits = static_cast<int>(std::min(p.tile.count, splits));
   p.grid = p.groups * p.splits;
   p.distance = 1;

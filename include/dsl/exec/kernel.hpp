@@ -72,7 +72,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
       const int across = t.along_rows != 0 ? lanes << t.log2_columns : 0, down = t.along_rows != 0 ? 0 : t.rows;
       int column = column_of(thread), row = row_of(thread);
       if constexpr (may_pair(Pass::view())) {
-        if (t.pairs != 0 && row < height) column = reduce_row_of_pairs(column, row, across, sums[0]);
+        if (t.pairs != 0 && row < height) column = reduce_row_of_pairs(column, row, sums[0]);
       }
       DSL_DETAIL_ROLLED
       for (; column < width && row < height; column += ahead * across, row += ahead * down)
@@ -236,7 +236,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
 
   // Adds up a row of pairs from a column on, as far as there are whole vectors; gives the column that is left. What is the same
   // along the row is read once, the rest by vectors from shared memory.
-  DSL_DETAIL_KERNEL_FN int reduce_row_of_pairs(int column, int row, int across, accumulators& sum) {
+  DSL_DETAIL_KERNEL_FN int reduce_row_of_pairs(int column, int row, accumulators& sum) {
+    const int across = lanes << args.tiles_of.log2_columns;
     group g;
     g.row = row;
     g.count = lanes;
@@ -245,14 +246,17 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     accumulators of_lane[lanes];
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l) of_lane[l] = reductions::identities();
-    DSL_DETAIL_UNROLL_BY_2
-    for (; column + lanes <= width; column += across) {
-      g.column = column;
-      pair_reader<kernel_body, true> along{*this, g};
-      eval::read(along);
-      const lane_results out = compute_read(g);
+    DSL_DETAIL_ROLLED
+    for (; column + across + lanes <= width; column += pair_vectors * across) {
       DSL_DETAIL_UNROLL
-      for (int l = 0; l < lanes; ++l) reductions::add(of_lane[l], reductions::of_element(out.of[l]));
+      for (int u = 0; u < pair_vectors; ++u) {
+        g.column = column + u * across;
+        pair_reader<kernel_body, true> along{*this, g};
+        eval::read(along);
+        const lane_results out = compute_read(g);
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < lanes; ++l) reductions::add(of_lane[l], reductions::of_element(out.of[l]));
+      }
     }
     DSL_DETAIL_UNROLL
     for (int l = 1; l < lanes; ++l) reductions::add(of_lane[0], of_lane[l]);

@@ -3,7 +3,7 @@
 
 #include <dsl/exec/arguments.hpp>
 #include <dsl/exec/lanes.hpp>
-#include <dsl/ir/evaluate.hpp>
+#include <dsl/exec/reduction.hpp>
 
 namespace dsl::detail {
 
@@ -19,6 +19,28 @@ constexpr bool may_pair(const pass_view& p) {
   return p.reductions > 0 && !p.reduces_beside_arrays() && arrays >= 2;
 }
 
+/// A row that a block's rows share is in shared memory at the place of its operand's number, which the kernel knows while it is
+/// compiled, and takes no more bytes than that.
+inline constexpr int pair_row_bytes = 2048;
+/// Vectors of a row that a thread takes at a time.
+inline constexpr int pair_vectors = 2;
+
+/// The largest block that the kernel of a reduction is compiled for, or 0 for one that nvcc does not ask about. Of pairs of few
+/// operands nvcc would take registers that it does not need (88, where 50 give the same instructions), unless 1024 threads have
+/// to do with them.
+template <class Pass>
+constexpr int pair_block(bool strided) {
+  constexpr pass_view p = Pass::view();
+  constexpr int to_compute = 24, most = 56, short_formula = 64;
+  if (!strided || !may_pair(p) || p.elements.nodes > short_formula) return 0;
+  int bytes = 2 * static_cast<int>(sizeof(typename reductions_of<typename Pass::reductions>::accumulators));
+  for (int i = 0; i < p.elements.nodes; ++i) {
+    const head h{p.elements.heads[i]};
+    if (h.code() == op::load) bytes += size_of(h.type());
+  }
+  return lanes_of_pass<Pass> * bytes / 4 + to_compute <= most ? 1024 : 0;
+}
+
 /// Reads a group's inputs on its way along a row. Once: all but what is in shared memory. Then, for each place: what is, and what
 /// is computed of the place.
 template <class Body, bool Along>
@@ -30,9 +52,9 @@ struct pair_reader {
     if constexpr (Code == op::load) {
       using T = memory_t<D>;
       const argument& a = body.args.operand[N];
-      if (Along != (a.descriptor >= in_tile)) return;
+      if (Along != ((body.args.tiles_of.in_rows[N / 32] >> N % 32 & 1) != 0)) return;
       if constexpr (Along) {
-        const auto* const row = reinterpret_cast<const T*>(body.memory.shared() + Body::tile_offset(a));
+        const auto* const row = reinterpret_cast<const T*>(body.memory.shared() + N * pair_row_bytes);
         const auto all = body.memory.template load<pack<T, Body::lanes>>(row + g.column);
         DSL_DETAIL_UNROLL
         for (int l = 0; l < Body::lanes; ++l) input_of<Head>(g.in[l]) = all.lane[l];

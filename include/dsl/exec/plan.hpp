@@ -142,9 +142,6 @@ map_plan as_map(const reduction_plan& p);
 constexpr int tile_pitch(int columns, int size) { return columns * size + (size < 4 ? 4 : size); }
 constexpr int tile_bytes(int columns, int rows, int size) { return (tile_pitch(columns, size) * rows + 15) / 16 * 16; }
 
-/// A row that all rows of a tile share.
-constexpr int row_bytes(int columns, int size) { return (columns * size + 15) / 16 * 16; }
-
 inline constexpr int host_block = 256;  // elements; a multiple of every vector width
 
 }  // namespace detail
