@@ -30,8 +30,8 @@ void order_for_blocks(geometry& g, int count);
 /// Where each array varies along one of the two last dimensions at most, and enough of them are pairs: marks the space, with the
 /// one that is reduced last.
 void order_pairs(geometry& g, const operand* operands, int inputs, int count);
-/// As `order_for_blocks` for loops over rows: the reduced dimensions stand behind the kept ones, but for a kept one that is the last. Elements
-/// that are combined follow each other, or rows of them do.
+/// As `order_for_blocks` for loops over rows: the reduced dimensions stand behind the kept ones, but for a kept one that is the
+/// last. Elements that are combined follow each other, or rows of them do.
 void order_for_rows(geometry& g, int count);
 
 /// Whether vectors of `lanes` elements of an operand lie along the last dimension, each aligned.

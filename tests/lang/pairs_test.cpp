@@ -32,7 +32,10 @@ TEST_P(pairs, of_any_operands_along_any_axis) {
     std::swap(shape[0], shape[static_cast<std::size_t>(pick(3))]);
     std::swap(shape[1], shape[static_cast<std::size_t>(pick(3))]);
     // Mostly one operand varies along a dimension along which another one does not.
-    const int first = pick(8), second = pick(4) == 0 ? pick(8) : 7 & ~first, third = pick(8) == 0 ? pick(8) : pick(2) == 0 ? first : second;
+    const int first = pick(8), second = pick(4) == 0 ? pick(8) : 7 & ~first,
+              third = pick(8) == 0   ? pick(8)
+                      : pick(2) == 0 ? first
+                                     : second;
     const operand<std::int32_t, 3> a(stretched(shape, first), engine, false), c(stretched(shape, third), engine, false);
     const operand<std::int16_t, 3> b(stretched(shape, second), engine, false);
     for (std::size_t d = 0; d < 3; ++d) shape[d] = std::max({a.view.extents()[d], b.view.extents()[d], c.view.extents()[d]});
@@ -109,7 +112,8 @@ TEST_P(pairs, sums_of_forces) {
       for (std::size_t i = 0; i < rows; ++i) {
         double want_x = 0, want_y = 0, size = 0;
         for (std::size_t j = 0; j < columns; ++j) {
-          const double dx = double(xj[j]) - xi[i], dy = double(yj[j]) - yi[i], w = mj[j] * std::pow(dx * dx + dy * dy + 0.01f, -1.5);
+          const double dx = double(xj[j]) - xi[i], dy = double(yj[j]) - yi[i],
+                       w = mj[j] * std::pow(dx * dx + dy * dy + 0.01f, -1.5);
           want_x += dx * w;
           want_y += dy * w;
           size += std::abs(w);
@@ -133,7 +137,8 @@ TEST_P(pairs, nearest_neighbours) {
     dsl::array<std::int64_t> nearest;
     dsl::array<float> distance;
     for (const int axis : {0, 1}) {
-      const auto d = abs(dsl::reshape(a, axis == 1 ? n : 1, axis == 1 ? 1 : n) - dsl::reshape(b, axis == 1 ? 1 : m, axis == 1 ? m : 1));
+      const auto d =
+          abs(dsl::reshape(a, axis == 1 ? n : 1, axis == 1 ? 1 : n) - dsl::reshape(b, axis == 1 ? 1 : m, axis == 1 ? m : 1));
       dsl::tie(nearest, distance) = std::tuple{dsl::argmin(d, dsl::axis(axis)), dsl::min(d, dsl::axis(axis))};
       const auto at = nearest.copy_to_host();
       const auto far = distance.copy_to_host();

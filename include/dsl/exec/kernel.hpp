@@ -5,6 +5,7 @@
 #include <dsl/exec/pairs.hpp>
 #include <dsl/exec/reduction.hpp>
 #include <dsl/exec/tile.hpp>
+#include <dsl/exec/tile_loader.hpp>
 
 namespace dsl::detail {
 
@@ -40,7 +41,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
 
   /// Brings into shared memory what a block reads there of the tile that was entered. All threads of a block.
   DSL_DETAIL_KERNEL_FN void load_tile(int thread, int block) {
-    tile_loader loader{*this, thread, block};
+    tile_loader<kernel_body> loader{*this, thread, block};
     eval::read(loader);
   }
 
@@ -72,7 +73,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
       const int across = t.along_rows != 0 ? lanes << t.log2_columns : 0, down = t.along_rows != 0 ? 0 : t.rows;
       int column = column_of(thread), row = row_of(thread);
       if constexpr (may_pair(Pass::view())) {
-        if (t.pairs != 0 && row < height) column = reduce_row_of_pairs(column, row, sums[0]);
+        if (t.pairs != 0 && row < height) column = row_of_pairs<kernel_body>::reduce(*this, column, row, sums[0]);
       }
       DSL_DETAIL_ROLLED
       for (; column < width && row < height; column += ahead * across, row += ahead * down)
@@ -100,7 +101,9 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
   }
 
  protected:
+  template <class> friend struct tile_loader;
   template <class, bool> friend struct pair_reader;
+  template <class> friend struct row_of_pairs;
 
   template <op Code, dtype D, int N>
   DSL_DETAIL_KERNEL_FN value_t<D> scalar_operand() const {
@@ -234,36 +237,6 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     }
   }
 
-  // Adds up a row of pairs from a column on, as far as there are whole vectors; gives the column that is left. What is the same
-  // along the row is read once, the rest by vectors from shared memory.
-  DSL_DETAIL_KERNEL_FN int reduce_row_of_pairs(int column, int row, accumulators& sum) {
-    const int across = lanes << args.tiles_of.log2_columns;
-    group g;
-    g.row = row;
-    g.count = lanes;
-    pair_reader<kernel_body, false> once{*this, g};
-    eval::read(once);
-    accumulators of_lane[lanes];
-    DSL_DETAIL_UNROLL
-    for (int l = 0; l < lanes; ++l) of_lane[l] = reductions::identities();
-    DSL_DETAIL_ROLLED
-    for (; column + across + lanes <= width; column += pair_vectors * across) {
-      DSL_DETAIL_UNROLL
-      for (int u = 0; u < pair_vectors; ++u) {
-        g.column = column + u * across;
-        pair_reader<kernel_body, true> along{*this, g};
-        eval::read(along);
-        const lane_results out = compute_read(g);
-        DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l) reductions::add(of_lane[l], reductions::of_element(out.of[l]));
-      }
-    }
-    DSL_DETAIL_UNROLL
-    for (int l = 1; l < lanes; ++l) reductions::add(of_lane[0], of_lane[l]);
-    reductions::add(sum, of_lane[0]);
-    return column;
-  }
-
   // Reads operand N from an address on.
   template <class T, int N, std::uint32_t Head>
   DSL_DETAIL_KERNEL_FN void load_lanes(group& g, const T* from, std::uint64_t how) const {
@@ -341,38 +314,6 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
   }
   DSL_DETAIL_KERNEL_FN static std::uint32_t tile_offset(const argument& a) {
     return static_cast<std::uint32_t>(a.descriptor - in_tile);
-  }
-
-  struct tile_loader {
-    const kernel_body& body;
-    int thread, block;
-    template <op Code, dtype D, int N, std::uint32_t Head>
-    DSL_DETAIL_KERNEL_FN void read() const {
-      if constexpr (Code == op::load) body.template load_tile_of<memory_t<D>, N>(thread, block);
-    }
-  };
-  template <class T, int K>
-  DSL_DETAIL_KERNEL_FN void load_tile_of(int thread, int block) const {
-    const tiling& t = args.tiles_of;
-    const argument& a = args.operand[K];
-    if (a.descriptor < in_tile) return;
-    const std::int64_t across = args.strides[K][0], down = args.strides[K][1];
-    if (is_row<K>()) {
-      const T* const from = reinterpret_cast<const T*>(a.word) + offset[K];
-      T* const to = reinterpret_cast<T*>(memory.shared() + tile_offset(a));
-      DSL_DETAIL_ROLLED
-      for (int i = thread; i < width; i += block) memory.copy_async(to + i, from + i * across);
-      return;
-    }
-    // Threads side by side read side by side along the second dimension.
-    const int threads = t.in_column.by, lines = block / threads;
-    const int first = static_cast<int>(t.in_column.divide(static_cast<std::uint32_t>(thread)));
-    if (first >= lines) return;
-    for (int j = thread - first * threads; j < height; j += threads) {
-      const T* from = reinterpret_cast<const T*>(a.word) + offset[K] + j * down + first * across;
-      T* to = reinterpret_cast<T*>(memory.shared() + tile_offset(a) + j * tile_pitch(tile_width(), sizeof(T))) + first;
-      for (int i = first; i < width; i += lines, from += lines * across, to += lines) memory.copy_async(to, from);
-    }
   }
 
   struct reader {

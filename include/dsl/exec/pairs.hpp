@@ -69,4 +69,41 @@ struct pair_reader {
   }
 };
 
+/// Adds up a row of pairs from a column on, as far as there are whole vectors; gives the column that is left. What is the same
+/// along the row is read once, the rest by vectors from shared memory. Each lane has a sum of its own.
+template <class Body>
+struct row_of_pairs {
+  using accumulators = typename Body::accumulators;
+  using reductions = typename Body::reductions;
+  static constexpr int lanes = Body::lanes;
+
+  DSL_DETAIL_KERNEL_FN static int reduce(const Body& body, int column, int row, accumulators& sum) {
+    const int across = lanes << body.args.tiles_of.log2_columns;
+    typename Body::group g;
+    g.row = row;
+    g.count = lanes;
+    pair_reader<Body, false> once{body, g};
+    Body::eval::read(once);
+    accumulators of_lane[lanes];
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < lanes; ++l) of_lane[l] = reductions::identities();
+    DSL_DETAIL_ROLLED
+    for (; column + across + lanes <= body.width; column += pair_vectors * across) {
+      DSL_DETAIL_UNROLL
+      for (int u = 0; u < pair_vectors; ++u) {
+        g.column = column + u * across;
+        pair_reader<Body, true> along{body, g};
+        Body::eval::read(along);
+        const auto out = body.compute_read(g);
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < lanes; ++l) reductions::add(of_lane[l], reductions::of_element(out.of[l]));
+      }
+    }
+    DSL_DETAIL_UNROLL
+    for (int l = 1; l < lanes; ++l) reductions::add(of_lane[0], of_lane[l]);
+    reductions::add(sum, of_lane[0]);
+    return column;
+  }
+};
+
 }  // namespace dsl::detail
