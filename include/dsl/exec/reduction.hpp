@@ -51,6 +51,51 @@ DSL_DETAIL_FN accumulator_of<Reduction> accumulator_of_element(const Results& el
   return s;
 }
 
+/// The dtype that a program's output is converted from; its own where it is not converted.
+constexpr dtype converted_from(const program_view& p, reference output) {
+  for (int i = 0; i < p.nodes; ++i) {
+    const head h{p.heads[i]};
+    if (h.code() == op::convert && h.type() == output.type() && h.slot() == output.slot())
+      return reference::of(p.payloads[i], 0).type();
+  }
+  return output.type();
+}
+
+/// Whether a reduction adds integers that were widened from 8 or 16 bits: 32 bits hold the sum of a thread's lanes.
+template <class Reduction, class Elements>
+inline constexpr bool adds_narrow_integers = [] {
+  const program_view rule = Reduction::combine::view();
+  const dtype from = converted_from(Elements::view(), Elements::output(Reduction::first));
+  return Reduction::values == 1 && rule.nodes == 3 && head{rule.heads[2]}.code() == op::add && kind_of(from) <= kind::integer &&
+         size_of(from) <= 2;
+}();
+
+/// Adds elements that lie side by side, as far as they exist. Accumulators of more than 8 bytes, as those whose values travel
+/// together, are combined among the elements first: that takes fewer instructions, but makes sums of single values slower
+/// (docs/performance.md).
+template <class Reduction, class Elements, class Results, int N>
+DSL_DETAIL_FN void add_lanes(accumulator_of<Reduction>& to, const Results (&of)[N], int count) {
+  using numbers = values_of_reduction<Reduction>;
+  if constexpr (adds_narrow_integers<Reduction, Elements>) {
+    std::int32_t mine = 0;
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < N; ++l)
+      if (l < count) mine += static_cast<std::int32_t>(nth<Reduction::first>(of[l]));
+    nth<0>(to) = math::add(nth<0>(to), static_cast<std::remove_cvref_t<decltype(nth<0>(to))>>(mine));
+  } else {
+    constexpr bool together = sizeof(to) > 8;
+    auto mine = accumulator_of_element<Reduction>(of[0], numbers{});
+    if constexpr (!together) to = combine<Reduction>(to, mine);
+    DSL_DETAIL_UNROLL
+    for (int l = 1; l < N; ++l) {
+      if (l >= count) continue;
+      auto& sum = together ? mine : to;
+      sum = combine<Reduction>(sum, accumulator_of_element<Reduction>(of[l], numbers{}));
+    }
+    if constexpr (together) to = combine<Reduction>(to, mine);
+  }
+}
+
 template <int J, class State> struct accumulator { State state; };
 template <int J, class State> DSL_DETAIL_FN State& nth_accumulator(accumulator<J, State>& a) { return a.state; }
 template <int J, class State> DSL_DETAIL_FN const State& nth_accumulator(const accumulator<J, State>& a) { return a.state; }
@@ -75,6 +120,13 @@ struct reductions_of<pass_reductions<F...>> {
     return of_element(element, numbers{});
   }
   DSL_DETAIL_FN static void add(accumulators& to, const accumulators& other) { add(to, other, numbers{}); }
+  /// Adds `count` of so many elements that lie side by side.
+  template <class Elements, class Results, int N>
+  DSL_DETAIL_FN static void add_lanes(accumulators& to, const Results (&of)[N], int count) {
+    visit([&]<class Reduction, int J>() {
+      detail::add_lanes<Reduction, Elements>(nth_accumulator<J>(to), of, count);
+    });
+  }
   /// Calls each<Reduction, number>() for each.
   template <class Each>
   DSL_DETAIL_FN static void visit(Each&& each) {
