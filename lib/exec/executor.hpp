@@ -43,6 +43,8 @@ class executor : public kernel_services {
   /// Where a kernel that no file compiled for these devices cannot run, and why: "sim: its file ...".
   virtual std::string why_not_compiled(device where) const;
 
+  /// Whether a pass has a path of its own for one contiguous dimension.
+  virtual bool has_linear_path(const program_code&) const { return true; }
   /// Throws device_error where no file compiled the pass for these devices, or the launch asks for what its kernel cannot keep
   /// to.
   virtual reduction_plan plan_pass(const prepared& pass) const = 0;

@@ -65,6 +65,7 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
   const sharing threads{log2_of(p.distance), log2_of(p.threads_a_result)};
   kernel_parameters given(
       {g.elements, p.tile.count, {g.count, p.splits, p.results_a_thread, threads, kept, nullptr, nullptr, stop}});
+  given.header().phase = code.phase;
   if (!g.linear) given.put(tiling_of(g, p));
   int shared = 0;
   for (int k = 0; k < count; ++k) {
@@ -81,6 +82,7 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
     }
     given.put(argument{o.word[0], descriptor});
   }
+  for (int k = count; k < code.kernel_operands; ++k) given.put(argument{});
   if (!g.linear) given.put_strides(g, count);
   return given;
 }

@@ -25,10 +25,15 @@ void require_disjoint(const operand& a, const operand& b, const pass_view& pass)
 
 prepared::prepared(const program_code& code, const operand* operands, const launch& fixed)
     : code_(&code), operands_(operands, operands + code.inputs + code.outputs()), fixed_(fixed) {
-  lay_out(space_, operands_.data(), code.inputs, code.outputs(), code.pass.lanes, code.pass.view);
+  lay_out();
   for (int i = code.inputs; i < code.inputs + code.outputs(); ++i)
     for (int k = code.inputs; k < i; ++k)
       require_disjoint(operands_[static_cast<std::size_t>(i)], operands_[static_cast<std::size_t>(k)], code.pass.view);
+}
+
+void prepared::lay_out() {
+  detail::lay_out(space_, operands_.data(), code_->inputs, code_->outputs(), code_->pass.lanes, code_->pass.view);
+  space_.linear = space_.linear && executor::of(space_.where).has_linear_path(*code_);
 }
 
 cost prepared::cost_per_element() const {
@@ -81,7 +86,7 @@ void prepared::write_aside(std::uint32_t outputs, std::vector<late_copy>& copies
     o = copy.from = temporary_for(o, copy.memory, imagined);
     copies.push_back(std::move(copy));
   }
-  lay_out(space_, operands_.data(), code_->inputs, code_->outputs(), code_->pass.lanes, code_->pass.view);
+  lay_out();
 }
 
 bool prepared::reads_memory_of(const operand& target) const {

@@ -342,4 +342,6 @@ class host_loop {
   static constexpr bool has_strips = reductions::count > 0 && !Pass::view().reduces_beside_arrays();
 };
 
+template <class Pass> inline constexpr host_code host_code_of = host_loop<Pass>::code();
+
 }  // namespace dsl::detail

@@ -120,12 +120,16 @@ struct name_words {
     add(found);
   }
 };
-constexpr name_words words_of_pass(const pass_view& p) {
+template <class... Pass>
+constexpr name_words words_of_passes(const Pass&... pass) {
   name_words made;
-  made.add_program(p.elements);
-  for (int i = 0; i < p.reductions; ++i) made.add(word_of_reduction(joining_operation(p.rules[i])));
-  made.add_program(p.results);
-  if (made.count == 0) made.add_move(p.elements);
+  const auto add = [&made](const pass_view& p) {
+    made.add_program(p.elements);
+    for (int i = 0; i < p.reductions; ++i) made.add(word_of_reduction(joining_operation(p.rules[i])));
+    made.add_program(p.results);
+  };
+  (add(pass), ...);
+  if (made.count == 0) (made.add_move(pass.elements), ...);
   return made;
 }
 constexpr name_words words_of_scan(const program_view& elements, const program_view& rule) {
@@ -157,7 +161,7 @@ template <class Words, class Program>
 using named_formula_t =
     typename named_formula<Words, Program, std::make_index_sequence<static_cast<std::size_t>(Words::value.count)>>::type;
 
-template <class Pass> struct pass_name { static constexpr name_words value = words_of_pass(Pass::view()); };
+template <class Pass> struct pass_name { static constexpr name_words value = words_of_passes(Pass::view()); };
 template <class Elements, class Rule> struct scan_name {
   static constexpr name_words value = words_of_scan(Elements::view(), Rule::view());
 };

@@ -11,8 +11,10 @@
 
 namespace dsl::detail {
 
-/// The kernels of a pass: linear, strided.
+/// The kernels of a pass: linear (null of a chain's phase, which has the other one alone), strided.
 struct pass_kernels : entry_points<2> { reduction_policy policy; };
+
+struct chain_code;
 
 /// What a pass was compiled to. All that runs it works on this, so it is compiled once, in the library.
 struct program_code {
@@ -22,6 +24,9 @@ struct program_code {
   // Null where no file compiled it for that.
   const host_code* host;
   const pass_kernels* kernels[kernel_targets];
+  // Of a chain's phase: the chain, its number there, and how many operands its kernel has room for. Else null.
+  const chain_code* chain = nullptr;
+  int phase = 0, kernel_operands = 0;
 
   bool reduces() const { return pass.view.reductions > 0; }
   int outputs() const { return pass.view.target_count; }
@@ -41,24 +46,26 @@ constexpr int largest_accumulator(pass_reductions<F...>) {
   return most;
 }
 
+/// A pass's code before anything has been compiled for it.
+template <class Name, class Pass>
+constexpr program_code code_without_kernels(int inputs) {
+  using reductions = typename Pass::reductions;
+  return {{Pass::view(), lanes_of_pass<Pass>, sizeof(typename reductions_of<reductions>::accumulators),
+           largest_accumulator(reductions{})},
+          inputs,
+          spelled_name<Name>(),
+          nullptr,
+          {}};
+}
+
 template <class Name, class Pass, int Inputs>
 struct compiled_program {
   using linear = linear_arguments<Inputs + Pass::targets>;
   using strided = strided_arguments<Inputs + Pass::targets>;
-  using reductions = typename Pass::reductions;
 
-  static inline constinit program_code code{
-      {Pass::view(), lanes_of_pass<Pass>, sizeof(typename reductions_of<reductions>::accumulators),
-       largest_accumulator(reductions{})},
-      Inputs,
-      spelled_name<Name>(),
-      nullptr,
-      {}};
+  static inline constinit program_code code = code_without_kernels<Name, Pass>(Inputs);
 
-  static void add_host() {
-    static constexpr host_code compiled = host_loop<Pass>::code();
-    code.host = &compiled;
-  }
+  static void add_host() { code.host = &host_code_of<Pass>; }
   static void add_sim() {
     static const pass_kernels made{{nullptr,
                                     {reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, linear>),
@@ -132,6 +139,7 @@ class prepared {
   void require_in_place() const;
 
  private:
+  void lay_out();
   void write_aside(std::uint32_t outputs, std::vector<late_copy>& copies, bool imagined);
   static void note_run(const prepared* passes, int count, const std::vector<late_copy>& copies);
   bool reads_memory_of(const operand& target) const;

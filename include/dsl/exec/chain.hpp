@@ -1,0 +1,87 @@
+// Chains of passes as they are compiled: each phase a pass of its own, and all of them in one launch where they work on the same
+// rows.
+#pragma once
+
+#include <dsl/exec/chain_kernel.hpp>
+#include <dsl/exec/run.hpp>
+
+namespace dsl::detail {
+
+/// What a chain was compiled to. Its phases are bound, laid out and planned one by one, as other passes; where they turn out to
+/// work on the same rows, a statement runs them together.
+struct chain_code {
+  int phases;
+  const program_code* phase;         // `phases` of them
+  const phase_input* const* inputs;  // of each phase
+};
+
+template <class Name, class Chain> struct compiled_chain;
+template <class Name, class... Phase>
+struct compiled_chain<Name, pass_chain<Phase...>> {
+  template <class P> using tuned_pass = tuned_by_name<typename P::pass, Name>;
+  using tuned_chain = pass_chain<typename Phase::template with_pass<tuned_pass<Phase>>...>;
+  static constexpr int phases = sizeof...(Phase);
+  using numbers = std::make_index_sequence<phases>;
+  // Of a phase by itself.
+  static constexpr int operands = std::max({Phase::inputs + Phase::pass::targets...});
+  using arguments = strided_arguments<operands>;
+
+  static constexpr const phase_input* inputs[phases] = {Phase::input...};
+  static const chain_code code;
+  template <class P>
+  static constexpr program_code code_of_phase(int number) {
+    program_code made = code_without_kernels<Name, tuned_pass<P>>(P::inputs);
+    made.chain = &code;
+    made.phase = number;
+    made.kernel_operands = operands;
+    return made;
+  }
+  template <std::size_t... P>
+  static constexpr std::array<program_code, phases> uncompiled(std::index_sequence<P...>) {
+    return {code_of_phase<Phase>(static_cast<int>(P))...};
+  }
+  static inline constinit std::array<program_code, phases> phase = uncompiled(numbers{});
+
+  static void add_host() { add_host(numbers{}); }
+  template <std::size_t... P>
+  static void add_host(std::index_sequence<P...>) {
+    ((phase[P].host = &host_code_of<tuned_pass<Phase>>), ...);
+  }
+  static void add_sim() {
+    add_kernels(kernel_target::sim, nullptr, 0, reinterpret_cast<const void*>(&simulated_phase<tuned_chain, arguments>), numbers{});
+  }
+  template <std::size_t... P>
+  static void add_kernels(kernel_target target, const char* architectures, int compute_capability, const void* of_phases,
+                          std::index_sequence<P...>) {
+    static const pass_kernels made[] = {
+        {{architectures, {nullptr, of_phases}}, pass_policy<tuned_pass<Phase>>(compute_capability)}...};
+    ((phase[P].kernels[static_cast<int>(target)] = &made[P]), ...);
+  }
+};
+template <class Name, class... Phase>
+inline constinit const chain_code compiled_chain<Name, pass_chain<Phase...>>::code{phases, phase.data(), inputs};
+
+#if defined(__CUDACC__)
+template <class Name, class Chain>
+void add_chain_kernels() {
+  using compiled = compiled_chain<Name, Chain>;
+  compiled::add_kernels(kernel_target::cuda, DSL_DETAIL_ARCHITECTURES, lowest_capability(),
+                        kernel_of_phases<Name, typename compiled::tuned_chain, typename compiled::arguments>(),
+                        typename compiled::numbers{});
+}
+#endif
+
+/// The code of a chain. For each phase its `program_code` has as many inputs as the phase has words, and a position among the
+/// elements of a reduction is one of them.
+template <class Name, class Chain>
+const chain_code& code_of_chain() {
+  using compiled = compiled_chain<Name, Chain>;
+#if defined(__CUDACC__)
+  if constexpr (compiles_cuda) add_to_program<&add_chain_kernels<Name, Chain>>();
+#endif
+  if constexpr (compiles_host) add_to_program<static_cast<void (*)()>(&compiled::add_host)>();
+  if constexpr (compiles_sim) add_to_program<&compiled::add_sim>();
+  return compiled::code;
+}
+
+}  // namespace dsl::detail

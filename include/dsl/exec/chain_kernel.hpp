@@ -1,0 +1,63 @@
+// The kernels of a chain of passes, on the GPU and in the simulator.
+#pragma once
+
+#include <dsl/exec/cuda_team.hpp>
+#include <dsl/exec/kernel_name.hpp>
+#include <dsl/exec/pass_kernel.hpp>
+#include <dsl/exec/sim_team.hpp>
+#include <dsl/ir/chain.hpp>
+
+namespace dsl::detail {
+
+/// One phase of a chain, as a pass of its own: the one that the arguments name.
+template <class... Phase, class Arguments, class Memory, class Team>
+DSL_DETAIL_KERNEL_FN void run_phase(std::type_identity<pass_chain<Phase...>>, const Arguments& args, Memory memory, Team team) {
+  int number = 0;
+  ((number++ == args.phase ? run_pass<typename Phase::pass, Phase::inputs>(args, memory, team) : void()), ...);
+}
+
+template <class Chain, class Arguments>
+DSL_DETAIL_SMALL void simulated_phase(const void* arguments, simulated_thread& self) {
+  run_phase(std::type_identity<Chain>{}, *static_cast<const Arguments*>(arguments), simulated_memory{&self},
+            simulated_team{&self});
+}
+
+/// The first program with functors. All have the same ones.
+template <class... Program> struct first_that_calls { using type = program<heads<>, words<>, words<>>; };
+template <class H, class P, class O, class... Others>
+struct first_that_calls<program<H, P, O>, Others...> : first_that_calls<Others...> {};
+template <class H, class P, class O, class Call, class... Calls, class... Others>
+struct first_that_calls<program<H, P, O, Call, Calls...>, Others...> { using type = program<H, P, O, Call, Calls...>; };
+
+/// What a chain's kernels are called: by the operations of all phases.
+template <class Name, class Chain> struct chain_name { using type = Name; };
+template <class... Phase> struct chain_words { static constexpr name_words value = words_of_passes(Phase::pass::view()...); };
+template <class... Phase> struct chain_name<unnamed, pass_chain<Phase...>> {
+  using type = named_formula_t<
+      chain_words<Phase...>,
+      typename first_that_calls<typename Phase::pass::elements..., typename Phase::pass::results...>::type>;
+};
+template <class Name, class Chain> using chain_name_t = typename chain_name<Name, Chain>::type;
+
+}  // namespace dsl::detail
+
+#if defined(__CUDACC__)
+namespace dsl::kernels {
+
+/// A phase of a chain, where not all of them work on the same rows.
+template <class Name, class Arguments, class Chain>
+__global__ void phase(const __grid_constant__ Arguments args) {
+  detail::run_phase(std::type_identity<Chain>{}, args, detail::device_memory{}, detail::device_team{});
+}
+
+}  // namespace dsl::kernels
+
+namespace dsl::detail {
+
+template <class Name, class Chain, class Arguments>
+const void* kernel_of_phases() {
+  return reinterpret_cast<const void*>(&kernels::phase<chain_name_t<Name, Chain>, Arguments, Chain>);
+}
+
+}  // namespace dsl::detail
+#endif
