@@ -340,7 +340,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l)
         operand_lanes<Head>(g).set(l, static_cast<value_t<D>>(a.word) +
-                                      static_cast<value_t<D>>((place<N>(g) + (l < g.count ? l : 0) * step<N>()) * unit));
+                                          static_cast<value_t<D>>((place<N>(g) + (l < g.count ? l : 0) * step<N>()) * unit));
     } else {
       const value_t<D> scalar = scalar_operand<Code, D, N>();
       DSL_DETAIL_UNROLL

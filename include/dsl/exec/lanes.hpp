@@ -62,7 +62,9 @@ using lane_type = std::conditional_t<head{Head}.code() == op::load || head{Head}
                                      memory_t<head{Head}.type()>, value_t<head{Head}.type()>>;
 template <std::uint32_t Head, int Lanes> struct input_lanes { lane_values<lane_type<Head>, Lanes> values; };
 template <std::uint32_t Head, int Lanes> DSL_DETAIL_FN auto& operand_lanes(input_lanes<Head, Lanes>& i) { return i.values; }
-template <std::uint32_t Head, int Lanes> DSL_DETAIL_FN const auto& operand_lanes(const input_lanes<Head, Lanes>& i) { return i.values; }
+template <std::uint32_t Head, int Lanes> DSL_DETAIL_FN const auto& operand_lanes(const input_lanes<Head, Lanes>& i) {
+  return i.values;
+}
 
 /// As operands of a formula, and where they are.
 template <class Eval, int Lanes, class Numbers = typename Eval::input_numbers> struct lane_group;
@@ -76,8 +78,8 @@ struct lane_group<Eval, Lanes, std::index_sequence<I...>> : input_lanes<Eval::te
   /// What the formula takes of one lane.
   DSL_DETAIL_FN typename Eval::inputs lane(int l) const {
     typename Eval::inputs in;
-    ((input_of<Eval::template input_head<I>>(in) =
-          static_cast<value_t<head{Eval::template input_head<I>}.type()>>(operand_lanes<Eval::template input_head<I>>(*this).at(l))),
+    ((input_of<Eval::template input_head<I>>(in) = static_cast<value_t<head{Eval::template input_head<I>}.type()>>(
+          operand_lanes<Eval::template input_head<I>>(*this).at(l))),
      ...);
     return in;
   }

@@ -229,7 +229,8 @@ struct loop_body : held_state<Pass, Inputs, States, Memory, Team> {
     DSL_DETAIL_KERNEL_FN void read() const {
       if constexpr (N < States) {
         DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l) operand_lanes<Head>(g).set(l, static_cast<state_element<N, Pass>>(nth<output<N>>(out.of[l])));
+        for (int l = 0; l < lanes; ++l)
+          operand_lanes<Head>(g).set(l, static_cast<state_element<N, Pass>>(nth<output<N>>(out.of[l])));
       }
     }
   };

@@ -123,9 +123,7 @@ struct reductions_of<pass_reductions<F...>> {
   /// Adds `count` of so many elements that lie side by side.
   template <class Elements, class Results, int N>
   DSL_DETAIL_FN static void add_lanes(accumulators& to, const Results (&of)[N], int count) {
-    visit([&]<class Reduction, int J>() {
-      detail::add_lanes<Reduction, Elements>(nth_accumulator<J>(to), of, count);
-    });
+    visit([&]<class Reduction, int J>() { detail::add_lanes<Reduction, Elements>(nth_accumulator<J>(to), of, count); });
   }
   /// Calls each<Reduction, number>() for each.
   template <class Each>

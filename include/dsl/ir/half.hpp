@@ -1,7 +1,7 @@
 // The two 16-bit floating point dtypes, as they lie in memory. Arithmetic on them is done in float.
 //
-// On the GPU a conversion is one instruction, in PTX: <cuda_fp16.h> would take longer to compile than all of dsl's headers. Its NaN is
-// 0x7fff; all else is the same to the bit.
+// On the GPU a conversion is one instruction, in PTX: <cuda_fp16.h> would take longer to compile than all of dsl's headers. Its
+// NaN is 0x7fff; all else is the same to the bit.
 #pragma once
 
 #include <cstdint>
