@@ -48,7 +48,8 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
     ((phase[P].host = &host_code_of<tuned_pass<Phase>>), ...);
   }
   static void add_sim() {
-    add_kernels(kernel_target::sim, nullptr, 0, reinterpret_cast<const void*>(&simulated_phase<tuned_chain, arguments>), numbers{});
+    add_kernels(kernel_target::sim, nullptr, 0, reinterpret_cast<const void*>(&simulated_phase<tuned_chain, arguments>),
+                numbers{});
   }
   template <std::size_t... P>
   static void add_kernels(kernel_target target, const char* architectures, int compute_capability, const void* of_phases,
@@ -65,9 +66,10 @@ inline constinit const chain_code compiled_chain<Name, pass_chain<Phase...>>::co
 template <class Name, class Chain>
 void add_chain_kernels() {
   using compiled = compiled_chain<Name, Chain>;
-  compiled::add_kernels(kernel_target::cuda, DSL_DETAIL_ARCHITECTURES, lowest_capability(),
-                        kernel_of_phases<Name, typename compiled::tuned_chain, typename compiled::arguments>(),
-                        typename compiled::numbers{});
+  compiled::add_kernels(
+      kernel_target::cuda, DSL_DETAIL_ARCHITECTURES, lowest_capability(),
+      kernel_of_chain<phase_kernel<typename compiled::tuned_chain, compiled::operands>, Name>(typename compiled::tuned_chain{}),
+      typename compiled::numbers{});
 }
 #endif
 
