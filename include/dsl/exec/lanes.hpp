@@ -8,8 +8,8 @@ namespace dsl::detail {
 /// As they lie in memory: read and written at once.
 template <class T, int N> struct alignas(sizeof(T) * N >= 16 ? 16 : sizeof(T) * N) pack { T lane[N]; };
 
-/// Four bytes of elements of any type.
-using any_word [[gnu::may_alias]] = std::uint32_t;
+/// Elements of any type, four bytes at a time.
+template <int Words> struct [[gnu::may_alias]] alignas(Words < 4 ? 4 * Words : 16) word_pack { std::uint32_t word[Words]; };
 
 /// Those of one operand. Elements smaller than a register stay in whole ones until they are computed with: taken apart where they
 /// are read they would wait for one operand's load before the next one's is on its way.
@@ -33,19 +33,19 @@ template <class T, int N>
 class lane_values<T, N, true> {
   using bits = std::conditional_t<sizeof(T) == 1, std::uint8_t, std::uint16_t>;
   static constexpr int in_word = 4 / static_cast<int>(sizeof(T));
-  using words = pack<any_word, N / in_word>;
+  using words = word_pack<N / in_word>;
   DSL_DETAIL_FN static int shift_of(int l) { return l % in_word * 8 * static_cast<int>(sizeof(T)); }
 
  public:
   DSL_DETAIL_FN T at(int l) const {
-    const auto element = static_cast<bits>(words_.lane[l / in_word] >> shift_of(l));
+    const auto element = static_cast<bits>(words_.word[l / in_word] >> shift_of(l));
     if constexpr (std::is_same_v<T, bool>) return element != 0;
     else return __builtin_bit_cast(T, element);
   }
   /// From lane 0 upwards.
   DSL_DETAIL_FN void set(int l, T value) {
     const std::uint32_t element = static_cast<std::uint32_t>(__builtin_bit_cast(bits, value)) << shift_of(l);
-    words_.lane[l / in_word] = l % in_word == 0 ? element : words_.lane[l / in_word] | element;
+    words_.word[l / in_word] = l % in_word == 0 ? element : words_.word[l / in_word] | element;
   }
   template <class Memory>
   DSL_DETAIL_FN void load(const Memory& memory, const T* from) {
