@@ -219,7 +219,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
       for (int l = 0; l < lanes; ++l)
         if (l < g.count) reductions::add(by_lane[l < sums_a_thread ? l : 0], reductions::of_element(out.of[l]));
     } else {
-      reductions::template add_lanes<program>(all, out.of, g.count, [this]<int K>() { return step<K>(); });
+      reductions::template add_lanes<program>(all, out.of, g.count, [this]<int K>() { return this->template step<K>(); });
     }
   }
 
