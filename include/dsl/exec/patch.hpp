@@ -236,7 +236,7 @@ struct patch_walk {
       DSL_DETAIL_UNROLL
       for (int r = 0; r < rows; ++r) {
         DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l) input_of<Head>(of_row[r].in[l]) = value(r, l);
+        for (int l = 0; l < lanes; ++l) operand_lanes<Head>(of_row[r]).set(l, value(r, l));
       }
     }
   };
