@@ -8,9 +8,9 @@ namespace dsl::detail {
 
 namespace {
 
-// Whether an operand's axes are the dimensions that the kernel takes them for, and its vectors are aligned.
-bool suits_patches(const geometry& g, const operand& o, const operand_layout& w, const near_place& place) {
-  bool suits = w.how == access::wide;
+// Whether an operand's axes are the dimensions that the kernel takes them for.
+bool suits_patches(const geometry& g, const operand& o, const near_place& place) {
+  bool suits = true;
   for (int axis = 0; axis < near_place::axes; ++axis)
     if (place.before[axis] + place.after[axis] > 0) suits = suits && dimension_of_axis(g, o, axis) == g.rank - 1 - axis;
   return suits;
@@ -28,7 +28,7 @@ void plan_patches(tile_plan& t, const geometry& g, const operand* operands, cons
     const near_place place = near_place_of(p, i);
     if (!place.is_near || (code == op::load && !window_of(p, static_cast<int>(p.payloads[i]), pass.lanes, rows).any())) continue;
     const auto k = operand_read(p, i);
-    if (!suits_patches(g, operands[k], g.layouts[k], place)) return;
+    if (!suits_patches(g, operands[k], place)) return;
     for (int axis = 0; axis < near_place::axes; ++axis) {
       const int whole = axis == 0 ? pass.lanes : 1;
       found.before[axis] = std::max(found.before[axis], (place.before[axis] + whole - 1) / whole * whole);

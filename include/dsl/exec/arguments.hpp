@@ -110,6 +110,12 @@ struct tiling {
   std::int32_t patches, planes;
   std::int64_t third;
   std::int32_t before[3], after[3];
+
+  /// Along a dimension, counted from the innermost; -1: one along which there is one element.
+  DSL_DETAIL_FN std::int64_t extent(int dimension) const {
+    if (dimension == 2 && planes > 1) return third;
+    return dimension < 0 ? 1 : dimension < 2 ? extents[dimension] : static_cast<std::int64_t>(outer[dimension - 2].by);
+  }
 };
 
 /// Every array contiguous: an element's number is its place.

@@ -57,7 +57,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
     } else {
       if constexpr (rows_a_patch > 0) {
         const auto write_group = [&](const group& of, const lane_results& out) { write_all(of, out, targets{}); };
-        if (args.tiles_of.patches != 0) return patch_walk<kernel_body>{*this}.run(thread, block, write_group);
+        return patch_walk<kernel_body>{*this}.run(thread, block, write_group);
       }
       place_in_tile(g, column_of(thread), 0);
       if (g.count <= 0) return;
@@ -77,7 +77,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
     } else {
       if constexpr (rows_a_patch > 0) {
         const auto add_group = [&](const group& of, const lane_results& out) { write_and_add(of, out, sums, sums[0]); };
-        if (args.tiles_of.patches != 0) return patch_walk<kernel_body>{*this}.run(thread, block, add_group);
+        if (args.reduction.kept == kept_along::none) return patch_walk<kernel_body>{*this}.run(thread, block, add_group);
       }
       const tiling& t = args.tiles_of;
       const int across = t.along_rows != 0 ? lanes << t.log2_columns : 0, down = t.along_rows != 0 ? 0 : t.rows;
@@ -113,6 +113,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
  protected:
   template <class, class, std::uint32_t> friend struct neighbour_reader;
   template <class> friend struct patch_walk;
+  template <class, int> friend struct window;
+  template <class Body, op Code, dtype D, std::uint32_t Head> friend void read_near(const Body&, typename Body::group&);
   template <class> friend struct tile_loader;
   template <class, bool> friend struct pair_reader;
   template <class> friend struct row_of_pairs;
@@ -308,7 +310,9 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
     if constexpr (Code == op::load) {
       load_lanes<T, N, Head>(g, reinterpret_cast<const T*>(a.word) + place<N>(g), how_reached<N>(args));
     } else if constexpr (is_placed(Code)) {
-      if constexpr (Arguments::strided) neighbour_reader<kernel_body, group, Head>{*this, g}.template read<Code, D>();
+      if constexpr (!Arguments::strided) return;
+      else if constexpr (place_with_head<program, Head>.is_near) read_near<kernel_body, Code, D, Head>(*this, g);
+      else neighbour_reader<kernel_body, group, Head>{*this, g}.template read<Code, D>();
     } else if constexpr (Code == op::index || Code == op::address) {
       const std::int64_t unit = Code == op::index ? 1 : static_cast<std::int64_t>(how_reached<N>(args));
       DSL_DETAIL_UNROLL

@@ -14,9 +14,12 @@ struct near_place {
   bool is_near = false;                   // known while compiling, and near enough
   int at[axes] = {};                      // how far
   int before[axes] = {}, after[axes] = {};  // how far the way to there leads
+  // The steps, the first one lowest: whether there is one, axis, boundary, whether it ends inside, distance.
+  static constexpr int step_bits = 10, most_steps = 6;
+  std::uint64_t steps = 0;
 };
 constexpr near_place near_place_of(const program_view& p, int node) {
-  constexpr int most[near_place::axes] = {8, 8, 2};
+  constexpr int most[near_place::axes] = {7, 7, 2};
   near_place place;
   const op code = head{p.heads[node]}.code();
   place.is_near = code == op::load;
@@ -25,10 +28,13 @@ constexpr near_place near_place_of(const program_view& p, int node) {
   place.is_near = path.base == op::load;
   for (int s = 0; s < path.count && place.is_near; ++s) {
     const path_step& step = path.step[s];
-    place.is_near = step.slot < 0 && step.axis < near_place::axes && step.distance >= -most[step.axis] &&
+    place.is_near = s < near_place::most_steps && step.slot < 0 && step.axis < near_place::axes && step.distance >= -most[step.axis] &&
                     step.distance <= most[step.axis];
     if (!place.is_near) return place;
     const int distance = static_cast<int>(step.distance);
+    const auto word = 1u | static_cast<unsigned>(step.axis) << 1 | static_cast<unsigned>(step.beyond) << 3 |
+                      static_cast<unsigned>(step.ends_inside) << 5 | static_cast<unsigned>(distance + 8) << 6;
+    place.steps |= static_cast<std::uint64_t>(word) << near_place::step_bits * s;
     place.at[step.axis] -= distance;
     (distance > 0 ? place.before : place.after)[step.axis] += distance > 0 ? distance : -distance;
     place.is_near = place.before[step.axis] <= most[step.axis] && place.after[step.axis] <= most[step.axis];
@@ -40,6 +46,62 @@ template <class Program, std::uint32_t Head>
 inline constexpr near_place place_with_head = near_place_of(Program::view(), node_with(Program::view(), Head));
 template <class Program, std::uint32_t Head>
 inline constexpr int slot_with_head = static_cast<int>(operand_read(Program::view(), node_with(Program::view(), Head)));
+
+/// Where the steps of a near place lead from an element of an operand, at positions `at` along the axes counted from the right and
+/// `place` in its memory; `nowhere`: it is zero. Compiled once for all that a kernel reads beside its elements.
+inline constexpr std::int64_t nowhere = std::int64_t{1} << 62;
+template <class Arguments>
+DSL_DETAIL_NOINLINE std::int64_t place_beside(const Arguments& args, int slot, std::uint64_t steps, std::int64_t at0, std::int64_t at1,
+                                              std::int64_t at2, std::int64_t place) {
+  const tiling& t = args.tiles_of;
+  DSL_DETAIL_ROLLED
+  for (; (steps & 1) != 0; steps >>= near_place::step_bits) {
+    const int axis = static_cast<int>(steps >> 1 & 3), distance = static_cast<int>(steps >> 6 & 15) - 8;
+    auto beyond = static_cast<boundary>(steps >> 3 & 3);
+    if ((steps >> 5 & 1) != 0 && beyond == boundary::zero) beyond = boundary::clamp;
+    const int dimension = static_cast<int>(t.dimension_of_axis >> 4 * axis & 0xf);
+    const bool single = dimension == tiling::no_dimension || neighbour_word{args.operand[slot].descriptor}.is_single(axis);
+    const std::int64_t n = single ? 1 : t.extent(dimension), from = axis == 0 ? at0 : axis == 1 ? at1 : at2;
+    const std::int64_t to = inside(beyond, from - distance, n);
+    if (to < 0) return nowhere;
+    if (!single) place += (to - from) * args.strides[slot][dimension];
+    if (axis == 0) at0 = to;
+    else if (axis == 1) at1 = to;
+    else at2 = to;
+  }
+  return place;
+}
+/// Reads such places for a group's lanes.
+template <class Body, op Code, dtype D, std::uint32_t Head>
+DSL_DETAIL_KERNEL_FN void read_near(const Body& body, typename Body::group& g) {
+  constexpr int slot = slot_with_head<typename Body::program, Head>;
+  constexpr std::uint64_t steps = place_with_head<typename Body::program, Head>.steps;
+  const std::uint32_t dimensions = body.args.tiles_of.dimension_of_axis;
+  std::int64_t at[near_place::axes];
+  int along_lanes = -1;
+  DSL_DETAIL_UNROLL
+  for (int axis = 0; axis < near_place::axes; ++axis) {
+    const int dimension = static_cast<int>(dimensions >> 4 * axis & 0xf);
+    const bool single = dimension == tiling::no_dimension || neighbour_word{body.args.operand[slot].descriptor}.is_single(axis);
+    at[axis] = single ? 0 : body.position(dimension) + (dimension == 0 ? g.column : dimension == 1 ? g.row : 0);
+    if (dimension == 0 && !single) along_lanes = axis;
+  }
+  DSL_DETAIL_UNROLL
+  for (int l = 0; l < Body::lanes; ++l) {
+    const int lane = l < g.count ? l : 0;
+    const auto moved = [&](int axis) { return at[axis] + (axis == along_lanes ? lane : 0); };
+    const std::int64_t found = place_beside(body.args, slot, steps, moved(0), moved(1), moved(2),
+                                            body.template place<slot>(g) + lane * body.template step<slot>());
+    if constexpr (Code == op::inside) {
+      operand_lanes<Head>(g).set(l, found != nowhere);
+    } else {
+      using T = memory_t<D>;
+      T value{};
+      if (found != nowhere) value = body.memory.template load<T>(reinterpret_cast<const T*>(body.args.operand[slot].word) + found);
+      operand_lanes<Head>(g).set(l, value);
+    }
+  }
+}
 
 /// How many rows a patch has; 0: the program has no near neighbours. Fewer where their planes or a long formula take registers.
 constexpr int patch_rows(const program_view& p, int most) {
@@ -121,14 +183,31 @@ struct window {
   template <int... I>
   DSL_DETAIL_KERNEL_FN void load_vectors(const Body& body, int column, int row, std::integer_sequence<int, I...>) {
     const std::int64_t down = body.args.strides[Slot][1], through = body.args.strides[Slot][2];
-    const T* const first = reinterpret_cast<const T*>(body.args.operand[Slot].word) + body.offset[Slot] + row * down + column;
-    (load_vector<I / shape.vectors / shape.rows, I / shape.vectors % shape.rows, I % shape.vectors>(body, first, down, through), ...);
+    const std::int64_t across = body.args.strides[Slot][0];
+    const T* const first =
+        reinterpret_cast<const T*>(body.args.operand[Slot].word) + body.offset[Slot] + row * down + column * across;
+    if (Body::template how_reached<Slot>(body.args) == in_vectors)
+      (load_vector<true, I / shape.vectors / shape.rows, I / shape.vectors % shape.rows, I % shape.vectors>(body, first, 1, down,
+                                                                                                          through),
+       ...);
+    else
+      (load_vector<false, I / shape.vectors / shape.rows, I / shape.vectors % shape.rows, I % shape.vectors>(body, first, across,
+                                                                                                           down, through),
+       ...);
   }
-  template <int Plane, int Row, int Vector>
-  DSL_DETAIL_KERNEL_FN void load_vector(const Body& body, const T* first, std::int64_t down, std::int64_t through) {
-    if constexpr ((shape.reads[Plane][Row] >> Vector & 1) != 0)
-      at[Plane][Row][Vector] = body.memory.template load<pack<T, lanes>>(
-          first + ((Plane - shape.front) * through + (Row - shape.above) * down + (Vector - shape.left) * lanes));
+  template <bool Whole, int Plane, int Row, int Vector>
+  DSL_DETAIL_KERNEL_FN void load_vector(const Body& body, const T* first, std::int64_t across, std::int64_t down,
+                                        std::int64_t through) {
+    if constexpr ((shape.reads[Plane][Row] >> Vector & 1) != 0) {
+      pack<T, lanes>& to = at[Plane][Row][Vector];
+      const T* from = first + ((Plane - shape.front) * through + (Row - shape.above) * down + (Vector - shape.left) * lanes * across);
+      if constexpr (Whole) {
+        to = body.memory.template load<pack<T, lanes>>(from);
+      } else {
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < lanes; ++l, from += across) to.lane[l] = body.memory.template load<T>(from);
+      }
+    }
   }
 };
 template <class Body, class Slots> struct windows;
@@ -139,7 +218,7 @@ struct windows<Body, std::index_sequence<Slot...>> : window<Body, static_cast<in
   }
 };
 
-/// Takes a tile by patches, where all that they read lies within the operands, and the rest as without them. `Body` is a
+/// Takes a tile by patches, where all that they read lies within the operands, and the rest group by group. `Body` is a
 /// kernel_body.
 template <class Body>
 struct patch_walk {
@@ -182,7 +261,7 @@ struct patch_walk {
     r.right = r.right / lanes * lanes;
     r.bottom -= r.bottom > r.top ? (r.bottom - r.top) % rows : 0;
     const bool beside_planes = t.outer_rank > 0 && (z < t.before[2] || z + t.after[2] >= body.extent(2));
-    if (r.left >= r.right || r.top >= r.bottom || beside_planes) return {0, 0, 0, 0};
+    if (r.left >= r.right || r.top >= r.bottom || beside_planes || t.patches == 0) return {0, 0, 0, 0};
     return r;
   }
   // The four parts around the interior, or where there is none all of the tile. Threads side by side go down a part at its side.

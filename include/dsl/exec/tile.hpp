@@ -54,11 +54,7 @@ struct tile_place {
   }
 
   /// The extent and the tile's position along a dimension, counted from the innermost; -1: one along which there is one element.
-  DSL_DETAIL_KERNEL_FN std::int64_t extent(int dimension) const {
-    const tiling& t = args.tiles_of;
-    if (dimension == 2 && t.planes > 1) return t.third;
-    return dimension < 0 ? 1 : dimension < 2 ? t.extents[dimension] : static_cast<std::int64_t>(t.outer[dimension - 2].by);
-  }
+  DSL_DETAIL_KERNEL_FN std::int64_t extent(int dimension) const { return args.tiles_of.extent(dimension); }
   DSL_DETAIL_KERNEL_FN std::int64_t position(int dimension) const {
     return dimension < 0 ? 0 : dimension == 0 ? corner[0] : dimension == 1 ? corner[1] : outer[dimension - 2];
   }
