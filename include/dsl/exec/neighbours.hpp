@@ -78,7 +78,7 @@ struct neighbour_reader {
   DSL_DETAIL_KERNEL_FN void read_coordinate() const {
     const int dimension = dimension_of(static_cast<int>(word >> 16 & 0xffff));
     DSL_DETAIL_UNROLL
-    for (int l = 0; l < lanes; ++l) input_of<Head>(g.in[l]) = position_of(l < g.count ? l : 0, dimension);
+    for (int l = 0; l < lanes; ++l) operand_lanes<Head>(g).set(l, position_of(l < g.count ? l : 0, dimension));
   }
 
   template <int S>
@@ -132,8 +132,8 @@ struct neighbour_reader {
     for (int l = 0; l < lanes; ++l) {
       const int lane = l < g.count ? l : 0;
       const auto way = walk(lane, steps{});
-      if constexpr (Code == op::inside) input_of<Head>(g.in[l]) = way.exists;
-      else input_of<Head>(g.in[l]) = value_after<D>(lane, way);
+      if constexpr (Code == op::inside) operand_lanes<Head>(g).set(l, way.exists);
+      else operand_lanes<Head>(g).set(l, value_after<D>(lane, way));
     }
   }
   template <dtype D, int Most>
