@@ -23,7 +23,11 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
   static constexpr int phases = sizeof...(Phase);
   using numbers = std::make_index_sequence<phases>;
   // Of a phase by itself.
-  static constexpr int operands = std::max({Phase::inputs + Phase::pass::targets...});
+  static constexpr int operands = [] {
+    int most = 0;
+    ((most = most < Phase::inputs + Phase::pass::targets ? Phase::inputs + Phase::pass::targets : most), ...);
+    return most;
+  }();
   using arguments = strided_arguments<operands>;
 
   static constexpr const phase_input* inputs[phases] = {Phase::input...};
