@@ -123,10 +123,9 @@ pass_of_space evaluation::passes::bind_inputs(int number, const pass_use& use) c
                      std::vector<pass_of_space::output>(static_cast<std::size_t>(pass.outputs))};
   for (const bound_input* i = plan_.input + use.first_input; i != plan_.input + use.first_input + use.inputs; ++i) {
     const auto place = static_cast<std::size_t>(i->place);
-    made.inputs[place] =
-        i->input < plan_.leaves
-            ? leaves_[i->input]
-            : values_[static_cast<std::size_t>(stored_as_[static_cast<std::size_t>(i->input - plan_.leaves)])];
+    made.inputs[place] = i->input < plan_.leaves
+                             ? leaves_[i->input]
+                             : values_[static_cast<std::size_t>(stored_as_[static_cast<std::size_t>(i->input - plan_.leaves)])];
     made.is_bound[place] = true;
   }
   if (codes_[number]->inputs > pass.inputs) made.inputs.push_back(position_operand());
