@@ -6,8 +6,8 @@ usage: check.py [--record] COMPILER INCLUDE_DIRECTORY
 With nvcc: for each kernel its global loads and stores by width in bytes ("16x2 4x8" is two of 16 bytes and eight of 4), and the bytes
 that it spills: as recorded in kernels.txt, exactly. Its registers and instructions are at most a few percent more. The kernel of the
 RK4 step takes at most a tenth more registers than the one by hand in by_hand.cu, and as many loads and stores of 16 bytes.
-With g++: of each formula's loop, for each of three instruction sets, the instructions, those on whole vectors, and calls of vector
-functions and of others: as recorded in loops.txt.
+With another compiler: of each formula's loop, for each of three instruction sets, the instructions, those on whole vectors, and calls
+of vector functions and of others: as recorded in loops_g++.txt or loops_clang++.txt.
 
 --record writes the file. Numbers of other versions of the compilers than the one recorded are printed and not compared.
 """
@@ -185,7 +185,7 @@ def loop_of(lines, level):
             continue
         code = [line.strip() for line in lines[begin:end + 1] if line.startswith("\t") and not line.startswith("\t.")]
         whole = sum(REGISTER[level] in line for line in code)
-        calls = [line.split("\t")[1] for line in code if line.startswith("call\t")]
+        calls = [line.split("\t")[1] for line in code if line.startswith(("call\t", "callq\t"))]
         counts = (whole, len(code), sum("_ZGV" in call for call in calls), sum("_ZGV" not in call for call in calls))
         best = max(best or counts, counts)
     return "-" if best is None else "{1} {0} {2} {3}".format(*best)
@@ -241,7 +241,8 @@ def main():
                 table.columns = table.columns[:4]
                 table.rows = {key: {c: row[c] for c in table.columns[2:]} for key, row in table.rows.items()}
         else:
-            table = Table(here / "loops.txt", ["formula", "loop", "SSE2", "AVX2", "AVX-512"], 2)
+            kind = "clang++" if "clang" in said else "g++"
+            table = Table(here / f"loops_{kind}.txt", ["formula", "loop", "SSE2", "AVX2", "AVX-512"], 2)
             version = said.splitlines()[0]
             rows, wrong, has_code = loops_by(given.compiler, given.includes, pathlib.Path(work)), [], True
     if given.record:
