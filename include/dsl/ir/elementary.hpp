@@ -22,6 +22,9 @@ extern "C" {
   DSL_DETAIL_SIMD double dsl_detail_##name(double);
 #include <dsl/ir/ops.inc>
 DSL_DETAIL_SIMD double dsl_detail_fmod(double, double) __asm__("fmod");
+// Of lib/ir/special.cpp, in a third to a half of the time of SLEEF's.
+DSL_DETAIL_SIMD float dsl_detail_own_erfcf(float);
+DSL_DETAIL_SIMD float dsl_detail_own_powf(float, float);
 }
 #undef DSL_DETAIL_DECLARE_1
 #undef DSL_DETAIL_DECLARE_2
