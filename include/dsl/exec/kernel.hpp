@@ -20,7 +20,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
   static constexpr bool strided = Arguments::strided;
   static constexpr int lanes = lanes_of_pass<Pass>;
   static constexpr int operands = Inputs + Pass::targets;
-  using group = lane_group<typename eval::inputs, lanes>;
+  using group = lane_group<eval, lanes>;
   static constexpr reduction_policy policy = pass_policy<Pass>(Memory::compute_capability);
   static constexpr int ahead = strided ? policy.strided_vectors_ahead : policy.vectors_ahead;
   // Sums of a thread: for each lane, where each is for a result of its own, or for each group that is read ahead.
@@ -158,9 +158,9 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     lane_results out;
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l) {
-      if constexpr (Memory::calls_formula && eval::gathers) out.of[l] = eval::compute_out_of_line(g.in[l], memory);
-      else if constexpr (calls_formula) out.of[l] = eval::compute_out_of_line(g.in[l]);
-      else out.of[l] = eval::compute(g.in[l]);
+      if constexpr (Memory::calls_formula && eval::gathers) out.of[l] = eval::compute_out_of_line(g.lane(l), memory);
+      else if constexpr (calls_formula) out.of[l] = eval::compute_out_of_line(g.lane(l));
+      else out.of[l] = eval::compute(g.lane(l));
     }
     return out;
   }
@@ -219,15 +219,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
       for (int l = 0; l < lanes; ++l)
         if (l < g.count) reductions::add(by_lane[l < sums_a_thread ? l : 0], reductions::of_element(out.of[l]));
     } else {
-      // Accumulators of more than 8 bytes, as those whose values travel together, are combined within the group first: that takes
-      // fewer instructions, but makes sums of single values slower (docs/performance.md).
-      constexpr bool first_in_group = sizeof(accumulators) > reductions::count * 8;
-      accumulators mine = reductions::of_element(out.of[0]);
-      if constexpr (!first_in_group) reductions::add(all, mine);
-      DSL_DETAIL_UNROLL
-      for (int l = 1; l < lanes; ++l)
-        if (l < g.count) reductions::add(first_in_group ? mine : all, reductions::of_element(out.of[l]));
-      if constexpr (first_in_group) reductions::add(all, mine);
+      reductions::template add_lanes<program>(all, out.of, g.count, [this]<int K>() { return this->template step<K>(); });
     }
   }
 
@@ -235,16 +227,14 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
   template <class T, int N, std::uint32_t Head>
   DSL_DETAIL_KERNEL_FN void load_lanes(group& g, const T* from, std::uint64_t how) const {
     if (g.in_vectors || (g.count == lanes && how == in_vectors)) {
-      const auto all = memory.template load<pack<T, lanes>>(from);
-      DSL_DETAIL_UNROLL
-      for (int l = 0; l < lanes; ++l) input_of<Head>(g.in[l]) = all.lane[l];
+      operand_lanes<Head>(g).load(memory, from);
       return;
     }
     if constexpr (Arguments::strided) {
       if (step<N>() == 0) {
         const T one = memory.template load<T>(from);
         DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l) input_of<Head>(g.in[l]) = one;
+        for (int l = 0; l < lanes; ++l) operand_lanes<Head>(g).set(l, one);
         return;
       }
     }
@@ -263,7 +253,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
       }
     }
     DSL_DETAIL_UNROLL
-    for (int l = 0; l < lanes; ++l) input_of<Head>(g.in[l]) = l < g.count ? each[l] : each[0];
+    for (int l = 0; l < lanes; ++l) operand_lanes<Head>(g).set(l, l < g.count ? each[l] : each[0]);
   }
 
   // Of the neighbours beyond an end others are read, or zeros stand for them.
@@ -279,7 +269,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
         const std::int64_t at = inside(w.beyond(), x + (l < g.count ? l : 0) - w.distance(), args.tiles_of.extents[0]);
         T each{};
         if (at >= 0 && !zeros) each = memory.template load<T>(from + (at - x) * step<N>());
-        input_of<Head>(g.in[l]) = each;
+        operand_lanes<Head>(g).set(l, each);
       }
       return;
     }
@@ -291,7 +281,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     }
     if (zeros) {
       DSL_DETAIL_UNROLL
-      for (int l = 0; l < lanes; ++l) input_of<Head>(g.in[l]) = T{};
+      for (int l = 0; l < lanes; ++l) operand_lanes<Head>(g).set(l, T{});
     } else {
       load_lanes<T, N, Head>(g, from + rows * args.strides[N][1], w.how());
     }
@@ -349,12 +339,12 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
       const std::int64_t unit = Code == op::index ? 1 : static_cast<std::int64_t>(a.descriptor);
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l)
-        input_of<Head>(g.in[l]) =
-            static_cast<value_t<D>>(a.word) + static_cast<value_t<D>>((place<N>(g) + (l < g.count ? l : 0) * step<N>()) * unit);
+        operand_lanes<Head>(g).set(l, static_cast<value_t<D>>(a.word) +
+                                          static_cast<value_t<D>>((place<N>(g) + (l < g.count ? l : 0) * step<N>()) * unit));
     } else {
       const value_t<D> scalar = scalar_operand<Code, D, N>();
       DSL_DETAIL_UNROLL
-      for (int l = 0; l < lanes; ++l) input_of<Head>(g.in[l]) = scalar;
+      for (int l = 0; l < lanes; ++l) operand_lanes<Head>(g).set(l, scalar);
     }
   }
 
