@@ -7,10 +7,8 @@ namespace {
 
 template <dtype D>
 const program_code& copy_of() {
-  using elements = program<heads<head::make(op::load, D, 0).word>, words<0>, words<reference::make(D, 0).word>>;
-  return code_of<unnamed,
-                 pass<elements, program<heads<>, words<>, words<>>, words<target_word::make(false, 0).word>, pass_reductions<>>,
-                 1>();
+  using elements = program_with<program_nodes<1, 1>{{head::make(op::load, D, 0).word}, {}, {reference::make(D, 0).word}}>;
+  return code_of<unnamed, pass<elements, no_program, words<target_word::make(false, 0).word>, pass_reductions<>>, 1>();
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ auto phase2(const matrix& m, const column& top, const column& sum) {
 constexpr int leaf(int k) { return phase_input::leaf(k).word; }
 constexpr int value(int p, int t) { return phase_input::value(p, t).word; }
 template <class P0, class P1, class P2> using softmax_chain =
-    pass_chain<chain_phase<P0, leaf(0)>, chain_phase<P1, leaf(0), value(0, 0)>, chain_phase<P2, leaf(0), value(0, 0), value(1, 0)>>;
+    pass_chain<chain_phase<P0, leaf(0)>, chain_phase<P1, leaf(0), value(0, 0)>,
+               chain_phase<P2, leaf(0), value(0, 0), value(1, 0)>>;
 
 TEST(chain, softmax_of_rows) {
   for (const char* name : {"host", "sim"}) {
@@ -38,8 +39,9 @@ TEST(chain, softmax_of_rows) {
       matrix m(rows, columns), out(rows, columns);
       m.copy_from_host(values);
       column top(rows), sum(rows);
-      using chain = softmax_chain<pass_of_expression<decltype(phase0(m)), column>, pass_of_expression<decltype(phase1(m, top)), column>,
-                                  pass_of_expression<decltype(phase2(m, top, sum)), matrix>>;
+      using chain =
+          softmax_chain<pass_of_expression<decltype(phase0(m)), column>, pass_of_expression<decltype(phase1(m, top)), column>,
+                        pass_of_expression<decltype(phase2(m, top, sum)), matrix>>;
       const chain_code& code = code_of_chain<unnamed, chain>();
       operand all[5], *at = all;
       const auto add = [&](const auto& e) { add_leaves(as_operand(e), at); };
@@ -65,7 +67,8 @@ TEST(chain, softmax_of_rows) {
         double most = *std::max_element(row, row + columns), all_of_row = 0;
         for (int c = 0; c < columns; ++c) all_of_row += std::exp(row[c] - most);
         for (int c = 0; c < columns; ++c)
-          ASSERT_NEAR(got[static_cast<std::size_t>(r * columns + c)], std::exp(row[c] - most) / all_of_row, 1e-6) << name << r << ' ' << c;
+          ASSERT_NEAR(got[static_cast<std::size_t>(r * columns + c)], std::exp(row[c] - most) / all_of_row, 1e-6)
+              << name << r << ' ' << c;
       }
     }
   }

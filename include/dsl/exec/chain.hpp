@@ -73,7 +73,8 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
     ((phase[P].host = &host_code_of<tuned_pass<Phase>>), ...);
   }
   static void add_sim() {
-    add_kernels(kernel_target::sim, nullptr, 0, reinterpret_cast<const void*>(&simulated_phase<tuned_chain, arguments>), numbers{});
+    add_kernels(kernel_target::sim, nullptr, 0, reinterpret_cast<const void*>(&simulated_phase<tuned_chain, arguments>),
+                numbers{});
     if constexpr (can_run_rows<tuned_chain>)
       add_row_kernel<kernel_target::sim>(nullptr, 0, reinterpret_cast<const void*>(&simulated_rows<tuned_chain>));
   }
@@ -107,12 +108,14 @@ inline constinit chain_code compiled_chain<Name, pass_chain<Phase...>>::code{
 template <class Name, class Chain>
 void add_chain_kernels() {
   using compiled = compiled_chain<Name, Chain>;
-  compiled::add_kernels(kernel_target::cuda, DSL_DETAIL_ARCHITECTURES, lowest_capability(),
-                        kernel_of_phases<Name, typename compiled::tuned_chain, typename compiled::arguments>(),
-                        typename compiled::numbers{});
+  compiled::add_kernels(
+      kernel_target::cuda, DSL_DETAIL_ARCHITECTURES, lowest_capability(),
+      kernel_of_chain<phase_kernel<typename compiled::tuned_chain, compiled::operands>, Name>(typename compiled::tuned_chain{}),
+      typename compiled::numbers{});
   if constexpr (can_run_rows<typename compiled::tuned_chain>)
-    compiled::template add_row_kernel<kernel_target::cuda>(DSL_DETAIL_ARCHITECTURES, lowest_capability(),
-                                                           kernel_of_rows<Name, typename compiled::tuned_chain>());
+    compiled::template add_row_kernel<kernel_target::cuda>(
+        DSL_DETAIL_ARCHITECTURES, lowest_capability(),
+        kernel_of_chain<row_kernel<typename compiled::tuned_chain, compiled::all.count>, Name>(typename compiled::tuned_chain{}));
 }
 #endif
 

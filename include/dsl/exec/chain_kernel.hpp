@@ -41,21 +41,23 @@ DSL_DETAIL_SMALL void simulated_rows(const void* arguments, simulated_thread& se
 }
 
 /// The first program with functors. All have the same ones.
-template <class... Program> struct first_that_calls { using type = program<heads<>, words<>, words<>>; };
-template <class H, class P, class O, class... Others>
-struct first_that_calls<program<H, P, O>, Others...> : first_that_calls<Others...> {};
-template <class H, class P, class O, class Call, class... Calls, class... Others>
-struct first_that_calls<program<H, P, O, Call, Calls...>, Others...> { using type = program<H, P, O, Call, Calls...>; };
-
-/// What a chain's kernels are called: by the operations of all phases.
-template <class Name, class Chain> struct chain_name { using type = Name; };
-template <class... Phase> struct chain_words { static constexpr name_words value = words_of_passes(Phase::pass::view()...); };
-template <class... Phase> struct chain_name<unnamed, pass_chain<Phase...>> {
-  using type = named_formula_t<
-      chain_words<Phase...>,
-      typename first_that_calls<typename Phase::pass::elements..., typename Phase::pass::results...>::type>;
+template <class... Program> struct first_that_calls { using type = no_program; };
+template <std::uint64_t Key, class... Others>
+struct first_that_calls<program<Key>, Others...> : first_that_calls<Others...> {};
+template <std::uint64_t Key, class Call, class... Calls, class... Others>
+struct first_that_calls<program<Key, Call, Calls...>, Others...> {
+  using type = program<Key, Call, Calls...>;
 };
-template <class Name, class Chain> using chain_name_t = typename chain_name<Name, Chain>::type;
+
+template <class... Phase> struct chain_words { static constexpr name_words value = words_of_passes(Phase::pass::view()...); };
+
+/// Kernel::with_name<Name>() of the name that a chain's kernels have: of the operations of all phases, where it was given none.
+template <class Kernel, class Name, class... Phase>
+const void* kernel_of_chain(pass_chain<Phase...>) {
+  using calls = typename first_that_calls<typename Phase::pass::elements..., typename Phase::pass::results...>::type;
+  if constexpr (!std::is_same_v<Name, unnamed>) return Kernel::template with_name<Name>();
+  else return kernel_with_name<Kernel>(std::type_identity<named_formula_t<chain_words<Phase...>, calls>>{});
+}
 
 }  // namespace dsl::detail
 
@@ -69,9 +71,9 @@ __global__ void phase(const __grid_constant__ Arguments args) {
 }
 
 /// All phases of a chain: each row is read once, and stays on the chip.
-template <class Name, class Chain>
+template <class Name, int Operands, class Chain>
 __global__ void __launch_bounds__(detail::row_policy_of<Chain>(detail::lowest_capability()).block)
-    rows(const __grid_constant__ detail::row_arguments_of<Chain> args) {
+    rows(const __grid_constant__ detail::row_arguments<Operands> args) {
   detail::run_rows<Chain>(args, detail::device_memory{}, detail::device_team{});
 }
 
@@ -79,15 +81,23 @@ __global__ void __launch_bounds__(detail::row_policy_of<Chain>(detail::lowest_ca
 
 namespace dsl::detail {
 
-template <class Name, class Chain, class Arguments>
-const void* kernel_of_phases() {
-  return reinterpret_cast<const void*>(&kernels::phase<chain_name_t<Name, Chain>, Arguments, Chain>);
-}
+template <class Chain, int Operands> struct phase_kernel;
+template <class... Phase, int Operands>
+struct phase_kernel<pass_chain<Phase...>, Operands> {
+  template <class Name>
+  static const void* with_name() {
+    return reinterpret_cast<const void*>(&kernels::phase<Name, strided_arguments<Operands>, pass_chain<Phase...>>);
+  }
+};
 
-template <class Name, class Chain>
-const void* kernel_of_rows() {
-  return reinterpret_cast<const void*>(&kernels::rows<chain_name_t<Name, Chain>, Chain>);
-}
+template <class Chain, int Operands> struct row_kernel;
+template <class... Phase, int Operands>
+struct row_kernel<pass_chain<Phase...>, Operands> {
+  template <class Name>
+  static const void* with_name() {
+    return reinterpret_cast<const void*>(&kernels::rows<Name, Operands, pass_chain<Phase...>>);
+  }
+};
 
 }  // namespace dsl::detail
 #endif

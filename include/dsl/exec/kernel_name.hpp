@@ -145,9 +145,9 @@ template <class F, dtype... Arguments> struct functor_of_call<call<functor_objec
 
 // The type that a word stands for in a program.
 template <class Program, name_word Word> struct type_in_program : type_of_word<Word> {};
-template <class Heads, class Payloads, class Outputs, class... Calls, name_word Word>
+template <std::uint64_t Key, class... Calls, name_word Word>
   requires(Word >= name_word::functor)
-struct type_in_program<program<Heads, Payloads, Outputs, Calls...>, Word>
+struct type_in_program<program<Key, Calls...>, Word>
     : functor_of_call<
           std::tuple_element_t<static_cast<std::size_t>(Word) - static_cast<std::size_t>(name_word::functor), tuple<Calls...>>> {
 };
@@ -166,16 +166,25 @@ template <class Elements, class Rule> struct scan_name {
   static constexpr name_words value = words_of_scan(Elements::view(), Rule::view());
 };
 
-/// The first template argument of a pass's kernels.
-template <class Name, class Pass> struct kernel_name_of { using type = Name; };
-template <class Pass> struct kernel_name_of<unnamed, Pass> {
-  using type = named_formula_t<pass_name<Pass>, typename Pass::elements>;
-};
-template <class Name, class Pass> using kernel_name_t = typename kernel_name_of<Name, Pass>::type;
+// nvcc's host compiler reads a kernel's template arguments as they were spelled, aliases and all, and before it has come to what
+// defines a program's nodes. So what is made of the nodes is spelled anew here, of its parts, and a kernel's other arguments are
+// numbers, types without nodes and passes.
+template <class Kernel, class... Operations>
+const void* kernel_with_name(std::type_identity<kernels::formula<Operations...>>) {
+  return Kernel::template with_name<kernels::formula<Operations...>>();
+}
 
-/// The same of a scan's kernels, and of the one that joins what they leave.
-template <class Elements, class Rule> using scan_name_t = named_formula_t<scan_name<Elements, Rule>, Elements>;
-template <class Rule> using totals_name_t = scan_name_t<program<heads<>, words<>, words<>>, Rule>;
+/// Kernel::with_name<Name>() of the name that a pass's kernels have.
+template <class Kernel, class Name, class Pass>
+const void* kernel_of_pass() {
+  if constexpr (!std::is_same_v<Name, unnamed>) return Kernel::template with_name<Name>();
+  else return kernel_with_name<Kernel>(std::type_identity<named_formula_t<pass_name<Pass>, typename Pass::elements>>{});
+}
+/// The same of a scan; of the kernel that joins what its others leave, `Elements` is no_program.
+template <class Kernel, class Elements, class Rule>
+const void* kernel_of_scan() {
+  return kernel_with_name<Kernel>(std::type_identity<named_formula_t<scan_name<Elements, Rule>, Elements>>{});
+}
 
 }  // namespace detail
 }  // namespace dsl

@@ -79,9 +79,10 @@ struct compiled_program {
 template <class Name, class Pass, int Inputs>
 void add_kernels() {
   using compiled = compiled_program<Name, Pass, Inputs>;
+  constexpr int operands = Inputs + Pass::targets;
   static const pass_kernels made{{DSL_DETAIL_ARCHITECTURES,
-                                  {kernel_of_pass<Name, Pass, Inputs, typename compiled::linear>(),
-                                   kernel_of_pass<Name, Pass, Inputs, typename compiled::strided>()}},
+                                  {kernel_of_pass<pass_kernel<Pass, Inputs, linear_arguments<operands>>, Name, Pass>(),
+                                   kernel_of_pass<pass_kernel<Pass, Inputs, strided_arguments<operands>>, Name, Pass>()}},
                                  pass_policy<Pass>(lowest_capability())};
   compiled::code.kernels[static_cast<int>(kernel_target::cuda)] = &made;
 }

@@ -44,7 +44,7 @@ class strips {
     if (Reduction::values != 2) return false;
     const reference at = program::output(Reduction::first + 1);
     for (int i = 0; i < program::nodes; ++i)
-      if (const head h{program::head_words[i]}; h.code() == op::index && h.type() == at.type() && h.slot() == at.slot())
+      if (const head h{program::data.heads[i]}; h.code() == op::index && h.type() == at.type() && h.slot() == at.slot())
         return true;
     return false;
   }();

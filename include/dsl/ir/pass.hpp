@@ -220,12 +220,17 @@ struct compile {
   }
   static constexpr std::size_t count(std::size_t p, std::size_t what) { return begin(p + 1, what) - begin(p, what); }
 
-  template <std::size_t P, std::size_t... N, std::size_t... O>
-  static program<heads<exact.heads[begin(P, 0) + N]...>, words<exact.payloads[begin(P, 0) + N]...>,
-                 words<exact.output_words[begin(P, 1) + O]...>, Calls...>
-      spell(std::index_sequence<N...>, std::index_sequence<O...>);
-  template <std::size_t P> using program_at =
-      decltype(spell<P>(std::make_index_sequence<count(P, 0)>{}, std::make_index_sequence<count(P, 1)>{}));
+  template <std::size_t P>
+  static constexpr auto nodes_at() {
+    program_nodes<static_cast<int>(count(P, 0)), static_cast<int>(count(P, 1))> to{};
+    for (std::size_t i = 0; i != count(P, 0); ++i) {
+      to.heads[i] = exact.heads[begin(P, 0) + i];
+      to.payloads[i] = exact.payloads[begin(P, 0) + i];
+    }
+    for (std::size_t i = 0; i != count(P, 1); ++i) to.output_words[i] = exact.output_words[begin(P, 1) + i];
+    return to;
+  }
+  template <std::size_t P> using program_at = program_with<nodes_at<P>(), Calls...>;
 
   // Reduction J's identity begins where those of the reductions before end.
   static constexpr std::size_t identity(std::size_t j) { return 2 * (begin(2 + j, 1) - begin(2, 1)); }
