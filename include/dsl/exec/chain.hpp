@@ -32,7 +32,11 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
   static constexpr int phases = sizeof...(Phase);
   using numbers = std::make_index_sequence<phases>;
   // Of a phase by itself.
-  static constexpr int operands = std::max({Phase::inputs + Phase::pass::targets...});
+  static constexpr int operands = [] {
+    int most = 0;
+    ((most = Phase::inputs + Phase::pass::targets > most ? Phase::inputs + Phase::pass::targets : most), ...);
+    return most;
+  }();
   using arguments = strided_arguments<operands>;
 
   static constexpr const phase_input* inputs[phases] = {Phase::input...};

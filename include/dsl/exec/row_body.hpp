@@ -163,9 +163,8 @@ class row_body {
   template <int Leaf> static constexpr dtype type_of_leaf = operands::loaded[static_cast<std::size_t>(Leaf)].type;
   template <int Leaf> DSL_DETAIL_KERNEL_FN auto* shared_lanes(int slot) const {
     using T = memory_t<type_of_leaf<Leaf>>;
-    return reinterpret_cast<pack<T, lanes>*>(memory_.shared() + s_.shared_sums +
-                                             args_.operand[Leaf].descriptor * static_cast<unsigned>(team_.threads())) +
-           slot * team_.threads() + team_.thread();
+    return reinterpret_cast<pack<T, lanes>*>(memory_.shared() + args_.operand[Leaf].descriptor) + slot * team_.threads() +
+           team_.thread();
   }
   template <int Leaf> DSL_DETAIL_KERNEL_FN const memory_t<type_of_leaf<Leaf>>* row_of() const {
     return reinterpret_cast<const memory_t<type_of_leaf<Leaf>>*>(args_.operand[Leaf].word) + offset_[Leaf];
