@@ -34,7 +34,7 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
   // Of a phase by itself.
   static constexpr int operands = [] {
     int most = 0;
-    ((most = Phase::inputs + Phase::pass::targets > most ? Phase::inputs + Phase::pass::targets : most), ...);
+    ((most = most < Phase::inputs + Phase::pass::targets ? Phase::inputs + Phase::pass::targets : most), ...);
     return most;
   }();
   using arguments = strided_arguments<operands>;

@@ -92,6 +92,7 @@ class graph {
   int operands = 0;                  // that `position` follows
   bool notes_literals = false, literal_outside = false;
   bool notes_numbers = false;       // lets symbols become C++ numbers, to see what else is wrong
+  sequence<int> ranks;              // of operands that are arrays, as far as their types say so; else -1
   sequence<integer_range> scalars;  // what each operand that is a C++ integer has to lie in
 
   /// A literal that the dtype beside it does not hold: an error of the compiler, or noted where the graph is made to look for it.
@@ -103,6 +104,11 @@ class graph {
   constexpr void refuse_number() const {
     if (!notes_numbers) throw "a symbol is no C++ number: what holds one is auto";
   }
+  constexpr void note_rank(int operand, int rank) {
+    while (ranks.size() <= operand) ranks.push_back(-1);
+    ranks[operand] = rank;
+  }
+  constexpr int rank_of(int operand) const { return operand < ranks.size() ? ranks[operand] : -1; }
   constexpr void restrict_scalar(int operand, integer_range to) {
     while (scalars.size() <= operand) scalars.push_back(integer_range{});
     scalars[operand].narrow(to);

@@ -22,7 +22,10 @@ constexpr symbol<D, Weak> operand_symbol(tracer& t) {
 }
 
 template <class T, int R> struct traced<view<T, R>> {
-  static constexpr auto run(tracer& t) { return operand_symbol<R == 0 ? op::load_scalar : op::load, dtype_v<T>>(t); }
+  static constexpr auto run(tracer& t) {
+    t.g->note_rank(t.operands, R);
+    return operand_symbol<R == 0 ? op::load_scalar : op::load, dtype_v<T>>(t);
+  }
 };
 template <class T> struct traced<value_leaf<T>> {
   static constexpr auto run(tracer& t) { return operand_symbol<op::value, dtype_v<T>, true>(t); }

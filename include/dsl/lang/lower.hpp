@@ -118,33 +118,66 @@ struct assignment<target_types<Targets...>, E...> {
   }
 };
 
-/// The passes of what `Trace::run()` builds, where one is not enough.
+// Whether a pass counts its elements: then an operand follows its leaves.
+constexpr bool counts_positions(const program_view& p, int leaves) {
+  for (int i = 0; i < p.nodes; ++i)
+    if (head{p.heads[i]}.code() == op::index && p.payloads[i] == static_cast<std::uint64_t>(leaves)) return true;
+  return false;
+}
+
+/// The chain of passes of what `Trace::run()` builds, where one is not enough. Traces and splits once.
 template <class Trace, class... Calls>
 class scheduled {
-  static constexpr roomy_schedule make() {
-    const auto g = Trace::run();  // auto: the splitter is instantiated where it is needed
-    return pass_splitter(g).make_schedule();
-  }
-  static constexpr roomy_schedule roomy = make();
-  template <int K>
-  struct trace_of_pass {
-    static constexpr graph run() {
-      const auto g = Trace::run();
-      return pass_splitter(g).pass_graph(K);
-    }
+  struct roomy_chain {
+    roomy_schedule plan;
+    pass_image<max_program_nodes, 4 * max_image_words, 4 * max_reductions, 64> image;
   };
+  static constexpr roomy_chain make() {
+    const auto g = Trace::run();  // auto: the splitter is instantiated where it is needed
+    const pass_splitter split(g);
+    roomy_chain to{split.make_schedule(), {}};
+    for (int p = 0; p < to.plan.passes; ++p)
+      if (!add_pass(split.pass_graph(p), to.image)) throw "a part of a statement takes several passes";
+    return to;
+  }
+  static constexpr roomy_chain roomy = make();
 
  public:
-  static constexpr auto exact = roomy.exact<roomy.passes, roomy.uses, roomy.inputs, roomy.outputs, roomy.values, roomy.copies>();
-  static constexpr int passes = exact.passes;
-  static constexpr schedule_view view = exact.view();
+  static constexpr auto plan = roomy.plan.template exact<roomy.plan.passes, roomy.plan.uses, roomy.plan.words, roomy.plan.inputs,
+                                                         roomy.plan.outputs, roomy.plan.values, roomy.plan.copies>();
+  static constexpr auto exact =
+      roomy.image.template exact<roomy.image.nodes, roomy.image.words(), roomy.image.programs, roomy.image.passes>();
+  static constexpr int passes = plan.passes;
+  static constexpr schedule_view view = plan.view();
+
   // Public, for before version 16 clang takes a use of `pass` for one from outside.
   template <int K>
-  static auto pass_number() {
-    if constexpr (exact.pass[K].calls) return std::type_identity<pass_of<trace_of_pass<K>, Calls...>>{};
-    else return std::type_identity<pass_of<trace_of_pass<K>>>{};
+  static auto spell() {
+    if constexpr (plan.pass[K].calls) return typename pass_spelled<scheduled, K, Calls...>::type{};
+    else return typename pass_spelled<scheduled, K>::type{};
   }
-  template <int K> using pass = typename decltype(pass_number<K>())::type;
+  template <int K> using pass = decltype(spell<K>());
+
+ private:
+  // A pass that counts its elements has an operand for that, which follows its others.
+  template <int K, class Pass, std::size_t... I>
+  static auto phase(Pass, std::index_sequence<I...>) {
+    constexpr bool counts = counts_positions(Pass::elements::view(), plan.pass[K].inputs);
+    constexpr auto word = [](std::size_t i) {
+      return static_cast<int>(i) < plan.pass[K].inputs ? plan.word[static_cast<std::size_t>(plan.pass[K].first_word) + i]
+                                                       : phase_input::leaf(plan.operands).word;
+    };
+    if constexpr (counts) return chain_phase<Pass, word(I)..., word(sizeof...(I))>{};
+    else return chain_phase<Pass, word(I)...>{};
+  }
+  template <std::size_t... K>
+  static auto chain_of(std::index_sequence<K...>) {
+    return pass_chain<decltype(phase<static_cast<int>(K)>(
+        spell<static_cast<int>(K)>(), std::make_index_sequence<static_cast<std::size_t>(plan.pass[K].inputs)>{}))...>{};
+  }
+
+ public:
+  using chain = decltype(chain_of(std::make_index_sequence<static_cast<std::size_t>(passes)>{}));
 };
 
 /// Expressions assigned to targets: as one pass, or as several.
@@ -158,7 +191,7 @@ struct lowered_with<Targets, tuple<Calls...>, E...> {
   /// Whether an output is what a reduction leaves.
   static constexpr bool is_reduced(int output) {
     if constexpr (is_one_pass) return one_pass::spelled::is_result(output);
-    else return (several::exact.reduced >> output & 1) != 0;
+    else return (several::plan.reduced >> output & 1) != 0;
   }
 };
 template <class Targets, class... E>

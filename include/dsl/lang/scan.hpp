@@ -307,7 +307,7 @@ void assign_scan(Target& target, const scan_expression<Operator, A, R, Rank, Ope
     with_scan_of_one_pass(target, e, run);
   } else {
     using scheduled = typename compiled::several;
-    constexpr int last = scheduled::passes - 1, inputs = inputs_of_kernel<scheduled::exact.pass[last].inputs>();
+    constexpr int last = scheduled::passes - 1, inputs = inputs_of_kernel<scheduled::plan.pass[last].inputs>();
     const device_guard guard(home_of(e.operand, as_operand(target)));
     assigned_in_passes<scheduled, Operand> before(0, e.operand);
     operand all[inputs + 1];
