@@ -72,7 +72,8 @@ __global__ void phase(const __grid_constant__ Arguments args) {
 
 /// All phases of a chain: each row is read once, and stays on the chip.
 template <class Name, int Operands, class Chain>
-__global__ void __launch_bounds__(detail::row_policy_of<Chain>(detail::lowest_capability()).block)
+__global__ void __launch_bounds__(detail::row_policy_of<Chain>(detail::lowest_capability()).block,
+                                  detail::row_policy_of<Chain>(detail::lowest_capability()).blocks)
     rows(const __grid_constant__ detail::row_arguments<Operands> args) {
   detail::run_rows<Chain>(args, detail::device_memory{}, detail::device_team{});
 }

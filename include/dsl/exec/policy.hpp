@@ -67,6 +67,7 @@ struct row_policy {
   int lanes = 1;               ///< compiled: elements that a thread takes at a time, of all operands; a power of two
   int inlined_nodes = 256;     ///< compiled: a formula of more nodes is compiled once, and called
   int block = 512;             ///< compiled: threads a block, at most
+  int blocks = 3;              ///< compiled: such blocks that a multiprocessor is to hold
   int vectors = 4;             ///< lanes times so many elements of a row are a thread's, where the row is long enough
   int short_vectors = 8;       ///< the same of rows that a warp has for itself
   int short_block = 256;       ///< threads a block of such rows
@@ -111,6 +112,8 @@ struct default_policy {
   static constexpr row_policy rows(const formula_traits& f, int /*compute_capability*/) {
     row_policy p;
     p.lanes = lanes(f);
+    if (f.nodes > 64) p.blocks = 2;
+    if (f.nodes > 256) p.blocks = 1;
     return p;
   }
   /// 16 elements a thread, in no more than four vectors: a tile has one total for each warp and round, and one warp scans them.

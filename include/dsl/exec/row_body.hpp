@@ -28,6 +28,17 @@ struct chain_operands<pass_chain<Phase...>> {
     for (int p = 0; p < phase; ++p) k += targets_of[p];
     return k;
   }
+  /// Whether an operand is a target that a row has one value for.
+  static constexpr bool is_result(std::size_t k) {
+    std::size_t first = static_cast<std::size_t>(leaves);
+    bool found = false;
+    const auto look = [&](std::size_t targets, const std::uint64_t* words, bool of_rows) {
+      if (k >= first && k < first + targets) found = of_rows || target_word{words[k - first]}.is_result();
+      first += targets;
+    };
+    (look(Phase::pass::targets, Phase::pass::target_words, is_of_rows<Phase>), ...);
+    return found;
+  }
   template <int P> using phase = std::tuple_element_t<static_cast<std::size_t>(P), std::tuple<Phase...>>;
   static constexpr int phases = sizeof...(Phase);
 
@@ -129,20 +140,28 @@ class row_body {
     is_owner_ = y < s_.rows && threads_.along() == 0 && threads_.part() == 0;
     is_row_ = y < s_.rows;
     if (!is_row_) y = s_.rows - 1;  // reads another one, and writes nothing
-    DSL_DETAIL_UNROLL
-    for (int k = 0; k < operands::count; ++k) offset_[k] = y * args_.strides[k][1];
-    std::uint32_t rest = around;
-    DSL_DETAIL_ROLLED
-    for (int d = 0; d < s_.outer_rank; ++d) {
-      const std::uint32_t next = s_.outer[d].divide(rest);
-      const std::int64_t at = rest - next * s_.outer[d].by;
-      DSL_DETAIL_UNROLL
-      for (int k = 0; k < operands::count; ++k) offset_[k] += at * args_.strides[k][d + 2];
-      rest = next;
-    }
+    y_ = y;
+    around_ = around;
+    find_offsets(std::make_index_sequence<operands::count>{});
     begin_ = threads_.part() * s_.part;
     end_ = s_.count - begin_ < s_.part ? s_.count : begin_ + s_.part;
     begin_ += threads_.along() * s_.thread_step;
+  }
+  // Of operands that are read or written element by element; those of results are found when they are stored.
+  template <std::size_t... K>
+  DSL_DETAIL_KERNEL_FN void find_offsets(std::index_sequence<K...>) {
+    ((offset_[K] = operands::is_result(K) ? 0 : offset_of_row(static_cast<int>(K))), ...);
+  }
+  DSL_DETAIL_KERNEL_FN std::int64_t offset_of_row(int k) const {
+    std::int64_t offset = y_ * args_.strides[k][1];
+    std::uint32_t rest = around_;
+    DSL_DETAIL_ROLLED
+    for (int d = 0; d < s_.outer_rank; ++d) {
+      const std::uint32_t next = s_.outer[d].divide(rest);
+      offset += static_cast<std::int64_t>(rest - next * s_.outer[d].by) * args_.strides[k][d + 2];
+      rest = next;
+    }
+    return offset;
   }
   DSL_DETAIL_KERNEL_FN place vector(int v) const {
     place p;
@@ -342,7 +361,7 @@ class row_body {
     constexpr target_word t{pass_of<P>::target_words[I]};
     constexpr int k = operands::target(P, I);
     using T = memory_t<pass_of<P>::elements::output(t.output()).type()>;
-    memory_.store(reinterpret_cast<T*>(args_.operand[k].word) + offset_[k], static_cast<T>(nth<t.output()>(out.of[lane])));
+    memory_.store(reinterpret_cast<T*>(args_.operand[k].word) + offset_of_row(k), static_cast<T>(nth<t.output()>(out.of[lane])));
   }
 
   // ---- what a phase leaves
@@ -385,7 +404,7 @@ class row_body {
       using T = std::remove_reference_t<decltype(value)>;
       value = static_cast<T>(nth<t.output()>(results));
       T* const to = reinterpret_cast<T*>(args_.operand[k].word);
-      if (is_owner_ && to != nullptr) memory_.store(to + offset_[k], value);
+      if (is_owner_ && to != nullptr) memory_.store(to + offset_of_row(k), value);
     }
   }
 
@@ -395,6 +414,8 @@ class row_body {
   Team team_;
   row_team<Memory, Team> threads_;
   std::int64_t offset_[operands::count];
+  std::int64_t y_ = 0;
+  std::uint32_t around_ = 0;  // which of the pieces along the other dimensions
   std::int32_t begin_ = 0, end_ = 0;  // positions in the row: of the thread's first element, of its part's end
   bool is_row_ = false, is_owner_ = false;
 };
