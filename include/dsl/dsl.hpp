@@ -20,6 +20,7 @@
 #include <dsl/lang/iterate.hpp>
 // clang-format on
 
+#include <dsl/lang/apply_along_axis.hpp>
 #include <dsl/lang/explain.hpp>
 #include <dsl/lang/fast_math.hpp>
 #include <dsl/lang/gather.hpp>

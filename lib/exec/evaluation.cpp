@@ -32,6 +32,17 @@ bool is_same(const operand& a, const operand& b) {
          a.axis == b.axis && a.beyond == b.beyond;
 }
 
+// A reduction's result that has kept its axes, without them.
+void drop_axes(operand& o, std::uint32_t axes) {
+  int kept = 0;
+  for (int d = 0; d < o.rank; ++d) {
+    if ((axes >> d & 1) != 0) continue;
+    o.extents[kept] = o.extents[d];
+    o.strides[kept++] = o.strides[d];
+  }
+  o.rank = kept;
+}
+
 std::uint32_t axes_within(const reduction_axes& a) { return a.axes & ((1u << a.rank) - 1); }
 
 }  // namespace
@@ -127,6 +138,7 @@ pass_of_space evaluation::passes::bind_inputs(int number, const pass_use& use) c
         i->input < plan_.leaves
             ? leaves_[i->input]
             : values_[static_cast<std::size_t>(stored_as_[static_cast<std::size_t>(i->input - plan_.leaves)])];
+    if (i->drops_axes) drop_axes(made.inputs[place], spaces_[plan_.value[i->input - plan_.leaves].space - 1].axes.axes);
     made.is_bound[place] = true;
   }
   if (codes_[number]->inputs > pass.inputs) made.inputs.push_back(position_operand());

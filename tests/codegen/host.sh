@@ -1,5 +1,5 @@
 #!/bin/sh
-# What GCC makes of the RK4 step on the host, alone and beside a sum: for each instruction set a loop in which all arithmetic on elements is
+# What a compiler makes of the RK4 step on the host, alone and beside a sum: for each instruction set a loop in which all arithmetic on elements is
 # on whole vectors of its width. What scalar operands give (h / 2, 2 * d) is computed on one number, once for all lanes. Usage: host.sh CXX INCLUDE_DIRECTORY
 set -eu
 cxx=$1 include=$2 here=$(dirname "$0")
@@ -36,7 +36,7 @@ for sum in 0 1; do
     /\.cfi_endproc/ { end_of_function() }
     level == "" { next }
     { ++line; wholes[line] = wholes[line - 1]; others[line] = others[line - 1] }
-    /^\.L[0-9]+:/ { label[substr($1, 1, length($1) - 1)] = line }
+    /^\.L[A-Z0-9_]+:/ { label[substr($1, 1, length($1) - 1)] = line }
     /^\tj[a-z]+\t\.L/ { ++jumps; target[jumps] = $2; at[jumps] = line }
     /^\tv?(fn?m(add|sub)(132|213|231)|mul|add|sub|div)[ps][sd]\t/ {
       if (index($0, width[level]) && $1 ~ /ps$/) ++wholes[line]

@@ -203,9 +203,7 @@ class strips {
     reductions::visit(clear_strip{sums});
     reductions::visit(clear_places{seen});
     for (int s = 0; s < count; ++s) {
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC ivdep
-#endif
+      DSL_DETAIL_INDEPENDENT
       for (int l = 0; l < strip_lanes; ++l)
         reductions::visit(add_strip_element{compute(in, first + s * strip_lanes + l), sums, seen, l, s});
     }

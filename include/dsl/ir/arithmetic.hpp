@@ -35,6 +35,7 @@ template <class R, class A> DSL_DETAIL_FN constexpr R convert(A a) {
   else return static_cast<R>(a);
 }
 
+DSL_DETAIL_BEGIN_CONTRACTED
 template <class A, class B> DSL_DETAIL_FN constexpr auto add(A a, B b) {
   if constexpr (std::same_as<A, bool>) return a || b;
   else if constexpr (wraps<A>) return static_cast<A>(wrapping<A>(a) + wrapping<A>(b));
@@ -49,6 +50,7 @@ template <class A, class B> DSL_DETAIL_FN constexpr auto multiply(A a, B b) {
   else if constexpr (wraps<A>) return static_cast<A>(wrapping<A>(a) * wrapping<A>(b));
   else return a * b;
 }
+DSL_DETAIL_END_CONTRACTED
 template <class A> DSL_DETAIL_FN constexpr auto negative(A a) {
   if constexpr (wraps<A>) return static_cast<A>(wrapping<A>(0) - wrapping<A>(a));
   else return -a;

@@ -43,6 +43,7 @@ struct index_space {
   bool reduces;           // its elements stay within it
   int rank;               // of what its reductions give
   sequence<int> outputs;  // nodes
+  bool of_rows = false;   // outside it, what its reductions give is without the axes that they reduce
 };
 
 /// Nodes in the order of their making, each once: equal nodes are one (hash-consing). Adding costs amortised constant time, which
@@ -67,8 +68,8 @@ class graph {
   constexpr int size() const { return nodes_.size(); }
 
   /// Begins an index space within the current one and makes it the current one; `rank` is that of what its reductions give.
-  constexpr int open_space(int first, bool reduces, int rank) {
-    spaces.push_back(index_space{space, first, first, reduces, rank, {}});
+  constexpr int open_space(int first, bool reduces, int rank, bool of_rows = false) {
+    spaces.push_back(index_space{space, first, first, reduces, rank, {}, of_rows});
     return space = spaces.size();
   }
   constexpr void close_space(int end) {

@@ -15,6 +15,7 @@ struct statement_part {
   sequence<int> inputs;                // leaves, and after them values, in the order of the leaves
   int reduction_count = 0, reduced_values = 0;
   bool calls = false;
+  bool of_rows = false;                // elements of values alone, for each row of a formula of rows
   constexpr int depth() const { return reductions[0].depth; }
   constexpr int space() const { return elements.size() > 0 ? 0 : reductions[0].space; }
 };
@@ -43,6 +44,15 @@ class statement_parts {
   constexpr op code_of_input(int input) const {
     if (is_leaf(input)) return g_[node_of_input(input)].code;
     return rank_of(origins_[node_of_input(input)].space) == 0 ? op::load_scalar : op::load;
+  }
+  /// Whether an input is what a formula of rows gave, as it is outside it.
+  constexpr bool is_outside(const part& p, int input) const {
+    if (is_leaf(input)) return false;
+    const int number = origins_[node_of_input(input)].space;
+    if (number == 0 || !space(number).of_rows) return false;
+    for (int k = 0; k < p.reductions.size(); ++k)
+      if (p.reductions[k].space == number) return false;
+    return space(number).reduces || p.of_rows;
   }
   /// The rank of what an index space's reductions give, and its first leaf.
   constexpr int rank_of(int number) const { return number == 0 ? 0 : space(number).rank; }
@@ -130,8 +140,9 @@ class statement_parts {
   constexpr void make_parts() {
     for (int i = 0; i < g_.size(); ++i)
       if (is_value_[i] != 0) add_once(part_of({origins_[i].space, origins_[i].depth}).results, i);
-    part arrays, scalars;  // of elements; of single values that no reduction leaves by itself
-    int last = 0;          // the depth of the elements
+    part arrays, rows, scalars;  // of elements; of values a row, and of single values, that no reduction leaves by itself
+    int last = 0;                // the depth of the elements
+    rows.of_rows = true;
     for (int i = 0; i < g_.outputs.size(); ++i) {
       const origin& o = origins_[g_.outputs[i]];
       if (o.kind == origin::reduced) {
@@ -139,6 +150,8 @@ class statement_parts {
         if (origins_.is_direct(o.space) && o.depth - 1 > last) last = o.depth - 1;
       } else if (is_scalar_output(i) && o.kind != origin::element) {
         scalars.elements.push_back(i);
+      } else if (o.kind == origin::combined && is_of_rows(g_.outputs[i])) {
+        rows.elements.push_back(i);
       } else {
         arrays.elements.push_back(i);
         if (o.depth > last) last = o.depth;
@@ -150,7 +163,17 @@ class statement_parts {
     sort_parts();
     if (arrays.elements.size() > 0) fuse(arrays, last);
     if (arrays.elements.size() > 0) parts_.push_back(std::move(arrays));
+    if (rows.elements.size() > 0) parts_.push_back(std::move(rows));
     if (scalars.elements.size() > 0) parts_.push_back(std::move(scalars));
+  }
+  constexpr bool is_of_rows(int output) const {
+    sequence<int> root;
+    root.push_back(output);
+    const sequence<char> needed = needed_by(g_, root);
+    for (int i = 0; i < g_.size(); ++i)
+      if (needed[i] != 0 && origins_[i].kind == origin::reduced && origins_[i].space > 0 && space(origins_[i].space).of_rows)
+        return true;
+    return false;
   }
   // Single values of scalars alone are computed beside the first reductions that go to a target as one value.
   constexpr void attach_scalars(part& scalars) {
@@ -236,7 +259,7 @@ class statement_parts {
   constexpr void find_inputs(part& p) {
     sequence<char> reads(origins_.leaf_count() + values_.size(), 0);
     for (int i = 0; i < origins_.leaf_count(); ++i) {
-      bool mine = p.reductions.size() == 0 || p.elements.size() > 0 ? holds_arrays(p) && origins_.is_leaf_of(i, 0) : false;
+      bool mine = (p.reductions.size() == 0 || p.elements.size() > 0) && holds_arrays(p) && origins_.is_leaf_of(i, 0);
       for (int k = 0; k < p.reductions.size(); ++k) mine = mine || origins_.is_leaf_of(i, p.reductions[k].space);
       if (mine) reads[i] = 1;
     }
@@ -269,8 +292,9 @@ class statement_parts {
       for (int i = 0; i < reads.size(); ++i)
         if (reads[i] != 0 && leaf_of_input(i) == leaf) p.inputs.push_back(i);
   }
-  // Whether its elements are those of arrays, and not single values that other passes have left.
+  // Whether its elements are those of arrays, and not values that other passes have left.
   constexpr bool holds_arrays(const part& p) const {
+    if (p.of_rows) return false;
     for (int i = 0; i < p.elements.size(); ++i)
       if (!is_scalar_output(p.elements[i]) || origins_[g_.outputs[p.elements[i]]].kind == origin::element) return true;
     return false;

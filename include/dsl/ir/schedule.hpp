@@ -13,11 +13,11 @@ struct output_place {
 };
 /// A value that goes to a target when all passes have run.
 struct value_copy { int value, target; };
-/// A value of a reduction: its dtype, the rank of its array (0: one value), and the number of the leaf that it stands in the
-/// place of.
+/// A value of a reduction: its dtype, the rank of its array (0: one value), the index space that is reduced, and the number of the
+/// leaf that it stands in the place of.
 struct reduced_value {
   dtype type;
-  int rank, leaf;
+  int rank, space, leaf;
 };
 /// A compiled pass: it runs for `uses` index spaces, or once for all of them that read the same operands. `first_word`: where its
 /// inputs' words begin (`phase_input`).
@@ -27,8 +27,12 @@ struct scheduled_pass {
 };
 /// A pass on the operands of one index space (`space`; 0: several, or elements), which may be some of its inputs alone.
 struct pass_use { int space, first_input, inputs, first_output; };
-/// The number of a leaf, or that of a value after all leaves, as one of a pass's inputs.
-struct bound_input { int input, place; };
+/// The number of a leaf, or that of a value after all leaves, as one of a pass's inputs; `drops_axes`: without those that were
+/// reduced.
+struct bound_input {
+  int input, place;
+  bool drops_axes;
+};
 
 /// The passes of a statement, as a library function sees them.
 struct schedule_view {

@@ -34,7 +34,7 @@ class pass_splitter {
     const sequence<int>& values = parts_.values();
     for (int k = 0; k < values.size(); ++k) {
       const int space = origins[values[k]].space;
-      put(to.value, to.values, reduced_value{g_[values[k]].type, parts_.rank_of(space), parts_.first_leaf(space)});
+      put(to.value, to.values, reduced_value{g_[values[k]].type, parts_.rank_of(space), space, parts_.first_leaf(space)});
       for (int i = 0; i < g_.outputs.size(); ++i)
         if (g_.outputs[i] == values[k]) put(to.copy, to.copies, value_copy{k, i});
     }
@@ -48,7 +48,8 @@ class pass_splitter {
         const statement_part& part = parts_.all()[from.members[m]];
         put(to.use, to.uses, pass_use{part.space(), to.inputs, part.inputs.size(), to.outputs});
         for (int i = 0; i < part.inputs.size(); ++i)
-          put(to.input, to.inputs, bound_input{part.inputs[i], inputs_at_[from.members[m]][i]});
+          put(to.input, to.inputs,
+              bound_input{part.inputs[i], inputs_at_[from.members[m]][i], parts_.is_outside(part, part.inputs[i])});
         const int first = to.outputs;
         for (int i = 0; i < outputs; ++i) put(to.output, to.outputs, output_place{0, -1, -1, false});
         for (int i = 0; i < part.elements.size(); ++i)

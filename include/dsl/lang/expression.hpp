@@ -68,9 +68,13 @@ template <class F, class... Operands> struct traced<expression<F, Operands...>> 
   }
 };
 
+/// The rank of the operand of a formula of rows (lang/apply_along_axis.hpp); 0: it is none.
+template <class F> inline constexpr int row_rank = 0;
+
 template <class F, int R, class... Operands> struct traced<reduction<F, R, Operands...>> {
   static constexpr auto run(tracer& t) {
-    const int space = t.g->open_space(t.operands, true, R);
+    constexpr bool of_rows = row_rank<F> > 0;
+    const int space = t.g->open_space(t.operands, !of_rows || R != row_rank<F>, of_rows ? row_rank<F> : R, of_rows);
     const auto result = traced<expression<F, Operands...>>::call(t);
     note_outputs(t.g->spaces[space - 1], result);
     t.g->close_space(t.operands);
