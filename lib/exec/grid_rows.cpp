@@ -49,7 +49,7 @@ int bytes_of_sums(const row_plan& p, int accumulator_bytes) {
 
 bool grid_executor::runs_rows(const chain_code& code) const { return compiled(code.kernels) != nullptr; }
 
-// Threads and blocks for a row, and what of it they keep.
+// Threads and blocks for a row. Without a grid where there is no room for one.
 row_plan grid_executor::plan_rows(const row_chain& rows) const {
   const chain_code& code = rows.code();
   const geometry& g = rows.space();
@@ -126,12 +126,8 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
   }
   p.rows_a_block = p.rows_side_by_side * crews;
   p.vectors = static_cast<int>(vectors_of(part));
-  const std::int64_t most_bytes = p.blocks_a_row > 1 ? target : room;
-  p.held = p.vectors;
-  if (bytes_of(p.held) + sums > most_bytes)
-    p.held = static_cast<int>(std::max<std::int64_t>(0, (most_bytes - sums) / std::max(1, vector_bytes * p.block) - row_vectors_ahead));
-  const int slots = p.held == p.vectors ? p.held : p.held + row_vectors_ahead;
-  p.shared_bytes = static_cast<int>(bytes_of(slots)) + sums;
+  if (bytes_of(p.vectors) + sums > (p.blocks_a_row > 1 ? target : room)) return p;  // no room for a row
+  p.shared_bytes = static_cast<int>(bytes_of(p.vectors)) + sums;
   p.blocks_per_multiprocessor = static_cast<int>(resident(p.shared_bytes));
   const std::int64_t tiles = g.results / inner * pieces(inner, p.rows_a_block);
   p.grid = tiles;
@@ -157,6 +153,8 @@ row_schedule schedule_of(const row_chain& rows, const row_plan& p, int sums) {
   s.rows = inner;
   s.count = static_cast<std::int32_t>(g.count);
   s.parts = p.blocks_a_row;
+  s.groups = static_cast<std::int32_t>(p.grid / p.blocks_a_row);
+  s.of_parts = divisor::of(s.parts);
   s.part = s.parts == 1 ? s.count : static_cast<std::int32_t>(pieces(pieces(g.count, s.parts), p.lanes) * p.lanes);
   s.log2_across = std::countr_zero(static_cast<unsigned>(p.rows_side_by_side));
   s.log2_crew = crew == p.block ? 31 : std::countr_zero(static_cast<unsigned>(crew));
@@ -167,7 +165,6 @@ row_schedule schedule_of(const row_chain& rows, const row_plan& p, int sums) {
   s.thread_step = p.in_vectors ? p.lanes : 1;
   s.vector_step = s.along * p.lanes;
   s.vectors = p.vectors;
-  s.held = p.held;
   s.in_vectors = p.in_vectors ? 1 : 0;
   s.shared_sums = sums;
   s.outer_rank = std::max(0, g.rank - 2);
@@ -182,7 +179,7 @@ void grid_executor::run_rows(const row_chain& rows, const stream& on) const {
   const chain_code& code = rows.code();
   const geometry& g = rows.space();
   const chain_kernels& kernels = *compiled(code.kernels);
-  const row_plan p = plan_rows(rows);
+  const row_plan& p = rows.plan();
   const int sums = bytes_of_sums(p, code.accumulator_bytes);
   row_schedule schedule = schedule_of(rows, p, sums);
   exchange_cells shared{};
@@ -204,8 +201,7 @@ void grid_executor::run_rows(const row_chain& rows, const stream& on) const {
     argument a{o.discarded ? 0 : o.word[0], k < rows.leaves() ? descriptor_of(o, g.layouts[k], g.rank) : 0};
     if (k < rows.leaves() && code.vector_bytes[k] > 0) {
       a.descriptor = static_cast<std::uint64_t>(sums + at);
-      if (g.layouts[k].strides[g.rank - 1] != 0)
-        at += code.vector_bytes[k] * p.block * (p.held + (p.held < p.vectors ? row_vectors_ahead : 0));
+      if (g.layouts[k].strides[g.rank - 1] != 0) at += code.vector_bytes[k] * p.block * p.vectors;
     }
     given.put(a);
   }

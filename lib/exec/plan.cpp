@@ -22,12 +22,11 @@ std::string spell_rows(const row_plan& p) {
   const auto count = [](std::int64_t n, const std::string& what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); };
   std::string s = count(p.rows, "row") + " of " + count(p.row, "element");
   if (!has_kernel(p)) return s + ", a block of rows at a time in the cache";
-  s += p.held == 0 ? ", read by each phase: " : p.held < p.vectors ? ", in part on chip: " : " on chip: ";
+  s += " on chip: ";
   s += p.blocks_a_row > 1 ? count(p.blocks_a_row, "block") + " a row, " : "";
   s += count(p.threads_a_row, "thread") + (p.blocks_a_row > 1 ? " of each, " : " a row, ");
   if (p.rows_a_block > 1) s += std::to_string(p.rows_a_block) + " rows a block, ";
   s += count(p.vectors, "vector") + " of " + std::to_string(p.lanes) + " a thread in shared memory";
-  if (p.held < p.vectors) s = s.substr(0, s.rfind(" in")) + ", " + std::to_string(p.held) + " of them in shared memory";
   return s;
 }
 

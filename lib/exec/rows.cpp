@@ -55,6 +55,8 @@ std::optional<row_chain> row_chain::of(const prepared* passes, int count, const 
   }
   if (scalar_is_written) return {};
   if (overlaps(made.operands_.data(), made.leaves(), made.operand_count() - made.leaves(), made.space_)) return {};
+  made.make_plan();
+  if (made.plan_.grid == 0) return {};
   return made;
 }
 
@@ -157,8 +159,8 @@ bool row_chain::lay_out() {
   return true;
 }
 
-row_plan row_chain::make_plan() const {
-  row_plan p = executor::of(where()).plan_rows(*this);
+void row_chain::make_plan() {
+  row_plan& p = plan_ = executor::of(where()).plan_rows(*this);
   for (int i = 0; i < count(); ++i) {
     const cost each = phases_[i].cost_per_element();
     p.per_element.flops += each.flops;
@@ -171,7 +173,6 @@ row_plan row_chain::make_plan() const {
     ++p.per_element.loads;
     p.per_element.load_bytes += size_of(o.type);
   }
-  return p;
 }
 
 void row_chain::run() const {

@@ -12,8 +12,8 @@ namespace dsl::detail {
 class row_chain {
  public:
   /// Those that begin with the first of `count` passes; none where they are no chain, or its phases must run one after another:
-  /// where shapes, axes or operands differ, or what one phase writes lies in what another row reads. What is left for the phases
-  /// alone is not stored, unless a later pass or one of `later` reads it.
+  /// where shapes, axes or operands differ, what one phase writes lies in what another row reads, or a row finds no room. What is
+  /// left for the phases alone is not stored, unless a later pass or one of `later` reads it. Throws as `prepared::make_plan`.
   static std::optional<row_chain> of(const prepared* passes, int count, const std::vector<prepared::late_copy>& later);
 
   const chain_code& code() const { return *code_; }
@@ -31,13 +31,14 @@ class row_chain {
   const launch& fixed() const { return phases_[count() - 1].fixed(); }
   bool is_stored(int operand) const { return !operands_[static_cast<std::size_t>(operand)].discarded; }
 
-  row_plan make_plan() const;
+  const row_plan& plan() const { return plan_; }
   void run() const;
 
  private:
   row_chain(const chain_code& code, const prepared* phases) : code_(&code), phases_(phases) {}
   bool bind();
   bool lay_out();
+  void make_plan();
   bool has_row_of(const operand& read, const operand& left, const geometry& reader) const;
 
   const chain_code* code_;
@@ -45,6 +46,7 @@ class row_chain {
   std::vector<operand> operands_;
   geometry space_;
   bool lies_along_rows_ = false;
+  row_plan plan_;
 };
 
 }  // namespace dsl::detail

@@ -119,10 +119,9 @@ void prepared::assign_all(prepared* passes, int count, const std::vector<late_co
   std::vector<std::optional<row_chain>> chains(static_cast<std::size_t>(count));  // that begin with a pass
   for (int i = 0; i < count && count > 1; ++i) {
     std::optional<row_chain>& chain = chains[static_cast<std::size_t>(i)];
-    chain = row_chain::of(passes + i, count - i, later);
-    if (chain) (void)chain->make_plan();  // throws
-    else (void)passes[i].make_plan();
-    if (chain) i += chain->count() - 1;
+    chain = row_chain::of(passes + i, count - i, later);  // throws
+    if (!chain) (void)passes[i].make_plan();  // throws
+    else i += chain->count() - 1;
   }
   for (int i = 0; i < count; ++i) {
     const std::optional<row_chain>& chain = chains[static_cast<std::size_t>(i)];

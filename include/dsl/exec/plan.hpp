@@ -83,8 +83,7 @@ struct row_plan : plan {
   int rows_side_by_side = 1;  ///< of these; not 1 where rows lie across memory
   int threads_a_row = 1;      ///< of a block
   int blocks_a_row = 1;       ///< that exchange what they have reduced
-  int vectors = 0;            ///< of a row, in lanes, that a thread has: of these
-  int held = 0;               ///< in shared memory; the others are read again by each phase
+  int vectors = 0;            ///< of a row, in lanes, that a thread has
   bool in_vectors = false;    ///< of consecutive elements; else element by element
 
   /// As `plan`'s, with the threads and vectors of a row, and the policy.

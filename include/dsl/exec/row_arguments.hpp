@@ -8,22 +8,21 @@ namespace dsl::detail {
 /// How threads share rows out. A row is what is reduced together; it has neighbours across. A crew of threads works on `across`
 /// of them, and a thread on every `along`-th vector of one. A thread's vector is `lanes` elements, `lane_step` apart.
 struct row_schedule {
-  std::int64_t tiles;        // of as many rows as a block has at a time
-  std::int64_t rows;         // along the innermost dimension of those that are kept
-  std::int32_t count;        // elements of a row
-  std::int32_t part, parts;  // elements that a block takes of it, and blocks a row
-  std::int32_t log2_across, log2_crew;  // rows that a crew has side by side, and threads of one; of a block's only one 31
-  std::int32_t crew, along;             // threads of a crew, and those of them that share a row
-  std::int32_t crews;                   // of a block
+  std::int64_t tiles;                                // of as many rows as a block has at a time
+  std::int64_t rows;                                 // along the innermost dimension of those that are kept
+  std::int32_t count;                                // elements of a row
+  std::int32_t part, parts, groups;                  // elements that a block takes of it, blocks a row, rows or tiles at once
+  std::int32_t log2_across, log2_crew;               // rows that a crew has side by side; its threads, 31 if it is the block
+  std::int32_t crew, along;                          // threads of a crew, and those of them that share a row
+  std::int32_t crews;                                // of a block
   std::int32_t lane_step, thread_step, vector_step;  // in elements of the row
-  std::int32_t vectors;                              // that a thread has of a row:
-  std::int32_t held;                                 // in shared memory, and the others by way of it
+  std::int32_t vectors;                              // that a thread has of a row
   std::int32_t in_vectors;                           // all arrays are read and written so
   std::int32_t shared_sums;                          // bytes of shared memory for what threads tell each other, before the rows
   std::int32_t outer_rank;                           // of what is kept
   std::uint32_t epoch;                               // of the first exchange between the blocks of a row
   void* cells;                                       // for that
-  divisor across, outer[max_rank - 2];               // tiles along the innermost dimension that is kept, and around it
+  divisor of_parts, across, outer[max_rank - 2];     // tiles along the innermost dimension that is kept, and around it
 };
 
 /// Strides: along the row, across rows, around.
@@ -33,8 +32,5 @@ struct row_arguments : argument_header {
   argument operand[Operands];
   std::int64_t strides[Operands][max_rank];
 };
-
-/// Vectors that are on their way from memory through a thread's buffers, where a row does not stay on the chip.
-inline constexpr int row_vectors_ahead = 2;
 
 }  // namespace dsl::detail

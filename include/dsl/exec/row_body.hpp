@@ -1,4 +1,4 @@
-// All phases of a chain on the rows that a thread works on: each row is read once, and stays on the chip as far as there is room.
+// All phases of a chain on the rows that a thread works on: each row is read once, and stays on the chip.
 #pragma once
 
 #include <dsl/exec/lanes.hpp>
@@ -40,6 +40,12 @@ struct chain_operands<pass_chain<Phase...>> {
     return found;
   }
   template <int P> using phase = std::tuple_element_t<static_cast<std::size_t>(P), std::tuple<Phase...>>;
+  static constexpr bool first_writes_elements = [] {
+    const pass_view p = phase<0>::pass::view();
+    for (int i = 0; i < p.target_count; ++i)
+      if (!p.is_result(i)) return true;
+    return false;
+  }();
   static constexpr int phases = sizeof...(Phase);
 
   /// The arrays that elements are loaded from, by their leaves' numbers; and what phase P loads of them.
@@ -109,23 +115,15 @@ class row_body {
   struct packs_of<P, std::index_sequence<K...>>
       : loaded_lanes<static_cast<int>(K), operands::loaded[K].type, lanes, (operands::loaded[K].by >> P & 1) != 0>... {};
 
-  // Elements of a thread's row that lie together: those of one vector.
-  struct place {
-    std::int32_t first;  // position in the row
-    std::int32_t count;  // lanes that exist
-    int slot;            // in shared memory
-  };
-
  public:
   DSL_DETAIL_KERNEL_FN row_body(const Arguments& a, Memory memory, Team team)
       : args_(a), s_(a.rows_of), memory_(memory), team_(team), threads_(s_, memory, team) {}
 
   DSL_DETAIL_KERNEL_FN void run() {
-    const auto groups = static_cast<std::int64_t>(threads_.groups());
     DSL_DETAIL_ROLLED
-    for (std::int64_t tile = threads_.group(); tile < s_.tiles; tile += groups) {
+    for (std::int64_t tile = threads_.group(); tile < s_.tiles; tile += s_.groups) {
       enter(static_cast<std::uint32_t>(tile));
-      begin_row();
+      read_row();
       run_phases(std::make_index_sequence<static_cast<std::size_t>(phases)>{});
     }
   }
@@ -137,15 +135,16 @@ class row_body {
     const std::uint32_t around = s_.across.divide(tile);
     std::int64_t y = static_cast<std::int64_t>(tile - around * s_.across.by) * (rows * s_.crews) + threads_.crew() * rows +
                      threads_.across();
-    is_owner_ = y < s_.rows && threads_.along() == 0 && threads_.part() == 0;
     is_row_ = y < s_.rows;
+    is_owner_ = is_row_ && threads_.along() == 0 && threads_.part() == 0;
     if (!is_row_) y = s_.rows - 1;  // reads another one, and writes nothing
     y_ = y;
     around_ = around;
     find_offsets(std::make_index_sequence<operands::count>{});
-    begin_ = threads_.part() * s_.part;
-    end_ = s_.count - begin_ < s_.part ? s_.count : begin_ + s_.part;
-    begin_ += threads_.along() * s_.thread_step;
+    const int begin = threads_.part() * s_.part, length = s_.count - begin < s_.part ? s_.count - begin : s_.part;
+    first_ = threads_.along() * s_.thread_step;
+    left_ = length - first_;
+    first_ = left_ > 0 ? begin + first_ : begin;
   }
   // Of operands that are read or written element by element; those of results are found when they are stored.
   template <std::size_t... K>
@@ -163,54 +162,48 @@ class row_body {
     }
     return offset;
   }
-  DSL_DETAIL_KERNEL_FN place vector(int v) const {
-    place p;
-    p.first = begin_ + v * s_.vector_step;
-    p.count = 0;
-    DSL_DETAIL_UNROLL
-    for (int l = 0; l < lanes; ++l) p.count += p.first + l * s_.lane_step < end_ ? 1 : 0;
-    p.slot = v < s_.held ? v : s_.held + (v - s_.held) % row_vectors_ahead;
-    return p;
-  }
   template <int K> DSL_DETAIL_KERNEL_FN std::int64_t row_stride() const { return args_.strides[K][0]; }
-  // Of a lane that does not exist another one of the row.
-  DSL_DETAIL_KERNEL_FN std::int32_t position(const place& p, int lane) const {
-    return lane < p.count ? p.first + lane * s_.lane_step : 0;
-  }
+  // Whether a lane of vector v exists, and its position in the row; else that of the thread's first one, or of its part's.
+  DSL_DETAIL_KERNEL_FN int step_of(int v, int lane) const { return v * s_.vector_step + lane * s_.lane_step; }
+  DSL_DETAIL_KERNEL_FN bool exists(int v, int lane) const { return step_of(v, lane) < left_; }
+  DSL_DETAIL_KERNEL_FN int position(int v, int lane) const { return first_ + (exists(v, lane) ? step_of(v, lane) : 0); }
 
   // ---- from memory to shared memory
   template <int Leaf> static constexpr dtype type_of_leaf = operands::loaded[static_cast<std::size_t>(Leaf)].type;
-  template <int Leaf> DSL_DETAIL_KERNEL_FN auto* shared_lanes(int slot) const {
+  template <int Leaf> DSL_DETAIL_KERNEL_FN auto* shared_lanes(int v) const {
     using T = memory_t<type_of_leaf<Leaf>>;
-    return reinterpret_cast<pack<T, lanes>*>(memory_.shared() + args_.operand[Leaf].descriptor) + slot * team_.threads() +
+    return reinterpret_cast<pack<T, lanes>*>(memory_.shared() + args_.operand[Leaf].descriptor) + v * team_.threads() +
            team_.thread();
   }
   template <int Leaf> DSL_DETAIL_KERNEL_FN const memory_t<type_of_leaf<Leaf>>* row_of() const {
     return reinterpret_cast<const memory_t<type_of_leaf<Leaf>>*>(args_.operand[Leaf].word) + offset_[Leaf];
   }
   template <std::size_t... K>
-  DSL_DETAIL_KERNEL_FN void copy(std::uint32_t by, const place& p, std::index_sequence<K...>) const {
-    (copy_leaf<static_cast<int>(K)>(by, p), ...);
-    memory_.commit_copies();
+  DSL_DETAIL_KERNEL_FN void copy(int v, std::index_sequence<K...>) const {
+    (copy_leaf<static_cast<int>(K)>(v), ...);
   }
   template <int Leaf>
-  DSL_DETAIL_KERNEL_FN void copy_leaf([[maybe_unused]] std::uint32_t by, [[maybe_unused]] const place& p) const {
+  DSL_DETAIL_KERNEL_FN void copy_leaf([[maybe_unused]] int v) const {
     if constexpr (operands::loaded[static_cast<std::size_t>(Leaf)].is_loaded) {
-      if ((operands::loaded[static_cast<std::size_t>(Leaf)].by & by) == 0 || row_stride<Leaf>() == 0) return;
       using T = memory_t<type_of_leaf<Leaf>>;
-      pack<T, lanes>* const to = shared_lanes<Leaf>(p.slot);
+      if (row_stride<Leaf>() == 0) return;
+      pack<T, lanes>* const to = shared_lanes<Leaf>(v);
       if (s_.in_vectors != 0) {
-        memory_.copy_async(to, reinterpret_cast<const pack<T, lanes>*>(row_of<Leaf>() + position(p, 0)));
+        memory_.copy_async(to, reinterpret_cast<const pack<T, lanes>*>(row_of<Leaf>() + position(v, 0)));
       } else {
         DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l) memory_.copy_async(&to->lane[l], row_of<Leaf>() + position(p, l) * row_stride<Leaf>());
+        for (int l = 0; l < lanes; ++l) memory_.copy_async(&to->lane[l], row_of<Leaf>() + position(v, l) * row_stride<Leaf>());
       }
     }
   }
-  DSL_DETAIL_KERNEL_FN void begin_row() const {
+  // A thread's share of its row, which no other thread reads.
+  DSL_DETAIL_KERNEL_FN void read_row() const {
     DSL_DETAIL_ROLLED
-    for (int v = 0; v < s_.held; ++v) copy(~0u, vector(v), leaf_numbers{});
+    for (int v = 0; v < s_.vectors; ++v) copy(v, leaf_numbers{});
+    memory_.commit_copies();
     memory_.template wait_for_copies<0>();
+    // What a row writes in place, threads without a row, or without an element, have read.
+    if (operands::first_writes_elements || s_.rows % (threads_.rows_a_crew() * s_.crews) != 0) team_.synchronize();
   }
 
   // ---- a phase
@@ -224,24 +217,14 @@ class row_body {
     using pass = pass_of<P>;
     using reductions = reductions_of<typename pass::reductions>;
     if constexpr (is_of_rows<phase<P>>) {
-      place one{0, 0, 0};
-      packs_of<P, leaf_numbers> none;
+      const packs_of<P, leaf_numbers> none{};
       element_results<P> out;
-      out.of[0] = element<P>(one, none, known, 0);
-      if (is_owner_) store_element<P>(one, out, 0, std::make_index_sequence<pass::targets>{});
+      out.of[0] = element<P>(0, none, known, 0);
+      if (is_owner_) store_row<P>(out, std::make_index_sequence<pass::targets>{});
     } else {
       typename reductions::accumulators sums = reductions::identities();
-      const int streamed = s_.vectors - s_.held;
       DSL_DETAIL_ROLLED
-      for (int v = 0; v < row_vectors_ahead && streamed > 0; ++v) copy(1u << P, vector(s_.held + v), leaf_numbers{});
-      DSL_DETAIL_ROLLED
-      for (int v = 0; v < s_.vectors; ++v) {
-        if (v >= s_.held) memory_.template wait_for_copies<row_vectors_ahead - 1>();
-        const place p = vector(v);
-        take_vector<P>(p, known, sums);
-        if (v >= s_.held) copy(v + row_vectors_ahead < s_.vectors ? 1u << P : 0u, vector(v + row_vectors_ahead), leaf_numbers{});
-      }
-      if (streamed > 0) memory_.template wait_for_copies<0>();
+      for (int v = 0; v < s_.vectors; ++v) take_vector<P>(v, known, sums);
       if constexpr (reductions::count > 0) finish<P>(threads_.template combine<reductions>(sums), known);
     }
   }
@@ -249,32 +232,32 @@ class row_body {
   template <int P> struct element_results { typename evaluator<typename pass_of<P>::elements>::results of[lanes]; };
 
   template <int P, class Sums>
-  DSL_DETAIL_KERNEL_FN void take_vector(const place& p, const values& known, Sums& sums) const {
+  DSL_DETAIL_KERNEL_FN void take_vector(int v, const values& known, Sums& sums) const {
     using pass = pass_of<P>;
     using reductions = reductions_of<typename pass::reductions>;
     packs_of<P, leaf_numbers> packs;
-    read_packs<P>(p, packs, leaf_numbers{});
+    read_packs<P>(v, packs, leaf_numbers{});
     element_results<P> out;
     DSL_DETAIL_UNROLL
-    for (int l = 0; l < lanes; ++l) out.of[l] = element<P>(p, packs, known, l);
-    write_all<P>(p, out, std::make_index_sequence<pass::targets>{});
+    for (int l = 0; l < lanes; ++l) out.of[l] = element<P>(v, packs, known, l);
+    write_all<P>(v, out, std::make_index_sequence<pass::targets>{});
     if constexpr (reductions::count > 0) {
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l)
-        if (l < p.count) reductions::add(sums, reductions::of_element(out.of[l]));
+        if (exists(v, l)) reductions::add(sums, reductions::of_element(out.of[l]));
     }
   }
 
   template <int P, std::size_t... K>
-  DSL_DETAIL_KERNEL_FN void read_packs(const place& p, packs_of<P, leaf_numbers>& to, std::index_sequence<K...>) const {
-    (read_pack<P, static_cast<int>(K)>(p, to), ...);
+  DSL_DETAIL_KERNEL_FN void read_packs(int v, packs_of<P, leaf_numbers>& to, std::index_sequence<K...>) const {
+    (read_pack<P, static_cast<int>(K)>(v, to), ...);
   }
   template <int P, int Leaf>
-  DSL_DETAIL_KERNEL_FN void read_pack([[maybe_unused]] const place& p, [[maybe_unused]] packs_of<P, leaf_numbers>& to) const {
+  DSL_DETAIL_KERNEL_FN void read_pack([[maybe_unused]] int v, [[maybe_unused]] packs_of<P, leaf_numbers>& to) const {
     if constexpr ((operands::loaded[static_cast<std::size_t>(Leaf)].by >> P & 1) != 0) {
       using T = memory_t<type_of_leaf<Leaf>>;
       if (row_stride<Leaf>() != 0) {
-        lanes_of_leaf<Leaf>(to) = memory_.template load<pack<T, lanes>>(shared_lanes<Leaf>(p.slot));
+        lanes_of_leaf<Leaf>(to) = memory_.template load<pack<T, lanes>>(shared_lanes<Leaf>(v));
       } else {
         const T one = memory_.template load<T>(row_of<Leaf>());
         DSL_DETAIL_UNROLL
@@ -284,9 +267,9 @@ class row_body {
   }
 
   template <int P>
-  DSL_DETAIL_KERNEL_FN auto element(const place& p, const packs_of<P, leaf_numbers>& packs, const values& known, int lane) const {
+  DSL_DETAIL_KERNEL_FN auto element(int v, const packs_of<P, leaf_numbers>& packs, const values& known, int lane) const {
     using eval = evaluator<typename pass_of<P>::elements>;
-    element_source<P, typename eval::inputs> from{*this, p, packs, known, lane, {}};
+    element_source<P, typename eval::inputs> from{*this, v, packs, known, lane, {}};
     eval::read(from);
     if constexpr (Memory::calls_formula && eval::gathers) return eval::compute_out_of_line(from.in, memory_);
     else if constexpr (Memory::calls_formula || pass_of<P>::elements::nodes > row_policy_of<Chain>(0).inlined_nodes)
@@ -296,7 +279,7 @@ class row_body {
   template <int P, class In>
   struct element_source {
     const row_body& body;
-    const place& p;
+    int v;
     const packs_of<P, leaf_numbers>& packs;
     const values& known;
     int lane;
@@ -314,7 +297,7 @@ class row_body {
         const std::int64_t unit = Code == op::index ? 1 : static_cast<std::int64_t>(a.descriptor);
         input_of<Head>(in) =
             static_cast<value_t<D>>(a.word) +
-            static_cast<value_t<D>>((body.offset_[k] + body.position(p, lane) * body.template row_stride<k>()) * unit);
+            static_cast<value_t<D>>((body.offset_[k] + body.position(v, lane) * body.template row_stride<k>()) * unit);
       } else {
         input_of<Head>(in) = body.template scalar<Code, D, from.number()>();
       }
@@ -328,11 +311,11 @@ class row_body {
   }
 
   template <int P, std::size_t... I>
-  DSL_DETAIL_KERNEL_FN void write_all(const place& p, const element_results<P>& out, std::index_sequence<I...>) const {
-    (write<P, static_cast<int>(I)>(p, out), ...);
+  DSL_DETAIL_KERNEL_FN void write_all(int v, const element_results<P>& out, std::index_sequence<I...>) const {
+    (write<P, static_cast<int>(I)>(v, out), ...);
   }
   template <int P, int I>
-  DSL_DETAIL_KERNEL_FN void write(const place& p, const element_results<P>& out) const {
+  DSL_DETAIL_KERNEL_FN void write([[maybe_unused]] int v, [[maybe_unused]] const element_results<P>& out) const {
     constexpr target_word t{pass_of<P>::target_words[I]};
     if constexpr (!t.is_result()) {
       constexpr int k = operands::target(P, I);
@@ -343,25 +326,24 @@ class row_body {
         pack<T, lanes> all;
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l) all.lane[l] = static_cast<T>(nth<t.output()>(out.of[l]));
-        if (p.count > 0) memory_.store(reinterpret_cast<pack<T, lanes>*>(to + p.first), all);
+        if (exists(v, 0)) memory_.store(reinterpret_cast<pack<T, lanes>*>(to + position(v, 0)), all);
       } else {
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l)
-          if (l < p.count)
-            memory_.store(to + (p.first + l * s_.lane_step) * row_stride<k>(), static_cast<T>(nth<t.output()>(out.of[l])));
+          if (exists(v, l)) memory_.store(to + position(v, l) * row_stride<k>(), static_cast<T>(nth<t.output()>(out.of[l])));
       }
     }
   }
   template <int P, std::size_t... I>
-  DSL_DETAIL_KERNEL_FN void store_element(const place&, const element_results<P>& out, int lane, std::index_sequence<I...>) const {
-    (store_one<P, static_cast<int>(I)>(out, lane), ...);
+  DSL_DETAIL_KERNEL_FN void store_row(const element_results<P>& out, std::index_sequence<I...>) const {
+    (store_one<P, static_cast<int>(I)>(out), ...);
   }
   template <int P, int I>
-  DSL_DETAIL_KERNEL_FN void store_one(const element_results<P>& out, int lane) const {
+  DSL_DETAIL_KERNEL_FN void store_one(const element_results<P>& out) const {
     constexpr target_word t{pass_of<P>::target_words[I]};
     constexpr int k = operands::target(P, I);
     using T = memory_t<pass_of<P>::elements::output(t.output()).type()>;
-    memory_.store(reinterpret_cast<T*>(args_.operand[k].word) + offset_of_row(k), static_cast<T>(nth<t.output()>(out.of[lane])));
+    memory_.store(reinterpret_cast<T*>(args_.operand[k].word) + offset_of_row(k), static_cast<T>(nth<t.output()>(out.of[0])));
   }
 
   // ---- what a phase leaves
@@ -416,7 +398,7 @@ class row_body {
   std::int64_t offset_[operands::count];
   std::int64_t y_ = 0;
   std::uint32_t around_ = 0;  // which of the pieces along the other dimensions
-  std::int32_t begin_ = 0, end_ = 0;  // positions in the row: of the thread's first element, of its part's end
+  std::int32_t first_ = 0, left_ = 0;  // of the thread's elements in the row the first, and how far it is to the end of its part
   bool is_row_ = false, is_owner_ = false;
 };
 

@@ -11,7 +11,7 @@ template <class Phase>
 constexpr bool computes_rows() {
   const program_view p = Phase::pass::elements::view();
   if (Phase::pass::reductions::count > 0) return false;
-  for (int i = 0; i < p.nodes; ++i) {
+  for (int i = 0, nodes = p.nodes; i < nodes; ++i) {
     const op code = head{p.heads[i]}.code();
     if (code == op::index || code == op::address || code == op::neighbour) return false;
     if (code == op::load && Phase::input[p.payloads[i]].is_leaf()) return false;

@@ -12,71 +12,81 @@ namespace dsl::detail {
 template <class Memory, class Team>
 class row_team {
  public:
-  DSL_DETAIL_KERNEL_FN row_team(const row_schedule& s, Memory memory, Team team) : s_(s), memory_(memory), team_(team) {}
+  DSL_DETAIL_KERNEL_FN row_team(const row_schedule& s, Memory memory, Team team)
+      : s_(s), memory_(memory), team_(team), group_(static_cast<std::uint32_t>(team.block())) {
+    if (s.parts > 1) {
+      group_ = s.of_parts.divide(group_);
+      part_ = static_cast<int>(static_cast<std::uint32_t>(team.block()) - group_ * s.of_parts.by);
+    }
+  }
 
-  DSL_DETAIL_KERNEL_FN int crew() const { return team_.thread() >> s_.log2_crew; }
+  DSL_DETAIL_KERNEL_FN int crew() const { return s_.crews == 1 ? 0 : team_.thread() >> s_.log2_crew; }
   /// The row's number in the crew, and the thread's in the row.
   DSL_DETAIL_KERNEL_FN int across() const { return team_.thread() & (rows_a_crew() - 1); }
-  DSL_DETAIL_KERNEL_FN int along() const { return in_crew() >> s_.log2_across; }
+  DSL_DETAIL_KERNEL_FN int along() const {
+    return (s_.crews == 1 ? team_.thread() : team_.thread() & (s_.crew - 1)) >> s_.log2_across;
+  }
   DSL_DETAIL_KERNEL_FN int rows_a_crew() const { return 1 << s_.log2_across; }
   /// Of a row's blocks, and of the rows that are worked on at once.
-  DSL_DETAIL_KERNEL_FN int part() const { return s_.parts == 1 ? 0 : static_cast<int>(block() % parts()); }
-  DSL_DETAIL_KERNEL_FN std::uint32_t group() const { return s_.parts == 1 ? block() : block() / parts(); }
-  DSL_DETAIL_KERNEL_FN std::uint32_t groups() const {
-    return static_cast<std::uint32_t>(team_.blocks()) / (s_.parts == 1 ? 1u : parts());
-  }
+  DSL_DETAIL_KERNEL_FN int part() const { return part_; }
+  DSL_DETAIL_KERNEL_FN std::uint32_t group() const { return group_; }
 
   /// What all threads of a row come to, always in the same order. All of them have it.
   template <class Reductions>
   DSL_DETAIL_KERNEL_FN typename Reductions::accumulators combine(typename Reductions::accumulators mine) {
     mine = combine_block<Reductions>(mine);
-    return s_.parts > 1 ? exchange<Reductions>(mine) : mine;
+    if (s_.parts == 1) return mine;
+    return combine_block<Reductions>(exchange<Reductions>(mine));
   }
 
  private:
-  DSL_DETAIL_KERNEL_FN std::uint32_t block() const { return static_cast<std::uint32_t>(team_.block()); }
-  DSL_DETAIL_KERNEL_FN std::uint32_t parts() const { return static_cast<std::uint32_t>(s_.parts); }
-  DSL_DETAIL_KERNEL_FN int in_crew() const { return team_.thread() - (crew() << s_.log2_crew); }
+  template <class Reductions>
+  DSL_DETAIL_KERNEL_FN void combine_with_lane(typename Reductions::accumulators& mine, int step) const {
+    Reductions::visit([&]<class Reduction, int J>() {
+      nth_accumulator<J>(mine) =
+          detail::combine<Reduction>(nth_accumulator<J>(mine), team_.shift_down(nth_accumulator<J>(mine), step));
+    });
+  }
 
-  // The first lanes of a crew have what its lanes come to.
+  // A long rule is compiled once for all steps.
   template <class Reductions>
   DSL_DETAIL_KERNEL_FN void combine_lanes(typename Reductions::accumulators& mine, int threads) const {
-    DSL_DETAIL_ROLLED
-    for (int step = 16; step >= rows_a_crew(); step /= 2) {
-      if (step >= threads) continue;
-      Reductions::visit([&]<class Reduction, int J>() {
-        nth_accumulator<J>(mine) =
-            detail::combine<Reduction>(nth_accumulator<J>(mine), team_.shift_down(nth_accumulator<J>(mine), step));
-      });
+    const int rows = rows_a_crew();
+    if constexpr (sizeof(typename Reductions::accumulators) <= 16) {
+      DSL_DETAIL_UNROLL
+      for (int step = 16; step > 0; step /= 2)
+        if (step >= rows && step < threads) combine_with_lane<Reductions>(mine, step);
+    } else {
+      DSL_DETAIL_ROLLED
+      for (int step = threads >= 32 ? 16 : threads / 2; step >= rows; step /= 2) combine_with_lane<Reductions>(mine, step);
     }
   }
 
   template <class Reductions>
   DSL_DETAIL_KERNEL_FN typename Reductions::accumulators combine_block(typename Reductions::accumulators mine) {
     using accumulators = typename Reductions::accumulators;
-    const int lane = team_.lane();
+    const int lane = team_.lane(), rows = rows_a_crew();
     combine_lanes<Reductions>(mine, s_.crew);
-    if (s_.crew <= 32) return from_first_lanes<Reductions>(mine, s_.crew);
-    // Each warp leaves its own; a warp may be one turn ahead of another.
-    const int warps = s_.crew / 32, rows = rows_a_crew();
-    accumulators* const of_warp = reinterpret_cast<accumulators*>(memory_.shared() + (turn_ ? s_.shared_sums / 2 : 0));
-    turn_ = !turn_;
-    if (lane < rows) memory_.store(of_warp + team_.warp() * rows + lane, mine);
-    team_.synchronize();
-    mine = Reductions::identities();
-    const accumulators* const of_crew = of_warp + crew() * warps * rows;
-    DSL_DETAIL_ROLLED
-    for (int w = lane >> s_.log2_across; w < warps; w += 32 >> s_.log2_across)
-      Reductions::add(mine, memory_.template load<accumulators>(of_crew + w * rows + across()));
-    combine_lanes<Reductions>(mine, 32);
-    return from_first_lanes<Reductions>(mine, 32);
-  }
-
-  template <class Reductions>
-  DSL_DETAIL_KERNEL_FN typename Reductions::accumulators from_first_lanes(typename Reductions::accumulators mine,
-                                                                          int threads) const {
-    const int first = (team_.lane() & ~(threads - 1)) + across();
-    Reductions::visit([&]<class Reduction, int J>() { nth_accumulator<J>(mine) = team_.from_lane(nth_accumulator<J>(mine), first); });
+    int threads = s_.crew;
+    if (threads > 32) {
+      // Each warp leaves its own; a warp may be one turn ahead of another.
+      const int warps = threads / 32;
+      accumulators* const of_warp = reinterpret_cast<accumulators*>(memory_.shared() + turn_);
+      turn_ = s_.shared_sums / 2 - turn_;
+      if (lane < rows) memory_.store(of_warp + team_.warp() * rows + lane, mine);
+      team_.synchronize();
+      mine = Reductions::identities();
+      const accumulators* const of_crew = of_warp + crew() * warps * rows + across();
+      DSL_DETAIL_ROLLED
+      for (int w = lane >> s_.log2_across; w < warps; w += 32 >> s_.log2_across)
+        Reductions::add(mine, memory_.template load<accumulators>(of_crew + w * rows));
+      threads = 32;
+      combine_lanes<Reductions>(mine, 32);
+    }
+    // The first lanes have it.
+    const int first = (lane & ~(threads - 1)) + across();
+    Reductions::visit(
+        [&]<class Reduction, int J>() { nth_accumulator<J>(mine) = team_.from_lane(nth_accumulator<J>(mine), first); });
     return mine;
   }
 
@@ -85,10 +95,11 @@ class row_team {
   DSL_DETAIL_KERNEL_FN typename Reductions::accumulators exchange(const typename Reductions::accumulators& of_block) {
     using accumulators = typename Reductions::accumulators;
     using cell = tagged<accumulators>;
-    const std::uint32_t rows = static_cast<std::uint32_t>(rows_a_crew()), epoch = s_.epoch + exchanges_++;
-    cell* const all =
-        cells_of_step<accumulators>(s_.cells, epoch, groups() * parts() * rows) + group() * parts() * rows + across();
-    if (along() == 0) team_.publish(all + static_cast<std::uint32_t>(part()) * rows, cell(of_block, epoch));
+    const std::uint32_t rows = static_cast<std::uint32_t>(rows_a_crew()), epoch = s_.epoch + exchanges_++,
+                        cells = s_.of_parts.by * rows;
+    cell* const all = cells_of_step<accumulators>(s_.cells, epoch, static_cast<std::uint32_t>(s_.groups) * cells) +
+                      group_ * cells + static_cast<std::uint32_t>(across());
+    if (along() == 0) team_.publish(all + static_cast<std::uint32_t>(part_) * rows, cell(of_block, epoch));
     team_.pause(static_cast<unsigned>(3 * s_.parts / 2));
     accumulators read = Reductions::identities();
     DSL_DETAIL_ROLLED
@@ -99,14 +110,14 @@ class row_team {
       Reductions::add(read, other.value());
     }
     team_.synchronize_warp();
-    return combine_block<Reductions>(read);
+    return read;
   }
 
   const row_schedule& s_;
   Memory memory_;
   Team team_;
-  std::uint32_t exchanges_ = 0;
-  bool turn_ = false;
+  std::uint32_t group_, exchanges_ = 0;
+  int part_ = 0, turn_ = 0;  // turn: where in shared memory the warps' next values go
 };
 
 }  // namespace dsl::detail
