@@ -145,7 +145,8 @@ std::string how_reached(const geometry& g, const operand& o, const operand_layou
     return "broadcast along the innermost dimension, read once for " + std::to_string(lanes) + " elements";
   const std::int64_t vector = std::min<std::int64_t>(16, static_cast<std::int64_t>(size_of(o.type)) * lanes);
   const bool on_host = g.where.kind == backend::host;
-  const std::string why = on_host && w.strides[g.rank - 1] == 1 && !is_shifted_inwards(g, o) ? std::string() : why_not_wide(g, o, w, vector);
+  const std::string why =
+      on_host && w.strides[g.rank - 1] == 1 && !is_shifted_inwards(g, o) ? std::string() : why_not_wide(g, o, w, vector);
   if (w.how == access::row && !on_host) return "the same in all rows: passed on in shared memory";
   if (w.how == access::tiled && !on_host) return "lies along the second dimension: by tiles in shared memory where there is room";
   if (!why.empty()) return "element by element: " + why;
