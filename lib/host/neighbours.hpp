@@ -15,6 +15,8 @@ class neighbour_column {
   neighbour_column(const program_view& p, int node, const operand* operands, const geometry& g);
 
   dtype type() const { return type_; }
+  /// How far to the left along a row it is, where that is one step.
+  std::int64_t along_row() const { return inner_.empty() ? 0 : inner_[0].distance; }
   /// The address of the column's elements, `count` of them from a place on, if they lie side by side; else null.
   unsigned char* lies_at(const block_place& place, std::int64_t count) const;
   void gather(unsigned char* column, const block_place& place, std::int64_t count) const;
