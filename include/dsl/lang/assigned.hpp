@@ -177,7 +177,8 @@ class assigned<tuple<Targets&...>, E...> {
 
 // The codes of a statement's passes: of one alone, or of a chain.
 template <class Name, class... Programs, int... Input>
-std::array<const program_code*, 1> codes_for(std::type_identity<Name> name, pass_chain<chain_phase<pass<Programs...>, Input...>>) {
+std::array<const program_code*, 1> codes_for(std::type_identity<Name> name,
+                                             pass_chain<chain_phase<pass<Programs...>, Input...>>) {
   return {&code_for<inputs_of_kernel<static_cast<int>(sizeof...(Input))>()>(name, pass<Programs...>{})};
 }
 template <class Name, class... Phase>
