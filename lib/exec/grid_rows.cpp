@@ -19,11 +19,13 @@ namespace {
 int power_of_two_from(std::int64_t n) { return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1)))); }
 int whole_warps(std::int64_t threads) { return static_cast<int>(pieces(std::max<std::int64_t>(threads, 1), 32) * 32); }
 
-// Bytes of shared memory for one vector of a thread: of all leaves that vary along rows.
-int bytes_of_vector(const row_chain& rows) {
+bool varies_along_row(const row_chain& rows, int k) { return rows.space().layouts[k].strides[rows.space().rank - 1] != 0; }
+
+// Bytes of shared memory for one vector of a thread, of the leaves that vary along rows, and of those that do not.
+int bytes_of_vector(const row_chain& rows, bool varies) {
   int bytes = 0;
   for (int k = 0; k < rows.leaves(); ++k)
-    if (rows.space().layouts[k].strides[rows.space().rank - 1] != 0) bytes += rows.code().vector_bytes[k];
+    if (varies_along_row(rows, k) == varies) bytes += rows.code().vector_bytes[k];
   return bytes;
 }
 
@@ -75,7 +77,7 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
                         "from 32 up to " + std::to_string(most) + ": " + spell_pass(pass));
 
   const std::int64_t vectors = pieces(g.count, p.lanes);
-  const int vector_bytes = bytes_of_vector(rows);
+  const int vector_bytes = bytes_of_vector(rows, true), beside_bytes = bytes_of_vector(rows, false);
   const std::int64_t inner = g.rank > 1 ? g.extents[g.rank - 2] : 1;
   const int room = static_cast<int>(device.shared_per_block) - known.static_shared;
   const int target = std::min(p.policy.row_memory, room);
@@ -100,7 +102,7 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
     if (crew * crews < 32) crews = 32 / crew;
   }
   const auto vectors_of = [&](std::int64_t part) { return pieces(part, static_cast<std::int64_t>(p.threads_a_row) * p.lanes); };
-  const auto bytes_of = [&](std::int64_t held) { return held * vector_bytes * p.block; };
+  const auto bytes_of = [&](std::int64_t vectors_held) { return (vectors_held * vector_bytes + beside_bytes) * p.block; };
   p.block = crew * crews;
   std::int64_t part = g.count;
   // A row that is too long for a block goes to several.
@@ -119,7 +121,7 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
     return std::max<std::int64_t>(1, std::min(by_shared, by_threads));
   };
   if (crews == 1 && bytes_of(vectors_of(part)) + sums > target && is_cooperative(g.where.index)) {
-    const std::int64_t each = std::max<std::int64_t>(1, (target - sums) / (static_cast<std::int64_t>(vector_bytes) * p.block)) * p.threads_a_row * p.lanes;
+    const std::int64_t each = std::max<std::int64_t>(1, (target - sums - beside_bytes * p.block) / (static_cast<std::int64_t>(std::max(1, vector_bytes)) * p.block)) * p.threads_a_row * p.lanes;
     const std::int64_t blocks = resident(target) * device.multiprocessors;
     p.blocks_a_row = static_cast<int>(std::min({blocks, pieces(g.count, each), fixed.grid > 0 ? fixed.grid : blocks}));
     part = pieces(pieces(g.count, p.blocks_a_row), p.lanes) * p.lanes;
@@ -166,6 +168,8 @@ row_schedule schedule_of(const row_chain& rows, const row_plan& p, int sums) {
   s.vector_step = s.along * p.lanes;
   s.vectors = p.vectors;
   s.in_vectors = p.in_vectors ? 1 : 0;
+  s.whole = g.count == static_cast<std::int64_t>(s.parts) * s.along * p.lanes * s.vectors ? 1 : 0;
+  s.waits = inner % p.rows_a_block != 0 ? 1 : 0;
   s.shared_sums = sums;
   s.outer_rank = std::max(0, g.rank - 2);
   s.across = divisor::of(across);
@@ -200,8 +204,9 @@ void grid_executor::run_rows(const row_chain& rows, const stream& on) const {
     const operand& o = rows.operands()[k];
     argument a{o.discarded ? 0 : o.word[0], k < rows.leaves() ? descriptor_of(o, g.layouts[k], g.rank) : 0};
     if (k < rows.leaves() && code.vector_bytes[k] > 0) {
-      a.descriptor = static_cast<std::uint64_t>(sums + at);
-      if (g.layouts[k].strides[g.rank - 1] != 0) at += code.vector_bytes[k] * p.block * p.vectors;
+      const bool varies = varies_along_row(rows, k);
+      a.descriptor = static_cast<std::uint64_t>(sums + at) | static_cast<std::uint64_t>(varies ? p.block : 0) << 32;
+      at += code.vector_bytes[k] * p.block * (varies ? p.vectors : 1);
     }
     given.put(a);
   }

@@ -68,7 +68,7 @@ struct row_policy {
   int inlined_nodes = 256;     ///< compiled: a formula of more nodes is compiled once, and called
   int block = 512;             ///< compiled: threads a block, at most
   int blocks = 3;              ///< compiled: such blocks that a multiprocessor is to hold
-  int vectors = 4;             ///< lanes times so many elements of a row are a thread's, where the row is long enough
+  int vectors = 8;             ///< lanes times so many elements of a row are a thread's, where the row is long enough
   int short_vectors = 8;       ///< the same of rows that a warp has for itself
   int short_block = 256;       ///< threads a block of such rows
   int elements_across = 16;    ///< elements of a column that are a thread's, at least, where rows do not lie side by side

@@ -170,10 +170,12 @@ class row_body {
 
   // ---- from memory to shared memory
   template <int Leaf> static constexpr dtype type_of_leaf = operands::loaded[static_cast<std::size_t>(Leaf)].type;
+  // What is the same along the row has one vector there.
   template <int Leaf> DSL_DETAIL_KERNEL_FN auto* shared_lanes(int v) const {
     using T = memory_t<type_of_leaf<Leaf>>;
-    return reinterpret_cast<pack<T, lanes>*>(memory_.shared() + args_.operand[Leaf].descriptor) + v * team_.threads() +
-           team_.thread();
+    const argument& a = args_.operand[Leaf];
+    return reinterpret_cast<pack<T, lanes>*>(memory_.shared() + static_cast<std::uint32_t>(a.descriptor)) +
+           (v * static_cast<int>(a.descriptor >> 32) + team_.thread());
   }
   template <int Leaf> DSL_DETAIL_KERNEL_FN const memory_t<type_of_leaf<Leaf>>* row_of() const {
     return reinterpret_cast<const memory_t<type_of_leaf<Leaf>>*>(args_.operand[Leaf].word) + offset_[Leaf];
@@ -186,9 +188,9 @@ class row_body {
   DSL_DETAIL_KERNEL_FN void copy_leaf([[maybe_unused]] int v) const {
     if constexpr (operands::loaded[static_cast<std::size_t>(Leaf)].is_loaded) {
       using T = memory_t<type_of_leaf<Leaf>>;
-      if (row_stride<Leaf>() == 0) return;
+      if (row_stride<Leaf>() == 0 && v > 0) return;
       pack<T, lanes>* const to = shared_lanes<Leaf>(v);
-      if (s_.in_vectors != 0) {
+      if (s_.in_vectors != 0 && row_stride<Leaf>() != 0) {
         memory_.copy_async(to, reinterpret_cast<const pack<T, lanes>*>(row_of<Leaf>() + position(v, 0)));
       } else {
         DSL_DETAIL_UNROLL
@@ -203,7 +205,7 @@ class row_body {
     memory_.commit_copies();
     memory_.template wait_for_copies<0>();
     // What a row writes in place, threads without a row, or without an element, have read.
-    if (operands::first_writes_elements || s_.rows % (threads_.rows_a_crew() * s_.crews) != 0) team_.synchronize();
+    if (operands::first_writes_elements || s_.waits != 0) team_.synchronize();
   }
 
   // ---- a phase
@@ -242,9 +244,14 @@ class row_body {
     for (int l = 0; l < lanes; ++l) out.of[l] = element<P>(v, packs, known, l);
     write_all<P>(v, out, std::make_index_sequence<pass::targets>{});
     if constexpr (reductions::count > 0) {
-      DSL_DETAIL_UNROLL
-      for (int l = 0; l < lanes; ++l)
-        if (exists(v, l)) reductions::add(sums, reductions::of_element(out.of[l]));
+      if (s_.whole != 0) {
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < lanes; ++l) reductions::add(sums, reductions::of_element(out.of[l]));
+      } else {
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < lanes; ++l)
+          if (exists(v, l)) reductions::add(sums, reductions::of_element(out.of[l]));
+      }
     }
   }
 
@@ -255,14 +262,7 @@ class row_body {
   template <int P, int Leaf>
   DSL_DETAIL_KERNEL_FN void read_pack([[maybe_unused]] int v, [[maybe_unused]] packs_of<P, leaf_numbers>& to) const {
     if constexpr ((operands::loaded[static_cast<std::size_t>(Leaf)].by >> P & 1) != 0) {
-      using T = memory_t<type_of_leaf<Leaf>>;
-      if (row_stride<Leaf>() != 0) {
-        lanes_of_leaf<Leaf>(to) = memory_.template load<pack<T, lanes>>(shared_lanes<Leaf>(v));
-      } else {
-        const T one = memory_.template load<T>(row_of<Leaf>());
-        DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l) lanes_of_leaf<Leaf>(to).lane[l] = one;
-      }
+      lanes_of_leaf<Leaf>(to) = memory_.template load<pack<memory_t<type_of_leaf<Leaf>>, lanes>>(shared_lanes<Leaf>(v));
     }
   }
 

@@ -34,9 +34,12 @@ class row_team {
   /// What all threads of a row come to, always in the same order. All of them have it.
   template <class Reductions>
   DSL_DETAIL_KERNEL_FN typename Reductions::accumulators combine(typename Reductions::accumulators mine) {
-    mine = combine_block<Reductions>(mine);
-    if (s_.parts == 1) return mine;
-    return combine_block<Reductions>(exchange<Reductions>(mine));
+    DSL_DETAIL_ROLLED
+    for (int parts = s_.parts;; parts = 1) {
+      mine = combine_block<Reductions>(mine);
+      if (parts == 1) return mine;
+      mine = exchange<Reductions>(mine);
+    }
   }
 
  private:

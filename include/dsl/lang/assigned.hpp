@@ -34,7 +34,12 @@ auto kernel_name(const reduction<F, R, E>& e, const Rest&... rest) {
 // never spelled by way of the expression that made them.
 template <int Inputs, class Name, class... Programs>
 const program_code& code_for(std::type_identity<Name>, pass<Programs...>) {
-  return code_of<Name, pass<Programs...>, Inputs>();
+  if constexpr (std::is_same_v<Name, unnamed> && Inputs == 1 && only_moves(pass<Programs...>::view())) {
+    static const program_code moves = code_of_move(pass<Programs...>::view());
+    return moves;
+  } else {
+    return code_of<Name, pass<Programs...>, Inputs>();
+  }
 }
 
 // Whether a formula gives integers that were C++ scalars, for a target of another integer dtype: where(mask, 300, 400).
