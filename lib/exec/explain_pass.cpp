@@ -22,8 +22,9 @@ constexpr std::size_t unlimited = std::size_t{1} << 20;
 // Numbers the operations that a reader sees, each after those that it reads.
 class lister : public formula_speller {
  public:
-  lister(const pass_view& pass, const operand* operands, const operand_names& names)
-      : formula_speller(pass, operands, names, unlimited), operands_(operands), names_(names) {}
+  // `before`: operations that are listed already.
+  lister(const pass_view& pass, const operand* operands, const operand_names& names, int before)
+      : formula_speller(pass, operands, names, unlimited), operands_(operands), names_(names), before_(before) {}
 
   /// Returns the number of an operation, or -1 where it is an operand or a number.
   int visit(bool of_results, int node) {
@@ -62,7 +63,7 @@ class lister : public formula_speller {
  protected:
   std::string shortcut(bool of_results, int node) const override {
     const auto found = numbers_.find({of_results, node});
-    return found == numbers_.end() ? std::string() : std::string("%").append(std::to_string(found->second + 1));
+    return found == numbers_.end() ? std::string() : std::string("%").append(std::to_string(before_ + found->second + 1));
   }
 
  private:
@@ -108,6 +109,7 @@ class lister : public formula_speller {
   std::map<std::pair<bool, int>, int> numbers_;
   const operand* operands_;
   const operand_names& names_;
+  int before_;
 };
 
 std::string shape_and_type(const operand& o, const std::int64_t* extents, int rank) {
@@ -157,22 +159,20 @@ std::string how_reached(const geometry& g, const operand& o, const operand_layou
 }
 
 // How many different neighbours of an operand are read, or where the only one is.
-std::string spell_neighbours(const pass_view& pass, const operand* operands, int operand_number) {
-  const program_view& p = pass.elements;
-  if (operands[operand_number].kind == operand_kind::neighbour)
-    return "; neighbours at " + std::to_string(operands[operand_number].distance);
+std::string spell_neighbours(const program_view& p, const operand& o, int number) {
+  if (o.kind == operand_kind::neighbour) return "; neighbours at " + std::to_string(o.distance);
   int count = 0;
   for (int i = 0; i < p.nodes; ++i)
-    count += head{p.heads[i]}.code() == op::neighbour && operand_read(p, i) == static_cast<std::uint64_t>(operand_number) ? 1 : 0;
+    count += head{p.heads[i]}.code() == op::neighbour && operand_read(p, i) == static_cast<std::uint64_t>(number) ? 1 : 0;
   return count == 0 ? "" : "; " + std::to_string(count) + (count == 1 ? " neighbour" : " neighbours");
 }
 
 }  // namespace
 
 explained_kernel list_pass(const pass_view& pass, const operand* operands, int inputs, int outputs, const geometry& g, int lanes,
-                           const operand_names& names, const target_names& targets) {
+                           const operand_names& names, const target_names& targets, int before) {
   explained_kernel k;
-  lister list(pass, operands, names);
+  lister list(pass, operands, names, before);
   for (int i = 0; i < outputs; ++i) {
     const operand& o = operands[inputs + i];
     if (o.discarded) continue;
@@ -186,6 +186,15 @@ explained_kernel list_pass(const pass_view& pass, const operand* operands, int i
     k.formula += (k.formula.empty() ? "" : "; ") + (o.source != nullptr ? right : of + " = " + right);
   }
   k.operations = std::move(list.operations);
+  for (listed_operation& o : k.operations)
+    for (int& from : o.from) from += before;
+  k.operands = list_operands(operands, inputs, outputs, g, lanes, names, targets, pass.elements);
+  return k;
+}
+
+std::vector<listed_operand> list_operands(const operand* operands, int inputs, int outputs, const geometry& g, int lanes,
+                                          const operand_names& names, const target_names& targets, const program_view& reads) {
+  std::vector<listed_operand> all;
   for (int i = 0; i < inputs + outputs; ++i) {
     const operand& o = operands[i];
     if (o.kind == operand_kind::value || o.kind == operand_kind::step || o.kind == operand_kind::position || o.discarded)
@@ -195,10 +204,10 @@ explained_kernel list_pass(const pass_view& pass, const operand* operands, int i
     const std::string name = is_written && o.source == nullptr ? targets.of(o, o.number >= 0 ? o.number : i - inputs)
                                                                : lister::name_of_operand(o, names);
     std::string how = how_reached(g, o, g.layouts[i], lanes);
-    if (!is_written) how += spell_neighbours(pass, operands, i);
-    k.operands.push_back({name, shape_and_type(o, o.extents, o.rank), how, is_written});
+    if (!is_written) how += spell_neighbours(reads, o, i);
+    all.push_back({name, shape_and_type(o, o.extents, o.rank), how, is_written});
   }
-  return k;
+  return all;
 }
 
 std::string spell_path(const char* path, const pass_view& pass, const geometry& g, const operand* operands, int inputs, int count,
