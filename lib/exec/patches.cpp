@@ -1,44 +1,28 @@
 #include "exec/patches.hpp"
 
-#include <dsl/exec/patch.hpp>
-
 #include <algorithm>
 
 namespace dsl::detail {
 
-namespace {
-
-// Whether an operand's axes are the dimensions that the kernel takes them for.
-bool suits_patches(const geometry& g, const operand& o, const near_place& place) {
-  bool suits = true;
-  for (int axis = 0; axis < near_place::axes; ++axis)
-    if (place.before[axis] + place.after[axis] > 0) suits = suits && dimension_of_axis(g, o, axis) == g.rank - 1 - axis;
-  return suits;
-}
-
-}  // namespace
+// A patch finds what lies beyond an end by one step.
+constexpr std::int64_t least_extent = 12;
 
 void plan_patches(tile_plan& t, const geometry& g, const operand* operands, const pass_traits& pass, const map_policy& policy) {
-  const program_view p = pass.view.elements;
-  const int rows = patch_rows(p, policy.patch_rows);
-  if (rows == 0 || g.kept != 0 || g.rank < 2 || g.extents[g.rank - 2] < rows) return;
-  tile_plan found = t;
-  for (int i = 0; i < p.nodes; ++i) {
-    const op code = head{p.heads[i]}.code();
-    const near_place place = near_place_of(p, i);
-    if (!place.is_near || (code == op::load && !window_of(p, static_cast<int>(p.payloads[i]), pass.lanes, rows).any())) continue;
-    const auto k = operand_read(p, i);
-    if (!suits_patches(g, operands[k], place)) return;
-    for (int axis = 0; axis < near_place::axes; ++axis) {
-      const int whole = axis == 0 ? pass.lanes : 1;
-      found.before[axis] = std::max(found.before[axis], (place.before[axis] + whole - 1) / whole * whole);
-      found.after[axis] = std::max(found.after[axis], (place.after[axis] + whole - 1) / whole * whole);
-    }
+  const patch_needs& needs = pass.patches;
+  if (needs.rows == 0 || g.kept != 0 || g.rank < 2 || g.elements == 0) return;
+  constexpr int axes = 3;
+  const auto extent = [&](int axis) { return axis < g.rank ? g.extents[g.rank - 1 - axis] : 1; };
+  for (int k = 0; k < needs.slots; ++k)
+    for (int axis = 0; axis < axes; ++axis)
+      if ((needs.of[k].axes >> axis & 1) != 0 &&
+          (dimension_of_axis(g, operands[needs.of[k].slot], axis) != g.rank - 1 - axis || extent(axis) < least_extent)) return;
+  t.patch_rows = needs.rows;
+  for (int axis = 0; axis < axes; ++axis) {
+    const int whole = axis == 0 ? pass.lanes : 1;
+    t.before[axis] = (needs.before[axis] + whole - 1) / whole * whole;
+    t.after[axis] = (needs.after[axis] + whole - 1) / whole * whole;
   }
-  found.patch_rows = rows;
-  if (found.before[2] + found.after[2] > 0)
-    found.planes = static_cast<int>(std::min<std::int64_t>(policy.patch_planes, g.extents[g.rank - 3]));
-  t = found;
+  if (t.before[2] + t.after[2] > 0) t.planes = static_cast<int>(std::min<std::int64_t>(policy.patch_planes, extent(2)));
 }
 
 }  // namespace dsl::detail

@@ -107,7 +107,7 @@ struct tiling {
   divisor across, down, in_column, outer[max_rank - 2];
   // Where neighbours are read by patches: the tile's extent along the third dimension, that dimension's own, and how far along the
   // three innermost ones a patch reads before and after itself.
-  std::int32_t patches, planes;
+  std::int32_t planes;
   std::int64_t third;
   std::int32_t before[3], after[3];
 
@@ -125,6 +125,9 @@ struct linear_arguments : argument_header {
   argument operand[Operands];
 };
 
+/// Whether a kernel takes its tiles by patches.
+template <class Arguments> inline constexpr bool takes_patches = false;
+
 /// Anything else: up to eight dimensions, innermost first.
 template <int Operands>
 struct strided_arguments : argument_header {
@@ -133,5 +136,9 @@ struct strided_arguments : argument_header {
   argument operand[Operands];
   std::int64_t strides[Operands][max_rank];
 };
+
+/// The same where neighbours are read by patches.
+template <int Operands> struct patched_arguments : strided_arguments<Operands> {};
+template <int Operands> inline constexpr bool takes_patches<patched_arguments<Operands>> = true;
 
 }  // namespace dsl::detail

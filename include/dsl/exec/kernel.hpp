@@ -36,7 +36,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
   using place_of_tile = tile_place<Arguments, operands, (neighbours.nodes > 0), (reductions::count > 0)>;
   using place_of_tile::args, place_of_tile::offset, place_of_tile::width, place_of_tile::height;
   using place_of_tile::enter, place_of_tile::extent, place_of_tile::position;
-  static constexpr int rows_a_patch = strided ? patch_rows(program::view(), policy.patch_rows) : 0;
+  static constexpr int rows_a_patch = takes_patches<Arguments> ? patch_needs_of<program>(policy.patch_rows).rows : 0;
   Memory memory;
 
   DSL_DETAIL_KERNEL_FN kernel_body(const Arguments& a, Memory m) : place_of_tile(a), memory(m) {}
@@ -57,7 +57,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
     } else {
       if constexpr (rows_a_patch > 0) {
         const auto write_group = [&](const group& of, const lane_results& out) { write_all(of, out, targets{}); };
-        return patch_walk<kernel_body>{*this}.run(thread, block, write_group);
+        return patch_walk<kernel_body>{*this}.run(thread, write_group);
       }
       place_in_tile(g, column_of(thread), 0);
       if (g.count <= 0) return;
@@ -77,7 +77,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
     } else {
       if constexpr (rows_a_patch > 0) {
         const auto add_group = [&](const group& of, const lane_results& out) { write_and_add(of, out, sums, sums[0]); };
-        if (args.reduction.kept == kept_along::none) return patch_walk<kernel_body>{*this}.run(thread, block, add_group);
+        return patch_walk<kernel_body>{*this}.run(thread, add_group);
       }
       const tiling& t = args.tiles_of;
       const int across = t.along_rows != 0 ? lanes << t.log2_columns : 0, down = t.along_rows != 0 ? 0 : t.rows;
@@ -114,6 +114,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
   template <class, class, std::uint32_t> friend struct neighbour_reader;
   template <class> friend struct patch_walk;
   template <class, int> friend struct window;
+  template <class, class> friend struct windows;
   template <class Body, op Code, dtype D, std::uint32_t Head> friend void read_near(const Body&, typename Body::group&);
   template <class> friend struct tile_loader;
   template <class, bool> friend struct pair_reader;

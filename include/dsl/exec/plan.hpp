@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dsl/exec/operand.hpp>
+#include <dsl/exec/patch_needs.hpp>
 #include <dsl/exec/policy.hpp>
 #include <dsl/ir/cost.hpp>
 
@@ -142,6 +143,7 @@ struct pass_traits {
   int lanes;              // elements that a thread takes at a time
   int accumulator_bytes;  // of all reductions' values
   int state_bytes;        // of the values of the reduction that has the most
+  patch_needs patches;
 };
 
 /// What the driver says of a compiled kernel; zeros for the simulator.
