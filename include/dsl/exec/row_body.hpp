@@ -211,8 +211,11 @@ class row_body {
       if (in_vectors() && row_stride<Leaf>() != 0) {
         memory_.copy_async(to, reinterpret_cast<const pack<T, lanes>*>(row_of<Leaf>() + position(v, 0)));
       } else {
+        const T* const first = row_of<Leaf>() + first_ * row_stride<Leaf>();
+        const std::int64_t step = s_.lane_step * row_stride<Leaf>();
+        const T* at = first + v * s_.vector_step * row_stride<Leaf>();
         DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l) memory_.copy_async(&to->lane[l], row_of<Leaf>() + position(v, l) * row_stride<Leaf>());
+        for (int l = 0; l < lanes; ++l, at += step) memory_.copy_async(&to->lane[l], s_.whole != 0 || exists(v, l) ? at : first);
       }
     }
   }
@@ -375,9 +378,11 @@ class row_body {
         for (int l = 0; l < lanes; ++l) all.lane[l] = static_cast<T>(nth<t.output()>(out.of[l]));
         if (exists(v, 0)) memory_.store(reinterpret_cast<pack<T, lanes>*>(to + position(v, 0)), all);
       } else {
+        T* at = to + (first_ + v * s_.vector_step) * row_stride<k>();
+        const std::int64_t step = s_.lane_step * row_stride<k>();
         DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l)
-          if (exists(v, l)) memory_.store(to + position(v, l) * row_stride<k>(), static_cast<T>(nth<t.output()>(out.of[l])));
+        for (int l = 0; l < lanes; ++l, at += step)
+          if (s_.whole != 0 || exists(v, l)) memory_.store(at, static_cast<T>(nth<t.output()>(out.of[l])));
       }
     }
   }
