@@ -13,7 +13,7 @@ constexpr bool computes_rows() {
   bool all = Phase::pass::reductions::count == 0;
   for (int i = 0, nodes = p.nodes; i < nodes; ++i) {
     const op code = head{p.heads[i]}.code();
-    all = all && code != op::index && code != op::address && code != op::neighbour;
+    all = all && code != op::index && code != op::address && !is_placed(code);
     if (code == op::load) all = all && !Phase::input[p.payloads[i]].is_leaf();
   }
   return all;
