@@ -186,22 +186,28 @@ void plan_transposing(reduction_plan& p, const geometry& g, const operand* input
 }
 
 // Tiles of patches, a warp's as wide as it reads at a time.
-void plan_tiles_of_patches(reduction_plan& p, const geometry& g) {
+void plan_tiles_of_patches(reduction_plan& p, const geometry& g, int multiprocessors) {
   tile_plan& t = p.tile;
   constexpr int warp = 32;
   t.columns = std::min(warp, columns_of(g.extents[g.rank - 1], p.lanes, p.block));
   t.rows = p.block / t.columns;
   t.width = t.columns * p.lanes;
   t.height = t.rows * t.patch_rows;
-  t.count = pieces(g.extents[g.rank - 1], t.width) * pieces(g.extents[g.rank - 2], t.height);
-  for (int d = 0; d < g.rank - 2; ++d) t.count *= d == g.rank - 3 ? pieces(g.extents[d], t.planes) : g.extents[d];
+  const auto count = [&] {
+    std::int64_t tiles = pieces(g.extents[g.rank - 1], t.width) * pieces(g.extents[g.rank - 2], t.height);
+    for (int d = 0; d < g.rank - 2; ++d) tiles *= d == g.rank - 3 ? pieces(g.extents[d], t.planes) : g.extents[d];
+    return tiles;
+  };
+  // Finding the tile's place costs more than a patch: several a thread, where there is work for all.
+  if (t.planes == 1 && count() >= 8LL * p.policy.rows_a_thread * multiprocessors) t.height *= p.policy.rows_a_thread;
+  t.count = count();
   p.path = "strided";
 }
 
 // The index space in tiles that blocks take one by one.
 void plan_tiles(reduction_plan& p, const geometry& g, const operand* inputs, int input_count, int multiprocessors) {
   tile_plan& t = p.tile;
-  if (t.patch_rows > 0) return plan_tiles_of_patches(p, g);
+  if (t.patch_rows > 0) return plan_tiles_of_patches(p, g, multiprocessors);
   if (g.linear) {
     t.count = pieces(g.elements, static_cast<std::int64_t>(p.block) * p.lanes * p.policy.vectors_ahead);
     return;
