@@ -17,6 +17,14 @@ inline std::uint64_t descriptor_of(const operand& o, const operand_layout& w, in
   return o.word[1];
 }
 
+/// Whether all arrays are reached in whole vectors.
+inline bool are_in_vectors(const operand* operands, const geometry& g, int count) {
+  for (int k = 0; k < count; ++k)
+    if (operands[k].kind <= operand_kind::neighbour && descriptor_of(operands[k], g.layouts[k], g.rank) != in_vectors)
+      return false;
+  return true;
+}
+
 /// Filled from front to back, in the order of `linear_arguments` or `strided_arguments`.
 class kernel_parameters {
  public:

@@ -150,9 +150,26 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
 
   struct lane_results { typename eval::results of[lanes]; };
   DSL_DETAIL_KERNEL_FN lane_results compute(group& g) const {
-    reader from{*this, g};
-    eval::read(from);
+    g.in_vectors = reads_vectors() && g.count == lanes;
+    if (g.in_vectors) {  // no branch is between the loads
+      reader<true, false> arrays{*this, g};
+      eval::read(arrays);
+    } else {
+      reader<true, false> arrays{*this, g};
+      eval::read(arrays);
+    }
+    reader<false, true> rest{*this, g};
+    eval::read(rest);
     return compute_read(g);
+  }
+  // Whether no operand is accessed element by element.
+  DSL_DETAIL_KERNEL_FN bool reads_vectors() const {
+    constexpr bool moves = [] {
+      for (int i = 0; i < program::nodes; ++i)
+        if (head{program::view().heads[i]}.code() == op::neighbour) return true;
+      return false;
+    }();
+    return !moves && args.in_vectors != 0;
   }
   DSL_DETAIL_KERNEL_FN lane_results compute_read(const group& g) const {
     lane_results out;
@@ -165,22 +182,6 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     return out;
   }
 
-  // Whether no operand is read element by element.
-  DSL_DETAIL_KERNEL_FN bool reads_vectors() const {
-    vector_check check{args, true};
-    eval::read(check);
-    return check.all;
-  }
-  struct vector_check {
-    const Arguments& args;
-    bool all;
-    template <op Code, dtype D, int N, std::uint32_t Head>
-    DSL_DETAIL_KERNEL_FN void read() {
-      if constexpr (Code == op::load) all = all && args.operand[N].descriptor == in_vectors;
-      if constexpr (Code == op::neighbour) all = false;
-    }
-  };
-
   // Places groups and reduces them. Where all of them are whole, they are read before the first is computed with: without a
   // branch between, or the compiler would compute between the loads.
   template <class Place>
@@ -192,7 +193,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
         place(g[u], u);
         g[u].count = lanes;
         g[u].in_vectors = true;
-        reader from{*this, g[u]};
+        reader<> from{*this, g[u]};
         eval::read(from);
       }
       DSL_DETAIL_UNROLL
@@ -319,12 +320,13 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     }
   }
 
+  template <bool Arrays = true, bool Rest = true>
   struct reader {
     const kernel_body& body;
     group& g;
     template <op Code, dtype D, int N, std::uint32_t Head>
     DSL_DETAIL_KERNEL_FN void read() {
-      body.template read<Code, D, N, Head>(g);
+      if constexpr (Code == op::load || Code == op::neighbour ? Arrays : Rest) body.template read<Code, D, N, Head>(g);
     }
   };
   template <op Code, dtype D, int N, std::uint32_t Head>
@@ -368,7 +370,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
       using T = memory_t<program::output(t.output()).type()>;
       const argument& a = args.operand[Inputs + I];
       T* to = reinterpret_cast<T*>(a.word) + place<Inputs + I>(g);
-      if (g.count == lanes && a.descriptor == in_vectors) {
+      if (g.in_vectors || (g.count == lanes && a.descriptor == in_vectors)) {
         pack<T, lanes> all;
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l) all.lane[l] = static_cast<T>(nth<t.output()>(out.of[l]));
