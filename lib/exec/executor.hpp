@@ -36,8 +36,8 @@ class executor : public kernel_services {
   void copy_elements(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from, const void* source,
                      const mapping& elements, std::size_t size) const final;
 
-  /// Orders the dimensions of a space with reductions that keep some.
-  virtual void order_reduced(geometry& g, int count) const = 0;
+  /// Orders the dimensions of a space with reductions, of operands of which the first are inputs.
+  virtual void order_reduced(geometry& g, const operand* operands, int inputs, int count, const pass_view& pass) const = 0;
   /// "grid 12 x block 256, 4 lanes a thread": what a plan launches.
   virtual std::string describe_launch(const plan& p) const = 0;
   /// Where a kernel that no file compiled for these devices cannot run, and why: "sim: its file ...".

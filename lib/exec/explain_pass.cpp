@@ -144,6 +144,7 @@ std::string how_reached(const geometry& g, const operand& o, const operand_layou
   const std::string why = on_host && w.strides[g.rank - 1] == 1 && !(o.kind == operand_kind::neighbour && w.axis == g.rank - 1)
                               ? std::string()
                               : why_not_wide(g, o, w, vector);
+  if (w.how == access::row && !on_host) return "the same in all rows: passed on in shared memory";
   if (w.how == access::tiled && !on_host) return "lies along the second dimension: by tiles in shared memory where there is room";
   if (!why.empty()) return "element by element: " + why;
   std::string how = on_host ? "contiguous" : "vectors of " + std::to_string(vector) + " bytes";

@@ -55,7 +55,7 @@ class grid_executor : public executor {
   /// expression and the sizes.
   virtual void launch_kernel(const kernel_launch& k, const stream& on) const = 0;
 
-  void order_reduced(geometry& g, int count) const override;
+  void order_reduced(geometry& g, const operand* operands, int inputs, int count, const pass_view& pass) const override;
   std::string describe_launch(const plan& p) const override;
   bool has_linear_path(const program_code& code) const override { return code.chain == nullptr; }
   reduction_plan plan_pass(const prepared& pass) const override;

@@ -212,6 +212,22 @@ void order_for_blocks(geometry& g, int count) {
   g.kept = (g.kept & ((1u << at) - 1)) | 2u << at;
 }
 
+void order_pairs(geometry& g, const operand* all, int inputs, int count) {
+  constexpr std::int64_t least_rows = 16, least_columns = 64;  // to be worth a block's shared memory and barriers
+  if (g.rank < 2) return;
+  const int last = g.rank - 1, second = last - 1, row = is_kept(g, last) ? second : last, column = last + second - row;
+  bool along_rows = false, along_columns = false;
+  for (int k = 0; k < inputs; ++k) {
+    if (all[k].kind != operand_kind::array) continue;
+    const bool in_row = g.layouts[k].strides[row] != 0, in_column = g.layouts[k].strides[column] != 0;
+    if (in_row && in_column) return;
+    along_rows = along_rows || in_row;
+    along_columns = along_columns || in_column;
+  }
+  g.pairs = along_rows && along_columns && g.extents[row] >= least_columns && g.extents[column] >= least_rows;
+  if (g.pairs && row != last) move_dimension(g, count, row, last);
+}
+
 void order_for_rows(geometry& g, int count) {
   const int last = is_kept(g, g.rank - 1) ? g.rank - 2 : g.rank - 1;
   int to = last;
@@ -238,6 +254,7 @@ void choose_second(geometry& g, const operand* all, int inputs, int count) {
 }
 
 access access_of(const geometry& g, const operand& o, const operand_layout& w, bool is_input, int lanes) {
+  if (is_input && g.pairs && o.kind == operand_kind::array && w.strides[g.rank - 1] != 0) return access::row;
   if (is_input && g.kept == 0 && g.rank > 1 && lies_along(g, g.rank - 2, o, w)) return access::tiled;
   return is_wide(g, o, w, lanes) ? access::wide : access::elements;
 }
@@ -338,8 +355,9 @@ void lay_out(geometry& g, const operand* all, int inputs, int outputs, int lanes
     if (has_elements(all[k]) || all[k].kind == operand_kind::position)
       g.linear = g.linear && g.layouts[k].strides[0] == 1 && all[k].kind != operand_kind::neighbour;
     else if (g.kept == 0) std::fill_n(g.layouts[k].strides, max_rank, 0);
-  if (g.kept != 0) executor::of(g.where).order_reduced(g, count);
-  else if (!g.linear) choose_second(g, all, inputs, count);
+  if (g.kept == 0 && !g.linear) choose_second(g, all, inputs, count);
+  g.pairs = false;
+  if (g.kept != 0 || (pass.reductions > 0 && !g.linear)) executor::of(g.where).order_reduced(g, all, inputs, count, pass);
   for (int k = 0; k < count; ++k) g.layouts[k].how = access_of(g, all[k], g.layouts[k], k < inputs, lanes);
 }
 

@@ -13,7 +13,9 @@ namespace {
 // SIMD loops on all cores.
 class host_executor final : public executor {
  public:
-  void order_reduced(geometry& g, int count) const override { order_for_rows(g, count); }
+  void order_reduced(geometry& g, const operand*, int, int count, const pass_view&) const override {
+    if (g.kept != 0) order_for_rows(g, count);
+  }
 
   std::string describe_launch(const plan& p) const override {
     return "blocks of " + std::to_string(p.block) + " on " + std::to_string(properties(p.where).multiprocessors) + " threads";

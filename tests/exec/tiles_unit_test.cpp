@@ -187,8 +187,9 @@ template <class Arguments> void copy_by_threads(const void* parameters, const ds
                                                 const counting_memory& memory) {
   kernel_body<copy_bytes, 1, Arguments, counting_memory> thread(*static_cast<const Arguments*>(parameters), memory);
   for (std::int64_t tile = 0; tile < p.grid; ++tile) {
+    thread.enter(0, static_cast<std::uint32_t>(tile));
     if constexpr (Arguments::strided)
-      for (int t = 0; p.tile.shared_bytes > 0 && t < p.block; ++t) thread.load_tile(static_cast<std::uint32_t>(tile), t, p.block);
+      for (int t = 0; p.tile.shared_bytes > 0 && t < p.block; ++t) thread.load_tile(t, p.block);
     for (int t = 0; t < p.block; ++t) thread.map(tile, t, p.block);
   }
 }

@@ -98,6 +98,8 @@ struct tiling {
   std::int32_t log2_columns, rows, outer_rank;  // threads a row, rows of threads, dimensions beyond the second
   std::int32_t shared_bytes, width, height;     // in shared memory; a tile, in elements
   std::int32_t along_rows;                      // where the kernel reduces: its threads go along the rows of a tile, not down
+  std::int32_t pairs;                           // its rows are pairs: what varies along them is the same in all of them,
+  std::uint32_t in_rows[2];                     // these inputs, a bit for each
   std::uint32_t kept;                           // where the kernel reduces: a bit for each dimension that is kept
   divisor across, down, in_column, outer[max_rank - 2];
 };

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <dsl/exec/lanes.hpp>
+#include <dsl/exec/pairs.hpp>
 #include <dsl/exec/reduction.hpp>
 #include <dsl/exec/tile.hpp>
+#include <dsl/exec/tile_loader.hpp>
 
 namespace dsl::detail {
 
@@ -37,14 +39,13 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
 
   DSL_DETAIL_KERNEL_FN kernel_body(const Arguments& a, Memory m) : place_of_tile(a), memory(m) {}
 
-  /// Brings the tiles of the operands that lie along the second dimension into shared memory. All threads of a block.
-  DSL_DETAIL_KERNEL_FN void load_tile(std::uint32_t tile, int thread, int block) {
-    enter(0, tile);
-    tile_loader loader{*this, thread, block};
+  /// Brings into shared memory what a block reads there of the tile that was entered. All threads of a block.
+  DSL_DETAIL_KERNEL_FN void load_tile(int thread, int block) {
+    tile_loader<kernel_body> loader{*this, thread, block};
     eval::read(loader);
   }
 
-  /// What a thread stores of a tile.
+  /// What a thread stores of a tile, which was entered.
   DSL_DETAIL_KERNEL_FN void map(std::int64_t tile, int thread, int block) {
     group g;
     if constexpr (!Arguments::strided) {
@@ -52,7 +53,6 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
       g.count = lanes_from(g.first);
       if (g.count > 0) write_all(g, compute(g), targets{});
     } else {
-      enter(0, static_cast<std::uint32_t>(tile));
       place_in_tile(g, column_of(thread), 0);
       if (g.count <= 0) return;
       DSL_DETAIL_ROLLED
@@ -60,8 +60,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     }
   }
 
-  /// Reduces what a thread takes of a result's tile into its sums.
-  DSL_DETAIL_KERNEL_FN void reduce(std::uint32_t result, std::int64_t tile, int thread, int block, accumulators* sums) {
+  /// Reduces what a thread takes of a tile, which was entered, into its sums.
+  DSL_DETAIL_KERNEL_FN void reduce(std::int64_t tile, int thread, int block, accumulators* sums) {
     if constexpr (!Arguments::strided) {
       const std::int64_t first = (tile * ahead * block + thread) * lanes, step = static_cast<std::int64_t>(block) * lanes;
       reduce_ahead(first + (ahead - 1) * step + lanes <= args.elements, sums, [&](group& g, int u) {
@@ -69,12 +69,14 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
         g.count = lanes_from(g.first);
       });
     } else {
-      enter(result, static_cast<std::uint32_t>(tile));
       const tiling& t = args.tiles_of;
       const int across = t.along_rows != 0 ? lanes << t.log2_columns : 0, down = t.along_rows != 0 ? 0 : t.rows;
+      int column = column_of(thread), row = row_of(thread);
+      if constexpr (may_pair(Pass::view())) {
+        if (t.pairs != 0 && row < height) column = row_of_pairs<kernel_body>::reduce(*this, column, row, sums[0]);
+      }
       DSL_DETAIL_ROLLED
-      for (int column = column_of(thread), row = row_of(thread); column < width && row < height;
-           column += ahead * across, row += ahead * down)
+      for (; column < width && row < height; column += ahead * across, row += ahead * down)
         reduce_ahead(column + (ahead - 1) * across + lanes <= width && row + (ahead - 1) * down < height, sums,
                      [&](group& g, int u) {
                        place_in_tile(g, column + u * across, row + u * down);
@@ -99,6 +101,10 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
   }
 
  protected:
+  template <class> friend struct tile_loader;
+  template <class, bool> friend struct pair_reader;
+  template <class> friend struct row_of_pairs;
+
   template <op Code, dtype D, int N>
   DSL_DETAIL_KERNEL_FN value_t<D> scalar_operand() const {
     const argument& a = args.operand[N];
@@ -241,8 +247,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     }
     T each[lanes];
     if (Arguments::strided && how >= in_tile) {
-      const T* const tile =
-          reinterpret_cast<const T*>(memory.shared() + (how - in_tile) + g.row * tile_pitch(tile_width(), sizeof(T))) + g.column;
+      const int pitch = is_row<N>() ? 0 : tile_pitch(tile_width(), sizeof(T));
+      const T* const tile = reinterpret_cast<const T*>(memory.shared() + (how - in_tile) + g.row * pitch) + g.column;
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l)
         each[l] = Memory::may_load_unwritten || l < g.count ? memory.template load<T>(tile + l) : T{};
@@ -288,36 +294,17 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     }
   }
 
+  // Whether an operand's tile is a row, which all rows share.
+  template <int K> DSL_DETAIL_KERNEL_FN bool is_row() const {
+    if constexpr (Arguments::strided) return args.strides[K][1] == 0;
+    else return false;
+  }
   DSL_DETAIL_KERNEL_FN int tile_width() const {
     if constexpr (Arguments::strided) return args.tiles_of.width;
     else return 0;
   }
   DSL_DETAIL_KERNEL_FN static std::uint32_t tile_offset(const argument& a) {
     return static_cast<std::uint32_t>(a.descriptor - in_tile);
-  }
-
-  struct tile_loader {
-    const kernel_body& body;
-    int thread, block;
-    template <op Code, dtype D, int N, std::uint32_t Head>
-    DSL_DETAIL_KERNEL_FN void read() const {
-      if constexpr (Code == op::load) body.template load_tile_of<memory_t<D>, N>(thread, block);
-    }
-  };
-  template <class T, int K>
-  DSL_DETAIL_KERNEL_FN void load_tile_of(int thread, int block) const {
-    const tiling& t = args.tiles_of;
-    const argument& a = args.operand[K];
-    // Threads side by side read side by side along the second dimension.
-    const int threads = t.in_column.by, lines = block / threads;
-    const int first = static_cast<int>(t.in_column.divide(static_cast<std::uint32_t>(thread)));
-    if (a.descriptor < in_tile || first >= lines) return;
-    const std::int64_t across = args.strides[K][0], down = args.strides[K][1];
-    for (int j = thread - first * threads; j < height; j += threads) {
-      const T* from = reinterpret_cast<const T*>(a.word) + offset[K] + j * down + first * across;
-      T* to = reinterpret_cast<T*>(memory.shared() + tile_offset(a) + j * tile_pitch(tile_width(), sizeof(T))) + first;
-      for (int i = first; i < width; i += lines, from += lines * across, to += lines) memory.copy_async(to, from);
-    }
   }
 
   template <bool Arrays = true, bool Rest = true>

@@ -75,8 +75,9 @@ DSL_DETAIL_FN constexpr std::int64_t inside(boundary beyond, std::int64_t i, std
 }
 
 /// How a thread reaches an operand's elements. elements: one by one. wide: whole aligned vectors. tiled: contiguous along the
-/// second dimension, not the first, so a block brings a tile of it into shared memory.
-enum class access : std::uint8_t { elements, wide, tiled };
+/// second dimension, not the first, so a block brings a tile of it into shared memory. row: of pairs, the same in all rows of a
+/// tile, so a block brings one into shared memory.
+enum class access : std::uint8_t { elements, wide, tiled, row };
 
 /// Strides along the index space's dimensions, outermost first; 0 where the operand is broadcast.
 struct operand_layout {
@@ -94,6 +95,7 @@ struct geometry {
   device where{backend::host};
   int rank = 0;         // 1 where everything is contiguous; 0 and elements == 1 for scalars
   bool linear = false;  // every array is contiguous along the one dimension left
+  bool pairs = false;   // what is reduced are pairs: each array varies along one of the two last dimensions at most
   std::int64_t elements = 0;
   std::int64_t extents[max_rank] = {};
   std::uint32_t kept = 0;    // where there are reductions: a bit for each dimension that they keep

@@ -47,7 +47,7 @@ struct tile_plan {
   int rows = 0;            ///< threads along the second dimension
   int width = 0;           ///< elements along the innermost dimension
   int height = 0;          ///< elements along the second dimension
-  int shared_bytes = 0;    ///< shared memory for transposed operands, in bytes
+  int shared_bytes = 0;    ///< shared memory for transposed operands, or for a row that all rows of the tile share, in bytes
   std::int64_t count = 0;  ///< tiles; where there are reductions, of each group of results
 };
 

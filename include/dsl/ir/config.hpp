@@ -63,10 +63,12 @@
 // A loop whose count is rarely more than one is not worth the code of a second copy.
 #if defined(__CUDA_ARCH__)
 #define DSL_DETAIL_UNROLL _Pragma("unroll")
+#define DSL_DETAIL_UNROLL_BY_2 _Pragma("unroll 2")
 #define DSL_DETAIL_UNROLL_BY_4 _Pragma("unroll 4")
 #define DSL_DETAIL_ROLLED _Pragma("unroll 1")
 #else
 #define DSL_DETAIL_UNROLL
+#define DSL_DETAIL_UNROLL_BY_2
 #define DSL_DETAIL_UNROLL_BY_4
 #define DSL_DETAIL_ROLLED
 #endif

@@ -41,7 +41,7 @@ class node_origins {
   }
   /// Whether what a space gives are arrays among the operands of another.
   constexpr bool holds_arrays_of(int outer, int space) const {
-    if (!g_.spaces[space - 1].reduces || g_.spaces[space - 1].rank == 0) return false;
+    if (!g_.spaces[space - 1].reduces || g_.spaces[space - 1].rank == 0 || !is_within(outer, space)) return false;
     int at = g_.spaces[space - 1].parent;
     while (at != outer && at != 0 && !gives_values(at)) at = g_.spaces[at - 1].parent;
     return at == outer;
@@ -73,6 +73,11 @@ class node_origins {
 
  private:
   constexpr const index_space& space(int number) const { return g_.spaces[number - 1]; }
+  constexpr bool is_within(int outer, int number) const {
+    int at = space(number).parent;
+    while (at != outer && at != 0) at = space(at).parent;
+    return at == outer;
+  }
   constexpr void find_leaves() {
     for (int i = 0; i < g_.size(); ++i) {
       const node& n = g_[i];
