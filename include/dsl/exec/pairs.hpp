@@ -55,13 +55,11 @@ struct pair_reader {
       if (Along != ((body.args.tiles_of.in_rows[N / 32] >> N % 32 & 1) != 0)) return;
       if constexpr (Along) {
         const auto* const row = reinterpret_cast<const T*>(body.memory.shared() + N * pair_row_bytes);
-        const auto all = body.memory.template load<pack<T, Body::lanes>>(row + g.column);
-        DSL_DETAIL_UNROLL
-        for (int l = 0; l < Body::lanes; ++l) input_of<Head>(g.in[l]) = all.lane[l];
+        operand_lanes<Head>(g).load(body.memory, row + g.column);
       } else {
         const T one = body.memory.template load<T>(reinterpret_cast<const T*>(a.word) + body.template place<N>(g));
         DSL_DETAIL_UNROLL
-        for (int l = 0; l < Body::lanes; ++l) input_of<Head>(g.in[l]) = one;
+        for (int l = 0; l < Body::lanes; ++l) operand_lanes<Head>(g).set(l, one);
       }
     } else if constexpr (Along == (Code == op::index || Code == op::address)) {
       body.template read<Code, D, N, Head>(g);
