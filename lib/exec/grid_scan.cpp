@@ -39,6 +39,7 @@ tiled_scan tile_scan(const scan_space& s, const scan_code& code, const scan_poli
   p.along_columns = s.columns;
   if (g.linear) {
     p.tiles = pieces(g.elements, static_cast<std::int64_t>(block) * code.lanes);
+    p.grid = pieces(p.tiles, policy.rounds);
   } else {
     tiling& t = made.tiles;
     t.extents[0] = g.extents[g.rank - 1];
@@ -67,13 +68,7 @@ tiled_scan tile_scan(const scan_space& s, const scan_code& code, const scan_poli
       t.outer[d] = divisor::of(extent);
       p.tiles *= extent;
     }
-  }
-  if (s.columns) {
-    p.grid = pieces(p.tiles, block >> made.tiles.log2_columns);
-  } else {
-    // As many as are on the device at once: each reads its next tile while it waits for what comes before this one.
-    const int resident = std::max(1, properties(g.where).multiprocessors) * policy.blocks;
-    p.grid = std::min<std::int64_t>(pieces(p.tiles, policy.rounds), resident);
+    p.grid = s.columns ? pieces(p.tiles, block >> t.log2_columns) : pieces(p.tiles, policy.rounds);
   }
   if (p.tiles > 0x7fffffff)
     raise<shape_error>(std::to_string(g.elements) + " elements need more blocks than a grid has: a scan of " +
@@ -104,7 +99,7 @@ class grid_scan {
  private:
   void run_rows() {
     const std::size_t cell = tagged_bytes(static_cast<std::size_t>(code_.value_bytes));
-    const auto tiles = static_cast<std::size_t>(pieces(plan_.tiles, plan_.policy.rounds)), groups = tiles / scan_groups + 1,
+    const auto tiles = static_cast<std::size_t>(plan_.grid), groups = tiles / scan_groups + 1,
                prefixes = groups / scan_groups + 2;
     const std::size_t bytes = 16 + cell * (tiles + groups + prefixes);
     const buffer_ref scratch = buffer_ref::allocate(bytes, space_.space.where);  // goes back to the pool behind the kernel

@@ -86,12 +86,10 @@ template <int Rounds> void a_block_knows_what_comes_before_each_thread(std::mt19
         for (int round = 0; round < Rounds; ++round)
           if (const std::int64_t i = round * scan_block_threads + team.thread(); i < elements)
             segments[round] = total_of(r, before + i, before + i + 1);
-        scan.scan_block(
-            segments, 0, [] {},
-            [&](const numbered_segment& total) {
-              EXPECT_EQ(total.value, total_of(r, before, before + elements).value) << elements;
-              return first;
-            });
+        scan.scan_block(segments, [&](const numbered_segment& total) {
+          EXPECT_EQ(total.value, total_of(r, before, before + elements).value) << elements;
+          return first;
+        });
         for (int round = 0; round < Rounds; ++round)
           got[static_cast<std::size_t>(round * scan_block_threads + team.thread())] = segments[round];
       });

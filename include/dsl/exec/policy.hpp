@@ -52,7 +52,7 @@ struct loop_policy {
 /// Of scans. A block has 256 threads.
 struct scan_policy {
   int rounds = 4;             ///< compiled: vectors that a thread takes of a tile
-  int blocks = 4;             ///< compiled: blocks that a multiprocessor is to hold, along rows
+  int blocks = 5;             ///< compiled: blocks that a multiprocessor is to hold, along rows
   int column_blocks = 2;      ///< the same along columns
   int rows_ahead = 4;         ///< compiled: rows of a column whose loads are on their way together
   int column_run = 64;        ///< compiled: rows that are combined one after another before they join what comes before them

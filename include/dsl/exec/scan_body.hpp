@@ -45,8 +45,6 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
     std::uint32_t heads;
   };
 
-  DSL_DETAIL_KERNEL_FN std::int64_t tiles() const { return (args.tiles + rounds - 1) / rounds; }
-
   /// Where in its row a tile begins. Where all elements of a strided scan are one row, only 0 means anything: that the row
   /// begins.
   DSL_DETAIL_KERNEL_FN std::int64_t place_in_row(std::int64_t tile) {
@@ -80,8 +78,7 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
   }
 
   /// Evaluates what was read. `place` is the tile's in its row.
-  DSL_DETAIL_KERNEL_FN marks evaluate(std::int64_t tile, int round, std::int64_t place, group& g, elements& x) {
-    place_round(tile, round, g);  // again: what is read ahead is to take no registers but for the elements
+  DSL_DETAIL_KERNEL_FN marks evaluate(std::int64_t tile, int round, std::int64_t place, const group& g, elements& x) const {
     marks m{g.count, 0};
     x = {};
     if (g.count <= 0) return m;
@@ -202,8 +199,6 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
 
   DSL_DETAIL_KERNEL_FN void place_round(std::int64_t tile, int round, group& g) {
     const std::int64_t piece = tile * rounds + round;
-    g.count = 0;
-    g.in_vectors = false;
     if constexpr (!strided) {
       g.first = (piece * scan_block_threads + team.thread()) * lanes;
       g.count = this->lanes_from(g.first);

@@ -15,36 +15,32 @@ class segment_scan {
   using cell = tagged<decltype(Segment::value)>;
 
   DSL_DETAIL_KERNEL_FN segment_scan(Memory memory, Team team)
-      : memory_(memory), team_(team), of_warp_(team.template shared<struct of_warp, Segment, 64>()) {}
+      : memory_(memory), team_(team), of_warp_(team.template shared<struct of_warp, Segment, 32>()) {}
 
   /// Takes each thread's segment of each round, in the order of rounds and threads, and gives what comes before it.
-  /// `prefix(all)`, which the first warp calls, is what comes before the block; before that all threads call `meanwhile`. Called
-  /// several times it takes turns, 0 and 1: then no barrier is needed between.
-  template <int Rounds, class Meanwhile, class Prefix>
-  DSL_DETAIL_KERNEL_FN void scan_block(Segment (&segments)[Rounds], int turn, const Meanwhile& meanwhile,
-                                       const Prefix& prefix) const {
-    Segment* const of_warp = of_warp_ + turn * 32;
+  /// `prefix(all)`, which the first warp calls, is what comes before the block.
+  template <int Rounds, class Prefix>
+  DSL_DETAIL_KERNEL_FN void scan_block(Segment (&segments)[Rounds], const Prefix& prefix) const {
     constexpr int warps = scan_block_threads / 32;
     static_assert(Rounds * warps <= 32, "one warp scans the totals of all");
     const int warp = team_.warp();
     DSL_DETAIL_UNROLL
     for (int r = 0; r < Rounds; ++r) {
       const Segment scanned = scan_warp(segments[r]);
-      if (team_.lane() == 31) memory_.store(of_warp + r * warps + warp, scanned);
+      if (team_.lane() == 31) memory_.store(of_warp_ + r * warps + warp, scanned);
       segments[r] = shift_up(scanned, 1);
     }
     team_.synchronize();
-    meanwhile();
     if (warp == 0) {
       Segment total{};
-      if (team_.thread() < Rounds * warps) total = memory_.template load<Segment>(of_warp + team_.thread());
+      if (team_.thread() < Rounds * warps) total = memory_.template load<Segment>(of_warp_ + team_.thread());
       const Segment scanned = scan_warp(total), before = prefix(from_lane(scanned, Rounds * warps - 1));
-      memory_.store(of_warp + team_.thread(), join<Operator>(before, shift_up(scanned, 1)));
+      memory_.store(of_warp_ + team_.thread(), join<Operator>(before, shift_up(scanned, 1)));
     }
     team_.synchronize();
     DSL_DETAIL_UNROLL
     for (int r = 0; r < Rounds; ++r)
-      segments[r] = join<Operator>(memory_.template load<Segment>(of_warp + r * warps + warp), segments[r]);
+      segments[r] = join<Operator>(memory_.template load<Segment>(of_warp_ + r * warps + warp), segments[r]);
   }
 
   /// What comes before a tile whose own total is `total`; for one warp. A tile leaves its total; the last of 32 tiles leaves
@@ -128,55 +124,40 @@ class segment_scan {
   Segment* of_warp_;
 };
 
-/// Every element is read once, and written once its predecessors are known. Blocks take tiles in the order in which they ask for
-/// them, so that a block waits only for such as are being worked on. While it waits its next tile is on its way from memory.
+/// Every element is read once, and written once its predecessors are known. Blocks take tiles in the order in which they start,
+/// so that a block waits only for such as run already.
 template <class Scan, bool Rows, class Arguments, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_scan_rows(const scan_arguments<Arguments>& args, Memory memory, Team team) {
   using body = scan_body<Scan, Rows, Arguments, Memory, Team>;
   using segment_type = typename body::segment_type;
   constexpr int rounds = body::rounds;
   const int number = team.thread();
-  unsigned* const tickets = team.template shared<struct tickets_of_block, unsigned, 2>();
+  unsigned* const ticket = team.template shared<struct ticket_of_block, unsigned, 1>();
   // There, not in registers, while predecessors are waited for.
   auto* const elements = team.template shared<struct elements_of_tile, typename body::elements, rounds * scan_block_threads>();
-  const auto ask_for_tile = [&](int turn) {
-    if (number == 0) memory.store(tickets + turn, team.next_ticket(args.scan.ticket));
-  };
-  ask_for_tile(0);
+  if (number == 0) memory.store(ticket, team.next_ticket(args.scan.ticket));
   team.synchronize();
-  auto tile = memory.template load<unsigned>(tickets);
+  const auto tile = memory.template load<unsigned>(ticket);
 
   body thread(args, memory, team);
-  const segment_scan<typename Scan::combine, segment_type, Memory, Team> scan(memory, team);
   typename body::group groups[rounds];
   thread.read_rounds(tile, groups);
-  DSL_DETAIL_ROLLED
-  for (int turn = 0; tile < thread.tiles(); turn ^= 1) {
-    ask_for_tile(turn ^ 1);
-    const std::int64_t place = thread.place_in_row(tile);
-    typename body::marks marks[rounds];
-    segment_type segments[rounds];
-    DSL_DETAIL_UNROLL
-    for (int r = 0; r < rounds; ++r) {
-      typename body::elements x;
-      marks[r] = thread.evaluate(tile, r, place, groups[r], x);
-      segments[r] = thread.total(x, marks[r]);
-      memory.store(elements + r * scan_block_threads + number, x);
-    }
-    unsigned next = 0;
-    scan.scan_block(
-        segments, turn,
-        [&] {
-          next = memory.template load<unsigned>(tickets + (turn ^ 1));
-          thread.read_rounds(next, groups);
-        },
-        [&](const segment_type& total) { return scan.look_back(args.scan, tile, place == 0, total); });
-    DSL_DETAIL_UNROLL
-    for (int r = 0; r < rounds; ++r)
-      thread.write_round(tile, r, segments[r],
-                         memory.template load<typename body::elements>(elements + r * scan_block_threads + number), marks[r]);
-    tile = next;
+  const std::int64_t place = thread.place_in_row(tile);
+  typename body::marks marks[rounds];
+  segment_type segments[rounds];
+  DSL_DETAIL_UNROLL
+  for (int r = 0; r < rounds; ++r) {
+    typename body::elements x;
+    marks[r] = thread.evaluate(tile, r, place, groups[r], x);
+    segments[r] = thread.total(x, marks[r]);
+    memory.store(elements + r * scan_block_threads + number, x);
   }
+  const segment_scan<typename Scan::combine, segment_type, Memory, Team> scan(memory, team);
+  scan.scan_block(segments, [&](const segment_type& total) { return scan.look_back(args.scan, tile, place == 0, total); });
+  DSL_DETAIL_UNROLL
+  for (int r = 0; r < rounds; ++r)
+    thread.write_round(tile, r, segments[r],
+                       memory.template load<typename body::elements>(elements + r * scan_block_threads + number), marks[r]);
 }
 
 /// Neighbouring threads take neighbouring columns.
@@ -212,7 +193,7 @@ DSL_DETAIL_KERNEL_FN void run_scan_column_totals(const scan_parameters& given, M
   if (!alone) {
     visit([&](std::int64_t, const segment_type& mine) { before[0] = join<Operator>(before[0], mine); });
     const segment_scan<Operator, segment_type, Memory, Team> scan(memory, team);
-    scan.scan_block(before, 0, [] {}, [](const segment_type&) { return segment_type{}; });
+    scan.scan_block(before, [](const segment_type&) { return segment_type{}; });
   }
   segment_type run{};
   visit([&](std::int64_t k, const segment_type& mine) {
