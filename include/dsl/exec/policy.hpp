@@ -64,12 +64,14 @@ struct scan_policy {
 
 /// The policies that were measured best on compute capability 9.0 (docs/performance.md), which stand for the others.
 struct default_policy {
-  /// 16 bytes of the narrowest array, but no more than 32 of the widest. The same for every compute capability, since operands
-  /// are laid out for it before a device's kernel is chosen.
+  /// 16 bytes of the widest array: of more, each of a warp's accesses would leave gaps. But 4 bytes of the narrowest, where that
+  /// takes no more than 32 of the widest. The same for every compute capability, since operands are laid out for it before a
+  /// device's kernel is chosen.
   static constexpr int lanes(const formula_traits& f) {
-    const int by_narrowest = 16 / f.narrowest;
-    const int by_widest = 32 / f.widest;
-    return by_narrowest < by_widest ? by_narrowest : by_widest;
+    const int by_narrowest = 16 / f.narrowest, by_widest = 16 / f.widest;
+    const int least = 4 / f.narrowest < 2 * by_widest ? 4 / f.narrowest : 2 * by_widest;
+    const int lanes = by_widest > least ? by_widest : least;
+    return lanes < by_narrowest ? lanes : by_narrowest;
   }
   static constexpr map_policy map(const formula_traits& f, int /*compute_capability*/) {
     map_policy p;
