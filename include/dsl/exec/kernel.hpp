@@ -12,7 +12,7 @@ namespace dsl::detail {
 /// One thread's view of a pass: reads `lanes` elements of every operand, evaluates them, stores or reduces the outputs.
 /// Where fewer are left (the tail, the end of a row) the first one takes the place of those missing, so there is one
 /// evaluation and no second copy of its code. `Memory` does the accesses.
-template <class Pass, int Inputs, class Arguments, class Memory>
+template <class Pass, int Inputs, class Arguments, class Memory, int Lanes = lanes_of_pass<Pass>>
 struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of(Pass::elements::view()),
                                 (reductions_of<typename Pass::reductions>::count > 0)> {
   using program = typename Pass::elements;
@@ -20,7 +20,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
   using reductions = reductions_of<typename Pass::reductions>;
   using accumulators = typename reductions::accumulators;
   static constexpr bool strided = Arguments::strided;
-  static constexpr int lanes = lanes_of_pass<Pass>;
+  static constexpr int lanes = Lanes;
   static constexpr int operands = Inputs + Pass::targets;
   using group = lane_group<eval, lanes>;
   static constexpr reduction_policy policy = pass_policy<Pass>(Memory::compute_capability);
@@ -156,7 +156,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
 
   struct lane_results { typename eval::results of[lanes]; };
   DSL_DETAIL_KERNEL_FN lane_results compute(group& g) const {
-    g.in_vectors = reads_vectors() && g.count == lanes;
+    // On the strided path, where more registers would be taken, each operand is asked.
+    g.in_vectors = !strided && reads_vectors() && g.count == lanes;
     if (g.in_vectors) {  // no branch is between the loads
       reader<true, false> arrays{*this, g};
       eval::read(arrays);
