@@ -113,7 +113,7 @@ class block_runner {
  public:
   explicit block_runner(const host_job& job)
       : job_(job),
-        inputs_(job.operands, job.code.inputs, job.space),
+        inputs_(job.operands, job.code.inputs, job.space, job.code.pass.view),
         columns_(allocate_columns(static_cast<std::size_t>(job.code.outputs()))) {
     is_direct_ = inputs_.is_direct_throughout();
     for (int i = 0; i < job.code.outputs(); ++i) {

@@ -88,7 +88,7 @@ class strips {
     DSL_DETAIL_FN void read() {
       using T = std::conditional_t<Code == op::value, value_t<D>, memory_t<D>>;
       if constexpr (Code == op::index) input_of<Head>(element) = *static_cast<const std::int64_t*>(in[N]) + at;
-      else input_of<Head>(element) = static_cast<const T*>(in[N])[Code <= op::address ? at : 0];
+      else input_of<Head>(element) = static_cast<const T*>(in[column_of<program, Code, N, Head>()])[Code <= op::address ? at : 0];
     }
   };
   DSL_DETAIL_FN static typename eval::results compute(const void* const* in, std::int64_t at) {
