@@ -69,6 +69,7 @@ struct row_policy {
   int inlined_nodes = 256;     ///< compiled: a formula of more nodes is compiled once, and called
   int block = 512;             ///< compiled: threads a block, at most
   int blocks = 3;              ///< compiled: such blocks that a multiprocessor is to hold
+  int vectors_held = 4;        ///< compiled: lanes times so many elements that a thread has in registers, where a row goes in vectors
   int vectors = 8;             ///< lanes times so many elements of a row are a thread's, where the row is long enough
   int short_vectors = 8;       ///< the same of rows that a warp has for itself
   int short_block = 256;       ///< threads a block of such rows
@@ -112,6 +113,8 @@ struct default_policy {
   static constexpr row_policy rows(const formula_traits& f, int /*compute_capability*/) {
     row_policy p;
     p.lanes = lanes(f);
+    const int bytes = f.read_bytes * p.lanes;
+    p.vectors_held = f.nodes > 64 || bytes > 48 ? 1 : bytes > 16 ? 2 : 4;
     if (f.nodes > 64) p.blocks = 2;
     if (f.nodes > 256) p.blocks = 1;
     return p;
