@@ -36,9 +36,9 @@ constexpr int instructions_of(const program_view& p) {
     const op code = head{p.heads[i]}.code();
     const dtype type = head{p.heads[i]}.type();
     const bool wide = real_of(type) == dtype::float64;
-    const int each = info(code).flops >= function                           ? (wide ? 12 : 4)
+    const int each = info(code).flops >= function                                       ? (wide ? 12 : 4)
                      : code == op::divide || code == op::reciprocal || code == op::sqrt ? (wide ? 20 : 8)
-                                                                            : 1;
+                                                                                        : 1;
     all += each * flops_of_node(p, i);
   }
   return all;

@@ -208,9 +208,10 @@ integration integrate_fields(const loop_state<S...>& fields, double t0, double t
     scalar<double> guess, slope;
     unpack(
         [&](const auto&... y) {
-          dsl::tie(guess, slope) = vectorize<first_step>(starting_guess<F, count>{})(t0, span, relative, absolute, y..., others...);
-          dsl::tie(at.h) = vectorize<first_step>(starting_step<F, count>{})(guess, slope, smallest, largest, t0, span, relative, absolute,
-                                                                y..., others...);
+          dsl::tie(guess, slope) =
+              vectorize<first_step>(starting_guess<F, count>{})(t0, span, relative, absolute, y..., others...);
+          dsl::tie(at.h) = vectorize<first_step>(starting_step<F, count>{})(guess, slope, smallest, largest, t0, span, relative,
+                                                                            absolute, y..., others...);
         },
         fields.variables);
   }
