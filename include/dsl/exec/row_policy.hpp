@@ -10,13 +10,13 @@ namespace dsl::detail {
 template <class Phase>
 constexpr bool computes_rows() {
   const program_view p = Phase::pass::elements::view();
-  bool reads_leaves = Phase::pass::reductions::count > 0;
-  for (int i = 0; i < p.nodes; ++i) {
+  bool all = Phase::pass::reductions::count == 0;
+  for (int i = 0, nodes = p.nodes; i < nodes; ++i) {
     const op code = head{p.heads[i]}.code();
-    reads_leaves = reads_leaves || code == op::index || code == op::address || code == op::neighbour;
-    if (code == op::load) reads_leaves = reads_leaves || Phase::input[p.payloads[i]].is_leaf();
+    all = all && code != op::index && code != op::address && !is_placed(code);
+    if (code == op::load) all = all && !Phase::input[p.payloads[i]].is_leaf();
   }
-  return !reads_leaves;
+  return all;
 }
 template <class Phase> inline constexpr bool is_of_rows = computes_rows<Phase>();
 
