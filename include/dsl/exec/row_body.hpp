@@ -209,7 +209,7 @@ class row_body {
   DSL_DETAIL_KERNEL_FN void copy_leaf([[maybe_unused]] int v) const {
     if constexpr (operands::loaded[static_cast<std::size_t>(Leaf)].is_loaded) {
       using T = memory_t<type_of_leaf<Leaf>>;
-      if (row_stride<Leaf>() == 0 && v > 0) return;
+      if ((row_stride<Leaf>() == 0 && v > 0) || (s_.kept >> Leaf & 1) == 0) return;
       pack<T, lanes>* const to = shared_lanes<Leaf>(v);
       if (in_vectors() && row_stride<Leaf>() != 0) {
         memory_.copy_async(to, reinterpret_cast<const pack<T, lanes>*>(row_of<Leaf>() + position(v, 0)));
