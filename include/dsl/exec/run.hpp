@@ -100,6 +100,17 @@ const program_code& code_of() {
   return compiled::code;
 }
 
+/// Whether a pass of one operand only moves elements, or a value to each place: the library has the code for that.
+constexpr bool only_moves(const pass_view& p) {
+  if (p.reductions > 0 || p.target_count != 1 || p.elements.nodes != 1) return false;
+  const op code = head{p.elements.heads[0]}.code();
+  const dtype type = p.type(0);
+  return code == op::load ||
+         (code == op::value && type != dtype::float16 && type != dtype::bfloat16);  // which is kept as a float
+}
+/// The code of a pass that only moves elements.
+program_code code_of_move(const pass_view& pass);
+
 /// A pass bound to its operands: laid out once, run as often as wanted.
 class prepared {
  public:

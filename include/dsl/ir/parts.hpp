@@ -20,8 +20,8 @@ struct statement_part {
   constexpr int space() const { return elements.size() > 0 ? 0 : reductions[0].space; }
 };
 
-/// Which parts a graph has, what they leave for each other, and what they read. What is known for each element is computed anew in
-/// every part that needs it; what a reduction leaves is stored, once.
+/// Which parts a graph has, what they leave for each other, and what they read. What is known for each element is computed anew
+/// in every part that needs it; what a reduction leaves is stored, once.
 template <class Graph>
 class statement_parts {
  public:

@@ -209,8 +209,7 @@ constexpr bool add_pass(const graph& g, Image& to) {
   }
   if (to.nodes + static_cast<std::size_t>(f.heads.size()) > to.heads.size())
     throw "a formula may have at most 4096 distinct nodes";
-  if (to.outputs + static_cast<std::size_t>(f.outputs.size()) > to.output_words.size())
-    throw "a formula has too many reductions";
+  if (to.outputs + static_cast<std::size_t>(f.outputs.size()) > to.output_words.size()) throw "a formula has too many reductions";
   for (int i = 0; i < f.ends.size(); ++i)
     to.ends[2 * to.programs + static_cast<std::size_t>(i) + 2] = f.ends[i] + static_cast<int>(i % 2 == 0 ? to.nodes : to.outputs);
   for (int i = 0; i < f.heads.size(); ++i) {

@@ -6,9 +6,9 @@
 
 namespace dsl::detail {
 
-/// Splits a graph into passes: each one or more of its parts. Reductions of one depth are one pass, in which each has the place of
-/// its own operands among the pass's. Which of them read the same arrays is known when they run. What looks so shares a place: then
-/// equal reductions are one, and where it turns out otherwise the pass runs for each of them.
+/// Splits a graph into passes: each one or more of its parts. Reductions of one depth are one pass, in which each has the place
+/// of its own operands among the pass's. Which of them read the same arrays is known when they run. What looks so shares a place:
+/// then equal reductions are one, and where it turns out otherwise the pass runs for each of them.
 template <class Graph>
 class pass_splitter {
  public:
@@ -42,7 +42,8 @@ class pass_splitter {
       const pass& from = passes_[p];
       const int outputs = from.made.outputs.size();
       put(to.pass, to.passes,
-          scheduled_pass{to.uses, from.members.size(), to.words, from.slots.size(), outputs, parts_.all()[from.members[0]].calls});
+          scheduled_pass{to.uses, from.members.size(), to.words, from.slots.size(), outputs,
+                         parts_.all()[from.members[0]].calls});
       for (int s = 0; s < from.slots.size(); ++s) put(to.word, to.words, from.slots[s].word);
       for (int m = 0, at = 0; m < from.members.size(); ++m) {
         const statement_part& part = parts_.all()[from.members[m]];
@@ -153,7 +154,8 @@ class pass_splitter {
         const statement_part& reader = parts_.all()[i];
         const int depth = reader.elements.size() > 0 ? 31 : reader.depth() < 31 ? reader.depth() : 30;
         for (int j = 0; j < reader.inputs.size(); ++j)
-          if (!parts_.is_leaf(reader.inputs[j]) && parts_.node_of_input(reader.inputs[j]) == part.results[k]) readers |= 1u << depth;
+          if (!parts_.is_leaf(reader.inputs[j]) && parts_.node_of_input(reader.inputs[j]) == part.results[k])
+            readers |= 1u << depth;
       }
     }
     return readers;
@@ -276,9 +278,9 @@ class pass_splitter {
   const Graph& g_;
   statement_parts<Graph> parts_;
   sequence<pass> passes_;
-  sequence<sequence<int>> inputs_at_;                // the slots of each part's inputs
+  sequence<sequence<int>> inputs_at_;  // the slots of each part's inputs
   sequence<int> words_of_values_, numbers_of_leaves_;
-  sequence<slot> operands_;                          // of the chain
+  sequence<slot> operands_;  // of the chain
 };
 
 }  // namespace dsl::detail

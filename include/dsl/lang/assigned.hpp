@@ -34,7 +34,12 @@ auto kernel_name(const reduction<F, R, E>& e, const Rest&... rest) {
 // never spelled by way of the expression that made them.
 template <int Inputs, class Name, class... Programs>
 const program_code& code_for(std::type_identity<Name>, pass<Programs...>) {
-  return code_of<Name, pass<Programs...>, Inputs>();
+  if constexpr (std::is_same_v<Name, unnamed> && Inputs == 1 && only_moves(pass<Programs...>::view())) {
+    static const program_code moves = code_of_move(pass<Programs...>::view());
+    return moves;
+  } else {
+    return code_of<Name, pass<Programs...>, Inputs>();
+  }
 }
 
 // Whether a formula gives integers that were C++ scalars, for a target of another integer dtype: where(mask, 300, 400).
@@ -177,7 +182,8 @@ class assigned<tuple<Targets&...>, E...> {
 
 // The codes of a statement's passes: of one alone, or of a chain.
 template <class Name, class... Programs, int... Input>
-std::array<const program_code*, 1> codes_for(std::type_identity<Name> name, pass_chain<chain_phase<pass<Programs...>, Input...>>) {
+std::array<const program_code*, 1> codes_for(std::type_identity<Name> name,
+                                             pass_chain<chain_phase<pass<Programs...>, Input...>>) {
   return {&code_for<inputs_of_kernel<static_cast<int>(sizeof...(Input))>()>(name, pass<Programs...>{})};
 }
 template <class Name, class... Phase>
