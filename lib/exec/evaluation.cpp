@@ -134,10 +134,9 @@ pass_of_space evaluation::passes::bind_inputs(int number, const pass_use& use) c
                      std::vector<pass_of_space::output>(static_cast<std::size_t>(pass.outputs))};
   for (const bound_input* i = plan_.input + use.first_input; i != plan_.input + use.first_input + use.inputs; ++i) {
     const auto place = static_cast<std::size_t>(i->place);
-    made.inputs[place] =
-        i->input < plan_.leaves
-            ? leaves_[i->input]
-            : values_[static_cast<std::size_t>(stored_as_[static_cast<std::size_t>(i->input - plan_.leaves)])];
+    made.inputs[place] = i->input < plan_.leaves
+                             ? leaves_[i->input]
+                             : values_[static_cast<std::size_t>(stored_as_[static_cast<std::size_t>(i->input - plan_.leaves)])];
     if (i->drops_axes) drop_axes(made.inputs[place], spaces_[plan_.value[i->input - plan_.leaves].space - 1].axes.axes);
     made.is_bound[place] = true;
   }

@@ -12,6 +12,7 @@
 
 namespace dsl::detail {
 
+class row_chain;
 struct scan_space;
 
 /// What a kind of devices can do for a loop beside a kernel a step.
@@ -50,6 +51,13 @@ class executor : public kernel_services {
   virtual reduction_plan plan_pass(const prepared& pass) const = 0;
   /// As `prepared::run`.
   virtual void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop, const stream& on) const = 0;
+
+  /// Whether a chain may run in one launch.
+  virtual bool runs_rows(const chain_code& code) const = 0;
+  /// As `plan_pass`.
+  virtual row_plan plan_rows(const row_chain& rows) const = 0;
+  /// Queues all phases.
+  virtual void run_rows(const row_chain& rows, const stream& on) const = 0;
 
   virtual loop_support supports(const loop& of) const = 0;
   /// Whether all blocks of a kernel can be on the device at once, and wait for each other.

@@ -22,8 +22,9 @@ constexpr std::size_t unlimited = std::size_t{1} << 20;
 // Numbers the operations that a reader sees, each after those that it reads.
 class lister : public formula_speller {
  public:
-  lister(const pass_view& pass, const operand* operands, const operand_names& names)
-      : formula_speller(pass, operands, names, unlimited), operands_(operands), names_(names) {}
+  // `before`: operations that are listed already.
+  lister(const pass_view& pass, const operand* operands, const operand_names& names, int before)
+      : formula_speller(pass, operands, names, unlimited), operands_(operands), names_(names), before_(before) {}
 
   /// Returns the number of an operation, or -1 where it is an operand or a number.
   int visit(bool of_results, int node) {
@@ -62,7 +63,7 @@ class lister : public formula_speller {
  protected:
   std::string shortcut(bool of_results, int node) const override {
     const auto found = numbers_.find({of_results, node});
-    return found == numbers_.end() ? std::string() : std::string("%").append(std::to_string(found->second + 1));
+    return found == numbers_.end() ? std::string() : std::string("%").append(std::to_string(before_ + found->second + 1));
   }
 
  private:
@@ -108,6 +109,7 @@ class lister : public formula_speller {
   std::map<std::pair<bool, int>, int> numbers_;
   const operand* operands_;
   const operand_names& names_;
+  int before_;
 };
 
 std::string shape_and_type(const operand& o, const std::int64_t* extents, int rank) {
@@ -156,9 +158,9 @@ std::string how_reached(const geometry& g, const operand& o, const operand_layou
 }  // namespace
 
 explained_kernel list_pass(const pass_view& pass, const operand* operands, int inputs, int outputs, const geometry& g, int lanes,
-                           const operand_names& names, const target_names& targets) {
+                           const operand_names& names, const target_names& targets, int before) {
   explained_kernel k;
-  lister list(pass, operands, names);
+  lister list(pass, operands, names, before);
   for (int i = 0; i < outputs; ++i) {
     const operand& o = operands[inputs + i];
     if (o.discarded) continue;
@@ -172,6 +174,15 @@ explained_kernel list_pass(const pass_view& pass, const operand* operands, int i
     k.formula += (k.formula.empty() ? "" : "; ") + (o.source != nullptr ? right : of + " = " + right);
   }
   k.operations = std::move(list.operations);
+  for (listed_operation& o : k.operations)
+    for (int& from : o.from) from += before;
+  k.operands = list_operands(operands, inputs, outputs, g, lanes, names, targets);
+  return k;
+}
+
+std::vector<listed_operand> list_operands(const operand* operands, int inputs, int outputs, const geometry& g, int lanes,
+                                          const operand_names& names, const target_names& targets) {
+  std::vector<listed_operand> all;
   for (int i = 0; i < inputs + outputs; ++i) {
     const operand& o = operands[i];
     if (o.kind == operand_kind::value || o.kind == operand_kind::position || o.discarded) continue;
@@ -181,9 +192,9 @@ explained_kernel list_pass(const pass_view& pass, const operand* operands, int i
                                                                : lister::name_of_operand(o, names);
     std::string how = how_reached(g, o, g.layouts[i], lanes);
     if (o.kind == operand_kind::neighbour) how += "; neighbours at " + std::to_string(o.distance);
-    k.operands.push_back({name, shape_and_type(o, o.extents, o.rank), how, is_written});
+    all.push_back({name, shape_and_type(o, o.extents, o.rank), how, is_written});
   }
-  return k;
+  return all;
 }
 
 std::string spell_path(const char* path, const geometry& g, const operand* operands, int inputs, int count,

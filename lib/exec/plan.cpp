@@ -13,6 +13,29 @@ namespace dsl {
 
 namespace {
 
+// Whether blocks of threads run it.
+bool has_kernel(const plan& p) { return p.blocks_per_multiprocessor > 0; }
+
+}  // namespace
+
+namespace detail {
+
+std::string spell_rows(const row_plan& p) {
+  const auto count = [](std::int64_t n, const std::string& what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); };
+  std::string s = count(p.rows, "row") + " of " + count(p.row, "element");
+  if (!has_kernel(p)) return s + ", a block of rows at a time in the cache";
+  s += " on chip: ";
+  s += p.blocks_a_row > 1 ? count(p.blocks_a_row, "block") + " a row, " : "";
+  s += count(p.threads_a_row, "thread") + (p.blocks_a_row > 1 ? " of each, " : " a row, ");
+  if (p.rows_a_block > 1) s += std::to_string(p.rows_a_block) + " rows a block, ";
+  s += count(p.vectors, "vector") + " of " + std::to_string(p.lanes) + " a thread in shared memory";
+  return s;
+}
+
+}  // namespace detail
+
+namespace {
+
 // A line that grows.
 class line {
  public:
@@ -28,9 +51,6 @@ class line {
   char text_[800] = "";
   int length_ = 0;
 };
-
-// Whether blocks of threads run it.
-bool has_kernel(const plan& p) { return p.blocks_per_multiprocessor > 0; }
 
 long long number(std::int64_t n) { return static_cast<long long>(n); }
 
@@ -79,6 +99,17 @@ text reduction_plan::describe() const {
   if (!has_kernel(*this)) return to.done();
   add_policy(to, policy);
   to.add(", %d and %d vectors ahead, %d %% of the threads", policy.vectors_ahead, policy.strided_vectors_ahead, policy.occupancy);
+  return to.done();
+}
+
+text row_plan::describe() const {
+  line to;
+  add_launch(to, *this);
+  to.add(", %s", detail::spell_rows(*this).c_str());
+  add_kernel(to, *this);
+  if (!has_kernel(*this)) return to.done();
+  to.add("; policy: blocks of %d, %d vectors a thread, %d of short rows in blocks of %d, at least %d elements of a column, rows in %d bytes",
+         policy.block, policy.vectors, policy.short_vectors, policy.short_block, policy.elements_across, policy.row_memory);
   return to.done();
 }
 

@@ -8,6 +8,7 @@
 #include "exec/copy.hpp"
 #include "exec/executor.hpp"
 #include "exec/layout.hpp"
+#include "exec/rows.hpp"
 #include "exec/statement.hpp"
 #include "exec/text.hpp"
 #include "exec/work.hpp"
@@ -115,8 +116,19 @@ std::vector<prepared::late_copy> prepared::divert(prepared* passes, int count, b
 void prepared::assign_all(prepared* passes, int count, const std::vector<late_copy>& later) {
   note_run(passes, count, later);
   const std::vector<late_copy> copies = divert(passes, count, false);
-  for (const prepared* p = passes; count > 1 && p != passes + count; ++p) (void)p->make_plan();  // throws
-  for (prepared* p = passes; p != passes + count; ++p) p->run();
+  std::vector<std::optional<row_chain>> chains(static_cast<std::size_t>(count));  // that begin with a pass
+  for (int i = 0; i < count && count > 1; ++i) {
+    std::optional<row_chain>& chain = chains[static_cast<std::size_t>(i)];
+    chain = row_chain::of(passes + i, count - i, later);  // throws
+    if (!chain) (void)passes[i].make_plan();  // throws
+    else i += chain->count() - 1;
+  }
+  for (int i = 0; i < count; ++i) {
+    const std::optional<row_chain>& chain = chains[static_cast<std::size_t>(i)];
+    if (chain) chain->run();
+    else passes[i].run();
+    if (chain) i += chain->count() - 1;
+  }
   for (const late_copy& copy : later) copy_elements(copy.from, copy.to);
   for (const late_copy& copy : copies) copy_elements(copy.from, copy.to);
 }

@@ -6,6 +6,10 @@
 #include "exec/words.hpp"
 #include "mem/text.hpp"
 
+namespace dsl {
+struct row_plan;
+}
+
 namespace dsl::detail {
 
 /// "exp(a) + 2 * b": the first output as a formula with operands a, b, ..., cut after about `limit` characters. Equal arrays have
@@ -82,5 +86,8 @@ class formula_speller {
   std::size_t limit_;
   std::string axes_;  // of the value that is spelled
 };
+
+/// "8192 rows of 8192 elements on chip: 512 threads a row, 4 vectors of 4 a thread in shared memory".
+std::string spell_rows(const row_plan& p);
 
 }  // namespace dsl::detail

@@ -29,6 +29,10 @@ class host_executor final : public executor {
     run_on_host({pass.code(), compiled(pass), pass.operands(), pass.space(), recorded});
   }
 
+  bool runs_rows(const chain_code&) const override { return false; }
+  row_plan plan_rows(const row_chain&) const override { return {}; }
+  void run_rows(const row_chain&, const stream&) const override {}
+
   loop_support supports(const loop& of) const override {
     return {of.compiled().stop < 0 && of.space().elements > 1, false, false, {}};
   }

@@ -1,5 +1,5 @@
-// Reductions along axes beside the elements that use them, and formulas of rows: random shapes, axes and layouts beside references
-// in double precision.
+// Reductions along axes beside the elements that use them, and formulas of rows: random shapes, axes and layouts beside
+// references in double precision.
 #include "../on_device.hpp"
 #include "../random_layout.hpp"
 
@@ -41,7 +41,9 @@ void for_each_row(const shape& s, std::uint32_t axes, const Use& use) {
 using row = std::vector<double>;
 double sum_of(const row& x) { return std::accumulate(x.begin(), x.end(), 0.0); }
 double mean_of(const row& x) { return sum_of(x) / static_cast<double>(x.size()); }
-double greatest_of(const row& x) { return x.empty() ? -std::numeric_limits<double>::infinity() : *std::max_element(x.begin(), x.end()); }
+double greatest_of(const row& x) {
+  return x.empty() ? -std::numeric_limits<double>::infinity() : *std::max_element(x.begin(), x.end());
+}
 row mapped(row x, const std::function<double(double)>& f) {
   for (double& v : x) v = f(v);
   return x;
@@ -66,7 +68,8 @@ double log_sum_exp_of(const row& x) {
 /// A formula of a matrix along axes, by hand, and what it makes of a row.
 struct by_hand {
   const char* name;
-  std::function<void(const dsl::view<float, 3>& to, const dsl::view<float, 3>& m, const dsl::axes<1>& one, const dsl::axes<2>* two)>
+  std::function<void(const dsl::view<float, 3>& to, const dsl::view<float, 3>& m, const dsl::axes<1>& one,
+                     const dsl::axes<2>* two)>
       run;
   row (*reference)(const row&);
 };
@@ -80,17 +83,25 @@ by_hand formula(const char* name, F f, row (*reference)(const row&)) {
           reference};
 }
 const by_hand formulas[] = {
-    formula("softmax", [](const auto& m, auto along) {
-      const auto above = exp(m - dsl::max(m, along, keep_dims));
-      return above / dsl::sum(above, along, keep_dims);
-    }, softmax_of),
-    formula("standardised", [](const auto& m, auto along) {
-      return (m - dsl::mean(m, along, keep_dims)) / sqrt(dsl::var(m, along, keep_dims) + 0.125f);
-    }, standardised),
-    formula("RMS", [](const auto& m, auto along) { return m / sqrt(dsl::mean(m * m, along, keep_dims) + 1); }, [](const row& x) {
-      const double root = std::sqrt(mean_of(mapped(x, [](double v) { return v * v; })) + 1);
-      return mapped(x, [root](double v) { return v / root; });
-    }),
+    formula(
+        "softmax",
+        [](const auto& m, auto along) {
+          const auto above = exp(m - dsl::max(m, along, keep_dims));
+          return above / dsl::sum(above, along, keep_dims);
+        },
+        softmax_of),
+    formula(
+        "standardised",
+        [](const auto& m, auto along) {
+          return (m - dsl::mean(m, along, keep_dims)) / sqrt(dsl::var(m, along, keep_dims) + 0.125f);
+        },
+        standardised),
+    formula(
+        "RMS", [](const auto& m, auto along) { return m / sqrt(dsl::mean(m * m, along, keep_dims) + 1); },
+        [](const row& x) {
+          const double root = std::sqrt(mean_of(mapped(x, [](double v) { return v * v; })) + 1);
+          return mapped(x, [root](double v) { return v / root; });
+        }),
 };
 
 struct drawn {
@@ -177,28 +188,31 @@ TEST_P(rows, into_a_part_of_what_is_read) {
   const std::vector<float> before = square.copy_to_host();
   dsl::transpose(square) = square - dsl::mean(square, axis(1), keep_dims);
   const dsl::array<float, 2> turned = dsl::transpose(square);
-  expect_rows(turned.copy_to_host(), before, {1, 30, 30}, 4, [](const row& x) {
-    return mapped(x, [mean = mean_of(x)](double v) { return v - mean; });
-  });
+  expect_rows(turned.copy_to_host(), before, {1, 30, 30}, 4,
+              [](const row& x) { return mapped(x, [mean = mean_of(x)](double v) { return v - mean; }); });
 }
 
 // Weights and offsets along the row, a bias and a scale of each row: operands that vary along some axes only.
 TEST_P(rows, with_operands_that_are_broadcast) {
   for (const auto& [height, width] : {std::pair<int, int>{37, 1003}, {1, 70}, {300, 5}, {3, 9000}}) {
-    const std::vector<float> h = random_floats(height * width), g = random_floats(width, 1, 2, 2), b = random_floats(height, 1, 2, 3);
+    const std::vector<float> h = random_floats(height * width), g = random_floats(width, 1, 2, 2),
+                             b = random_floats(height, 1, 2, 3);
     const dsl::array<float, 2> m = dsl::reshape(dsl::to_device(h), height, width);
     const dsl::array<float> gamma = dsl::to_device(g);
     const dsl::array<float, 2> bias = dsl::reshape(dsl::to_device(b), height, 1);
     const dsl::array<float, 2> normed =
-        gamma * (m * bias - dsl::mean(m * bias, axis(1), keep_dims)) / sqrt(dsl::var(m * bias, axis(1), keep_dims) + 0.125f) + gamma;
+        gamma * (m * bias - dsl::mean(m * bias, axis(1), keep_dims)) / sqrt(dsl::var(m * bias, axis(1), keep_dims) + 0.125f) +
+        gamma;
     const std::vector<float> got = normed.copy_to_host();
     for (int i = 0; i < height; ++i) {
       row x;
-      for (int k = 0; k < width; ++k) x.push_back(static_cast<double>(h[static_cast<std::size_t>(i * width + k)]) * b[static_cast<std::size_t>(i)]);
+      for (int k = 0; k < width; ++k)
+        x.push_back(static_cast<double>(h[static_cast<std::size_t>(i * width + k)]) * b[static_cast<std::size_t>(i)]);
       const row want = standardised(x);
       for (int k = 0; k < width; ++k) {
         const double w = g[static_cast<std::size_t>(k)];
-        ASSERT_NEAR(got[static_cast<std::size_t>(i * width + k)], w * want[static_cast<std::size_t>(k)] + w, 2e-5) << i << ", " << k;
+        ASSERT_NEAR(got[static_cast<std::size_t>(i * width + k)], w * want[static_cast<std::size_t>(k)] + w, 2e-5)
+            << i << ", " << k;
       }
     }
   }
@@ -228,7 +242,7 @@ TEST_P(rows, log_sum_exp_and_the_values_on_the_way) {
 
 constexpr auto described = [](auto x, auto scale, auto offset) {
   auto centred = x - dsl::mean(x), top = dsl::max(x);
-  return std::tuple{scale * centred + offset, dsl::mean(x),           dsl::argmax(x), dsl::norm(centred),
+  return std::tuple{scale * centred + offset,          dsl::mean(x),       dsl::argmax(x), dsl::norm(centred),
                     top + log(dsl::sum(exp(x - top))), dsl::var(x) + scale};
 };
 
@@ -268,8 +282,10 @@ TEST_P(rows, apply_along_axis_within_expressions) {
   const dsl::array<std::int32_t, 2> m = dsl::reshape(dsl::arange<std::int32_t>(12), 3, 4);
   const dsl::array<double, 2> doubled = 2 * dsl::apply_along_axis(shares, axis(1), m) + 1;
   const std::vector<double> got = doubled.copy_to_host();
-  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_DOUBLE_EQ(got[i], 2 * static_cast<double>(i) / static_cast<double>(16 * (i / 4) + 6) + 1);
-  const dsl::array<std::int64_t> of_columns = dsl::apply_along_axis(total, axis(0), m) + dsl::apply_along_axis(total, axis(0), 2 * m);
+  for (std::size_t i = 0; i < got.size(); ++i)
+    EXPECT_DOUBLE_EQ(got[i], 2 * static_cast<double>(i) / static_cast<double>(16 * (i / 4) + 6) + 1);
+  const dsl::array<std::int64_t> of_columns =
+      dsl::apply_along_axis(total, axis(0), m) + dsl::apply_along_axis(total, axis(0), 2 * m);
   EXPECT_EQ(of_columns.copy_to_host(), (std::vector<std::int64_t>{36, 45, 54, 63}));
   EXPECT_EQ(dsl::eval(dsl::apply_along_axis(total, axis(0, 1), m)).value(), 66);
   EXPECT_EQ(dsl::eval(dsl::apply_along_axis(total, axis(-1), dsl::ravel(m))).value(), 66);

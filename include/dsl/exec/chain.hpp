@@ -7,12 +7,21 @@
 
 namespace dsl::detail {
 
+/// The kernel of all phases at once.
+struct chain_kernels : entry_points<1> { row_policy policy; };
+
 /// What a chain was compiled to. Its phases are bound, laid out and planned one by one, as other passes; where they turn out to
 /// work on the same rows, a statement runs them together.
 struct chain_code {
   int phases;
   const program_code* phase;         // `phases` of them
   const phase_input* const* inputs;  // of each phase
+  const bool* of_rows;               // of each phase: whether its elements are the rows
+  int leaves, lanes;
+  const int* vector_bytes;  // of each leaf: of the lanes that a thread loads at a time, or 0
+  int accumulator_bytes;    // of the phase that has the most
+  bool runs_together;       // on the host too
+  const chain_kernels* kernels[kernel_targets];
 };
 
 template <class Name, class Chain> struct compiled_chain;
@@ -31,7 +40,23 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
   using arguments = strided_arguments<operands>;
 
   static constexpr const phase_input* inputs[phases] = {Phase::input...};
-  static const chain_code code;
+  static constexpr bool of_rows[phases] = {is_of_rows<Phase>...};
+  static constexpr chain_operands<pass_chain<Phase...>> all{};
+  static constexpr std::array<int, static_cast<std::size_t>(all.leaves) + 1> vector_bytes = [] {
+    std::array<int, static_cast<std::size_t>(all.leaves) + 1> bytes{};
+    for (std::size_t k = 0; k + 1 < bytes.size(); ++k)
+      bytes[k] = all.loaded[k].is_loaded ? lanes_of_chain<tuned_chain> * size_of(all.loaded[k].type) : 0;
+    return bytes;
+  }();
+  static constexpr int accumulator_bytes = [] {
+    std::size_t most = 0;
+    ((most = sizeof(typename reductions_of<typename Phase::pass::reductions>::accumulators) > most
+                 ? sizeof(typename reductions_of<typename Phase::pass::reductions>::accumulators)
+                 : most),
+     ...);
+    return static_cast<int>(most);
+  }();
+  static chain_code code;
   template <class P>
   static constexpr program_code code_of_phase(int number) {
     program_code made = code_without_kernels<Name, tuned_pass<P>>(P::inputs);
@@ -54,6 +79,13 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
   static void add_sim() {
     add_kernels(kernel_target::sim, nullptr, 0, reinterpret_cast<const void*>(&simulated_phase<tuned_chain, arguments>),
                 numbers{});
+    if constexpr (can_run_rows<tuned_chain>)
+      add_row_kernel<kernel_target::sim>(nullptr, 0, reinterpret_cast<const void*>(&simulated_rows<tuned_chain>));
+  }
+  template <kernel_target Target>
+  static void add_row_kernel(const char* architectures, int compute_capability, const void* kernel) {
+    static const chain_kernels made{{architectures, {kernel}}, row_policy_of<tuned_chain>(compute_capability)};
+    code.kernels[static_cast<int>(Target)] = &made;
   }
   template <std::size_t... P>
   static void add_kernels(kernel_target target, const char* architectures, int compute_capability, const void* of_phases,
@@ -64,7 +96,17 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
   }
 };
 template <class Name, class... Phase>
-inline constinit const chain_code compiled_chain<Name, pass_chain<Phase...>>::code{phases, phase.data(), inputs};
+inline constinit chain_code compiled_chain<Name, pass_chain<Phase...>>::code{
+    phases,
+    phase.data(),
+    inputs,
+    of_rows,
+    all.leaves,
+    lanes_of_chain<tuned_chain>,
+    vector_bytes.data(),
+    accumulator_bytes,
+    can_run_rows<tuned_chain>,
+    {}};
 
 #if defined(__CUDACC__)
 template <class Name, class Chain>
@@ -74,6 +116,10 @@ void add_chain_kernels() {
       kernel_target::cuda, DSL_DETAIL_ARCHITECTURES, lowest_capability(),
       kernel_of_chain<phase_kernel<typename compiled::tuned_chain, compiled::operands>, Name>(typename compiled::tuned_chain{}),
       typename compiled::numbers{});
+  if constexpr (can_run_rows<typename compiled::tuned_chain>)
+    compiled::template add_row_kernel<kernel_target::cuda>(
+        DSL_DETAIL_ARCHITECTURES, lowest_capability(),
+        kernel_of_chain<row_kernel<typename compiled::tuned_chain, compiled::all.count>, Name>(typename compiled::tuned_chain{}));
 }
 #endif
 

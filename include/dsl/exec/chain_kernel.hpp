@@ -4,8 +4,8 @@
 #include <dsl/exec/cuda_team.hpp>
 #include <dsl/exec/kernel_name.hpp>
 #include <dsl/exec/pass_kernel.hpp>
+#include <dsl/exec/row_body.hpp>
 #include <dsl/exec/sim_team.hpp>
-#include <dsl/ir/chain.hpp>
 
 namespace dsl::detail {
 
@@ -20,6 +20,24 @@ template <class Chain, class Arguments>
 DSL_DETAIL_SMALL void simulated_phase(const void* arguments, simulated_thread& self) {
   run_phase(std::type_identity<Chain>{}, *static_cast<const Arguments*>(arguments), simulated_memory{&self},
             simulated_team{&self});
+}
+
+/// Whether there is a kernel for all phases of a chain: none where neighbours are read.
+template <class Chain> inline constexpr bool can_run_rows = false;
+template <class... Phase>
+inline constexpr bool can_run_rows<pass_chain<Phase...>> =
+    (neighbours_of(Phase::pass::elements::view()) | ...) == 0 && chain_operands<pass_chain<Phase...>>::count <= max_operands;
+template <class Chain> using row_arguments_of = row_arguments<chain_operands<Chain>::count>;
+
+/// All phases of a chain.
+template <class Chain, class Memory, class Team>
+DSL_DETAIL_KERNEL_FN void run_rows(const row_arguments_of<Chain>& args, Memory memory, Team team) {
+  row_body<Chain, row_arguments_of<Chain>, Memory, Team>(args, memory, team).run();
+}
+
+template <class Chain>
+DSL_DETAIL_SMALL void simulated_rows(const void* arguments, simulated_thread& self) {
+  run_rows<Chain>(*static_cast<const row_arguments_of<Chain>*>(arguments), simulated_memory{&self}, simulated_team{&self});
 }
 
 /// The first program with functors. All have the same ones.
@@ -52,6 +70,14 @@ __global__ void phase(const __grid_constant__ Arguments args) {
   detail::run_phase(std::type_identity<Chain>{}, args, detail::device_memory{}, detail::device_team{});
 }
 
+/// All phases of a chain: each row is read once, and stays on the chip.
+template <class Name, int Operands, class Chain>
+__global__ void __launch_bounds__(detail::row_policy_of<Chain>(detail::lowest_capability()).block,
+                                  detail::row_policy_of<Chain>(detail::lowest_capability()).blocks)
+    rows(const __grid_constant__ detail::row_arguments<Operands> args) {
+  detail::run_rows<Chain>(args, detail::device_memory{}, detail::device_team{});
+}
+
 }  // namespace dsl::kernels
 
 namespace dsl::detail {
@@ -62,6 +88,15 @@ struct phase_kernel<pass_chain<Phase...>, Operands> {
   template <class Name>
   static const void* with_name() {
     return reinterpret_cast<const void*>(&kernels::phase<Name, strided_arguments<Operands>, pass_chain<Phase...>>);
+  }
+};
+
+template <class Chain, int Operands> struct row_kernel;
+template <class... Phase, int Operands>
+struct row_kernel<pass_chain<Phase...>, Operands> {
+  template <class Name>
+  static const void* with_name() {
+    return reinterpret_cast<const void*>(&kernels::rows<Name, Operands, pass_chain<Phase...>>);
   }
 };
 

@@ -74,6 +74,22 @@ struct reduction_plan : plan {
   text describe() const;
 };
 
+/// Of a kernel that keeps rows, what is reduced together, on the chip from the first reduction to the last element.
+struct row_plan : plan {
+  row_policy policy;
+  std::int64_t rows = 0;      ///< in the index space
+  std::int64_t row = 0;       ///< elements of one
+  int rows_a_block = 1;       ///< at a time
+  int rows_side_by_side = 1;  ///< of these; not 1 where rows lie across memory
+  int threads_a_row = 1;      ///< of a block
+  int blocks_a_row = 1;       ///< that exchange what they have reduced
+  int vectors = 0;            ///< of a row, in lanes, that a thread has
+  bool in_vectors = false;    ///< of consecutive elements; else element by element
+
+  /// As `plan`'s, with the threads and vectors of a row, and the policy.
+  text describe() const;
+};
+
 /// A loop's.
 struct loop_plan : plan {
   strategy loop = strategy::automatic;

@@ -15,7 +15,7 @@ struct statement_part {
   sequence<int> inputs;                // leaves, and after them values, in the order of the leaves
   int reduction_count = 0, reduced_values = 0;
   bool calls = false;
-  bool of_rows = false;                // elements of values alone, for each row of a formula of rows
+  bool of_rows = false;  // elements of values alone, for each row of a formula of rows
   constexpr int depth() const { return reductions[0].depth; }
   constexpr int space() const { return elements.size() > 0 ? 0 : reductions[0].space; }
 };

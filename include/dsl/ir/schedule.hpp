@@ -13,8 +13,8 @@ struct output_place {
 };
 /// A value that goes to a target when all passes have run.
 struct value_copy { int value, target; };
-/// A value of a reduction: its dtype, the rank of its array (0: one value), the index space that is reduced, and the number of the
-/// leaf that it stands in the place of.
+/// A value of a reduction: its dtype, the rank of its array (0: one value), the index space that is reduced, and the number of
+/// the leaf that it stands in the place of.
 struct reduced_value {
   dtype type;
   int rank, space, leaf;

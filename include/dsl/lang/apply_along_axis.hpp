@@ -113,8 +113,9 @@ auto apply_formula_along(const vectorized<Name, F>& f, const Axes& along, const 
     constexpr bool is_traced = is_stateless<F> && is_callable<F, trace_t<operand_t<A>>, trace_t<operand_t<P>>...>;
     if constexpr (!is_traced || axes_in<Axes> == operand_t<A>::rank) {
       constexpr bool sees_rows = is_traced || is_closure<F>;
-      static_assert(sees_rows, "a functor is called for each element and sees no row: apply_along_axis takes a lambda with auto "
-                               "parameters, or dsl::vectorize of one");
+      static_assert(sees_rows,
+                    "a functor is called for each element and sees no row: apply_along_axis takes a lambda with auto "
+                    "parameters, or dsl::vectorize of one");
       if constexpr (sees_rows) return f(a, parameters...);  // all elements are one row; or says what is wrong
       else return refused{};
     } else {
@@ -128,8 +129,9 @@ auto apply_formula_along(const vectorized<Name, F>& f, const Axes& along, const 
 /// Applies a formula to each row of an array: to the elements along an axis, or along several.
 ///
 /// f: a lambda with `auto` parameters, or what `vectorize` made of one; it is called once, while compiling, with a symbol for the
-/// row's elements and one for each parameter, and may use reductions of the row: dsl::sum(x), max, argmax, mean, var, norm. along:
-/// dsl::axis(k), negative ones count from the end. a: an array, a view or an expression. parameters: C++ scalars and dsl::scalar.
+/// row's elements and one for each parameter, and may use reductions of the row: dsl::sum(x), max, argmax, mean, var, norm.
+/// along: dsl::axis(k), negative ones count from the end. a: an array, a view or an expression. parameters: C++ scalars and
+/// dsl::scalar.
 ///
 /// Returns a lazy expression: what f gives for each element has a's shape, what it gives once a row has a's shape without the
 /// axes, and a std::tuple goes to dsl::tie. A row that fits on the chip is read once. Nothing runs and nothing waits before it is

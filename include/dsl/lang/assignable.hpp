@@ -58,8 +58,8 @@ constexpr fit fit_of(std::type_identity<tuple<Targets&...>>, std::index_sequence
     if (lowered<types_of_targets<Targets...>, E...>::is_reduced(output))
       all.reductions = all.reductions && Target::rank == output_ranks<Source>::of_values;
     else
-      all.elements = all.elements && (Target::rank == 0 ||
-                                      Target::rank >= output_ranks<Source>::of_elements(number_in_expression<E...>(output)));
+      all.elements = all.elements &&
+                     (Target::rank == 0 || Target::rank >= output_ranks<Source>::of_elements(number_in_expression<E...>(output)));
   };
   (add.template operator()<Targets, std::tuple_element_t<static_cast<std::size_t>(expression_of<E...>(I)), tuple<E...>>>(
        static_cast<int>(I)),
