@@ -25,22 +25,6 @@ inline constexpr int pair_row_bytes = 2048;
 /// Vectors of a row that a thread takes at a time.
 inline constexpr int pair_vectors = 2;
 
-/// The largest block that the kernel of a reduction is compiled for, or 0 for one that nvcc does not ask about. Of pairs of few
-/// operands nvcc would take registers that it does not need (88, where 50 give the same instructions), unless 1024 threads have
-/// to do with them.
-template <class Pass>
-constexpr int pair_block(bool strided) {
-  constexpr pass_view p = Pass::view();
-  constexpr int to_compute = 24, most = 56, short_formula = 64;
-  if (!strided || !may_pair(p) || p.elements.nodes > short_formula) return 0;
-  int bytes = 2 * static_cast<int>(sizeof(typename reductions_of<typename Pass::reductions>::accumulators));
-  for (int i = 0; i < p.elements.nodes; ++i) {
-    const head h{p.elements.heads[i]};
-    if (h.code() == op::load) bytes += size_of(h.type());
-  }
-  return lanes_of_pass<Pass> * bytes / 4 + to_compute <= most ? 1024 : 0;
-}
-
 /// Reads a group's inputs that are the same along a row, once.
 template <class Body>
 struct own_reader {
