@@ -28,6 +28,7 @@
 #include <dsl/lang/iterate.hpp>
 #include <dsl/lang/reduce.hpp>
 #include <dsl/lang/shape.hpp>
+#include <dsl/lang/shift.hpp>
 #include <dsl/lang/vectorize.hpp>
 #include <dsl/mem/checkpoint.hpp>
 #include <dsl/mem/npy.hpp>

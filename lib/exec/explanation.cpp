@@ -48,7 +48,7 @@ explained_kernel explain_kernel(const prepared& p, const operand_names& names, c
   const reduction_plan plan = p.make_plan();
   explained_kernel k =
       list_pass(code.pass.view, p.operands(), code.inputs, code.outputs(), p.space(), plan.lanes, names, targets);
-  k.path = spell_path(plan.path, p.space(), p.operands(), code.inputs, code.inputs + code.outputs(), names);
+  k.path = spell_path(plan.path, code.pass.view, p.space(), p.operands(), code.inputs, code.inputs + code.outputs(), names);
   k.launch = spell_plan(plan);
   k.demand = demand_of(code.pass.view, p.operands(), code.inputs, code.outputs(), p.space(), plan, plan.tile.columns,
                        plan.threads_a_result);
@@ -96,7 +96,7 @@ explained_kernel explain_copy(const operand& from, const operand& to, const std:
   explained_kernel k;
   const reduction_plan plan = copy.make_plan();
   k.formula = what;
-  k.path = spell_path(plan.path, copy.space(), both, 1, 2, none);
+  k.path = spell_path(plan.path, copy.code().pass.view, copy.space(), both, 1, 2, none);
   k.launch = spell_plan(plan);
   k.demand = demand_of(copy.code().pass.view, both, 1, 1, copy.space(), plan);
   k.predicted = predict(k.demand, copy.where());
@@ -216,7 +216,7 @@ explanation explain_loop(const loop& of, std::int64_t steps) {
   const operand_names names(of.operands(), code.inputs);
   const target_names called(names, code.outputs());
   explained_kernel k = list_pass(code.pass.view, of.operands(), code.inputs, code.outputs(), of.space(), p.lanes, names, called);
-  k.path = spell_path(of.space().linear ? "linear" : "strided", of.space(), of.operands(), code.inputs,
+  k.path = spell_path(of.space().linear ? "linear" : "strided", code.pass.view, of.space(), of.operands(), code.inputs,
                       code.inputs + code.outputs(), names);
   k.launch = spell_plan(p);
   k.demand = demand_of(code.pass.view, of.operands(), code.inputs, code.outputs(), of.space(), p);

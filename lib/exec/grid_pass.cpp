@@ -59,6 +59,7 @@ tiling tiling_of(const geometry& g, int inputs, const reduction_plan& p) {
   t.across = divisor::of(pieces(t.extents[0], t.width));
   t.down = divisor::of(pieces(t.extents[1], t.height));
   t.in_column = divisor::of(std::min(t.height, p.block));
+  t.dimension_of_axis = dimensions_of_axes(g);
   for (int d = 0; d < t.outer_rank; ++d) t.outer[d] = divisor::of(std::max<std::int64_t>(1, g.extents[g.rank - 3 - d]));
   return t;
 }
@@ -79,7 +80,7 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
   for (int k = 0; k < count; ++k) {
     const operand& o = operands[k];
     const operand_layout& w = g.layouts[k];
-    std::uint64_t descriptor = descriptor_of(o, w, g.rank);
+    std::uint64_t descriptor = descriptor_of(operands, k, g, code.pass.view);
     if (o.kind == operand_kind::result) descriptor = recorded != nullptr ? recorded[k - inputs] : 0;
     if (w.how == access::row && p.tile.shared_bytes > 0) descriptor = in_tile + static_cast<std::uint64_t>(k * pair_row_bytes);
     if (o.kind == operand_kind::array && w.how == access::tiled) {

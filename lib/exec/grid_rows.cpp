@@ -202,7 +202,7 @@ void grid_executor::run_rows(const row_chain& rows, const stream& on) const {
   int at = 0;
   for (int k = 0; k < rows.operand_count(); ++k) {
     const operand& o = rows.operands()[k];
-    argument a{o.discarded ? 0 : o.word[0], k < rows.leaves() ? descriptor_of(o, g.layouts[k], g.rank) : 0};
+    argument a{o.discarded ? 0 : o.word[0], k < rows.leaves() ? descriptor_of(rows.operands(), k, g, pass_view{}) : 0};
     if (k < rows.leaves() && code.vector_bytes[k] > 0) {
       const bool varies = varies_along_row(rows, k);
       a.descriptor = static_cast<std::uint64_t>(sums + at) | static_cast<std::uint64_t>(varies ? p.block : 0) << 32;

@@ -12,6 +12,9 @@ inline std::int64_t pieces(std::int64_t n, std::int64_t length) { return (n + le
 
 inline bool has_elements(const operand& o) { return o.kind <= operand_kind::index; }
 
+/// Along which axes of the shape an expression reads neighbours.
+void find_moved_axes(geometry& g, const operand* operands, int inputs, const pass_view& pass);
+
 /// An operand's strides along the dimensions of the shape: 0 where it is broadcast.
 operand_layout layout_of(const geometry& g, const operand& o);
 

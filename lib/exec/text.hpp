@@ -75,6 +75,8 @@ class formula_speller {
   const indexed_program& program(bool of_results) const { return of_results ? pass_->results() : pass_->elements(); }
   void reduction(const reduction_word& word);
   void operand_of(op code, dtype type, std::uint64_t number, int outer);
+  void step(const path_step& s, const operand* of);
+  void neighbour(const indexed_program& p, int node, int outer);
   void number(double v, bool is_float);
   void complex_number(double re, double im, bool is_float);
   void literal_of(dtype type, std::uint64_t bits, std::uint64_t second = 0);

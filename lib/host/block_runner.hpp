@@ -113,7 +113,7 @@ class block_runner {
  public:
   explicit block_runner(const host_job& job)
       : job_(job),
-        inputs_(job.operands, job.code.inputs, job.space),
+        inputs_(job.operands, job.code.inputs, job.space, job.code.pass.view),
         columns_(allocate_columns(static_cast<std::size_t>(job.code.outputs()))) {
     is_direct_ = inputs_.is_direct_throughout();
     for (int i = 0; i < job.code.outputs(); ++i) {
@@ -182,23 +182,12 @@ class block_runner {
 
   /// Reduces `rows` rows of `length` elements one behind the other, into a lane each.
   void run_strips(std::int64_t first, int rows, std::int64_t length, const lane_sums& sums) {
-    const auto run = [&](int row, int count, std::int64_t elements) {
-      job_.compiled.strip[simd_level()](row, count, elements, length, inputs_.at(), sums.columns());
-    };
-    const std::int64_t rest = length % strip_lanes, whole = length - rest;
-    // Rows whose last strip is within the operands.
-    const std::int64_t inside =
-        rest == 0 ? rows
-                  : std::clamp<std::int64_t>((job_.space.elements - first - whole - strip_lanes + length) / length, 0, rows);
-    for (int row = 0, count = inputs_.counts() ? 1 : static_cast<int>(inside); row < inside; row += count) {
-      inputs_.read_in_a_row(first + row * length);
-      run(row, count, length);
-    }
-    for (int row = static_cast<int>(inside); row < rows; ++row) {
-      inputs_.read_in_a_row(first + row * length);
-      run(row, 1, whole);
-      inputs_.read(first + row * length + whole, static_cast<int>(rest));
-      run(row, 1, rest);
+    const bool is_short = length < strip_lanes;
+    const int together = inputs_.counts() || is_short ? 1 : rows;
+    for (int row = 0; row < rows; row += together) {
+      if (is_short) inputs_.read(first + row * length, static_cast<int>(length));
+      else inputs_.read_in_a_row(first + row * length);
+      job_.compiled.strip[simd_level()](row, together, length, length, inputs_.at(), sums.columns());
     }
   }
 

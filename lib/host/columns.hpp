@@ -6,7 +6,7 @@
 
 #include <dsl/exec/plan.hpp>
 
-#include "host/strided.hpp"
+#include "host/neighbours.hpp"
 #include "host/working_memory.hpp"
 
 namespace dsl::detail {
@@ -48,7 +48,8 @@ inline bool counts_on(const operand_layout& w, const geometry& g) {
 inline bool is_the_same(const operand& o) { return o.kind == operand_kind::value || o.kind == operand_kind::device_scalar; }
 
 /// Whether the elements of one result can be worked on where they are, as many as one likes.
-inline bool lie_in_a_row(const operand* operands, int count, const geometry& g) {
+inline bool lie_in_a_row(const operand* operands, int count, const geometry& g, const pass_view& pass) {
+  if (pass.neighbours.nodes > 0) return false;
   for (int k = 0; k < count; ++k) {
     const operand& o = operands[k];
     const operand_layout& w = g.layouts[k];
@@ -59,12 +60,17 @@ inline bool lie_in_a_row(const operand* operands, int count, const geometry& g) 
 
 class input_columns {
  public:
-  input_columns(const operand* operands, int count, const geometry& space)
+  input_columns(const operand* operands, int count, const geometry& space, const pass_view& pass)
       : operands_(operands),
         count_(count),
         space_(space),
         place_(space),
-        columns_(allocate_columns(static_cast<std::size_t>(count))) {
+        columns_(allocate_columns(static_cast<std::size_t>(count + pass.neighbours.nodes))),
+        many_(static_cast<std::size_t>(pass.neighbours.nodes > few_neighbours ? max_inputs + pass.neighbours.nodes : 0)),
+        at_(many_.empty() ? few_ : many_.data()) {
+    for (int i = 0; i < pass.elements.nodes && pass.neighbours.nodes > 0; ++i)
+      if (is_placed(head{pass.elements.heads[i]}.code())) neighbours_.emplace_back(pass.elements, i, operands, space);
+    throughout_ = neighbours_.empty();
     for (int k = 0; k < count; ++k) {
       const operand& o = operands[k];
       if (o.kind == operand_kind::value) std::memcpy(column(k), o.word, sizeof o.word);
@@ -108,23 +114,36 @@ class input_columns {
     place_.move_to(first);
     for (int k = 0; k < count_; ++k) {
       const operand& o = operands_[k];
-      if (o.kind > operand_kind::position || valid == 0) continue;
+      if (o.kind > operand_kind::position || o.kind == operand_kind::neighbour || valid == 0) continue;
       const unsigned char* at = nullptr;
       if (valid == padded) at = direct_[k] ? direct_address(o, first) : lies_at(o, space_, space_.layouts[k], place_, valid);
-      if (at == nullptr) {
-        const auto size = static_cast<std::size_t>(size_of(o.type));
-        gather(column(k), o, space_, space_.layouts[k], place_, valid);
-        // What follows the end repeats the last element, so that no function sees what the formula would not.
-        repeat_last(column(k) + size * static_cast<std::size_t>(valid), size, padded - valid);
-        at = column(k);
-      }
+      if (at == nullptr)
+        at = pack(k, o.type, valid, padded, [&](unsigned char* to) { gather(to, o, space_, space_.layouts[k], place_, valid); });
       at_[k] = at;
+    }
+    for (int j = 0; j < static_cast<int>(neighbours_.size()) && valid > 0; ++j) {
+      const neighbour_column& neighbours = neighbours_[static_cast<std::size_t>(j)];
+      const unsigned char* at = valid == padded ? neighbours.lies_at(place_, valid) : nullptr;
+      if (at == nullptr)
+        at = pack(count_ + j, neighbours.type(), valid, padded, [&](unsigned char* to) { neighbours.gather(to, place_, valid); });
+      at_[first_neighbour_column + j] = at;
     }
   }
   /// Where the elements that were read last begin.
   const block_place& place() const { return place_; }
 
  private:
+  static constexpr int few_neighbours = max_operands - first_neighbour_column;
+
+  // Elements that do not lie as the loop takes them. What follows the end repeats the last element, so that no function sees what
+  // the formula would not.
+  template <class Gather>
+  const unsigned char* pack(int k, dtype type, int valid, int padded, const Gather& gather_into) const {
+    const auto size = static_cast<std::size_t>(size_of(type));
+    gather_into(column(k));
+    repeat_last(column(k) + size * static_cast<std::size_t>(valid), size, padded - valid);
+    return column(k);
+  }
   unsigned char* column(int k) const { return columns_.get() + column_bytes * static_cast<std::size_t>(k); }
 
   const operand* operands_;
@@ -133,7 +152,10 @@ class input_columns {
   block_place place_;
   host_memory columns_;
   bool direct_[max_operands], throughout_ = true, counts_ = false;
-  const void* at_[max_operands];
+  const void* few_[max_operands];
+  std::vector<const void*> many_;
+  const void** at_;
+  std::vector<neighbour_column> neighbours_;
 };
 
 }  // namespace dsl::detail

@@ -185,7 +185,7 @@ std::vector<table> run_all_passes(const statement_of_trees& s) {
       const pass_use& use = plan.use[static_cast<std::size_t>(u)];
       std::vector<table> inputs(static_cast<std::size_t>(pass.inputs));  // what is not bound is one element
       for (int i = use.first_input; i < use.first_input + use.inputs; ++i) {
-        const auto [input, place] = plan.input[static_cast<std::size_t>(i)];
+        const auto [input, place, drops] = plan.input[static_cast<std::size_t>(i)];
         inputs[static_cast<std::size_t>(place)] = input < plan.leaves ? s.leaves[static_cast<std::size_t>(input)]
                                                                       : values[static_cast<std::size_t>(input - plan.leaves)];
       }

@@ -26,7 +26,7 @@ DSL_DETAIL_SMALL void simulated_phase(const void* arguments, simulated_thread& s
 template <class Chain> inline constexpr bool can_run_rows = false;
 template <class... Phase>
 inline constexpr bool can_run_rows<pass_chain<Phase...>> =
-    (neighbours_of(Phase::pass::elements::view()) | ...) == 0 && chain_operands<pass_chain<Phase...>>::count <= max_operands;
+    (Phase::pass::view().neighbours.nodes + ...) == 0 && chain_operands<pass_chain<Phase...>>::count <= max_operands;
 template <class Chain> using row_arguments_of = row_arguments<chain_operands<Chain>::count>;
 
 /// All phases of a chain.

@@ -52,7 +52,7 @@ class host_loop {
     template <op Code, dtype D, int N, std::uint32_t Head>
     DSL_DETAIL_FN void read() {
       using T = std::conditional_t<Code == op::value, value_t<D>, memory_t<D>>;
-      input_of<Head>(element) = static_cast<const T*>(in[N])[Code <= op::address || Code == op::index ? at : 0];
+      input_of<Head>(element) = static_cast<const T*>(in[column_of<program, Code, N, Head>()])[Code <= op::index ? at : 0];
     }
   };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dsl/exec/lanes.hpp>
+#include <dsl/exec/neighbours.hpp>
 #include <dsl/exec/pairs.hpp>
 #include <dsl/exec/reduction.hpp>
 #include <dsl/exec/tile.hpp>
@@ -13,7 +14,7 @@ namespace dsl::detail {
 /// Where fewer are left (the tail, the end of a row) the first one takes the place of those missing, so there is one
 /// evaluation and no second copy of its code. `Memory` does the accesses.
 template <class Pass, int Inputs, class Arguments, class Memory>
-struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of(Pass::elements::view()),
+struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view().neighbours.nodes > 0),
                                 (reductions_of<typename Pass::reductions>::count > 0)> {
   using program = typename Pass::elements;
   using eval = evaluator<program>;
@@ -31,10 +32,10 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
   // A long formula is compiled once for all lanes and both paths; beside it a call costs little.
   static constexpr bool calls_formula = Memory::calls_formula || program::nodes > policy.inlined_nodes;
 
-  using place_of_tile = tile_place<Arguments, operands, neighbours_of(program::view()), (reductions::count > 0)>;
-  using place_of_tile::args, place_of_tile::offset, place_of_tile::width, place_of_tile::height, place_of_tile::corner,
-      place_of_tile::beyond;
-  using place_of_tile::enter;
+  static constexpr neighbours_read neighbours = Pass::view().neighbours;
+  using place_of_tile = tile_place<Arguments, operands, (neighbours.nodes > 0), (reductions::count > 0)>;
+  using place_of_tile::args, place_of_tile::offset, place_of_tile::width, place_of_tile::height;
+  using place_of_tile::enter, place_of_tile::extent, place_of_tile::position;
   Memory memory;
 
   DSL_DETAIL_KERNEL_FN kernel_body(const Arguments& a, Memory m) : place_of_tile(a), memory(m) {}
@@ -102,6 +103,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
   }
 
  protected:
+  template <class, class, std::uint32_t> friend struct neighbour_reader;
   template <class> friend struct tile_loader;
   template <class> friend struct own_reader;
   template <class> friend struct row_reader;
@@ -184,8 +186,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     bool all;
     template <op Code, dtype D, int N, std::uint32_t Head>
     DSL_DETAIL_KERNEL_FN void read() {
-      if constexpr (Code == op::load) all = all && args.operand[N].descriptor == in_vectors;
-      if constexpr (Code == op::neighbour) all = false;
+      if constexpr (Code == op::load) all = all && how_reached<N>(args) == in_vectors;
+      if constexpr (is_placed(Code)) all = false;
     }
   };
 
@@ -264,35 +266,11 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     for (int l = 0; l < lanes; ++l) operand_lanes<Head>(g).set(l, l < g.count ? each[l] : each[0]);
   }
 
-  // Of the neighbours beyond an end others are read, or zeros stand for them.
-  template <class T, int N, std::uint32_t Head>
-  DSL_DETAIL_KERNEL_FN void load_neighbours(group& g) const {
-    const neighbour_word w{args.operand[N].descriptor};
-    const T* const from = reinterpret_cast<const T*>(args.operand[N].word) + place<N>(g);
-    bool zeros = (beyond >> N & 1) != 0;
-    if (w.dimension() == 0) {
-      const std::int64_t x = corner[0] + g.column;
-      DSL_DETAIL_UNROLL
-      for (int l = 0; l < lanes; ++l) {
-        const std::int64_t at = inside(w.beyond(), x + (l < g.count ? l : 0) - w.distance(), args.tiles_of.extents[0]);
-        T each{};
-        if (at >= 0 && !zeros) each = memory.template load<T>(from + (at - x) * step<N>());
-        operand_lanes<Head>(g).set(l, each);
-      }
-      return;
-    }
-    std::int64_t rows = 0;
-    if (w.dimension() == 1) {
-      const std::int64_t y = corner[1] + g.row, at = inside(w.beyond(), y - w.distance(), args.tiles_of.extents[1]);
-      zeros = at < 0;
-      rows = at - y;
-    }
-    if (zeros) {
-      DSL_DETAIL_UNROLL
-      for (int l = 0; l < lanes; ++l) operand_lanes<Head>(g).set(l, T{});
-    } else {
-      load_lanes<T, N, Head>(g, from + rows * args.strides[N][1], w.how());
-    }
+  // Whether neighbours of an operand are read.
+  static constexpr bool is_beside(int k) { return k < 64 && (neighbours.operands >> k & 1) != 0; }
+  template <int K> DSL_DETAIL_KERNEL_FN static std::uint64_t how_reached(const Arguments& args) {
+    const std::uint64_t word = args.operand[K].descriptor;
+    return is_beside(K) ? neighbour_word{word}.how() : word;
   }
 
   // Whether an operand's tile is a row, which all rows share.
@@ -319,13 +297,13 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
   template <op Code, dtype D, int N, std::uint32_t Head>
   DSL_DETAIL_KERNEL_FN void read(group& g) const {
     using T = memory_t<D>;
-    const argument& a = args.operand[N];
+    const argument& a = args.operand[is_placed(Code) ? 0 : N];
     if constexpr (Code == op::load) {
-      load_lanes<T, N, Head>(g, reinterpret_cast<const T*>(a.word) + place<N>(g), a.descriptor);
-    } else if constexpr (Code == op::neighbour) {
-      if constexpr (Arguments::strided) load_neighbours<T, N, Head>(g);
+      load_lanes<T, N, Head>(g, reinterpret_cast<const T*>(a.word) + place<N>(g), how_reached<N>(args));
+    } else if constexpr (is_placed(Code)) {
+      if constexpr (Arguments::strided) neighbour_reader<kernel_body, group, Head>{*this, g}.template read<Code, D>();
     } else if constexpr (Code == op::index || Code == op::address) {
-      const std::int64_t unit = Code == op::index ? 1 : static_cast<std::int64_t>(a.descriptor);
+      const std::int64_t unit = Code == op::index ? 1 : static_cast<std::int64_t>(how_reached<N>(args));
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l)
         operand_lanes<Head>(g).set(l, static_cast<value_t<D>>(a.word) +

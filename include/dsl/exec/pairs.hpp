@@ -13,7 +13,7 @@ constexpr bool may_pair(const pass_view& p) {
   int arrays = 0;
   for (int i = 0; i < p.elements.nodes; ++i) {
     const op code = head{p.elements.heads[i]}.code();
-    if (code == op::neighbour) return false;
+    if (is_placed(code)) return false;
     arrays += code == op::load ? 1 : 0;
   }
   return p.reductions > 0 && !p.reduces_beside_arrays() && arrays >= 2;

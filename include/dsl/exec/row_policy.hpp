@@ -13,7 +13,7 @@ constexpr bool computes_rows() {
   if (Phase::pass::reductions::count > 0) return false;
   for (int i = 0, nodes = p.nodes; i < nodes; ++i) {
     const op code = head{p.heads[i]}.code();
-    if (code == op::index || code == op::address || code == op::neighbour) return false;
+    if (code == op::index || code == op::address || is_placed(code)) return false;
     if (code == op::load && Phase::input[p.payloads[i]].is_leaf()) return false;
   }
   return true;

@@ -54,13 +54,13 @@ constexpr cost cost_of(const pass_view& p, const ArrayOf& array_of) {
   cost c;
   const auto reads = [&p](int i) {
     const op code = head{p.elements.heads[i]}.code();
-    return code == op::load || code == op::neighbour;
+    return code == op::load || (code == op::neighbour && path_of(p.elements, i).base == op::load);
   };
   for (int i = 0; i < p.elements.nodes; ++i) {
     const head h{p.elements.heads[i]};
     bool counts = h.code() == op::gather || reads(i);
     for (int k = 0; counts && h.code() != op::gather && k < i; ++k)
-      counts = !(reads(k) && array_of(p.elements.payloads[k]) == array_of(p.elements.payloads[i]));
+      counts = !(reads(k) && array_of(operand_read(p.elements, k)) == array_of(operand_read(p.elements, i)));
     if (counts) {
       ++c.loads;
       c.load_bytes += size_of(h.type());

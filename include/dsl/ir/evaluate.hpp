@@ -94,7 +94,7 @@ DSL_DETAIL_FN void step(Values& v) {
     } else {
       f.run();
     }
-  } else if constexpr (!reads_operand(code)) {
+  } else if constexpr (!reads_operand(code) && !is_step(code)) {
     R& r = slots_of<h.type()>(v).at[h.slot()];
     if constexpr (code == op::constant) {
       r = from_bits<R>(Payload);

@@ -10,8 +10,11 @@
 namespace dsl::detail {
 
 /// A node's operands are the numbers of earlier nodes, 16 bits each. What else the word means depends on the operation:
-/// load, neighbour, address, index, value, load_scalar: the operand's number; index of a position: `position`, index space;
-/// reduced: reduction, value's number; count: index space; constant: the literal; argument: operand, call, position; call: call,
+/// load, address, index, value, load_scalar: the operand's number; index of a position: `position`, index space; neighbour, inside:
+/// the operand's number, the first step, what is found there (`neighbour_path::base`; its axis from bit 40 on); coordinate: the
+/// operand's number, an axis counted from the right, what the operand is (load); of these three, where it is op::reduced, a node
+/// stands for the operand; step, given_step: the next step or `no_step`, and what `word_of` says; reduced: reduction, value's
+/// number; count: index space; constant: the literal; argument: operand, call, position; call: call,
 /// first argument, number of arguments, one more than the functor takes where the last is a condition of the call; result: node
 /// of the call, call, position.
 struct node {
@@ -26,6 +29,15 @@ struct node {
 
 constexpr literal fields(int a, int b = 0, int c = 0) {
   return {static_cast<std::uint64_t>(a) | static_cast<std::uint64_t>(b) << 16 | static_cast<std::uint64_t>(c) << 32};
+}
+
+inline constexpr int no_step = 0xffff;
+constexpr bool is_step(op code) { return code == op::step || code == op::given_step; }
+/// Whether it reads beside an element, or asks where that is, and so needs its operand's axes.
+constexpr bool is_placed(op code) { return code == op::neighbour || code == op::inside || code == op::coordinate; }
+/// Whether a value that is computed before, not a leaf, has the place.
+constexpr bool is_placed_value(const node& n) {
+  return is_placed(n.code) && static_cast<op>(n.field(2) & 0xff) == op::reduced;
 }
 
 struct reduction_rule;

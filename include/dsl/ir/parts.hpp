@@ -39,16 +39,19 @@ class statement_parts {
   constexpr const sequence<int>& values() const { return values_; }
   constexpr int leaves() const { return origins_.leaf_count(); }
   constexpr bool is_leaf(int input) const { return input < leaves(); }
-  constexpr int node_of_input(int input) const { return is_leaf(input) ? origins_.leaf_node(input) : values_[input - leaves()]; }
-  /// Which reading an input is of.
+  constexpr int value_of_input(int input) const { return values_[input - leaves()]; }
+  /// Which reading an input is of, and of what dtype.
   constexpr op code_of_input(int input) const {
-    if (is_leaf(input)) return g_[node_of_input(input)].code;
-    return rank_of(origins_[node_of_input(input)].space) == 0 ? op::load_scalar : op::load;
+    if (is_leaf(input)) return origins_.leaf_code(input);
+    return rank_of(origins_[value_of_input(input)].space) == 0 ? op::load_scalar : op::load;
+  }
+  constexpr dtype type_of_input(int input) const {
+    return is_leaf(input) ? origins_.leaf_type(input) : g_[value_of_input(input)].type;
   }
   /// Whether an input is what a formula of rows gave, as it is outside it.
   constexpr bool is_outside(const part& p, int input) const {
     if (is_leaf(input)) return false;
-    const int number = origins_[node_of_input(input)].space;
+    const int number = origins_[value_of_input(input)].space;
     if (number == 0 || !space(number).of_rows) return false;
     for (int k = 0; k < p.reductions.size(); ++k)
       if (p.reductions[k].space == number) return false;
@@ -270,8 +273,8 @@ class statement_parts {
       const node& n = g_[i];
       if (is_input(p, i)) {
         reads[origins_.leaf_count() + numbers_[i]] = 1;
-      } else if (n.code <= op::load_scalar && !(n.code == op::index && n.field(0) == position_in_reduction)) {
-        reads[n.field(0)] = 1;
+      } else if (const int leaf = leaf_of(n); leaf >= 0) {
+        reads[leaf] = 1;
       } else if (n.code == op::call) {
         p.calls = true;
       } else if (n.code == op::reduced && counted[n.field(0)] == 0) {

@@ -2,7 +2,7 @@
 // leave.
 #pragma once
 
-#include <dsl/ir/program.hpp>
+#include <dsl/ir/neighbour.hpp>
 
 namespace dsl::detail {
 
@@ -39,6 +39,7 @@ struct pass_view {
   bool needs_elements = false;
   const std::uint64_t* targets = nullptr;
   int target_count = 0;
+  neighbours_read neighbours{};  // of the elements' program
   constexpr bool is_result(int target) const { return target_word{targets[target]}.is_result(); }
   constexpr dtype type(int target) const {
     const target_word t{targets[target]};
@@ -62,7 +63,8 @@ struct pass<Elements, Results, words<T...>, pass_reductions<F...>> {
   static constexpr program_view rules[sizeof...(F) + 1] = {F::combine::view()..., {}};
   static constexpr int firsts[sizeof...(F) + 1] = {F::first..., 0};
   static constexpr pass_view view() {
-    return {Elements::view(), Results::view(), rules, firsts, sizeof...(F), (F::needs_elements || ...), target_words, targets};
+    return {Elements::view(), Results::view(), rules, firsts, sizeof...(F), (F::needs_elements || ...), target_words, targets,
+            neighbours_in(Elements::view())};
   }
   static constexpr bool is_result(int i) { return target_word{target_words[i]}.is_result(); }
 };

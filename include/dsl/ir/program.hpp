@@ -118,9 +118,16 @@ constexpr int operand_count(op code) { return code == op::argument ? 1 : info(co
 
 /// How many nodes a node is computed from, and which; a reduced value from none.
 constexpr int count_inputs(const node& n) {
-  return n.code == op::result ? 1 : n.code == op::call ? n.field(2) : operand_count(n.code);
+  if (n.code == op::result) return 1;
+  if (n.code == op::call) return n.field(2);
+  if (is_placed(n.code)) return (n.code == op::coordinate ? 0 : 1) + (is_placed_value(n) ? 1 : 0);
+  if (is_step(n.code)) return n.field(0) == no_step ? 0 : 1;
+  return operand_count(n.code);
 }
-constexpr int input_node(const node& n, int k) { return n.code == op::call ? n.field(1) + k : n.field(k); }
+constexpr int input_node(const node& n, int k) {
+  if (is_placed(n.code)) return n.field(n.code == op::coordinate || k == 1 ? 0 : 1);
+  return n.code == op::call ? n.field(1) + k : n.field(k);
+}
 
 /// The nodes that some nodes need, those included: a mark for each of the graph's.
 constexpr sequence<char> needed_by(const graph& g, const sequence<int>& roots) {
@@ -166,10 +173,13 @@ constexpr void freeze(const graph& g, const sequence<int>& roots, const sequence
     if (n.code == op::index && n.field(0) == position_in_reduction) payload = static_cast<std::uint64_t>(g.operands);
     if (n.code == op::count) payload = 0;
     if (n.code == op::reduced) payload = fields(reductions[n.field(0)], n.field(1)).bits;
-    for (int k = 0; k < operand_count(n.code); ++k) {
+    const auto refer = [&](int k) {
       payload &= ~(std::uint64_t{0xffff} << 16 * k);
       payload |= place[n.field(k)].word << 16 * k;
-    }
+    };
+    for (int k = 0; k < operand_count(n.code); ++k) refer(k);
+    if (is_step(n.code) && n.field(0) != no_step) refer(0);
+    if (n.code == op::neighbour || n.code == op::inside) refer(1);
     place[i] = put(n.code, n.type, payload);
   }
   for (int i = 0; i < roots.size(); ++i) to.outputs.push_back(place[roots[i]].word);

@@ -88,9 +88,9 @@ class pass_splitter {
   // Elements are a pass of their own, whatever they depend on.
   static constexpr int depth_of(const statement_part& p) { return p.elements.size() > 0 ? -p.elements[0] - 1 : p.depth(); }
   constexpr slot slot_of(int input) const {
-    if (parts_.is_leaf(input)) return {parts_.code_of_input(input), g_[parts_.node_of_input(input)].type, g_.rank_of(input), -1};
-    const int word = words_of_values_[input - parts_.leaves()];
-    return {parts_.code_of_input(input), g_[parts_.node_of_input(input)].type, 0, word};
+    const bool is_leaf = parts_.is_leaf(input);
+    return {parts_.code_of_input(input), parts_.type_of_input(input), is_leaf ? g_.rank_of(input) : 0,
+            is_leaf ? -1 : words_of_values_[input - parts_.leaves()]};
   }
 
   // ---- which parts share a pass
@@ -154,7 +154,7 @@ class pass_splitter {
         const statement_part& reader = parts_.all()[i];
         const int depth = reader.elements.size() > 0 ? 31 : reader.depth() < 31 ? reader.depth() : 30;
         for (int j = 0; j < reader.inputs.size(); ++j)
-          if (!parts_.is_leaf(reader.inputs[j]) && parts_.node_of_input(reader.inputs[j]) == part.results[k])
+          if (!parts_.is_leaf(reader.inputs[j]) && parts_.value_of_input(reader.inputs[j]) == part.results[k])
             readers |= 1u << depth;
       }
     }
@@ -227,14 +227,17 @@ class pass_splitter {
   }
   constexpr sequence<int> copy_nodes(const statement_part& part, const sequence<int>& inputs_at, graph& to) const {
     const sequence<char> needed = parts_.nodes_of(part);
-    sequence<int> places(g_.size(), -1);
-    sequence<op> codes(g_.size(), op::load);
+    operand_places places{sequence<int>(parts_.leaves(), -1), sequence<int>(g_.size(), -1), sequence<op>(g_.size(), op::load)};
     for (int k = 0; k < part.inputs.size(); ++k) {
-      const int node = parts_.node_of_input(part.inputs[k]);
-      places[node] = inputs_at[k];
-      codes[node] = parts_.code_of_input(part.inputs[k]);
+      const int input = part.inputs[k];
+      if (parts_.is_leaf(input)) {
+        places.of_leaf[input] = inputs_at[k];
+      } else {
+        places.of_node[parts_.value_of_input(input)] = inputs_at[k];
+        places.codes[parts_.value_of_input(input)] = parts_.code_of_input(input);
+      }
     }
-    return copy_into(to, g_, needed, places, codes);
+    return copy_into(to, g_, needed, places);
   }
 
   // ---- the operands of all passes
