@@ -108,8 +108,10 @@ text row_plan::describe() const {
   to.add(", %s", detail::spell_rows(*this).c_str());
   add_kernel(to, *this);
   if (!has_kernel(*this)) return to.done();
-  to.add("; policy: blocks of %d, %d vectors a thread, %d of short rows in blocks of %d, at least %d elements of a column, rows in %d bytes",
-         policy.block, policy.vectors, policy.short_vectors, policy.short_block, policy.elements_across, policy.row_memory);
+  to.add(
+      "; policy: blocks of %d, %d vectors a thread, %d of short rows in blocks of %d, at least %d elements of a column, rows in "
+      "%d bytes",
+      policy.block, policy.vectors, policy.short_vectors, policy.short_block, policy.elements_across, policy.row_memory);
   return to.done();
 }
 
