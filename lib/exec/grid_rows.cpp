@@ -68,9 +68,11 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
   p.rows = g.results;
   p.row = g.count;
   p.in_vectors = rows.lies_along_rows() && goes_in_vectors(rows);
-  const kernel_attributes known = attributes(
-      {kernels.kernel[0], kernels.architectures, code.phase[0].name, pass}, kernels.policy.block, g.where.index);
-  p.registers = known.registers;
+  const auto attributes_of = [&](int kernel) {
+    return attributes({kernels.kernel[kernel], kernels.architectures, code.phase[0].name, pass}, kernels.policy.block,
+                      g.where.index);
+  };
+  kernel_attributes known = attributes_of(0);
   const int most = known.max_block > 0 ? std::min(known.max_block, p.policy.block) : p.policy.block;
   if (fixed.block < 0 || fixed.block % 32 != 0 || (fixed.block & (fixed.block - 1)) != 0 || fixed.block > most)
     raise<device_error>("a block of " + std::to_string(fixed.block) + " threads was asked for; this kernel takes powers of two " +
@@ -82,7 +84,12 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
   const int room = static_cast<int>(device.shared_per_block) - known.static_shared;
   const int target = std::min(p.policy.row_memory, room);
   // Threads of a row, and rows of a block.
-  if (rows.lies_along_rows()) {
+  const std::int64_t for_registers = pieces(vectors, p.policy.vectors_held);
+  p.in_registers = p.in_vectors && for_registers <= (fixed.block > 0 ? fixed.block : most);
+  if (p.in_registers) {
+    known = attributes_of(1);
+    p.threads_a_row = for_registers <= 32 ? power_of_two_from(for_registers) : whole_warps(for_registers);
+  } else if (rows.lies_along_rows()) {
     p.threads_a_row = vectors <= 32 * p.policy.short_vectors
                           ? std::min(32, power_of_two_from(pieces(vectors, p.policy.vectors)))
                           : std::min(most, whole_warps(pieces(vectors, p.policy.vectors)));
@@ -90,6 +97,7 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
     p.rows_side_by_side = std::min(32, power_of_two_from(inner));
     p.threads_a_row = std::min(most / p.rows_side_by_side, power_of_two_from(pieces(g.count, p.policy.elements_across)));
   }
+  p.registers = known.registers;
   int crew = p.threads_a_row * p.rows_side_by_side;
   if (fixed.block > 0 && crew > fixed.block) {
     p.threads_a_row = fixed.block / p.rows_side_by_side;
@@ -102,7 +110,9 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
     if (crew * crews < 32) crews = 32 / crew;
   }
   const auto vectors_of = [&](std::int64_t part) { return pieces(part, static_cast<std::int64_t>(p.threads_a_row) * p.lanes); };
-  const auto bytes_of = [&](std::int64_t vectors_held) { return (vectors_held * vector_bytes + beside_bytes) * p.block; };
+  const auto bytes_of = [&](std::int64_t count) -> std::int64_t {
+    return p.in_registers ? 0 : (count * vector_bytes + beside_bytes) * p.block;
+  };
   p.block = crew * crews;
   std::int64_t part = g.count;
   // A row that is too long for a block goes to several.
@@ -212,7 +222,7 @@ void grid_executor::run_rows(const row_chain& rows, const stream& on) const {
   }
   given.put_strides(g, rows.operand_count());
   const program_code& last = code.phase[code.phases - 1];
-  launch_kernel({{kernels.kernel[0], kernels.architectures, last.name, last.pass.view},
+  launch_kernel({{kernels.kernel[p.in_registers ? 1 : 0], kernels.architectures, last.name, last.pass.view},
                  p.grid,
                  p.block,
                  p.shared_bytes,

@@ -28,7 +28,8 @@ std::string spell_rows(const row_plan& p) {
   s += p.blocks_a_row > 1 ? count(p.blocks_a_row, "block") + " a row, " : "";
   s += count(p.threads_a_row, "thread") + (p.blocks_a_row > 1 ? " of each, " : " a row, ");
   if (p.rows_a_block > 1) s += std::to_string(p.rows_a_block) + " rows a block, ";
-  s += count(p.vectors, "vector") + " of " + std::to_string(p.lanes) + " a thread in shared memory";
+  s += count(p.vectors, "vector") + " of " + std::to_string(p.lanes) + " a thread in " +
+       (p.in_registers ? "registers" : "shared memory");
   return s;
 }
 
@@ -109,9 +110,10 @@ text row_plan::describe() const {
   add_kernel(to, *this);
   if (!has_kernel(*this)) return to.done();
   to.add(
-      "; policy: blocks of %d, %d vectors a thread, %d of short rows in blocks of %d, at least %d elements of a column, rows in "
-      "%d bytes",
-      policy.block, policy.vectors, policy.short_vectors, policy.short_block, policy.elements_across, policy.row_memory);
+      "; policy: blocks of %d, %d vectors in registers, %d in shared memory, %d of short rows in blocks of %d, at least %d "
+      "elements of a column, rows in %d bytes",
+      policy.block, policy.vectors_held, policy.vectors, policy.short_vectors, policy.short_block, policy.elements_across,
+      policy.row_memory);
   return to.done();
 }
 

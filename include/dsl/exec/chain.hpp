@@ -7,8 +7,8 @@
 
 namespace dsl::detail {
 
-/// The kernel of all phases at once.
-struct chain_kernels : entry_points<1> { row_policy policy; };
+/// The kernels of all phases at once: with rows in shared memory, and in registers.
+struct chain_kernels : entry_points<2> { row_policy policy; };
 
 /// What a chain was compiled to. Its phases are bound, laid out and planned one by one, as other passes; where they turn out to
 /// work on the same rows, a statement runs them together.
@@ -80,11 +80,13 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
     add_kernels(kernel_target::sim, nullptr, 0, reinterpret_cast<const void*>(&simulated_phase<tuned_chain, arguments>),
                 numbers{});
     if constexpr (can_run_rows<tuned_chain>)
-      add_row_kernel<kernel_target::sim>(nullptr, 0, reinterpret_cast<const void*>(&simulated_rows<tuned_chain>));
+      add_row_kernels<kernel_target::sim>(
+          nullptr, 0, reinterpret_cast<const void*>(&simulated_rows<tuned_chain, 0>),
+          reinterpret_cast<const void*>(&simulated_rows<tuned_chain, row_policy_of<tuned_chain>(0).vectors_held>));
   }
   template <kernel_target Target>
-  static void add_row_kernel(const char* architectures, int compute_capability, const void* kernel) {
-    static const chain_kernels made{{architectures, {kernel}}, row_policy_of<tuned_chain>(compute_capability)};
+  static void add_row_kernels(const char* architectures, int compute_capability, const void* in_shared, const void* in_registers) {
+    static const chain_kernels made{{architectures, {in_shared, in_registers}}, row_policy_of<tuned_chain>(compute_capability)};
     code.kernels[static_cast<int>(Target)] = &made;
   }
   template <std::size_t... P>
@@ -117,9 +119,13 @@ void add_chain_kernels() {
       kernel_of_chain<phase_kernel<typename compiled::tuned_chain, compiled::operands>, Name>(typename compiled::tuned_chain{}),
       typename compiled::numbers{});
   if constexpr (can_run_rows<typename compiled::tuned_chain>)
-    compiled::template add_row_kernel<kernel_target::cuda>(
+    compiled::template add_row_kernels<kernel_target::cuda>(
         DSL_DETAIL_ARCHITECTURES, lowest_capability(),
-        kernel_of_chain<row_kernel<typename compiled::tuned_chain, compiled::all.count>, Name>(typename compiled::tuned_chain{}));
+        kernel_of_chain<row_kernel<typename compiled::tuned_chain, 0, compiled::all.count>, Name>(typename compiled::tuned_chain{}),
+        kernel_of_chain<row_kernel<typename compiled::tuned_chain,
+                                   row_policy_of<typename compiled::tuned_chain>(lowest_capability()).vectors_held,
+                                   compiled::all.count>,
+                        Name>(typename compiled::tuned_chain{}));
 }
 #endif
 

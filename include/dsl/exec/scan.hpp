@@ -47,7 +47,7 @@ template <class Scan>
 struct compiled_scan {
   using linear = linear_arguments<Scan::inputs + 1>;
   using strided = strided_arguments<Scan::inputs + 1>;
-  static constexpr int lanes = lanes_of_pass<typename Scan::pass>;
+  static constexpr int lanes = lanes_of_scan<typename Scan::pass>;
 
   static inline constinit scan_code code{Scan::pass::view(), Scan::combine::view(),        Scan::inputs, lanes,
                                          Scan::target,       sizeof(typename Scan::value), nullptr,      {}};
