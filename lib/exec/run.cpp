@@ -120,7 +120,7 @@ void prepared::assign_all(prepared* passes, int count, const std::vector<late_co
   for (int i = 0; i < count && count > 1; ++i) {
     std::optional<row_chain>& chain = chains[static_cast<std::size_t>(i)];
     chain = row_chain::of(passes + i, count - i, later);  // throws
-    if (!chain) (void)passes[i].make_plan();  // throws
+    if (!chain) (void)passes[i].make_plan();              // throws
     else i += chain->count() - 1;
   }
   for (int i = 0; i < count; ++i) {

@@ -30,7 +30,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
   static constexpr int sums_a_thread = Arguments::strided && lanes > ahead ? lanes : ahead;
   using targets = std::make_index_sequence<Pass::targets>;
   // A long formula is compiled once for all lanes and both paths; beside it a call costs little.
-  static constexpr bool calls_formula = Memory::calls_formula || program::nodes > policy.inlined_nodes;
+  static constexpr bool calls_formula = Memory::calls_formula || instructions_of(program::view()) > policy.inlined;
 
   static constexpr neighbours_read neighbours = Pass::view().neighbours;
   using place_of_tile = tile_place<Arguments, operands, (neighbours.nodes > 0), (reductions::count > 0)>;
@@ -99,7 +99,9 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
     using after = evaluator<typename Pass::results>;
     totals_source<typename after::inputs> from{*this, totals, {}};
     after::read(from);
-    store_results(after::compute(from.in), x, y, targets{});
+    constexpr bool is_short = instructions_of(Pass::results::view()) <= 16;  // and called in several places
+    if constexpr (is_short) store_results(after::compute(from.in), x, y, targets{});
+    else store_results(after::compute_out_of_line(from.in), x, y, targets{});
   }
 
  protected:

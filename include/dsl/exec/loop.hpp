@@ -22,6 +22,8 @@ struct loop_code {
   const loop_kernels* kernels[kernel_targets];  // null where no file compiled it for that
 };
 
+template <class Name, class Pass, int Inputs, int Arguments, int States, int Stop> void add_loop_kernel();
+
 template <class Name, class Pass, int Inputs, int Arguments, int States, int Stop>
 struct compiled_loop {
   static inline constinit loop_code code{&compiled_program<Name, Pass, Inputs>::code,
@@ -31,10 +33,14 @@ struct compiled_loop {
                                          lanes_of_pass<Pass> * traits_of(Pass::view(), States).carried_bytes,
                                          {}};
 
-  static void add_sim() {
-    static const loop_kernels made{{nullptr, {reinterpret_cast<const void*>(&simulate_loop<Pass, Inputs, States, Stop>)}},
-                                   loop_policy_of<Pass>(States, 0)};
-    code.kernels[static_cast<int>(kernel_target::sim)] = &made;
+  template <unsigned BackEnds>
+  static void add() {
+    if constexpr (has_cuda(BackEnds)) add_loop_kernel<Name, Pass, Inputs, Arguments, States, Stop>();
+    if constexpr (has_sim(BackEnds)) {
+      static const loop_kernels made{{nullptr, {reinterpret_cast<const void*>(&simulate_loop<Pass, Inputs, States, Stop>)}},
+                                     loop_policy_of<Pass>(States, 0)};
+      code.kernels[static_cast<int>(kernel_target::sim)] = &made;
+    }
   }
 };
 
@@ -60,10 +66,7 @@ const loop_code& loop_code_of() {
   using Pass = tuned_by_name<Untuned, Name>;
   using compiled = compiled_loop<Name, Pass, Inputs, Arguments, States, Stop>;
   code_of<Name, Untuned, Inputs>();
-#if defined(__CUDACC__)
-  if constexpr (compiles_cuda) add_to_program<&add_loop_kernel<Name, Pass, Inputs, Arguments, States, Stop>>();
-#endif
-  if constexpr (compiles_sim) add_to_program<&compiled::add_sim>();
+  add_to_program<compiled>();
   return compiled::code;
 }
 

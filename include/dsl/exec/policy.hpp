@@ -4,13 +4,14 @@
 // choose another one: `struct rk4_step { struct policy : dsl::default_policy { ... }; };` and `dsl::vectorize<rk4_step>(f)`.
 #pragma once
 
-#include <dsl/ir/pass.hpp>
+#include <dsl/ir/cost.hpp>
 
 namespace dsl {
 
 /// What a policy is chosen by.
 struct formula_traits {
   int nodes = 0;               ///< operations, constants and operands
+  int instructions = 0;        ///< of a GPU for one element, to a factor of about two
   int narrowest = 0;           ///< bytes of an element of the narrowest array that is read or written
   int widest = 0;              ///< the same of the widest
   int read_bytes = 0;          ///< of one element, of all arrays that are read in place
@@ -21,7 +22,7 @@ struct formula_traits {
 /// Of kernels that write a value for each element.
 struct map_policy {
   int lanes = 1;               ///< compiled: elements that a thread takes at a time, of all operands; a power of two
-  int inlined_nodes = 256;     ///< compiled: a formula of more nodes is compiled once, and called
+  int inlined = 640;           ///< compiled: a formula of more instructions is compiled once, and called
   int block = 256;             ///< threads a block
   int least_block = 64;        ///< the same where there are too few elements to occupy all multiprocessors
   int rows_a_thread = 4;       ///< of a tile, where the index space is not one line
@@ -63,7 +64,8 @@ struct scan_policy {
   int least_chunk = 16;       ///< rows
 };
 
-/// Of kernels that keep rows on the chip while all reductions of a formula, and what is computed with their values, are evaluated.
+/// Of kernels that keep rows on the chip while all reductions of a formula, and what is computed with their values, are
+/// evaluated.
 struct row_policy {
   int lanes = 1;               ///< compiled: elements that a thread takes at a time, of all operands; a power of two
   int inlined_nodes = 256;     ///< compiled: a formula of more nodes is compiled once, and called
@@ -136,6 +138,7 @@ namespace detail {
 constexpr formula_traits traits_of(const pass_view& p, int carried = 0) {
   formula_traits f;
   f.nodes = p.elements.nodes;
+  f.instructions = instructions_of(p.elements);
   f.narrowest = 16;
   f.widest = 1;
   const auto take = [&](int size) {
