@@ -1,6 +1,9 @@
 // A pass whose outputs are its operands again, step after step.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include <dsl/exec/entry_points.hpp>
 #include <dsl/exec/loop_kernel.hpp>
 #include <dsl/exec/run.hpp>
@@ -120,8 +123,23 @@ class loop : public prepared {
   void run_steps(const loop_steps& steps);
   void run_graph(kernel_graph& graph, const loop_steps& steps, std::int64_t most);
 
+  // Two buffers for the variables of which a step reads neighbours, which are those of the step before.
+  struct buffers {
+    std::vector<operand> own, others;
+    std::vector<buffer_ref> memory;
+    prepared there, back;  // from their own memory to the other one, and back
+    bool away = false;     // they are in the other one
+  };
+  void require_apart() const;
+  void make_buffers();
+  void bring_back();
+  void run_step(std::int64_t number, const std::uint64_t* recorded, const bool* stop);
+  bool has_ended(const bool* stop) const;
+
   const loop_code* compiled_;
   strategy wanted_;
+  std::uint64_t beside_ = 0;  // a bit for each such variable
+  std::optional<buffers> buffers_;
   bool stopped_ = false;
 };
 

@@ -145,6 +145,8 @@ class prepared {
   /// Has outputs that are read afterwards, or overlap what is read, go to temporaries, and gives the copies from there. Imagined
   /// ones have no memory.
   static std::vector<late_copy> divert(prepared* passes, int count, bool imagined);
+  /// Of a loop's step: its number.
+  void count_step(std::int64_t number);
   /// Throws shape_error where a target has an element in common with an operand.
   void require_disjoint_from(const operand& other) const;
   /// The same for all targets of another pass.
