@@ -6,6 +6,7 @@
 #include <dsl/exec/pairs.hpp>
 #include <dsl/exec/reduction.hpp>
 #include <dsl/exec/tile.hpp>
+#include <dsl/ir/cost.hpp>
 #include <dsl/exec/tile_loader.hpp>
 
 namespace dsl::detail {
@@ -30,7 +31,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
   static constexpr int sums_a_thread = Arguments::strided && lanes > ahead ? lanes : ahead;
   using targets = std::make_index_sequence<Pass::targets>;
   // A long formula is compiled once for all lanes and both paths; beside it a call costs little.
-  static constexpr bool calls_formula = Memory::calls_formula || instructions_of(program::view()) > policy.inlined;
+  static constexpr bool calls_formula = Memory::calls_formula || program::nodes > policy.inlined_nodes;
 
   static constexpr neighbours_read neighbours = Pass::view().neighbours;
   using place_of_tile = tile_place<Arguments, operands, (neighbours.nodes > 0), (reductions::count > 0)>;
@@ -72,17 +73,18 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
     } else {
       const tiling& t = args.tiles_of;
       const int across = t.along_rows != 0 ? lanes << t.log2_columns : 0, down = t.along_rows != 0 ? 0 : t.rows;
-      int column = column_of(thread), row = row_of(thread);
-      if constexpr (may_pair(Pass::view())) {
-        if (t.pairs != 0 && row < height) column = row_of_pairs<kernel_body>::reduce(*this, column, row, sums[0]);
-      }
       DSL_DETAIL_ROLLED
-      for (; column < width && row < height; column += ahead * across, row += ahead * down)
+      for (int column = column_of(thread), row = row_of(thread); column < width && row < height;
+           column += ahead * across, row += ahead * down) {
+        if constexpr (may_pair(Pass::view())) {
+          if (t.pairs != 0) column = row_of_pairs<kernel_body>::reduce(*this, column, row, sums[0]);
+        }
         reduce_ahead(column + (ahead - 1) * across + lanes <= width && row + (ahead - 1) * down < height, sums,
                      [&](group& g, int u) {
                        place_in_tile(g, column + u * across, row + u * down);
                        if (g.row >= height) g.count = 0;
                      });
+      }
     }
   }
 
@@ -106,7 +108,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
  protected:
   template <class, class, std::uint32_t> friend struct neighbour_reader;
   template <class> friend struct tile_loader;
-  template <class, bool> friend struct pair_reader;
+  template <class> friend struct own_reader;
+  template <class> friend struct row_reader;
   template <class> friend struct row_of_pairs;
 
   template <op Code, dtype D, int N>
