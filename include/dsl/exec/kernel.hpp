@@ -6,8 +6,8 @@
 #include <dsl/exec/patch.hpp>
 #include <dsl/exec/reduction.hpp>
 #include <dsl/exec/tile.hpp>
-#include <dsl/ir/cost.hpp>
 #include <dsl/exec/tile_loader.hpp>
+#include <dsl/ir/cost.hpp>
 
 namespace dsl::detail {
 
