@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <vector>
 
 #include "exec/grid_executor.hpp"
 #include "exec/layout.hpp"
@@ -21,11 +22,18 @@ int whole_warps(std::int64_t threads) { return static_cast<int>(pieces(std::max<
 
 bool varies_along_row(const row_chain& rows, int k) { return rows.space().layouts[k].strides[rows.space().rank - 1] != 0; }
 
+// The first leaf that is kept and is the same array as leaf k: both have one place.
+int kept_as(const row_chain& rows, int k) {
+  for (int first = 0; first < k; ++first)
+    if (rows.code().vector_bytes[first] > 0 && is_same_operand(rows.operands()[first], rows.operands()[k])) return first;
+  return k;
+}
+
 // Bytes of shared memory for one vector of a thread, of the leaves that vary along rows, and of those that do not.
 int bytes_of_vector(const row_chain& rows, bool varies) {
   int bytes = 0;
   for (int k = 0; k < rows.leaves(); ++k)
-    if (varies_along_row(rows, k) == varies) bytes += rows.code().vector_bytes[k];
+    if (varies_along_row(rows, k) == varies && kept_as(rows, k) == k) bytes += rows.code().vector_bytes[k];
   return bytes;
 }
 
@@ -208,15 +216,23 @@ void grid_executor::run_rows(const row_chain& rows, const stream& on) const {
     cells = {shared.cells, bytes, false};
   }
   kernel_parameters given({g.elements, 1, {}});
+  for (int k = 0; k < rows.leaves(); ++k)
+    if (kept_as(rows, k) == k) schedule.kept |= std::uint64_t{1} << k;
   given.put(schedule);
   int at = 0;
+  std::vector<std::uint64_t> places(static_cast<std::size_t>(rows.leaves()));
   for (int k = 0; k < rows.operand_count(); ++k) {
     const operand& o = rows.operands()[k];
     argument a{o.discarded ? 0 : o.word[0], k < rows.leaves() ? descriptor_of(rows.operands(), k, g, pass_view{}) : 0};
     if (k < rows.leaves() && code.vector_bytes[k] > 0) {
       const bool varies = varies_along_row(rows, k);
-      a.descriptor = static_cast<std::uint64_t>(sums + at) | static_cast<std::uint64_t>(varies ? p.block : 0) << 32;
-      at += code.vector_bytes[k] * p.block * (varies ? p.vectors : 1);
+      const int first = kept_as(rows, k);
+      if (first == k) {
+        places[static_cast<std::size_t>(k)] =
+            static_cast<std::uint64_t>(sums + at) | static_cast<std::uint64_t>(varies ? p.block : 0) << 32;
+        at += code.vector_bytes[k] * p.block * (varies ? p.vectors : 1);
+      }
+      a.descriptor = places[static_cast<std::size_t>(first)];
     }
     given.put(a);
   }

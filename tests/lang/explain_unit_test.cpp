@@ -200,7 +200,7 @@ TEST_F(explained, says_how_operands_are_reached) {
   EXPECT_NE(how(dsl::shift(m, 1, dsl::boundary::wrap, 1) + 1).find("shifted along the innermost dimension"), std::string::npos);
   const auto wide = dsl::cast<double>(m);
   dsl::array<double, 2> doubles(10, 100);
-  EXPECT_NE(lines(dsl::explain(doubles, wide), "    a ")[0].find("vectors of 16 bytes"), std::string::npos);
+  EXPECT_NE(lines(dsl::explain(doubles, wide), "    a ")[0].find("vectors of 8 bytes"), std::string::npos);
 }
 
 TEST_F(explained, knows_scans_and_loops) {

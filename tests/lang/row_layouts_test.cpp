@@ -53,7 +53,8 @@ struct drawn {
     for (T& x : all) x = static_cast<T>(uniform(engine));
     memory = dsl::to_device(all);
     is = {layout.extents, {}};
-    is.for_each([&](std::int64_t i, std::int64_t j, std::int64_t k) { is.values.push_back(static_cast<double>(all[place(i, j, k)])); });
+    is.for_each(
+        [&](std::int64_t i, std::int64_t j, std::int64_t k) { is.values.push_back(static_cast<double>(all[place(i, j, k)])); });
   }
   std::size_t place(std::int64_t i, std::int64_t j, std::int64_t k) const {
     return static_cast<std::size_t>(layout.first + i * layout.strides[0] + j * layout.strides[1] + k * layout.strides[2]);
@@ -62,7 +63,8 @@ struct drawn {
   cube now() const {
     const std::vector<T> all = memory.copy_to_host();
     cube c{layout.extents, {}};
-    c.for_each([&](std::int64_t i, std::int64_t j, std::int64_t k) { c.values.push_back(static_cast<double>(all[place(i, j, k)])); });
+    c.for_each(
+        [&](std::int64_t i, std::int64_t j, std::int64_t k) { c.values.push_back(static_cast<double>(all[place(i, j, k)])); });
     return c;
   }
 };
@@ -98,8 +100,9 @@ shape3 draw_shape(std::mt19937& engine, int along) {
 void expect_close(cube got, cube want, double bound) {
   ASSERT_EQ(got.values.size(), want.values.size());
   for (std::size_t i = 0; i < want.values.size(); ++i)
-    if (!std::isnan(want.values[i]) || !std::isnan(got.values[i]))
+    if (!std::isnan(want.values[i]) || !std::isnan(got.values[i])) {
       ASSERT_NEAR(got.values[i], want.values[i], bound * std::max(1., std::abs(want.values[i]))) << i;
+    }
 }
 
 TEST_P(row_layouts, softmax_along_any_axis_of_any_layout) {

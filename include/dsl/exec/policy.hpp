@@ -4,13 +4,14 @@
 // choose another one: `struct rk4_step { struct policy : dsl::default_policy { ... }; };` and `dsl::vectorize<rk4_step>(f)`.
 #pragma once
 
-#include <dsl/ir/pass.hpp>
+#include <dsl/ir/cost.hpp>
 
 namespace dsl {
 
 /// What a policy is chosen by.
 struct formula_traits {
   int nodes = 0;               ///< operations, constants and operands
+  int instructions = 0;        ///< of a GPU for one element, to a factor of about two
   int narrowest = 0;           ///< bytes of an element of the narrowest array that is read or written
   int widest = 0;              ///< the same of the widest
   int read_bytes = 0;          ///< of one element, of all arrays that are read in place
@@ -21,7 +22,7 @@ struct formula_traits {
 /// Of kernels that write a value for each element.
 struct map_policy {
   int lanes = 1;               ///< compiled: elements that a thread takes at a time, of all operands; a power of two
-  int inlined_nodes = 256;     ///< compiled: a formula of more nodes is compiled once, and called
+  int inlined = 640;           ///< compiled: a formula of more instructions is compiled once, and called
   int block = 256;             ///< threads a block
   int least_block = 64;        ///< the same where there are too few elements to occupy all multiprocessors
   int rows_a_thread = 4;       ///< of a tile, where the index space is not one line
@@ -51,6 +52,7 @@ struct loop_policy {
 
 /// Of scans. A block has 256 threads.
 struct scan_policy {
+  int lanes = 1;              ///< compiled: as a map's
   int rounds = 4;             ///< compiled: vectors that a thread takes of a tile
   int blocks = 5;             ///< compiled: blocks that a multiprocessor is to hold, along rows
   int column_blocks = 2;      ///< the same along columns
@@ -62,7 +64,8 @@ struct scan_policy {
   int least_chunk = 16;       ///< rows
 };
 
-/// Of kernels that keep rows on the chip while all reductions of a formula, and what is computed with their values, are evaluated.
+/// Of kernels that keep rows on the chip while all reductions of a formula, and what is computed with their values, are
+/// evaluated.
 struct row_policy {
   int lanes = 1;               ///< compiled: elements that a thread takes at a time, of all operands; a power of two
   int inlined_nodes = 256;     ///< compiled: a formula of more nodes is compiled once, and called
@@ -78,11 +81,10 @@ struct row_policy {
 
 /// The policies that were measured best on compute capability 9.0 (docs/performance.md), which stand for the others.
 struct default_policy {
-  /// 16 bytes of the narrowest array, but no more than 32 of the widest. The same for every compute capability, since operands
-  /// are laid out for it before a device's kernel is chosen.
+  /// 16 bytes of the widest array: of more, each of a warp's accesses would leave gaps. The same for every compute capability,
+  /// since operands are laid out for it before a device's kernel is chosen.
   static constexpr int lanes(const formula_traits& f) {
-    const int by_narrowest = 16 / f.narrowest;
-    const int by_widest = 32 / f.widest;
+    const int by_narrowest = 16 / f.narrowest, by_widest = 16 / f.widest;  // less, where there are no arrays
     return by_narrowest < by_widest ? by_narrowest : by_widest;
   }
   static constexpr map_policy map(const formula_traits& f, int /*compute_capability*/) {
@@ -120,9 +122,12 @@ struct default_policy {
     return p;
   }
   /// 16 elements a thread, in no more than four vectors: a tile has one total for each warp and round, and one warp scans them.
+  /// Of 8 bytes too: what a tile waits for is shared by as many elements, though its accesses leave gaps.
   static constexpr scan_policy scan(const formula_traits& f, int /*compute_capability*/) {
     scan_policy p;
-    p.rounds = lanes(f) >= 16 ? 1 : lanes(f) == 8 ? 2 : 4;
+    p.lanes = f.widest == 8 ? 4 : lanes(f);
+    p.rounds = p.lanes >= 16 ? 1 : p.lanes == 8 ? 2 : 4;
+    if (f.widest == 8) p.blocks = 3;
     return p;
   }
 };
@@ -133,6 +138,7 @@ namespace detail {
 constexpr formula_traits traits_of(const pass_view& p, int carried = 0) {
   formula_traits f;
   f.nodes = p.elements.nodes;
+  f.instructions = instructions_of(p.elements);
   f.narrowest = 16;
   f.widest = 1;
   const auto take = [&](int size) {
@@ -176,6 +182,7 @@ template <class Pass, class Policy> struct tuned : Pass { using policy = Policy;
 template <class Pass, class Name>
 using tuned_by_name = std::conditional_t<std::is_same_v<policy_of<Name>, default_policy>, Pass, tuned<Pass, policy_of<Name>>>;
 
+template <class Pass> inline constexpr int lanes_of_scan = policy_of<Pass>::scan(traits_of(Pass::view()), 0).lanes;
 template <class Pass> inline constexpr int lanes_of_pass = policy_of<Pass>::map(traits_of(Pass::view()), 0).lanes;
 
 /// Of a pass that does not reduce, its map_policy.

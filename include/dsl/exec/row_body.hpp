@@ -75,7 +75,9 @@ struct chain_operands<pass_chain<Phase...>> {
 
 /// A leaf's lanes.
 template <int Leaf, class T, int Lanes> struct leaf_lanes { pack<T, Lanes> lanes; };
-template <int Leaf, class T, int Lanes> DSL_DETAIL_FN pack<T, Lanes>& lanes_of_leaf(leaf_lanes<Leaf, T, Lanes>& p) { return p.lanes; }
+template <int Leaf, class T, int Lanes> DSL_DETAIL_FN pack<T, Lanes>& lanes_of_leaf(leaf_lanes<Leaf, T, Lanes>& p) {
+  return p.lanes;
+}
 template <int Leaf, class T, int Lanes> DSL_DETAIL_FN const pack<T, Lanes>& lanes_of_leaf(const leaf_lanes<Leaf, T, Lanes>& p) {
   return p.lanes;
 }
@@ -149,8 +151,8 @@ class row_body {
   DSL_DETAIL_KERNEL_FN void enter(std::uint32_t tile) {
     const int rows = threads_.rows_a_crew();
     const std::uint32_t around = s_.across.divide(tile);
-    std::int64_t y = static_cast<std::int64_t>(tile - around * s_.across.by) * (rows * s_.crews) + threads_.crew() * rows +
-                     threads_.across();
+    std::int64_t y =
+        static_cast<std::int64_t>(tile - around * s_.across.by) * (rows * s_.crews) + threads_.crew() * rows + threads_.across();
     is_row_ = y < s_.rows;
     is_owner_ = is_row_ && threads_.along() == 0 && threads_.part() == 0;
     if (!is_row_) y = s_.rows - 1;  // reads another one, and writes nothing
@@ -206,7 +208,7 @@ class row_body {
   DSL_DETAIL_KERNEL_FN void copy_leaf([[maybe_unused]] int v) const {
     if constexpr (operands::loaded[static_cast<std::size_t>(Leaf)].is_loaded) {
       using T = memory_t<type_of_leaf<Leaf>>;
-      if (row_stride<Leaf>() == 0 && v > 0) return;
+      if ((row_stride<Leaf>() == 0 && v > 0) || (s_.kept >> Leaf & 1) == 0) return;
       pack<T, lanes>* const to = shared_lanes<Leaf>(v);
       if (in_vectors() && row_stride<Leaf>() != 0) {
         memory_.copy_async(to, reinterpret_cast<const pack<T, lanes>*>(row_of<Leaf>() + position(v, 0)));
@@ -356,7 +358,8 @@ class row_body {
   template <op Code, dtype D, int K>
   DSL_DETAIL_KERNEL_FN value_t<D> scalar() const {
     const argument& a = args_.operand[K];
-    if constexpr (Code == op::load_scalar) return memory_.template load<memory_t<D>>(reinterpret_cast<const memory_t<D>*>(a.word));
+    if constexpr (Code == op::load_scalar)
+      return memory_.template load<memory_t<D>>(reinterpret_cast<const memory_t<D>*>(a.word));
     else return from_literal<value_t<D>>(literal{a.word, a.descriptor});
   }
 
@@ -450,7 +453,7 @@ class row_body {
   held_lanes<leaf_numbers> held_[Held > 0 ? Held : 1];
   std::int64_t offset_[operands::count];
   std::int64_t y_ = 0;
-  std::uint32_t around_ = 0;  // which of the pieces along the other dimensions
+  std::uint32_t around_ = 0;           // which of the pieces along the other dimensions
   std::int32_t first_ = 0, left_ = 0;  // of the thread's elements in the row the first, and how far it is to the end of its part
   bool is_row_ = false, is_owner_ = false;
 };
