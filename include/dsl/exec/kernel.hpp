@@ -6,6 +6,7 @@
 #include <dsl/exec/pairs.hpp>
 #include <dsl/exec/reduction.hpp>
 #include <dsl/exec/tile.hpp>
+#include <dsl/ir/cost.hpp>
 #include <dsl/exec/tile_loader.hpp>
 
 namespace dsl::detail {
@@ -30,7 +31,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
   static constexpr int sums_a_thread = Arguments::strided && lanes > ahead ? lanes : ahead;
   using targets = std::make_index_sequence<Pass::targets>;
   // A long formula is compiled once for all lanes and both paths; beside it a call costs little.
-  static constexpr bool calls_formula = Memory::calls_formula || instructions_of(program::view()) > policy.inlined;
+  static constexpr bool calls_formula = Memory::calls_formula || program::nodes > policy.inlined_nodes;
 
   static constexpr neighbours_read neighbours = Pass::view().neighbours;
   using place_of_tile = tile_place<Arguments, operands, (neighbours.nodes > 0), (reductions::count > 0)>;

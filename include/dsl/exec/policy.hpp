@@ -4,14 +4,13 @@
 // choose another one: `struct rk4_step { struct policy : dsl::default_policy { ... }; };` and `dsl::vectorize<rk4_step>(f)`.
 #pragma once
 
-#include <dsl/ir/cost.hpp>
+#include <dsl/ir/pass.hpp>
 
 namespace dsl {
 
 /// What a policy is chosen by.
 struct formula_traits {
   int nodes = 0;               ///< operations, constants and operands
-  int instructions = 0;        ///< of a GPU for one element, to a factor of about two
   int narrowest = 0;           ///< bytes of an element of the narrowest array that is read or written
   int widest = 0;              ///< the same of the widest
   int read_bytes = 0;          ///< of one element, of all arrays that are read in place
@@ -22,7 +21,7 @@ struct formula_traits {
 /// Of kernels that write a value for each element.
 struct map_policy {
   int lanes = 1;               ///< compiled: elements that a thread takes at a time, of all operands; a power of two
-  int inlined = 640;           ///< compiled: a formula of more instructions is compiled once, and called
+  int inlined_nodes = 256;     ///< compiled: a formula of more nodes is compiled once, and called
   int block = 256;             ///< threads a block
   int least_block = 64;        ///< the same where there are too few elements to occupy all multiprocessors
   int rows_a_thread = 4;       ///< of a tile, where the index space is not one line
@@ -67,16 +66,16 @@ struct scan_policy {
 /// Of kernels that keep rows on the chip while all reductions of a formula, and what is computed with their values, are
 /// evaluated.
 struct row_policy {
-  int lanes = 1;               ///< compiled: elements that a thread takes at a time, of all operands; a power of two
-  int inlined_nodes = 256;     ///< compiled: a formula of more nodes is compiled once, and called
-  int block = 512;             ///< compiled: threads a block, at most
-  int blocks = 3;              ///< compiled: such blocks that a multiprocessor is to hold
-  int vectors_held = 4;        ///< compiled: lanes times so many elements that a thread has in registers, where a row goes in vectors
-  int vectors = 8;             ///< lanes times so many elements of a row are a thread's, where the row is long enough
-  int short_vectors = 8;       ///< the same of rows that a warp has for itself
-  int short_block = 256;       ///< threads a block of such rows
-  int elements_across = 16;    ///< elements of a column that are a thread's, at least, where rows do not lie side by side
-  int row_memory = 74 << 10;   ///< bytes of shared memory that a block has for its part of a row; three such blocks fit
+  int lanes = 1;            ///< compiled: elements that a thread takes at a time, of all operands; a power of two
+  int inlined_nodes = 256;  ///< compiled: a formula of more nodes is compiled once, and called
+  int block = 512;          ///< compiled: threads a block, at most
+  int blocks = 3;           ///< compiled: such blocks that a multiprocessor is to hold
+  int vectors_held = 4;   ///< compiled: lanes times so many elements that a thread has in registers, where a row goes in vectors
+  int vectors = 8;        ///< lanes times so many elements of a row are a thread's, where the row is long enough
+  int short_vectors = 8;  ///< the same of rows that a warp has for itself
+  int short_block = 256;  ///< threads a block of such rows
+  int elements_across = 16;   ///< elements of a column that are a thread's, at least, where rows do not lie side by side
+  int row_memory = 74 << 10;  ///< bytes of shared memory that a block has for its part of a row; three such blocks fit
 };
 
 /// The policies that were measured best on compute capability 9.0 (docs/performance.md), which stand for the others.
@@ -138,7 +137,6 @@ namespace detail {
 constexpr formula_traits traits_of(const pass_view& p, int carried = 0) {
   formula_traits f;
   f.nodes = p.elements.nodes;
-  f.instructions = instructions_of(p.elements);
   f.narrowest = 16;
   f.widest = 1;
   const auto take = [&](int size) {

@@ -136,13 +136,14 @@ class row_body {
     if constexpr (Held > 0) {  // a tile a block
       enter(threads_.group());
       read_row();
-      return run_phases(std::make_index_sequence<static_cast<std::size_t>(phases)>{});
-    }
-    DSL_DETAIL_ROLLED
-    for (std::int64_t tile = threads_.group(); tile < s_.tiles; tile += s_.groups) {
-      enter(static_cast<std::uint32_t>(tile));
-      read_row();
       run_phases(std::make_index_sequence<static_cast<std::size_t>(phases)>{});
+    } else {
+      DSL_DETAIL_ROLLED
+      for (std::int64_t tile = threads_.group(); tile < s_.tiles; tile += s_.groups) {
+        enter(static_cast<std::uint32_t>(tile));
+        read_row();
+        run_phases(std::make_index_sequence<static_cast<std::size_t>(phases)>{});
+      }
     }
   }
 

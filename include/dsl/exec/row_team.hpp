@@ -34,12 +34,15 @@ class row_team {
   /// What all threads of a row come to, always in the same order. All of them have it.
   template <class Reductions>
   DSL_DETAIL_KERNEL_FN typename Reductions::accumulators combine(typename Reductions::accumulators mine) {
-    if constexpr (InOneBlock) return combine_block<Reductions>(mine);
-    DSL_DETAIL_ROLLED
-    for (int parts = s_.parts;; parts = 1) {
-      mine = combine_block<Reductions>(mine);
-      if (parts == 1) return mine;
-      mine = exchange<Reductions>(mine);
+    if constexpr (InOneBlock) {
+      return combine_block<Reductions>(mine);
+    } else {
+      DSL_DETAIL_ROLLED
+      for (int parts = s_.parts;; parts = 1) {
+        mine = combine_block<Reductions>(mine);
+        if (parts == 1) return mine;
+        mine = exchange<Reductions>(mine);
+      }
     }
   }
 

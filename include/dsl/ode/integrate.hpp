@@ -57,7 +57,7 @@ struct first_step {
     static constexpr map_policy map(const formula_traits& f, int compute_capability) {
       map_policy p = default_policy::map(f, compute_capability);
       p.lanes = 1;
-      p.inlined = 0;
+      p.inlined_nodes = 0;
       return p;
     }
     static constexpr reduction_policy reduction(const formula_traits& f, int compute_capability) {
