@@ -22,7 +22,10 @@ class neighbour_column {
  private:
   using steps = std::vector<dimension_step>;
   // Where a row of elements is read: how far from it, and whether anywhere.
-  struct source { std::int64_t offset; bool exists; };
+  struct source {
+    std::int64_t offset;
+    bool exists;
+  };
   source source_of_row(const std::int64_t* at) const;
   // `row` is where the row lies, in bytes; `offset` the first element, `at` its place.
   void gather_ranges(unsigned char* column, std::int64_t row, std::int64_t x, std::int64_t count) const;

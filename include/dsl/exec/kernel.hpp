@@ -6,8 +6,8 @@
 #include <dsl/exec/pairs.hpp>
 #include <dsl/exec/reduction.hpp>
 #include <dsl/exec/tile.hpp>
-#include <dsl/ir/cost.hpp>
 #include <dsl/exec/tile_loader.hpp>
+#include <dsl/ir/cost.hpp>
 
 namespace dsl::detail {
 
@@ -73,17 +73,18 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
     } else {
       const tiling& t = args.tiles_of;
       const int across = t.along_rows != 0 ? lanes << t.log2_columns : 0, down = t.along_rows != 0 ? 0 : t.rows;
-      int column = column_of(thread), row = row_of(thread);
-      if constexpr (may_pair(Pass::view())) {
-        if (t.pairs != 0 && row < height) column = row_of_pairs<kernel_body>::reduce(*this, column, row, sums[0]);
-      }
       DSL_DETAIL_ROLLED
-      for (; column < width && row < height; column += ahead * across, row += ahead * down)
+      for (int column = column_of(thread), row = row_of(thread); column < width && row < height;
+           column += ahead * across, row += ahead * down) {
+        if constexpr (may_pair(Pass::view())) {
+          if (t.pairs != 0) column = row_of_pairs<kernel_body>::reduce(*this, column, row, sums[0]);
+        }
         reduce_ahead(column + (ahead - 1) * across + lanes <= width && row + (ahead - 1) * down < height, sums,
                      [&](group& g, int u) {
                        place_in_tile(g, column + u * across, row + u * down);
                        if (g.row >= height) g.count = 0;
                      });
+      }
     }
   }
 
@@ -107,7 +108,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
  protected:
   template <class, class, std::uint32_t> friend struct neighbour_reader;
   template <class> friend struct tile_loader;
-  template <class, bool> friend struct pair_reader;
+  template <class> friend struct own_reader;
+  template <class> friend struct row_reader;
   template <class> friend struct row_of_pairs;
 
   template <op Code, dtype D, int N>
