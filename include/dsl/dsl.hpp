@@ -20,6 +20,7 @@
 #include <dsl/lang/iterate.hpp>
 // clang-format on
 
+#include <dsl/lang/apply_along_axis.hpp>
 #include <dsl/lang/explain.hpp>
 #include <dsl/lang/fast_math.hpp>
 #include <dsl/lang/gather.hpp>
@@ -27,6 +28,7 @@
 #include <dsl/lang/iterate.hpp>
 #include <dsl/lang/reduce.hpp>
 #include <dsl/lang/shape.hpp>
+#include <dsl/lang/shift.hpp>
 #include <dsl/lang/vectorize.hpp>
 #include <dsl/mem/checkpoint.hpp>
 #include <dsl/mem/npy.hpp>

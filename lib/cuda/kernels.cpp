@@ -99,7 +99,7 @@ class recorded_graph final : public kernel_graph {
       status = cudaGraphExecKernelNodeSetParams(executable_, nodes_.at(next_++), &p);
     }
     last_ = queued_kernel::of(k);
-    if (status != cudaSuccess) raise_failure(status, "launching " + spell_launch(last_, k.operands), on_.native);
+    if (status != cudaSuccess) raise_failure(status, "launching " + spell_launch(last_, k.operands_of_pass()), on_.native);
   }
 
  private:
@@ -177,7 +177,7 @@ void cuda_executor::launch_kernel(const kernel_launch& k, const stream& on) cons
   const dim3 grid(static_cast<unsigned>(k.grid)), block(static_cast<unsigned>(k.block));
   const auto shared = static_cast<std::size_t>(k.shared_bytes);
   void* arguments[] = {const_cast<void*>(k.arguments)};
-  queue_kernel(queued_kernel::of(k), k.operands, k.architectures, s.index, s.native, [&] {
+  queue_kernel(queued_kernel::of(k), k.operands_of_pass(), k.architectures, s.index, s.native, [&] {
     return k.cooperative ? cudaLaunchCooperativeKernel(k.function, grid, block, arguments, shared, native(s.native))
                          : cudaLaunchKernel(k.function, grid, block, arguments, shared, native(s.native));
   });

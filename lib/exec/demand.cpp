@@ -135,6 +135,20 @@ void add_program(kernel_demand& w, const program_view& view, double elements, in
   }
 }
 
+// What finding the neighbours takes that are read, or asked for.
+void add_neighbours(kernel_demand& w, const program_view& p, const operand* operands, const geometry& g) {
+  for (int i = 0; i < p.nodes; ++i) {
+    const op code = head{p.heads[i]}.code();
+    if (code != op::neighbour && code != op::inside) continue;
+    const neighbour_path path = path_of(p, i);
+    for (int s = 0; s < path.count; ++s) {
+      const int axis = path.step[s].slot < 0 ? path.step[s].axis : operands[path.step[s].slot].axis;
+      const bool inner = dimension_of_axis(g, operands[path.slot], axis) == g.rank - 1;
+      w[unit::integer] += static_cast<double>(g.elements) * (inner ? slots_of_neighbour : slots_of_outer_neighbour);
+    }
+  }
+}
+
 // Bytes of an array that are touched: of what is broadcast each element once, of what is strided whole sectors.
 double touched_bytes(const geometry& g, const operand& o, const operand_layout& w) {
   double elements = 1, nearest = 1e18;
@@ -177,7 +191,8 @@ kernel_demand demand_of(const pass_view& pass, const operand* operands, int inpu
     const operand& o = operands[k];
     const operand_layout& layout = g.layouts[k];
     const bool is_written = k >= inputs;
-    if (o.discarded || o.kind == operand_kind::value || o.kind == operand_kind::index || o.kind == operand_kind::position)
+    if (o.discarded || o.kind == operand_kind::value || o.kind == operand_kind::step || o.kind == operand_kind::index ||
+        o.kind == operand_kind::position)
       continue;
     if (o.kind == operand_kind::device_scalar || o.kind == operand_kind::result) {
       (is_written ? w.written_bytes : w.read_bytes) += static_cast<double>(o.rank == 0 ? 1 : g.results) * size_of(o.type);
@@ -198,9 +213,8 @@ kernel_demand demand_of(const pass_view& pass, const operand* operands, int inpu
     if (on_host) continue;
     w[unit::integer] += n * static_cast<double>(slots_of_memory(o.type, is_written));
     if (layout.how == access::tiled) w[unit::integer] += n * slots_of_tile;
-    if (o.kind == operand_kind::neighbour)
-      w[unit::integer] += n * (layout.axis == g.rank - 1 ? slots_of_neighbour : slots_of_outer_neighbour);
   }
+  if (!on_host) add_neighbours(w, pass.elements, operands, g);
   add_program(w, pass.elements, n, p.lanes);
   for (int j = 0; j < pass.reductions; ++j) {
     if (pass.rules[j].output_count == 4) w[unit_of(pass.rules[j].output(1).type())] += n * slots_of_variance;

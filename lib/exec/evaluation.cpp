@@ -21,6 +21,7 @@ struct pass_of_space {
   };
   int number, space;  // of the scheduled pass; of the index space, 0: elements, or several
   std::vector<operand> inputs;
+  std::vector<bool> is_bound;  // of each input; one that is not has no elements
   std::vector<output> outputs;
 };
 
@@ -29,6 +30,17 @@ bool is_same(const operand& a, const operand& b) {
          a.memory == b.memory && std::equal(a.extents, a.extents + a.rank, b.extents) &&
          std::equal(a.strides, a.strides + a.rank, b.strides) && a.size == b.size && a.distance == b.distance &&
          a.axis == b.axis && a.beyond == b.beyond;
+}
+
+// A reduction's result that has kept its axes, without them.
+void drop_axes(operand& o, std::uint32_t axes) {
+  int kept = 0;
+  for (int d = 0; d < o.rank; ++d) {
+    if ((axes >> d & 1) != 0) continue;
+    o.extents[kept] = o.extents[d];
+    o.strides[kept++] = o.strides[d];
+  }
+  o.rank = kept;
 }
 
 std::uint32_t axes_within(const reduction_axes& a) { return a.axes & ((1u << a.rank) - 1); }
@@ -58,7 +70,9 @@ class evaluation::passes {
   };
   pass_of_space bind_inputs(int number, const pass_use& use) const;
   void check_shapes(const pass_of_space& of, const pass_use& use) const;
-  bool has_same_operands(const pass_of_space& a, const pass_of_space& b) const;
+  bool are_one(const pass_of_space& a, const pass_of_space& b) const;
+  static void join(pass_of_space& to, const pass_of_space& more);
+  void bind_stand_ins(pass_of_space& to, std::size_t first);
   void add_outputs(pass_of_space& of, const pass_use& use);
   void give_memory_to_values(pass_of_space& of);
   int leaf_of(int input) const;
@@ -97,11 +111,15 @@ evaluation::passes::passes(const schedule_view& plan, const program_code* const*
       pass_of_space made = bind_inputs(p, use);
       check_shapes(made, use);
       std::size_t same = first;
-      while (same < passes_.size() && !has_same_operands(passes_[same], made)) ++same;
+      while (same < passes_.size() && !are_one(passes_[same], made)) ++same;
       if (same == passes_.size()) passes_.push_back(std::move(made));
+      else join(passes_[same], made);
       add_outputs(passes_[same], use);
     }
-    for (std::size_t i = first; i < passes_.size(); ++i) give_memory_to_values(passes_[i]);
+    for (std::size_t i = first; i < passes_.size(); ++i) {
+      bind_stand_ins(passes_[i], first);
+      give_memory_to_values(passes_[i]);
+    }
   }
 }
 
@@ -109,45 +127,100 @@ int evaluation::passes::leaf_of(int input) const { return input < plan_.leaves ?
 
 pass_of_space evaluation::passes::bind_inputs(int number, const pass_use& use) const {
   const scheduled_pass& pass = plan_.pass[number];
-  pass_of_space made{number, use.space, {}, std::vector<pass_of_space::output>(static_cast<std::size_t>(pass.outputs))};
-  for (int i = 0; i < pass.inputs; ++i) {
-    const int input = plan_.input[use.first_input + i];
-    made.inputs.push_back(input < plan_.leaves
-                              ? leaves_[input]
-                              : values_[static_cast<std::size_t>(stored_as_[static_cast<std::size_t>(input - plan_.leaves)])]);
+  operand unbound;
+  unbound.kind = operand_kind::value;
+  pass_of_space made{number, use.space, std::vector<operand>(static_cast<std::size_t>(pass.inputs), unbound),
+                     std::vector<bool>(static_cast<std::size_t>(pass.inputs)),
+                     std::vector<pass_of_space::output>(static_cast<std::size_t>(pass.outputs))};
+  for (const bound_input* i = plan_.input + use.first_input; i != plan_.input + use.first_input + use.inputs; ++i) {
+    const auto place = static_cast<std::size_t>(i->place);
+    made.inputs[place] = i->input < plan_.leaves
+                             ? leaves_[i->input]
+                             : values_[static_cast<std::size_t>(stored_as_[static_cast<std::size_t>(i->input - plan_.leaves)])];
+    if (i->drops_axes) drop_axes(made.inputs[place], spaces_[plan_.value[i->input - plan_.leaves].space - 1].axes.axes);
+    made.is_bound[place] = true;
   }
   if (codes_[number]->inputs > pass.inputs) made.inputs.push_back(position_operand());
   return made;
 }
 
 void evaluation::passes::check_shapes(const pass_of_space& of, const pass_use& use) const {
-  const int inputs = plan_.pass[of.number].inputs;
+  std::vector<operand> inputs;  // in the order of the leaves
+  for (int i = 0; i < use.inputs; ++i)
+    inputs.push_back(of.inputs[static_cast<std::size_t>(plan_.input[use.first_input + i].place)]);
   const auto first_from = [&](int leaf) {
     int i = 0;
-    while (i < inputs && leaf_of(plan_.input[use.first_input + i]) < leaf) ++i;
+    while (i < use.inputs && leaf_of(plan_.input[use.first_input + i].input) < leaf) ++i;
     return i;
   };
   if (use.space > 0) {
     const reduced_space& space = spaces_[use.space - 1];
     if (space.same_elements == nullptr) return;
     const int second = first_from(space.second);
-    require_same_elements(space.same_elements, of.inputs.data(), second, of.inputs.data() + second, inputs - second);
+    require_same_elements(space.same_elements, inputs.data(), second, inputs.data() + second, use.inputs - second);
   } else if (codes_[of.number]->pass.view.reduces_beside_arrays()) {
     std::vector<operand_range> ranges;
     for (int i = 0; i < expression_count_; ++i) {
       const int begin = first_from(expressions_[i].first), end = first_from(expressions_[i].first + expressions_[i].count);
       if (end > begin) ranges.push_back({begin, end - begin, expressions_[i].reduced});
     }
-    require_one_space(of.inputs.data(), ranges.data(), static_cast<int>(ranges.size()), codes_[of.number]->pass.view);
+    require_one_space(inputs.data(), ranges.data(), static_cast<int>(ranges.size()), codes_[of.number]->pass.view);
   }
 }
 
-bool evaluation::passes::has_same_operands(const pass_of_space& a, const pass_of_space& b) const {
+// Whether one launch is for both: they reduce one index space along the same axes, and read the same in each place.
+bool evaluation::passes::are_one(const pass_of_space& a, const pass_of_space& b) const {
   if (a.space == 0 || b.space == 0) return false;
   const reduction_axes &of_a = spaces_[a.space - 1].axes, &of_b = spaces_[b.space - 1].axes;
-  return of_a.rank == of_b.rank && axes_within(of_a) == axes_within(of_b) &&
-         spaces_[a.space - 1].rank == spaces_[b.space - 1].rank &&
-         std::equal(a.inputs.begin(), a.inputs.end(), b.inputs.begin(), is_same);
+  if (of_a.rank != of_b.rank || axes_within(of_a) != axes_within(of_b) || spaces_[a.space - 1].rank != spaces_[b.space - 1].rank)
+    return false;
+  for (std::size_t i = 0; i < a.inputs.size(); ++i)
+    if (i >= a.is_bound.size() || (a.is_bound[i] && b.is_bound[i]))
+      if (!is_same(a.inputs[i], b.inputs[i])) return false;
+  if (a.is_bound == b.is_bound) return true;
+  const pass_view& pass = codes_[a.number]->pass.view;
+  const auto count = static_cast<int>(a.inputs.size());
+  std::int64_t shape_of_a[max_rank], shape_of_b[max_rank];
+  int rank_of_a, rank_of_b;
+  broadcast_shape(shape_of_a, rank_of_a, a.inputs.data(), count, pass);
+  broadcast_shape(shape_of_b, rank_of_b, b.inputs.data(), count, pass);
+  return rank_of_a == rank_of_b && std::equal(shape_of_a, shape_of_a + rank_of_a, shape_of_b) &&
+         common_device(a.inputs.data(), count, pass) == common_device(b.inputs.data(), count, pass);
+}
+
+void evaluation::passes::join(pass_of_space& to, const pass_of_space& more) {
+  for (std::size_t i = 0; i < to.is_bound.size(); ++i)
+    if (!to.is_bound[i] && more.is_bound[i]) {
+      to.inputs[i] = more.inputs[i];
+      to.is_bound[i] = true;
+    }
+}
+
+// What a pass reads for other index spaces alone, and then discards, is an array that it reads anyway, or one element. `first`:
+// where the passes of the same number begin.
+void evaluation::passes::bind_stand_ins(pass_of_space& to, std::size_t first) {
+  const device where = home_of_operands(to.inputs.data(), static_cast<int>(to.inputs.size()));
+  for (std::size_t i = 0; i < to.is_bound.size(); ++i) {
+    if (to.is_bound[i]) continue;
+    std::size_t other = first, like = 0;
+    while (!passes_[other].is_bound[i]) ++other;
+    operand o = passes_[other].inputs[i];
+    while (like < i && (to.inputs[like].kind != o.kind || to.inputs[like].type != o.type)) ++like;
+    if (like < i) {
+      to.inputs[i] = to.inputs[like];
+      continue;
+    }
+    o.rank = 0;
+    o.source = nullptr;
+    if (o.memory != nullptr) {
+      constexpr std::uint64_t zeros[2] = {};
+      memory_.push_back(buffer_ref::allocate(sizeof zeros, where));
+      fill(memory_.back(), memory_.back().data(), zeros, sizeof zeros, 1);
+      o.memory = memory_.back().get();
+      o.word[0] = reinterpret_cast<std::uintptr_t>(memory_.back().data());
+    }
+    to.inputs[i] = o;
+  }
 }
 
 void evaluation::passes::add_outputs(pass_of_space& of, const pass_use& use) {

@@ -12,6 +12,7 @@
 
 namespace dsl::detail {
 
+class row_chain;
 struct scan_space;
 
 /// What a kind of devices can do for a loop beside a kernel a step.
@@ -36,18 +37,27 @@ class executor : public kernel_services {
   void copy_elements(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from, const void* source,
                      const mapping& elements, std::size_t size) const final;
 
-  /// Orders the dimensions of a space with reductions that keep some.
-  virtual void order_reduced(geometry& g, int count) const = 0;
+  /// Orders the dimensions of a space with reductions, of operands of which the first are inputs.
+  virtual void order_reduced(geometry& g, const operand* operands, int inputs, int count, const pass_view& pass) const = 0;
   /// "grid 12 x block 256, 4 lanes a thread": what a plan launches.
   virtual std::string describe_launch(const plan& p) const = 0;
   /// Where a kernel that no file compiled for these devices cannot run, and why: "sim: its file ...".
   virtual std::string why_not_compiled(device where) const;
 
+  /// Whether a pass has a path of its own for one contiguous dimension.
+  virtual bool has_linear_path(const program_code&) const { return true; }
   /// Throws device_error where no file compiled the pass for these devices, or the launch asks for what its kernel cannot keep
   /// to.
   virtual reduction_plan plan_pass(const prepared& pass) const = 0;
   /// As `prepared::run`.
   virtual void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop, const stream& on) const = 0;
+
+  /// Whether a chain may run in one launch.
+  virtual bool runs_rows(const chain_code& code) const = 0;
+  /// As `plan_pass`.
+  virtual row_plan plan_rows(const row_chain& rows) const = 0;
+  /// Queues all phases.
+  virtual void run_rows(const row_chain& rows, const stream& on) const = 0;
 
   virtual loop_support supports(const loop& of) const = 0;
   /// Whether all blocks of a kernel can be on the device at once, and wait for each other.

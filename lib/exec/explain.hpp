@@ -61,12 +61,15 @@ class target_names {
   int count_;
 };
 
-/// The operations and operands of a pass, without a plan.
+/// The operations and operands of a pass, without a plan. `before`: operations of the same kernel that are listed already.
 explained_kernel list_pass(const pass_view& pass, const operand* operands, int inputs, int outputs, const geometry& g, int lanes,
-                           const operand_names& names, const target_names& targets);
+                           const operand_names& names, const target_names& targets, int before = 0);
+std::vector<listed_operand> list_operands(const operand* operands, int inputs, int outputs, const geometry& g, int lanes,
+                                          const operand_names& names, const target_names& targets,
+                                          const program_view& reads = {});
 
 /// "linear: ...", "strided: b is broadcast".
-std::string spell_path(const char* path, const geometry& g, const operand* operands, int inputs, int count,
+std::string spell_path(const char* path, const pass_view& pass, const geometry& g, const operand* operands, int inputs, int count,
                        const operand_names& names);
 /// "grid 12 x block 256, 4 lanes a thread, 32 registers, 8 blocks an SM: 100 % of its threads".
 std::string spell_plan(const plan& p);

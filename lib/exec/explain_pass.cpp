@@ -22,8 +22,9 @@ constexpr std::size_t unlimited = std::size_t{1} << 20;
 // Numbers the operations that a reader sees, each after those that it reads.
 class lister : public formula_speller {
  public:
-  lister(const pass_view& pass, const operand* operands, const operand_names& names)
-      : formula_speller(pass, operands, names, unlimited), operands_(operands), names_(names) {}
+  // `before`: operations that are listed already.
+  lister(const pass_view& pass, const operand* operands, const operand_names& names, int before)
+      : formula_speller(pass, operands, names, unlimited), operands_(operands), names_(names), before_(before) {}
 
   /// Returns the number of an operation, or -1 where it is an operand or a number.
   int visit(bool of_results, int node) {
@@ -62,7 +63,7 @@ class lister : public formula_speller {
  protected:
   std::string shortcut(bool of_results, int node) const override {
     const auto found = numbers_.find({of_results, node});
-    return found == numbers_.end() ? std::string() : std::string("%").append(std::to_string(found->second + 1));
+    return found == numbers_.end() ? std::string() : std::string("%").append(std::to_string(before_ + found->second + 1));
   }
 
  private:
@@ -91,7 +92,7 @@ class lister : public formula_speller {
     const indexed_program& p = of_results ? words().results() : words().elements();
     if (p.code(node) == op::convert) node = p.operand(node, 0);
     if (p.code(node) > op::load_scalar || p.code(node) == op::value) return {};
-    const operand& o = operands_[p.payload(node)];
+    const operand& o = operands_[operand_read(p.view(), node)];
     if (o.kind == operand_kind::position) return {};
     return name_of_operand(o, names_);
   }
@@ -108,6 +109,7 @@ class lister : public formula_speller {
   std::map<std::pair<bool, int>, int> numbers_;
   const operand* operands_;
   const operand_names& names_;
+  int before_;
 };
 
 std::string shape_and_type(const operand& o, const std::int64_t* extents, int rank) {
@@ -116,10 +118,14 @@ std::string shape_and_type(const operand& o, const std::int64_t* extents, int ra
 
 std::string times_of(std::int64_t n, const char* what) { return std::to_string(n) + what; }
 
+bool is_shifted_inwards(const geometry& g, const operand& o) {
+  return o.kind == operand_kind::neighbour && dimension_of_axis(g, o, o.axis) == g.rank - 1;
+}
+
 // Why an array is not read or written in whole vectors.
 std::string why_not_wide(const geometry& g, const operand& o, const operand_layout& w, std::int64_t vector) {
   const std::int64_t inner = w.strides[g.rank - 1], size = size_of(o.type);
-  if (o.kind == operand_kind::neighbour && w.axis == g.rank - 1) return "shifted along the innermost dimension";
+  if (is_shifted_inwards(g, o)) return "shifted along the innermost dimension";
   if (inner < 0) return inner == -1 ? "reversed" : "reversed, " + times_of(-inner, " elements apart");
   if (inner > 1) return "strided, " + times_of(inner, " elements apart");
   if (const std::int64_t beyond = static_cast<std::int64_t>(o.word[0] % static_cast<std::uint64_t>(vector)); beyond != 0)
@@ -141,9 +147,9 @@ std::string how_reached(const geometry& g, const operand& o, const operand_layou
     return "broadcast along the innermost dimension, read once for " + std::to_string(lanes) + " elements";
   const std::int64_t vector = std::min<std::int64_t>(16, static_cast<std::int64_t>(size_of(o.type)) * lanes);
   const bool on_host = g.where.kind == backend::host;
-  const std::string why = on_host && w.strides[g.rank - 1] == 1 && !(o.kind == operand_kind::neighbour && w.axis == g.rank - 1)
-                              ? std::string()
-                              : why_not_wide(g, o, w, vector);
+  const std::string why =
+      on_host && w.strides[g.rank - 1] == 1 && !is_shifted_inwards(g, o) ? std::string() : why_not_wide(g, o, w, vector);
+  if (w.how == access::row && !on_host) return "the same in all rows: passed on in shared memory";
   if (w.how == access::tiled && !on_host) return "lies along the second dimension: by tiles in shared memory where there is room";
   if (!why.empty()) return "element by element: " + why;
   std::string how = on_host ? "contiguous" : "vectors of " + std::to_string(vector) + " bytes";
@@ -152,12 +158,21 @@ std::string how_reached(const geometry& g, const operand& o, const operand_layou
   return how;
 }
 
+// How many different neighbours of an operand are read, or where the only one is.
+std::string spell_neighbours(const program_view& p, const operand& o, int number) {
+  if (o.kind == operand_kind::neighbour) return "; neighbours at " + std::to_string(o.distance);
+  int count = 0;
+  for (int i = 0; i < p.nodes; ++i)
+    count += head{p.heads[i]}.code() == op::neighbour && operand_read(p, i) == static_cast<std::uint64_t>(number) ? 1 : 0;
+  return count == 0 ? "" : "; " + std::to_string(count) + (count == 1 ? " neighbour" : " neighbours");
+}
+
 }  // namespace
 
 explained_kernel list_pass(const pass_view& pass, const operand* operands, int inputs, int outputs, const geometry& g, int lanes,
-                           const operand_names& names, const target_names& targets) {
+                           const operand_names& names, const target_names& targets, int before) {
   explained_kernel k;
-  lister list(pass, operands, names);
+  lister list(pass, operands, names, before);
   for (int i = 0; i < outputs; ++i) {
     const operand& o = operands[inputs + i];
     if (o.discarded) continue;
@@ -171,21 +186,31 @@ explained_kernel list_pass(const pass_view& pass, const operand* operands, int i
     k.formula += (k.formula.empty() ? "" : "; ") + (o.source != nullptr ? right : of + " = " + right);
   }
   k.operations = std::move(list.operations);
+  for (listed_operation& o : k.operations)
+    for (int& from : o.from) from += before;
+  k.operands = list_operands(operands, inputs, outputs, g, lanes, names, targets, pass.elements);
+  return k;
+}
+
+std::vector<listed_operand> list_operands(const operand* operands, int inputs, int outputs, const geometry& g, int lanes,
+                                          const operand_names& names, const target_names& targets, const program_view& reads) {
+  std::vector<listed_operand> all;
   for (int i = 0; i < inputs + outputs; ++i) {
     const operand& o = operands[i];
-    if (o.kind == operand_kind::value || o.kind == operand_kind::position || o.discarded) continue;
+    if (o.kind == operand_kind::value || o.kind == operand_kind::step || o.kind == operand_kind::position || o.discarded)
+      continue;
     const bool is_written = i >= inputs;
     if (!is_written && o.kind != operand_kind::neighbour && first_of_array(operands, i) != i) continue;
     const std::string name = is_written && o.source == nullptr ? targets.of(o, o.number >= 0 ? o.number : i - inputs)
                                                                : lister::name_of_operand(o, names);
     std::string how = how_reached(g, o, g.layouts[i], lanes);
-    if (o.kind == operand_kind::neighbour) how += "; neighbours at " + std::to_string(o.distance);
-    k.operands.push_back({name, shape_and_type(o, o.extents, o.rank), how, is_written});
+    if (!is_written) how += spell_neighbours(reads, o, i);
+    all.push_back({name, shape_and_type(o, o.extents, o.rank), how, is_written});
   }
-  return k;
+  return all;
 }
 
-std::string spell_path(const char* path, const geometry& g, const operand* operands, int inputs, int count,
+std::string spell_path(const char* path, const pass_view& pass, const geometry& g, const operand* operands, int inputs, int count,
                        const operand_names& names) {
   const std::string is = path;
   if (g.linear) return is + ": every array is contiguous along one dimension";
@@ -203,7 +228,8 @@ std::string spell_path(const char* path, const geometry& g, const operand* opera
   const auto because = [&](int k, const char* what) {
     if (k >= 0) why += (why.empty() ? ": " : ", ") + name_of(k) + what;
   };
-  because(first([](const operand& o, const operand_layout&) { return o.kind == operand_kind::neighbour; }), " is shifted");
+  for (int k = 0; k < inputs && why.empty(); ++k)
+    if ((pass.neighbours.operands >> k & 1) != 0) because(k, " is shifted");
   because(first([&](const operand& o, const operand_layout& w) {
             return o.kind == operand_kind::array && std::find(w.strides, w.strides + g.rank, 0) != w.strides + g.rank;
           }),

@@ -13,6 +13,7 @@
 #include "exec/executor.hpp"
 #include "exec/explain.hpp"
 #include "exec/layout.hpp"
+#include "exec/rows.hpp"
 #include "exec/scan.hpp"
 #include "exec/statement.hpp"
 #include "mem/stream.hpp"
@@ -47,7 +48,7 @@ explained_kernel explain_kernel(const prepared& p, const operand_names& names, c
   const reduction_plan plan = p.make_plan();
   explained_kernel k =
       list_pass(code.pass.view, p.operands(), code.inputs, code.outputs(), p.space(), plan.lanes, names, targets);
-  k.path = spell_path(plan.path, p.space(), p.operands(), code.inputs, code.inputs + code.outputs(), names);
+  k.path = spell_path(plan.path, code.pass.view, p.space(), p.operands(), code.inputs, code.inputs + code.outputs(), names);
   k.launch = spell_plan(plan);
   k.demand = demand_of(code.pass.view, p.operands(), code.inputs, code.outputs(), p.space(), plan, plan.tile.columns,
                        plan.threads_a_result);
@@ -55,6 +56,31 @@ explained_kernel explain_kernel(const prepared& p, const operand_names& names, c
   if (plan.splits > 1) k.demand.round_trips = 10;
   for (int i = code.inputs; i < code.inputs + code.outputs(); ++i) k.demand.values += p.operands()[i].source != nullptr ? 1 : 0;
   k.predicted = predict(k.demand, p.where());
+  return k;
+}
+
+// All phases of a chain as one kernel, which reads and writes what is not left for one of them alone.
+explained_kernel explain_rows(const row_chain& rows, const operand_names& names, const target_names& targets) {
+  const row_plan& plan = rows.plan();
+  const int outputs = rows.operand_count() - rows.leaves();
+  explained_kernel k;
+  k.operands = list_operands(rows.operands(), rows.leaves(), outputs, rows.space(), plan.lanes, names, targets);
+  k.demand = demand_of(pass_view{}, rows.operands(), rows.leaves(), outputs, rows.space(), plan);
+  for (const prepared* p = rows.phases(); p != rows.phases() + rows.count(); ++p) {
+    const program_code& code = p->code();
+    const int before = static_cast<int>(k.operations.size());
+    explained_kernel phase =
+        list_pass(code.pass.view, p->operands(), code.inputs, code.outputs(), p->space(), plan.lanes, names, targets, before);
+    std::move(phase.operations.begin(), phase.operations.end(), std::back_inserter(k.operations));
+    if (phase.formula.find(" = ") != phase.formula.npos) k.formula += (k.formula.empty() ? "" : "; ") + phase.formula;
+    const kernel_demand own = demand_of(code.pass.view, p->operands(), code.inputs, code.outputs(), p->space(), plan);
+    for (std::size_t u = 0; u < unit_count; ++u) k.demand.amounts[u] += own.amounts[u];
+    k.demand[unit::integer] -= own.overhead;  // a thread finds its elements once
+    k.demand.calls_functors = k.demand.calls_functors || own.calls_functors;
+  }
+  k.path = std::string(plan.path) + ": " + spell_rows(plan);
+  k.launch = spell_plan(plan);
+  k.predicted = predict(k.demand, rows.where());
   return k;
 }
 
@@ -70,7 +96,7 @@ explained_kernel explain_copy(const operand& from, const operand& to, const std:
   explained_kernel k;
   const reduction_plan plan = copy.make_plan();
   k.formula = what;
-  k.path = spell_path(plan.path, copy.space(), both, 1, 2, none);
+  k.path = spell_path(plan.path, copy.code().pass.view, copy.space(), both, 1, 2, none);
   k.launch = spell_plan(plan);
   k.demand = demand_of(copy.code().pass.view, both, 1, 1, copy.space(), plan);
   k.predicted = predict(k.demand, copy.where());
@@ -86,8 +112,10 @@ bool is_left_by(const operand& value, const prepared& p) {
   return false;
 }
 
-// Why a pass is a kernel of its own, after those before it.
-std::vector<std::string> why_apart(const prepared* passes, int k, const operand_names& names) {
+// Why a pass is a kernel of its own, after those before it; `kernel`: the number of each pass's.
+std::vector<std::string> why_apart(const prepared* passes, int k, const std::vector<std::size_t>& kernel,
+                                   const operand_names& names) {
+  const auto number_of = [&](int pass) { return std::to_string(kernel[static_cast<std::size_t>(pass)]); };
   std::vector<std::string> why;
   const prepared& mine = passes[k];
   for (int i = 0; i < mine.code().inputs; ++i) {
@@ -97,15 +125,15 @@ std::vector<std::string> why_apart(const prepared* passes, int k, const operand_
       if (!is_left_by(o, passes[before])) continue;
       formula_speller value(*o.source->pass, o.source->operands, names, 160);
       value.value(*o.source);
-      why.push_back("it needs " + value.take() + ", which takes all elements of kernel " + std::to_string(before + 1));
+      why.push_back("it needs " + value.take() + ", which takes all elements of kernel " + number_of(before));
     }
   }
   if (!why.empty() || k == 0) return why;
   const geometry &a = passes[k - 1].space(), &b = mine.space();
   const bool same_shape = a.shape_rank == b.shape_rank && std::equal(a.shape, a.shape + a.shape_rank, b.shape);
-  why.push_back(same_shape ? "it reduces other operands than kernel " + std::to_string(k)
+  why.push_back(same_shape ? "it reduces other operands than kernel " + number_of(k - 1)
                            : "its index space is " + spell_shape(b.shape, b.shape_rank) + ", that of kernel " +
-                                 std::to_string(k) + " is " + spell_shape(a.shape, a.shape_rank));
+                                 number_of(k - 1) + " is " + spell_shape(a.shape, a.shape_rank));
   return why;
 }
 
@@ -123,10 +151,18 @@ explained_statement explain_all(std::vector<prepared> passes, const std::vector<
   const target_names called(names, targets);
   std::vector<prepared::late_copy> copies = prepared::divert(passes.data(), count, /*imagined=*/true);
   copies.insert(copies.end(), later.begin(), later.end());
+  std::vector<std::size_t> kernel(passes.size());
   for (int k = 0; k < count; ++k) {
-    if (!runs(passes[static_cast<std::size_t>(k)])) continue;
-    s.kernels.push_back(explain_kernel(passes[static_cast<std::size_t>(k)], names, called));
-    s.kernels.back().why = why_apart(passes.data(), k, names);
+    const prepared& pass = passes[static_cast<std::size_t>(k)];
+    kernel[static_cast<std::size_t>(k)] = s.kernels.size() + 1;
+    if (!runs(pass)) continue;
+    if (const std::optional<row_chain> rows = row_chain::of(&pass, count - k, copies)) {
+      s.kernels.push_back(explain_rows(*rows, names, called));
+      for (int phase = 1; phase < rows->count(); ++phase) kernel[static_cast<std::size_t>(++k)] = s.kernels.size();
+    } else {
+      s.kernels.push_back(explain_kernel(pass, names, called));
+      s.kernels.back().why = why_apart(passes.data(), k, kernel, names);
+    }
   }
   for (const explained_kernel& k : s.kernels)
     if (k.formula.find(" = ") != k.formula.npos) s.formula += (s.formula.empty() ? "" : "; ") + k.formula;
@@ -180,7 +216,7 @@ explanation explain_loop(const loop& of, std::int64_t steps) {
   const operand_names names(of.operands(), code.inputs);
   const target_names called(names, code.outputs());
   explained_kernel k = list_pass(code.pass.view, of.operands(), code.inputs, code.outputs(), of.space(), p.lanes, names, called);
-  k.path = spell_path(of.space().linear ? "linear" : "strided", of.space(), of.operands(), code.inputs,
+  k.path = spell_path(of.space().linear ? "linear" : "strided", code.pass.view, of.space(), of.operands(), code.inputs,
                       code.inputs + code.outputs(), names);
   k.launch = spell_plan(p);
   k.demand = demand_of(code.pass.view, of.operands(), code.inputs, code.outputs(), of.space(), p);

@@ -32,6 +32,9 @@ struct kernel_launch : kernel_entry {
   bool cooperative = false;              // all blocks at once on the device
   const memory_range* others = nullptr;  // `other_count` of them
   int other_count = 0;
+  const operand* own_operands = nullptr;  // the pass's, where `operands` are those of several
+
+  const operand* operands_of_pass() const { return own_operands != nullptr ? own_operands : operands; }
 };
 
 /// The partial results of a pass that reduces: for each group of results as many as blocks left, of one launch or of several.
@@ -55,10 +58,15 @@ class grid_executor : public executor {
   /// expression and the sizes.
   virtual void launch_kernel(const kernel_launch& k, const stream& on) const = 0;
 
-  void order_reduced(geometry& g, int count) const override;
+  void order_reduced(geometry& g, const operand* operands, int inputs, int count, const pass_view& pass) const override;
   std::string describe_launch(const plan& p) const override;
+  bool has_linear_path(const program_code& code) const override { return code.chain == nullptr; }
   reduction_plan plan_pass(const prepared& pass) const override;
   void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop, const stream& on) const override;
+
+  bool runs_rows(const chain_code& code) const override;
+  row_plan plan_rows(const row_chain& rows) const override;
+  void run_rows(const row_chain& rows, const stream& on) const override;
 
   // A reduction in two steps, between which a device's partial results may come together with others': of passes of the same
   // code, shapes and layout, over elements of their own.

@@ -119,7 +119,7 @@ kernel_parameters loop_parameters(const loop& of, const loop_plan& p, const loop
   given.put(schedule);
   for (int k = 0; k < count; ++k) {
     if (operands[k].counts_steps) given.put(argument{static_cast<std::uint64_t>(steps.all.first + steps.done), counts_steps});
-    else given.put(argument{operands[k].word[0], descriptor_of(operands[k], g.layouts[k], g.rank)});
+    else given.put(argument{operands[k].word[0], descriptor_of(operands, k, g, of.code().pass.view)});
   }
   for (int k = 0; k < count; ++k)
     given.put(k < inputs || steps.histories[k - inputs].memory == nullptr ? std::uint64_t{0}

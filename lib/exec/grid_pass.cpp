@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include <dsl/exec/pairs.hpp>
+
 #include "exec/grid_executor.hpp"
 #include "exec/layout.hpp"
 #include "exec/parameters.hpp"
@@ -10,7 +12,10 @@
 
 namespace dsl::detail {
 
-void grid_executor::order_reduced(geometry& g, int count) const { order_for_blocks(g, count); }
+void grid_executor::order_reduced(geometry& g, const operand* operands, int inputs, int count, const pass_view& pass) const {
+  if (g.kept != 0) order_for_blocks(g, count);
+  if (may_pair(pass)) order_pairs(g, operands, inputs, count);
+}
 
 std::string grid_executor::describe_launch(const plan& p) const {
   return "grid " + std::to_string(p.grid) + " x block " + std::to_string(p.block) + ", " + std::to_string(p.lanes) +
@@ -35,7 +40,7 @@ int log2_of(int power) {
   return n;
 }
 
-tiling tiling_of(const geometry& g, const reduction_plan& p) {
+tiling tiling_of(const geometry& g, int inputs, const reduction_plan& p) {
   tiling t{};
   const auto pieces = [](std::int64_t n, std::int64_t piece) { return std::max<std::int64_t>(1, (n + piece - 1) / piece); };
   t.extents[0] = g.extents[g.rank - 1];
@@ -46,11 +51,15 @@ tiling tiling_of(const geometry& g, const reduction_plan& p) {
   t.shared_bytes = p.tile.shared_bytes;
   t.width = p.tile.width;
   t.height = p.tile.height;
-  t.along_rows = p.tile.width > p.tile.columns * p.lanes ? 1 : 0;
+  t.pairs = g.pairs && p.tile.shared_bytes > 0 ? 1 : 0;
+  for (int k = 0; t.pairs != 0 && k < inputs; ++k)
+    if (g.layouts[k].how == access::row) t.in_rows[k / 32] |= 1u << k % 32;
+  t.along_rows = t.pairs != 0 || p.tile.width > p.tile.columns * p.lanes ? 1 : 0;
   for (int d = 0; d < g.rank; ++d) t.kept |= (g.kept >> d & 1) << (g.rank - 1 - d);
   t.across = divisor::of(pieces(t.extents[0], t.width));
   t.down = divisor::of(pieces(t.extents[1], t.height));
   t.in_column = divisor::of(std::min(t.height, p.block));
+  t.dimension_of_axis = dimensions_of_axes(g);
   for (int d = 0; d < t.outer_rank; ++d) t.outer[d] = divisor::of(std::max<std::int64_t>(1, g.extents[g.rank - 3 - d]));
   return t;
 }
@@ -65,13 +74,15 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
   const sharing threads{log2_of(p.distance), log2_of(p.threads_a_result)};
   kernel_parameters given(
       {g.elements, p.tile.count, {g.count, p.splits, p.results_a_thread, threads, kept, nullptr, nullptr, stop}});
-  if (!g.linear) given.put(tiling_of(g, p));
+  given.header().phase = code.phase;
+  if (!g.linear) given.put(tiling_of(g, inputs, p));
   int shared = 0;
   for (int k = 0; k < count; ++k) {
     const operand& o = operands[k];
     const operand_layout& w = g.layouts[k];
-    std::uint64_t descriptor = descriptor_of(o, w, g.rank);
+    std::uint64_t descriptor = descriptor_of(operands, k, g, code.pass.view);
     if (o.kind == operand_kind::result) descriptor = recorded != nullptr ? recorded[k - inputs] : 0;
+    if (w.how == access::row && p.tile.shared_bytes > 0) descriptor = in_tile + static_cast<std::uint64_t>(k * pair_row_bytes);
     if (o.kind == operand_kind::array && w.how == access::tiled) {
       const int tile = tile_bytes(p.tile.width, p.tile.height, size_of(o.type));
       if (shared + tile <= p.tile.shared_bytes) {
@@ -81,6 +92,7 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
     }
     given.put(argument{o.word[0], descriptor});
   }
+  for (int k = count; k < code.kernel_operands; ++k) given.put(argument{});
   if (!g.linear) given.put_strides(g, count);
   return given;
 }

@@ -62,6 +62,7 @@ tiled_scan tile_scan(const scan_space& s, const scan_code& code, const scan_poli
     t.across = divisor::of(pieces(t.extents[0], t.width));
     t.down = divisor::of(pieces(t.extents[1], t.height));
     t.in_column = divisor::of(1);
+    t.dimension_of_axis = dimensions_of_axes(g);
     p.tiles = static_cast<std::int64_t>(t.across.by) * t.down.by;
     for (int d = 0; d < t.outer_rank; ++d) {
       const std::int64_t extent = g.extents[g.rank - 3 - d];
@@ -149,7 +150,7 @@ class grid_scan {
     kernel_parameters given(header);
     if (!g.linear) given.put(tiled_.tiles);
     for (int k = 0; k <= code_.inputs; ++k)
-      given.put(argument{operands_[k].word[0], descriptor_of(operands_[k], g.layouts[k], g.rank)});
+      given.put(argument{operands_[k].word[0], descriptor_of(operands_, k, g, code_.view)});
     if (!g.linear) given.put_strides(g, code_.inputs + 1);
     given.put(parameters_);
     return given;

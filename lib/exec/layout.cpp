@@ -14,23 +14,24 @@ namespace dsl::detail {
 operand_layout layout_of(const geometry& g, const operand& o) {
   operand_layout w{};
   const int first = g.shape_rank - o.rank;
-  w.axis = o.kind == operand_kind::neighbour && o.extents[o.axis] != 1 ? first + o.axis : -1;
   for (int d = 0; d < o.rank; ++d)
     if (o.extents[d] != 1) w.strides[first + d] = o.strides[d];
   return w;
 }
 
+void find_moved_axes(geometry& g, const operand* all, int inputs, const pass_view& pass) {
+  g.moved = pass.neighbours.axes;
+  for (int k = 0; k < inputs && pass.neighbours.nodes > 0; ++k)
+    if (all[k].kind == operand_kind::neighbour || all[k].kind == operand_kind::step) g.moved |= 1u << all[k].axis;
+}
+
 std::array<int, max_rank> merge_dimensions(geometry& g, int count, const int (&order)[max_rank], int rank,
                                            std::uint32_t unmerged) {
   std::array<int, max_rank> place{};
+  for (int d = 0; d < g.shape_rank; ++d) unmerged |= (g.moved >> (g.shape_rank - 1 - d) & 1) << d;
   for (int k = 0; k < count; ++k) {
     const operand_layout from = g.layouts[k];
-    if (from.axis >= 0) unmerged |= 1u << from.axis;
-    g.layouts[k].axis = -1;
-    for (int d = 0; d < rank; ++d) {
-      g.layouts[k].strides[d] = from.strides[order[d]];
-      if (order[d] == from.axis) g.layouts[k].axis = d;
-    }
+    for (int d = 0; d < rank; ++d) g.layouts[k].strides[d] = from.strides[order[d]];
   }
   g.rank = 0;
   for (int d = 0; d < rank; ++d) {
@@ -41,22 +42,20 @@ std::array<int, max_rank> merge_dimensions(geometry& g, int count, const int (&o
     const int to = merges ? g.rank - 1 : g.rank++;
     g.extents[to] = merges ? g.extents[to] * extent : extent;
     place[static_cast<std::size_t>(d)] = to;
-    for (int k = 0; k < count; ++k) {
-      g.layouts[k].strides[to] = g.layouts[k].strides[d];
-      if (g.layouts[k].axis == d) g.layouts[k].axis = to;
-    }
+    for (int k = 0; k < count; ++k) g.layouts[k].strides[to] = g.layouts[k].strides[d];
   }
+  std::fill_n(g.dimension, max_rank, -1);
+  for (int d = 0; d < rank; ++d) g.dimension[g.shape_rank - 1 - order[d]] = place[static_cast<std::size_t>(d)];
   return place;
 }
 
 void move_dimension(geometry& g, int count, int from, int to) {
   const auto move_inwards = [&](std::int64_t* values) { std::rotate(values + from, values + from + 1, values + to + 1); };
   move_inwards(g.extents);
-  for (int k = 0; k < count; ++k) {
-    move_inwards(g.layouts[k].strides);
-    int& axis = g.layouts[k].axis;
-    if (axis == from) axis = to;
-    else if (axis > from && axis <= to) --axis;
+  for (int k = 0; k < count; ++k) move_inwards(g.layouts[k].strides);
+  for (int& dimension : g.dimension) {
+    if (dimension == from) dimension = to;
+    else if (dimension > from && dimension <= to) --dimension;
   }
   const std::uint32_t bit = g.kept >> from & 1, below = (1u << from) - 1, between = ((2u << to) - 1) & ~below;
   g.kept = (g.kept & ~between) | (((g.kept & between) >> 1) & between) | bit << to;
@@ -64,8 +63,7 @@ void move_dimension(geometry& g, int count, int from, int to) {
 
 bool is_wide(const geometry& g, const operand& o, const operand_layout& w, int lanes) {
   const auto size = static_cast<std::int64_t>(size_of(o.type)), vector = std::min<std::int64_t>(16, size * lanes);
-  bool wide = (o.kind == operand_kind::array || o.kind == operand_kind::neighbour) && w.axis != g.rank - 1 &&
-              w.strides[g.rank - 1] == 1 && o.word[0] % static_cast<std::uint64_t>(vector) == 0;
+  bool wide = (o.kind == operand_kind::array || o.kind == operand_kind::neighbour) && w.strides[g.rank - 1] == 1 && o.word[0] % static_cast<std::uint64_t>(vector) == 0;
   for (int d = 0; d + 1 < g.rank; ++d) wide = wide && w.strides[d] * size % vector == 0;
   return wide;
 }
@@ -205,11 +203,26 @@ void order_for_blocks(geometry& g, int count) {
     values[at] = value;
   };
   insert(g.extents, 1);
-  for (int k = 0; k < count; ++k) {
-    insert(g.layouts[k].strides, 0);
-    if (g.layouts[k].axis == at) g.layouts[k].axis = at + 1;
-  }
+  for (int k = 0; k < count; ++k) insert(g.layouts[k].strides, 0);
+  for (int& dimension : g.dimension)
+    if (dimension == at) ++dimension;
   g.kept = (g.kept & ((1u << at) - 1)) | 2u << at;
+}
+
+void order_pairs(geometry& g, const operand* all, int inputs, int count) {
+  constexpr std::int64_t least_rows = 16, least_columns = 64;  // to be worth a block's shared memory and barriers
+  if (g.rank < 2) return;
+  const int last = g.rank - 1, second = last - 1, row = is_kept(g, last) ? second : last, column = last + second - row;
+  bool along_rows = false, along_columns = false;
+  for (int k = 0; k < inputs; ++k) {
+    if (all[k].kind != operand_kind::array) continue;
+    const bool in_row = g.layouts[k].strides[row] != 0, in_column = g.layouts[k].strides[column] != 0;
+    if (in_row && in_column) return;
+    along_rows = along_rows || in_row;
+    along_columns = along_columns || in_column;
+  }
+  g.pairs = along_rows && along_columns && g.extents[row] >= least_columns && g.extents[column] >= least_rows;
+  if (g.pairs && row != last) move_dimension(g, count, row, last);
 }
 
 void order_for_rows(geometry& g, int count) {
@@ -238,6 +251,7 @@ void choose_second(geometry& g, const operand* all, int inputs, int count) {
 }
 
 access access_of(const geometry& g, const operand& o, const operand_layout& w, bool is_input, int lanes) {
+  if (is_input && g.pairs && o.kind == operand_kind::array && w.strides[g.rank - 1] != 0) return access::row;
   if (is_input && g.kept == 0 && g.rank > 1 && lies_along(g, g.rank - 2, o, w)) return access::tiled;
   return is_wide(g, o, w, lanes) ? access::wide : access::elements;
 }
@@ -281,8 +295,9 @@ device home_of_operands(const operand* all, int count) {
 device common_device(const operand* all, int count, const pass_view& pass) {
   const operand* first = nullptr;
   for (int i = 0; i < count; ++i) {
-    if (all[i].kind == operand_kind::value || all[i].kind == operand_kind::index || all[i].kind == operand_kind::position ||
-        all[i].discarded)
+    const operand_kind kind = all[i].kind;
+    if (kind == operand_kind::value || kind == operand_kind::step || kind == operand_kind::index ||
+        kind == operand_kind::position || all[i].discarded)
       continue;
     if (all[i].memory == nullptr)
       raise<memory_error>("an operand without memory, never assigned or moved from, in " + spell_pass(pass, all));
@@ -317,7 +332,6 @@ void lay_out(geometry& g, const operand* all, int inputs, int outputs, int lanes
 
   for (int k = 0; k < count; ++k) {
     g.layouts[k] = {};
-    g.layouts[k].axis = -1;
     if (all[k].kind == operand_kind::position) {
       std::int64_t step = 1;
       for (int d = g.shape_rank - 1; d >= 0; --d)
@@ -331,16 +345,21 @@ void lay_out(geometry& g, const operand* all, int inputs, int outputs, int lanes
         if ((reduced >> d & 1) == 0 && g.shape[d] != 1) g.layouts[k].strides[d] = all[k].strides[d];
     if (has_elements(all[k])) g.layouts[k] = layout_of(g, all[k]);
   }
+  find_moved_axes(g, all, inputs, pass);
   simplify(g, all, inputs, outputs);
 
-  g.linear = g.rank == 1 && g.kept == 0;
+  g.linear = g.rank == 1 && g.kept == 0 && pass.neighbours.nodes == 0;
   for (int k = 0; k < count; ++k)
     if (has_elements(all[k]) || all[k].kind == operand_kind::position)
-      g.linear = g.linear && g.layouts[k].strides[0] == 1 && all[k].kind != operand_kind::neighbour;
+      g.linear = g.linear && g.layouts[k].strides[0] == 1;
     else if (g.kept == 0) std::fill_n(g.layouts[k].strides, max_rank, 0);
-  if (g.kept != 0) executor::of(g.where).order_reduced(g, count);
-  else if (!g.linear) choose_second(g, all, inputs, count);
-  for (int k = 0; k < count; ++k) g.layouts[k].how = access_of(g, all[k], g.layouts[k], k < inputs, lanes);
+  if (g.kept == 0 && !g.linear) choose_second(g, all, inputs, count);
+  g.pairs = false;
+  if (g.kept != 0 || (pass.reductions > 0 && !g.linear)) executor::of(g.where).order_reduced(g, all, inputs, count, pass);
+  for (int k = 0; k < count; ++k) {
+    const bool is_beside = k < max_inputs && (pass.neighbours.operands >> k & 1) != 0;
+    g.layouts[k].how = access_of(g, all[k], g.layouts[k], k < inputs && !is_beside, lanes);
+  }
 }
 
 void use_operands(const operand* all, int inputs, int outputs, const stream& on) {

@@ -12,6 +12,9 @@ inline std::int64_t pieces(std::int64_t n, std::int64_t length) { return (n + le
 
 inline bool has_elements(const operand& o) { return o.kind <= operand_kind::index; }
 
+/// Along which axes of the shape an expression reads neighbours.
+void find_moved_axes(geometry& g, const operand* operands, int inputs, const pass_view& pass);
+
 /// An operand's strides along the dimensions of the shape: 0 where it is broadcast.
 operand_layout layout_of(const geometry& g, const operand& o);
 
@@ -27,8 +30,11 @@ void move_dimension(geometry& g, int count, int from, int to);
 /// Orders the dimensions of reductions that keep some for blocks of threads: one that is kept and one that is reduced are the two
 /// last, of the reduced ones the longest, of the kept ones the last.
 void order_for_blocks(geometry& g, int count);
-/// The same for loops over rows: the reduced dimensions stand behind the kept ones, but for a kept one that is the last. Elements
-/// that are combined follow each other, or rows of them do.
+/// Where each array varies along one of the two last dimensions at most, and enough of them are pairs: marks the space, with the
+/// one that is reduced last.
+void order_pairs(geometry& g, const operand* operands, int inputs, int count);
+/// As `order_for_blocks` for loops over rows: the reduced dimensions stand behind the kept ones, but for a kept one that is the
+/// last. Elements that are combined follow each other, or rows of them do.
 void order_for_rows(geometry& g, int count);
 
 /// Whether vectors of `lanes` elements of an operand lie along the last dimension, each aligned.

@@ -8,13 +8,29 @@
 namespace dsl::detail {
 
 /// An operand's `argument::descriptor`, but for a reduction's result and for tiles in shared memory.
-inline std::uint64_t descriptor_of(const operand& o, const operand_layout& w, int rank) {
-  const reach how = w.how == access::wide ? in_vectors : by_elements;
-  if (o.kind == operand_kind::array) return how;
-  if (o.kind == operand_kind::address) return static_cast<std::uint64_t>(o.size);
-  if (o.kind == operand_kind::neighbour)
-    return neighbour_word::make(how, o.beyond, w.axis < 0 ? neighbour_word::no_dimension : rank - 1 - w.axis, o.distance).word;
-  return o.word[1];
+inline std::uint64_t descriptor_of(const operand* operands, int k, const geometry& g, const pass_view& pass) {
+  const operand& o = operands[k];
+  const bool is_beside = k < max_inputs && (pass.neighbours.operands >> k & 1) != 0;
+  const reach how = g.layouts[k].how == access::wide ? in_vectors : by_elements;
+  const std::uint64_t reached = o.kind == operand_kind::address ? static_cast<std::uint64_t>(o.size) : how;
+  if (o.kind == operand_kind::value || o.kind == operand_kind::device_scalar) return o.word[1];
+  if (o.kind != operand_kind::step && !is_beside) return o.kind == operand_kind::index ? 0 : reached;
+  std::uint32_t single = 0;
+  for (int axis = 0; axis < max_rank; ++axis) single |= dimension_of_axis(g, o, axis) < 0 ? 1u << axis : 0;
+  const int dimension = g.dimension[o.axis];
+  const std::int64_t n = dimension < 0 ? 1 : g.extents[dimension];
+  const path_step step{o.axis, o.beyond, least_distance(o.beyond, o.distance, n)};
+  return neighbour_word::make(reached, step, single).word;
+}
+
+/// `tiling::dimension_of_axis`.
+inline std::uint32_t dimensions_of_axes(const geometry& g) {
+  std::uint32_t all = 0;
+  for (int axis = 0; axis < max_rank; ++axis) {
+    const int d = g.dimension[axis] < 0 ? tiling::no_dimension : g.rank - 1 - g.dimension[axis];
+    all |= static_cast<std::uint32_t>(d) << 4 * axis;
+  }
+  return all;
 }
 
 /// Filled from front to back, in the order of `linear_arguments` or `strided_arguments`.

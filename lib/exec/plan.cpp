@@ -3,11 +3,36 @@
 #include <algorithm>
 #include <cstdio>
 
+#include <dsl/exec/pairs.hpp>
+
 #include "exec/executor.hpp"
 #include "exec/layout.hpp"
 #include "exec/text.hpp"
 
 namespace dsl {
+
+namespace {
+
+// Whether blocks of threads run it.
+bool has_kernel(const plan& p) { return p.blocks_per_multiprocessor > 0; }
+
+}  // namespace
+
+namespace detail {
+
+std::string spell_rows(const row_plan& p) {
+  const auto count = [](std::int64_t n, const std::string& what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); };
+  std::string s = count(p.rows, "row") + " of " + count(p.row, "element");
+  if (!has_kernel(p)) return s + ", a block of rows at a time in the cache";
+  s += " on chip: ";
+  s += p.blocks_a_row > 1 ? count(p.blocks_a_row, "block") + " a row, " : "";
+  s += count(p.threads_a_row, "thread") + (p.blocks_a_row > 1 ? " of each, " : " a row, ");
+  if (p.rows_a_block > 1) s += std::to_string(p.rows_a_block) + " rows a block, ";
+  s += count(p.vectors, "vector") + " of " + std::to_string(p.lanes) + " a thread in shared memory";
+  return s;
+}
+
+}  // namespace detail
 
 namespace {
 
@@ -26,9 +51,6 @@ class line {
   char text_[800] = "";
   int length_ = 0;
 };
-
-// Whether blocks of threads run it.
-bool has_kernel(const plan& p) { return p.blocks_per_multiprocessor > 0; }
 
 long long number(std::int64_t n) { return static_cast<long long>(n); }
 
@@ -77,6 +99,17 @@ text reduction_plan::describe() const {
   if (!has_kernel(*this)) return to.done();
   add_policy(to, policy);
   to.add(", %d and %d vectors ahead, %d %% of the threads", policy.vectors_ahead, policy.strided_vectors_ahead, policy.occupancy);
+  return to.done();
+}
+
+text row_plan::describe() const {
+  line to;
+  add_launch(to, *this);
+  to.add(", %s", detail::spell_rows(*this).c_str());
+  add_kernel(to, *this);
+  if (!has_kernel(*this)) return to.done();
+  to.add("; policy: blocks of %d, %d vectors a thread, %d of short rows in blocks of %d, at least %d elements of a column, rows in %d bytes",
+         policy.block, policy.vectors, policy.short_vectors, policy.short_block, policy.elements_across, policy.row_memory);
   return to.done();
 }
 
@@ -215,6 +248,61 @@ void plan_kept(reduction_plan& p, const geometry& g, std::int64_t resident, bool
   p.splits = static_cast<int>(std::clamp<std::int64_t>(t.count, 1, splits));
 }
 
+// How much of the device is busy while blocks come, as many at once as are resident.
+double busy(std::int64_t blocks, std::int64_t resident) {
+  return static_cast<double>(blocks) / static_cast<double>(std::max<std::int64_t>(1, pieces(blocks, resident)) * resident);
+}
+constexpr double busy_enough = 0.9;
+
+// Pairs: each thread has a row of its own, or a few share one, and goes along a piece of it with what the rows share in shared
+// memory. Rows as many as a block has threads, or fewer where those would have none.
+bool plan_pairs(reduction_plan& p, const geometry& g, const operand* inputs, int count, std::int64_t resident, bool is_fixed) {
+  constexpr int least_rows = 16, least_spans = 8;
+  int widest = 0;
+  int shared_bytes = 0;
+  for (int k = 0; k < count; ++k) {
+    if (g.layouts[k].how != access::row) continue;
+    widest = std::max(widest, size_of(inputs[k].type));
+    shared_bytes = (k + 1) * pair_row_bytes;
+  }
+  const std::int64_t inner = g.extents[g.rank - 1];
+  const std::int64_t second = g.extents[g.rank - 2];
+  int rows = p.block;
+  while (rows > least_rows && static_cast<double>(second) < 0.9 * static_cast<double>(pieces(second, rows) * rows)) rows /= 2;
+  const int columns = p.block / rows;
+  const int span = columns * p.lanes;
+  const int most = pair_row_bytes / (widest * span);
+  if (most == 0 || shared_bytes > p.policy.tile_memory) return false;
+  std::int64_t kept_around = 1;
+  std::int64_t reduced_around = 1;
+  for (int d = 0; d < g.rank - 2; ++d) ((g.kept >> d & 1) != 0 ? kept_around : reduced_around) *= g.extents[d];
+  const bool rows_kept = (g.kept >> (g.rank - 2) & 1) != 0;
+  const std::int64_t row_tiles = pieces(second, rows);
+  const std::int64_t spans = pieces(inner, span);
+  p.groups = kept_around * (rows_kept ? row_tiles : 1);
+  const std::int64_t tiles_of_span = reduced_around * (rows_kept ? 1 : row_tiles);
+  const std::int64_t all = spans * tiles_of_span;
+  const std::int64_t most_splits = std::max<std::int64_t>(1, all / least_spans);
+  std::int64_t splits = std::clamp<std::int64_t>(resident / std::max<std::int64_t>(p.groups, 1), 1, most_splits);
+  if (!is_fixed) {
+    const std::int64_t first = splits;
+    for (std::int64_t s = first; s < std::min(most_splits, first + 8) && busy(p.groups * splits, resident) < busy_enough; ++s)
+      if (busy(p.groups * s, resident) > busy(p.groups * splits, resident)) splits = s;
+  }
+  // Pieces so long that the blocks of a result have equally many.
+  const auto tiles_by = [&](std::int64_t steps) { return pieces(spans, steps) * tiles_of_span; };
+  std::int64_t steps = std::min<std::int64_t>(most, spans);
+  for (std::int64_t s = steps; s >= pieces(steps, 4) && busy(tiles_by(steps), splits) < busy_enough; --s)
+    if (busy(tiles_by(s), splits) > busy(tiles_by(steps), splits)) steps = s;
+  p.path = "pairs";
+  p.tile = {columns, rows, static_cast<int>(steps * span), rows, shared_bytes, tiles_by(steps)};
+  p.splits = static_cast<int>(std::min(p.tile.count, splits));
+  p.grid = p.groups * p.splits;
+  p.distance = 1;
+  p.threads_a_result = rows_kept ? columns : p.block;
+  return true;
+}
+
 }  // namespace
 
 void require_grid(const launch& fixed, std::int64_t grid, const pass_view& pass) {
@@ -252,7 +340,8 @@ reduction_plan make_plan(const geometry& g, const operand* inputs, int input_cou
     return static_cast<std::int64_t>(device.multiprocessors) *
            std::max(1, std::min(p.blocks_per_multiprocessor, threads / p.block));
   };
-  if (g.kept != 0) {
+  if (g.pairs && plan_pairs(p, g, inputs, input_count, resident(), fixed.grid > 0)) {
+  } else if (g.kept != 0) {
     plan_kept(p, g, resident() / (p.policy.strided_vectors_ahead >= 4 ? 2 : 1), fixed.block != 0);
     p.grid = p.groups * p.splits;
   } else {

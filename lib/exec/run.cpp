@@ -8,6 +8,7 @@
 #include "exec/copy.hpp"
 #include "exec/executor.hpp"
 #include "exec/layout.hpp"
+#include "exec/rows.hpp"
 #include "exec/statement.hpp"
 #include "exec/text.hpp"
 #include "exec/work.hpp"
@@ -25,10 +26,15 @@ void require_disjoint(const operand& a, const operand& b, const pass_view& pass)
 
 prepared::prepared(const program_code& code, const operand* operands, const launch& fixed)
     : code_(&code), operands_(operands, operands + code.inputs + code.outputs()), fixed_(fixed) {
-  lay_out(space_, operands_.data(), code.inputs, code.outputs(), code.pass.lanes, code.pass.view);
+  lay_out();
   for (int i = code.inputs; i < code.inputs + code.outputs(); ++i)
     for (int k = code.inputs; k < i; ++k)
       require_disjoint(operands_[static_cast<std::size_t>(i)], operands_[static_cast<std::size_t>(k)], code.pass.view);
+}
+
+void prepared::lay_out() {
+  detail::lay_out(space_, operands_.data(), code_->inputs, code_->outputs(), code_->pass.lanes, code_->pass.view);
+  space_.linear = space_.linear && executor::of(space_.where).has_linear_path(*code_);
 }
 
 cost prepared::cost_per_element() const {
@@ -81,7 +87,7 @@ void prepared::write_aside(std::uint32_t outputs, std::vector<late_copy>& copies
     o = copy.from = temporary_for(o, copy.memory, imagined);
     copies.push_back(std::move(copy));
   }
-  lay_out(space_, operands_.data(), code_->inputs, code_->outputs(), code_->pass.lanes, code_->pass.view);
+  lay_out();
 }
 
 bool prepared::reads_memory_of(const operand& target) const {
@@ -110,8 +116,19 @@ std::vector<prepared::late_copy> prepared::divert(prepared* passes, int count, b
 void prepared::assign_all(prepared* passes, int count, const std::vector<late_copy>& later) {
   note_run(passes, count, later);
   const std::vector<late_copy> copies = divert(passes, count, false);
-  for (const prepared* p = passes; count > 1 && p != passes + count; ++p) (void)p->make_plan();  // throws
-  for (prepared* p = passes; p != passes + count; ++p) p->run();
+  std::vector<std::optional<row_chain>> chains(static_cast<std::size_t>(count));  // that begin with a pass
+  for (int i = 0; i < count && count > 1; ++i) {
+    std::optional<row_chain>& chain = chains[static_cast<std::size_t>(i)];
+    chain = row_chain::of(passes + i, count - i, later);  // throws
+    if (!chain) (void)passes[i].make_plan();  // throws
+    else i += chain->count() - 1;
+  }
+  for (int i = 0; i < count; ++i) {
+    const std::optional<row_chain>& chain = chains[static_cast<std::size_t>(i)];
+    if (chain) chain->run();
+    else passes[i].run();
+    if (chain) i += chain->count() - 1;
+  }
   for (const late_copy& copy : later) copy_elements(copy.from, copy.to);
   for (const late_copy& copy : copies) copy_elements(copy.from, copy.to);
 }
@@ -153,29 +170,41 @@ void prepared::run(const std::uint64_t* recorded, const bool* stop) {
   executor::of(space_.where).run_pass(*this, recorded, stop, on);
 }
 
+namespace {
+
+struct broadcast {
+  std::int64_t shape[max_rank];
+  int rank;
+};
+// Throws device_error and shape_error.
+broadcast shape_of(const operand* all, int count, const pass_view& pass) {
+  broadcast b;
+  common_device(all, count, pass);
+  broadcast_shape(b.shape, b.rank, all, count, pass);
+  return b;
+}
+
+}  // namespace
+
 void require_one_space(const operand* all, const operand_range* ranges, int count, const pass_view& pass) {
-  geometry first, other;
+  broadcast first;
   for (int i = 0; i < count; ++i) {
-    geometry& g = i == 0 ? first : other;
-    lay_out(g, all + ranges[i].first, ranges[i].count, 0, 1, pass_view{});
-    const auto reduced = [&](int k) { return ranges[k].reduced.axes & ((1u << first.shape_rank) - 1); };
-    if (i > 0 && (g.shape_rank != first.shape_rank || !std::equal(g.shape, g.shape + g.shape_rank, first.shape) ||
-                  reduced(i) != reduced(0)))
+    const broadcast b = shape_of(all + ranges[i].first, ranges[i].count, pass_view{});
+    if (i == 0) first = b;
+    const auto reduced = [&](int k) { return ranges[k].reduced.axes & ((1u << first.rank) - 1); };
+    if (b.rank != first.rank || !std::equal(b.shape, b.shape + b.rank, first.shape) || reduced(i) != reduced(0))
       raise<shape_error>("reductions beside arrays, over another index space: assign them apart from each other: " +
                          spell_pass(pass, all));
   }
 }
 
 void require_same_elements(const char* function, const operand* first, int first_count, const operand* second, int second_count) {
-  geometry a, b;
-  lay_out(a, first, first_count, 0, 1, pass_view{});
-  lay_out(b, second, second_count, 0, 1, pass_view{});
-  bool same = a.elements == b.elements;
-  const int rank = std::min(a.shape_rank, b.shape_rank);
-  for (int d = 0; d < rank; ++d) same = same && a.shape[a.shape_rank - 1 - d] == b.shape[b.shape_rank - 1 - d];
+  const broadcast a = shape_of(first, first_count, pass_view{}), b = shape_of(second, second_count, pass_view{});
+  bool same = element_count(a.shape, a.rank, 1) == element_count(b.shape, b.rank, 1);
+  for (int d = 1; d <= std::min(a.rank, b.rank); ++d) same = same && a.shape[a.rank - d] == b.shape[b.rank - d];
   if (!same)
-    raise<shape_error>(std::string(function) + " of shapes " + spell_shape(a.shape, a.shape_rank) + " and " +
-                       spell_shape(b.shape, b.shape_rank) + ": it multiplies element with element and stretches neither");
+    raise<shape_error>(std::string(function) + " of shapes " + spell_shape(a.shape, a.rank) + " and " +
+                       spell_shape(b.shape, b.rank) + ": it multiplies element with element and stretches neither");
 }
 
 void require_distinct(const void* const* targets, int count) {

@@ -37,7 +37,7 @@ bool is_linear(const geometry& g, const operand* operands, int count) {
   for (int k = 0; k < count; ++k) {
     if (!has_elements(operands[k])) continue;
     const std::int64_t* const s = g.layouts[k].strides;
-    if (operands[k].kind == operand_kind::neighbour || s[g.rank - 1] != 1 || (g.rank == 2 && s[0] != g.extents[1])) return false;
+    if (s[g.rank - 1] != 1 || (g.rank == 2 && s[0] != g.extents[1])) return false;
   }
   return true;
 }
@@ -50,7 +50,6 @@ void lay_out_scan(scan_space& s, const scan_code& code, const operand* operands,
   lay_out(g, operands, code.inputs, 1, code.lanes, code.view);
   for (int k = 0; k < count; ++k) {
     g.layouts[k] = {};
-    g.layouts[k].axis = -1;
     if (has_elements(operands[k])) g.layouts[k] = layout_of(g, operands[k]);
   }
   int order[max_rank];
@@ -70,7 +69,7 @@ void lay_out_scan(scan_space& s, const scan_code& code, const operand* operands,
     if (s.columns && place == last) move_dimension(g, count, last - 1, last);
     else if (s.columns) move_dimension(g, count, place, last - 1);
   }
-  g.linear = !s.columns && is_linear(g, operands, count);
+  g.linear = !s.columns && code.view.neighbours.nodes == 0 && is_linear(g, operands, count);
   if (g.linear) {
     g.rank = 1;
     g.extents[0] = g.elements;

@@ -45,7 +45,8 @@ bool is_same(const operand& a, const operand& b) {
 void operand_names::add(const operand* all, int count) {
   for (int k = 0; k < count; ++k) {
     const operand& o = all[k];
-    if (o.kind == operand_kind::value || o.kind == operand_kind::position || o.source != nullptr) continue;
+    if (o.kind == operand_kind::value || o.kind == operand_kind::step || o.kind == operand_kind::position || o.source != nullptr)
+      continue;
     const auto same = std::find_if(all_.begin(), all_.end(), [&o](const named& other) { return is_same(other.of, o); });
     const bool goes_on = o.of_same_struct && !all_.empty();
     all_.push_back({o, goes_on ? all_.back().letter : same != all_.end() ? same->letter : next_++});
@@ -141,8 +142,7 @@ void formula_speller::value(const value_source& source, int outer) {
 // Arrays and scalars in device memory get the letters, in order; values by value stand for themselves.
 void formula_speller::operand_of(op code, dtype type, std::uint64_t number, int outer) {
   if (operands_ == nullptr) {
-    const bool shifted = code == op::neighbour;
-    text_ += (shifted ? "shift(" : "") + operand_names::letter(number) + (shifted ? ")" : "");
+    text_ += operand_names::letter(number);
     return;
   }
   const operand& o = operands_[number];
@@ -152,8 +152,44 @@ void formula_speller::operand_of(op code, dtype type, std::uint64_t number, int 
     text_ += "position";
     return;
   }
-  if (code == op::neighbour) text_ += "shift(" + names_->of(o) + ", " + std::to_string(o.distance) + ")";
-  else text_ += names_->of(o);
+  text_ += names_->of(o);
+}
+
+// The arguments that are not the default ones.
+void formula_speller::step(const path_step& s, const operand* of) {
+  path_step by = s;
+  if (s.slot >= 0 && operands_ != nullptr) {
+    const operand& given = operands_[s.slot];
+    by = {given.axis, given.beyond, given.distance};
+  }
+  constexpr const char* names[] = {"zero", "wrap", "clamp", "reflect"};
+  if (s.slot < 0 || operands_ != nullptr) text_ += ", " + std::to_string(by.distance);
+  if (by.axis != 0 || by.beyond != boundary::zero) text_ += std::string(", ") + names[static_cast<int>(by.beyond)];
+  if (of == nullptr ? by.axis != 0 : of->rank > 1 && (by.axis != 0 || by.beyond != boundary::zero))
+    text_ += ", " + std::to_string(of == nullptr ? -1 - by.axis : of->rank - 1 - by.axis);
+}
+
+// What is read beside an element: the first step is the outermost.
+void formula_speller::neighbour(const indexed_program& p, int node, int outer) {
+  const op code = p.code(node);
+  const auto slot = static_cast<std::uint64_t>(p.field(node, 0));
+  const operand* const of = operands_ != nullptr ? &operands_[slot] : nullptr;
+  const auto index_of = [&](int axis) {
+    text_ += "index(";
+    operand_of(op::load, p.at(node).type(), slot, 0);
+    text_ += ", " + std::to_string(of == nullptr ? -1 - axis : of->rank - 1 - axis) + ")";
+  };
+  if (code == op::coordinate) return index_of(p.field(node, 1));
+  const neighbour_path path = path_of(p.view(), node);
+  if (code == op::inside) text_ += "inside(";
+  for (int s = 0; s < path.count; ++s) text_ += "shift(";
+  if (path.base == op::coordinate) index_of(path.axis);
+  else operand_of(op::load, p.at(node).type(), slot, path.count == 0 ? outer : 0);
+  for (int s = path.count - 1; s >= 0; --s) {
+    step(path.step[s], of);
+    text_ += ")";
+  }
+  if (code == op::inside) text_ += ")";
 }
 
 void formula_speller::number(double v, bool is_float) {
@@ -213,6 +249,8 @@ void formula_speller::operation(bool of_results, int node_number, int outer) {
     reduction(word);
   } else if (code == op::count) {
     text_ += "count";
+  } else if (is_placed(code)) {
+    neighbour(p, node_number, outer);
   } else if (code <= op::load_scalar) {
     operand_of(code, type, payload, outer);
   } else if (code == op::constant) {
@@ -273,8 +311,9 @@ std::string spell_pass(const pass_view& p, const operand* operands, std::size_t 
     const program_view& of = i < p.elements.nodes ? p.elements : p.results;
     const int n = i < p.elements.nodes ? i : i - p.elements.nodes;
     if (head{of.heads[n]}.code() > op::load_scalar) continue;
-    inputs = std::max(inputs, static_cast<int>(of.payloads[n]) + 1);
-    if (earlier == nullptr) earlier = operands[of.payloads[n]].source;
+    const auto number = operand_read(of, n);
+    inputs = std::max(inputs, static_cast<int>(number) + 1);
+    if (earlier == nullptr) earlier = operands[number].source;
   }
   const operand_names names =
       earlier != nullptr ? operand_names(earlier->leaves, earlier->leaf_count) : operand_names(operands, inputs);

@@ -6,6 +6,10 @@
 #include "exec/words.hpp"
 #include "mem/text.hpp"
 
+namespace dsl {
+struct row_plan;
+}
+
 namespace dsl::detail {
 
 /// "exp(a) + 2 * b": the first output as a formula with operands a, b, ..., cut after about `limit` characters. Equal arrays have
@@ -71,6 +75,8 @@ class formula_speller {
   const indexed_program& program(bool of_results) const { return of_results ? pass_->results() : pass_->elements(); }
   void reduction(const reduction_word& word);
   void operand_of(op code, dtype type, std::uint64_t number, int outer);
+  void step(const path_step& s, const operand* of);
+  void neighbour(const indexed_program& p, int node, int outer);
   void number(double v, bool is_float);
   void complex_number(double re, double im, bool is_float);
   void literal_of(dtype type, std::uint64_t bits, std::uint64_t second = 0);
@@ -82,5 +88,8 @@ class formula_speller {
   std::size_t limit_;
   std::string axes_;  // of the value that is spelled
 };
+
+/// "8192 rows of 8192 elements on chip: 512 threads a row, 4 vectors of 4 a thread in shared memory".
+std::string spell_rows(const row_plan& p);
 
 }  // namespace dsl::detail

@@ -13,6 +13,7 @@ class indexed_program {
   indexed_program() = default;
   explicit indexed_program(const program_view& p);
 
+  const program_view& view() const { return p_; }
   int size() const { return p_.nodes; }
   head at(int node) const { return head{p_.heads[node]}; }
   op code(int node) const { return at(node).code(); }

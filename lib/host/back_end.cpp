@@ -13,7 +13,9 @@ namespace {
 // SIMD loops on all cores.
 class host_executor final : public executor {
  public:
-  void order_reduced(geometry& g, int count) const override { order_for_rows(g, count); }
+  void order_reduced(geometry& g, const operand*, int, int count, const pass_view&) const override {
+    if (g.kept != 0) order_for_rows(g, count);
+  }
 
   std::string describe_launch(const plan& p) const override {
     return "blocks of " + std::to_string(p.block) + " on " + std::to_string(properties(p.where).multiprocessors) + " threads";
@@ -26,6 +28,10 @@ class host_executor final : public executor {
   void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool*, const stream&) const override {
     run_on_host({pass.code(), compiled(pass), pass.operands(), pass.space(), recorded});
   }
+
+  bool runs_rows(const chain_code&) const override { return false; }
+  row_plan plan_rows(const row_chain&) const override { return {}; }
+  void run_rows(const row_chain&, const stream&) const override {}
 
   loop_support supports(const loop& of) const override {
     return {of.compiled().stop < 0 && of.space().elements > 1, false, false, {}};

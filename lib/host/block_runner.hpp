@@ -1,9 +1,8 @@
 // Blocks of elements on the host, and tasks of them on all cores.
 #pragma once
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <optional>
 #include <vector>
@@ -12,11 +11,24 @@
 #include "exec/text.hpp"
 #include "host/columns.hpp"
 #include "host/host.hpp"
+#include "host/threads.hpp"
 
 namespace dsl::detail {
 
-inline constexpr int blocks_per_chunk = 64;  // 16,384 elements: one task
-inline constexpr std::int64_t chunk_elements = std::int64_t{host_block} * blocks_per_chunk;
+/// Nanoseconds that a thread takes for an element, roughly: arithmetic, or bytes out of the caches.
+inline double nanoseconds_of_element(const host_job& job) {
+  constexpr double bytes_a_nanosecond = 80;
+  int bytes = 0;
+  for (int k = 0; k < job.code.inputs + job.code.outputs(); ++k)
+    if (const operand& o = job.operands[k]; o.kind <= operand_kind::neighbour) bytes += size_of(o.type);
+  return std::max(job.compiled.nanoseconds, bytes / bytes_a_nanosecond);
+}
+/// Blocks that one task takes, 4 to 64 of them. It depends on the formula alone, and so does the order in which elements are
+/// reduced.
+inline int blocks_of_task(const host_job& job) {
+  const auto enough = static_cast<unsigned>(of_a_task / nanoseconds_of_element(job)) / host_block;
+  return static_cast<int>(std::bit_floor(std::clamp(enough, 4u, 64u)));
+}
 
 // The dtypes of all reductions' values, one after another.
 inline std::vector<dtype> accumulator_dtypes(const pass_view& p) {
@@ -35,22 +47,21 @@ class lane_sums {
   lane_sums(const host_job& job, int lanes)
       : job_(job),
         types_(accumulator_dtypes(job.code.pass.view)),
-        columns_(allocate_columns(types_.size() * static_cast<std::size_t>(lanes / host_block))),
-        others_(allocate_columns(types_.size())),
-        at_(types_.size()),
-        from_(types_.size()) {
-    for (std::size_t s = 0; s < types_.size(); ++s)
-      at_[s] = columns_.get() + column_bytes * static_cast<std::size_t>(lanes / host_block) * s;
+        bytes_(column_bytes * static_cast<std::size_t>(lanes / host_block)),
+        memory_(allocate_host_memory((bytes_ + column_bytes) * types_.size())),
+        addresses_(2 * types_.size()) {
+    for (std::size_t s = 0; s < types_.size(); ++s) addresses_[s] = memory_.get() + bytes_ * s;
   }
 
-  void* const* columns() const { return at_.data(); }
+  void* const* columns() const { return addresses_.data(); }
   // From a lane on; until the next call.
   void* const* columns_from(int lane) {
+    void** const from = addresses_.data() + types_.size();
     for (std::size_t s = 0; s < types_.size(); ++s)
-      from_[s] = static_cast<unsigned char*>(at_[s]) + bytes_of_value(types_[s]) * static_cast<std::size_t>(lane);
-    return from_.data();
+      from[s] = static_cast<unsigned char*>(addresses_[s]) + bytes_of_value(types_[s]) * static_cast<std::size_t>(lane);
+    return from;
   }
-  void clear(int lanes) const { job_.compiled.clear(at_.data(), lanes); }
+  void clear(int lanes) const { job_.compiled.clear(columns(), lanes); }
   // Keeps lanes from `valid` on as they are while `run` computes them.
   template <class Run>
   void run_tail(void* const* columns, int valid, int padded, const Run& run) const {
@@ -59,7 +70,7 @@ class lane_sums {
         const std::size_t size = bytes_of_value(types_[s]), from = size * static_cast<std::size_t>(valid),
                           count = size * static_cast<std::size_t>(padded - valid);
         unsigned char* const mine = static_cast<unsigned char*>(columns[s]) + from;
-        unsigned char* const saved = others_.get() + column_bytes * s;
+        unsigned char* const saved = memory_.get() + bytes_ * types_.size() + column_bytes * s;
         if (restore) std::memcpy(mine, saved, count);
         else std::memcpy(saved, mine, count);
       }
@@ -76,7 +87,7 @@ class lane_sums {
   }
   void store(unsigned char* to, int count) const {
     for (std::size_t s = 0; s < types_.size(); ++s) {
-      std::memcpy(to, at_[s], bytes_of_value(types_[s]) * static_cast<std::size_t>(count));
+      std::memcpy(to, addresses_[s], bytes_of_value(types_[s]) * static_cast<std::size_t>(count));
       to += (bytes_of_value(types_[s]) * static_cast<std::size_t>(count) + 15) / 16 * 16;
     }
   }
@@ -92,8 +103,9 @@ class lane_sums {
  private:
   const host_job& job_;
   std::vector<dtype> types_;
-  host_memory columns_, others_;
-  std::vector<void*> at_, from_;
+  std::size_t bytes_;             // of a column of lanes
+  host_memory memory_;            // all lanes' columns, and one each for lanes that are kept aside
+  std::vector<void*> addresses_;  // of the columns, and of one lane in each
 };
 
 // Evaluates blocks of elements, which follow each other in the order of the job's dimensions.
@@ -101,15 +113,24 @@ class block_runner {
  public:
   explicit block_runner(const host_job& job)
       : job_(job),
-        inputs_(job.operands, job.code.inputs, job.space),
+        inputs_(job.operands, job.code.inputs, job.space, job.code.pass.view),
         columns_(allocate_columns(static_cast<std::size_t>(job.code.outputs()))) {
-    for (int i = 0; i < job.code.outputs(); ++i) direct_[i] = is_direct(target(i), layout_of(i), job.space);
+    is_direct_ = inputs_.is_direct_throughout();
+    for (int i = 0; i < job.code.outputs(); ++i) {
+      direct_[i] = is_direct(target(i), layout_of(i), job.space);
+      is_direct_ = is_direct_ && (direct_[i] || target(i).kind == operand_kind::result);
+      for (int k = 0; k < job.code.inputs; ++k) in_place_ = in_place_ || job.operands[k].word[0] == target(i).word[0];
+    }
   }
 
   void count_step(std::int64_t number) { inputs_.count_step(number); }
   /// Elements first .. first + valid, reduced into the lanes of `sums` from `lane` on if there are reductions. Lanes beyond are
   /// left as they are if `keep` says so.
   void run(std::int64_t first, int valid, lane_sums& sums, int lane = 0, bool keep = true) {
+    if (const int rest = valid % 64; rest != 0 && valid > 64) {  // what needs no padding is worked on where it is
+      run(first, valid - rest, sums, lane, keep);
+      return run(first + valid - rest, rest, sums, lane + valid - rest, keep);
+    }
     const int padded = padded_block(valid);
     inputs_.read(first, valid);
     void* out[max_operands];
@@ -132,42 +153,41 @@ class block_runner {
   void run_rows(std::int64_t first, int valid, std::int64_t rows, std::int64_t stride, lane_sums& sums) {
     const int padded = padded_block(valid);
     const std::int64_t end = first + (rows - 1) * stride + padded;
-    bool direct = inputs_.is_direct_throughout() && (valid == padded || end <= job_.space.elements);
-    for (int i = 0; i < job_.code.outputs(); ++i)
-      direct = direct && (target(i).kind == operand_kind::result || (direct_[i] && valid == padded));
+    bool direct = is_direct_ && (valid == padded || end <= job_.space.elements);
+    for (int i = 0; i < job_.code.outputs(); ++i) direct = direct && (target(i).kind == operand_kind::result || valid == padded);
     if (!direct) {
       for (; rows > 0; --rows, first += stride)
         for (int lane = 0; lane < valid; lane += host_block)
           run(first + lane, std::min(host_block, valid - lane), sums, lane, false);
+    } else if (rows > 0) {
+      run_directly(first, padded, static_cast<int>(rows), stride, sums.columns());
+    }
+  }
+
+  /// Elements first .. first + count, without reductions.
+  void run_map(std::int64_t first, std::int64_t count, lane_sums& none) {
+    const std::int64_t end = first + count;
+    if (!is_direct_) {
+      for (; first < end; first += host_block)
+        run(first, static_cast<int>(std::min<std::int64_t>(host_block, end - first)), none);
       return;
     }
-    if (rows <= 0) return;
-    inputs_.read_directly(first);
-    void* out[max_operands];
-    for (int i = 0; i < job_.code.outputs(); ++i)
-      out[i] = target(i).kind == operand_kind::result ? column(i) : direct_address(target(i), first);
-    job_.compiled.block[simd_level()](padded, static_cast<int>(rows), stride, inputs_.at(), out, sums.columns());
+    const auto rest = static_cast<int>(count % 64);
+    if (count >= 64) run_directly(first, static_cast<int>(count - rest), 1, 0, nullptr);
+    if (rest == 0) return;
+    // The last ones are computed with some of those before, again, where these are what they were.
+    if (count >= 64 && !in_place_) run_directly(end - 64, 64, 1, 0, nullptr);
+    else run(end - rest, rest, none);
   }
 
   /// Reduces `rows` rows of `length` elements one behind the other, into a lane each.
   void run_strips(std::int64_t first, int rows, std::int64_t length, const lane_sums& sums) {
-    const auto run = [&](int row, int count, std::int64_t elements) {
-      job_.compiled.strip[simd_level()](row, count, elements, length, inputs_.at(), sums.columns());
-    };
-    const std::int64_t rest = length % strip_lanes, whole = length - rest;
-    // Rows whose last strip is within the operands.
-    const std::int64_t inside =
-        rest == 0 ? rows
-                  : std::clamp<std::int64_t>((job_.space.elements - first - whole - strip_lanes + length) / length, 0, rows);
-    for (int row = 0, count = inputs_.counts() ? 1 : static_cast<int>(inside); row < inside; row += count) {
-      inputs_.read_in_a_row(first + row * length);
-      run(row, count, length);
-    }
-    for (int row = static_cast<int>(inside); row < rows; ++row) {
-      inputs_.read_in_a_row(first + row * length);
-      run(row, 1, whole);
-      inputs_.read(first + row * length + whole, static_cast<int>(rest));
-      run(row, 1, rest);
+    const bool is_short = length < strip_lanes;
+    const int together = inputs_.counts() || is_short ? 1 : rows;
+    for (int row = 0; row < rows; row += together) {
+      if (is_short) inputs_.read(first + row * length, static_cast<int>(length));
+      else inputs_.read_in_a_row(first + row * length);
+      job_.compiled.strip[simd_level()](row, together, length, length, inputs_.at(), sums.columns());
     }
   }
 
@@ -209,25 +229,28 @@ class block_runner {
   const operand& target(int i) const { return job_.operands[job_.code.inputs + i]; }
   const operand_layout& layout_of(int i) const { return job_.space.layouts[job_.code.inputs + i]; }
   unsigned char* column(int i) const { return columns_.get() + column_bytes * static_cast<std::size_t>(i); }
+  void run_directly(std::int64_t first, int padded, int rows, std::int64_t stride, void* const* sums) {
+    inputs_.read_directly(first);
+    void* out[max_operands];
+    for (int i = 0; i < job_.code.outputs(); ++i)
+      out[i] = target(i).kind == operand_kind::result ? column(i) : direct_address(target(i), first);
+    job_.compiled.block[simd_level()](padded, rows, stride, inputs_.at(), out, sums);
+  }
 
   const host_job& job_;
   input_columns inputs_;
   host_memory columns_;  // of the targets
-  bool direct_[max_operands];
+  bool direct_[max_operands], is_direct_, in_place_ = false;
 };
 
-// Tasks 0 .. count on all cores, each thread with memory of its own.
+// Tasks 0 .. count on all cores, `rounds` times each, every thread with memory of its own.
 template <class Task>
-void for_each_task(const host_job& job, int lanes, std::int64_t count, const Task& task) {
-  if (count == 1) {
+void for_each_task(const host_job& job, int lanes, std::int64_t count, const Task& task, std::int64_t rounds = 1) {
+  const double elements = static_cast<double>(job.space.elements) * static_cast<double>(rounds);
+  on_threads(count, elements * nanoseconds_of_element(job), [&](std::int64_t begin, std::int64_t end) {
     block_runner runner(job);
     lane_sums sums(job, lanes);
-    return task(0, runner, sums);
-  }
-  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, count), [&](const tbb::blocked_range<std::int64_t>& range) {
-    block_runner runner(job);
-    lane_sums sums(job, lanes);
-    for (std::int64_t t = range.begin(); t != range.end(); ++t) task(t, runner, sums);
+    for (std::int64_t t = begin; t < end; ++t) task(t, runner, sums);
   });
 }
 

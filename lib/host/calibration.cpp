@@ -47,10 +47,10 @@ struct multiply_adds {
     for (int k = 0; k < chains; ++k) all = static_cast<T>(all + x[k]);
     return all;
   }
-  DSL_DETAIL_TARGET("sse2") static T v2(T by, int steps) { return run(by, steps); }
+  DSL_DETAIL_TARGET(DSL_DETAIL_V2) static T v2(T by, int steps) { return run(by, steps); }
 #if DSL_DETAIL_X86_LEVELS
-  DSL_DETAIL_TARGET("arch=x86-64-v3") static T v3(T by, int steps) { return run(by, steps); }
-  DSL_DETAIL_TARGET("arch=x86-64-v4,prefer-vector-width=512") static T v4(T by, int steps) { return run(by, steps); }
+  DSL_DETAIL_TARGET(DSL_DETAIL_V3) static T v3(T by, int steps) { return run(by, steps); }
+  DSL_DETAIL_TARGET(DSL_DETAIL_V4) static T v4(T by, int steps) { return run(by, steps); }
   static constexpr T (*level[])(T, int) = {&v2, &v3, &v4};
 #else
   static constexpr T (*level[])(T, int) = {&v2, &v2, &v2};

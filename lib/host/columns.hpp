@@ -2,27 +2,14 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
-#include <new>
 
 #include <dsl/exec/plan.hpp>
 
-#include "host/strided.hpp"
+#include "host/neighbours.hpp"
+#include "host/working_memory.hpp"
 
 namespace dsl::detail {
-
-struct free_memory {
-  void operator()(unsigned char* p) const { std::free(p); }
-};
-using host_memory = std::unique_ptr<unsigned char, free_memory>;
-
-inline host_memory allocate_host_memory(std::size_t bytes) {
-  host_memory memory(static_cast<unsigned char*>(std::aligned_alloc(64, (std::max<std::size_t>(bytes, 1) + 63) / 64 * 64)));
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
 
 inline constexpr std::size_t column_bytes = host_block * 16;  // of the widest values
 inline host_memory allocate_columns(std::size_t count) { return allocate_host_memory(column_bytes * count); }
@@ -57,24 +44,40 @@ inline bool counts_on(const operand_layout& w, const geometry& g) {
   return counts;
 }
 
+/// Whether an operand is the same for all elements.
+inline bool is_the_same(const operand& o) { return o.kind == operand_kind::value || o.kind == operand_kind::device_scalar; }
+
+/// Whether the elements of one result can be worked on where they are, as many as one likes.
+inline bool lie_in_a_row(const operand* operands, int count, const geometry& g, const pass_view& pass) {
+  if (pass.neighbours.nodes > 0) return false;
+  for (int k = 0; k < count; ++k) {
+    const operand& o = operands[k];
+    const operand_layout& w = g.layouts[k];
+    if (!is_direct(o, w, g) && !is_the_same(o) && (o.kind != operand_kind::position || !counts_on(w, g))) return false;
+  }
+  return true;
+}
+
 class input_columns {
  public:
-  input_columns(const operand* operands, int count, const geometry& space)
+  input_columns(const operand* operands, int count, const geometry& space, const pass_view& pass)
       : operands_(operands),
         count_(count),
         space_(space),
         place_(space),
-        columns_(allocate_columns(static_cast<std::size_t>(count))) {
-    std::memset(columns_.get(), 0, column_bytes * static_cast<std::size_t>(count));
+        columns_(allocate_columns(static_cast<std::size_t>(count + pass.neighbours.nodes))),
+        many_(static_cast<std::size_t>(pass.neighbours.nodes > few_neighbours ? max_inputs + pass.neighbours.nodes : 0)),
+        at_(many_.empty() ? few_ : many_.data()) {
+    for (int i = 0; i < pass.elements.nodes && pass.neighbours.nodes > 0; ++i)
+      if (is_placed(head{pass.elements.heads[i]}.code())) neighbours_.emplace_back(pass.elements, i, operands, space);
+    throughout_ = neighbours_.empty();
     for (int k = 0; k < count; ++k) {
       const operand& o = operands[k];
       if (o.kind == operand_kind::value) std::memcpy(column(k), o.word, sizeof o.word);
       at_[k] = o.kind == operand_kind::device_scalar ? reinterpret_cast<const void*>(o.word[0]) : column(k);
       direct_[k] = is_direct(o, space.layouts[k], space);
-      const bool same = o.kind == operand_kind::value || o.kind == operand_kind::device_scalar;
-      throughout_ = throughout_ && (direct_[k] || same);
+      throughout_ = throughout_ && (direct_[k] || is_the_same(o));
       counts_ = counts_ || o.kind == operand_kind::position;
-      in_a_row_ = in_a_row_ && (direct_[k] || same || (o.kind == operand_kind::position && counts_on(space.layouts[k], space)));
     }
   }
 
@@ -91,10 +94,9 @@ class input_columns {
     for (int k = 0; k < count_; ++k)
       if (direct_[k]) at_[k] = direct_address(operands_[k], first);
   }
-  /// Whether the same holds for the elements of one result, with positions that count on from the first one's; and if there are
-  /// any.
-  bool is_in_a_row() const { return in_a_row_; }
+  /// Whether there are positions.
   bool counts() const { return counts_; }
+  /// Of operands that lie in a row: those of one result's elements, with positions that count on from the first one's.
   void read_in_a_row(std::int64_t first) {
     read_directly(first);
     if (!counts_) return;
@@ -112,23 +114,36 @@ class input_columns {
     place_.move_to(first);
     for (int k = 0; k < count_; ++k) {
       const operand& o = operands_[k];
-      if (o.kind > operand_kind::position || valid == 0) continue;
+      if (o.kind > operand_kind::position || o.kind == operand_kind::neighbour || valid == 0) continue;
       const unsigned char* at = nullptr;
       if (valid == padded) at = direct_[k] ? direct_address(o, first) : lies_at(o, space_, space_.layouts[k], place_, valid);
-      if (at == nullptr) {
-        const auto size = static_cast<std::size_t>(size_of(o.type));
-        gather(column(k), o, space_, space_.layouts[k], place_, valid);
-        // What follows the end repeats the last element, so that no function sees what the formula would not.
-        repeat_last(column(k) + size * static_cast<std::size_t>(valid), size, padded - valid);
-        at = column(k);
-      }
+      if (at == nullptr)
+        at = pack(k, o.type, valid, padded, [&](unsigned char* to) { gather(to, o, space_, space_.layouts[k], place_, valid); });
       at_[k] = at;
+    }
+    for (int j = 0; j < static_cast<int>(neighbours_.size()) && valid > 0; ++j) {
+      const neighbour_column& neighbours = neighbours_[static_cast<std::size_t>(j)];
+      const unsigned char* at = valid == padded ? neighbours.lies_at(place_, valid) : nullptr;
+      if (at == nullptr)
+        at = pack(count_ + j, neighbours.type(), valid, padded, [&](unsigned char* to) { neighbours.gather(to, place_, valid); });
+      at_[first_neighbour_column + j] = at;
     }
   }
   /// Where the elements that were read last begin.
   const block_place& place() const { return place_; }
 
  private:
+  static constexpr int few_neighbours = max_operands - first_neighbour_column;
+
+  // Elements that do not lie as the loop takes them. What follows the end repeats the last element, so that no function sees what
+  // the formula would not.
+  template <class Gather>
+  const unsigned char* pack(int k, dtype type, int valid, int padded, const Gather& gather_into) const {
+    const auto size = static_cast<std::size_t>(size_of(type));
+    gather_into(column(k));
+    repeat_last(column(k) + size * static_cast<std::size_t>(valid), size, padded - valid);
+    return column(k);
+  }
   unsigned char* column(int k) const { return columns_.get() + column_bytes * static_cast<std::size_t>(k); }
 
   const operand* operands_;
@@ -136,8 +151,11 @@ class input_columns {
   const geometry& space_;
   block_place place_;
   host_memory columns_;
-  bool direct_[max_operands], throughout_ = true, in_a_row_ = true, counts_ = false;
-  const void* at_[max_operands];
+  bool direct_[max_operands], throughout_ = true, counts_ = false;
+  const void* few_[max_operands];
+  std::vector<const void*> many_;
+  const void** at_;
+  std::vector<neighbour_column> neighbours_;
 };
 
 }  // namespace dsl::detail

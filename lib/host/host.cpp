@@ -11,7 +11,7 @@ namespace dsl::detail {
 int simd_level() {
   static const int level = [] {
 #if DSL_DETAIL_X86_LEVELS
-    const int best = __builtin_cpu_supports("x86-64-v4") ? 2 : __builtin_cpu_supports("x86-64-v3") ? 1 : 0;
+    const int best = DSL_DETAIL_HAS_V4 ? 2 : DSL_DETAIL_HAS_V3 ? 1 : 0;
 #else
     const int best = 0;
 #endif
@@ -29,38 +29,36 @@ namespace {
 // Tiles of rows of a block each, where an input lies along the second dimension: what a row of a tile brings into the cache, the
 // next ones use.
 void map_tiles_on_host(const host_job& job, std::optional<std::int64_t> first_step, std::int64_t steps) {
+  constexpr int tile_rows = 64;
   const geometry& g = job.space;
   const std::int64_t inner = g.extents[g.rank - 1], second = g.extents[g.rank - 2], across = pieces(inner, host_block),
-                     down = pieces(second, blocks_per_chunk);
-  for_each_task(job, host_block, g.elements / inner / second * across * down,
-                [&](std::int64_t task, block_runner& runner, lane_sums& sums) {
-                  const std::int64_t column = task % across * host_block, row = task / across % down * blocks_per_chunk;
-                  const std::int64_t rows = std::min<std::int64_t>(second - row, blocks_per_chunk);
-                  const std::int64_t first = (task / across / down * second + row) * inner + column;
-                  for (std::int64_t k = 0; k < steps; ++k) {
-                    if (first_step) runner.count_step(*first_step + k);
-                    for (std::int64_t r = 0; r < rows; ++r)
-                      runner.run(first + r * inner, static_cast<int>(std::min<std::int64_t>(host_block, inner - column)), sums);
-                  }
-                });
+                     down = pieces(second, tile_rows);
+  const auto run_tile = [&](std::int64_t task, block_runner& runner, lane_sums& sums) {
+    const std::int64_t column = task % across * host_block, row = task / across % down * tile_rows;
+    const std::int64_t rows = std::min<std::int64_t>(second - row, tile_rows);
+    const std::int64_t first = (task / across / down * second + row) * inner + column;
+    for (std::int64_t k = 0; k < steps; ++k) {
+      if (first_step) runner.count_step(*first_step + k);
+      for (std::int64_t r = 0; r < rows; ++r)
+        runner.run(first + r * inner, static_cast<int>(std::min<std::int64_t>(host_block, inner - column)), sums);
+    }
+  };
+  for_each_task(job, host_block, g.elements / inner / second * across * down, run_tile, steps);
 }
 
 void map_on_host(const host_job& job, std::optional<std::int64_t> first_step = {}, std::int64_t steps = 1) {
-  const std::int64_t elements = job.space.elements;
+  const std::int64_t elements = job.space.elements, task_elements = std::int64_t{host_block} * blocks_of_task(job);
   for (int k = 0; k < job.code.inputs; ++k)
     if (elements > 0 && job.space.layouts[k].how == access::tiled && job.space.extents[job.space.rank - 1] > host_block)
       return map_tiles_on_host(job, first_step, steps);
-  for_each_task(job, host_block, std::max<std::int64_t>(1, pieces(elements, chunk_elements)),
-                [&](std::int64_t task, block_runner& runner, lane_sums& sums) {
-                  const std::int64_t first = task * chunk_elements, count = std::min(elements - first, chunk_elements),
-                                     whole = count / host_block;
-                  for (std::int64_t k = 0; k < steps; ++k) {
-                    if (first_step) runner.count_step(*first_step + k);
-                    runner.run_rows(first, host_block, whole, host_block, sums);
-                    if (const std::int64_t rest = count - whole * host_block; rest > 0)
-                      runner.run(first + whole * host_block, static_cast<int>(rest), sums);
-                  }
-                });
+  const auto run_chunk = [&](std::int64_t task, block_runner& runner, lane_sums& none) {
+    const std::int64_t first = task * task_elements;
+    for (std::int64_t k = 0; k < steps; ++k) {
+      if (first_step) runner.count_step(*first_step + k);
+      runner.run_map(first, std::min(elements - first, task_elements), none);
+    }
+  };
+  for_each_task(job, host_block, std::max<std::int64_t>(1, pieces(elements, task_elements)), run_chunk, steps);
 }
 
 }  // namespace

@@ -30,8 +30,7 @@ struct reduction_runs {
 
 // Whether the elements of a result can be reduced where they lie, strip by strip.
 bool takes_strips(const host_job& job) {
-  return job.compiled.strip[0] != nullptr && job.space.elements > 0 &&
-         input_columns(job.operands, job.code.inputs, job.space).is_in_a_row();
+  return job.compiled.strip[0] != nullptr && job.space.elements > 0 && lie_in_a_row(job.operands, job.code.inputs, job.space, job.code.pass.view);
 }
 
 // Columns that are reduced at a time: as long a piece of each row as 16 KiB of sums allow, since the processor fetches ahead
@@ -42,7 +41,7 @@ int columns_at_once(const pass_view& pass) {
   return static_cast<int>(std::clamp<std::size_t>(16384 / bytes, host_block, 8 * host_block)) / host_block * host_block;
 }
 
-reduction_runs runs_of(const host_job& job) {
+reduction_runs runs_of(const host_job& job, std::int64_t task_elements) {
   constexpr std::int64_t few =
       64;  // lanes of the shortest block; and what a row by strips must have to be quicker than with others
   const geometry& g = job.space;
@@ -68,9 +67,9 @@ reduction_runs runs_of(const host_job& job) {
             reduced * inner};
   }
   if ((reduced >= few || kept == 1) && takes_strips(job)) {
-    if (reduced > chunk_elements)
+    if (reduced > task_elements)
       return {{lane_schedule::strips, host_block, host_block, reduced, 1, 1, 1, 1}, kept, 1, host_block, reduced};
-    const std::int64_t rows = std::min<std::int64_t>(host_block, chunk_elements / reduced);
+    const std::int64_t rows = std::min<std::int64_t>(host_block, task_elements / reduced);
     return {{lane_schedule::rows_of_strips, rows, host_block, rows * reduced, 1, 1, 1, reduced},
             pieces(kept, rows),
             1,
@@ -97,13 +96,14 @@ reduction_runs runs_of(const host_job& job) {
 void reduce_on_host(const host_job& job) {
   const geometry& g = job.space;
   const host_code& code = job.compiled;
-  const reduction_runs runs = runs_of(job);
+  const int task_blocks = blocks_of_task(job);
+  const reduction_runs runs = runs_of(job, std::int64_t{host_block} * task_blocks);
   const lane_schedule& order = runs.order;
   // Whole blocks, so that the pieces of a run depend on nothing but its length.
   const std::int64_t steps = pieces(order.length, order.stride),
-                     steps_a_piece = std::max<std::int64_t>(blocks_per_chunk, pieces(steps, 1024));
+                     steps_a_piece = std::max<std::int64_t>(task_blocks, pieces(steps, 1024));
   const std::int64_t splits = std::max<std::int64_t>(1, pieces(steps, steps_a_piece));
-  const std::int64_t runs_a_task = std::max<std::int64_t>(1, blocks_per_chunk / std::max<std::int64_t>(steps, 1));
+  const std::int64_t runs_a_task = std::max<std::int64_t>(1, task_blocks / std::max<std::int64_t>(steps, 1));
   const auto valid_lanes = [&](std::int64_t run, std::int64_t step) {
     if (order.kind == lane_schedule::columns) return static_cast<std::int64_t>(runs.lanes(run));
     const std::int64_t all = g.results * std::max<std::int64_t>(g.count, 1);

@@ -26,7 +26,7 @@ class block_of_elements {
       : code_(code),
         target_(operands[code.inputs]),
         space_(g),
-        inputs_(operands, code.inputs, g),
+        inputs_(operands, code.inputs, g, code.view),
         columns_(allocate_columns(2)) {}
 
   const unsigned char* evaluate(std::int64_t first, std::int64_t count) {

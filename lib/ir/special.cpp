@@ -62,7 +62,52 @@ DSL_DETAIL_FN double sine_of_pi(double x) {
 }
 DSL_DETAIL_FN double cosine_of_pi(double x) { return dsl_detail_sin(math::pi<double> * (0.5 - math::abs(from_period(x)))); }
 
+// 2^y to 3e-9, for y up to 1000: added to 1.5 2^52 a number becomes an integer, in the lowest bits.
+DSL_DETAIL_FN double power_of_two(double y) {
+  const double shifted = y + 0x1.8p52, power = polynomial(power_of_two_terms, y - (shifted - 0x1.8p52));
+  return __builtin_bit_cast(double, math::to_integer(power) + (math::to_integer(shifted) << 52));
+}
+
+// log2(size) to 2e-11, relative to it; 0 of 1 alone; large, with its sign, of 0 and infinity. Of the number's exponent and of
+// what is left, from sqrt(1/2) to sqrt(2).
+DSL_DETAIL_FN double log2_of(double size) {
+  constexpr std::uint64_t least = math::to_integer(0x1.6a09e667f3bcdp-1), exponent_of_one = std::uint64_t{1} << 62;
+  const std::uint64_t bits = math::to_integer(size), exponent = (bits + (exponent_of_one - least)) >> 52;
+  const double rest = __builtin_bit_cast(double, bits + exponent_of_one - (exponent << 52)) - 1;
+  const double whole = __builtin_bit_cast(double, exponent | math::to_integer(0x1p52)) - (0x1p52 + 1024);
+  return whole + rest * polynomial(log2_terms, rest);
+}
+
+// Of what is not negative: added to 2^23 a number becomes a whole one, and larger ones are. x86-64 has no instruction for that.
+DSL_DETAIL_FN std::uint32_t mask_of(bool condition) { return math::select(condition, ~std::uint32_t{0}, std::uint32_t{0}); }
+DSL_DETAIL_FN bool is_whole(float x) { return ((x + 0x1p23f) - 0x1p23f == x) | (x >= 0x1p23f); }
+
 }  // namespace
+
+// e^(-x^2) times a polynomial, in double: within 0.6 ULP, and a double's exponents hold a float's subnormal results.
+DSL_SIMD_FUNCTION float dsl_detail_own_erfcf(float x) {
+  constexpr double minus_log2_e = -1.44269504088896340736;
+  const double size = math::select(math::abs(x) < 10.25f, math::abs(x), 10.25f);
+  const double power = power_of_two(size * size * minus_log2_e) * polynomial(scaled_erfc_terms, (size - 3) / (size + 3));
+  return math::select(x == x, static_cast<float>(math::select(x < 0, 2 - power, power)), x);
+}
+
+// 2^(y log2 |x|), in double: within 0.6 ULP. 1^y and x^0 are 1 even of NaN. Conditions are masks of bits: GCC does not vectorise
+// all that can be made of a bool.
+DSL_SIMD_FUNCTION float dsl_detail_own_powf(float x, float y) {
+  constexpr float infinity = math::infinity<float>;
+  const float size = math::abs(x), y_size = math::abs(y);
+  const bool is_end = (size == 0) | (size == infinity);
+  const float of_end = math::select(is_end & (y_size > 0), math::copysign(infinity, y), y);
+  const float exponent = math::select((size == 1) | (y == 0), 0.0f, math::select(x == x, of_end, x));
+  const double product = log2_of(size) * static_cast<double>(exponent);
+  const auto order = static_cast<float>(product), inside = static_cast<float>(power_of_two(product));
+  const std::uint32_t power = math::to_integer(math::select(order > 400, infinity, math::select(order < -400, 0.0f, inside)));
+  const std::uint32_t whole = mask_of(is_whole(y_size)), even = mask_of(is_whole(y_size / 2));
+  const std::uint32_t sign = math::to_integer(x) & whole & ~even & math::sign_bit<float>;
+  const std::uint32_t no_value = mask_of(x < 0) & ~whole & ~mask_of(is_end) & math::to_integer(math::quiet_nan<float>);
+  return __builtin_bit_cast(float, power | sign | no_value);
+}
 
 DSL_SIMD_FUNCTION double dsl_detail_erfinv(double x) {
   const double size = math::abs(x), y = approximate_erfinv(size);

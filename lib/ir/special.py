@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Prints lib/ir/special.inc: the coefficients of lib/ir/special.cpp, fitted at Chebyshev nodes with mpmath in 50 digits."""
-from mpmath import besseli, chebyfit, erfinv, exp, expm1, factorial, mp, mpf, nstr, pi, sqrt
+from mpmath import besseli, chebyfit, erfc, erfinv, exp, expm1, factorial, log, mp, mpf, nstr, pi, polyval, sqrt
 
 mp.dps = 50
 
@@ -33,3 +33,18 @@ c, error = chebyfit(lambda t: (lambda x: sqrt(x) * exp(-x) * besseli(0, x))(16 /
                     sum(factorial(2 * k) ** 2 / (factorial(k) ** 3 * 32 ** k) * ((t + 1) / 16) ** k for k in range(9)) / sqrt(2 * pi),
                     [-1, 1], 24, error=True)
 table("i0_asymptotic", f"sqrt(x) e^-x i0(x) for x from 8, in powers of 16 / x - 1; error {nstr(error, 2)}", c)
+
+
+def fit_relatively(f, low, high, terms):
+    c = chebyfit(f, [low, high], terms)
+    points = [low + (high - low) * k / 400 for k in range(401)]
+    return c, nstr(max(abs(polyval(c, x) / f(x) - 1) for x in points), 2)
+
+
+c, error = fit_relatively(lambda t: mpf(2) ** t, -mpf(1) / 2, mpf(1) / 2, 7)
+table("power_of_two_terms", f"2^t for t up to 1/2; relative error {error}", c)
+c, error = fit_relatively(lambda r: log(1 + r, 2) / r if abs(r) > mpf(10) ** -30 else 1 / log(2), sqrt(mpf(2)) / 2 - 1, sqrt(mpf(2)) - 1, 13)
+table("log2_terms", f"log2(1 + r) / r for 1 + r from 1 / sqrt(2) to sqrt(2); relative error {error}", c)
+end = mpf("10.25")
+c, error = fit_relatively(lambda u: (lambda x: exp(x * x) * erfc(x))(3 * (1 + u) / (1 - u)), mpf(-1), (end - 3) / (end + 3), 12)
+table("scaled_erfc_terms", f"e^(x^2) erfc(x) for x from 0 to 10.25, in powers of (x - 3) / (x + 3); relative error {error}", c)

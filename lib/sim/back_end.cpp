@@ -27,7 +27,7 @@ class sim_executor final : public grid_executor {
                             {},
                             k.name,
                             &k.pass,
-                            k.operands};
+                            k.operands_of_pass()};
     for (int i = 0; i < k.inputs + k.outputs; ++i)
       if (const buffer* b = k.operands[i].memory; b != nullptr)
         launch.memory.push_back({reinterpret_cast<std::uintptr_t>(b->data), b->bytes, i >= k.inputs});

@@ -25,8 +25,8 @@ shape_of_test draw_shape(std::mt19937& engine) {
 
 // The space of an expression of some operands, and the places of its elements as they follow each other there.
 struct laid_out {
-  explicit laid_out(const std::vector<operand>& all) : operands(all) {
-    lay_out(space, operands.data(), static_cast<int>(all.size()) - 1, 1, 1, pass_view{});
+  explicit laid_out(const std::vector<operand>& all, const pass_view& pass = {}) : operands(all) {
+    lay_out(space, operands.data(), static_cast<int>(all.size()) - 1, 1, 1, pass);
     for_each_place(shape_of_test(space.extents, space.extents + space.rank),
                    [this](const shape_of_test& at) { places.push_back(at); });
   }
@@ -140,10 +140,25 @@ TEST(columns, a_place_beyond_an_end_is_found_as_numpy_pads) {
       for (std::int64_t distance = -40; distance <= 40; ++distance)
         for (std::int64_t i = 0; i < n; ++i) {
           const auto beyond = static_cast<dsl::boundary>(kind);
-          ASSERT_EQ(inside(beyond, i - least_distance(beyond, distance, n), n), place_beyond(beyond, i - distance, n))
-              << kind << ": " << i << " - " << distance << " of " << n;
+          const std::int64_t want = place_beyond(beyond, i - distance, n);
+          ASSERT_EQ(inside(beyond, i - distance, n), want) << kind << ": " << i << " - " << distance << " of " << n;
+          ASSERT_EQ(inside(beyond, i - least_distance(beyond, distance, n), n), want) << kind << ' ' << i << ' ' << distance;
         }
 }
+
+// A program that reads one neighbour, as operand 0 says.
+struct shifted_program {
+  explicit shifted_program(dsl::dtype type)
+      : heads{head::make(dsl::op::given_step, dsl::dtype::int64, 0).word, head::make(dsl::op::neighbour, type, 1).word},
+        payloads{word_of(path_step{.slot = 0}, no_step),
+                 fields(0, static_cast<int>(reference::make(dsl::dtype::int64, 0).word), static_cast<int>(dsl::op::load)).bits} {
+    pass.elements = {heads, payloads, 2, nullptr, 0};
+    pass.neighbours = neighbours_in(pass.elements);
+  }
+  std::uint32_t heads[2];
+  std::uint64_t payloads[2];
+  pass_view pass;
+};
 
 TEST(columns, have_the_neighbours_of_an_array) {
   std::mt19937 engine(3);
@@ -158,16 +173,19 @@ TEST(columns, have_the_neighbours_of_an_array) {
     o.kind = operand_kind::neighbour;
     o.beyond = static_cast<dsl::boundary>(draw_below(engine, 4));
     o.axis = draw_below(engine, o.rank);
-    const std::int64_t n = o.extents[o.axis], distance = draw_below(engine, static_cast<int>(4 * n + 3)) - 2 * n - 1;
+    const std::int64_t n = o.extents[o.rank - 1 - o.axis], distance = draw_below(engine, static_cast<int>(4 * n + 3)) - 2 * n - 1;
     o.distance = least_distance(o.beyond, distance, n);
-    const laid_out l({o, out.is});
+    const shifted_program program(type);
+    const laid_out l({o, out.is}, program.pass);
     const auto size = static_cast<std::int64_t>(size_of(type));
     const operand_layout& w = l.space.layouts[0];
+    const int along = dimension_of_axis(l.space, o, o.axis);
+    const neighbour_column column(program.pass.elements, 1, l.operands.data(), l.space);
     const auto at = [&](const shape_of_test& p) -> const unsigned char* {
       std::int64_t offset = l.offset(0, p);
-      const std::int64_t here = w.axis < 0 ? 0 : p[static_cast<std::size_t>(w.axis)],
+      const std::int64_t here = along < 0 ? 0 : p[static_cast<std::size_t>(along)],
                          from = place_beyond(o.beyond, here - distance, n);
-      if (w.axis >= 0) offset += (from - here) * w.strides[w.axis];
+      if (along >= 0) offset += (from - here) * w.strides[along];
       return from < 0 ? nullptr : in.data() + (in.first + offset) * size;
     };
     block_place place(l.space);
@@ -177,10 +195,10 @@ TEST(columns, have_the_neighbours_of_an_array) {
       place.move_to(first);
       const bytes want = elements_of(l, 0, first, count, at);
       bytes got(want.size(), 0xcd);
-      gather(got.data(), o, l.space, w, place, count);
+      column.gather(got.data(), place, count);
       ASSERT_EQ(got, want) << "round " << round << ", boundary " << static_cast<int>(o.beyond) << ", distance " << distance
                            << " of " << n << ", " << count << " from " << first;
-      if (const unsigned char* const direct = lies_at(o, l.space, w, place, count)) {
+      if (const unsigned char* const direct = column.lies_at(place, count)) {
         ASSERT_TRUE(std::equal(want.begin(), want.end(), direct)) << round;
       }
     }
@@ -221,7 +239,7 @@ TEST(columns, repeat_the_last_element_where_a_block_ends) {
                          out = make_random_operand(shape, type, dsl::backend::host, false, engine);
     const laid_out l({in.is, out.is});
     const auto size = static_cast<std::size_t>(size_of(type));
-    input_columns columns(l.operands.data(), 1, l.space);
+    input_columns columns(l.operands.data(), 1, l.space, pass_view{});
     for (std::int64_t first = 0; first < l.size(); first += host_block) {
       const int valid = static_cast<int>(std::min<std::int64_t>(host_block, l.size() - first)), padded = padded_block(valid);
       ASSERT_TRUE(padded >= valid && padded % 64 == 0 && padded < valid + 64 && padded <= host_block);

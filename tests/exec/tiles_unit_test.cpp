@@ -16,7 +16,6 @@ namespace {
 
 using namespace dsl::detail;
 using dsl::op;
-using nothing = program<heads<>, words<>, words<>>;
 
 shape_of_test draw_shape(std::mt19937& engine, std::int64_t room = 5000) {
   shape_of_test shape(static_cast<std::size_t>(draw_below(engine, 6)));
@@ -180,16 +179,17 @@ struct counting_memory {
   }
 };
 
-using load_byte =
-    program<heads<head::make(op::load, dsl::dtype::uint8, 0).word>, words<0>, words<reference::make(dsl::dtype::uint8, 0).word>>;
-using copy_bytes = pass<load_byte, nothing, words<target_word::make(false, 0).word>, pass_reductions<>>;
+using load_byte = program_with<program_nodes<1, 1>{
+    {head::make(op::load, dsl::dtype::uint8, 0).word}, {0}, {reference::make(dsl::dtype::uint8, 0).word}}>;
+using copy_bytes = pass<load_byte, no_program, words<target_word::make(false, 0).word>, pass_reductions<>>;
 
 template <class Arguments> void copy_by_threads(const void* parameters, const dsl::reduction_plan& p,
                                                 const counting_memory& memory) {
   kernel_body<copy_bytes, 1, Arguments, counting_memory> thread(*static_cast<const Arguments*>(parameters), memory);
   for (std::int64_t tile = 0; tile < p.grid; ++tile) {
+    thread.enter(0, static_cast<std::uint32_t>(tile));
     if constexpr (Arguments::strided)
-      for (int t = 0; p.tile.shared_bytes > 0 && t < p.block; ++t) thread.load_tile(static_cast<std::uint32_t>(tile), t, p.block);
+      for (int t = 0; p.tile.shared_bytes > 0 && t < p.block; ++t) thread.load_tile(t, p.block);
     for (int t = 0; t < p.block; ++t) thread.map(tile, t, p.block);
   }
 }
@@ -261,15 +261,12 @@ TEST(tiles, copies_of_elements_of_any_size) {
 }
 
 // Sums of random numbers of 64 bits, which an element that is missing, taken twice or taken by another result changes.
-using load_number =
-    program<heads<head::make(op::load, dsl::dtype::int64, 0).word>, words<0>, words<reference::make(dsl::dtype::int64, 0).word>>;
-using total = program<heads<head::make(op::reduced, dsl::dtype::int64, 0).word>, words<0>,
-                      words<reference::make(dsl::dtype::int64, 0).word>>;
-using addition =
-    program<heads<head::make(op::value, dsl::dtype::int64, 0).word, head::make(op::value, dsl::dtype::int64, 1).word,
-                  head::make(op::add, dsl::dtype::int64, 2).word>,
-            words<0, 1, reference::make(dsl::dtype::int64, 0).word | reference::make(dsl::dtype::int64, 1).word << 16>,
-            words<reference::make(dsl::dtype::int64, 2).word>>;
+constexpr std::uint64_t number(int slot) { return reference::make(dsl::dtype::int64, slot).word; }
+constexpr std::uint32_t number_by(op code, int slot) { return head::make(code, dsl::dtype::int64, slot).word; }
+using load_number = program_with<program_nodes<1, 1>{{number_by(op::load, 0)}, {0}, {number(0)}}>;
+using total = program_with<program_nodes<1, 1>{{number_by(op::reduced, 0)}, {0}, {number(0)}}>;
+using addition = program_with<program_nodes<3, 1>{
+    {number_by(op::value, 0), number_by(op::value, 1), number_by(op::add, 2)}, {0, 1, number(0) | number(1) << 16}, {number(2)}}>;
 using sum_numbers = pass<load_number, total, words<target_word::make(true, 0).word>,
                          pass_reductions<pass_reduction<addition, words<0, 0>, 0, false>>>;
 

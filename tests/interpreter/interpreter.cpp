@@ -83,8 +83,8 @@ const std::vector<form>& forms() {
   static const std::vector<form> all = [] {
     std::vector<form> found{form::scalar, form::sse2};
 #if DSL_DETAIL_X86_LEVELS
-    if (__builtin_cpu_supports("x86-64-v3")) found.push_back(form::avx2);
-    if (__builtin_cpu_supports("x86-64-v4")) found.push_back(form::avx512);
+    if (DSL_DETAIL_HAS_V3) found.push_back(form::avx2);
+    if (DSL_DETAIL_HAS_V4) found.push_back(form::avx512);
 #endif
     return found;
   }();

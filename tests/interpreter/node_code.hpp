@@ -36,18 +36,23 @@ template <op Code, dtype Result, dtype Stored, dtype... Operand> struct one_node
   template <std::size_t... I> static auto spell(std::index_sequence<I...>) {
     using namespace dsl::detail;
     constexpr std::uint64_t payload = (0 | ... | (reference::make(Operand, slot(Operand, I)).word << 16 * I));
+    constexpr int operands = sizeof...(I);
     if constexpr (Stored == Result)
-      return program<heads<head::make(op::load, Operand, slot(Operand, I)).word..., head::make(Code, Result, made).word>,
-                     words<I..., payload>, words<reference::make(Result, made).word>>{};
+      return program_with<program_nodes<operands + 1, 1>{
+          {head::make(op::load, Operand, slot(Operand, I)).word..., head::make(Code, Result, made).word},
+          {I..., payload},
+          {reference::make(Result, made).word}}>{};
     else
-      return program<heads<head::make(op::load, Operand, slot(Operand, I)).word..., head::make(Code, Result, made).word,
-                           head::make(op::convert, Stored, stored).word>,
-                     words<I..., payload, reference::make(Result, made).word>, words<reference::make(Stored, stored).word>>{};
+      return program_with<program_nodes<operands + 2, 1>{
+          {head::make(op::load, Operand, slot(Operand, I)).word..., head::make(Code, Result, made).word,
+           head::make(op::convert, Stored, stored).word},
+          {I..., payload, reference::make(Result, made).word},
+          {reference::make(Stored, stored).word}}>{};
   }
   using one_program = decltype(spell(std::make_index_sequence<sizeof...(Operand)>{}));
   using pass =
-      dsl::detail::pass<one_program, dsl::detail::program<dsl::detail::heads<>, dsl::detail::words<>, dsl::detail::words<>>,
-                        dsl::detail::words<dsl::detail::target_word::make(false, 0).word>, dsl::detail::pass_reductions<>>;
+      dsl::detail::pass<one_program, dsl::detail::no_program, dsl::detail::words<dsl::detail::target_word::make(false, 0).word>,
+                        dsl::detail::pass_reductions<>>;
   using eval = dsl::detail::evaluator<one_program>;
 
   struct source {

@@ -69,6 +69,8 @@ static_assert(view_of([](auto a, auto) { return +a; }).nodes == 1);
 static_assert(count(view_of([](auto a, auto) { return a / 4; }), op::multiply) == 1);
 static_assert(count(view_of([](auto a, auto) { return pow(a, 2); }), op::pow) == 0);
 static_assert(view_of([](auto a, auto) { return conj(a) + real(a); }).nodes == 2);
+// A product is there with the other sign already.
+static_assert(count(view_of([](auto a, auto b) { return a * b + exp(b * -a); }), op::multiply) == 1);
 // Not exact: NaN - NaN, 0 * inf, -0 + 0, a division that rounds.
 static_assert(count(view_of([](auto a, auto) { return a - a; }), op::subtract) == 1);
 static_assert(count(view_of([](auto a, auto) { return a * 0; }), op::multiply) == 1);

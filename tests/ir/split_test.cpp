@@ -179,15 +179,15 @@ std::vector<table> run_all_passes(const statement_of_trees& s) {
   std::vector<table> values(static_cast<std::size_t>(plan.values)), targets(s.expressions.size());
   for (int p = 0; p < plan.passes; ++p) {
     const scheduled_pass& pass = plan.pass[static_cast<std::size_t>(p)];
-    const graph g = split.pass_graph(p);
+    const graph& g = split.pass_graph(p);
     EXPECT_TRUE(image_of(g).is_one_pass);
     for (int u = pass.first_use; u < pass.first_use + pass.uses; ++u) {
       const pass_use& use = plan.use[static_cast<std::size_t>(u)];
-      std::vector<table> inputs;
-      for (int i = 0; i < pass.inputs; ++i) {
-        const int input = plan.input[static_cast<std::size_t>(use.first_input + i)];
-        inputs.push_back(input < plan.leaves ? s.leaves[static_cast<std::size_t>(input)]
-                                             : values[static_cast<std::size_t>(input - plan.leaves)]);
+      std::vector<table> inputs(static_cast<std::size_t>(pass.inputs));  // what is not bound is one element
+      for (int i = use.first_input; i < use.first_input + use.inputs; ++i) {
+        const auto [input, place, drops] = plan.input[static_cast<std::size_t>(i)];
+        inputs[static_cast<std::size_t>(place)] = input < plan.leaves ? s.leaves[static_cast<std::size_t>(input)]
+                                                                      : values[static_cast<std::size_t>(input - plan.leaves)];
       }
       const std::vector<table> got = run_pass(g, inputs, s.axes[static_cast<std::size_t>(use.space)]);
       for (std::size_t i = 0; i < got.size(); ++i) {

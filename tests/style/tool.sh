@@ -1,11 +1,12 @@
 #!/bin/sh
-# tool.sh NAME ARGUMENT...: runs clang-format or clang-tidy of the version in requirements.txt. PyPI has it; a copy is kept in build/style.
+# tool.sh NAME ARGUMENT...: runs clang-format, clang-tidy or nvdisasm of the version in requirements.txt. PyPI has it; a copy is kept in build/style.
 # Exits with 77, which CTest takes for skipped, where it cannot be had.
 set -eu
 name=$1
 shift
 here=$(cd "$(dirname "$0")" && pwd)
-version=$(sed -n "s/^$name==//p" "$here/requirements.txt")
+package=$(sed -n "s/^\(.*$name\)==.*/\1/p" "$here/requirements.txt")
+version=$(sed -n "s/^$package==//p" "$here/requirements.txt")
 kept=$here/../../build/style
 folder=$kept/$name-$version
 if [ ! -d "$folder" ]; then
@@ -13,7 +14,7 @@ if [ ! -d "$folder" ]; then
   made=$(mktemp -d "$kept/XXXXXX")
   trap 'rm -rf "$made"' EXIT
   if ! python3 -m pip install --quiet --root-user-action ignore --disable-pip-version-check --retries 1 --timeout 10 \
-    --no-deps --only-binary :all: --target "$made/$name" "$name==$version"; then
+    --no-deps --only-binary :all: --target "$made/$name" "$package==$version"; then
     echo "$name $version cannot be installed from PyPI: nothing is checked" >&2
     exit 77
   fi
@@ -21,4 +22,4 @@ if [ ! -d "$folder" ]; then
   rm -rf "$made"
   trap - EXIT
 fi
-exec "$folder/$(printf %s "$name" | tr - _)/data/bin/$name" "$@"
+exec "$(find "$folder" -path "*/bin/$name" ! -path "$folder/bin/*")" "$@"

@@ -6,26 +6,28 @@
 namespace dsl::detail {
 
 /// An operand in a kernel's parameters. array: address and how it is reached (`reach`); neighbour: address and a
-/// `neighbour_word`; address: address and an element's bytes; index: first position; value: bits; device_scalar: address; result:
-/// address and a second one to write to, or 0.
+/// `neighbour_word`, as of each array of which neighbours are read; step: that; address: address and an element's bytes; index:
+/// first position; value: bits; device_scalar: address; result: address and a second one to write to, or 0.
 struct argument { std::uint64_t word, descriptor; };
 
 /// An array's `argument::descriptor`: element by element, in whole aligned vectors, or, from `in_tile` on, in the block's shared
 /// memory at an offset of descriptor - in_tile.
 enum reach : std::uint64_t { by_elements, in_vectors, in_tile };
 
-/// A neighbour's `argument::descriptor`.
+/// An `argument::descriptor` where neighbours are read: how elements are reached, or an address's element size; a step to a
+/// neighbour; and a bit for each axis along which the operand has one element. Axes are counted from the right.
 struct neighbour_word {
   std::uint64_t word;
-  static constexpr int no_dimension = 0xff;
-  static constexpr neighbour_word make(reach how, boundary beyond, int dimension, std::int64_t distance) {
-    return {how | static_cast<std::uint64_t>(beyond) << 4 | static_cast<std::uint64_t>(dimension) << 8 |
-            static_cast<std::uint64_t>(distance) << 16};
+  static constexpr int distance_bits = 46;
+  static constexpr neighbour_word make(std::uint64_t how, const path_step& step, std::uint32_t single) {
+    return {how | static_cast<std::uint64_t>(step.beyond) << 5 | static_cast<std::uint64_t>(step.axis) << 7 |
+            static_cast<std::uint64_t>(single) << 10 | static_cast<std::uint64_t>(step.distance) << 18};
   }
-  DSL_DETAIL_FN std::uint64_t how() const { return word & 0xf; }
-  DSL_DETAIL_FN boundary beyond() const { return static_cast<boundary>(word >> 4 & 0xf); }
-  DSL_DETAIL_FN int dimension() const { return static_cast<int>(word >> 8 & 0xff); }  // counted from the innermost
-  DSL_DETAIL_FN std::int64_t distance() const { return static_cast<std::int64_t>(word) >> 16; }
+  DSL_DETAIL_FN std::uint64_t how() const { return word & 0x1f; }
+  DSL_DETAIL_FN boundary beyond() const { return static_cast<boundary>(word >> 5 & 3); }
+  DSL_DETAIL_FN int axis() const { return static_cast<int>(word >> 7 & 7); }
+  DSL_DETAIL_FN bool is_single(int axis) const { return (word >> (10 + axis) & 1) != 0; }
+  DSL_DETAIL_FN std::int64_t distance() const { return static_cast<std::int64_t>(word) >> 18; }
 };
 
 /// What threads share out when they reduce: which dimension of a tile is kept. rows: each row of threads makes one of the
@@ -73,6 +75,7 @@ struct reduction_schedule {
 struct argument_header {
   std::int64_t elements, tiles;  // where the kernel reduces: of a group
   reduction_schedule reduction;
+  int phase = 0;  // of a chain's kernel: which it runs
 };
 
 /// Division of numbers below 2^31 by a multiplication: with s = ceil(log2 d) and m = ceil(2^(31 + s) / d), n / d = n m / 2^(31 +
@@ -92,11 +95,15 @@ struct divisor {
 
 /// How tiles cover a strided index space: along its innermost dimension (0), its second (1) and the others.
 struct tiling {
+  static constexpr int no_dimension = 0xf;
   std::int64_t extents[2];
   std::int32_t log2_columns, rows, outer_rank;  // threads a row, rows of threads, dimensions beyond the second
   std::int32_t shared_bytes, width, height;     // in shared memory; a tile, in elements
   std::int32_t along_rows;                      // where the kernel reduces: its threads go along the rows of a tile, not down
+  std::int32_t pairs;                           // its rows are pairs: what varies along them is the same in all of them,
+  std::uint32_t in_rows[2];                     // these inputs, a bit for each
   std::uint32_t kept;                           // where the kernel reduces: a bit for each dimension that is kept
+  std::uint32_t dimension_of_axis;              // 4 bits for each axis, counted from the right; `no_dimension`: of extent 1
   divisor across, down, in_column, outer[max_rank - 2];
 };
 

@@ -20,7 +20,7 @@ __global__ void map(const __grid_constant__ Arguments args) {
 }
 /// Reduces elements, and may write some as well.
 template <class Name, class Arguments, int Inputs, class Pass>
-__global__ void reduce(const __grid_constant__ Arguments args) {
+__global__ void __launch_bounds__(detail::pair_block<Pass>(Arguments::strided)) reduce(const __grid_constant__ Arguments args) {
   detail::run_pass<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{});
 }
 
@@ -29,13 +29,15 @@ __global__ void reduce(const __grid_constant__ Arguments args) {
 namespace detail {
 
 /// The kernel of a pass for one kind of arguments, as `kernel_launch` takes it.
-template <class Name, class Pass, int Inputs, class Arguments>
-const void* kernel_of_pass() {
-  using name = kernel_name_t<Name, Pass>;
-  if constexpr (Pass::reductions::count > 0)
-    return reinterpret_cast<const void*>(&kernels::reduce<name, Arguments, Inputs, Pass>);
-  else return reinterpret_cast<const void*>(&kernels::map<name, Arguments, Inputs, Pass>);
-}
+template <class Pass, int Inputs, class Arguments>
+struct pass_kernel {
+  template <class Name>
+  static const void* with_name() {
+    if constexpr (Pass::reductions::count > 0)
+      return reinterpret_cast<const void*>(&kernels::reduce<Name, Arguments, Inputs, Pass>);
+    else return reinterpret_cast<const void*>(&kernels::map<Name, Arguments, Inputs, Pass>);
+  }
+};
 
 }  // namespace detail
 

@@ -3,6 +3,7 @@
 
 #include <dsl/exec/kernel.hpp>
 #include <dsl/exec/strips.hpp>
+#include <dsl/ir/cost.hpp>
 
 namespace dsl::detail {
 
@@ -20,6 +21,7 @@ using strip_function = void (*)(int lane, int rows, std::int64_t length, std::in
 /// A pass's loop as data: for each instruction set, and what becomes of the lanes. Reduced values are numbered through all
 /// reductions.
 struct host_code {
+  double nanoseconds;       // of a core for an element's arithmetic
   block_function block[3];  // the compiler's default; x86-64-v3 (AVX2, FMA); x86-64-v4 (AVX-512)
   strip_function strip[3];  // null where the pass has arrays beside its reductions
   void (*clear)(void* const* sums, int count);
@@ -34,6 +36,7 @@ struct host_code {
                  void* const* to, const std::int64_t* to_step, void* const* again);
 };
 
+DSL_DETAIL_BEGIN_LOOPS
 template <class Pass>
 class host_loop {
   using program = typename Pass::elements;
@@ -49,23 +52,35 @@ class host_loop {
     template <op Code, dtype D, int N, std::uint32_t Head>
     DSL_DETAIL_FN void read() {
       using T = std::conditional_t<Code == op::value, value_t<D>, memory_t<D>>;
-      input_of<Head>(element) = static_cast<const T*>(in[N])[Code <= op::address || Code == op::index ? at : 0];
+      input_of<Head>(element) = static_cast<const T*>(in[column_of<program, Code, N, Head>()])[Code <= op::index ? at : 0];
     }
   };
+
+  // Part by part: neither GCC, where the address of a variable is taken, nor clang vectorises a loop that copies a struct whole.
+  template <class T>
+  DSL_DETAIL_FN static void copy(T& to, const T& from) {
+    if constexpr (is_complex<T>) {
+      to.re = from.re;
+      to.im = from.im;
+    } else {
+      to = from;
+    }
+  }
 
   // Values of a reduction in its columns; the first reduction's come first.
   template <int J> static constexpr int first_value = Pass::firsts[J] - Pass::firsts[0];
   template <class Reduction, int J, std::size_t... K>
   DSL_DETAIL_FN static accumulator_of<Reduction> load(const void* const* sums, int lane, std::index_sequence<K...>) {
     accumulator_of<Reduction> s;
-    ((nth<static_cast<int>(K)>(s) = static_cast<const std::remove_reference_t<decltype(nth<static_cast<int>(K)>(s))>*>(
-          sums[first_value<J> + static_cast<int>(K)])[lane]),
+    (copy(nth<static_cast<int>(K)>(s), static_cast<const std::remove_reference_t<decltype(nth<static_cast<int>(K)>(s))>*>(
+                                           sums[first_value<J> + static_cast<int>(K)])[lane]),
      ...);
     return s;
   }
   template <class Reduction, int J, std::size_t... K>
   DSL_DETAIL_FN static void store(const accumulator_of<Reduction>& s, void* const* sums, int lane, std::index_sequence<K...>) {
-    ((static_cast<std::remove_cvref_t<decltype(nth<static_cast<int>(K)>(s))>*>(sums[first_value<J> + static_cast<int>(K)])[lane] =
+    (copy(static_cast<std::remove_cvref_t<decltype(nth<static_cast<int>(K)>(s))>*>(
+              sums[first_value<J> + static_cast<int>(K)])[lane],
           nth<static_cast<int>(K)>(s)),
      ...);
   }
@@ -87,13 +102,8 @@ class host_loop {
       using T = memory_t<program::output(t.output()).type()>;
       const auto value = static_cast<T>(nth<t.output()>(r));
       T& to = static_cast<T*>(out[I])[at];
-      // Part by part: where a struct is copied whole from a variable whose address `reduce_element` takes, GCC does not vectorise
-      // the loop.
-      if constexpr (is_complex<T>) {
-        to.re = value.re;
-        to.im = value.im;
-      } else if constexpr (math::wraps<T> && sizeof(T) == 1) reinterpret_cast<byte&>(to) = static_cast<byte>(value);
-      else to = value;
+      if constexpr (math::wraps<T> && sizeof(T) == 1) reinterpret_cast<byte&>(to) = static_cast<byte>(value);
+      else copy(to, value);
     }
   }
   template <std::size_t... I>
@@ -144,9 +154,7 @@ class host_loop {
         strip mine;
         reductions::visit(load_strip{mine, sums, lane});
         for (int r = 0; r < (rows < together ? rows : together); ++r) {
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC ivdep
-#endif
+          DSL_DETAIL_INDEPENDENT
           for (int l = 0; l < strip_lanes; ++l) {
             source from{in, first + r * stride + lane + l, {}};
             eval::read(from);
@@ -164,9 +172,7 @@ class host_loop {
       run_rows(padded, rows, stride, in, sums);
     } else {
       for (std::int64_t first = 0; rows > 0; --rows, first += stride) {
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC ivdep
-#endif
+        DSL_DETAIL_INDEPENDENT
         for (int l = 0; l < padded; ++l) {
           source from{in, first + l, {}};
           eval::read(from);
@@ -192,31 +198,31 @@ class host_loop {
     for (int r = 0; r < rows; ++r) reductions::visit(join_lane{strips<Pass>::reduce(in, r * stride, length), sums, lane + r});
   }
 
-  DSL_DETAIL_TARGET("sse2")
+  DSL_DETAIL_TARGET(DSL_DETAIL_V2)
   static void v2(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) {
     run(padded, rows, stride, in, out, sums);
   }
 #if DSL_DETAIL_X86_LEVELS
-  DSL_DETAIL_TARGET("arch=x86-64-v3")
+  DSL_DETAIL_TARGET(DSL_DETAIL_V3)
   static void v3(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) {
     run(padded, rows, stride, in, out, sums);
   }
-  DSL_DETAIL_TARGET("arch=x86-64-v4,prefer-vector-width=512")
+  DSL_DETAIL_TARGET(DSL_DETAIL_V4)
   static void v4(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) {
     run(padded, rows, stride, in, out, sums);
   }
 #endif
 
-  DSL_DETAIL_TARGET("sse2")
+  DSL_DETAIL_TARGET(DSL_DETAIL_V2)
   static void strips_v2(int lane, int rows, std::int64_t length, std::int64_t stride, const void* const* in, void* const* sums) {
     run_strips(lane, rows, length, stride, in, sums);
   }
 #if DSL_DETAIL_X86_LEVELS
-  DSL_DETAIL_TARGET("arch=x86-64-v3")
+  DSL_DETAIL_TARGET(DSL_DETAIL_V3)
   static void strips_v3(int lane, int rows, std::int64_t length, std::int64_t stride, const void* const* in, void* const* sums) {
     run_strips(lane, rows, length, stride, in, sums);
   }
-  DSL_DETAIL_TARGET("arch=x86-64-v4,prefer-vector-width=512")
+  DSL_DETAIL_TARGET(DSL_DETAIL_V4)
   static void strips_v4(int lane, int rows, std::int64_t length, std::int64_t stride, const void* const* in, void* const* sums) {
     run_strips(lane, rows, length, stride, in, sums);
   }
@@ -233,11 +239,9 @@ class host_loop {
   }
   // Combines lanes from + l into to + l, vectorised.
   template <class Reduction, int J>
-  DSL_DETAIL_TARGET("sse2")
+  DSL_DETAIL_TARGET(DSL_DETAIL_V2)
   static void join(void* const* sums, int count, int to, int from) {
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC ivdep
-#endif
+    DSL_DETAIL_INDEPENDENT
     for (int l = 0; l < count; ++l) join_one<Reduction, J>(sums, to + l, from + l);
   }
   static void collapse(void* const* sums, int owners, int owner_step, int lanes_a_result, int result_lane_step) {
@@ -314,6 +318,7 @@ class host_loop {
  public:
   static constexpr host_code code() {
     host_code c{};
+    c.nanoseconds = core_nanoseconds_of(Pass::view());
 #if DSL_DETAIL_X86_LEVELS
     c.block[0] = &v2;
     c.block[1] = &v3;
@@ -341,5 +346,8 @@ class host_loop {
  private:
   static constexpr bool has_strips = reductions::count > 0 && !Pass::view().reduces_beside_arrays();
 };
+DSL_DETAIL_END_LOOPS
+
+template <class Pass> inline constexpr host_code host_code_of = host_loop<Pass>::code();
 
 }  // namespace dsl::detail

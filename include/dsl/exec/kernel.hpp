@@ -2,8 +2,11 @@
 #pragma once
 
 #include <dsl/exec/lanes.hpp>
+#include <dsl/exec/neighbours.hpp>
+#include <dsl/exec/pairs.hpp>
 #include <dsl/exec/reduction.hpp>
 #include <dsl/exec/tile.hpp>
+#include <dsl/exec/tile_loader.hpp>
 
 namespace dsl::detail {
 
@@ -11,7 +14,7 @@ namespace dsl::detail {
 /// Where fewer are left (the tail, the end of a row) the first one takes the place of those missing, so there is one
 /// evaluation and no second copy of its code. `Memory` does the accesses.
 template <class Pass, int Inputs, class Arguments, class Memory>
-struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of(Pass::elements::view()),
+struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view().neighbours.nodes > 0),
                                 (reductions_of<typename Pass::reductions>::count > 0)> {
   using program = typename Pass::elements;
   using eval = evaluator<program>;
@@ -20,7 +23,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
   static constexpr bool strided = Arguments::strided;
   static constexpr int lanes = lanes_of_pass<Pass>;
   static constexpr int operands = Inputs + Pass::targets;
-  using group = lane_group<typename eval::inputs, lanes>;
+  using group = lane_group<eval, lanes>;
   static constexpr reduction_policy policy = pass_policy<Pass>(Memory::compute_capability);
   static constexpr int ahead = strided ? policy.strided_vectors_ahead : policy.vectors_ahead;
   // Sums of a thread: for each lane, where each is for a result of its own, or for each group that is read ahead.
@@ -29,22 +32,21 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
   // A long formula is compiled once for all lanes and both paths; beside it a call costs little.
   static constexpr bool calls_formula = Memory::calls_formula || program::nodes > policy.inlined_nodes;
 
-  using place_of_tile = tile_place<Arguments, operands, neighbours_of(program::view()), (reductions::count > 0)>;
-  using place_of_tile::args, place_of_tile::offset, place_of_tile::width, place_of_tile::height, place_of_tile::corner,
-      place_of_tile::beyond;
-  using place_of_tile::enter;
+  static constexpr neighbours_read neighbours = Pass::view().neighbours;
+  using place_of_tile = tile_place<Arguments, operands, (neighbours.nodes > 0), (reductions::count > 0)>;
+  using place_of_tile::args, place_of_tile::offset, place_of_tile::width, place_of_tile::height;
+  using place_of_tile::enter, place_of_tile::extent, place_of_tile::position;
   Memory memory;
 
   DSL_DETAIL_KERNEL_FN kernel_body(const Arguments& a, Memory m) : place_of_tile(a), memory(m) {}
 
-  /// Brings the tiles of the operands that lie along the second dimension into shared memory. All threads of a block.
-  DSL_DETAIL_KERNEL_FN void load_tile(std::uint32_t tile, int thread, int block) {
-    enter(0, tile);
-    tile_loader loader{*this, thread, block};
+  /// Brings into shared memory what a block reads there of the tile that was entered. All threads of a block.
+  DSL_DETAIL_KERNEL_FN void load_tile(int thread, int block) {
+    tile_loader<kernel_body> loader{*this, thread, block};
     eval::read(loader);
   }
 
-  /// What a thread stores of a tile.
+  /// What a thread stores of a tile, which was entered.
   DSL_DETAIL_KERNEL_FN void map(std::int64_t tile, int thread, int block) {
     group g;
     if constexpr (!Arguments::strided) {
@@ -52,7 +54,6 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
       g.count = lanes_from(g.first);
       if (g.count > 0) write_all(g, compute(g), targets{});
     } else {
-      enter(0, static_cast<std::uint32_t>(tile));
       place_in_tile(g, column_of(thread), 0);
       if (g.count <= 0) return;
       DSL_DETAIL_ROLLED
@@ -60,8 +61,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     }
   }
 
-  /// Reduces what a thread takes of a result's tile into its sums.
-  DSL_DETAIL_KERNEL_FN void reduce(std::uint32_t result, std::int64_t tile, int thread, int block, accumulators* sums) {
+  /// Reduces what a thread takes of a tile, which was entered, into its sums.
+  DSL_DETAIL_KERNEL_FN void reduce(std::int64_t tile, int thread, int block, accumulators* sums) {
     if constexpr (!Arguments::strided) {
       const std::int64_t first = (tile * ahead * block + thread) * lanes, step = static_cast<std::int64_t>(block) * lanes;
       reduce_ahead(first + (ahead - 1) * step + lanes <= args.elements, sums, [&](group& g, int u) {
@@ -69,12 +70,14 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
         g.count = lanes_from(g.first);
       });
     } else {
-      enter(result, static_cast<std::uint32_t>(tile));
       const tiling& t = args.tiles_of;
       const int across = t.along_rows != 0 ? lanes << t.log2_columns : 0, down = t.along_rows != 0 ? 0 : t.rows;
+      int column = column_of(thread), row = row_of(thread);
+      if constexpr (may_pair(Pass::view())) {
+        if (t.pairs != 0 && row < height) column = row_of_pairs<kernel_body>::reduce(*this, column, row, sums[0]);
+      }
       DSL_DETAIL_ROLLED
-      for (int column = column_of(thread), row = row_of(thread); column < width && row < height;
-           column += ahead * across, row += ahead * down)
+      for (; column < width && row < height; column += ahead * across, row += ahead * down)
         reduce_ahead(column + (ahead - 1) * across + lanes <= width && row + (ahead - 1) * down < height, sums,
                      [&](group& g, int u) {
                        place_in_tile(g, column + u * across, row + u * down);
@@ -99,6 +102,11 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
   }
 
  protected:
+  template <class, class, std::uint32_t> friend struct neighbour_reader;
+  template <class> friend struct tile_loader;
+  template <class, bool> friend struct pair_reader;
+  template <class> friend struct row_of_pairs;
+
   template <op Code, dtype D, int N>
   DSL_DETAIL_KERNEL_FN value_t<D> scalar_operand() const {
     const argument& a = args.operand[N];
@@ -158,9 +166,9 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     lane_results out;
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l) {
-      if constexpr (Memory::calls_formula && eval::gathers) out.of[l] = eval::compute_out_of_line(g.in[l], memory);
-      else if constexpr (calls_formula) out.of[l] = eval::compute_out_of_line(g.in[l]);
-      else out.of[l] = eval::compute(g.in[l]);
+      if constexpr (Memory::calls_formula && eval::gathers) out.of[l] = eval::compute_out_of_line(g.lane(l), memory);
+      else if constexpr (calls_formula) out.of[l] = eval::compute_out_of_line(g.lane(l));
+      else out.of[l] = eval::compute(g.lane(l));
     }
     return out;
   }
@@ -176,8 +184,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
     bool all;
     template <op Code, dtype D, int N, std::uint32_t Head>
     DSL_DETAIL_KERNEL_FN void read() {
-      if constexpr (Code == op::load) all = all && args.operand[N].descriptor == in_vectors;
-      if constexpr (Code == op::neighbour) all = false;
+      if constexpr (Code == op::load) all = all && how_reached<N>(args) == in_vectors;
+      if constexpr (is_placed(Code)) all = false;
     }
   };
 
@@ -219,15 +227,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
       for (int l = 0; l < lanes; ++l)
         if (l < g.count) reductions::add(by_lane[l < sums_a_thread ? l : 0], reductions::of_element(out.of[l]));
     } else {
-      // Accumulators of more than 8 bytes, as those whose values travel together, are combined within the group first: that takes
-      // fewer instructions, but makes sums of single values slower (docs/performance.md).
-      constexpr bool first_in_group = sizeof(accumulators) > reductions::count * 8;
-      accumulators mine = reductions::of_element(out.of[0]);
-      if constexpr (!first_in_group) reductions::add(all, mine);
-      DSL_DETAIL_UNROLL
-      for (int l = 1; l < lanes; ++l)
-        if (l < g.count) reductions::add(first_in_group ? mine : all, reductions::of_element(out.of[l]));
-      if constexpr (first_in_group) reductions::add(all, mine);
+      reductions::template add_lanes<program>(all, out.of, g.count, [this]<int K>() { return this->template step<K>(); });
     }
   }
 
@@ -235,23 +235,21 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
   template <class T, int N, std::uint32_t Head>
   DSL_DETAIL_KERNEL_FN void load_lanes(group& g, const T* from, std::uint64_t how) const {
     if (g.in_vectors || (g.count == lanes && how == in_vectors)) {
-      const auto all = memory.template load<pack<T, lanes>>(from);
-      DSL_DETAIL_UNROLL
-      for (int l = 0; l < lanes; ++l) input_of<Head>(g.in[l]) = all.lane[l];
+      operand_lanes<Head>(g).load(memory, from);
       return;
     }
     if constexpr (Arguments::strided) {
       if (step<N>() == 0) {
         const T one = memory.template load<T>(from);
         DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l) input_of<Head>(g.in[l]) = one;
+        for (int l = 0; l < lanes; ++l) operand_lanes<Head>(g).set(l, one);
         return;
       }
     }
     T each[lanes];
     if (Arguments::strided && how >= in_tile) {
-      const T* const tile =
-          reinterpret_cast<const T*>(memory.shared() + (how - in_tile) + g.row * tile_pitch(tile_width(), sizeof(T))) + g.column;
+      const int pitch = is_row<N>() ? 0 : tile_pitch(tile_width(), sizeof(T));
+      const T* const tile = reinterpret_cast<const T*>(memory.shared() + (how - in_tile) + g.row * pitch) + g.column;
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l)
         each[l] = Memory::may_load_unwritten || l < g.count ? memory.template load<T>(tile + l) : T{};
@@ -263,70 +261,27 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
       }
     }
     DSL_DETAIL_UNROLL
-    for (int l = 0; l < lanes; ++l) input_of<Head>(g.in[l]) = l < g.count ? each[l] : each[0];
+    for (int l = 0; l < lanes; ++l) operand_lanes<Head>(g).set(l, l < g.count ? each[l] : each[0]);
   }
 
-  // Of the neighbours beyond an end others are read, or zeros stand for them.
-  template <class T, int N, std::uint32_t Head>
-  DSL_DETAIL_KERNEL_FN void load_neighbours(group& g) const {
-    const neighbour_word w{args.operand[N].descriptor};
-    const T* const from = reinterpret_cast<const T*>(args.operand[N].word) + place<N>(g);
-    bool zeros = (beyond >> N & 1) != 0;
-    if (w.dimension() == 0) {
-      const std::int64_t x = corner[0] + g.column;
-      DSL_DETAIL_UNROLL
-      for (int l = 0; l < lanes; ++l) {
-        const std::int64_t at = inside(w.beyond(), x + (l < g.count ? l : 0) - w.distance(), args.tiles_of.extents[0]);
-        T each{};
-        if (at >= 0 && !zeros) each = memory.template load<T>(from + (at - x) * step<N>());
-        input_of<Head>(g.in[l]) = each;
-      }
-      return;
-    }
-    std::int64_t rows = 0;
-    if (w.dimension() == 1) {
-      const std::int64_t y = corner[1] + g.row, at = inside(w.beyond(), y - w.distance(), args.tiles_of.extents[1]);
-      zeros = at < 0;
-      rows = at - y;
-    }
-    if (zeros) {
-      DSL_DETAIL_UNROLL
-      for (int l = 0; l < lanes; ++l) input_of<Head>(g.in[l]) = T{};
-    } else {
-      load_lanes<T, N, Head>(g, from + rows * args.strides[N][1], w.how());
-    }
+  // Whether neighbours of an operand are read.
+  static constexpr bool is_beside(int k) { return k < 64 && (neighbours.operands >> k & 1) != 0; }
+  template <int K> DSL_DETAIL_KERNEL_FN static std::uint64_t how_reached(const Arguments& args) {
+    const std::uint64_t word = args.operand[K].descriptor;
+    return is_beside(K) ? neighbour_word{word}.how() : word;
   }
 
+  // Whether an operand's tile is a row, which all rows share.
+  template <int K> DSL_DETAIL_KERNEL_FN bool is_row() const {
+    if constexpr (Arguments::strided) return args.strides[K][1] == 0;
+    else return false;
+  }
   DSL_DETAIL_KERNEL_FN int tile_width() const {
     if constexpr (Arguments::strided) return args.tiles_of.width;
     else return 0;
   }
   DSL_DETAIL_KERNEL_FN static std::uint32_t tile_offset(const argument& a) {
     return static_cast<std::uint32_t>(a.descriptor - in_tile);
-  }
-
-  struct tile_loader {
-    const kernel_body& body;
-    int thread, block;
-    template <op Code, dtype D, int N, std::uint32_t Head>
-    DSL_DETAIL_KERNEL_FN void read() const {
-      if constexpr (Code == op::load) body.template load_tile_of<memory_t<D>, N>(thread, block);
-    }
-  };
-  template <class T, int K>
-  DSL_DETAIL_KERNEL_FN void load_tile_of(int thread, int block) const {
-    const tiling& t = args.tiles_of;
-    const argument& a = args.operand[K];
-    // Threads side by side read side by side along the second dimension.
-    const int threads = t.in_column.by, lines = block / threads;
-    const int first = static_cast<int>(t.in_column.divide(static_cast<std::uint32_t>(thread)));
-    if (a.descriptor < in_tile || first >= lines) return;
-    const std::int64_t across = args.strides[K][0], down = args.strides[K][1];
-    for (int j = thread - first * threads; j < height; j += threads) {
-      const T* from = reinterpret_cast<const T*>(a.word) + offset[K] + j * down + first * across;
-      T* to = reinterpret_cast<T*>(memory.shared() + tile_offset(a) + j * tile_pitch(tile_width(), sizeof(T))) + first;
-      for (int i = first; i < width; i += lines, from += lines * across, to += lines) memory.copy_async(to, from);
-    }
   }
 
   struct reader {
@@ -340,21 +295,21 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, neighbours_of
   template <op Code, dtype D, int N, std::uint32_t Head>
   DSL_DETAIL_KERNEL_FN void read(group& g) const {
     using T = memory_t<D>;
-    const argument& a = args.operand[N];
+    const argument& a = args.operand[is_placed(Code) ? 0 : N];
     if constexpr (Code == op::load) {
-      load_lanes<T, N, Head>(g, reinterpret_cast<const T*>(a.word) + place<N>(g), a.descriptor);
-    } else if constexpr (Code == op::neighbour) {
-      if constexpr (Arguments::strided) load_neighbours<T, N, Head>(g);
+      load_lanes<T, N, Head>(g, reinterpret_cast<const T*>(a.word) + place<N>(g), how_reached<N>(args));
+    } else if constexpr (is_placed(Code)) {
+      if constexpr (Arguments::strided) neighbour_reader<kernel_body, group, Head>{*this, g}.template read<Code, D>();
     } else if constexpr (Code == op::index || Code == op::address) {
-      const std::int64_t unit = Code == op::index ? 1 : static_cast<std::int64_t>(a.descriptor);
+      const std::int64_t unit = Code == op::index ? 1 : static_cast<std::int64_t>(how_reached<N>(args));
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l)
-        input_of<Head>(g.in[l]) =
-            static_cast<value_t<D>>(a.word) + static_cast<value_t<D>>((place<N>(g) + (l < g.count ? l : 0) * step<N>()) * unit);
+        operand_lanes<Head>(g).set(l, static_cast<value_t<D>>(a.word) +
+                                          static_cast<value_t<D>>((place<N>(g) + (l < g.count ? l : 0) * step<N>()) * unit));
     } else {
       const value_t<D> scalar = scalar_operand<Code, D, N>();
       DSL_DETAIL_UNROLL
-      for (int l = 0; l < lanes; ++l) input_of<Head>(g.in[l]) = scalar;
+      for (int l = 0; l < lanes; ++l) operand_lanes<Head>(g).set(l, scalar);
     }
   }
 

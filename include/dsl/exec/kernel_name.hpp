@@ -120,12 +120,16 @@ struct name_words {
     add(found);
   }
 };
-constexpr name_words words_of_pass(const pass_view& p) {
+template <class... Pass>
+constexpr name_words words_of_passes(const Pass&... pass) {
   name_words made;
-  made.add_program(p.elements);
-  for (int i = 0; i < p.reductions; ++i) made.add(word_of_reduction(joining_operation(p.rules[i])));
-  made.add_program(p.results);
-  if (made.count == 0) made.add_move(p.elements);
+  const auto add = [&made](const pass_view& p) {
+    made.add_program(p.elements);
+    for (int i = 0; i < p.reductions; ++i) made.add(word_of_reduction(joining_operation(p.rules[i])));
+    made.add_program(p.results);
+  };
+  (add(pass), ...);
+  if (made.count == 0) (made.add_move(pass.elements), ...);
   return made;
 }
 constexpr name_words words_of_scan(const program_view& elements, const program_view& rule) {
@@ -141,9 +145,9 @@ template <class F, dtype... Arguments> struct functor_of_call<call<functor_objec
 
 // The type that a word stands for in a program.
 template <class Program, name_word Word> struct type_in_program : type_of_word<Word> {};
-template <class Heads, class Payloads, class Outputs, class... Calls, name_word Word>
+template <std::uint64_t Key, class... Calls, name_word Word>
   requires(Word >= name_word::functor)
-struct type_in_program<program<Heads, Payloads, Outputs, Calls...>, Word>
+struct type_in_program<program<Key, Calls...>, Word>
     : functor_of_call<
           std::tuple_element_t<static_cast<std::size_t>(Word) - static_cast<std::size_t>(name_word::functor), tuple<Calls...>>> {
 };
@@ -157,21 +161,30 @@ template <class Words, class Program>
 using named_formula_t =
     typename named_formula<Words, Program, std::make_index_sequence<static_cast<std::size_t>(Words::value.count)>>::type;
 
-template <class Pass> struct pass_name { static constexpr name_words value = words_of_pass(Pass::view()); };
+template <class Pass> struct pass_name { static constexpr name_words value = words_of_passes(Pass::view()); };
 template <class Elements, class Rule> struct scan_name {
   static constexpr name_words value = words_of_scan(Elements::view(), Rule::view());
 };
 
-/// The first template argument of a pass's kernels.
-template <class Name, class Pass> struct kernel_name_of { using type = Name; };
-template <class Pass> struct kernel_name_of<unnamed, Pass> {
-  using type = named_formula_t<pass_name<Pass>, typename Pass::elements>;
-};
-template <class Name, class Pass> using kernel_name_t = typename kernel_name_of<Name, Pass>::type;
+// nvcc's host compiler reads a kernel's template arguments as they were spelled, aliases and all, and before it has come to what
+// defines a program's nodes. So what is made of the nodes is spelled anew here, of its parts, and a kernel's other arguments are
+// numbers, types without nodes and passes.
+template <class Kernel, class... Operations>
+const void* kernel_with_name(std::type_identity<kernels::formula<Operations...>>) {
+  return Kernel::template with_name<kernels::formula<Operations...>>();
+}
 
-/// The same of a scan's kernels, and of the one that joins what they leave.
-template <class Elements, class Rule> using scan_name_t = named_formula_t<scan_name<Elements, Rule>, Elements>;
-template <class Rule> using totals_name_t = scan_name_t<program<heads<>, words<>, words<>>, Rule>;
+/// Kernel::with_name<Name>() of the name that a pass's kernels have.
+template <class Kernel, class Name, class Pass>
+const void* kernel_of_pass() {
+  if constexpr (!std::is_same_v<Name, unnamed>) return Kernel::template with_name<Name>();
+  else return kernel_with_name<Kernel>(std::type_identity<named_formula_t<pass_name<Pass>, typename Pass::elements>>{});
+}
+/// The same of a scan; of the kernel that joins what its others leave, `Elements` is no_program.
+template <class Kernel, class Elements, class Rule>
+const void* kernel_of_scan() {
+  return kernel_with_name<Kernel>(std::type_identity<named_formula_t<scan_name<Elements, Rule>, Elements>>{});
+}
 
 }  // namespace detail
 }  // namespace dsl

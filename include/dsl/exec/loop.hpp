@@ -39,13 +39,18 @@ struct compiled_loop {
 };
 
 #if defined(__CUDACC__)
+template <class Pass, int Operands, int States, int Stop>
+struct loop_kernel {
+  template <class Name>
+  static const void* with_name() {
+    return reinterpret_cast<const void*>(&kernels::loop<Name, States, Stop, Operands, Pass>);
+  }
+};
 template <class Name, class Pass, int Inputs, int Arguments, int States, int Stop>
 void add_loop_kernel() {
-  using name = kernel_name_t<Name, Pass>;
-  static const loop_kernels made{
-      {DSL_DETAIL_ARCHITECTURES,
-       {reinterpret_cast<const void*>(&kernels::loop<name, States, Stop, Inputs + Pass::targets, Pass>)}},
-      loop_policy_of<Pass>(States, lowest_capability())};
+  using kernel = loop_kernel<Pass, Inputs + Pass::targets, States, Stop>;
+  static const loop_kernels made{{DSL_DETAIL_ARCHITECTURES, {kernel_of_pass<kernel, Name, Pass>()}},
+                                 loop_policy_of<Pass>(States, lowest_capability())};
   compiled_loop<Name, Pass, Inputs, Arguments, States, Stop>::code.kernels[static_cast<int>(kernel_target::cuda)] = &made;
 }
 #endif

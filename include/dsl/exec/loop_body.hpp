@@ -175,8 +175,8 @@ struct loop_body : held_state<Pass, Inputs, States, Memory, Team> {
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l) {
         if constexpr (N >= States) {
-        } else if constexpr (is_array<N>) input_of<Head>(g.in[l]) = lanes_of<N>(mine).lane[l];
-        else input_of<Head>(g.in[l]) = nth<output<N>>(now);
+        } else if constexpr (is_array<N>) operand_lanes<Head>(g).set(l, lanes_of<N>(mine).lane[l]);
+        else operand_lanes<Head>(g).set(l, nth<output<N>>(now));
       }
       if constexpr (N >= States) body.template read_parameter<Code, D, N, Head>(g, k);
     }
@@ -190,7 +190,7 @@ struct loop_body : held_state<Pass, Inputs, States, Memory, Team> {
   DSL_DETAIL_KERNEL_FN void add_step(group& g, std::int64_t k) const {
     if (args.operand[N].descriptor != counts_steps) return;
     DSL_DETAIL_UNROLL
-    for (int l = 0; l < lanes; ++l) input_of<Head>(g.in[l]) = static_cast<std::int64_t>(args.operand[N].word) + k;
+    for (int l = 0; l < lanes; ++l) operand_lanes<Head>(g).set(l, static_cast<std::int64_t>(args.operand[N].word) + k);
   }
 
   struct scalar_reader {
@@ -229,7 +229,8 @@ struct loop_body : held_state<Pass, Inputs, States, Memory, Team> {
     DSL_DETAIL_KERNEL_FN void read() const {
       if constexpr (N < States) {
         DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l) input_of<Head>(g.in[l]) = static_cast<state_element<N, Pass>>(nth<output<N>>(out.of[l]));
+        for (int l = 0; l < lanes; ++l)
+          operand_lanes<Head>(g).set(l, static_cast<state_element<N, Pass>>(nth<output<N>>(out.of[l])));
       }
     }
   };

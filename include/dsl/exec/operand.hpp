@@ -1,21 +1,18 @@
 // What an expression's leaves and outputs are at run time, before any kernel is chosen.
 #pragma once
 
+#include <dsl/ir/neighbour.hpp>
 #include <dsl/ir/pass.hpp>
 #include <dsl/mem/view.hpp>
 
 namespace dsl {
 
-/// What stands for the elements beyond an end: zero; the other end's (wrap); the last one (clamp); those before the end, mirrored
-/// at the last one, which is not repeated (reflect): NumPy's pad modes constant, wrap, edge and reflect.
-enum class boundary : std::uint8_t { zero, wrap, clamp, reflect };
-
 namespace detail {
 
 /// array: elements in memory. neighbour: an array's, some places away. address: where they lie. index: positions, computed.
-/// position: those among the elements that are reduced together. value: a scalar by value. device_scalar: a scalar in device
-/// memory. result: where a reduction goes.
-enum class operand_kind : std::uint8_t { array, neighbour, address, index, position, value, device_scalar, result };
+/// position: those among the elements that are reduced together. value: a scalar by value. step: to a neighbour of what other
+/// operands give, no value. device_scalar: a scalar in device memory. result: where a reduction goes.
+enum class operand_kind : std::uint8_t { array, neighbour, address, index, position, value, step, device_scalar, result };
 
 struct operand;
 /// A value that a pass of a statement leaves for later ones: which output it is, of which pass on which operands, along which of
@@ -42,7 +39,7 @@ struct operand {
   bool counts_steps = false;                                    // value: the number of a loop's step
   bool of_same_struct = false;                                  // as the operand before it
   const char* member = nullptr;                                 // of a struct: its name
-  // neighbour: element i is the array's element i - distance along an axis
+  // neighbour, step: element i is element i - distance along an axis, which is counted from the right
   std::int64_t distance = 0;
   int axis = 0;
   boundary beyond{};
@@ -61,28 +58,30 @@ constexpr std::int64_t least_distance(boundary beyond, std::int64_t distance, st
   return distance < -n ? -n : distance > n ? n : distance;
 }
 
-/// Where among n elements the one at position i is found, which may lie beyond an end by as much as `least_distance` allows; -1:
-/// it is zero.
+/// Where among n elements the one at position i is found; -1: it is zero.
 DSL_DETAIL_FN constexpr std::int64_t inside(boundary beyond, std::int64_t i, std::int64_t n) {
   if (i >= 0 && i < n) return i;
   if (beyond == boundary::zero) return -1;
-  if (beyond == boundary::clamp) return i < 0 ? 0 : n - 1;
-  if (beyond == boundary::wrap) return i < 0 ? i + n : i - n;
-  const std::int64_t period = 2 * (n - 1);
-  if (i < 0) i = -i;
-  if (i >= period) i -= period;
+  if (beyond == boundary::clamp || n == 1) return i < 0 ? 0 : n - 1;
+  const std::int64_t period = beyond == boundary::wrap ? n : 2 * (n - 1);
+  if (i < 0) i += period;
+  else if (i >= period) i -= period;
+  if (i < 0 || i >= period) {  // further than one period
+    i %= period;
+    if (i < 0) i += period;
+  }
   return i < n ? i : period - i;
 }
 
 /// How a thread reaches an operand's elements. elements: one by one. wide: whole aligned vectors. tiled: contiguous along the
-/// second dimension, not the first, so a block brings a tile of it into shared memory.
-enum class access : std::uint8_t { elements, wide, tiled };
+/// second dimension, not the first, so a block brings a tile of it into shared memory. row: of pairs, the same in all rows of a
+/// tile, so a block brings one into shared memory.
+enum class access : std::uint8_t { elements, wide, tiled, row };
 
 /// Strides along the index space's dimensions, outermost first; 0 where the operand is broadcast.
 struct operand_layout {
   std::int64_t strides[max_rank];
   access how;
-  int axis;  // neighbour: the dimension, or -1 where the array's extent along it is 1
 };
 
 // What an expression reads, with the operand that counts the elements of a reduction; and beside it what it writes.
@@ -94,6 +93,7 @@ struct geometry {
   device where{backend::host};
   int rank = 0;         // 1 where everything is contiguous; 0 and elements == 1 for scalars
   bool linear = false;  // every array is contiguous along the one dimension left
+  bool pairs = false;   // what is reduced are pairs: each array varies along one of the two last dimensions at most
   std::int64_t elements = 0;
   std::int64_t extents[max_rank] = {};
   std::uint32_t kept = 0;    // where there are reductions: a bit for each dimension that they keep
@@ -101,6 +101,8 @@ struct geometry {
   std::int64_t count = 0;    // of how many elements each
   int shape_rank = 0;        // before reordering, dropping and merging
   std::int64_t shape[max_rank] = {};
+  std::uint32_t moved = 0;     // a bit for each axis of the shape along which neighbours are read, counted from the right
+  int dimension[max_rank] = {};  // of an axis counted from the right; -1: its extent is 1
   operand_layout layouts[max_operands];  // the operands' own, and no further, are set
 };
 
@@ -116,6 +118,11 @@ void lay_out(geometry& space, const operand* operands, int inputs, int outputs, 
 
 /// What operands broadcast to, of however many. Throws shape_error.
 void broadcast_shape(std::int64_t (&shape)[max_rank], int& rank, const operand* operands, int count, const pass_view& pass);
+
+/// The dimension that an axis of an operand has, counted from the right: -1 where the operand has one element along it.
+inline int dimension_of_axis(const geometry& g, const operand& o, int axis) {
+  return axis >= o.rank || o.extents[o.rank - 1 - axis] == 1 ? -1 : g.dimension[axis];
+}
 
 /// Whether two operands in memory read the same array: the same elements, for a neighbour's those that it moves among.
 bool is_same_operand(const operand& a, const operand& b);

@@ -158,11 +158,12 @@ template <class Pass, int Inputs, class Arguments, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_pass(const Arguments& args, Memory memory, Team team) {
   using body = kernel_body<Pass, Inputs, Arguments, Memory>;
   body mine(args, memory);
-  const auto load_tile = [&](std::int64_t tile) {
+  const auto enter = [&](std::uint32_t group, std::int64_t tile) {
     if constexpr (Arguments::strided) {
+      mine.enter(group, static_cast<std::uint32_t>(tile));
       if (args.tiles_of.shared_bytes == 0) return;
       team.synchronize();
-      mine.load_tile(static_cast<std::uint32_t>(tile), team.thread(), team.threads());
+      mine.load_tile(team.thread(), team.threads());
       memory.commit_copies();
       memory.template wait_for_copies<0>();
       team.synchronize();
@@ -172,11 +173,11 @@ DSL_DETAIL_KERNEL_FN void run_pass(const Arguments& args, Memory memory, Team te
     if (args.reduction.stop != nullptr && memory.template load<bool>(args.reduction.stop)) return;
     reduce(mine, args.reduction, args.tiles, team,
            [&](std::uint32_t group, std::int64_t tile, typename body::accumulators* sums) {
-             load_tile(tile);
-             mine.reduce(group, tile, team.thread(), team.threads(), sums);
+             enter(group, tile);
+             mine.reduce(tile, team.thread(), team.threads(), sums);
            });
   } else {
-    load_tile(team.block());
+    enter(0, team.block());
     mine.map(team.block(), team.thread(), team.threads());
   }
 }

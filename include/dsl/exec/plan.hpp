@@ -47,7 +47,7 @@ struct tile_plan {
   int rows = 0;            ///< threads along the second dimension
   int width = 0;           ///< elements along the innermost dimension
   int height = 0;          ///< elements along the second dimension
-  int shared_bytes = 0;    ///< shared memory for transposed operands, in bytes
+  int shared_bytes = 0;    ///< shared memory for transposed operands, or for a row that all rows of the tile share, in bytes
   std::int64_t count = 0;  ///< tiles; where there are reductions, of each group of results
 };
 
@@ -71,6 +71,22 @@ struct reduction_plan : plan {
   int results_a_thread = 1;  ///< that a thread shares in
 
   /// As `plan`'s, with the tiles, the blocks and threads of a result, and the policy.
+  text describe() const;
+};
+
+/// Of a kernel that keeps rows, what is reduced together, on the chip from the first reduction to the last element.
+struct row_plan : plan {
+  row_policy policy;
+  std::int64_t rows = 0;      ///< in the index space
+  std::int64_t row = 0;       ///< elements of one
+  int rows_a_block = 1;       ///< at a time
+  int rows_side_by_side = 1;  ///< of these; not 1 where rows lie across memory
+  int threads_a_row = 1;      ///< of a block
+  int blocks_a_row = 1;       ///< that exchange what they have reduced
+  int vectors = 0;            ///< of a row, in lanes, that a thread has
+  bool in_vectors = false;    ///< of consecutive elements; else element by element
+
+  /// As `plan`'s, with the threads and vectors of a row, and the policy.
   text describe() const;
 };
 

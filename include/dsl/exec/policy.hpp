@@ -62,6 +62,19 @@ struct scan_policy {
   int least_chunk = 16;       ///< rows
 };
 
+/// Of kernels that keep rows on the chip while all reductions of a formula, and what is computed with their values, are evaluated.
+struct row_policy {
+  int lanes = 1;               ///< compiled: elements that a thread takes at a time, of all operands; a power of two
+  int inlined_nodes = 256;     ///< compiled: a formula of more nodes is compiled once, and called
+  int block = 512;             ///< compiled: threads a block, at most
+  int blocks = 3;              ///< compiled: such blocks that a multiprocessor is to hold
+  int vectors = 8;             ///< lanes times so many elements of a row are a thread's, where the row is long enough
+  int short_vectors = 8;       ///< the same of rows that a warp has for itself
+  int short_block = 256;       ///< threads a block of such rows
+  int elements_across = 16;    ///< elements of a column that are a thread's, at least, where rows do not lie side by side
+  int row_memory = 64 << 10;   ///< bytes of shared memory that a block has for its part of a row; three such blocks fit
+};
+
 /// The policies that were measured best on compute capability 9.0 (docs/performance.md), which stand for the others.
 struct default_policy {
   /// 16 bytes of the narrowest array, but no more than 32 of the widest. The same for every compute capability, since operands
@@ -94,6 +107,13 @@ struct default_policy {
     p.block = f.nodes <= 256 ? 512 : 256;
     p.vectors_held = f.nodes > 256 || bytes > 64 ? 1 : bytes > 32 ? 2 : 4;
     p.rows_ahead = bytes <= 16 ? 4 : bytes <= 24 ? 3 : 2;
+    return p;
+  }
+  static constexpr row_policy rows(const formula_traits& f, int /*compute_capability*/) {
+    row_policy p;
+    p.lanes = lanes(f);
+    if (f.nodes > 64) p.blocks = 2;
+    if (f.nodes > 256) p.blocks = 1;
     return p;
   }
   /// 16 elements a thread, in no more than four vectors: a tile has one total for each warp and round, and one warp scans them.

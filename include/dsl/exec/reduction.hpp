@@ -51,6 +51,86 @@ DSL_DETAIL_FN accumulator_of<Reduction> accumulator_of_element(const Results& el
   return s;
 }
 
+/// The node that gives a value.
+constexpr int node_of(const program_view& p, reference value) {
+  int i = 0;
+  while (i < p.nodes - 1 && (head{p.heads[i]}.type() != value.type() || head{p.heads[i]}.slot() != value.slot())) ++i;
+  return i;
+}
+/// The number of the operand that such a node reads.
+constexpr int input_number(const program_view& p, reference value) { return static_cast<int>(p.payloads[node_of(p, value)]); }
+
+/// Whether a reduction adds integers that were widened from 8 or 16 bits: 32 bits hold the sum of a thread's lanes.
+template <class Reduction, class Elements>
+inline constexpr bool adds_narrow_integers = [] {
+  const program_view rule = Reduction::combine::view(), elements = Elements::view();
+  const int i = node_of(elements, Elements::output(Reduction::first));
+  if (Reduction::values != 1 || rule.nodes != 3 || head{rule.heads[2]}.code() != op::add) return false;
+  const dtype from =
+      head{elements.heads[i]}.code() == op::convert ? reference::of(elements.payloads[i], 0).type() : dtype::float64;
+  return kind_of(from) <= kind::integer && size_of(from) <= 2;
+}();
+
+constexpr bool compares(op code) { return code >= op::equal && code <= op::greater_equal; }
+
+/// Of a reduction's values the one that counts elements, and that its rule compares with the other set's or chooses, no more; -1:
+/// none. Of elements side by side it may be counted from the first one: their numbers are then known while compiling, and a rule
+/// such as argmax's need not compare them.
+template <class Reduction, class Elements>
+inline constexpr int counting_value = [] {
+  const program_view rule = Reduction::combine::view(), elements = Elements::view();
+  for (int v = 0; v < Reduction::values; ++v) {
+    const int counted = node_of(elements, Elements::output(Reduction::first + v)), chosen = node_of(rule, rule.output(v));
+    bool counts = head{elements.heads[counted]}.code() == op::index && head{rule.heads[chosen]}.code() == op::where;
+    const auto is_one = [&](int i, int k) {
+      const int from = node_of(rule, reference::of(rule.payloads[i], k));
+      return head{rule.heads[from]}.code() == op::value && static_cast<int>(rule.payloads[from]) % Reduction::values == v;
+    };
+    for (int i = 0; i < rule.nodes; ++i) {
+      const op code = head{rule.heads[i]}.code();
+      int used = 0;
+      for (int k = 0; k < operand_count(code); ++k) used += is_one(i, k) ? 1 : 0;
+      counts = counts && (used == 0 || (used == 2 && (compares(code) || (i == chosen && !is_one(i, 0)))));
+    }
+    if (counts) return v;
+  }
+  return -1;
+}();
+
+/// Adds elements that lie side by side, as far as they exist. Accumulators of more than 8 bytes, as those whose values travel
+/// together, are combined among the elements first: that takes fewer instructions, but makes sums of single values slower
+/// (docs/performance.md). `step` is how far a counting operand is from one element to the next, which is more than 0.
+template <class Reduction, class Elements, class Results, int N, class Step>
+DSL_DETAIL_FN void add_lanes(accumulator_of<Reduction>& to, const Results (&of)[N], int count, const Step& step) {
+  constexpr int counting = counting_value<Reduction, Elements>;
+  const auto element = [&](int l) {
+    auto one = accumulator_of_element<Reduction>(of[l], values_of_reduction<Reduction>{});
+    if constexpr (counting >= 0) nth<counting>(one) = l;
+    return one;
+  };
+  if constexpr (adds_narrow_integers<Reduction, Elements>) {
+    std::int32_t mine = 0;
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < N; ++l)
+      if (l < count) mine += static_cast<std::int32_t>(nth<Reduction::first>(of[l]));
+    nth<0>(to) = math::add(nth<0>(to), static_cast<std::remove_cvref_t<decltype(nth<0>(to))>>(mine));
+  } else if constexpr (sizeof(to) > 8) {
+    auto mine = element(0);
+    DSL_DETAIL_UNROLL
+    for (int l = 1; l < N; ++l)
+      if (l < count) mine = combine<Reduction>(mine, element(l));
+    if constexpr (counting >= 0) {
+      constexpr int operand = input_number(Elements::view(), Elements::output(Reduction::first + counting));
+      nth<counting>(mine) = nth<Reduction::first + counting>(of[0]) + nth<counting>(mine) * step.template operator()<operand>();
+    }
+    to = combine<Reduction>(to, mine);
+  } else {
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < N; ++l)
+      if (l < count) to = combine<Reduction>(to, element(l));
+  }
+}
+
 template <int J, class State> struct accumulator { State state; };
 template <int J, class State> DSL_DETAIL_FN State& nth_accumulator(accumulator<J, State>& a) { return a.state; }
 template <int J, class State> DSL_DETAIL_FN const State& nth_accumulator(const accumulator<J, State>& a) { return a.state; }
@@ -75,6 +155,11 @@ struct reductions_of<pass_reductions<F...>> {
     return of_element(element, numbers{});
   }
   DSL_DETAIL_FN static void add(accumulators& to, const accumulators& other) { add(to, other, numbers{}); }
+  /// Adds `count` of so many elements that lie side by side.
+  template <class Elements, class Results, int N, class Step>
+  DSL_DETAIL_FN static void add_lanes(accumulators& to, const Results (&of)[N], int count, const Step& step) {
+    visit([&]<class Reduction, int J>() { detail::add_lanes<Reduction, Elements>(nth_accumulator<J>(to), of, count, step); });
+  }
   /// Calls each<Reduction, number>() for each.
   template <class Each>
   DSL_DETAIL_FN static void visit(Each&& each) {

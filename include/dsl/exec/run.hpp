@@ -11,8 +11,10 @@
 
 namespace dsl::detail {
 
-/// The kernels of a pass: linear, strided.
+/// The kernels of a pass: linear (null of a chain's phase, which has the other one alone), strided.
 struct pass_kernels : entry_points<2> { reduction_policy policy; };
+
+struct chain_code;
 
 /// What a pass was compiled to. All that runs it works on this, so it is compiled once, in the library.
 struct program_code {
@@ -22,6 +24,9 @@ struct program_code {
   // Null where no file compiled it for that.
   const host_code* host;
   const pass_kernels* kernels[kernel_targets];
+  // Of a chain's phase: the chain, its number there, and how many operands its kernel has room for. Else null.
+  const chain_code* chain = nullptr;
+  int phase = 0, kernel_operands = 0;
 
   bool reduces() const { return pass.view.reductions > 0; }
   int outputs() const { return pass.view.target_count; }
@@ -41,24 +46,26 @@ constexpr int largest_accumulator(pass_reductions<F...>) {
   return most;
 }
 
+/// A pass's code before anything has been compiled for it.
+template <class Name, class Pass>
+constexpr program_code code_without_kernels(int inputs) {
+  using reductions = typename Pass::reductions;
+  return {{Pass::view(), lanes_of_pass<Pass>, sizeof(typename reductions_of<reductions>::accumulators),
+           largest_accumulator(reductions{})},
+          inputs,
+          spelled_name<Name>(),
+          nullptr,
+          {}};
+}
+
 template <class Name, class Pass, int Inputs>
 struct compiled_program {
   using linear = linear_arguments<Inputs + Pass::targets>;
   using strided = strided_arguments<Inputs + Pass::targets>;
-  using reductions = typename Pass::reductions;
 
-  static inline constinit program_code code{
-      {Pass::view(), lanes_of_pass<Pass>, sizeof(typename reductions_of<reductions>::accumulators),
-       largest_accumulator(reductions{})},
-      Inputs,
-      spelled_name<Name>(),
-      nullptr,
-      {}};
+  static inline constinit program_code code = code_without_kernels<Name, Pass>(Inputs);
 
-  static void add_host() {
-    static constexpr host_code compiled = host_loop<Pass>::code();
-    code.host = &compiled;
-  }
+  static void add_host() { code.host = &host_code_of<Pass>; }
   static void add_sim() {
     static const pass_kernels made{{nullptr,
                                     {reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, linear>),
@@ -72,9 +79,10 @@ struct compiled_program {
 template <class Name, class Pass, int Inputs>
 void add_kernels() {
   using compiled = compiled_program<Name, Pass, Inputs>;
+  constexpr int operands = Inputs + Pass::targets;
   static const pass_kernels made{{DSL_DETAIL_ARCHITECTURES,
-                                  {kernel_of_pass<Name, Pass, Inputs, typename compiled::linear>(),
-                                   kernel_of_pass<Name, Pass, Inputs, typename compiled::strided>()}},
+                                  {kernel_of_pass<pass_kernel<Pass, Inputs, linear_arguments<operands>>, Name, Pass>(),
+                                   kernel_of_pass<pass_kernel<Pass, Inputs, strided_arguments<operands>>, Name, Pass>()}},
                                  pass_policy<Pass>(lowest_capability())};
   compiled::code.kernels[static_cast<int>(kernel_target::cuda)] = &made;
 }
@@ -91,6 +99,17 @@ const program_code& code_of() {
   if constexpr (compiles_sim) add_to_program<&compiled::add_sim>();
   return compiled::code;
 }
+
+/// Whether a pass of one operand only moves elements, or a value to each place: the library has the code for that.
+constexpr bool only_moves(const pass_view& p) {
+  if (p.reductions > 0 || p.target_count != 1 || p.elements.nodes != 1) return false;
+  const op code = head{p.elements.heads[0]}.code();
+  const dtype type = p.type(0);
+  return code == op::load ||
+         (code == op::value && type != dtype::float16 && type != dtype::bfloat16);  // which is kept as a float
+}
+/// The code of a pass that only moves elements.
+program_code code_of_move(const pass_view& pass);
 
 /// A pass bound to its operands: laid out once, run as often as wanted.
 class prepared {
@@ -132,6 +151,7 @@ class prepared {
   void require_in_place() const;
 
  private:
+  void lay_out();
   void write_aside(std::uint32_t outputs, std::vector<late_copy>& copies, bool imagined);
   static void note_run(const prepared* passes, int count, const std::vector<late_copy>& copies);
   bool reads_memory_of(const operand& target) const;

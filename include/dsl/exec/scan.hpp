@@ -72,25 +72,47 @@ struct compiled_scan {
 };
 
 #if defined(__CUDACC__)
+template <class Arguments, bool Rows, class Scan>
+struct scan_rows_kernel {
+  template <class Name>
+  static const void* with_name() {
+    return reinterpret_cast<const void*>(&kernels::scan_rows<Name, Arguments, Rows, Scan>);
+  }
+};
+template <class Arguments, class Scan>
+struct scan_columns_kernel {
+  template <class Name>
+  static const void* with_name() {
+    return reinterpret_cast<const void*>(&kernels::scan_columns<Name, Arguments, Scan>);
+  }
+};
+template <dtype Value, int Run, int Ahead, class Operator>
+struct scan_totals_kernel {
+  template <class Name>
+  static const void* with_name() {
+    return reinterpret_cast<const void*>(&kernels::scan_column_totals<Name, Value, Run, Ahead, Operator>);
+  }
+};
+template <class Pass, class Operator, dtype Target, int Inputs>
+scan_kernels make_scan_kernels(scan_program<Pass, Operator, Target, Inputs>) {
+  using scan = scan_program<Pass, Operator, Target, Inputs>;
+  using linear = linear_arguments<Inputs + 1>;
+  using strided = strided_arguments<Inputs + 1>;
+  using elements = typename Pass::elements;
+  constexpr scan_policy policy = device_scan_policy<scan>;
+  using totals = scan_totals_kernel<elements::output(0).type(), policy.totals_run, policy.totals_ahead, Operator>;
+  return {{DSL_DETAIL_ARCHITECTURES,
+           {kernel_of_scan<scan_rows_kernel<linear, false, scan>, elements, Operator>(),
+            kernel_of_scan<scan_rows_kernel<linear, true, scan>, elements, Operator>(),
+            kernel_of_scan<scan_rows_kernel<strided, true, scan>, elements, Operator>(),
+            kernel_of_scan<scan_columns_kernel<strided, scan>, elements, Operator>(),
+            kernel_of_scan<totals, no_program, Operator>()}},
+          policy};
+}
 template <class Scan>
 void add_scan_kernels() {
-  using compiled = compiled_scan<Scan>;
-  using linear = typename compiled::linear;
-  using strided = typename compiled::strided;
-  constexpr scan_policy policy = device_scan_policy<Scan>;
-  using elements = typename Scan::pass::elements;
-  using combine = typename Scan::combine;
-  using name = scan_name_t<elements, combine>;
-  static const scan_kernels made{
-      {DSL_DETAIL_ARCHITECTURES,
-       {reinterpret_cast<const void*>(&kernels::scan_rows<name, linear, false, Scan>),
-        reinterpret_cast<const void*>(&kernels::scan_rows<name, linear, true, Scan>),
-        reinterpret_cast<const void*>(&kernels::scan_rows<name, strided, true, Scan>),
-        reinterpret_cast<const void*>(&kernels::scan_columns<name, strided, Scan>),
-        reinterpret_cast<const void*>(&kernels::scan_column_totals<totals_name_t<combine>, typename Scan::value,
-                                                                   policy.totals_run, policy.totals_ahead, combine>)}},
-      policy};
-  compiled::code.kernels[static_cast<int>(kernel_target::cuda)] = &made;
+  static const scan_kernels made = make_scan_kernels(Scan{});
+  compiled_scan<Scan>::code.kernels[static_cast<int>(kernel_target::cuda)] = &made;
 }
 #endif
 

@@ -241,9 +241,10 @@ __global__ void __launch_bounds__(detail::scan_block_threads, detail::device_sca
     scan_columns(const __grid_constant__ detail::scan_arguments<Arguments> args) {
   detail::run_scan_columns<Scan>(args, detail::device_memory{}, detail::device_team{});
 }
-template <class Name, class V, int Run, int Ahead, class Operator>
+template <class Name, dtype Value, int Run, int Ahead, class Operator>
 __global__ void __launch_bounds__(detail::scan_block_threads) scan_column_totals(const detail::scan_parameters given) {
-  detail::run_scan_column_totals<Operator, V, Run, Ahead>(given, detail::device_memory{}, detail::device_team{});
+  detail::run_scan_column_totals<Operator, detail::value_t<Value>, Run, Ahead>(given, detail::device_memory{},
+                                                                               detail::device_team{});
 }
 
 }  // namespace dsl::kernels

@@ -44,7 +44,7 @@ class strips {
     if (Reduction::values != 2) return false;
     const reference at = program::output(Reduction::first + 1);
     for (int i = 0; i < program::nodes; ++i)
-      if (const head h{program::head_words[i]}; h.code() == op::index && h.type() == at.type() && h.slot() == at.slot())
+      if (const head h{program::data.heads[i]}; h.code() == op::index && h.type() == at.type() && h.slot() == at.slot())
         return true;
     return false;
   }();
@@ -88,7 +88,7 @@ class strips {
     DSL_DETAIL_FN void read() {
       using T = std::conditional_t<Code == op::value, value_t<D>, memory_t<D>>;
       if constexpr (Code == op::index) input_of<Head>(element) = *static_cast<const std::int64_t*>(in[N]) + at;
-      else input_of<Head>(element) = static_cast<const T*>(in[N])[Code <= op::address ? at : 0];
+      else input_of<Head>(element) = static_cast<const T*>(in[column_of<program, Code, N, Head>()])[Code <= op::address ? at : 0];
     }
   };
   DSL_DETAIL_FN static typename eval::results compute(const void* const* in, std::int64_t at) {
@@ -158,14 +158,15 @@ class strips {
       for (int l = 0; l < strip_lanes; ++l) nth_accumulator<J>(sums).set(l, identity<Reduction>());
     }
   };
-  struct clear_from {
+  // Lanes from `begin` to `end` stay.
+  struct clear_others {
     strip& sums;
-    int first;
+    int begin, end;
     template <class Reduction, int J>
     DSL_DETAIL_FN void operator()() const {
       for (int l = 0; l < strip_lanes; ++l)
-        nth_accumulator<J>(sums).set(
-            l, choose(l < first, nth_accumulator<J>(sums).at(l), identity<Reduction>(), values_of_reduction<Reduction>{}));
+        nth_accumulator<J>(sums).set(l, choose((l >= begin) & (l < end), nth_accumulator<J>(sums).at(l), identity<Reduction>(),
+                                               values_of_reduction<Reduction>{}));
     }
     template <class State, std::size_t... K>
     DSL_DETAIL_FN static State choose(bool condition, const State& yes, const State& no, std::index_sequence<K...>) {
@@ -197,20 +198,16 @@ class strips {
       nth_accumulator<J>(to) = combine<Reduction>(nth_accumulator<J>(to), nth_accumulator<J>(from).at(0));
     }
   };
-  // `count` strips, or where there are fewer elements left than a strip has, those.
-  DSL_DETAIL_FN static void reduce_segment(const void* const* in, std::int64_t first, int count, std::int64_t left, strip& sums) {
+  DSL_DETAIL_FN static void reduce_segment(const void* const* in, std::int64_t first, int count, strip& sums) {
     all_places seen;
     reductions::visit(clear_strip{sums});
     reductions::visit(clear_places{seen});
     for (int s = 0; s < count; ++s) {
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC ivdep
-#endif
+      DSL_DETAIL_INDEPENDENT
       for (int l = 0; l < strip_lanes; ++l)
         reductions::visit(add_strip_element{compute(in, first + s * strip_lanes + l), sums, seen, l, s});
     }
     reductions::visit(set_positions{in, first, seen, sums});
-    if (left < strip_lanes) reductions::visit(clear_from{sums, static_cast<int>(left)});
   }
 
  public:
@@ -219,8 +216,9 @@ class strips {
     reductions::visit(add_element{element, sums, l});
   }
 
-  /// The `length` elements from `first` on, reduced. Reads whole strips, elements beyond the last one too. in[k] is operand k
-  /// (elements; of positions the first, of a scalar the value).
+  /// The `length` elements from `first` on, reduced. Where there are more than a strip's, what is left at the end is read with
+  /// some of those before, which do not count; of fewer the strip is read, whatever follows them. in[k] is operand k (elements;
+  /// of positions the first, of a scalar the value).
   DSL_DETAIL_FN static accumulators reduce(const void* const* in, std::int64_t first, std::int64_t length) {
     accumulators joined = reductions::identities();
     if (length <= 0) return joined;
@@ -230,8 +228,10 @@ class strips {
     for (std::int64_t left = length, count, segments = 1; left > 0;
          left -= count * strip_lanes, first += count * strip_lanes, ++segments) {
       count = left < strip_lanes ? 1 : left / strip_lanes < strips_a_segment ? left / strip_lanes : strips_a_segment;
+      const std::int64_t again = left < strip_lanes && length > strip_lanes ? strip_lanes - left : 0;
       strip mine;
-      reduce_segment(in, first, static_cast<int>(count), left, mine);
+      reduce_segment(in, first - again, static_cast<int>(count), mine);
+      if (left < strip_lanes) reductions::visit(clear_others{mine, static_cast<int>(again), static_cast<int>(again + left)});
       partials[held++] = mine;
       const bool last = left <= count * strip_lanes;
       for (std::int64_t pairs = segments; held > 1 && (pairs % 2 == 0 || last || held == most_partials); pairs /= 2, --held)

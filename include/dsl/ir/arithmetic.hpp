@@ -35,6 +35,7 @@ template <class R, class A> DSL_DETAIL_FN constexpr R convert(A a) {
   else return static_cast<R>(a);
 }
 
+DSL_DETAIL_BEGIN_CONTRACTED
 template <class A, class B> DSL_DETAIL_FN constexpr auto add(A a, B b) {
   if constexpr (std::same_as<A, bool>) return a || b;
   else if constexpr (wraps<A>) return static_cast<A>(wrapping<A>(a) + wrapping<A>(b));
@@ -49,9 +50,21 @@ template <class A, class B> DSL_DETAIL_FN constexpr auto multiply(A a, B b) {
   else if constexpr (wraps<A>) return static_cast<A>(wrapping<A>(a) * wrapping<A>(b));
   else return a * b;
 }
+DSL_DETAIL_END_CONTRACTED
 template <class A> DSL_DETAIL_FN constexpr auto negative(A a) {
   if constexpr (wraps<A>) return static_cast<A>(wrapping<A>(0) - wrapping<A>(a));
-  else return -a;
+#if DSL_DETAIL_ON_DEVICE
+  // Else nvcc makes (-c) * x of -(c * x), which then shares nothing with c * x: erfc of both was computed twice.
+  if constexpr (std::floating_point<A>) {
+    if (!__builtin_is_constant_evaluated()) {
+      A opposite;
+      if constexpr (sizeof(A) == 4) asm("neg.f32 %0, %1;" : "=f"(opposite) : "f"(a));
+      else asm("neg.f64 %0, %1;" : "=d"(opposite) : "d"(a));
+      return opposite;
+    }
+  }
+#endif
+  if constexpr (!wraps<A>) return -a;
 }
 
 // int64 with uint64 is compared as it is: as float64, which is their common dtype, neighbours would be equal.

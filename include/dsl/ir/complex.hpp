@@ -17,6 +17,7 @@ struct alignas(2 * sizeof(T)) complex_value {
 template <class T> inline constexpr bool is_complex = false;
 template <class T> inline constexpr bool is_complex<complex_value<T>> = true;
 
+DSL_DETAIL_BEGIN_CONTRACTED
 #define DSL_DETAIL_COMPLEX template <class T> DSL_DETAIL_FN constexpr complex_value<T>
 DSL_DETAIL_COMPLEX operator-(complex_value<T> a) { return {-a.re, -a.im}; }
 DSL_DETAIL_COMPLEX operator+(complex_value<T> a, complex_value<T> b) { return {a.re + b.re, a.im + b.im}; }
@@ -32,5 +33,6 @@ DSL_DETAIL_COMPLEX operator*(complex_value<T> a, T b) { return {a.re * b, a.im *
 DSL_DETAIL_COMPLEX operator*(T a, complex_value<T> b) { return {a * b.re, a * b.im}; }
 DSL_DETAIL_COMPLEX operator/(complex_value<T> a, T b) { return {a.re / b, a.im / b}; }
 #undef DSL_DETAIL_COMPLEX
+DSL_DETAIL_END_CONTRACTED
 
 }  // namespace dsl::detail

@@ -20,21 +20,41 @@ constexpr int copy_reduction(Graph& to, const graph& from, const traced_reductio
   return to.add_reduction(std::move(rule), std::move(values));
 }
 
-/// Copies the `needed` nodes, all of one index space there, and gives their new numbers. Where `places` has a number, the node
-/// becomes the operand of that number, read by `codes`.
+/// What becomes an operand: leaves, by their number, and nodes of the graph, read by `codes`. -1: nothing.
+struct operand_places {
+  sequence<int> of_leaf, of_node;
+  sequence<op> codes;
+};
+
+/// Where a node of the graph reads beside an element, or asks where that is.
+constexpr literal placed_word(const node& n, const operand_places& places, const sequence<int>& copied) {
+  const bool of_value = is_placed_value(n);
+  const int slot = of_value ? places.of_node[n.field(0)] : places.of_leaf[n.field(0)];
+  const int base = of_value ? (n.field(2) & ~0xff) | static_cast<int>(op::load) : n.field(2);
+  return fields(slot, n.code == op::coordinate ? n.field(1) : copied[n.field(1)], base);
+}
+
+/// Copies the `needed` nodes, all of one index space there, and gives their new numbers.
 template <class Graph>
-constexpr sequence<int> copy_into(Graph& to, const graph& from, const sequence<char>& needed, const sequence<int>& places,
-                                  const sequence<op>& codes) {
+constexpr sequence<int> copy_into(Graph& to, const graph& from, const sequence<char>& needed, const operand_places& places) {
   sequence<int> copied(from.size(), -1), reductions(from.reduction_count(), -1);
   for (int i = 0; i < from.size(); ++i) {
     if (needed[i] == 0) continue;
     node n = from[i];
-    if (places[i] >= 0) {
-      n = node{codes[i], n.type, fields(places[i])};
+    const auto replace = [&n](int k, int value) {
+      n.word.bits &= ~(std::uint64_t{0xffff} << 16 * k);
+      n.word.bits |= static_cast<std::uint64_t>(value) << 16 * k;
+    };
+    if (places.of_node[i] >= 0) {
+      n = node{places.codes[i], n.type, fields(places.of_node[i])};
     } else if (n.code == op::count) {
       n.word = literal{};
-    } else if (n.code == op::index) {
+    } else if (n.code == op::index && n.field(0) == position_in_reduction) {
       n.word = fields(position_in_reduction);
+    } else if (is_placed(n.code)) {
+      n.word = placed_word(n, places, copied);
+    } else if (n.code <= op::load_scalar) {
+      n.word = fields(places.of_leaf[n.field(0)]);
     } else if (n.code == op::reduced) {
       int& number = reductions[n.field(0)];
       if (number < 0) number = copy_reduction(to, from, from.reduction_at(n.field(0)), copied);
@@ -42,10 +62,8 @@ constexpr sequence<int> copy_into(Graph& to, const graph& from, const sequence<c
     } else {
       // A call's arguments stand one after another.
       const int first = n.code == op::call ? 1 : 0, last = n.code == op::call ? 2 : count_inputs(n);
-      for (int k = first; k < last; ++k) {
-        n.word.bits &= ~(std::uint64_t{0xffff} << 16 * k);
-        n.word.bits |= static_cast<std::uint64_t>(copied[from[i].field(k)]) << 16 * k;
-      }
+      for (int k = first; k < last; ++k) replace(k, copied[from[i].field(k)]);
+      if (n.code == op::given_step) replace(1, places.of_leaf[n.field(1)]);
     }
     copied[i] = to.add(n.code, n.type, n.word);
   }

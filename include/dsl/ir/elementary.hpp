@@ -22,6 +22,9 @@ extern "C" {
   DSL_DETAIL_SIMD double dsl_detail_##name(double);
 #include <dsl/ir/ops.inc>
 DSL_DETAIL_SIMD double dsl_detail_fmod(double, double) __asm__("fmod");
+// Of lib/ir/special.cpp, in a third to a half of the time of SLEEF's.
+DSL_DETAIL_SIMD float dsl_detail_own_erfcf(float);
+DSL_DETAIL_SIMD float dsl_detail_own_powf(float, float);
 }
 #undef DSL_DETAIL_DECLARE_1
 #undef DSL_DETAIL_DECLARE_2
@@ -87,7 +90,7 @@ DSL_DETAIL_FN float log10(float x) { DSL_DETAIL_FAST(__log10f(x), math::log10(x)
 DSL_DETAIL_FN float sin(float x) { DSL_DETAIL_FAST(__sinf(x), math::sin(x)); }
 DSL_DETAIL_FN float cos(float x) { DSL_DETAIL_FAST(__cosf(x), math::cos(x)); }
 DSL_DETAIL_FN float tan(float x) { DSL_DETAIL_FAST(__tanf(x), math::tan(x)); }
-DSL_DETAIL_FN float pow(float x, float y) { DSL_DETAIL_FAST(__powf(x, y), math::pow(x, y)); }
+DSL_DETAIL_FN float pow(float x, float y) { DSL_DETAIL_FAST(__powf(x, y), dsl_detail_own_powf(x, y)); }
 #undef DSL_DETAIL_FAST
 DSL_DETAIL_FN float sqrt(float x) {
 #if DSL_DETAIL_ON_DEVICE

@@ -93,7 +93,7 @@ DSL_DETAIL_FN void step(Values& v) {
     } else {
       f.run();
     }
-  } else if constexpr (!reads_operand(code)) {
+  } else if constexpr (!reads_operand(code) && !is_step(code)) {
     R& r = slots_of<h.type()>(v).at[h.slot()];
     if constexpr (code == op::constant) {
       r = from_bits<R>(Payload);
@@ -128,26 +128,27 @@ template <std::uint32_t Head> DSL_DETAIL_FN auto& input_of(input<Head>& i) { ret
 template <std::uint32_t Head> DSL_DETAIL_FN const auto& input_of(const input<Head>& i) { return i.value; }
 
 /// An element goes from `inputs` (what the program reads) to `results` (its outputs, in order).
-template <std::uint32_t... H, std::uint64_t... P, std::uint64_t... O, class... Calls>
-struct evaluator<program<heads<H...>, words<P...>, words<O...>, Calls...>> {
-  using self = program<heads<H...>, words<P...>, words<O...>, Calls...>;
+template <std::uint64_t Key, class... Calls>
+struct evaluator<program<Key, Calls...>> {
+  using self = program<Key, Calls...>;
+  static constexpr int nodes = self::nodes;
+  static constexpr head head_of(int node) { return head{self::data.heads[node]}; }
 
-  static constexpr int count(int type) {
+  static constexpr int input_count = [] {
     int n = 0;
-    ((n += static_cast<int>(head{H}.type()) == type ? 1 : 0), ...);
+    for (int i = 0; i < nodes; ++i) n += reads_operand(head_of(i).code()) ? 1 : 0;
     return n;
-  }
-  static constexpr int input_count = (0 + ... + (reads_operand(head{H}.code()) ? 1 : 0));
-  static constexpr auto input_nodes = [] {
-    std::array<int, static_cast<std::size_t>(input_count)> nodes{};
-    std::size_t at = 0;
-    for (int i = 0; i < self::nodes; ++i)
-      if (reads_operand(head{self::head_words[i]}.code())) nodes[at++] = i;
-    return nodes;
   }();
-  template <std::size_t I> static constexpr std::uint32_t input_head = self::head_words[input_nodes[I]];
+  static constexpr auto input_nodes = [] {
+    std::array<int, static_cast<std::size_t>(input_count)> found{};
+    std::size_t at = 0;
+    for (int i = 0; i < nodes; ++i)
+      if (reads_operand(head_of(i).code())) found[at++] = i;
+    return found;
+  }();
+  template <std::size_t I> static constexpr std::uint32_t input_head = self::data.heads[input_nodes[I]];
   using input_numbers = std::make_index_sequence<static_cast<std::size_t>(input_count)>;
-  using output_numbers = std::make_index_sequence<sizeof...(O)>;
+  using output_numbers = std::make_index_sequence<static_cast<std::size_t>(self::outputs)>;
 
   template <class I> struct inputs_of;
   template <std::size_t... I> struct inputs_of<std::index_sequence<I...>> : input<input_head<I>>... {};
@@ -167,7 +168,7 @@ struct evaluator<program<heads<H...>, words<P...>, words<O...>, Calls...>> {
   DSL_DETAIL_FN static results compute(inputs in) {
     values v;
     take(v, in, input_numbers{});
-    (step<H, P>(v), ...);
+    run(v, std::make_index_sequence<run_count>{});
     return give(v, output_numbers{});
   }
   /// The same, compiled once however often it is used.
@@ -178,22 +179,45 @@ struct evaluator<program<heads<H...>, words<P...>, words<O...>, Calls...>> {
     values_and_memory<Memory> v;
     v.memory = &memory;
     take(v, in, input_numbers{});
-    (step<H, P>(v), ...);
+    run(v, std::make_index_sequence<run_count>{});
     return give(v, output_numbers{});
   }
-  static constexpr bool gathers = (false || ... || (head{H}.code() == op::gather));
+  static constexpr bool gathers = [] {
+    for (int i = 0; i < nodes; ++i)
+      if (head_of(i).code() == op::gather) return true;
+    return false;
+  }();
 
  private:
+  static constexpr int count(int type) {
+    int n = 0;
+    for (int i = 0; i < nodes; ++i) n += static_cast<int>(head_of(i).type()) == type ? 1 : 0;
+    return n;
+  }
   template <std::size_t... D>
   static std::integer_sequence<int, count(static_cast<int>(D))...> counts(std::index_sequence<D...>);
+  // Clang nests at most 256 operands of a fold.
+  static constexpr std::size_t nodes_a_run = 128, run_count = (static_cast<std::size_t>(nodes) + nodes_a_run - 1) / nodes_a_run;
   using dtypes = std::make_index_sequence<dtype_count>;
   using values = values_of<decltype(counts(dtypes{})), tuple<Calls...>, dtypes>;
   template <class Memory> struct values_and_memory : values { const Memory* memory; };
 
+  template <std::size_t First, class Values, std::size_t... I>
+  DSL_DETAIL_FN static void run_from(Values& v, std::index_sequence<I...>) {
+    (step<self::data.heads[First + I], self::data.payloads[First + I]>(v), ...);
+  }
+  static constexpr std::size_t run_length(std::size_t run) {
+    const std::size_t left = static_cast<std::size_t>(nodes) - run * nodes_a_run;
+    return left < nodes_a_run ? left : nodes_a_run;
+  }
+  template <class Values, std::size_t... Run>
+  DSL_DETAIL_FN static void run(Values& v, std::index_sequence<Run...>) {
+    (run_from<Run * nodes_a_run>(v, std::make_index_sequence<run_length(Run)>{}), ...);
+  }
   template <class Source, std::size_t... I>
   DSL_DETAIL_FN static void read_each(Source& source, std::index_sequence<I...>) {
     (source.template read<head{input_head<I>}.code(), head{input_head<I>}.type(),
-                          static_cast<int>(self::payload_words[input_nodes[I]]), input_head<I>>(),
+                          static_cast<int>(self::data.payloads[input_nodes[I]]), input_head<I>>(),
      ...);
   }
   template <std::size_t... I>

@@ -10,8 +10,11 @@
 namespace dsl::detail {
 
 /// A node's operands are the numbers of earlier nodes, 16 bits each. What else the word means depends on the operation:
-/// load, neighbour, address, index, value, load_scalar: the operand's number; index of a position: `position`, index space;
-/// reduced: reduction, value's number; count: index space; constant: the literal; argument: operand, call, position; call: call,
+/// load, address, index, value, load_scalar: the operand's number; index of a position: `position`, index space; neighbour, inside:
+/// the operand's number, the first step, what is found there (`neighbour_path::base`; its axis from bit 40 on); coordinate: the
+/// operand's number, an axis counted from the right, what the operand is (load); of these three, where it is op::reduced, a node
+/// stands for the operand; step, given_step: the next step or `no_step`, and what `word_of` says; reduced: reduction, value's
+/// number; count: index space; constant: the literal; argument: operand, call, position; call: call,
 /// first argument, number of arguments, one more than the functor takes where the last is a condition of the call; result: node
 /// of the call, call, position.
 struct node {
@@ -26,6 +29,15 @@ struct node {
 
 constexpr literal fields(int a, int b = 0, int c = 0) {
   return {static_cast<std::uint64_t>(a) | static_cast<std::uint64_t>(b) << 16 | static_cast<std::uint64_t>(c) << 32};
+}
+
+inline constexpr int no_step = 0xffff;
+constexpr bool is_step(op code) { return code == op::step || code == op::given_step; }
+/// Whether it reads beside an element, or asks where that is, and so needs its operand's axes.
+constexpr bool is_placed(op code) { return code == op::neighbour || code == op::inside || code == op::coordinate; }
+/// Whether a value that is computed before, not a leaf, has the place.
+constexpr bool is_placed_value(const node& n) {
+  return is_placed(n.code) && static_cast<op>(n.field(2) & 0xff) == op::reduced;
 }
 
 struct reduction_rule;
@@ -43,6 +55,7 @@ struct index_space {
   bool reduces;           // its elements stay within it
   int rank;               // of what its reductions give
   sequence<int> outputs;  // nodes
+  bool of_rows = false;   // outside it, what its reductions give is without the axes that they reduce
 };
 
 /// Nodes in the order of their making, each once: equal nodes are one (hash-consing). Adding costs amortised constant time, which
@@ -67,8 +80,8 @@ class graph {
   constexpr int size() const { return nodes_.size(); }
 
   /// Begins an index space within the current one and makes it the current one; `rank` is that of what its reductions give.
-  constexpr int open_space(int first, bool reduces, int rank) {
-    spaces.push_back(index_space{space, first, first, reduces, rank, {}});
+  constexpr int open_space(int first, bool reduces, int rank, bool of_rows = false) {
+    spaces.push_back(index_space{space, first, first, reduces, rank, {}, of_rows});
     return space = spaces.size();
   }
   constexpr void close_space(int end) {
@@ -92,6 +105,7 @@ class graph {
   int operands = 0;                  // that `position` follows
   bool notes_literals = false, literal_outside = false;
   bool notes_numbers = false;       // lets symbols become C++ numbers, to see what else is wrong
+  sequence<int> ranks;              // of operands that are arrays, as far as their types say so; else -1
   sequence<integer_range> scalars;  // what each operand that is a C++ integer has to lie in
 
   /// A literal that the dtype beside it does not hold: an error of the compiler, or noted where the graph is made to look for it.
@@ -103,6 +117,11 @@ class graph {
   constexpr void refuse_number() const {
     if (!notes_numbers) throw "a symbol is no C++ number: what holds one is auto";
   }
+  constexpr void note_rank(int operand, int rank) {
+    while (ranks.size() <= operand) ranks.push_back(-1);
+    ranks[operand] = rank;
+  }
+  constexpr int rank_of(int operand) const { return operand < ranks.size() ? ranks[operand] : -1; }
   constexpr void restrict_scalar(int operand, integer_range to) {
     while (scalars.size() <= operand) scalars.push_back(integer_range{});
     scalars[operand].narrow(to);

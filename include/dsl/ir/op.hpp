@@ -9,7 +9,9 @@ namespace dsl {
 /// What a node of a program does. The first group reads operands or is made by the library; the rest are the table's rows.
 enum class op : std::uint8_t {
   load,         // an element of an array
-  neighbour,    // an element of an array some places away along an axis
+  neighbour,    // an element of an array some places away, or its position or address
+  inside,       // whether there is such an element
+  coordinate,   // an element's position along an axis of an array
   address,      // where in memory an element of an array lies
   index,        // an element's position, in elements: the value of an array that counts 0, 1, 2, ...
   value,        // a scalar passed by value
@@ -17,6 +19,8 @@ enum class op : std::uint8_t {
   reduced,      // a value that a reduction left, after all elements
   count,        // how many elements were reduced into it
   constant,     // a literal
+  step,         // to a neighbour, along an axis
+  given_step,   // the same, as an operand says when the program runs
   convert,      // to another dtype
   complex,      // from a real and an imaginary part
   gather,       // the element that lies so many elements after an address
@@ -65,10 +69,11 @@ struct op_info {
 inline constexpr op_info op_table[] = {
 #define DSL_NODE(name, arity, domain) \
   {#name, nullptr, "", arity, op_operands::promoted, op_result::common, op_domain::domain, 0, 0},
-    DSL_NODE(load, 0, any) DSL_NODE(shift, 0, any) DSL_NODE(address, 0, any) DSL_NODE(index, 0, any) DSL_NODE(value, 0, any)
-        DSL_NODE(load_scalar, 0, any) DSL_NODE(reduced, 0, any) DSL_NODE(count, 0, any) DSL_NODE(constant, 0, any)
-            DSL_NODE(cast, 1, any) DSL_NODE(complex, 2, ordered) DSL_NODE(take, 2, any) DSL_NODE(argument, 1, any)
-                DSL_NODE(call, 0, any) DSL_NODE(result, 0, any)
+    DSL_NODE(load, 0, any) DSL_NODE(shift, 0, any) DSL_NODE(inside, 0, any) DSL_NODE(index, 0, any) DSL_NODE(address, 0, any)
+        DSL_NODE(index, 0, any) DSL_NODE(value, 0, any) DSL_NODE(load_scalar, 0, any) DSL_NODE(reduced, 0, any)
+            DSL_NODE(count, 0, any) DSL_NODE(constant, 0, any) DSL_NODE(step, 0, any) DSL_NODE(step, 0, any)
+                DSL_NODE(cast, 1, any) DSL_NODE(complex, 2, ordered) DSL_NODE(take, 2, any) DSL_NODE(argument, 1, any)
+                    DSL_NODE(call, 0, any) DSL_NODE(result, 0, any)
 #undef DSL_NODE
 #define DSL_OPERATOR(name, token, numpy, arity, operands, result, domain, flops, complex_flops, code) \
   {#name, #token, numpy, arity, op_operands::operands, op_result::result, op_domain::domain, flops, complex_flops},

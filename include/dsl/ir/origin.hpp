@@ -13,6 +13,13 @@ struct origin {
   bool is_array = false;  // where it is of reductions: along axes
 };
 
+/// The number of the leaf that a node reads or asks, or -1.
+constexpr int leaf_of(const node& n) {
+  if (n.code == op::given_step) return n.field(1);
+  if (n.code > op::load_scalar || is_placed_value(n)) return -1;
+  return n.code == op::index && n.field(0) == position_in_reduction ? -1 : n.field(0);
+}
+
 // Templates, since most files split no graph, and what is not instantiated costs them less.
 
 /// How each node of a graph becomes known.
@@ -41,7 +48,7 @@ class node_origins {
   }
   /// Whether what a space gives are arrays among the operands of another.
   constexpr bool holds_arrays_of(int outer, int space) const {
-    if (!g_.spaces[space - 1].reduces || g_.spaces[space - 1].rank == 0) return false;
+    if (!g_.spaces[space - 1].reduces || g_.spaces[space - 1].rank == 0 || !is_within(outer, space)) return false;
     int at = g_.spaces[space - 1].parent;
     while (at != outer && at != 0 && !gives_values(at)) at = g_.spaces[at - 1].parent;
     return at == outer;
@@ -62,9 +69,11 @@ class node_origins {
   }
   /// The greatest depth of a space's reductions.
   constexpr int depth_of_space(int space) const { return space_depths_[space]; }
-  /// Leaves: how many; the node that reads one; whether it is an operand of an index space.
+  /// Leaves: how many; what reads one (op::neighbour where that is beside an element) and its dtype; whether it is an operand of
+  /// an index space.
   constexpr int leaf_count() const { return leaves_.size(); }
-  constexpr int leaf_node(int leaf) const { return leaves_[leaf]; }
+  constexpr op leaf_code(int leaf) const { return leaves_[leaf].code; }
+  constexpr dtype leaf_type(int leaf) const { return leaves_[leaf].type; }
   constexpr bool is_leaf_of(int leaf, int number) const {
     int at = space_of_leaf_[leaf];
     while (at != number && at != 0 && !gives_values(at)) at = space(at).parent;
@@ -73,17 +82,32 @@ class node_origins {
 
  private:
   constexpr const index_space& space(int number) const { return g_.spaces[number - 1]; }
+  constexpr bool is_within(int outer, int number) const {
+    int at = space(number).parent;
+    while (at != outer && at != 0) at = space(at).parent;
+    return at == outer;
+  }
   constexpr void find_leaves() {
     for (int i = 0; i < g_.size(); ++i) {
-      const node& n = g_[i];
-      if (n.code > op::load_scalar || (n.code == op::index && n.field(0) == position_in_reduction)) continue;
-      while (leaves_.size() <= n.field(0)) leaves_.push_back(-1);
-      leaves_[n.field(0)] = i;
+      const int leaf = leaf_of(g_[i]);
+      if (leaf < 0) continue;
+      while (leaves_.size() <= leaf) leaves_.push_back(leaf_kind{});
+      leaf_kind& known = leaves_[leaf];
+      // An op::inside and the like say nothing of the elements' dtype.
+      const bool reads = g_[i].code != op::inside && g_[i].code != op::coordinate && g_[i].code != op::given_step;
+      if (reads || !known.reads) known.type = g_[i].type;
+      known.reads = known.reads || reads;
+      if (known.code != op::neighbour) known.code = is_placed(g_[i].code) ? op::neighbour : g_[i].code;
     }
     space_of_leaf_ = sequence<int>(leaves_.size(), 0);
     for (int k = 1; k <= g_.spaces.size(); ++k)
       for (int i = space(k).first; i < space(k).end; ++i) space_of_leaf_[i] = k;
   }
+  struct leaf_kind {
+    op code = op::load;
+    dtype type{};
+    bool reads = false;  // a node reads it
+  };
   static constexpr int greater(int a, int b) { return a > b ? a : b; }
   constexpr origin reduced_in(int space, int depth) const {
     return {origin::reduced, space, depth, space > 0 && g_.spaces[space - 1].rank > 0};
@@ -124,7 +148,8 @@ class node_origins {
   }
 
   const Graph& g_;
-  sequence<int> reduction_depths_, space_depths_, leaves_, space_of_leaf_;
+  sequence<int> reduction_depths_, space_depths_, space_of_leaf_;
+  sequence<leaf_kind> leaves_;
   sequence<origin> origins_;
 };
 

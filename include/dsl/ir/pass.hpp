@@ -2,7 +2,7 @@
 // leave.
 #pragma once
 
-#include <dsl/ir/program.hpp>
+#include <dsl/ir/neighbour.hpp>
 
 namespace dsl::detail {
 
@@ -39,6 +39,7 @@ struct pass_view {
   bool needs_elements = false;
   const std::uint64_t* targets = nullptr;
   int target_count = 0;
+  neighbours_read neighbours{};  // of the elements' program
   constexpr bool is_result(int target) const { return target_word{targets[target]}.is_result(); }
   constexpr dtype type(int target) const {
     const target_word t{targets[target]};
@@ -62,46 +63,54 @@ struct pass<Elements, Results, words<T...>, pass_reductions<F...>> {
   static constexpr program_view rules[sizeof...(F) + 1] = {F::combine::view()..., {}};
   static constexpr int firsts[sizeof...(F) + 1] = {F::first..., 0};
   static constexpr pass_view view() {
-    return {Elements::view(), Results::view(), rules, firsts, sizeof...(F), (F::needs_elements || ...), target_words, targets};
+    return {Elements::view(), Results::view(), rules, firsts, sizeof...(F), (F::needs_elements || ...), target_words, targets,
+            neighbours_in(Elements::view())};
   }
   static constexpr bool is_result(int i) { return target_word{target_words[i]}.is_result(); }
 };
 
 inline constexpr std::size_t max_program_nodes = 4096, max_program_outputs = 32, max_reductions = 32;
 
-/// All programs of a pass: the elements', the results' and the reductions' rules.
-template <std::size_t Nodes, std::size_t Words>
+/// Where a pass's parts begin among those of several.
+struct pass_place { std::size_t program, target, reduction, identity; };
+
+/// All programs of passes, one pass after another: of each the elements', the results' and the reductions' rules.
+template <std::size_t Nodes, std::size_t Words, std::size_t Programs = max_reductions + 2, std::size_t Passes = 1>
 struct pass_image {
-  std::size_t nodes = 0, programs = 0, outputs = 0, targets = 0, identities = 0;
+  std::size_t nodes = 0, programs = 0, outputs = 0, targets = 0, identities = 0, reductions = 0, passes = 0;
   bool is_one_pass = true;  // or there is nothing else in it
   std::array<std::uint32_t, Nodes> heads{};
   std::array<std::uint64_t, Nodes> payloads{};
   std::array<std::uint64_t, Words> output_words{}, target_words{}, identity_words{};
-  std::array<int, 2 * (max_reductions + 2) + 2> ends{};  // of each program: of its nodes, of its outputs; after two zeros
-  std::array<int, max_reductions + 1> firsts{};
-  std::array<bool, max_reductions + 1> needs_elements{};
+  std::array<int, 2 * Programs + 2> ends{};  // of each program: of its nodes, of its outputs; after two zeros
+  std::array<int, Programs> firsts{};
+  std::array<bool, Programs> needs_elements{};
+  std::array<pass_place, Passes + 1> places{};
 
   // The compilers' cost of a pack expansion grows with the object it reads from.
-  template <std::size_t N, std::size_t W>
-  constexpr pass_image<N, W> exact() const {
-    pass_image<N, W> to{nodes, programs, outputs, targets, identities, is_one_pass};
-    for (std::size_t i = 0; i < N; ++i) {
-      to.heads[i] = heads[i];
-      to.payloads[i] = payloads[i];
-    }
-    for (std::size_t i = 0; i < W; ++i) {
-      to.output_words[i] = output_words[i];
-      to.target_words[i] = target_words[i];
-      to.identity_words[i] = identity_words[i];
-    }
-    to.ends = ends;
-    to.firsts = firsts;
-    to.needs_elements = needs_elements;
+  template <std::size_t N, std::size_t W, std::size_t P, std::size_t K>
+  constexpr pass_image<N, W, P, K> exact() const {
+    pass_image<N, W, P, K> to{nodes, programs, outputs, targets, identities, reductions, passes, is_one_pass};
+    copy_front(heads, to.heads);
+    copy_front(payloads, to.payloads);
+    copy_front(output_words, to.output_words);
+    copy_front(target_words, to.target_words);
+    copy_front(identity_words, to.identity_words);
+    copy_front(ends, to.ends);
+    copy_front(firsts, to.firsts);
+    copy_front(needs_elements, to.needs_elements);
+    copy_front(places, to.places);
     return to;
   }
   constexpr std::size_t words() const {
     return outputs > identities ? outputs : identities;
   }  // there is an output for each target
+
+ private:
+  template <class T, std::size_t N, std::size_t M>
+  static constexpr void copy_front(const std::array<T, N>& from, std::array<T, M>& to) {
+    for (std::size_t i = 0; i < M; ++i) to[i] = from[i];
+  }
 };
 
 /// When a node is known: for each element, when all elements of an index space have been reduced, or always, for it is made of
@@ -130,25 +139,29 @@ constexpr known_in when_known(const graph& g, int root) {
 }
 
 inline constexpr std::size_t max_image_words = 4 * max_program_outputs;
+using roomy_image = pass_image<max_program_nodes, max_image_words>;
 
 // Two empty programs, for what takes several passes.
-constexpr pass_image<max_program_nodes, max_image_words> without_programs() {
-  pass_image<max_program_nodes, max_image_words> none;
+constexpr roomy_image without_programs() {
+  roomy_image none;
   none.is_one_pass = false;
   none.programs = 2;
-  none.nodes = none.outputs = 1;  // nvcc warns of loops without a step
+  none.passes = none.nodes = none.outputs = 1;  // nvcc warns of loops without a step
+  none.places[1].program = 2;
   return none;
 }
 
-/// Which outputs of a graph are computed for each element and which once all are reduced, as programs.
-constexpr pass_image<max_program_nodes, max_image_words> image_of(const graph& g) {
-  pass_image<max_program_nodes, max_image_words> to;
+/// Adds the pass of a graph: which outputs are computed for each element and which once all are reduced, as programs. False
+/// where the graph takes several passes.
+template <class Image>
+constexpr bool add_pass(const graph& g, Image& to) {
   sequence<int> elements, results;
   int space = -1;  // of the results
   bool several = false, scalars = false;
+  if (g.outputs.size() > static_cast<int>(max_program_outputs)) throw "a formula may have at most 32 outputs";
   for (int i = 0; i < g.outputs.size(); ++i) {
     const known_in at = g.reduction_count() > 0 ? when_known(g, g.outputs[i]) : known_in{known::by_element, 0};
-    if (at.when == known::never) return without_programs();
+    if (at.when == known::never) return false;
     const bool after = at.when == known::after_reductions || (at.when == known::always && (g.scalar_outputs >> i & 1) != 0);
     if (at.when == known::after_reductions) {
       several = several || (space >= 0 && at.space != space);
@@ -156,12 +169,12 @@ constexpr pass_image<max_program_nodes, max_image_words> image_of(const graph& g
     }
     scalars = scalars || (after && at.when == known::always);
     sequence<int>& of = after ? results : elements;
-    if (to.targets == max_program_outputs) throw "a formula may have at most 32 outputs";
+    if (to.targets == to.target_words.size()) throw "a formula has too many reductions";
     to.target_words[to.targets++] = target_word::make(after, of.size()).word;
     of.push_back(g.outputs[i]);
   }
   const bool along_axes = space > 0 && g.spaces[space - 1].rank > 0;
-  if ((several && elements.size() == 0) || (scalars && along_axes)) return without_programs();
+  if ((several && elements.size() == 0) || (scalars && along_axes)) return false;
   // The reductions that a result needs.
   sequence<int> number(g.reduction_count(), -1), kept;
   if (results.size() > 0) {
@@ -173,11 +186,12 @@ constexpr pass_image<max_program_nodes, max_image_words> image_of(const graph& g
     }
   }
   if (kept.size() > static_cast<int>(max_reductions)) throw "a formula may have at most 32 reductions";
+  if (to.programs + static_cast<std::size_t>(kept.size()) + 2 > to.firsts.size()) throw "a statement has too many reductions";
   for (int j = 0; j < kept.size(); ++j) {
-    to.firsts[static_cast<std::size_t>(j)] = elements.size();
+    to.firsts[to.reductions + static_cast<std::size_t>(j)] = elements.size();
     const traced_reduction& each = g.reduction_at(kept[j]);
     for (int k = 0; k < each.values.size(); ++k) {
-      if (when_known(g, each.values[k]).when >= known::after_reductions) return without_programs();
+      if (when_known(g, each.values[k]).when >= known::after_reductions) return false;
       elements.push_back(each.values[k]);
     }
   }
@@ -187,58 +201,79 @@ constexpr pass_image<max_program_nodes, max_image_words> image_of(const graph& g
   for (int j = 0; j < kept.size(); ++j) {
     const reduction_rule& rule = g.rule_at(g.reduction_at(kept[j]).rule);
     freeze(rule.combine, rule.combine.outputs, number, f);
-    to.needs_elements[static_cast<std::size_t>(j)] = rule.needs_elements;
-    if (to.identities + 2 * static_cast<std::size_t>(rule.identity.size()) > max_image_words)
+    to.needs_elements[to.reductions++] = rule.needs_elements;
+    if (to.identities + 2 * static_cast<std::size_t>(rule.identity.size()) > to.identity_words.size())
       throw "a formula has too many reductions";
     for (int k = 0; k < rule.identity.size(); ++k) {
       to.identity_words[to.identities++] = rule.identity[k].bits;
       to.identity_words[to.identities++] = rule.identity[k].second;
     }
   }
-  to.nodes = static_cast<std::size_t>(f.heads.size());
-  to.outputs = static_cast<std::size_t>(f.outputs.size());
-  to.programs = static_cast<std::size_t>(f.ends.size() / 2);
-  if (to.nodes > max_program_nodes) throw "a formula may have at most 4096 distinct nodes";
-  if (to.outputs > max_image_words) throw "a formula has too many reductions";
+  if (to.nodes + static_cast<std::size_t>(f.heads.size()) > to.heads.size())
+    throw "a formula may have at most 4096 distinct nodes";
+  if (to.outputs + static_cast<std::size_t>(f.outputs.size()) > to.output_words.size()) throw "a formula has too many reductions";
+  for (int i = 0; i < f.ends.size(); ++i)
+    to.ends[2 * to.programs + static_cast<std::size_t>(i) + 2] = f.ends[i] + static_cast<int>(i % 2 == 0 ? to.nodes : to.outputs);
   for (int i = 0; i < f.heads.size(); ++i) {
-    to.heads[static_cast<std::size_t>(i)] = f.heads[i];
-    to.payloads[static_cast<std::size_t>(i)] = f.payloads[i];
+    to.heads[to.nodes] = f.heads[i];
+    to.payloads[to.nodes++] = f.payloads[i];
   }
-  for (int i = 0; i < f.outputs.size(); ++i) to.output_words[static_cast<std::size_t>(i)] = f.outputs[i];
-  for (int i = 0; i < f.ends.size(); ++i) to.ends[static_cast<std::size_t>(i) + 2] = f.ends[i];
-  return to;
+  for (int i = 0; i < f.outputs.size(); ++i) to.output_words[to.outputs++] = f.outputs[i];
+  to.programs += static_cast<std::size_t>(f.ends.size() / 2);
+  to.places[++to.passes] = {to.programs, to.targets, to.reductions, to.identities};
+  return true;
 }
+
+/// The programs of a graph that is one pass.
+constexpr roomy_image image_of(const graph& g) {
+  roomy_image to;
+  return add_pass(g, to) ? to : without_programs();
+}
+
+/// Pass K of an image, which is `Of::exact`, as a type.
+template <class Of, std::size_t K, class... Calls>
+struct pass_spelled {
+  static constexpr pass_place from = Of::exact.places[K], end = Of::exact.places[K + 1];
+  // Program P's nodes and outputs: counts, and where they begin.
+  static constexpr std::size_t begin(std::size_t p, std::size_t what) {
+    return static_cast<std::size_t>(Of::exact.ends[2 * (from.program + p) + what]);
+  }
+  static constexpr std::size_t count(std::size_t p, std::size_t what) { return begin(p + 1, what) - begin(p, what); }
+
+  template <std::size_t P>
+  static constexpr auto nodes_at() {
+    program_nodes<static_cast<int>(count(P, 0)), static_cast<int>(count(P, 1))> to{};
+    for (std::size_t i = 0; i != count(P, 0); ++i) {
+      to.heads[i] = Of::exact.heads[begin(P, 0) + i];
+      to.payloads[i] = Of::exact.payloads[begin(P, 0) + i];
+    }
+    for (std::size_t i = 0; i != count(P, 1); ++i) to.output_words[i] = Of::exact.output_words[begin(P, 1) + i];
+    return to;
+  }
+  template <std::size_t P> using program_at = program_with<nodes_at<P>(), Calls...>;
+
+  // Reduction J's identity begins where those of the reductions before end.
+  static constexpr std::size_t identity(std::size_t j) { return from.identity + 2 * (begin(2 + j, 1) - begin(2, 1)); }
+  template <std::size_t J, std::size_t... I>
+  static pass_reduction<program_at<2 + J>, words<Of::exact.identity_words[identity(J) + I]...>,
+                        Of::exact.firsts[from.reduction + J], Of::exact.needs_elements[from.reduction + J]>
+      spell_reduction(std::index_sequence<I...>);
+  template <std::size_t J> using reduction_at = decltype(spell_reduction<J>(std::make_index_sequence<2 * count(2 + J, 1)>{}));
+
+  template <std::size_t... T, std::size_t... J>
+  static pass<program_at<0>, program_at<1>, words<Of::exact.target_words[from.target + T]...>,
+              pass_reductions<reduction_at<J>...>>
+      spell_pass(std::index_sequence<T...>, std::index_sequence<J...>);
+  using type = decltype(spell_pass(std::make_index_sequence<end.target - from.target>{},
+                                   std::make_index_sequence<end.program - from.program - 2>{}));
+};
 
 // Traces once: for a long formula that is a good part of the compilers' work.
 template <class Trace, class... Calls>
 struct compile {
   static constexpr auto roomy = image_of(Trace::run());
-  static constexpr auto exact = roomy.template exact<roomy.nodes, roomy.words()>();
-  // Program P's nodes and outputs: counts, and where they begin.
-  static constexpr std::size_t begin(std::size_t p, std::size_t what) {
-    return static_cast<std::size_t>(exact.ends[2 * p + what]);
-  }
-  static constexpr std::size_t count(std::size_t p, std::size_t what) { return begin(p + 1, what) - begin(p, what); }
-
-  template <std::size_t P, std::size_t... N, std::size_t... O>
-  static program<heads<exact.heads[begin(P, 0) + N]...>, words<exact.payloads[begin(P, 0) + N]...>,
-                 words<exact.output_words[begin(P, 1) + O]...>, Calls...>
-      spell(std::index_sequence<N...>, std::index_sequence<O...>);
-  template <std::size_t P> using program_at =
-      decltype(spell<P>(std::make_index_sequence<count(P, 0)>{}, std::make_index_sequence<count(P, 1)>{}));
-
-  // Reduction J's identity begins where those of the reductions before end.
-  static constexpr std::size_t identity(std::size_t j) { return 2 * (begin(2 + j, 1) - begin(2, 1)); }
-  template <std::size_t J, std::size_t... I>
-  static pass_reduction<program_at<2 + J>, words<exact.identity_words[identity(J) + I]...>, exact.firsts[J],
-                        exact.needs_elements[J]>
-      spell_reduction(std::index_sequence<I...>);
-  template <std::size_t J> using reduction_at = decltype(spell_reduction<J>(std::make_index_sequence<2 * count(2 + J, 1)>{}));
-
-  template <std::size_t... T, std::size_t... J>
-  static pass<program_at<0>, program_at<1>, words<exact.target_words[T]...>, pass_reductions<reduction_at<J>...>> spell_pass(
-      std::index_sequence<T...>, std::index_sequence<J...>);
-  using spelled = decltype(spell_pass(std::make_index_sequence<exact.targets>{}, std::make_index_sequence<exact.programs - 2>{}));
+  static constexpr auto exact = roomy.template exact<roomy.nodes, roomy.words(), roomy.programs, 1>();
+  using spelled = typename pass_spelled<compile, 0, Calls...>::type;
   static constexpr bool is_one_pass = roomy.is_one_pass;
 };
 

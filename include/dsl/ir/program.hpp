@@ -10,7 +10,6 @@
 namespace dsl::detail {
 
 template <std::uint64_t... W> struct words {};
-template <std::uint32_t... W> struct heads {};
 
 /// A node's head: operation, result dtype, and the result's slot among the values of that dtype. Its payload: up to three
 /// operands
@@ -46,32 +45,89 @@ struct program_view {
   constexpr reference output(int i) const { return {outputs[i]}; }
 };
 
-template <class Heads, class Payloads, class Outputs, class... Calls> struct program;
+/// A program's nodes and outputs.
+template <int Nodes, int Outputs>
+struct program_nodes {
+  static constexpr int nodes = Nodes, outputs = Outputs;
+  std::uint32_t heads[Nodes + 1];  // and one more, for there may be none
+  std::uint64_t payloads[Nodes + 1], output_words[Outputs + 1];
 
-/// Heads, payloads and outputs as packs of numbers, and the functors it calls. Kernels are named by this type, so it holds
-/// nothing that nvcc could not write down again: no closure type and no class-type value.
-template <std::uint32_t... H, std::uint64_t... P, std::uint64_t... O, class... Calls>
-struct program<heads<H...>, words<P...>, words<O...>, Calls...> {
-  static constexpr int nodes = sizeof...(H), outputs = sizeof...(O);
-  static constexpr std::uint32_t head_words[nodes + 1] = {H..., 0};
-  static constexpr std::uint64_t payload_words[nodes + 1] = {P..., 0};
-  static constexpr std::uint64_t output_words[outputs + 1] = {O..., 0};
-  static constexpr program_view view() { return {head_words, payload_words, nodes, output_words, outputs}; }
-  static constexpr reference output(int i) { return reference{output_words[i]}; }
+  /// A number of its own for each program.
+  constexpr std::uint64_t key() const {
+    std::uint64_t h = static_cast<std::uint64_t>(Nodes) << 32 | static_cast<std::uint64_t>(Outputs);
+    const auto add = [&h](std::uint64_t word) {  // splitmix64's steps
+      h = (h ^ word) + 0x9e3779b97f4a7c15;
+      h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9;
+      h = (h ^ h >> 27) * 0x94d049bb133111eb;
+      h ^= h >> 31;
+    };
+    for (int i = 0; i < Nodes; ++i) {
+      add(heads[i]);
+      add(payloads[i]);
+    }
+    for (int i = 0; i < Outputs; ++i) add(output_words[i]);
+    return h;
+  }
 };
+
+// Where a program's nodes are found by its key: `keyed_nodes` defines the function that is declared with the key.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wnon-template-friend"
+#endif
+#if defined(__CUDACC__)
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 1301
+#endif
+template <std::uint64_t Key> struct program_key { friend constexpr auto nodes_of(program_key); };
+#if defined(__CUDACC__)
+#pragma nv_diagnostic pop
+#endif
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+template <auto Nodes>
+struct keyed_nodes {
+  static constexpr std::uint64_t key = Nodes.key();
+  friend constexpr auto nodes_of(program_key<key>) { return Nodes; }
+};
+// Outside a template, nvcc hands its host compiler a program's key in the place of what defines its nodes.
+template <> struct keyed_nodes<program_nodes<0, 0>{}> { static constexpr std::uint64_t key = 0; };
+constexpr auto nodes_of(program_key<0>) { return program_nodes<0, 0>{}; }
+
+/// The finished graph as a type, by its key and the functors that it calls. Kernels are named by this type. So it holds nothing
+/// that nvcc could not write down again, no closure type and no class-type value, and is short: of a kernel's object file its
+/// name, which is in it some thirty times, was the larger part when it listed all nodes.
+template <std::uint64_t Key, class... Calls>
+struct program {
+  static constexpr auto data = nodes_of(program_key<Key>{});
+  static constexpr int nodes = data.nodes, outputs = data.outputs;
+  static constexpr program_view view() { return {data.heads, data.payloads, nodes, data.output_words, outputs}; }
+  static constexpr reference output(int i) { return reference{data.output_words[i]}; }
+};
+
+template <auto Nodes, class... Calls> using program_with = program<keyed_nodes<Nodes>::key, Calls...>;
+using no_program = program<0>;
 
 /// Whether a program calls functors: those may trap or loop on operands that do not exist.
 template <class Program> inline constexpr bool calls_functors = false;
-template <class Heads, class Payloads, class Outputs, class Call, class... Calls>
-inline constexpr bool calls_functors<program<Heads, Payloads, Outputs, Call, Calls...>> = true;
+template <std::uint64_t Key, class Call, class... Calls> inline constexpr bool calls_functors<program<Key, Call, Calls...>> =
+    true;
 
 constexpr int operand_count(op code) { return code == op::argument ? 1 : info(code).arity; }
 
 /// How many nodes a node is computed from, and which; a reduced value from none.
 constexpr int count_inputs(const node& n) {
-  return n.code == op::result ? 1 : n.code == op::call ? n.field(2) : operand_count(n.code);
+  if (n.code == op::result) return 1;
+  if (n.code == op::call) return n.field(2);
+  if (is_placed(n.code)) return (n.code == op::coordinate ? 0 : 1) + (is_placed_value(n) ? 1 : 0);
+  if (is_step(n.code)) return n.field(0) == no_step ? 0 : 1;
+  return operand_count(n.code);
 }
-constexpr int input_node(const node& n, int k) { return n.code == op::call ? n.field(1) + k : n.field(k); }
+constexpr int input_node(const node& n, int k) {
+  if (is_placed(n.code)) return n.field(n.code == op::coordinate || k == 1 ? 0 : 1);
+  return n.code == op::call ? n.field(1) + k : n.field(k);
+}
 
 /// The nodes that some nodes need, those included: a mark for each of the graph's.
 constexpr sequence<char> needed_by(const graph& g, const sequence<int>& roots) {
@@ -117,10 +173,13 @@ constexpr void freeze(const graph& g, const sequence<int>& roots, const sequence
     if (n.code == op::index && n.field(0) == position_in_reduction) payload = static_cast<std::uint64_t>(g.operands);
     if (n.code == op::count) payload = 0;
     if (n.code == op::reduced) payload = fields(reductions[n.field(0)], n.field(1)).bits;
-    for (int k = 0; k < operand_count(n.code); ++k) {
+    const auto refer = [&](int k) {
       payload &= ~(std::uint64_t{0xffff} << 16 * k);
       payload |= place[n.field(k)].word << 16 * k;
-    }
+    };
+    for (int k = 0; k < operand_count(n.code); ++k) refer(k);
+    if (is_step(n.code) && n.field(0) != no_step) refer(0);
+    if (n.code == op::neighbour || n.code == op::inside) refer(1);
     place[i] = put(n.code, n.type, payload);
   }
   for (int i = 0; i < roots.size(); ++i) to.outputs.push_back(place[roots[i]].word);

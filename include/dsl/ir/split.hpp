@@ -2,392 +2,288 @@
 #pragma once
 
 #include <dsl/ir/copy.hpp>
-#include <dsl/ir/origin.hpp>
-#include <dsl/ir/schedule.hpp>
+#include <dsl/ir/parts.hpp>
 
 namespace dsl::detail {
 
-/// Splits a graph into passes. What is known for each element is computed anew in every pass that needs it; what a reduction
-/// leaves is stored, once. Passes of one depth whose operands are of the same kinds and dtypes become one program.
+/// Splits a graph into passes: each one or more of its parts. Reductions of one depth are one pass, in which each has the place
+/// of its own operands among the pass's. Which of them read the same arrays is known when they run. What looks so shares a place:
+/// then equal reductions are one, and where it turns out otherwise the pass runs for each of them.
 template <class Graph>
 class pass_splitter {
  public:
-  constexpr explicit pass_splitter(const Graph& g) : g_(g), origins_(g) {
-    find_values();
-    make_uses();
-    number_values();
-    for (int i = 0; i < uses_.size(); ++i) find_inputs(uses_[i]);
-    group_uses();
+  constexpr explicit pass_splitter(const Graph& g) : g_(g), parts_(g) {
+    const sequence<statement_part>& all = parts_.all();
+    words_of_values_ = sequence<int>(parts_.values().size(), 0);
+    numbers_of_leaves_ = sequence<int>(parts_.leaves(), -1);
+    for (int i = 0; i < all.size(); ++i) inputs_at_.push_back(sequence<int>());
+    for (int i = 0; i < all.size();) {
+      const int first = passes_.size(), depth = depth_of(all[i]);
+      for (; i < all.size() && depth_of(all[i]) == depth; ++i) add(i);
+      for (int p = first; p < passes_.size(); ++p) finish(p);
+    }
   }
 
   constexpr roomy_schedule make_schedule() const {
     roomy_schedule to;
-    to.leaves = origins_.leaf_count();
+    to.leaves = parts_.leaves();
+    to.operands = operands_.size();
+    const node_origins<Graph>& origins = parts_.origins();
     for (int i = 0; i < g_.outputs.size(); ++i)
-      if (origins_[g_.outputs[i]].kind == origin::reduced) to.reduced |= 1u << i;
-    for (int k = 0; k < values_.size(); ++k) {
-      const int number = origins_[values_[k]].space;
-      put(to.value, to.values, reduced_value{g_[values_[k]].type, rank_of(number), first_leaf(number)});
+      if (origins[g_.outputs[i]].kind == origin::reduced) to.reduced |= 1u << i;
+    const sequence<int>& values = parts_.values();
+    for (int k = 0; k < values.size(); ++k) {
+      const int space = origins[values[k]].space;
+      put(to.value, to.values, reduced_value{g_[values[k]].type, parts_.rank_of(space), space, parts_.first_leaf(space)});
       for (int i = 0; i < g_.outputs.size(); ++i)
-        if (g_.outputs[i] == values_[k]) put(to.copy, to.copies, value_copy{k, i});
+        if (g_.outputs[i] == values[k]) put(to.copy, to.copies, value_copy{k, i});
     }
     for (int p = 0; p < passes_.size(); ++p) {
-      const sequence<int>& members = passes_[p];
-      sequence<int> places;  // of each member's outputs among the pass's
-      const graph made = make_pass(p, places);
-      const int outputs = made.outputs.size();
-      put(to.pass, to.passes, scheduled_pass{to.uses, members.size(), made.operands, outputs, uses_[members[0]].calls});
-      for (int m = 0, at = 0; m < members.size(); ++m) {
-        const use& u = uses_[members[m]];
-        put(to.use, to.uses, pass_use{u.elements.size() > 0 ? 0 : u.reductions[0].space, to.inputs, to.outputs});
-        for (int i = 0; i < u.inputs.size(); ++i) put(to.input, to.inputs, u.inputs[i]);
+      const pass& from = passes_[p];
+      const int outputs = from.made.outputs.size();
+      put(to.pass, to.passes,
+          scheduled_pass{to.uses, from.members.size(), to.words, from.slots.size(), outputs,
+                         parts_.all()[from.members[0]].calls});
+      for (int s = 0; s < from.slots.size(); ++s) put(to.word, to.words, from.slots[s].word);
+      for (int m = 0, at = 0; m < from.members.size(); ++m) {
+        const statement_part& part = parts_.all()[from.members[m]];
+        put(to.use, to.uses, pass_use{part.space(), to.inputs, part.inputs.size(), to.outputs});
+        for (int i = 0; i < part.inputs.size(); ++i)
+          put(to.input, to.inputs,
+              bound_input{part.inputs[i], inputs_at_[from.members[m]][i], parts_.is_outside(part, part.inputs[i])});
         const int first = to.outputs;
         for (int i = 0; i < outputs; ++i) put(to.output, to.outputs, output_place{0, -1, -1, false});
-        for (int i = 0; i < u.elements.size(); ++i)
-          to.output[static_cast<std::size_t>(first + places[at++])].target = u.elements[i];
-        for (int i = 0; i < u.results.size(); ++i)
-          to.output[static_cast<std::size_t>(first + places[at++])] = place_of(u, u.results[i]);
+        for (int i = 0; i < part.elements.size(); ++i)
+          to.output[static_cast<std::size_t>(first + from.places[at++])].target = part.elements[i];
+        for (int i = 0; i < part.results.size(); ++i)
+          to.output[static_cast<std::size_t>(first + from.places[at++])] = parts_.place_of(part, part.results[i]);
       }
     }
     return to;
   }
 
-  /// The graph of a pass, whose operands are those of its first use.
-  constexpr graph pass_graph(int pass) const {
-    sequence<int> places;
-    return make_pass(pass, places);
-  }
+  /// The graph of a pass.
+  constexpr const graph& pass_graph(int pass) const { return passes_[pass].made; }
 
  private:
-  struct key { int space, depth; };
-  // A pass on one index space, or on several beside elements.
-  struct use {
-    sequence<key> reductions;
-    sequence<int> elements;  // outputs of the graph
-    sequence<int> results;   // nodes
-    sequence<int> inputs;    // leaves, and after them values, in the order of the leaves
-    int reduction_count = 0, reduced_values = 0;
-    bool calls = false;
+  // What reads one of a pass's operands, and which one it is for the chain: a `phase_input`.
+  struct slot {
+    op code;
+    dtype type;
+    int rank, word;
+    friend constexpr bool operator==(const slot& a, const slot& b) { return a.code == b.code && a.type == b.type; }
+  };
+  struct pass {
+    sequence<int> members;  // parts
+    sequence<slot> slots;
+    graph made{};
+    sequence<int> places{};  // of each member's outputs among the pass's
   };
 
-  constexpr const index_space& space(int number) const { return g_.spaces[number - 1]; }
-  constexpr int rank_of(int number) const { return number == 0 ? 0 : space(number).rank; }
-  constexpr int first_leaf(int number) const { return number == 0 ? 0 : space(number).first; }
   template <std::size_t N, class T>
   static constexpr void put(std::array<T, N>& to, int& size, const T& value) {
     if (size + 1 == static_cast<int>(N)) throw "a statement has too many reductions";
     to[static_cast<std::size_t>(size++)] = value;
   }
-
-  // ---- which nodes are stored
-  constexpr bool is_value_for(int from, const origin& reader) const {
-    const origin& o = origins_[from];
-    return o.kind == origin::reduced &&
-           !(reader.kind == origin::reduced && reader.space == o.space && (reader.depth == o.depth || o.depth == 0));
-  }
-  constexpr void find_values() {
-    is_value_ = sequence<char>(g_.size(), 0);
-    live_ = sequence<char>(g_.size(), 0);
-    for (int i = 0; i < g_.outputs.size(); ++i) live_[g_.outputs[i]] = 1;
-    // What only gives a formula's operands their shape has a value as well.
-    for (int k = 1; k <= g_.spaces.size(); ++k)
-      for (int outer = space(k).parent; outer != 0; outer = space(outer).parent)
-        if (origins_.holds_arrays_of(outer, k)) read(space(k).outputs[0], {origin::element, 0, 0});
-    for (int i = g_.size() - 1; i >= 0; --i) {
-      if (live_[i] == 0) continue;
-      const node& n = g_[i];
-      for (int k = 0; k < count_inputs(n); ++k) read(input_node(n, k), origins_[i]);
-      if (n.code != op::reduced) continue;
-      const traced_reduction& f = g_.reduction_at(n.field(0));
-      for (int k = 0; k < f.values.size(); ++k) read(f.values[k], {origin::element, 0, 0});
-    }
-  }
-  constexpr void read(int from, const origin& reader) {
-    live_[from] = 1;
-    if (is_value_for(from, reader)) is_value_[from] = 1;
+  // Elements are a pass of their own, whatever they depend on.
+  static constexpr int depth_of(const statement_part& p) { return p.elements.size() > 0 ? -p.elements[0] - 1 : p.depth(); }
+  constexpr slot slot_of(int input) const {
+    const bool is_leaf = parts_.is_leaf(input);
+    return {parts_.code_of_input(input), parts_.type_of_input(input), is_leaf ? g_.rank_of(input) : 0,
+            is_leaf ? -1 : words_of_values_[input - parts_.leaves()]};
   }
 
-  // ---- which passes there are
-  constexpr use& use_of(key k) {
-    for (int i = 0; i < uses_.size(); ++i)
-      if (uses_[i].reductions[0].space == k.space && uses_[i].reductions[0].depth == k.depth) return uses_[i];
-    use made;
-    made.reductions.push_back(k);
-    uses_.push_back(std::move(made));
-    return uses_[uses_.size() - 1];
-  }
-  static constexpr void add_once(sequence<int>& to, int value) {
-    for (int i = 0; i < to.size(); ++i)
-      if (to[i] == value) return;
-    to.push_back(value);
-  }
-  constexpr bool is_scalar_output(int output) const { return (g_.scalar_outputs >> output & 1) != 0; }
-
-  constexpr void make_uses() {
-    for (int i = 0; i < g_.size(); ++i)
-      if (is_value_[i] != 0) add_once(use_of({origins_[i].space, origins_[i].depth}).results, i);
-    use arrays, scalars;  // of elements; of single values that no reduction leaves by itself
-    int last = 0;         // the depth of the elements
-    for (int i = 0; i < g_.outputs.size(); ++i) {
-      const origin& o = origins_[g_.outputs[i]];
-      if (o.kind == origin::reduced) {
-        add_once(use_of({o.space, o.depth}).results, g_.outputs[i]);
-        if (origins_.is_direct(o.space) && o.depth - 1 > last) last = o.depth - 1;
-      } else if (is_scalar_output(i) && o.kind != origin::element) {
-        scalars.elements.push_back(i);
-      } else {
-        arrays.elements.push_back(i);
-        if (o.depth > last) last = o.depth;
-      }
+  // ---- which parts share a pass
+  constexpr void add(int number) {
+    const statement_part& part = parts_.all()[number];
+    if (part.elements.size() == 0 && !part.calls) {
+      for (int p = 0; p < passes_.size(); ++p)
+        if (takes(passes_[p], part) && takes_place(p, number)) return;
+      for (int p = 0; p < passes_.size(); ++p)
+        if (takes(passes_[p], part) && is_appended(p, number)) return;
     }
-    for (int k = 1; k <= g_.spaces.size(); ++k)
-      if (origins_.shapes_elements(k) && origins_.depth_of_space(k) > last) last = origins_.depth_of_space(k);
-    attach_scalars(scalars);
-    sort_uses();
-    if (arrays.elements.size() > 0) fuse(arrays, last);
-    if (arrays.elements.size() > 0) uses_.push_back(std::move(arrays));
-    if (scalars.elements.size() > 0) uses_.push_back(std::move(scalars));
+    passes_.push_back(pass{});
+    append(passes_.size() - 1, number);
   }
-  // Single values of scalars alone are computed beside the first reductions that go to a target as one value.
-  constexpr void attach_scalars(use& scalars) {
-    use* to = nullptr;
-    for (int i = 0; i < g_.outputs.size() && to == nullptr; ++i) {
-      const origin& o = origins_[g_.outputs[i]];
-      if (o.kind == origin::reduced && rank_of(o.space) == 0) to = &use_of({o.space, o.depth});
-    }
-    sequence<int> left;
-    for (int i = 0; i < scalars.elements.size(); ++i) {
-      const int node = g_.outputs[scalars.elements[i]];
-      if (to != nullptr && origins_[node].kind == origin::scalar) add_once(to->results, node);
-      else left.push_back(scalars.elements[i]);
-    }
-    scalars.elements = std::move(left);
-  }
-  constexpr void sort_uses() {
-    sequence<use> sorted;
-    for (int depth = 1, left = uses_.size(); left > 0; ++depth)
-      for (int i = 0; i < uses_.size(); ++i)
-        if (uses_[i].reductions[0].depth == depth) {
-          sorted.push_back(std::move(uses_[i]));
-          --left;
-          uses_[i].reductions = sequence<key>(1, key{0, -1});
-        }
-    uses_ = std::move(sorted);
-  }
-  // Reductions that go to targets are computed in one pass with the elements where these depend on as much.
-  constexpr void fuse(use& arrays, int last) {
-    sequence<use> left;
-    for (int i = 0; i < uses_.size(); ++i) {
-      use& u = uses_[i];
-      if (u.reductions[0].depth == last + 1 && origins_.is_direct(u.reductions[0].space) && goes_to_target(u)) {
-        arrays.reductions.push_back(u.reductions[0]);
-        for (int k = 0; k < u.results.size(); ++k) arrays.results.push_back(u.results[k]);
-      } else {
-        left.push_back(std::move(u));
-      }
-    }
-    uses_ = std::move(left);
-  }
-  constexpr bool goes_to_target(const use& u) const {
-    for (int k = 0; k < u.results.size(); ++k)
-      for (int i = 0; i < g_.outputs.size(); ++i)
-        if (g_.outputs[i] == u.results[k]) return true;
-    return false;
-  }
-
-  // ---- what is stored, and what each pass reads
-  // What goes to one target alone is written there; what has more readers, or several targets, is a value first.
-  constexpr void number_values() {
-    numbers_ = sequence<int>(g_.size(), -1);
-    for (int i = 0; i < g_.size(); ++i) {
-      int targets = 0;
-      for (int k = 0; k < g_.outputs.size(); ++k) targets += g_.outputs[k] == i && origins_[i].kind == origin::reduced ? 1 : 0;
-      if (is_value_[i] == 0 && targets < 2) continue;
-      numbers_[i] = values_.size();
-      values_.push_back(i);
-    }
-  }
-  constexpr output_place place_of(const use& u, int node) const {
-    output_place place{origins_[node].kind == origin::reduced ? origins_[node].space : u.reductions[0].space, numbers_[node], -1,
-                       false};
-    for (int i = 0; place.value < 0 && place.target < 0 && i < g_.outputs.size(); ++i)
-      if (g_.outputs[i] == node) place.target = i;
-    sequence<int> root;
-    root.push_back(node);
-    const sequence<char> needed = needed_by(g_, root);
-    for (int i = 0; i < g_.size(); ++i)
-      if (needed[i] != 0 && g_[i].code == op::reduced && is_inside(u, origins_[i]))
-        place.needs_elements = place.needs_elements || g_.rule_at(g_.reduction_at(g_[i].field(0)).rule).needs_elements;
-    return place;
-  }
-
-  static constexpr bool is_inside(const use& u, const origin& o) {
-    if (o.kind != origin::reduced) return false;
-    for (int i = 0; i < u.reductions.size(); ++i)
-      if (u.reductions[i].space == o.space && (u.reductions[i].depth == o.depth || o.depth == 0)) return true;
-    return false;
-  }
-  // The nodes that a pass computes or reads: the values of other passes, but not what is behind them.
-  constexpr sequence<char> nodes_of(const use& u) const {
-    sequence<char> needed(g_.size(), 0);
-    for (int i = 0; i < u.elements.size(); ++i) needed[g_.outputs[u.elements[i]]] = 1;
-    for (int i = 0; i < u.results.size(); ++i) needed[u.results[i]] = 1;
-    for (int i = g_.size() - 1; i >= 0; --i) {
-      if (needed[i] == 0 || is_input(u, i)) continue;
-      const node& n = g_[i];
-      for (int k = 0; k < count_inputs(n); ++k) needed[input_node(n, k)] = 1;
-      if (n.code != op::reduced) continue;
-      const traced_reduction& f = g_.reduction_at(n.field(0));
-      for (int k = 0; k < f.values.size(); ++k) needed[f.values[k]] = 1;
-    }
-    return needed;
-  }
-  constexpr bool is_input(const use& u, int node) const {
-    return origins_[node].kind == origin::reduced && !is_inside(u, origins_[node]);
-  }
-
-  // One of the values that a space gives, for its shape.
-  constexpr void add_value_of(int number, sequence<char>& reads) const {
-    int found = -1;
-    for (int k = values_.size() - 1; k >= 0; --k) {
-      if (origins_[values_[k]].space != number) continue;
-      if (reads[origins_.leaf_count() + k] != 0) return;
-      found = k;
-    }
-    if (found >= 0) reads[origins_.leaf_count() + found] = 1;
-  }
-  constexpr int leaf_of_input(int input) const {
-    return input < origins_.leaf_count() ? input : first_leaf(origins_[values_[input - origins_.leaf_count()]].space);
-  }
-  constexpr void find_inputs(use& u) {
-    sequence<char> reads(origins_.leaf_count() + values_.size(), 0);
-    for (int i = 0; i < origins_.leaf_count(); ++i) {
-      bool mine = u.reductions.size() == 0 || u.elements.size() > 0 ? holds_arrays(u) && origins_.is_leaf_of(i, 0) : false;
-      for (int k = 0; k < u.reductions.size(); ++k) mine = mine || origins_.is_leaf_of(i, u.reductions[k].space);
-      if (mine) reads[i] = 1;
-    }
-    const sequence<char> needed = nodes_of(u);
-    sequence<char> counted(g_.reduction_count(), 0);
-    for (int i = 0; i < g_.size(); ++i) {
-      if (needed[i] == 0) continue;
-      const node& n = g_[i];
-      if (is_input(u, i)) {
-        reads[origins_.leaf_count() + numbers_[i]] = 1;
-      } else if (n.code <= op::load_scalar && !(n.code == op::index && n.field(0) == position_in_reduction)) {
-        reads[n.field(0)] = 1;
-      } else if (n.code == op::call) {
-        u.calls = true;
-      } else if (n.code == op::reduced && counted[n.field(0)] == 0) {
-        const traced_reduction& f = g_.reduction_at(n.field(0));
-        const graph& combine = g_.rule_at(f.rule).combine;
-        counted[n.field(0)] = 1;
-        ++u.reduction_count;
-        u.reduced_values += f.values.size();
-        for (int k = 0; k < combine.size(); ++k) u.calls = u.calls || combine[k].code == op::call;
-      }
-    }
-    for (int k = 1; k <= g_.spaces.size(); ++k) {
-      bool shapes = u.elements.size() > 0 && holds_arrays(u) && origins_.shapes_elements(k);
-      for (int i = 0; i < u.reductions.size(); ++i) shapes = shapes || origins_.holds_arrays_of(u.reductions[i].space, k);
-      if (shapes) add_value_of(k, reads);
-    }
-    for (int leaf = 0; leaf < origins_.leaf_count(); ++leaf)
-      for (int i = 0; i < reads.size(); ++i)
-        if (reads[i] != 0 && leaf_of_input(i) == leaf) u.inputs.push_back(i);
-  }
-  // Whether its elements are those of arrays, and not single values that other passes have left.
-  constexpr bool holds_arrays(const use& u) const {
-    for (int i = 0; i < u.elements.size(); ++i)
-      if (!is_scalar_output(u.elements[i]) || origins_[g_.outputs[u.elements[i]]].kind == origin::element) return true;
-    return false;
-  }
-
-  // ---- which of them share a program
-  struct kind_of_input {
-    op code;
-    dtype type;
-    friend constexpr bool operator==(const kind_of_input& a, const kind_of_input& b) {
-      return a.code == b.code && a.type == b.type;
-    }
-  };
-  constexpr kind_of_input kind_of(int input) const {
-    if (input < origins_.leaf_count()) {
-      const node& n = g_[origins_.leaf_node(input)];
-      return {n.code, n.type};
-    }
-    const int value = values_[input - origins_.leaf_count()];
-    return {rank_of(origins_[value].space) == 0 ? op::load_scalar : op::load, g_[value].type};
-  }
-  constexpr bool may_share(const use& a, const use& b) const {
-    if (a.elements.size() + b.elements.size() > 0 || a.calls || b.calls || a.inputs.size() != b.inputs.size()) return false;
-    if (a.reductions[0].depth != b.reductions[0].depth) return false;
-    for (int i = 0; i < a.inputs.size(); ++i)
-      if (!(kind_of(a.inputs[i]) == kind_of(b.inputs[i]))) return false;
-    return true;
-  }
-  constexpr bool has_room(const sequence<int>& pass, const use& more) const {
+  constexpr bool takes(const pass& p, const statement_part& more) const {
     int results = more.results.size(), reduction_count = more.reduction_count, reduced_values = more.reduced_values;
-    for (int i = 0; i < pass.size(); ++i) {
-      const use& u = uses_[pass[i]];
-      results += u.results.size();
-      reduction_count += u.reduction_count;
-      reduced_values += u.reduced_values;
+    for (int i = 0; i < p.members.size(); ++i) {
+      const statement_part& part = parts_.all()[p.members[i]];
+      if (part.elements.size() > 0 || part.calls || part.depth() != more.depth()) return false;
+      results += part.results.size();
+      reduction_count += part.reduction_count;
+      reduced_values += part.reduced_values;
     }
     return results <= static_cast<int>(max_program_outputs) && reduction_count <= static_cast<int>(max_reductions) &&
            2 * reduced_values <= static_cast<int>(max_image_words);
   }
-  constexpr void group_uses() {
-    for (int i = 0; i < uses_.size(); ++i) {
-      int p = 0;
-      while (p < passes_.size() && !(may_share(uses_[passes_[p][0]], uses_[i]) && has_room(passes_[p], uses_[i]))) ++p;
-      if (p == passes_.size()) passes_.push_back(sequence<int>());
-      passes_[p].push_back(i);
+  constexpr void join(int p, int number, sequence<int> places) {
+    passes_[p].members.push_back(number);
+    inputs_at_[number] = std::move(places);
+  }
+  // In the place of another part, if its operands are of the same kinds. Of two equal reductions that are read at once, as in
+  // max(x) / max(y), each has its own.
+  constexpr bool takes_place(int p, int number) {
+    const statement_part& part = parts_.all()[number];
+    for (int m = 0; m < passes_[p].members.size(); ++m) {
+      const int other = passes_[p].members[m];
+      const sequence<int>& at = inputs_at_[other];
+      if (at.size() != part.inputs.size()) continue;
+      bool same = true;
+      for (int i = 0; i < at.size(); ++i) {
+        const slot mine = slot_of(part.inputs[i]), &theirs = passes_[p].slots[at[i]];
+        same = same && mine == theirs && (parts_.is_leaf(part.inputs[i]) ? theirs.word < 0 : mine.word == theirs.word);
+      }
+      if (!same || (are_read_at_once(part, parts_.all()[other]) && are_equal(number, other))) continue;
+      sequence<int> places;
+      for (int i = 0; i < at.size(); ++i) places.push_back(at[i]);
+      join(p, number, std::move(places));
+      return true;
     }
+    return false;
+  }
+  constexpr bool are_read_at_once(const statement_part& a, const statement_part& b) const {
+    return (readers_of(a) & readers_of(b)) != 0;
+  }
+  // A bit for each depth at which its values are read, one for elements and one for targets.
+  constexpr std::uint32_t readers_of(const statement_part& part) const {
+    std::uint32_t readers = 0;
+    for (int k = 0; k < part.results.size(); ++k) {
+      for (int i = 0; i < g_.outputs.size(); ++i) readers |= g_.outputs[i] == part.results[k] ? 1u : 0u;
+      for (int i = 0; i < parts_.all().size(); ++i) {
+        const statement_part& reader = parts_.all()[i];
+        const int depth = reader.elements.size() > 0 ? 31 : reader.depth() < 31 ? reader.depth() : 30;
+        for (int j = 0; j < reader.inputs.size(); ++j)
+          if (!parts_.is_leaf(reader.inputs[j]) && parts_.value_of_input(reader.inputs[j]) == part.results[k])
+            readers |= 1u << depth;
+      }
+    }
+    return readers;
+  }
+  // Whether two parts compute the same of their operands.
+  constexpr bool are_equal(int a, int b) const {
+    graph both;
+    const statement_part &one = parts_.all()[a], &other = parts_.all()[b];
+    if (one.results.size() != other.results.size()) return false;
+    const sequence<int> of_one = copy_nodes(one, inputs_at_[b], both), of_other = copy_nodes(other, inputs_at_[b], both);
+    for (int i = 0; i < one.results.size(); ++i)
+      if (of_one[one.results[i]] != of_other[other.results[i]]) return false;
+    return true;
+  }
+  // With operands of its own beside those of other parts. Where it turns out to be of another shape nothing stands for them: what
+  // is read at a place that is computed cannot be left out.
+  static constexpr int most_arrays = 8;
+  constexpr bool is_appended(int p, int number) {
+    const statement_part &part = parts_.all()[number], &other = parts_.all()[passes_[p].members[0]];
+    if (parts_.rank_of(part.space()) != parts_.rank_of(other.space())) return false;
+    int arrays = 0;
+    for (int m = 0; m <= passes_[p].members.size(); ++m) {
+      const statement_part& member = m < passes_[p].members.size() ? parts_.all()[passes_[p].members[m]] : part;
+      for (int i = 0; i < member.inputs.size(); ++i) {
+        const op code = parts_.code_of_input(member.inputs[i]);
+        if (code == op::load) ++arrays;
+        else if (code != op::load_scalar && code != op::value && code != op::index) return false;
+      }
+    }
+    if (arrays > most_arrays) return false;
+    append(p, number);
+    return true;
+  }
+  constexpr void append(int p, int number) {
+    const statement_part& part = parts_.all()[number];
+    sequence<int> places;
+    for (int i = 0; i < part.inputs.size(); ++i) {
+      places.push_back(passes_[p].slots.size());
+      passes_[p].slots.push_back(slot_of(part.inputs[i]));
+    }
+    join(p, number, std::move(places));
   }
 
   // ---- the graph of a pass
-  constexpr graph make_pass(int pass, sequence<int>& places) const {
-    graph to;
-    const sequence<int>& members = passes_[pass];
-    to.operands = uses_[members[0]].inputs.size();
-    for (int m = 0; m < members.size(); ++m) {
-      const use& u = uses_[members[m]];
-      const sequence<int> copied = copy_nodes(u, to);
-      for (int i = 0; i < u.elements.size(); ++i) {
-        places.push_back(to.outputs.size());
-        to.outputs.push_back(copied[g_.outputs[u.elements[i]]]);
+  constexpr void finish(int p) {
+    pass& to = passes_[p];
+    graph& made = to.made;
+    made.operands = to.slots.size();
+    for (int m = 0; m < to.members.size(); ++m) {
+      const statement_part& part = parts_.all()[to.members[m]];
+      const sequence<int> copied = copy_nodes(part, inputs_at_[to.members[m]], made);
+      for (int i = 0; i < part.elements.size(); ++i) {
+        to.places.push_back(made.outputs.size());
+        made.outputs.push_back(copied[g_.outputs[part.elements[i]]]);
       }
-      for (int i = 0; i < u.results.size(); ++i) {
-        int at = u.elements.size();
-        while (at < to.outputs.size() && to.outputs[at] != copied[u.results[i]]) ++at;
-        if (at == to.outputs.size()) {
-          to.scalar_outputs |= 1u << at;
-          to.outputs.push_back(copied[u.results[i]]);
+      for (int i = 0; i < part.results.size(); ++i) {
+        int at = part.elements.size();
+        while (at < made.outputs.size() && made.outputs[at] != copied[part.results[i]]) ++at;
+        if (at == made.outputs.size()) {
+          made.scalar_outputs |= 1u << at;
+          made.outputs.push_back(copied[part.results[i]]);
         }
-        places.push_back(at);
+        to.places.push_back(at);
+        for (int k = 0; k < parts_.values().size(); ++k)
+          if (parts_.values()[k] == part.results[i]) words_of_values_[k] = phase_input::value(p, at).word;
       }
     }
-    return to;
+    number_operands(p);
   }
-  constexpr sequence<int> copy_nodes(const use& u, graph& to) const {
-    const sequence<char> needed = nodes_of(u);
-    sequence<int> places(g_.size(), -1);
-    sequence<op> codes(g_.size(), op::load);
-    for (int k = 0; k < u.inputs.size(); ++k) {
-      const int node =
-          u.inputs[k] < origins_.leaf_count() ? origins_.leaf_node(u.inputs[k]) : values_[u.inputs[k] - origins_.leaf_count()];
-      places[node] = k;
-      codes[node] = kind_of(u.inputs[k]).code;
+  constexpr sequence<int> copy_nodes(const statement_part& part, const sequence<int>& inputs_at, graph& to) const {
+    const sequence<char> needed = parts_.nodes_of(part);
+    operand_places places{sequence<int>(parts_.leaves(), -1), sequence<int>(g_.size(), -1), sequence<op>(g_.size(), op::load)};
+    for (int k = 0; k < part.inputs.size(); ++k) {
+      const int input = part.inputs[k];
+      if (parts_.is_leaf(input)) {
+        places.of_leaf[input] = inputs_at[k];
+      } else {
+        places.of_node[parts_.value_of_input(input)] = inputs_at[k];
+        places.codes[parts_.value_of_input(input)] = parts_.code_of_input(input);
+      }
     }
-    return copy_into(to, g_, needed, places, codes);
+    return copy_into(to, g_, needed, places);
+  }
+
+  // ---- the operands of all passes
+  // A leaf has one number in all passes. So have arrays of different passes that look like one: those of one dtype and rank,
+  // where there are as many of them in one pass as in those before it.
+  constexpr void number_operands(int p) {
+    sequence<slot>& slots = passes_[p].slots;
+    sequence<char> taken(operands_.size(), 0);
+    for_each_leaf(p, [&](slot& s, int leaf) {
+      s.word = numbers_of_leaves_[leaf];
+      if (s.word >= 0) taken[s.word] = 1;
+    });
+    for (int i = 0; i < slots.size(); ++i) {
+      const auto is_like = [&](const slot& s) { return s == slots[i] && s.code == op::load && s.rank == slots[i].rank; };
+      if (slots[i].word >= 0) continue;
+      int mine = 0, theirs = 0;
+      for (int k = i; k < slots.size(); ++k) mine += slots[k].word < 0 && is_like(slots[k]) ? 1 : 0;
+      for (int k = 0; k < taken.size(); ++k) theirs += taken[k] == 0 && is_like(operands_[k]) ? 1 : 0;
+      for (int k = slots.size() - 1, next = taken.size(); k >= i; --k) {
+        if (slots[k].word >= 0 || (k != i && !is_like(slots[k]))) continue;
+        int number = operands_.size();
+        if (mine == theirs && mine > 0)
+          for (number = next - 1; taken[number] != 0 || !is_like(operands_[number]);) --number;
+        else operands_.push_back(slots[k]);
+        next = number;
+        slots[k].word = phase_input::leaf(number).word;
+      }
+    }
+    for_each_leaf(p, [&](const slot& s, int leaf) { numbers_of_leaves_[leaf] = s.word; });
+  }
+  template <class Use>
+  constexpr void for_each_leaf(int p, const Use& use) {
+    for (int m = 0; m < passes_[p].members.size(); ++m) {
+      const int member = passes_[p].members[m];
+      const sequence<int>& inputs = parts_.all()[member].inputs;
+      for (int i = 0; i < inputs.size(); ++i)
+        if (parts_.is_leaf(inputs[i])) use(passes_[p].slots[inputs_at_[member][i]], inputs[i]);
+    }
   }
 
   const Graph& g_;
-  node_origins<Graph> origins_;
-  sequence<int> values_, numbers_;
-  sequence<char> live_, is_value_;
-  sequence<use> uses_;
-  sequence<sequence<int>> passes_;
+  statement_parts<Graph> parts_;
+  sequence<pass> passes_;
+  sequence<sequence<int>> inputs_at_;  // the slots of each part's inputs
+  sequence<int> words_of_values_, numbers_of_leaves_;
+  sequence<slot> operands_;  // of the chain
 };
 
 }  // namespace dsl::detail

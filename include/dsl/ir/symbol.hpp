@@ -233,6 +233,17 @@ constexpr int simplify(graph& g, int a, int b) {
   if constexpr (Code == op::negative || Code == op::conj || Code == op::logical_not || Code == op::bitwise_not) {
     if (g[a].code == Code) return g[a].field(0);
   }
+  if constexpr (Code == op::multiply && kind_of(R) == kind::real) {
+    // Of a product that is there already: what takes it with either sign shares the rest too.
+    const auto opposite = [&](int of, int other) {
+      if (g[of].code != op::negative) return -1;
+      const int n = g[of].field(0), there = g.known(op::multiply, R, fields(n, other));
+      const int product = there >= 0 ? there : g.known(op::multiply, R, fields(other, n));
+      return product >= 0 ? g.add(op::negative, R, fields(product)) : -1;
+    };
+    if (const int n = opposite(a, b); n >= 0) return n;
+    if (const int n = opposite(b, a); n >= 0) return n;
+  }
   if constexpr (Code == op::multiply) {
     if (A == R && is_constant<B>(g, b, 1)) return a;
     if (B == R && is_constant<A>(g, a, 1)) return b;

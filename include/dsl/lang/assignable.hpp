@@ -36,6 +36,19 @@ constexpr bool take_dtypes(std::type_identity<tuple<Targets&...>>, std::index_se
   return (takes<dtype_v<typename Targets::value_type>, std::tuple_element_t<I, outputs_of<E...>>>() && ...);
 }
 
+/// The ranks of an expression's outputs: of elements, and of what reductions leave.
+template <class E> struct output_ranks {
+  static constexpr int of_elements(int) { return E::rank; }
+  static constexpr int of_values = reductions_in<E> > 0 ? E::rank : 0;
+};
+/// The number of an output among its expression's.
+template <class... E>
+constexpr int number_in_expression(int output) {
+  const int outputs[] = {static_cast<int>(std::tuple_size_v<outputs_of<E>>)...};
+  for (int e = 0; output >= outputs[e]; ++e) output -= outputs[e];
+  return output;
+}
+
 /// Which of what targets ask is so.
 struct fit { bool reductions = true, elements = true; };
 template <class... E, class... Targets, std::size_t... I>
@@ -43,8 +56,10 @@ constexpr fit fit_of(std::type_identity<tuple<Targets&...>>, std::index_sequence
   fit all;
   const auto add = [&all]<class Target, class Source>(int output) {
     if (lowered<types_of_targets<Targets...>, E...>::is_reduced(output))
-      all.reductions = all.reductions && Target::rank == (reductions_in<Source> > 0 ? Source::rank : 0);
-    else all.elements = all.elements && (Target::rank == 0 || Target::rank >= Source::rank);
+      all.reductions = all.reductions && Target::rank == output_ranks<Source>::of_values;
+    else
+      all.elements = all.elements &&
+                     (Target::rank == 0 || Target::rank >= output_ranks<Source>::of_elements(number_in_expression<E...>(output)));
   };
   (add.template operator()<Targets, std::tuple_element_t<static_cast<std::size_t>(expression_of<E...>(I)), tuple<E...>>>(
        static_cast<int>(I)),

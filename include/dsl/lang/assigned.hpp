@@ -1,7 +1,7 @@
 // Expressions and their targets when they run: the operands of one pass, or of several.
 #pragma once
 
-#include <dsl/exec/run.hpp>
+#include <dsl/exec/chain.hpp>
 #include <dsl/lang/assignable.hpp>
 #include <dsl/lang/targets.hpp>
 
@@ -34,7 +34,12 @@ auto kernel_name(const reduction<F, R, E>& e, const Rest&... rest) {
 // never spelled by way of the expression that made them.
 template <int Inputs, class Name, class... Programs>
 const program_code& code_for(std::type_identity<Name>, pass<Programs...>) {
-  return code_of<Name, pass<Programs...>, Inputs>();
+  if constexpr (std::is_same_v<Name, unnamed> && Inputs == 1 && only_moves(pass<Programs...>::view())) {
+    static const program_code moves = code_of_move(pass<Programs...>::view());
+    return moves;
+  } else {
+    return code_of<Name, pass<Programs...>, Inputs>();
+  }
 }
 
 // Whether a formula gives integers that were C++ scalars, for a target of another integer dtype: where(mask, 300, 400).
@@ -60,13 +65,6 @@ struct leaf_ranges {
     for (int i = 0; i < g.scalars.size(); ++i) at[i] = g.scalars[i];
   }
 };
-
-// Whether a pass counts its elements: then an operand follows its leaves.
-constexpr bool counts_positions(const program_view& p, int leaves) {
-  for (int i = 0; i < p.nodes; ++i)
-    if (head{p.heads[i]}.code() == op::index && p.payloads[i] == static_cast<std::uint64_t>(leaves)) return true;
-  return false;
-}
 
 template <class E> reduction_axes reduction_axes_of(const E&) { return {E::rank, ~0u}; }
 template <class F, int R, class... Operands>
@@ -182,31 +180,35 @@ class assigned<tuple<Targets&...>, E...> {
   reduction_axes axes_[expressions];
 };
 
+// The codes of a statement's passes: of one alone, or of a chain.
+template <class Name, class... Programs, int... Input>
+std::array<const program_code*, 1> codes_for(std::type_identity<Name> name,
+                                             pass_chain<chain_phase<pass<Programs...>, Input...>>) {
+  return {&code_for<inputs_of_kernel<static_cast<int>(sizeof...(Input))>()>(name, pass<Programs...>{})};
+}
+template <class Name, class... Phase>
+std::array<const program_code*, sizeof...(Phase)> codes_for(std::type_identity<Name>, pass_chain<Phase...>) {
+  static_assert(((inputs_of_kernel<Phase::inputs>() == Phase::inputs) && ...));
+  const chain_code& chain = code_of_chain<Name, pass_chain<Phase...>>();
+  std::array<const program_code*, sizeof...(Phase)> codes;
+  for (std::size_t i = 0; i != sizeof...(Phase); ++i) codes[i] = chain.phase + i;
+  return codes;
+}
+
 /// A statement of several passes on its leaves.
 template <class Scheduled, class... E>
 class assigned_in_passes {
  public:
   assigned_in_passes(int targets, const E&... e)
       : leaves_(e...),
-        codes_(codes(std::make_index_sequence<Scheduled::passes>{}, e...)),
+        codes_(codes_for(kernel_name(e...), typename Scheduled::chain{})),
         passes(Scheduled::view, codes_.data(), leaves_.all, leaves_.spaces, leaves_.ranges, leaves_.count, targets) {}
 
-  /// Inputs of a pass, with the one that counts positions.
-  template <int K>
-  static constexpr int inputs =
-      inputs_of_kernel<Scheduled::exact.pass[K].inputs +
-                       (counts_positions(Scheduled::template pass<K>::elements::view(), Scheduled::exact.pass[K].inputs) ? 1
-                                                                                                                         : 0)>();
   const operand* leaves() const { return leaves_.all; }
 
  private:
   leaves_of_expressions<E...> leaves_;
-  std::array<const program_code*, Scheduled::passes> codes_;
-
-  template <std::size_t... K>
-  static std::array<const program_code*, Scheduled::passes> codes(std::index_sequence<K...>, const E&... e) {
-    return {&code_for<inputs<K>>(kernel_name(e...), typename Scheduled::template pass<K>{})...};
-  }
+  std::array<const program_code*, static_cast<std::size_t>(Scheduled::passes)> codes_;
 
  public:
   evaluation passes;

@@ -16,19 +16,21 @@ template <class E> struct traced;  // symbol(s) of an expression type: traced<E>
 
 template <class E> using trace_t = decltype(traced<E>::run(std::declval<tracer&>()));
 
+/// `rank`: of an operand that has axes.
 template <op Code, dtype D, bool Weak = false>
-constexpr symbol<D, Weak> operand_symbol(tracer& t) {
+constexpr symbol<D, Weak> operand_symbol(tracer& t, int rank = -1) {
+  if (rank >= 0) t.g->note_rank(t.operands, rank);
   return {t.g, t.g->add(Code, D, {static_cast<std::uint64_t>(t.operands++)})};
 }
 
 template <class T, int R> struct traced<view<T, R>> {
-  static constexpr auto run(tracer& t) { return operand_symbol<R == 0 ? op::load_scalar : op::load, dtype_v<T>>(t); }
+  static constexpr auto run(tracer& t) { return operand_symbol<R == 0 ? op::load_scalar : op::load, dtype_v<T>>(t, R); }
 };
 template <class T> struct traced<value_leaf<T>> {
   static constexpr auto run(tracer& t) { return operand_symbol<op::value, dtype_v<T>, true>(t); }
 };
 template <int R> struct traced<index_leaf<R>> {
-  static constexpr auto run(tracer& t) { return operand_symbol<op::index, dtype::int64>(t); }
+  static constexpr auto run(tracer& t) { return operand_symbol<op::index, dtype::int64>(t, R); }
 };
 /// Whether a function may reduce its arguments, broadcast together.
 template <class F> inline constexpr bool may_reduce = false;
@@ -65,9 +67,13 @@ template <class F, class... Operands> struct traced<expression<F, Operands...>> 
   }
 };
 
+/// The rank of the operand of a formula of rows (lang/apply_along_axis.hpp); 0: it is none.
+template <class F> inline constexpr int row_rank = 0;
+
 template <class F, int R, class... Operands> struct traced<reduction<F, R, Operands...>> {
   static constexpr auto run(tracer& t) {
-    const int space = t.g->open_space(t.operands, true, R);
+    constexpr bool of_rows = row_rank<F> > 0;
+    const int space = t.g->open_space(t.operands, !of_rows || R != row_rank<F>, of_rows ? row_rank<F> : R, of_rows);
     const auto result = traced<expression<F, Operands...>>::call(t);
     note_outputs(t.g->spaces[space - 1], result);
     t.g->close_space(t.operands);
@@ -156,6 +162,7 @@ template <class E> constexpr trace_t<E> stand_in(tracer& t) {
   } else {
     using S = trace_t<E>;
     const int number = t.operands++;
+    if (E::rank > 0) t.g->note_rank(number, E::rank);
     if constexpr (is_symbol<S>) return {t.g, t.g->add(op::value, S::type.type, {static_cast<std::uint64_t>(number)})};
     else return S{};
   }

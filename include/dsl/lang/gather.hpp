@@ -1,4 +1,4 @@
-// Elements from elsewhere: neighbours along an axis, and those that an index chooses.
+// Elements from elsewhere, that an index chooses.
 #pragma once
 
 #include <dsl/lang/functions.hpp>
@@ -8,29 +8,6 @@ namespace dsl {
 
 namespace detail {
 
-/// The elements of an array `distance` places further along an axis.
-template <class T, int R>
-struct neighbour_leaf {
-  using lazy_expression = void;
-  static constexpr int rank = R;
-  view<const T, R> of;
-  std::int64_t distance;
-  int axis;
-  boundary beyond;
-};
-template <class T, int R> struct traced<neighbour_leaf<T, R>> {
-  static constexpr auto run(tracer& t) { return operand_symbol<op::neighbour, dtype_v<T>>(t); }
-};
-template <class T, int R>
-void add_leaves(const neighbour_leaf<T, R>& leaf, operand*& at) {
-  operand& o = *at;
-  add_leaves(leaf.of, at);
-  o.kind = operand_kind::neighbour;
-  o.distance = leaf.distance;
-  o.axis = leaf.axis;
-  o.beyond = leaf.beyond;
-}
-
 /// Where an array's elements lie.
 template <class T, int R>
 struct address_leaf {
@@ -39,7 +16,7 @@ struct address_leaf {
   view<const T, R> of;
 };
 template <class T, int R> struct traced<address_leaf<T, R>> {
-  static constexpr auto run(tracer& t) { return operand_symbol<op::address, dtype::uint64>(t); }
+  static constexpr auto run(tracer& t) { return operand_symbol<op::address, dtype::uint64>(t, R); }
 };
 template <class T, int R>
 void add_leaves(const address_leaf<T, R>& leaf, operand*& at) {
@@ -81,62 +58,12 @@ auto gather(const view<const T, R>& from, const Index& index, std::int64_t n, st
   return make_expression<gather_function<dtype_v<T>>>(address_leaf<T, R>{from}, index, n, stride);
 }
 
-/// The element of dtype D at position `at` of n that lie `stride` apart from an address on; beyond the ends, what the boundary
-/// says.
-template <dtype D>
-struct shift_function {
-  template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
-  template <class...> using calls = tuple<>;
-  template <class Address, class Position, class N, class Stride, class Beyond>
-  static constexpr symbol<D> trace(tracer& t, Address address, Position at, N n, Stride stride, Beyond beyond) {
-    const auto number = [&t](int k) { return constant<dtype::int64>(t.g, k); };
-    const auto is = [&](boundary b) { return apply<op::equal>(beyond, number(static_cast<int>(b))); };
-    // As `inside` has it; positions are brought back by a period, mirrored in its second half, and clipped.
-    const auto repeats = apply<op::logical_or>(is(boundary::wrap), is(boundary::reflect));
-    const auto period =
-        apply<op::where>(is(boundary::reflect), apply<op::multiply>(apply<op::subtract>(n, number(1)), number(2)), n);
-    const auto before = apply<op::logical_and>(repeats, apply<op::less>(at, number(0)));
-    const auto from_start = apply<op::where>(before, apply<op::add>(at, period), at);
-    const auto after = apply<op::logical_and>(repeats, apply<op::greater_equal>(from_start, period));
-    const auto once = apply<op::where>(after, apply<op::subtract>(from_start, period), from_start);
-    const auto turned = apply<op::logical_and>(is(boundary::reflect), apply<op::greater_equal>(once, n));
-    const auto mirrored = apply<op::where>(turned, apply<op::subtract>(period, once), once);
-    const auto within = apply<op::max>(apply<op::min>(mirrored, apply<op::subtract>(n, number(1))), number(0));
-    const symbol<D> found{t.g, t.g->add(op::gather, D, fields(address.id, apply<op::multiply>(within, stride).id))};
-    const auto outside = apply<op::logical_and>(is(boundary::zero), apply<op::not_equal>(at, within));
-    return apply<op::where>(outside, constant<D>(t.g, value_t<D>{}), found);
-  }
-};
-
 template <int NewRank, class T, int R, class Change>
 address_leaf<T, NewRank> remap(const char* function, const address_leaf<T, R>& leaf, const Change& change) {
   return {remap<NewRank>(function, leaf.of, change)};
 }
-/// Rearranged, neighbours are elements at computed positions along the axis: both these and what does not depend on them are
-/// mapped.
-template <int NewRank, class T, int R, class Change>
-auto remap(const char* function, const neighbour_leaf<T, R>& leaf, const Change& change) {
-  const auto along = static_cast<std::size_t>(leaf.axis);
-  const dsl::extents<R>& sizes = leaf.of.extents();
-  dsl::extents<R> others = leaf.of.strides(), one{};
-  const std::int64_t stride = others[along];
-  others[along] = 0;
-  one[along] = 1;
-  const address_leaf<T, R> first{view<const T, R>(leaf.of.owner(), leaf.of.data(), sizes, others)};
-  return make_expression<shift_function<dtype_v<T>>>(remap<NewRank>(function, first, change),
-                                                     remap<NewRank>(function, index_leaf<R>{-leaf.distance, sizes, one}, change),
-                                                     sizes[along], stride, static_cast<std::int64_t>(leaf.beyond));
-}
-
 template <class X>
 concept in_memory = is_array<X> || requires(const X& x) { x.owner(); };
-
-template <class T, int R>
-auto shift_view(const view<const T, R>& x, std::int64_t distance, boundary beyond, int axis) {
-  static_assert(R > 0, "a scalar has no neighbours");
-  const int along = axis_of(to_mapping(x.extents(), x.strides()), axis, "shift");
-  return cast<T>(neighbour_leaf<T, R>{x, least_distance(beyond, distance, x.extent(along)), along, beyond});
-}
 
 template <class T, int R, class Index>
 auto take_flat(const view<const T, R>& x, const Index& index) {
@@ -166,7 +93,7 @@ auto take_along(const view<const T, R>& x, const Index& index, int axis) {
 // What does not lie in memory.
 template <class X, class Result = refused>
 Result not_in_memory() {
-  static_assert(in_memory<X>, "dsl::shift and dsl::take read from memory: of an expression take dsl::eval(x)");
+  static_assert(in_memory<X>, "dsl::take reads from memory: of an expression take dsl::eval(x)");
   return {};
 }
 
@@ -174,21 +101,8 @@ Result not_in_memory() {
 
 template <detail::lazy X, class... Rest>
   requires(!detail::in_memory<X>)
-auto shift(const X&, const Rest&...) {
-  return detail::not_in_memory<X>();
-}
-template <detail::lazy X, class... Rest>
-  requires(!detail::in_memory<X>)
 auto take(const X&, const Rest&...) {
   return detail::not_in_memory<X>();
-}
-
-/// Element i is x's element i - distance along an axis (as NumPy's roll); beyond the ends `boundary` says what stands there.
-/// Lazy, so a stencil is one expression and one kernel: shift(u, 1) + shift(u, -1) - 2 * u. x is an array or a view. Throws
-/// shape_error where there is no such axis.
-template <detail::in_memory X>
-auto shift(const X& x, std::int64_t distance, boundary beyond = boundary::zero, int axis = -1) {
-  return detail::shift_view(detail::as_operand(x), distance, beyond, axis);
 }
 
 /// x's elements at the positions `index`, an array or an expression of integers whose shape the result has. Of several axes they

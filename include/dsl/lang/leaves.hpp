@@ -85,7 +85,7 @@ void add_spaces(const expression<F, Operands...>& e, reduced_space*& at, int& le
 }
 template <class F, int R, class... Operands>
 void add_spaces(const reduction<F, R, Operands...>& e, reduced_space*& at, int& leaf) {
-  reduced_space& mine = *at++ = {{broadcast_rank<Operands...>(), e.axes}, R};
+  reduced_space& mine = *at++ = {{broadcast_rank<Operands...>(), e.axes}, row_rank<F> > 0 ? row_rank<F> : R};
   if constexpr (requires { F::same_elements; }) {
     const int counts[] = {leaf_count<Operands>...};
     mine.same_elements = F::same_elements;

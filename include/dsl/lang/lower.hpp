@@ -1,6 +1,7 @@
 // Lowering: expressions and their targets as passes.
 #pragma once
 
+#include <dsl/ir/shift.hpp>
 #include <dsl/ir/split.hpp>
 #include <dsl/lang/leaves.hpp>
 
@@ -29,9 +30,9 @@ template <class F, class... Operands> inline constexpr bool counts_steps_in<expr
 template <class F, int R, class... Operands> inline constexpr bool counts_steps_in<reduction<F, R, Operands...>> =
     (counts_steps_in<Operands> || ...);
 
-/// What tracing an expression shows: whether it has reductions, whether all that it gives are single values of them, and whether
-/// there is a literal outside its dtype.
-struct trace_of_formula { bool reduces, single_values, literal_outside; };
+/// What tracing an expression shows: whether it has reductions, whether all that it gives are single values of them, whether there
+/// is a literal outside its dtype, and whether a formula of it reads neighbours.
+struct trace_of_formula { bool reduces, single_values, literal_outside, neighbours; };
 template <class Output>
 constexpr void add_symbol(graph& g, const Output& o) {
   if constexpr (is_symbol<Output>) g.outputs.push_back(o.id);
@@ -47,7 +48,7 @@ constexpr trace_of_formula look_at_formula() {
   const auto all = as_tuple(traced<E>::run(t));
   unpack([&g](const auto&... o) { (add_symbol(g, o), ...); }, all);
   return {g.reduction_count() > 0, g.reduction_count() > 0 && g.outputs.size() > 0 && node_origins(g).are_values(g.outputs),
-          g.literal_outside};
+          g.literal_outside, moves_formula(g)};
 }
 template <trace_of_formula Seen> struct seen_formula { static constexpr trace_of_formula value = Seen; };
 template <class E, trace_of_formula Seen = look_at_formula<E>()> constexpr seen_formula<Seen> seen(int);
@@ -66,6 +67,7 @@ constexpr trace_of_formula trace_shows() {
   else return {};
 }
 template <class E> inline constexpr bool has_reductions = trace_shows<E>().reduces;
+template <class E> inline constexpr bool reads_neighbours = trace_shows<E>().neighbours;
 template <class E> inline constexpr bool literals_fit = !trace_shows<E>().literal_outside;
 
 /// The rank of an expression's one value: of a formula that reduces its arguments to it, 0.
@@ -118,33 +120,66 @@ struct assignment<target_types<Targets...>, E...> {
   }
 };
 
-/// The passes of what `Trace::run()` builds, where one is not enough.
+// Whether a pass counts its elements: then an operand follows its leaves.
+constexpr bool counts_positions(const program_view& p, int leaves) {
+  for (int i = 0; i < p.nodes; ++i)
+    if (head{p.heads[i]}.code() == op::index && p.payloads[i] == static_cast<std::uint64_t>(leaves)) return true;
+  return false;
+}
+
+/// The chain of passes of what `Trace::run()` builds, where one is not enough. Traces and splits once.
 template <class Trace, class... Calls>
 class scheduled {
-  static constexpr roomy_schedule make() {
-    const auto g = Trace::run();  // auto: the splitter is instantiated where it is needed
-    return pass_splitter(g).make_schedule();
-  }
-  static constexpr roomy_schedule roomy = make();
-  template <int K>
-  struct trace_of_pass {
-    static constexpr graph run() {
-      const auto g = Trace::run();
-      return pass_splitter(g).pass_graph(K);
-    }
+  struct roomy_chain {
+    roomy_schedule plan;
+    pass_image<max_program_nodes, 4 * max_image_words, 4 * max_reductions, 64> image;
   };
+  static constexpr roomy_chain make() {
+    const auto g = Trace::run();  // auto: the splitter is instantiated where it is needed
+    const pass_splitter split(g);
+    roomy_chain to{split.make_schedule(), {}};
+    for (int p = 0; p < to.plan.passes; ++p)
+      if (!add_pass(split.pass_graph(p), to.image)) throw "a part of a statement takes several passes";
+    return to;
+  }
+  static constexpr roomy_chain roomy = make();
 
  public:
-  static constexpr auto exact = roomy.exact<roomy.passes, roomy.uses, roomy.inputs, roomy.outputs, roomy.values, roomy.copies>();
-  static constexpr int passes = exact.passes;
-  static constexpr schedule_view view = exact.view();
+  static constexpr auto plan = roomy.plan.template exact<roomy.plan.passes, roomy.plan.uses, roomy.plan.words, roomy.plan.inputs,
+                                                         roomy.plan.outputs, roomy.plan.values, roomy.plan.copies>();
+  static constexpr auto exact =
+      roomy.image.template exact<roomy.image.nodes, roomy.image.words(), roomy.image.programs, roomy.image.passes>();
+  static constexpr int passes = plan.passes;
+  static constexpr schedule_view view = plan.view();
+
   // Public, for before version 16 clang takes a use of `pass` for one from outside.
   template <int K>
-  static auto pass_number() {
-    if constexpr (exact.pass[K].calls) return std::type_identity<pass_of<trace_of_pass<K>, Calls...>>{};
-    else return std::type_identity<pass_of<trace_of_pass<K>>>{};
+  static auto spell() {
+    if constexpr (plan.pass[K].calls) return typename pass_spelled<scheduled, K, Calls...>::type{};
+    else return typename pass_spelled<scheduled, K>::type{};
   }
-  template <int K> using pass = typename decltype(pass_number<K>())::type;
+  template <int K> using pass = decltype(spell<K>());
+
+ private:
+  // A pass that counts its elements has an operand for that, which follows its others.
+  template <int K, class Pass, std::size_t... I>
+  static auto phase(Pass, std::index_sequence<I...>) {
+    constexpr bool counts = counts_positions(Pass::elements::view(), plan.pass[K].inputs);
+    constexpr auto word = [](std::size_t i) {
+      return static_cast<int>(i) < plan.pass[K].inputs ? plan.word[static_cast<std::size_t>(plan.pass[K].first_word) + i]
+                                                       : phase_input::leaf(plan.operands).word;
+    };
+    if constexpr (counts) return chain_phase<Pass, word(I)..., word(sizeof...(I))>{};
+    else return chain_phase<Pass, word(I)...>{};
+  }
+  template <std::size_t... K>
+  static auto chain_of(std::index_sequence<K...>) {
+    return pass_chain<decltype(phase<static_cast<int>(K)>(
+        spell<static_cast<int>(K)>(), std::make_index_sequence<static_cast<std::size_t>(plan.pass[K].inputs)>{}))...>{};
+  }
+
+ public:
+  using chain = decltype(chain_of(std::make_index_sequence<static_cast<std::size_t>(passes)>{}));
 };
 
 /// Expressions assigned to targets: as one pass, or as several.
@@ -158,7 +193,7 @@ struct lowered_with<Targets, tuple<Calls...>, E...> {
   /// Whether an output is what a reduction leaves.
   static constexpr bool is_reduced(int output) {
     if constexpr (is_one_pass) return one_pass::spelled::is_result(output);
-    else return (several::exact.reduced >> output & 1) != 0;
+    else return (several::plan.reduced >> output & 1) != 0;
   }
 };
 template <class Targets, class... E>

@@ -108,9 +108,9 @@ struct element_pass<tuple<Calls...>, Operand, A> {
 };
 
 // Deduced, not spelled, for the reason given at `code_for`.
-template <dtype Target, int Inputs, class... Element, class... Operator>
-const scan_code& scan_code_for(pass<Element...>, program<Operator...>) {
-  return scan_code_of<scan_program<pass<Element...>, program<Operator...>, Target, Inputs>>();
+template <dtype Target, int Inputs, class... Element, std::uint64_t Key, class... Calls>
+const scan_code& scan_code_for(pass<Element...>, program<Key, Calls...>) {
+  return scan_code_of<scan_program<pass<Element...>, program<Key, Calls...>, Target, Inputs>>();
 }
 
 template <class Operator, dtype R, class... Options, class X>
@@ -307,7 +307,7 @@ void assign_scan(Target& target, const scan_expression<Operator, A, R, Rank, Ope
     with_scan_of_one_pass(target, e, run);
   } else {
     using scheduled = typename compiled::several;
-    constexpr int last = scheduled::passes - 1, inputs = inputs_of_kernel<scheduled::exact.pass[last].inputs>();
+    constexpr int last = scheduled::passes - 1, inputs = inputs_of_kernel<scheduled::plan.pass[last].inputs>();
     const device_guard guard(home_of(e.operand, as_operand(target)));
     assigned_in_passes<scheduled, Operand> before(0, e.operand);
     operand all[inputs + 1];

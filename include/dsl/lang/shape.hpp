@@ -70,6 +70,8 @@ auto remap(const char* function, const expression<F, Operands...>& e, const Chan
   using E = expression<F, Operands...>;
   static_assert(!has_reduction<E>(),
                 "a reduction has no elements to rearrange: assign it first (dsl::eval), or rearrange its operand");
+  static_assert(has_reduction<E>() || !reads_neighbours<E>,
+                "a formula's neighbours and positions are those of its whole operands: assign it first (dsl::eval)");
   const dsl::extents<E::rank> sizes = shape_of(e);
   const auto broadcast_first = [&](const mapping& m) { return change(broadcast_to(m, sizes.data(), E::rank)); };
   return remap_operand<NewRank, (E::rank > 0)>(function, e, broadcast_first);

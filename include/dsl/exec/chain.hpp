@@ -1,0 +1,139 @@
+// Chains of passes as they are compiled: each phase a pass of its own, and all of them in one launch where they work on the same
+// rows.
+#pragma once
+
+#include <dsl/exec/chain_kernel.hpp>
+#include <dsl/exec/run.hpp>
+
+namespace dsl::detail {
+
+/// The kernel of all phases at once.
+struct chain_kernels : entry_points<1> { row_policy policy; };
+
+/// What a chain was compiled to. Its phases are bound, laid out and planned one by one, as other passes; where they turn out to
+/// work on the same rows, a statement runs them together.
+struct chain_code {
+  int phases;
+  const program_code* phase;         // `phases` of them
+  const phase_input* const* inputs;  // of each phase
+  const bool* of_rows;               // of each phase: whether its elements are the rows
+  int leaves, lanes;
+  const int* vector_bytes;  // of each leaf: of the lanes that a thread loads at a time, or 0
+  int accumulator_bytes;    // of the phase that has the most
+  bool runs_together;       // on the host too
+  const chain_kernels* kernels[kernel_targets];
+};
+
+template <class Name, class Chain> struct compiled_chain;
+template <class Name, class... Phase>
+struct compiled_chain<Name, pass_chain<Phase...>> {
+  template <class P> using tuned_pass = tuned_by_name<typename P::pass, Name>;
+  using tuned_chain = pass_chain<typename Phase::template with_pass<tuned_pass<Phase>>...>;
+  static constexpr int phases = sizeof...(Phase);
+  using numbers = std::make_index_sequence<phases>;
+  // Of a phase by itself.
+  static constexpr int operands = [] {
+    int most = 0;
+    ((most = most < Phase::inputs + Phase::pass::targets ? Phase::inputs + Phase::pass::targets : most), ...);
+    return most;
+  }();
+  using arguments = strided_arguments<operands>;
+
+  static constexpr const phase_input* inputs[phases] = {Phase::input...};
+  static constexpr bool of_rows[phases] = {is_of_rows<Phase>...};
+  static constexpr chain_operands<pass_chain<Phase...>> all{};
+  static constexpr std::array<int, static_cast<std::size_t>(all.leaves) + 1> vector_bytes = [] {
+    std::array<int, static_cast<std::size_t>(all.leaves) + 1> bytes{};
+    for (std::size_t k = 0; k + 1 < bytes.size(); ++k)
+      bytes[k] = all.loaded[k].is_loaded ? lanes_of_chain<tuned_chain> * size_of(all.loaded[k].type) : 0;
+    return bytes;
+  }();
+  static constexpr int accumulator_bytes = [] {
+    std::size_t most = 0;
+    ((most = sizeof(typename reductions_of<typename Phase::pass::reductions>::accumulators) > most
+                 ? sizeof(typename reductions_of<typename Phase::pass::reductions>::accumulators)
+                 : most),
+     ...);
+    return static_cast<int>(most);
+  }();
+  static chain_code code;
+  template <class P>
+  static constexpr program_code code_of_phase(int number) {
+    program_code made = code_without_kernels<Name, tuned_pass<P>>(P::inputs);
+    made.chain = &code;
+    made.phase = number;
+    made.kernel_operands = operands;
+    return made;
+  }
+  template <std::size_t... P>
+  static constexpr std::array<program_code, phases> uncompiled(std::index_sequence<P...>) {
+    return {code_of_phase<Phase>(static_cast<int>(P))...};
+  }
+  static inline constinit std::array<program_code, phases> phase = uncompiled(numbers{});
+
+  static void add_host() { add_host(numbers{}); }
+  template <std::size_t... P>
+  static void add_host(std::index_sequence<P...>) {
+    ((phase[P].host = &host_code_of<tuned_pass<Phase>>), ...);
+  }
+  static void add_sim() {
+    add_kernels(kernel_target::sim, nullptr, 0, reinterpret_cast<const void*>(&simulated_phase<tuned_chain, arguments>),
+                numbers{});
+    if constexpr (can_run_rows<tuned_chain>)
+      add_row_kernel<kernel_target::sim>(nullptr, 0, reinterpret_cast<const void*>(&simulated_rows<tuned_chain>));
+  }
+  template <kernel_target Target>
+  static void add_row_kernel(const char* architectures, int compute_capability, const void* kernel) {
+    static const chain_kernels made{{architectures, {kernel}}, row_policy_of<tuned_chain>(compute_capability)};
+    code.kernels[static_cast<int>(Target)] = &made;
+  }
+  template <std::size_t... P>
+  static void add_kernels(kernel_target target, const char* architectures, int compute_capability, const void* of_phases,
+                          std::index_sequence<P...>) {
+    static const pass_kernels made[] = {
+        {{architectures, {nullptr, of_phases}}, pass_policy<tuned_pass<Phase>>(compute_capability)}...};
+    ((phase[P].kernels[static_cast<int>(target)] = &made[P]), ...);
+  }
+};
+template <class Name, class... Phase>
+inline constinit chain_code compiled_chain<Name, pass_chain<Phase...>>::code{
+    phases,
+    phase.data(),
+    inputs,
+    of_rows,
+    all.leaves,
+    lanes_of_chain<tuned_chain>,
+    vector_bytes.data(),
+    accumulator_bytes,
+    can_run_rows<tuned_chain>,
+    {}};
+
+#if defined(__CUDACC__)
+template <class Name, class Chain>
+void add_chain_kernels() {
+  using compiled = compiled_chain<Name, Chain>;
+  compiled::add_kernels(
+      kernel_target::cuda, DSL_DETAIL_ARCHITECTURES, lowest_capability(),
+      kernel_of_chain<phase_kernel<typename compiled::tuned_chain, compiled::operands>, Name>(typename compiled::tuned_chain{}),
+      typename compiled::numbers{});
+  if constexpr (can_run_rows<typename compiled::tuned_chain>)
+    compiled::template add_row_kernel<kernel_target::cuda>(
+        DSL_DETAIL_ARCHITECTURES, lowest_capability(),
+        kernel_of_chain<row_kernel<typename compiled::tuned_chain, compiled::all.count>, Name>(typename compiled::tuned_chain{}));
+}
+#endif
+
+/// The code of a chain. For each phase its `program_code` has as many inputs as the phase has words, and a position among the
+/// elements of a reduction is one of them.
+template <class Name, class Chain>
+const chain_code& code_of_chain() {
+  using compiled = compiled_chain<Name, Chain>;
+#if defined(__CUDACC__)
+  if constexpr (compiles_cuda) add_to_program<&add_chain_kernels<Name, Chain>>();
+#endif
+  if constexpr (compiles_host) add_to_program<static_cast<void (*)()>(&compiled::add_host)>();
+  if constexpr (compiles_sim) add_to_program<&compiled::add_sim>();
+  return compiled::code;
+}
+
+}  // namespace dsl::detail

@@ -1,0 +1,104 @@
+// The kernels of a chain of passes, on the GPU and in the simulator.
+#pragma once
+
+#include <dsl/exec/cuda_team.hpp>
+#include <dsl/exec/kernel_name.hpp>
+#include <dsl/exec/pass_kernel.hpp>
+#include <dsl/exec/row_body.hpp>
+#include <dsl/exec/sim_team.hpp>
+
+namespace dsl::detail {
+
+/// One phase of a chain, as a pass of its own: the one that the arguments name.
+template <class... Phase, class Arguments, class Memory, class Team>
+DSL_DETAIL_KERNEL_FN void run_phase(std::type_identity<pass_chain<Phase...>>, const Arguments& args, Memory memory, Team team) {
+  int number = 0;
+  ((number++ == args.phase ? run_pass<typename Phase::pass, Phase::inputs>(args, memory, team) : void()), ...);
+}
+
+template <class Chain, class Arguments>
+DSL_DETAIL_SMALL void simulated_phase(const void* arguments, simulated_thread& self) {
+  run_phase(std::type_identity<Chain>{}, *static_cast<const Arguments*>(arguments), simulated_memory{&self},
+            simulated_team{&self});
+}
+
+/// Whether there is a kernel for all phases of a chain: none where neighbours are read.
+template <class Chain> inline constexpr bool can_run_rows = false;
+template <class... Phase>
+inline constexpr bool can_run_rows<pass_chain<Phase...>> =
+    (Phase::pass::view().neighbours.nodes + ...) == 0 && chain_operands<pass_chain<Phase...>>::count <= max_operands;
+template <class Chain> using row_arguments_of = row_arguments<chain_operands<Chain>::count>;
+
+/// All phases of a chain.
+template <class Chain, class Memory, class Team>
+DSL_DETAIL_KERNEL_FN void run_rows(const row_arguments_of<Chain>& args, Memory memory, Team team) {
+  row_body<Chain, row_arguments_of<Chain>, Memory, Team>(args, memory, team).run();
+}
+
+template <class Chain>
+DSL_DETAIL_SMALL void simulated_rows(const void* arguments, simulated_thread& self) {
+  run_rows<Chain>(*static_cast<const row_arguments_of<Chain>*>(arguments), simulated_memory{&self}, simulated_team{&self});
+}
+
+/// The first program with functors. All have the same ones.
+template <class... Program> struct first_that_calls { using type = no_program; };
+template <std::uint64_t Key, class... Others>
+struct first_that_calls<program<Key>, Others...> : first_that_calls<Others...> {};
+template <std::uint64_t Key, class Call, class... Calls, class... Others>
+struct first_that_calls<program<Key, Call, Calls...>, Others...> {
+  using type = program<Key, Call, Calls...>;
+};
+
+template <class... Phase> struct chain_words { static constexpr name_words value = words_of_passes(Phase::pass::view()...); };
+
+/// Kernel::with_name<Name>() of the name that a chain's kernels have: of the operations of all phases, where it was given none.
+template <class Kernel, class Name, class... Phase>
+const void* kernel_of_chain(pass_chain<Phase...>) {
+  using calls = typename first_that_calls<typename Phase::pass::elements..., typename Phase::pass::results...>::type;
+  if constexpr (!std::is_same_v<Name, unnamed>) return Kernel::template with_name<Name>();
+  else return kernel_with_name<Kernel>(std::type_identity<named_formula_t<chain_words<Phase...>, calls>>{});
+}
+
+}  // namespace dsl::detail
+
+#if defined(__CUDACC__)
+namespace dsl::kernels {
+
+/// A phase of a chain, where not all of them work on the same rows.
+template <class Name, class Arguments, class Chain>
+__global__ void phase(const __grid_constant__ Arguments args) {
+  detail::run_phase(std::type_identity<Chain>{}, args, detail::device_memory{}, detail::device_team{});
+}
+
+/// All phases of a chain: each row is read once, and stays on the chip.
+template <class Name, int Operands, class Chain>
+__global__ void __launch_bounds__(detail::row_policy_of<Chain>(detail::lowest_capability()).block,
+                                  detail::row_policy_of<Chain>(detail::lowest_capability()).blocks)
+    rows(const __grid_constant__ detail::row_arguments<Operands> args) {
+  detail::run_rows<Chain>(args, detail::device_memory{}, detail::device_team{});
+}
+
+}  // namespace dsl::kernels
+
+namespace dsl::detail {
+
+template <class Chain, int Operands> struct phase_kernel;
+template <class... Phase, int Operands>
+struct phase_kernel<pass_chain<Phase...>, Operands> {
+  template <class Name>
+  static const void* with_name() {
+    return reinterpret_cast<const void*>(&kernels::phase<Name, strided_arguments<Operands>, pass_chain<Phase...>>);
+  }
+};
+
+template <class Chain, int Operands> struct row_kernel;
+template <class... Phase, int Operands>
+struct row_kernel<pass_chain<Phase...>, Operands> {
+  template <class Name>
+  static const void* with_name() {
+    return reinterpret_cast<const void*>(&kernels::rows<Name, Operands, pass_chain<Phase...>>);
+  }
+};
+
+}  // namespace dsl::detail
+#endif

@@ -1,0 +1,405 @@
+// All phases of a chain on the rows that a thread works on: each row is read once, and stays on the chip.
+#pragma once
+
+#include <dsl/exec/lanes.hpp>
+#include <dsl/exec/row_policy.hpp>
+#include <dsl/exec/row_team.hpp>
+#include <dsl/ir/chain.hpp>
+
+namespace dsl::detail {
+
+/// A chain's operands while the program is being compiled: leaves, and then the targets of one phase after another.
+template <class Chain> struct chain_operands;
+template <class... Phase>
+struct chain_operands<pass_chain<Phase...>> {
+  static constexpr int leaves = [] {
+    int count = 0;
+    const auto look = [&count](const phase_input* input, int inputs) {
+      for (int i = 0; i < inputs; ++i)
+        if (input[i].is_leaf() && input[i].number() >= count) count = input[i].number() + 1;
+    };
+    (look(Phase::input, Phase::inputs), ...);
+    return count;
+  }();
+  static constexpr int count = (leaves + ... + Phase::pass::targets);
+  static constexpr int targets_of[sizeof...(Phase)] = {Phase::pass::targets...};
+  static constexpr int target(int phase, int number) {
+    int k = leaves + number;
+    for (int p = 0; p < phase; ++p) k += targets_of[p];
+    return k;
+  }
+  /// Whether an operand is a target that a row has one value for.
+  static constexpr bool is_result(std::size_t k) {
+    std::size_t first = static_cast<std::size_t>(leaves);
+    bool found = false;
+    const auto look = [&](std::size_t targets, const std::uint64_t* words, bool of_rows) {
+      if (k >= first && k < first + targets) found = of_rows || target_word{words[k - first]}.is_result();
+      first += targets;
+    };
+    (look(Phase::pass::targets, Phase::pass::target_words, is_of_rows<Phase>), ...);
+    return found;
+  }
+  template <int P> using phase = std::tuple_element_t<static_cast<std::size_t>(P), std::tuple<Phase...>>;
+  static constexpr bool first_writes_elements = [] {
+    const pass_view p = phase<0>::pass::view();
+    for (int i = 0; i < p.target_count; ++i)
+      if (!p.is_result(i)) return true;
+    return false;
+  }();
+  static constexpr int phases = sizeof...(Phase);
+
+  /// The arrays that elements are loaded from, by their leaves' numbers; and what phase P loads of them.
+  struct loaded_leaf {
+    bool is_loaded = false;
+    dtype type{};
+    std::uint32_t by = 0;  // a bit a phase
+  };
+  static constexpr std::array<loaded_leaf, static_cast<std::size_t>(leaves) + 1> loaded = [] {
+    std::array<loaded_leaf, static_cast<std::size_t>(leaves) + 1> all{};
+    int number = 0;
+    const auto look = [&](const program_view& p, const phase_input* input) {
+      for (int i = 0; i < p.nodes; ++i) {
+        const head h{p.heads[i]};
+        if (h.code() != op::load) continue;
+        const phase_input from = input[p.payloads[i]];
+        if (!from.is_leaf()) continue;
+        loaded_leaf& leaf = all[static_cast<std::size_t>(from.number())];
+        leaf = {true, h.type(), leaf.by | 1u << number};
+      }
+      ++number;
+    };
+    (look(Phase::pass::elements::view(), Phase::input), ...);
+    return all;
+  }();
+};
+
+/// A leaf's lanes.
+template <int Leaf, class T, int Lanes> struct leaf_lanes { pack<T, Lanes> lanes; };
+template <int Leaf, class T, int Lanes> DSL_DETAIL_FN pack<T, Lanes>& lanes_of_leaf(leaf_lanes<Leaf, T, Lanes>& p) { return p.lanes; }
+template <int Leaf, class T, int Lanes> DSL_DETAIL_FN const pack<T, Lanes>& lanes_of_leaf(const leaf_lanes<Leaf, T, Lanes>& p) {
+  return p.lanes;
+}
+template <int Leaf, dtype D, int Lanes, bool Loaded> struct loaded_lanes {};
+template <int Leaf, dtype D, int Lanes> struct loaded_lanes<Leaf, D, Lanes, true> : leaf_lanes<Leaf, memory_t<D>, Lanes> {};
+
+/// A value that a phase leaves for a row.
+template <int Target, class T> struct row_value { T value; };
+template <int Target, class T> DSL_DETAIL_FN T& value_of_row(row_value<Target, T>& v) { return v.value; }
+template <int Target, class T> DSL_DETAIL_FN const T& value_of_row(const row_value<Target, T>& v) { return v.value; }
+template <class Pass, int I, int First, bool Reduced> struct value_of_target {};
+template <class Pass, int I, int First> struct value_of_target<Pass, I, First, true>
+    : row_value<First + I, memory_t<Pass::results::output(target_word{Pass::target_words[I]}.output()).type()>> {};
+template <class Pass, int First, class Numbers> struct values_of_phase;
+template <class Pass, int First, std::size_t... I>
+struct values_of_phase<Pass, First, std::index_sequence<I...>>
+    : value_of_target<Pass, static_cast<int>(I), First, Pass::is_result(static_cast<int>(I))>... {};
+template <class Chain, class Phases> struct values_of_chain;
+template <class Chain, std::size_t... P>
+struct values_of_chain<Chain, std::index_sequence<P...>>
+    : values_of_phase<typename chain_operands<Chain>::template phase<static_cast<int>(P)>::pass,
+                      chain_operands<Chain>::target(static_cast<int>(P), 0),
+                      std::make_index_sequence<chain_operands<Chain>::template phase<static_cast<int>(P)>::pass::targets>>... {};
+
+/// What one thread does.
+template <class Chain, class Arguments, class Memory, class Team>
+class row_body {
+  using operands = chain_operands<Chain>;
+  static constexpr int lanes = lanes_of_chain<Chain>, phases = operands::phases;
+  using leaf_numbers = std::make_index_sequence<static_cast<std::size_t>(operands::leaves)>;
+  using values = values_of_chain<Chain, std::make_index_sequence<static_cast<std::size_t>(phases)>>;
+  template <int P> using phase = typename operands::template phase<P>;
+  template <int P> using pass_of = typename phase<P>::pass;
+
+  template <int P, class Numbers> struct packs_of;
+  template <int P, std::size_t... K>
+  struct packs_of<P, std::index_sequence<K...>>
+      : loaded_lanes<static_cast<int>(K), operands::loaded[K].type, lanes, (operands::loaded[K].by >> P & 1) != 0>... {};
+
+ public:
+  DSL_DETAIL_KERNEL_FN row_body(const Arguments& a, Memory memory, Team team)
+      : args_(a), s_(a.rows_of), memory_(memory), team_(team), threads_(s_, memory, team) {}
+
+  DSL_DETAIL_KERNEL_FN void run() {
+    DSL_DETAIL_ROLLED
+    for (std::int64_t tile = threads_.group(); tile < s_.tiles; tile += s_.groups) {
+      enter(static_cast<std::uint32_t>(tile));
+      read_row();
+      run_phases(std::make_index_sequence<static_cast<std::size_t>(phases)>{});
+    }
+  }
+
+ private:
+  // ---- where a thread is
+  DSL_DETAIL_KERNEL_FN void enter(std::uint32_t tile) {
+    const int rows = threads_.rows_a_crew();
+    const std::uint32_t around = s_.across.divide(tile);
+    std::int64_t y = static_cast<std::int64_t>(tile - around * s_.across.by) * (rows * s_.crews) + threads_.crew() * rows +
+                     threads_.across();
+    is_row_ = y < s_.rows;
+    is_owner_ = is_row_ && threads_.along() == 0 && threads_.part() == 0;
+    if (!is_row_) y = s_.rows - 1;  // reads another one, and writes nothing
+    y_ = y;
+    around_ = around;
+    find_offsets(std::make_index_sequence<operands::count>{});
+    const int begin = threads_.part() * s_.part, length = s_.count - begin < s_.part ? s_.count - begin : s_.part;
+    first_ = threads_.along() * s_.thread_step;
+    left_ = length - first_;
+    first_ = left_ > 0 ? begin + first_ : begin;
+  }
+  // Of operands that are read or written element by element; those of results are found when they are stored.
+  template <std::size_t... K>
+  DSL_DETAIL_KERNEL_FN void find_offsets(std::index_sequence<K...>) {
+    ((offset_[K] = operands::is_result(K) ? 0 : offset_of_row(static_cast<int>(K))), ...);
+  }
+  DSL_DETAIL_KERNEL_FN std::int64_t offset_of_row(int k) const {
+    std::int64_t offset = y_ * args_.strides[k][1];
+    std::uint32_t rest = around_;
+    DSL_DETAIL_ROLLED
+    for (int d = 0; d < s_.outer_rank; ++d) {
+      const std::uint32_t next = s_.outer[d].divide(rest);
+      offset += static_cast<std::int64_t>(rest - next * s_.outer[d].by) * args_.strides[k][d + 2];
+      rest = next;
+    }
+    return offset;
+  }
+  template <int K> DSL_DETAIL_KERNEL_FN std::int64_t row_stride() const { return args_.strides[K][0]; }
+  // Whether a lane of vector v exists, and its position in the row; else that of the thread's first one, or of its part's.
+  DSL_DETAIL_KERNEL_FN int step_of(int v, int lane) const { return v * s_.vector_step + lane * s_.lane_step; }
+  DSL_DETAIL_KERNEL_FN bool exists(int v, int lane) const { return step_of(v, lane) < left_; }
+  DSL_DETAIL_KERNEL_FN int position(int v, int lane) const { return first_ + (exists(v, lane) ? step_of(v, lane) : 0); }
+
+  // ---- from memory to shared memory
+  template <int Leaf> static constexpr dtype type_of_leaf = operands::loaded[static_cast<std::size_t>(Leaf)].type;
+  // What is the same along the row has one vector there.
+  template <int Leaf> DSL_DETAIL_KERNEL_FN auto* shared_lanes(int v) const {
+    using T = memory_t<type_of_leaf<Leaf>>;
+    const argument& a = args_.operand[Leaf];
+    return reinterpret_cast<pack<T, lanes>*>(memory_.shared() + static_cast<std::uint32_t>(a.descriptor)) +
+           (v * static_cast<int>(a.descriptor >> 32) + team_.thread());
+  }
+  template <int Leaf> DSL_DETAIL_KERNEL_FN const memory_t<type_of_leaf<Leaf>>* row_of() const {
+    return reinterpret_cast<const memory_t<type_of_leaf<Leaf>>*>(args_.operand[Leaf].word) + offset_[Leaf];
+  }
+  template <std::size_t... K>
+  DSL_DETAIL_KERNEL_FN void copy(int v, std::index_sequence<K...>) const {
+    (copy_leaf<static_cast<int>(K)>(v), ...);
+  }
+  template <int Leaf>
+  DSL_DETAIL_KERNEL_FN void copy_leaf([[maybe_unused]] int v) const {
+    if constexpr (operands::loaded[static_cast<std::size_t>(Leaf)].is_loaded) {
+      using T = memory_t<type_of_leaf<Leaf>>;
+      if (row_stride<Leaf>() == 0 && v > 0) return;
+      pack<T, lanes>* const to = shared_lanes<Leaf>(v);
+      if (s_.in_vectors != 0 && row_stride<Leaf>() != 0) {
+        memory_.copy_async(to, reinterpret_cast<const pack<T, lanes>*>(row_of<Leaf>() + position(v, 0)));
+      } else {
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < lanes; ++l) memory_.copy_async(&to->lane[l], row_of<Leaf>() + position(v, l) * row_stride<Leaf>());
+      }
+    }
+  }
+  // A thread's share of its row, which no other thread reads.
+  DSL_DETAIL_KERNEL_FN void read_row() const {
+    DSL_DETAIL_ROLLED
+    for (int v = 0; v < s_.vectors; ++v) copy(v, leaf_numbers{});
+    memory_.commit_copies();
+    memory_.template wait_for_copies<0>();
+    // What a row writes in place, threads without a row, or without an element, have read.
+    if (operands::first_writes_elements || s_.waits != 0) team_.synchronize();
+  }
+
+  // ---- a phase
+  template <std::size_t... P>
+  DSL_DETAIL_KERNEL_FN void run_phases(std::index_sequence<P...>) {
+    values all;
+    (run_phase<static_cast<int>(P)>(all), ...);
+  }
+  template <int P>
+  DSL_DETAIL_KERNEL_FN void run_phase(values& known) {
+    using pass = pass_of<P>;
+    using reductions = reductions_of<typename pass::reductions>;
+    if constexpr (is_of_rows<phase<P>>) {
+      const packs_of<P, leaf_numbers> none{};
+      element_results<P> out;
+      out.of[0] = element<P>(0, none, known, 0);
+      if (is_owner_) store_row<P>(out, std::make_index_sequence<pass::targets>{});
+    } else {
+      typename reductions::accumulators sums = reductions::identities();
+      DSL_DETAIL_ROLLED
+      for (int v = 0; v < s_.vectors; ++v) take_vector<P>(v, known, sums);
+      if constexpr (reductions::count > 0) finish<P>(threads_.template combine<reductions>(sums), known);
+    }
+  }
+
+  template <int P> struct element_results { typename evaluator<typename pass_of<P>::elements>::results of[lanes]; };
+
+  template <int P, class Sums>
+  DSL_DETAIL_KERNEL_FN void take_vector(int v, const values& known, Sums& sums) const {
+    using pass = pass_of<P>;
+    using reductions = reductions_of<typename pass::reductions>;
+    packs_of<P, leaf_numbers> packs;
+    read_packs<P>(v, packs, leaf_numbers{});
+    element_results<P> out;
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < lanes; ++l) out.of[l] = element<P>(v, packs, known, l);
+    write_all<P>(v, out, std::make_index_sequence<pass::targets>{});
+    if constexpr (reductions::count > 0) {
+      if (s_.whole != 0) {
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < lanes; ++l) reductions::add(sums, reductions::of_element(out.of[l]));
+      } else {
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < lanes; ++l)
+          if (exists(v, l)) reductions::add(sums, reductions::of_element(out.of[l]));
+      }
+    }
+  }
+
+  template <int P, std::size_t... K>
+  DSL_DETAIL_KERNEL_FN void read_packs(int v, packs_of<P, leaf_numbers>& to, std::index_sequence<K...>) const {
+    (read_pack<P, static_cast<int>(K)>(v, to), ...);
+  }
+  template <int P, int Leaf>
+  DSL_DETAIL_KERNEL_FN void read_pack([[maybe_unused]] int v, [[maybe_unused]] packs_of<P, leaf_numbers>& to) const {
+    if constexpr ((operands::loaded[static_cast<std::size_t>(Leaf)].by >> P & 1) != 0) {
+      lanes_of_leaf<Leaf>(to) = memory_.template load<pack<memory_t<type_of_leaf<Leaf>>, lanes>>(shared_lanes<Leaf>(v));
+    }
+  }
+
+  template <int P>
+  DSL_DETAIL_KERNEL_FN auto element(int v, const packs_of<P, leaf_numbers>& packs, const values& known, int lane) const {
+    using eval = evaluator<typename pass_of<P>::elements>;
+    element_source<P, typename eval::inputs> from{*this, v, packs, known, lane, {}};
+    eval::read(from);
+    if constexpr (Memory::calls_formula && eval::gathers) return eval::compute_out_of_line(from.in, memory_);
+    else if constexpr (Memory::calls_formula || pass_of<P>::elements::nodes > row_policy_of<Chain>(0).inlined_nodes)
+      return eval::compute_out_of_line(from.in);
+    else return eval::compute(from.in);
+  }
+  template <int P, class In>
+  struct element_source {
+    const row_body& body;
+    int v;
+    const packs_of<P, leaf_numbers>& packs;
+    const values& known;
+    int lane;
+    In in;
+    template <op Code, dtype D, int N, std::uint32_t Head>
+    DSL_DETAIL_KERNEL_FN void read() {
+      constexpr phase_input from = phase<P>::input[N];
+      if constexpr (!from.is_leaf()) {
+        input_of<Head>(in) = value_of_row<operands::target(from.phase(), from.number())>(known);
+      } else if constexpr (Code == op::load) {
+        input_of<Head>(in) = lanes_of_leaf<from.number()>(packs).lane[lane];
+      } else if constexpr (Code == op::index || Code == op::address) {
+        constexpr int k = from.number();
+        const argument& a = body.args_.operand[k];
+        const std::int64_t unit = Code == op::index ? 1 : static_cast<std::int64_t>(a.descriptor);
+        input_of<Head>(in) =
+            static_cast<value_t<D>>(a.word) +
+            static_cast<value_t<D>>((body.offset_[k] + body.position(v, lane) * body.template row_stride<k>()) * unit);
+      } else {
+        input_of<Head>(in) = body.template scalar<Code, D, from.number()>();
+      }
+    }
+  };
+  template <op Code, dtype D, int K>
+  DSL_DETAIL_KERNEL_FN value_t<D> scalar() const {
+    const argument& a = args_.operand[K];
+    if constexpr (Code == op::load_scalar) return memory_.template load<memory_t<D>>(reinterpret_cast<const memory_t<D>*>(a.word));
+    else return from_literal<value_t<D>>(literal{a.word, a.descriptor});
+  }
+
+  template <int P, std::size_t... I>
+  DSL_DETAIL_KERNEL_FN void write_all(int v, const element_results<P>& out, std::index_sequence<I...>) const {
+    (write<P, static_cast<int>(I)>(v, out), ...);
+  }
+  template <int P, int I>
+  DSL_DETAIL_KERNEL_FN void write([[maybe_unused]] int v, [[maybe_unused]] const element_results<P>& out) const {
+    constexpr target_word t{pass_of<P>::target_words[I]};
+    if constexpr (!t.is_result()) {
+      constexpr int k = operands::target(P, I);
+      using T = memory_t<pass_of<P>::elements::output(t.output()).type()>;
+      if (!is_row_) return;
+      T* const to = reinterpret_cast<T*>(args_.operand[k].word) + offset_[k];
+      if (s_.in_vectors != 0) {
+        pack<T, lanes> all;
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < lanes; ++l) all.lane[l] = static_cast<T>(nth<t.output()>(out.of[l]));
+        if (exists(v, 0)) memory_.store(reinterpret_cast<pack<T, lanes>*>(to + position(v, 0)), all);
+      } else {
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < lanes; ++l)
+          if (exists(v, l)) memory_.store(to + position(v, l) * row_stride<k>(), static_cast<T>(nth<t.output()>(out.of[l])));
+      }
+    }
+  }
+  template <int P, std::size_t... I>
+  DSL_DETAIL_KERNEL_FN void store_row(const element_results<P>& out, std::index_sequence<I...>) const {
+    (store_one<P, static_cast<int>(I)>(out), ...);
+  }
+  template <int P, int I>
+  DSL_DETAIL_KERNEL_FN void store_one(const element_results<P>& out) const {
+    constexpr target_word t{pass_of<P>::target_words[I]};
+    constexpr int k = operands::target(P, I);
+    using T = memory_t<pass_of<P>::elements::output(t.output()).type()>;
+    memory_.store(reinterpret_cast<T*>(args_.operand[k].word) + offset_of_row(k), static_cast<T>(nth<t.output()>(out.of[0])));
+  }
+
+  // ---- what a phase leaves
+  template <int P, class Totals>
+  DSL_DETAIL_KERNEL_FN void finish(const Totals& totals, values& known) const {
+    using after = evaluator<typename pass_of<P>::results>;
+    totals_source<P, Totals, typename after::inputs> from{*this, totals, known, {}};
+    after::read(from);
+    store_results<P>(after::compute(from.in), known, std::make_index_sequence<pass_of<P>::targets>{});
+  }
+  template <int P, class Totals, class In>
+  struct totals_source {
+    const row_body& body;
+    const Totals& totals;
+    const values& known;
+    In in;
+    template <op Code, dtype D, int N, std::uint32_t Head>
+    DSL_DETAIL_KERNEL_FN void read() {
+      if constexpr (Code == op::reduced) {
+        input_of<Head>(in) = nth<(N >> 16)>(nth_accumulator<(N & 0xffff)>(totals));
+      } else if constexpr (Code == op::count) {
+        input_of<Head>(in) = body.s_.count;
+      } else {
+        constexpr phase_input word = phase<P>::input[N];
+        if constexpr (word.is_leaf()) input_of<Head>(in) = body.template scalar<Code, D, word.number()>();
+        else input_of<Head>(in) = value_of_row<operands::target(word.phase(), word.number())>(known);
+      }
+    }
+  };
+  template <int P, class Results, std::size_t... I>
+  DSL_DETAIL_KERNEL_FN void store_results(const Results& results, values& known, std::index_sequence<I...>) const {
+    (store_result<P, static_cast<int>(I)>(results, known), ...);
+  }
+  template <int P, int I, class Results>
+  DSL_DETAIL_KERNEL_FN void store_result(const Results& results, values& known) const {
+    constexpr target_word t{pass_of<P>::target_words[I]};
+    if constexpr (t.is_result()) {
+      constexpr int k = operands::target(P, I);
+      auto& value = value_of_row<k>(known);
+      using T = std::remove_reference_t<decltype(value)>;
+      value = static_cast<T>(nth<t.output()>(results));
+      T* const to = reinterpret_cast<T*>(args_.operand[k].word);
+      if (is_owner_ && to != nullptr) memory_.store(to + offset_of_row(k), value);
+    }
+  }
+
+  const Arguments& args_;
+  const row_schedule& s_;
+  Memory memory_;
+  Team team_;
+  row_team<Memory, Team> threads_;
+  std::int64_t offset_[operands::count];
+  std::int64_t y_ = 0;
+  std::uint32_t around_ = 0;  // which of the pieces along the other dimensions
+  std::int32_t first_ = 0, left_ = 0;  // of the thread's elements in the row the first, and how far it is to the end of its part
+  bool is_row_ = false, is_owner_ = false;
+};
+
+}  // namespace dsl::detail

@@ -1,0 +1,65 @@
+// What the kernel of rows is compiled and planned with.
+#pragma once
+
+#include <dsl/exec/policy.hpp>
+#include <dsl/ir/chain.hpp>
+
+namespace dsl::detail {
+
+/// A phase without reductions that reads nothing but what earlier ones leave: its elements are the rows.
+template <class Phase>
+constexpr bool computes_rows() {
+  const program_view p = Phase::pass::elements::view();
+  if (Phase::pass::reductions::count > 0) return false;
+  for (int i = 0, nodes = p.nodes; i < nodes; ++i) {
+    const op code = head{p.heads[i]}.code();
+    if (code == op::index || code == op::address || is_placed(code)) return false;
+    if (code == op::load && Phase::input[p.payloads[i]].is_leaf()) return false;
+  }
+  return true;
+}
+template <class Phase> inline constexpr bool is_of_rows = computes_rows<Phase>();
+
+/// As a formula's: what all phases read of leaves and write for each element.
+template <class... Phase>
+constexpr formula_traits traits_of_chain(std::type_identity<pass_chain<Phase...>>) {
+  formula_traits f;
+  f.narrowest = 16;
+  f.widest = 1;
+  const auto take = [&f](int size) {
+    f.narrowest = size < f.narrowest ? size : f.narrowest;
+    f.widest = size > f.widest ? size : f.widest;
+  };
+  std::uint64_t read = 0;
+  const auto look = [&](const pass_view& p, const phase_input* input, bool of_rows) {
+    f.nodes += p.elements.nodes;
+    for (int i = 0; i < p.elements.nodes; ++i) {
+      const head h{p.elements.heads[i]};
+      if (h.code() != op::load || !input[p.elements.payloads[i]].is_leaf()) continue;
+      const std::uint64_t bit = std::uint64_t{1} << input[p.elements.payloads[i]].number();
+      take(size_of(h.type()));
+      if ((read & bit) == 0) f.read_bytes += size_of(h.type());
+      read |= bit;
+    }
+    for (int i = 0; i < p.target_count && !of_rows; ++i) {
+      if (p.is_result(i)) continue;
+      take(size_of(p.type(i)));
+      f.writes_arrays = true;
+    }
+  };
+  (look(Phase::pass::view(), Phase::input, is_of_rows<Phase>), ...);
+  if (f.widest < f.narrowest) f.narrowest = f.widest = 4;  // no array at all
+  return f;
+}
+
+template <class Chain> struct first_phase;
+template <class Phase, class... Others> struct first_phase<pass_chain<Phase, Others...>> { using pass = typename Phase::pass; };
+
+template <class Chain>
+constexpr row_policy row_policy_of(int compute_capability) {
+  return policy_of<typename first_phase<Chain>::pass>::rows(traits_of_chain(std::type_identity<Chain>{}), compute_capability);
+}
+// The same for every compute capability, as a map's.
+template <class Chain> inline constexpr int lanes_of_chain = row_policy_of<Chain>(0).lanes;
+
+}  // namespace dsl::detail

@@ -1,0 +1,126 @@
+// How the threads of crews combine what they have of their rows.
+#pragma once
+
+#include <dsl/exec/reduction.hpp>
+#include <dsl/exec/row_arguments.hpp>
+#include <dsl/exec/team.hpp>
+
+namespace dsl::detail {
+
+/// A thread's place among those that work on rows, and what it does with the others of its row. All threads of a block do the same
+/// at the same time.
+template <class Memory, class Team>
+class row_team {
+ public:
+  DSL_DETAIL_KERNEL_FN row_team(const row_schedule& s, Memory memory, Team team)
+      : s_(s), memory_(memory), team_(team), group_(static_cast<std::uint32_t>(team.block())) {
+    if (s.parts > 1) {
+      group_ = s.of_parts.divide(group_);
+      part_ = static_cast<int>(static_cast<std::uint32_t>(team.block()) - group_ * s.of_parts.by);
+    }
+  }
+
+  DSL_DETAIL_KERNEL_FN int crew() const { return s_.crews == 1 ? 0 : team_.thread() >> s_.log2_crew; }
+  /// The row's number in the crew, and the thread's in the row.
+  DSL_DETAIL_KERNEL_FN int across() const { return team_.thread() & (rows_a_crew() - 1); }
+  DSL_DETAIL_KERNEL_FN int along() const {
+    return (s_.crews == 1 ? team_.thread() : team_.thread() & (s_.crew - 1)) >> s_.log2_across;
+  }
+  DSL_DETAIL_KERNEL_FN int rows_a_crew() const { return 1 << s_.log2_across; }
+  /// Of a row's blocks, and of the rows that are worked on at once.
+  DSL_DETAIL_KERNEL_FN int part() const { return part_; }
+  DSL_DETAIL_KERNEL_FN std::uint32_t group() const { return group_; }
+
+  /// What all threads of a row come to, always in the same order. All of them have it.
+  template <class Reductions>
+  DSL_DETAIL_KERNEL_FN typename Reductions::accumulators combine(typename Reductions::accumulators mine) {
+    DSL_DETAIL_ROLLED
+    for (int parts = s_.parts;; parts = 1) {
+      mine = combine_block<Reductions>(mine);
+      if (parts == 1) return mine;
+      mine = exchange<Reductions>(mine);
+    }
+  }
+
+ private:
+  template <class Reductions>
+  DSL_DETAIL_KERNEL_FN void combine_with_lane(typename Reductions::accumulators& mine, int step) const {
+    Reductions::visit([&]<class Reduction, int J>() {
+      nth_accumulator<J>(mine) =
+          detail::combine<Reduction>(nth_accumulator<J>(mine), team_.shift_down(nth_accumulator<J>(mine), step));
+    });
+  }
+
+  // A long rule is compiled once for all steps.
+  template <class Reductions>
+  DSL_DETAIL_KERNEL_FN void combine_lanes(typename Reductions::accumulators& mine, int threads) const {
+    const int rows = rows_a_crew();
+    if constexpr (sizeof(typename Reductions::accumulators) <= 16) {
+      DSL_DETAIL_UNROLL
+      for (int step = 16; step > 0; step /= 2)
+        if (step >= rows && step < threads) combine_with_lane<Reductions>(mine, step);
+    } else {
+      DSL_DETAIL_ROLLED
+      for (int step = threads >= 32 ? 16 : threads / 2; step >= rows; step /= 2) combine_with_lane<Reductions>(mine, step);
+    }
+  }
+
+  template <class Reductions>
+  DSL_DETAIL_KERNEL_FN typename Reductions::accumulators combine_block(typename Reductions::accumulators mine) {
+    using accumulators = typename Reductions::accumulators;
+    const int lane = team_.lane(), rows = rows_a_crew();
+    combine_lanes<Reductions>(mine, s_.crew);
+    int threads = s_.crew;
+    if (threads > 32) {
+      // Each warp leaves its own; a warp may be one turn ahead of another.
+      const int warps = threads / 32;
+      accumulators* const of_warp = reinterpret_cast<accumulators*>(memory_.shared() + turn_);
+      turn_ = s_.shared_sums / 2 - turn_;
+      if (lane < rows) memory_.store(of_warp + team_.warp() * rows + lane, mine);
+      team_.synchronize();
+      mine = Reductions::identities();
+      const accumulators* const of_crew = of_warp + crew() * warps * rows + across();
+      DSL_DETAIL_ROLLED
+      for (int w = lane >> s_.log2_across; w < warps; w += 32 >> s_.log2_across)
+        Reductions::add(mine, memory_.template load<accumulators>(of_crew + w * rows));
+      threads = 32;
+      combine_lanes<Reductions>(mine, 32);
+    }
+    // The first lanes have it.
+    const int first = (lane & ~(threads - 1)) + across();
+    Reductions::visit(
+        [&]<class Reduction, int J>() { nth_accumulator<J>(mine) = team_.from_lane(nth_accumulator<J>(mine), first); });
+    return mine;
+  }
+
+  // Between the blocks of a row. There each block has one crew.
+  template <class Reductions>
+  DSL_DETAIL_KERNEL_FN typename Reductions::accumulators exchange(const typename Reductions::accumulators& of_block) {
+    using accumulators = typename Reductions::accumulators;
+    using cell = tagged<accumulators>;
+    const std::uint32_t rows = static_cast<std::uint32_t>(rows_a_crew()), epoch = s_.epoch + exchanges_++,
+                        cells = s_.of_parts.by * rows;
+    cell* const all = cells_of_step<accumulators>(s_.cells, epoch, static_cast<std::uint32_t>(s_.groups) * cells) +
+                      group_ * cells + static_cast<std::uint32_t>(across());
+    if (along() == 0) team_.publish(all + static_cast<std::uint32_t>(part_) * rows, cell(of_block, epoch));
+    team_.pause(static_cast<unsigned>(3 * s_.parts / 2));
+    accumulators read = Reductions::identities();
+    DSL_DETAIL_ROLLED
+    for (int b = along(); b < s_.parts; b += s_.along) {
+      cell other;
+      do team_.poll(other, all + static_cast<std::uint32_t>(b) * rows);
+      while (other.tag() != epoch);
+      Reductions::add(read, other.value());
+    }
+    team_.synchronize_warp();
+    return read;
+  }
+
+  const row_schedule& s_;
+  Memory memory_;
+  Team team_;
+  std::uint32_t group_, exchanges_ = 0;
+  int part_ = 0, turn_ = 0;  // turn: where in shared memory the warps' next values go
+};
+
+}  // namespace dsl::detail

@@ -1,0 +1,231 @@
+// Chains of passes over rows on a grid of blocks of threads.
+#include <dsl/exec/row_arguments.hpp>
+#include <dsl/exec/tagged.hpp>
+
+#include <algorithm>
+#include <bit>
+
+#include "exec/grid_executor.hpp"
+#include "exec/layout.hpp"
+#include "exec/parameters.hpp"
+#include "exec/rows.hpp"
+#include "exec/scratch.hpp"
+#include "exec/text.hpp"
+
+namespace dsl::detail {
+
+namespace {
+
+int power_of_two_from(std::int64_t n) { return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1)))); }
+int whole_warps(std::int64_t threads) { return static_cast<int>(pieces(std::max<std::int64_t>(threads, 1), 32) * 32); }
+
+bool varies_along_row(const row_chain& rows, int k) { return rows.space().layouts[k].strides[rows.space().rank - 1] != 0; }
+
+// Bytes of shared memory for one vector of a thread, of the leaves that vary along rows, and of those that do not.
+int bytes_of_vector(const row_chain& rows, bool varies) {
+  int bytes = 0;
+  for (int k = 0; k < rows.leaves(); ++k)
+    if (varies_along_row(rows, k) == varies) bytes += rows.code().vector_bytes[k];
+  return bytes;
+}
+
+// Whether all that varies along rows is read and written in whole vectors.
+bool goes_in_vectors(const row_chain& rows) {
+  const geometry& g = rows.space();
+  bool all = g.count % rows.code().lanes == 0;
+  for (int k = 0; k < rows.operand_count(); ++k) {
+    const operand& o = rows.operands()[k];
+    if (o.kind == operand_kind::array && g.layouts[k].strides[g.rank - 1] != 0) all = all && g.layouts[k].how == access::wide;
+  }
+  return all;
+}
+
+// Shared memory for what warps tell each other, twice.
+int bytes_of_sums(const row_plan& p, int accumulator_bytes) {
+  const int crew = p.threads_a_row * p.rows_side_by_side;
+  const int bytes = crew <= 32 ? 0 : 2 * (p.block / 32) * p.rows_side_by_side * accumulator_bytes;
+  return (bytes + 15) / 16 * 16;
+}
+
+}  // namespace
+
+bool grid_executor::runs_rows(const chain_code& code) const { return compiled(code.kernels) != nullptr; }
+
+// Threads and blocks for a row. Without a grid where there is no room for one.
+row_plan grid_executor::plan_rows(const row_chain& rows) const {
+  const chain_code& code = rows.code();
+  const geometry& g = rows.space();
+  const chain_kernels& kernels = *compiled(code.kernels);
+  const launch& fixed = rows.fixed();
+  const pass_view& pass = code.phase[code.phases - 1].pass.view;
+  const device_properties& device = properties(g.where);
+  row_plan p;
+  p.where = g.where;
+  p.path = rows.lies_along_rows() ? "rows" : "columns";
+  p.elements = g.elements;
+  p.policy = kernels.policy;
+  p.lanes = code.lanes;
+  p.rows = g.results;
+  p.row = g.count;
+  p.in_vectors = rows.lies_along_rows() && goes_in_vectors(rows);
+  const kernel_attributes known = attributes(
+      {kernels.kernel[0], kernels.architectures, code.phase[0].name, pass}, kernels.policy.block, g.where.index);
+  p.registers = known.registers;
+  const int most = known.max_block > 0 ? std::min(known.max_block, p.policy.block) : p.policy.block;
+  if (fixed.block < 0 || fixed.block % 32 != 0 || (fixed.block & (fixed.block - 1)) != 0 || fixed.block > most)
+    raise<device_error>("a block of " + std::to_string(fixed.block) + " threads was asked for; this kernel takes powers of two " +
+                        "from 32 up to " + std::to_string(most) + ": " + spell_pass(pass));
+
+  const std::int64_t vectors = pieces(g.count, p.lanes);
+  const int vector_bytes = bytes_of_vector(rows, true), beside_bytes = bytes_of_vector(rows, false);
+  const std::int64_t inner = g.rank > 1 ? g.extents[g.rank - 2] : 1;
+  const int room = static_cast<int>(device.shared_per_block) - known.static_shared;
+  const int target = std::min(p.policy.row_memory, room);
+  // Threads of a row, and rows of a block.
+  if (rows.lies_along_rows()) {
+    p.threads_a_row = vectors <= 32 * p.policy.short_vectors
+                          ? std::min(32, power_of_two_from(pieces(vectors, p.policy.vectors)))
+                          : std::min(most, whole_warps(pieces(vectors, p.policy.vectors)));
+  } else {
+    p.rows_side_by_side = std::min(32, power_of_two_from(inner));
+    p.threads_a_row = std::min(most / p.rows_side_by_side, power_of_two_from(pieces(g.count, p.policy.elements_across)));
+  }
+  int crew = p.threads_a_row * p.rows_side_by_side;
+  if (fixed.block > 0 && crew > fixed.block) {
+    p.threads_a_row = fixed.block / p.rows_side_by_side;
+    crew = fixed.block;
+  }
+  int crews = 1;
+  if (crew <= 32 || (crew & (crew - 1)) == 0) {
+    const int block = fixed.block > 0 ? fixed.block : std::min(most, p.policy.short_block);
+    crews = std::max(1, std::min<int>(block / crew, power_of_two_from(pieces(g.results, p.rows_side_by_side))));
+    if (crew * crews < 32) crews = 32 / crew;
+  }
+  const auto vectors_of = [&](std::int64_t part) { return pieces(part, static_cast<std::int64_t>(p.threads_a_row) * p.lanes); };
+  const auto bytes_of = [&](std::int64_t vectors_held) { return (vectors_held * vector_bytes + beside_bytes) * p.block; };
+  p.block = crew * crews;
+  std::int64_t part = g.count;
+  // A row that is too long for a block goes to several.
+  if (crews > 1)
+    while (crews > 1 && bytes_of(vectors_of(part)) > target) {
+      crews /= 2;
+      p.block = crew * crews;
+    }
+  const int sums = bytes_of_sums(p, code.accumulator_bytes);
+  const auto resident = [&](std::int64_t shared) {
+    const std::int64_t by_shared = (static_cast<std::int64_t>(device.shared_per_block) + 1024) / (shared + known.static_shared + 1024);
+    const std::int64_t by_threads =
+        known.blocks_per_multiprocessor > 0
+            ? static_cast<std::int64_t>(known.blocks_per_multiprocessor) * kernels.policy.block / p.block
+            : device.threads_per_multiprocessor / p.block;
+    return std::max<std::int64_t>(1, std::min(by_shared, by_threads));
+  };
+  if (crews == 1 && bytes_of(vectors_of(part)) + sums > target && is_cooperative(g.where.index)) {
+    const std::int64_t each = std::max<std::int64_t>(1, (target - sums - beside_bytes * p.block) / (static_cast<std::int64_t>(std::max(1, vector_bytes)) * p.block)) * p.threads_a_row * p.lanes;
+    const std::int64_t blocks = resident(target) * device.multiprocessors;
+    p.blocks_a_row = static_cast<int>(std::min({blocks, pieces(g.count, each), fixed.grid > 0 ? fixed.grid : blocks}));
+    part = pieces(pieces(g.count, p.blocks_a_row), p.lanes) * p.lanes;
+  }
+  p.rows_a_block = p.rows_side_by_side * crews;
+  p.vectors = static_cast<int>(vectors_of(part));
+  if (bytes_of(p.vectors) + sums > (p.blocks_a_row > 1 ? target : room)) return p;  // no room for a row
+  p.shared_bytes = static_cast<int>(bytes_of(p.vectors)) + sums;
+  p.blocks_per_multiprocessor = static_cast<int>(resident(p.shared_bytes));
+  const std::int64_t tiles = g.results / inner * pieces(inner, p.rows_a_block);
+  p.grid = tiles;
+  if (p.blocks_a_row > 1) {
+    const std::int64_t all = std::max<std::int64_t>(p.blocks_a_row, static_cast<std::int64_t>(p.blocks_per_multiprocessor) * device.multiprocessors);
+    p.grid = std::min(tiles, all / p.blocks_a_row) * p.blocks_a_row;
+  }
+  require_grid(fixed, p.grid, pass);
+  if (tiles > 0x7fffffff)
+    raise<shape_error>(std::to_string(g.elements) + " elements need more blocks than a grid has: " + spell_pass(pass));
+  return p;
+}
+
+namespace {
+
+row_schedule schedule_of(const row_chain& rows, const row_plan& p, int sums) {
+  const geometry& g = rows.space();
+  row_schedule s{};
+  const std::int64_t inner = g.rank > 1 ? g.extents[g.rank - 2] : 1;
+  const std::int64_t across = pieces(inner, p.rows_a_block);
+  const int crew = p.threads_a_row * p.rows_side_by_side;
+  s.tiles = g.results / inner * across;
+  s.rows = inner;
+  s.count = static_cast<std::int32_t>(g.count);
+  s.parts = p.blocks_a_row;
+  s.groups = static_cast<std::int32_t>(p.grid / p.blocks_a_row);
+  s.of_parts = divisor::of(s.parts);
+  s.part = s.parts == 1 ? s.count : static_cast<std::int32_t>(pieces(pieces(g.count, s.parts), p.lanes) * p.lanes);
+  s.log2_across = std::countr_zero(static_cast<unsigned>(p.rows_side_by_side));
+  s.log2_crew = crew == p.block ? 31 : std::countr_zero(static_cast<unsigned>(crew));
+  s.crew = crew;
+  s.along = p.threads_a_row;
+  s.crews = p.block / crew;
+  s.lane_step = p.in_vectors ? 1 : s.along;
+  s.thread_step = p.in_vectors ? p.lanes : 1;
+  s.vector_step = s.along * p.lanes;
+  s.vectors = p.vectors;
+  s.in_vectors = p.in_vectors ? 1 : 0;
+  s.whole = g.count == static_cast<std::int64_t>(s.parts) * s.along * p.lanes * s.vectors ? 1 : 0;
+  s.waits = inner % p.rows_a_block != 0 ? 1 : 0;
+  s.shared_sums = sums;
+  s.outer_rank = std::max(0, g.rank - 2);
+  s.across = divisor::of(across);
+  for (int d = 0; d < s.outer_rank; ++d) s.outer[d] = divisor::of(g.extents[g.rank - 3 - d]);
+  return s;
+}
+
+}  // namespace
+
+void grid_executor::run_rows(const row_chain& rows, const stream& on) const {
+  const chain_code& code = rows.code();
+  const geometry& g = rows.space();
+  const chain_kernels& kernels = *compiled(code.kernels);
+  const row_plan& p = rows.plan();
+  const int sums = bytes_of_sums(p, code.accumulator_bytes);
+  row_schedule schedule = schedule_of(rows, p, sums);
+  exchange_cells shared{};
+  memory_range cells{};
+  if (p.blocks_a_row > 1) {
+    const std::size_t bytes = 2 * static_cast<std::size_t>(p.grid) * static_cast<std::size_t>(p.rows_side_by_side) *
+                              tagged_bytes(static_cast<std::size_t>(code.accumulator_bytes));
+    const std::int64_t steps = pieces(schedule.tiles, p.grid / p.blocks_a_row) * code.phases;
+    shared = cells_of(on, bytes, steps);
+    schedule.cells = shared.cells;
+    schedule.epoch = shared.epoch;
+    cells = {shared.cells, bytes, false};
+  }
+  kernel_parameters given({g.elements, 1, {}});
+  given.put(schedule);
+  int at = 0;
+  for (int k = 0; k < rows.operand_count(); ++k) {
+    const operand& o = rows.operands()[k];
+    argument a{o.discarded ? 0 : o.word[0], k < rows.leaves() ? descriptor_of(rows.operands(), k, g, pass_view{}) : 0};
+    if (k < rows.leaves() && code.vector_bytes[k] > 0) {
+      const bool varies = varies_along_row(rows, k);
+      a.descriptor = static_cast<std::uint64_t>(sums + at) | static_cast<std::uint64_t>(varies ? p.block : 0) << 32;
+      at += code.vector_bytes[k] * p.block * (varies ? p.vectors : 1);
+    }
+    given.put(a);
+  }
+  given.put_strides(g, rows.operand_count());
+  const program_code& last = code.phase[code.phases - 1];
+  launch_kernel({{kernels.kernel[0], kernels.architectures, last.name, last.pass.view},
+                 p.grid,
+                 p.block,
+                 p.shared_bytes,
+                 given.data(),
+                 rows.operands(),
+                 rows.leaves(),
+                 rows.operand_count() - rows.leaves(),
+                 g.elements,
+                 p.blocks_a_row > 1,
+                 &cells,
+                 p.blocks_a_row > 1 ? 1 : 0,
+                 rows.phases()[code.phases - 1].operands()},
+                on);
+}
+
+}  // namespace dsl::detail

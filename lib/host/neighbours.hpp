@@ -1,0 +1,40 @@
+// What a program reads beside its elements, packed into columns for the host's loop.
+#pragma once
+
+#include <vector>
+
+#include <dsl/exec/neighbours.hpp>
+
+#include "host/strided.hpp"
+
+namespace dsl::detail {
+
+/// The column of one node: neighbours, whether they exist, or positions.
+class neighbour_column {
+ public:
+  neighbour_column(const program_view& p, int node, const operand* operands, const geometry& g);
+
+  dtype type() const { return type_; }
+  /// The address of the column's elements, `count` of them from a place on, if they lie side by side; else null.
+  unsigned char* lies_at(const block_place& place, std::int64_t count) const;
+  void gather(unsigned char* column, const block_place& place, std::int64_t count) const;
+
+ private:
+  using steps = std::vector<dimension_step>;
+  // Where a row of elements is read: how far from it, and whether anywhere.
+  struct source { std::int64_t offset; bool exists; };
+  source source_of_row(const std::int64_t* at) const;
+  // `row` is where the row lies, in bytes; `offset` the first element, `at` its place.
+  void gather_ranges(unsigned char* column, std::int64_t row, std::int64_t x, std::int64_t count) const;
+  void gather_each(unsigned char* to, std::int64_t offset, const std::int64_t* at, std::int64_t count) const;
+
+  op code_, base_;
+  dtype type_;
+  const operand& operand_;
+  const operand_layout& layout_;
+  const geometry& space_;
+  int last_, coordinate_;  // the innermost dimension; that whose position it is
+  steps outer_, inner_;    // along the innermost dimension
+};
+
+}  // namespace dsl::detail

@@ -1,0 +1,179 @@
+// Reductions along an axis beside the elements that use them: rows that stay on the chip, whatever their length, layout and number,
+// against references in double.
+#include "../on_device.hpp"
+#include "../random_layout.hpp"
+
+#include <cmath>
+#include <complex>
+#include <functional>
+#include <limits>
+
+namespace {
+
+struct row_layouts : on_device {};
+ON_EVERY_DEVICE(row_layouts);
+
+using dsl::axis;
+using dsl::keep_dims;
+using shape3 = dsl::extents<3>;
+
+/// Elements of three dimensions as doubles.
+struct cube {
+  shape3 extents;
+  std::vector<double> values;
+
+  double& at(std::int64_t i, std::int64_t j, std::int64_t k) {
+    const auto place = [](std::int64_t x, std::int64_t n) { return n == 1 ? 0 : x; };  // stretched
+    return values[static_cast<std::size_t>((place(i, extents[0]) * extents[1] + place(j, extents[1])) * extents[2] +
+                                           place(k, extents[2]))];
+  }
+  void for_each(const auto& each) const {
+    for (std::int64_t i = 0; i < extents[0]; ++i)
+      for (std::int64_t j = 0; j < extents[1]; ++j)
+        for (std::int64_t k = 0; k < extents[2]; ++k) each(i, j, k);
+  }
+};
+
+/// An array somewhere in memory, and what it holds.
+template <class T>
+struct drawn {
+  random_layout<3> layout;
+  dsl::array<T> memory;
+  cube is;
+
+  drawn(const shape3& shape, std::mt19937& engine, bool plain, bool may_stretch) : layout(shape, engine, may_stretch) {
+    if (plain) {
+      layout.extents = shape;
+      layout.strides = {shape[1] * shape[2], shape[2], 1};
+      layout.first = 0;
+      layout.size = shape[0] * shape[1] * shape[2];
+    }
+    std::vector<T> all(static_cast<std::size_t>(layout.size));
+    std::uniform_real_distribution<float> uniform(-2, 2);
+    for (T& x : all) x = static_cast<T>(uniform(engine));
+    memory = dsl::to_device(all);
+    is = {layout.extents, {}};
+    is.for_each([&](std::int64_t i, std::int64_t j, std::int64_t k) { is.values.push_back(static_cast<double>(all[place(i, j, k)])); });
+  }
+  std::size_t place(std::int64_t i, std::int64_t j, std::int64_t k) const {
+    return static_cast<std::size_t>(layout.first + i * layout.strides[0] + j * layout.strides[1] + k * layout.strides[2]);
+  }
+  dsl::view<T, 3> view() { return layout.of(memory); }
+  cube now() const {
+    const std::vector<T> all = memory.copy_to_host();
+    cube c{layout.extents, {}};
+    c.for_each([&](std::int64_t i, std::int64_t j, std::int64_t k) { c.values.push_back(static_cast<double>(all[place(i, j, k)])); });
+    return c;
+  }
+};
+
+/// What `of_row` makes of each row along an axis: of its elements' places.
+using row = std::vector<std::array<std::int64_t, 3>>;
+void for_each_row(const shape3& shape, int along, const std::function<void(const row&)>& of_row) {
+  shape3 kept = shape;
+  kept[static_cast<std::size_t>(along)] = 1;
+  cube{kept, {}}.for_each([&](std::int64_t i, std::int64_t j, std::int64_t k) {
+    row r;
+    for (std::int64_t n = 0; n < shape[static_cast<std::size_t>(along)]; ++n) {
+      r.push_back({i, j, k});
+      r.back()[static_cast<std::size_t>(along)] = n;
+    }
+    of_row(r);
+  });
+}
+
+shape3 draw_shape(std::mt19937& engine, int along) {
+  const auto below = [&](unsigned n) { return static_cast<std::int64_t>(engine() % n); };
+  constexpr std::int64_t lengths[] = {1, 2, 3, 7, 8, 31, 32, 33, 64, 100, 127, 260, 1000, 1025, 2048, 5000, 21000};
+  shape3 shape;
+  for (std::size_t d = 0; d < 3; ++d) shape[d] = 1 + below(below(3) == 0 ? 40 : 3);
+  std::int64_t& length = shape[static_cast<std::size_t>(along)];
+  length = lengths[below(std::size(lengths))];
+  while (shape[0] * shape[1] * shape[2] > 60'000)
+    for (std::size_t d = 0; d < 3; ++d)
+      if (static_cast<int>(d) != along) shape[d] = (shape[d] + 1) / 2;
+  return shape;
+}
+
+void expect_close(cube got, cube want, double bound) {
+  ASSERT_EQ(got.values.size(), want.values.size());
+  for (std::size_t i = 0; i < want.values.size(); ++i)
+    if (!(std::isnan(want.values[i]) && std::isnan(got.values[i])))
+      ASSERT_NEAR(got.values[i], want.values[i], bound * std::max(1., std::abs(want.values[i]))) << i;
+}
+
+TEST_P(row_layouts, softmax_along_any_axis_of_any_layout) {
+  std::mt19937 engine(1);
+  for (int round = 0; round < (simulated() ? 60 : 150); ++round) {
+    const int along = round % 3;
+    const shape3 shape = draw_shape(engine, along);
+    drawn<float> x(shape, engine, round % 4 == 0, false), out(shape, engine, round % 8 < 2, false);
+    if (round % 10 == 9) dsl::assign(x.view()(dsl::slice(0, 1), dsl::slice(0, 1), dsl::slice(0, 1)), std::nanf(""));
+    cube in = x.now(), want = in;
+    for_each_row(shape, along, [&](const row& r) {
+      double most = -INFINITY, sum = 0;
+      for (const auto [i, j, k] : r) most = std::isnan(in.at(i, j, k)) || std::isnan(most) ? NAN : std::max(most, in.at(i, j, k));
+      for (const auto [i, j, k] : r) sum += std::exp(in.at(i, j, k) - most);
+      for (const auto [i, j, k] : r) want.at(i, j, k) = std::exp(in.at(i, j, k) - most) / sum;
+    });
+    const auto e = exp(x.view() - dsl::max(x.view(), axis(along), keep_dims));
+    const bool in_place = round % 7 == 3;
+    drawn<float>& to = in_place ? x : out;
+    dsl::assign(to.view(), e / dsl::sum(e, axis(along), keep_dims));
+    SCOPED_TRACE(testing::Message() << round << ": " << shape[0] << " x " << shape[1] << " x " << shape[2] << " along " << along);
+    expect_close(to.now(), want, 2e-6);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Several operands, some stretched along rows or across them, of two dtypes; a value a row beside the elements.
+TEST_P(row_layouts, standardised_scaled_and_shifted) {
+  std::mt19937 engine(2);
+  for (int round = 0; round < (simulated() ? 40 : 100); ++round) {
+    const int along = round % 3;
+    const shape3 shape = draw_shape(engine, along);
+    drawn<dsl::half> x(shape, engine, round % 4 == 0, false), out(shape, engine, round % 8 == 0, false);
+    drawn<float> scale(shape, engine, round % 8 == 0, true), shift(shape, engine, false, true);
+    cube in = x.now(), want = in, of_scale = scale.is, of_shift = shift.is;
+    for_each_row(shape, along, [&](const row& r) {
+      double sum = 0, squares = 0;
+      for (const auto [i, j, k] : r) sum += in.at(i, j, k);
+      const double mean = sum / static_cast<double>(r.size());
+      for (const auto [i, j, k] : r) squares += (in.at(i, j, k) - mean) * (in.at(i, j, k) - mean);
+      const double deviation = std::sqrt(squares / static_cast<double>(r.size()) + 0.01);
+      for (const auto [i, j, k] : r)
+        want.at(i, j, k) = (in.at(i, j, k) - mean) / deviation * of_scale.at(i, j, k) + of_shift.at(i, j, k);
+    });
+    const auto v = dsl::cast<float>(x.view());
+    dsl::assign(out.view(), dsl::cast<dsl::half>((v - dsl::mean(v, axis(along), keep_dims)) /
+                                                     sqrt(dsl::var(v, axis(along), keep_dims) + 0.01f) * scale.view() +
+                                                 shift.view()));
+    SCOPED_TRACE(testing::Message() << round << ": " << shape[0] << " x " << shape[1] << " x " << shape[2] << " along " << along);
+    expect_close(out.now(), want, 1e-3);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Values alone, in doubles; of complex numbers elements and a value.
+TEST_P(row_layouts, values_of_rows) {
+  std::mt19937 engine(3);
+  for (int round = 0; round < (simulated() ? 30 : 60); ++round) {
+    const int along = round % 3;
+    const shape3 shape = draw_shape(engine, along);
+    drawn<double> x(shape, engine, round % 4 == 0, false);
+    const auto top = dsl::max(x.view(), axis(along));
+    const auto stretched = dsl::max(x.view(), axis(along), keep_dims);
+    const dsl::array<double, 2> got = top + log(dsl::sum(exp(x.view() - stretched), axis(along)));
+    const std::vector<double> all = got.copy_to_host();
+    cube in = x.now();
+    std::size_t at = 0;
+    for_each_row(shape, along, [&](const row& r) {
+      double sum = 0;
+      for (const auto [i, j, k] : r) sum += std::exp(in.at(i, j, k));
+      ASSERT_NEAR(all[at++], std::log(sum), 1e-12) << round;
+    });
+    if (HasFatalFailure()) return;
+  }
+}
+
+}  // namespace
