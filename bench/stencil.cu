@@ -85,20 +85,22 @@ template <class Points, class T> __global__ void mean_by_hand(T* out, const T* m
 
 // ---- rows
 
+template <class X> auto as_grid(const X& line, std::int64_t side, std::integral_constant<int, 2>) {
+  return dsl::reshape(line, side, side);
+}
+template <class X> auto as_grid(const X& line, std::int64_t side, std::integral_constant<int, 3>) {
+  return dsl::reshape(line, side, side, side);
+}
+
 template <class T, int Rank> struct grid_of_points {
-  explicit grid_of_points(std::int64_t side) {
-    std::int64_t n = 1;
-    for (int d = 0; d < Rank; ++d) n *= side;
-    if constexpr (Rank == 2) {
-      m = dsl::reshape(operand<T>(slot::a, n), side, side);
-      out = dsl::reshape(target<T>(slot::out, n), side, side);
-    } else {
-      m = dsl::reshape(operand<T>(slot::a, n), side, side, side);
-      out = dsl::reshape(target<T>(slot::out, n), side, side, side);
-    }
-  }
+  explicit grid_of_points(std::int64_t side) : grid_of_points(side, Rank == 2 ? side * side : side * side * side) {}
   dsl::view<const T, Rank> m;
   dsl::view<T, Rank> out;
+
+ private:
+  using rank = std::integral_constant<int, Rank>;
+  grid_of_points(std::int64_t side, std::int64_t n)
+      : m(as_grid(operand<T>(slot::a, n), side, rank{})), out(as_grid(target<T>(slot::out, n), side, rank{})) {}
 };
 
 template <class T, class Points, class F> void stencil(const char* name, std::int64_t side, F formula) {
