@@ -1,6 +1,6 @@
 // Softmax and standardisation of a matrix's rows, written as in NumPy: reductions along an axis stand inside the expression.
-// Each expression is one kernel: a row is read once and stays on the chip from its first reduction (softmax: max, then sum) to its
-// last element. Nothing of the matrix's size is made but the result.
+// Each expression is one kernel: a row is read once and stays on the chip from its first reduction (softmax: max, then sum) to
+// its last element. Nothing of the matrix's size is made but the result.
 #include <dsl/dsl.hpp>
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // Compiled as CUDA where there is a toolkit.
 #include "exec/copy.hpp"
 
+#include "mem/buffer.hpp"
+
 namespace dsl::detail {
 
 namespace {
@@ -31,6 +33,31 @@ program_code code_of_move(const pass_view& pass) {
   program_code made = head{pass.elements.heads[0]}.code() == op::load ? copy_code(size) : move_of<op::value>(size);
   made.pass.view = pass;
   return made;
+}
+
+operand temporary_for(const operand& target, buffer_ref& memory, bool imagined) {
+  operand o = target;
+  if (imagined) {
+    constexpr std::uint64_t aligned = 1 << 20;
+    o.word[0] = aligned;
+  } else {
+    memory = buffer_ref::allocate(static_cast<std::size_t>(element_count(o.extents, o.rank, size_of(o.type)) * size_of(o.type)),
+                                  o.memory->where);
+    o.memory = memory.get();
+    o.word[0] = reinterpret_cast<std::uintptr_t>(memory.data());
+  }
+  std::int64_t step = 1;
+  for (int d = o.rank - 1; d >= 0; --d) {
+    o.strides[d] = (o.reduced >> d & 1) != 0 ? 0 : step;
+    step *= o.extents[d];
+  }
+  return o;
+}
+
+void copy_elements(const operand& from, const operand& to) {
+  operand from_to[] = {from, to};
+  for (operand& o : from_to) o.kind = operand_kind::array;
+  prepared(copy_code(size_of(to.type)), from_to, {}).run();
 }
 
 }  // namespace dsl::detail

@@ -75,6 +75,7 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
   kernel_parameters given(
       {g.elements, p.tile.count, {g.count, p.splits, p.results_a_thread, threads, kept, nullptr, nullptr, stop}});
   given.header().phase = code.phase;
+  given.header().in_vectors = are_in_vectors(operands, g, count) ? 1 : 0;
   if (!g.linear) given.put(tiling_of(g, inputs, p));
   int shared = 0;
   for (int k = 0; k < count; ++k) {

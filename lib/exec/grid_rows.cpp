@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <vector>
 
 #include "exec/grid_executor.hpp"
 #include "exec/layout.hpp"
@@ -21,11 +22,18 @@ int whole_warps(std::int64_t threads) { return static_cast<int>(pieces(std::max<
 
 bool varies_along_row(const row_chain& rows, int k) { return rows.space().layouts[k].strides[rows.space().rank - 1] != 0; }
 
+// The first leaf that is kept and is the same array as leaf k: both have one place.
+int kept_as(const row_chain& rows, int k) {
+  for (int first = 0; first < k; ++first)
+    if (rows.code().vector_bytes[first] > 0 && is_same_operand(rows.operands()[first], rows.operands()[k])) return first;
+  return k;
+}
+
 // Bytes of shared memory for one vector of a thread, of the leaves that vary along rows, and of those that do not.
 int bytes_of_vector(const row_chain& rows, bool varies) {
   int bytes = 0;
   for (int k = 0; k < rows.leaves(); ++k)
-    if (varies_along_row(rows, k) == varies) bytes += rows.code().vector_bytes[k];
+    if (varies_along_row(rows, k) == varies && kept_as(rows, k) == k) bytes += rows.code().vector_bytes[k];
   return bytes;
 }
 
@@ -68,9 +76,11 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
   p.rows = g.results;
   p.row = g.count;
   p.in_vectors = rows.lies_along_rows() && goes_in_vectors(rows);
-  const kernel_attributes known = attributes(
-      {kernels.kernel[0], kernels.architectures, code.phase[0].name, pass}, kernels.policy.block, g.where.index);
-  p.registers = known.registers;
+  const auto attributes_of = [&](int kernel) {
+    return attributes({kernels.kernel[kernel], kernels.architectures, code.phase[0].name, pass}, kernels.policy.block,
+                      g.where.index);
+  };
+  kernel_attributes known = attributes_of(0);
   const int most = known.max_block > 0 ? std::min(known.max_block, p.policy.block) : p.policy.block;
   if (fixed.block < 0 || fixed.block % 32 != 0 || (fixed.block & (fixed.block - 1)) != 0 || fixed.block > most)
     raise<device_error>("a block of " + std::to_string(fixed.block) + " threads was asked for; this kernel takes powers of two " +
@@ -82,7 +92,12 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
   const int room = static_cast<int>(device.shared_per_block) - known.static_shared;
   const int target = std::min(p.policy.row_memory, room);
   // Threads of a row, and rows of a block.
-  if (rows.lies_along_rows()) {
+  const std::int64_t for_registers = pieces(vectors, p.policy.vectors_held);
+  p.in_registers = p.in_vectors && for_registers <= (fixed.block > 0 ? fixed.block : most);
+  if (p.in_registers) {
+    known = attributes_of(1);
+    p.threads_a_row = for_registers <= 32 ? power_of_two_from(for_registers) : whole_warps(for_registers);
+  } else if (rows.lies_along_rows()) {
     p.threads_a_row = vectors <= 32 * p.policy.short_vectors
                           ? std::min(32, power_of_two_from(pieces(vectors, p.policy.vectors)))
                           : std::min(most, whole_warps(pieces(vectors, p.policy.vectors)));
@@ -90,6 +105,7 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
     p.rows_side_by_side = std::min(32, power_of_two_from(inner));
     p.threads_a_row = std::min(most / p.rows_side_by_side, power_of_two_from(pieces(g.count, p.policy.elements_across)));
   }
+  p.registers = known.registers;
   int crew = p.threads_a_row * p.rows_side_by_side;
   if (fixed.block > 0 && crew > fixed.block) {
     p.threads_a_row = fixed.block / p.rows_side_by_side;
@@ -102,7 +118,9 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
     if (crew * crews < 32) crews = 32 / crew;
   }
   const auto vectors_of = [&](std::int64_t part) { return pieces(part, static_cast<std::int64_t>(p.threads_a_row) * p.lanes); };
-  const auto bytes_of = [&](std::int64_t vectors_held) { return (vectors_held * vector_bytes + beside_bytes) * p.block; };
+  const auto bytes_of = [&](std::int64_t count) -> std::int64_t {
+    return p.in_registers ? 0 : (count * vector_bytes + beside_bytes) * p.block;
+  };
   p.block = crew * crews;
   std::int64_t part = g.count;
   // A row that is too long for a block goes to several.
@@ -198,21 +216,29 @@ void grid_executor::run_rows(const row_chain& rows, const stream& on) const {
     cells = {shared.cells, bytes, false};
   }
   kernel_parameters given({g.elements, 1, {}});
+  for (int k = 0; k < rows.leaves(); ++k)
+    if (kept_as(rows, k) == k) schedule.kept |= std::uint64_t{1} << k;
   given.put(schedule);
   int at = 0;
+  std::vector<std::uint64_t> places(static_cast<std::size_t>(rows.leaves()));
   for (int k = 0; k < rows.operand_count(); ++k) {
     const operand& o = rows.operands()[k];
     argument a{o.discarded ? 0 : o.word[0], k < rows.leaves() ? descriptor_of(rows.operands(), k, g, pass_view{}) : 0};
     if (k < rows.leaves() && code.vector_bytes[k] > 0) {
       const bool varies = varies_along_row(rows, k);
-      a.descriptor = static_cast<std::uint64_t>(sums + at) | static_cast<std::uint64_t>(varies ? p.block : 0) << 32;
-      at += code.vector_bytes[k] * p.block * (varies ? p.vectors : 1);
+      const int first = kept_as(rows, k);
+      if (first == k) {
+        places[static_cast<std::size_t>(k)] =
+            static_cast<std::uint64_t>(sums + at) | static_cast<std::uint64_t>(varies ? p.block : 0) << 32;
+        at += code.vector_bytes[k] * p.block * (varies ? p.vectors : 1);
+      }
+      a.descriptor = places[static_cast<std::size_t>(first)];
     }
     given.put(a);
   }
   given.put_strides(g, rows.operand_count());
   const program_code& last = code.phase[code.phases - 1];
-  launch_kernel({{kernels.kernel[0], kernels.architectures, last.name, last.pass.view},
+  launch_kernel({{kernels.kernel[p.in_registers ? 1 : 0], kernels.architectures, last.name, last.pass.view},
                  p.grid,
                  p.block,
                  p.shared_bytes,

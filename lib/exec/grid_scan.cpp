@@ -147,6 +147,7 @@ class grid_scan {
     argument_header header{};
     header.elements = g.elements;
     header.tiles = plan_.tiles;
+    header.in_vectors = are_in_vectors(operands_, g, code_.inputs + 1) ? 1 : 0;
     kernel_parameters given(header);
     if (!g.linear) given.put(tiled_.tiles);
     for (int k = 0; k <= code_.inputs; ++k)

@@ -21,6 +21,7 @@ operand_layout layout_of(const geometry& g, const operand& o) {
 
 void find_moved_axes(geometry& g, const operand* all, int inputs, const pass_view& pass) {
   g.moved = pass.neighbours.axes;
+  g.beside = pass.neighbours.moved;
   for (int k = 0; k < inputs && pass.neighbours.nodes > 0; ++k)
     if (all[k].kind == operand_kind::neighbour || all[k].kind == operand_kind::step) g.moved |= 1u << all[k].axis;
 }

@@ -34,7 +34,55 @@ const char* name_of(strategy s) {
 
 loop::loop(const loop_code& code, const operand* operands, const launch& fixed, strategy wanted)
     : prepared(*code.step, operands, fixed), compiled_(&code), wanted_(wanted) {
+  beside_ = space_.beside & ((std::uint64_t{1} << code.states) - 1);
+  space_.beside &= ~beside_;
   require_in_place();
+  require_apart();
+}
+
+// What reads a variable beside its elements is the variable alone.
+void loop::require_apart() const {
+  for (int i = 0; i < compiled_->states; ++i)
+    for (int k = 0; k < code_->inputs && (beside_ >> i & 1) != 0; ++k)
+      if (k != i && share_memory(operands_[static_cast<std::size_t>(k)].memory, operands_[static_cast<std::size_t>(i)].memory))
+        raise<shape_error>("a loop reads neighbours of a variable that shares its memory with another one or a parameter: " +
+                           spell_pass(code_->pass.view, operands_.data()));
+}
+
+void loop::make_buffers() {
+  if (beside_ == 0 || buffers_) return;
+  std::vector<operand> own, others, there = operands_, back = operands_;
+  std::vector<buffer_ref> memory;
+  for (int i = 0; i < compiled_->states; ++i) {
+    if ((beside_ >> i & 1) == 0) continue;
+    const auto from = static_cast<std::size_t>(i), to = static_cast<std::size_t>(code_->inputs + i);
+    own.push_back(operands_[to]);
+    memory.emplace_back();
+    others.push_back(temporary_for(operands_[to], memory.back(), false));
+    there[to] = others.back();
+    back[from].memory = others.back().memory;
+    back[from].word[0] = others.back().word[0];
+    std::copy_n(others.back().strides, others.back().rank, back[from].strides);
+  }
+  buffers_.emplace(buffers{std::move(own), std::move(others), std::move(memory), prepared(*code_, there.data(), fixed_),
+                           prepared(*code_, back.data(), fixed_)});
+}
+
+void loop::bring_back() {
+  if (!buffers_ || !buffers_->away) return;
+  for (std::size_t i = 0; i < buffers_->own.size(); ++i) copy_elements(buffers_->others[i], buffers_->own[i]);
+  buffers_->away = false;
+}
+
+// Whether a step finds that the loop has ended, which queued steps see for themselves.
+void loop::run_step(std::int64_t number, const std::uint64_t* recorded, const bool* stop) {
+  prepared& step = !buffers_ ? *this : buffers_->away ? buffers_->back : buffers_->there;
+  step.count_step(number);
+  step.prepared::run(recorded, stop);
+  if (!buffers_) return;
+  buffers_->away = !buffers_->away;
+  // How many steps there are until a condition holds is not known here.
+  if (stop != nullptr) bring_back();
 }
 
 // Whether one kernel can run many steps: no operand but the variables changes, and a place among the elements is one number.
@@ -119,7 +167,7 @@ void loop::queue(const loop_plan& p, const loop_steps& steps) {
   if (is_one_kernel(p.loop)) return in_one_kernel(p, steps);
   // Scalars alone, until a condition: of the two kernels for a step only the loop's own, which reduces nothing here, looks
   // whether the loop has ended, and records in the same launch.
-  if (compiled_->stop >= 0 && !code_->reduces() && kernels.supports(*this).carries_scalars) {
+  if (compiled_->stop >= 0 && beside_ == 0 && !code_->reduces() && kernels.supports(*this).carries_scalars) {
     const loop_plan step = kernels.plan_loop(*this, strategy::elementwise);
     for (std::int64_t k = 0; k < steps.count; ++k) in_one_kernel(step, {steps.all, steps.done + k, 1, steps.histories});
     return;
@@ -134,6 +182,7 @@ std::int64_t loop::run(const loop_steps& steps, const loop_watch* watch) {
   if (count <= 0 || (code_->reduces() ? space_.results == 0 : space_.elements == 0)) return count;
   const loop_plan p = make_plan();
   if (run_notes::wanted()) run_notes::note({compiled_}, [&] { return explain_loop(*this, count); });
+  make_buffers();
   const stream on = stream::current(where());
   std::int64_t piece = steps_a_launch(p, watch != nullptr), queued = 0, reported = 0;
   auto last_report = std::chrono::steady_clock::now();
@@ -168,6 +217,7 @@ std::int64_t loop::run(const loop_steps& steps, const loop_watch* watch) {
     if (running.size() > 1) report_first();
   }
   while (!running.empty()) report_first();
+  bring_back();
   return queued;
 }
 
@@ -181,16 +231,26 @@ void loop::run_graph(kernel_graph& graph, const loop_steps& steps, std::int64_t 
   run_steps(from_here(steps.count - queued));
 }
 
+// A kernel that reduces sees for itself whether the loop has ended.
+bool loop::has_ended(const bool* stop) const {
+  if (stop == nullptr) return false;
+  if (!back_end::of(where()).traits.is_asynchronous) return *stop;
+  if (code_->reduces()) return false;
+  buffer_ref memory;
+  const operand& o = operands_[static_cast<std::size_t>(code_->inputs + compiled_->stop)];
+  copy_elements(o, temporary_for(o, memory, false));
+  bool ended = false;
+  download(memory, memory.data(), &ended, sizeof ended);
+  return ended;
+}
+
 // A kernel a step.
 void loop::run_steps(const loop_steps& steps) {
   const int inputs = code_->inputs, outputs = code_->outputs();
   const bool* const stop =
       compiled_->stop < 0 ? nullptr
                           : reinterpret_cast<const bool*>(operands_[static_cast<std::size_t>(inputs + compiled_->stop)].word[0]);
-  const bool is_asynchronous = back_end::of(where()).traits.is_asynchronous;
   for (std::int64_t k = steps.done; k < steps.done + steps.count; ++k) {
-    for (operand& o : operands_)
-      if (o.counts_steps) o.word[0] = static_cast<std::uint64_t>(steps.all.first + k);
     const bool records = (k + 1) % steps.all.every == 0;
     const auto place = [&](int i) -> std::uint64_t {
       const operand& h = steps.histories[i];
@@ -198,8 +258,8 @@ void loop::run_steps(const loop_steps& steps) {
     };
     std::uint64_t recorded[max_operands];
     for (int i = 0; i < outputs; ++i) recorded[i] = place(i);
-    if (!is_asynchronous && stop != nullptr && *stop) return;
-    prepared::run(recorded, stop);
+    if (has_ended(stop)) return;
+    run_step(steps.all.first + k, recorded, stop);
     for (int i = 0; i < outputs; ++i) {
       if (recorded[i] == 0 || is_reduction(static_cast<std::size_t>(i))) continue;
       operand from_to[] = {operands_[static_cast<std::size_t>(inputs + i)], steps.histories[i]};

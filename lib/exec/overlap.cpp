@@ -62,7 +62,8 @@ bool overlaps(const operand* all, int inputs, int outputs, const geometry& g) {
       if (mine.end <= other.begin || other.end <= mine.begin) continue;
       if (all[k].kind != operand_kind::address && lie_between(all[i], g.layouts[i], all[k], g.layouts[k], g)) continue;
       // Results, which come after the elements, may read a single value as well.
-      const bool in_place = k < inputs && all[i].kind == operand_kind::array &&
+      const bool moves = k < max_inputs && (g.beside >> k & 1) != 0;
+      const bool in_place = k < inputs && !moves && all[i].kind == operand_kind::array &&
                             (all[k].kind == operand_kind::array || (all[k].kind == operand_kind::device_scalar && !reduces));
       bool same = in_place && all[i].word[0] == all[k].word[0] && size_of(all[i].type) == size_of(all[k].type);
       for (int d = 0; d < g.rank; ++d) same = same && (g.extents[d] == 1 || g.layouts[i].strides[d] == g.layouts[k].strides[d]);

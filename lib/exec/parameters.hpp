@@ -33,6 +33,13 @@ inline std::uint32_t dimensions_of_axes(const geometry& g) {
   return all;
 }
 
+/// Whether all arrays are reached in whole vectors.
+inline bool are_in_vectors(const operand* operands, const geometry& g, int count) {
+  for (int k = 0; k < count; ++k)
+    if (operands[k].kind == operand_kind::array && g.layouts[k].how != access::wide) return false;
+  return true;
+}
+
 /// Filled from front to back, in the order of `linear_arguments` or `strided_arguments`.
 class kernel_parameters {
  public:

@@ -28,7 +28,8 @@ std::string spell_rows(const row_plan& p) {
   s += p.blocks_a_row > 1 ? count(p.blocks_a_row, "block") + " a row, " : "";
   s += count(p.threads_a_row, "thread") + (p.blocks_a_row > 1 ? " of each, " : " a row, ");
   if (p.rows_a_block > 1) s += std::to_string(p.rows_a_block) + " rows a block, ";
-  s += count(p.vectors, "vector") + " of " + std::to_string(p.lanes) + " a thread in shared memory";
+  s += count(p.vectors, "vector") + " of " + std::to_string(p.lanes) + " a thread in " +
+       (p.in_registers ? "registers" : "shared memory");
   return s;
 }
 
@@ -108,8 +109,11 @@ text row_plan::describe() const {
   to.add(", %s", detail::spell_rows(*this).c_str());
   add_kernel(to, *this);
   if (!has_kernel(*this)) return to.done();
-  to.add("; policy: blocks of %d, %d vectors a thread, %d of short rows in blocks of %d, at least %d elements of a column, rows in %d bytes",
-         policy.block, policy.vectors, policy.short_vectors, policy.short_block, policy.elements_across, policy.row_memory);
+  to.add(
+      "; policy: blocks of %d, %d vectors in registers, %d in shared memory, %d of short rows in blocks of %d, at least %d "
+      "elements of a column, rows in %d bytes",
+      policy.block, policy.vectors_held, policy.vectors, policy.short_vectors, policy.short_block, policy.elements_across,
+      policy.row_memory);
   return to.done();
 }
 
@@ -256,8 +260,19 @@ constexpr double busy_enough = 0.9;
 
 // Pairs: each thread has a row of its own, or a few share one, and goes along a piece of it with what the rows share in shared
 // memory. Rows as many as a block has threads, or fewer where those would have none.
-bool plan_pairs(reduction_plan& p, const geometry& g, const operand* inputs, int count, std::int64_t resident, bool is_fixed) {
+// Blocks are as large as a multiprocessor holds: of several a multiprocessor, one may get more than another, as long as there is
+// room (5 and 2 of 576 on an H200, which took a third longer).
+bool plan_pairs(reduction_plan& p, const geometry& g, const operand* inputs, int count, int multiprocessors, int most_threads,
+                const launch& fixed) {
   constexpr int least_rows = 16, least_spans = 8;
+  constexpr std::int64_t least_pairs = 256;  // a thread's, to be worth a larger block
+  while (fixed.block == 0 && 2 * p.block <= most_threads && p.blocks_per_multiprocessor >= 2 &&
+         g.elements >= least_pairs * multiprocessors * 2 * p.block) {
+    p.block *= 2;
+    p.blocks_per_multiprocessor /= 2;
+  }
+  const std::int64_t resident =
+      fixed.grid > 0 ? fixed.grid : static_cast<std::int64_t>(multiprocessors) * p.blocks_per_multiprocessor;
   int widest = 0;
   int shared_bytes = 0;
   for (int k = 0; k < count; ++k) {
@@ -284,7 +299,7 @@ bool plan_pairs(reduction_plan& p, const geometry& g, const operand* inputs, int
   const std::int64_t all = spans * tiles_of_span;
   const std::int64_t most_splits = std::max<std::int64_t>(1, all / least_spans);
   std::int64_t splits = std::clamp<std::int64_t>(resident / std::max<std::int64_t>(p.groups, 1), 1, most_splits);
-  if (!is_fixed) {
+  if (fixed.grid == 0) {
     const std::int64_t first = splits;
     for (std::int64_t s = first; s < std::min(most_splits, first + 8) && busy(p.groups * splits, resident) < busy_enough; ++s)
       if (busy(p.groups * s, resident) > busy(p.groups * splits, resident)) splits = s;
@@ -294,10 +309,10 @@ bool plan_pairs(reduction_plan& p, const geometry& g, const operand* inputs, int
   std::int64_t steps = std::min<std::int64_t>(most, spans);
   for (std::int64_t s = steps; s >= pieces(steps, 4) && busy(tiles_by(steps), splits) < busy_enough; --s)
     if (busy(tiles_by(s), splits) > busy(tiles_by(steps), splits)) steps = s;
+  steps = pieces(spans, pieces(spans, steps));
   p.path = "pairs";
   p.tile = {columns, rows, static_cast<int>(steps * span), rows, shared_bytes, tiles_by(steps)};
   p.splits = static_cast<int>(std::min(p.tile.count, splits));
-  p.grid = p.groups * p.splits;
   p.distance = 1;
   p.threads_a_result = rows_kept ? columns : p.block;
   return true;
@@ -340,7 +355,8 @@ reduction_plan make_plan(const geometry& g, const operand* inputs, int input_cou
     return static_cast<std::int64_t>(device.multiprocessors) *
            std::max(1, std::min(p.blocks_per_multiprocessor, threads / p.block));
   };
-  if (g.pairs && plan_pairs(p, g, inputs, input_count, resident(), fixed.grid > 0)) {
+  if (g.pairs && plan_pairs(p, g, inputs, input_count, device.multiprocessors, most, fixed)) {
+    p.grid = p.groups * p.splits;
   } else if (g.kept != 0) {
     plan_kept(p, g, resident() / (p.policy.strided_vectors_ahead >= 4 ? 2 : 1), fixed.block != 0);
     p.grid = p.groups * p.splits;

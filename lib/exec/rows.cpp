@@ -154,8 +154,8 @@ bool row_chain::lay_out() {
   move_dimension(g, count, reduced, g.rank - 1);
   g.linear = false;
   for (int k = 0; k < count; ++k)
-    g.layouts[k].how = is_wide(g, operands_[static_cast<std::size_t>(k)], g.layouts[k], code_->lanes) ? access::wide
-                                                                                                     : access::elements;
+    g.layouts[k].how =
+        is_wide(g, operands_[static_cast<std::size_t>(k)], g.layouts[k], code_->lanes) ? access::wide : access::elements;
   return true;
 }
 

@@ -47,36 +47,6 @@ reduction_plan prepared::make_plan() const {
   return p;
 }
 
-namespace {
-
-// A target's stand-in, contiguous, in memory of its own; imagined, it has an address alone.
-operand temporary_for(const operand& target, buffer_ref& memory, bool imagined) {
-  operand o = target;
-  if (imagined) {
-    constexpr std::uint64_t aligned = 1 << 20;
-    o.word[0] = aligned;
-  } else {
-    memory = buffer_ref::allocate(static_cast<std::size_t>(element_count(o.extents, o.rank, size_of(o.type)) * size_of(o.type)),
-                                  o.memory->where);
-    o.memory = memory.get();
-    o.word[0] = reinterpret_cast<std::uintptr_t>(memory.data());
-  }
-  std::int64_t step = 1;
-  for (int d = o.rank - 1; d >= 0; --d) {
-    o.strides[d] = (o.reduced >> d & 1) != 0 ? 0 : step;
-    step *= o.extents[d];
-  }
-  return o;
-}
-
-void copy_elements(const operand& from, const operand& to) {
-  operand from_to[] = {from, to};
-  for (operand& o : from_to) o.kind = operand_kind::array;
-  prepared(copy_code(size_of(to.type)), from_to, {}).run();
-}
-
-}  // namespace
-
 void prepared::assign() { assign_all(this, 1, {}); }
 
 void prepared::write_aside(std::uint32_t outputs, std::vector<late_copy>& copies, bool imagined) {
@@ -120,7 +90,7 @@ void prepared::assign_all(prepared* passes, int count, const std::vector<late_co
   for (int i = 0; i < count && count > 1; ++i) {
     std::optional<row_chain>& chain = chains[static_cast<std::size_t>(i)];
     chain = row_chain::of(passes + i, count - i, later);  // throws
-    if (!chain) (void)passes[i].make_plan();  // throws
+    if (!chain) (void)passes[i].make_plan();              // throws
     else i += chain->count() - 1;
   }
   for (int i = 0; i < count; ++i) {
@@ -160,6 +130,11 @@ void prepared::require_in_place() const {
   if (overlaps(operands_.data(), code_->inputs, code_->outputs(), space_))
     raise<shape_error>("a loop's variables overlap each other or its parameters: " +
                        spell_pass(code_->pass.view, operands_.data()));
+}
+
+void prepared::count_step(std::int64_t number) {
+  for (operand& o : operands_)
+    if (o.counts_steps) o.word[0] = static_cast<std::uint64_t>(number);
 }
 
 void prepared::run(const std::uint64_t* recorded, const bool* stop) {

@@ -8,7 +8,7 @@
 
 namespace dsl {
 struct row_plan;
-}
+}  // namespace dsl
 
 namespace dsl::detail {
 

@@ -1,11 +1,10 @@
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <cstring>
 
 #include "exec/scan.hpp"
 #include "host/columns.hpp"
 #include "host/host.hpp"
+#include "host/threads.hpp"
 
 namespace dsl::detail {
 
@@ -50,9 +49,10 @@ class block_of_elements {
   host_memory columns_;
 };
 
+// Chunks are worth waking threads for, and what the first phase has read the last one finds in the same core's cache.
 template <class Task>
 void for_each(std::int64_t count, const Task& task) {
-  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, count), task);
+  on_threads(count, worth_waking, [&task](std::int64_t begin, std::int64_t end) { task(tbb::blocked_range(begin, end)); });
 }
 
 // What values that follow each other come to, each `bytes` long. They are joined one after another in groups of 16, these in

@@ -87,6 +87,18 @@ std::vector<From> floating() {
     v.push_back(__builtin_bit_cast(From, bits));
     add(std::ldexp(static_cast<double>(static_cast<std::int64_t>(random())), -static_cast<int>(random() % 70)));
   }
+  if constexpr (sizeof(From) == 2)
+    for (unsigned bits = 0; bits < 65536; ++bits) v.push_back(__builtin_bit_cast(From, static_cast<Bits>(bits)));
+  if constexpr (sizeof(From) == 4)  // halfway between numbers of 16 bits, and one bit to either side
+    for (unsigned bits = 0; bits < 65536; bits += 5) {
+      const auto half = __builtin_bit_cast(dsl::half, static_cast<std::uint16_t>(bits)),
+                 next = __builtin_bit_cast(dsl::half, static_cast<std::uint16_t>(bits + 1));
+      const Bits middle = __builtin_bit_cast(Bits, (static_cast<float>(half) + static_cast<float>(next)) / 2);
+      for (const Bits beside : {Bits(-1), Bits(0), Bits(1)}) {
+        v.push_back(__builtin_bit_cast(From, middle + beside));
+        v.push_back(__builtin_bit_cast(From, (bits << 16 | 0x8000u) + beside));
+      }
+    }
   return v;
 }
 template <class From>

@@ -1,5 +1,5 @@
-// Reductions along an axis beside the elements that use them: rows that stay on the chip, whatever their length, layout and number,
-// against references in double.
+// Reductions along an axis beside the elements that use them: rows that stay on the chip, whatever their length, layout and
+// number, against references in double.
 #include "../on_device.hpp"
 #include "../random_layout.hpp"
 
@@ -53,7 +53,8 @@ struct drawn {
     for (T& x : all) x = static_cast<T>(uniform(engine));
     memory = dsl::to_device(all);
     is = {layout.extents, {}};
-    is.for_each([&](std::int64_t i, std::int64_t j, std::int64_t k) { is.values.push_back(static_cast<double>(all[place(i, j, k)])); });
+    is.for_each(
+        [&](std::int64_t i, std::int64_t j, std::int64_t k) { is.values.push_back(static_cast<double>(all[place(i, j, k)])); });
   }
   std::size_t place(std::int64_t i, std::int64_t j, std::int64_t k) const {
     return static_cast<std::size_t>(layout.first + i * layout.strides[0] + j * layout.strides[1] + k * layout.strides[2]);
@@ -62,7 +63,8 @@ struct drawn {
   cube now() const {
     const std::vector<T> all = memory.copy_to_host();
     cube c{layout.extents, {}};
-    c.for_each([&](std::int64_t i, std::int64_t j, std::int64_t k) { c.values.push_back(static_cast<double>(all[place(i, j, k)])); });
+    c.for_each(
+        [&](std::int64_t i, std::int64_t j, std::int64_t k) { c.values.push_back(static_cast<double>(all[place(i, j, k)])); });
     return c;
   }
 };

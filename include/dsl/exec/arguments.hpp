@@ -75,7 +75,8 @@ struct reduction_schedule {
 struct argument_header {
   std::int64_t elements, tiles;  // where the kernel reduces: of a group
   reduction_schedule reduction;
-  int phase = 0;  // of a chain's kernel: which it runs
+  int phase = 0;                // of a chain's kernel: which it runs
+  std::int32_t in_vectors = 0;  // whether all arrays are read and written in whole aligned vectors
 };
 
 /// Division of numbers below 2^31 by a multiplication: with s = ceil(log2 d) and m = ceil(2^(31 + s) / d), n / d = n m / 2^(31 +

@@ -25,20 +25,27 @@ constexpr bool compiles_cuda = DSL_DETAIL_COMPILES_CUDA && (back_end_bits::chose
 constexpr bool compiles_host = !DSL_DETAIL_ON_DEVICE && (back_end_bits::chosen & back_end_bits::host) != 0;
 constexpr bool compiles_sim = !DSL_DETAIL_ON_DEVICE && (back_end_bits::chosen & back_end_bits::sim) != 0;
 
-/// Calls Add, once.
-template <void (*Add)()> bool add_once() {
-  static const bool done = (Add(), true);
+/// The back ends that this file compiles formulas for.
+constexpr unsigned compiled_back_ends = (compiles_cuda ? back_end_bits::cuda : 0u) | (compiles_host ? back_end_bits::host : 0u) |
+                                        (compiles_sim ? back_end_bits::sim : 0u);
+constexpr bool has_cuda(unsigned back_ends) { return (back_ends & back_end_bits::cuda) != 0; }
+constexpr bool has_host(unsigned back_ends) { return (back_ends & back_end_bits::host) != 0; }
+constexpr bool has_sim(unsigned back_ends) { return (back_ends & back_end_bits::sim) != 0; }
+
+/// Calls Compiled::add<BackEnds>(), once.
+template <class Compiled, unsigned BackEnds> bool add_once() {
+  static const bool done = (Compiled::template add<BackEnds>(), true);
   return done;
 }
 
-/// Calls Add before `main`. Of an inline function that two files compiled for different back ends the linker keeps one: what the
+/// Calls it before `main`. Of an inline function that two files compiled for different back ends the linker keeps one: what the
 /// other one adds is in the program by this alone.
-template <void (*Add)()> inline const bool added_at_start = add_once<Add>();
+template <class Compiled, unsigned BackEnds> inline const bool added_at_start = add_once<Compiled, BackEnds>();
 
 /// Has what this file compiles added to the program, at the latest now: another file's initializers may run before this one's.
-template <void (*Add)()> void add_to_program() {
-  static_cast<void>(&added_at_start<Add>);
-  add_once<Add>();
+template <class Compiled> void add_to_program() {
+  static_cast<void>(&added_at_start<Compiled, compiled_back_ends>);
+  add_once<Compiled, compiled_back_ends>();
 }
 
 }  // namespace dsl::detail

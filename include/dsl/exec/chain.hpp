@@ -7,8 +7,8 @@
 
 namespace dsl::detail {
 
-/// The kernel of all phases at once.
-struct chain_kernels : entry_points<1> { row_policy policy; };
+/// The kernels of all phases at once: with rows in shared memory, and in registers.
+struct chain_kernels : entry_points<2> { row_policy policy; };
 
 /// What a chain was compiled to. Its phases are bound, laid out and planned one by one, as other passes; where they turn out to
 /// work on the same rows, a statement runs them together.
@@ -23,6 +23,8 @@ struct chain_code {
   bool runs_together;       // on the host too
   const chain_kernels* kernels[kernel_targets];
 };
+
+template <class Name, class Chain> void add_chain_kernels();
 
 template <class Name, class Chain> struct compiled_chain;
 template <class Name, class... Phase>
@@ -71,55 +73,64 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
   }
   static inline constinit std::array<program_code, phases> phase = uncompiled(numbers{});
 
-  static void add_host() { add_host(numbers{}); }
+  template <unsigned BackEnds>
+  static void add() {
+    if constexpr (has_cuda(BackEnds)) add_chain_kernels<Name, pass_chain<Phase...>>();
+    if constexpr (has_host(BackEnds)) add_host(numbers{});
+    if constexpr (has_sim(BackEnds)) add_sim();
+  }
   template <std::size_t... P>
   static void add_host(std::index_sequence<P...>) {
     ((phase[P].host = &host_code_of<tuned_pass<Phase>>), ...);
   }
   static void add_sim() {
-    add_kernels(kernel_target::sim, nullptr, 0, reinterpret_cast<const void*>(&simulated_phase<tuned_chain, arguments>),
-                numbers{});
+    add_kernels<kernel_target::sim>(nullptr, 0, reinterpret_cast<const void*>(&simulated_phase<tuned_chain, arguments>),
+                                    numbers{});
     if constexpr (can_run_rows<tuned_chain>)
-      add_row_kernel<kernel_target::sim>(nullptr, 0, reinterpret_cast<const void*>(&simulated_rows<tuned_chain>));
+      add_row_kernels<kernel_target::sim>(
+          nullptr, 0, reinterpret_cast<const void*>(&simulated_rows<tuned_chain, 0>),
+          reinterpret_cast<const void*>(&simulated_rows<tuned_chain, row_policy_of<tuned_chain>(0).vectors_held>));
   }
   template <kernel_target Target>
-  static void add_row_kernel(const char* architectures, int compute_capability, const void* kernel) {
-    static const chain_kernels made{{architectures, {kernel}}, row_policy_of<tuned_chain>(compute_capability)};
+  static void add_row_kernels(const char* architectures, int compute_capability, const void* in_shared, const void* in_registers) {
+    static const chain_kernels made{{architectures, {in_shared, in_registers}}, row_policy_of<tuned_chain>(compute_capability)};
     code.kernels[static_cast<int>(Target)] = &made;
   }
-  template <std::size_t... P>
-  static void add_kernels(kernel_target target, const char* architectures, int compute_capability, const void* of_phases,
-                          std::index_sequence<P...>) {
+  template <kernel_target Target, std::size_t... P>
+  static void add_kernels(const char* architectures, int compute_capability, const void* of_phases, std::index_sequence<P...>) {
     static const pass_kernels made[] = {
         {{architectures, {nullptr, of_phases}}, pass_policy<tuned_pass<Phase>>(compute_capability)}...};
-    ((phase[P].kernels[static_cast<int>(target)] = &made[P]), ...);
+    ((phase[P].kernels[static_cast<int>(Target)] = &made[P]), ...);
   }
 };
 template <class Name, class... Phase>
-inline constinit chain_code compiled_chain<Name, pass_chain<Phase...>>::code{
-    phases,
-    phase.data(),
-    inputs,
-    of_rows,
-    all.leaves,
-    lanes_of_chain<tuned_chain>,
-    vector_bytes.data(),
-    accumulator_bytes,
-    can_run_rows<tuned_chain>,
-    {}};
+inline constinit chain_code compiled_chain<Name, pass_chain<Phase...>>::code{phases,
+                                                                             phase.data(),
+                                                                             inputs,
+                                                                             of_rows,
+                                                                             all.leaves,
+                                                                             lanes_of_chain<tuned_chain>,
+                                                                             vector_bytes.data(),
+                                                                             accumulator_bytes,
+                                                                             can_run_rows<tuned_chain>,
+                                                                             {}};
 
 #if defined(__CUDACC__)
 template <class Name, class Chain>
 void add_chain_kernels() {
   using compiled = compiled_chain<Name, Chain>;
-  compiled::add_kernels(
-      kernel_target::cuda, DSL_DETAIL_ARCHITECTURES, lowest_capability(),
+  compiled::template add_kernels<kernel_target::cuda>(
+      DSL_DETAIL_ARCHITECTURES, lowest_capability(),
       kernel_of_chain<phase_kernel<typename compiled::tuned_chain, compiled::operands>, Name>(typename compiled::tuned_chain{}),
       typename compiled::numbers{});
   if constexpr (can_run_rows<typename compiled::tuned_chain>)
-    compiled::template add_row_kernel<kernel_target::cuda>(
+    compiled::template add_row_kernels<kernel_target::cuda>(
         DSL_DETAIL_ARCHITECTURES, lowest_capability(),
-        kernel_of_chain<row_kernel<typename compiled::tuned_chain, compiled::all.count>, Name>(typename compiled::tuned_chain{}));
+        kernel_of_chain<row_kernel<typename compiled::tuned_chain, 0, compiled::all.count>, Name>(typename compiled::tuned_chain{}),
+        kernel_of_chain<row_kernel<typename compiled::tuned_chain,
+                                   row_policy_of<typename compiled::tuned_chain>(lowest_capability()).vectors_held,
+                                   compiled::all.count>,
+                        Name>(typename compiled::tuned_chain{}));
 }
 #endif
 
@@ -128,11 +139,7 @@ void add_chain_kernels() {
 template <class Name, class Chain>
 const chain_code& code_of_chain() {
   using compiled = compiled_chain<Name, Chain>;
-#if defined(__CUDACC__)
-  if constexpr (compiles_cuda) add_to_program<&add_chain_kernels<Name, Chain>>();
-#endif
-  if constexpr (compiles_host) add_to_program<static_cast<void (*)()>(&compiled::add_host)>();
-  if constexpr (compiles_sim) add_to_program<&compiled::add_sim>();
+  add_to_program<compiled>();
   return compiled::code;
 }
 

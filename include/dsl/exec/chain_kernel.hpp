@@ -30,14 +30,14 @@ inline constexpr bool can_run_rows<pass_chain<Phase...>> =
 template <class Chain> using row_arguments_of = row_arguments<chain_operands<Chain>::count>;
 
 /// All phases of a chain.
-template <class Chain, class Memory, class Team>
+template <class Chain, int Held, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_rows(const row_arguments_of<Chain>& args, Memory memory, Team team) {
-  row_body<Chain, row_arguments_of<Chain>, Memory, Team>(args, memory, team).run();
+  row_body<Chain, Held, row_arguments_of<Chain>, Memory, Team>(args, memory, team).run();
 }
 
-template <class Chain>
+template <class Chain, int Held>
 DSL_DETAIL_SMALL void simulated_rows(const void* arguments, simulated_thread& self) {
-  run_rows<Chain>(*static_cast<const row_arguments_of<Chain>*>(arguments), simulated_memory{&self}, simulated_team{&self});
+  run_rows<Chain, Held>(*static_cast<const row_arguments_of<Chain>*>(arguments), simulated_memory{&self}, simulated_team{&self});
 }
 
 /// The first program with functors. All have the same ones.
@@ -70,12 +70,13 @@ __global__ void phase(const __grid_constant__ Arguments args) {
   detail::run_phase(std::type_identity<Chain>{}, args, detail::device_memory{}, detail::device_team{});
 }
 
-/// All phases of a chain: each row is read once, and stays on the chip.
-template <class Name, int Operands, class Chain>
+/// All phases of a chain: each row is read once, and stays on the chip. `Held`: vectors that a thread has in registers; 0: in
+/// shared memory.
+template <class Name, int Held, int Operands, class Chain>
 __global__ void __launch_bounds__(detail::row_policy_of<Chain>(detail::lowest_capability()).block,
                                   detail::row_policy_of<Chain>(detail::lowest_capability()).blocks)
     rows(const __grid_constant__ detail::row_arguments<Operands> args) {
-  detail::run_rows<Chain>(args, detail::device_memory{}, detail::device_team{});
+  detail::run_rows<Chain, Held>(args, detail::device_memory{}, detail::device_team{});
 }
 
 }  // namespace dsl::kernels
@@ -91,12 +92,12 @@ struct phase_kernel<pass_chain<Phase...>, Operands> {
   }
 };
 
-template <class Chain, int Operands> struct row_kernel;
-template <class... Phase, int Operands>
-struct row_kernel<pass_chain<Phase...>, Operands> {
+template <class Chain, int Held, int Operands> struct row_kernel;
+template <class... Phase, int Held, int Operands>
+struct row_kernel<pass_chain<Phase...>, Held, Operands> {
   template <class Name>
   static const void* with_name() {
-    return reinterpret_cast<const void*>(&kernels::rows<Name, Operands, pass_chain<Phase...>>);
+    return reinterpret_cast<const void*>(&kernels::rows<Name, Held, Operands, pass_chain<Phase...>>);
   }
 };
 

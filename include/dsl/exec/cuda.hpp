@@ -20,7 +20,7 @@ __global__ void map(const __grid_constant__ Arguments args) {
 }
 /// Reduces elements, and may write some as well.
 template <class Name, class Arguments, int Inputs, class Pass>
-__global__ void __launch_bounds__(detail::pair_block<Pass>(Arguments::strided)) reduce(const __grid_constant__ Arguments args) {
+__global__ void reduce(const __grid_constant__ Arguments args) {
   detail::run_pass<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{});
 }
 

@@ -23,7 +23,7 @@ using strip_function = void (*)(int lane, int rows, std::int64_t length, std::in
 struct host_code {
   double nanoseconds;       // of a core for an element's arithmetic
   block_function block[3];  // the compiler's default; x86-64-v3 (AVX2, FMA); x86-64-v4 (AVX-512)
-  strip_function strip[3];  // null where the pass has arrays beside its reductions
+  strip_function strip[3];  // null where the pass has arrays beside its reductions, or a long formula
   void (*clear)(void* const* sums, int count);
   /// Combines lanes owner_step * i + result_lane_step * j, of j < lanes_a_result, into the first of them, by halves, for i <
   /// owners.
@@ -344,7 +344,9 @@ class host_loop {
   }
 
  private:
-  static constexpr bool has_strips = reductions::count > 0 && !Pass::view().reduces_beside_arrays();
+  // Beside a long formula it does not show where sums are.
+  static constexpr bool has_strips =
+      reductions::count > 0 && !Pass::view().reduces_beside_arrays() && instructions_of(program::view()) <= 256;
 };
 DSL_DETAIL_END_LOOPS
 

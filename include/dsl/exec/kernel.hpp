@@ -6,6 +6,7 @@
 #include <dsl/exec/pairs.hpp>
 #include <dsl/exec/reduction.hpp>
 #include <dsl/exec/tile.hpp>
+#include <dsl/ir/cost.hpp>
 #include <dsl/exec/tile_loader.hpp>
 
 namespace dsl::detail {
@@ -13,7 +14,7 @@ namespace dsl::detail {
 /// One thread's view of a pass: reads `lanes` elements of every operand, evaluates them, stores or reduces the outputs.
 /// Where fewer are left (the tail, the end of a row) the first one takes the place of those missing, so there is one
 /// evaluation and no second copy of its code. `Memory` does the accesses.
-template <class Pass, int Inputs, class Arguments, class Memory>
+template <class Pass, int Inputs, class Arguments, class Memory, int Lanes = lanes_of_pass<Pass>>
 struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view().neighbours.nodes > 0),
                                 (reductions_of<typename Pass::reductions>::count > 0)> {
   using program = typename Pass::elements;
@@ -21,7 +22,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
   using reductions = reductions_of<typename Pass::reductions>;
   using accumulators = typename reductions::accumulators;
   static constexpr bool strided = Arguments::strided;
-  static constexpr int lanes = lanes_of_pass<Pass>;
+  static constexpr int lanes = Lanes;
   static constexpr int operands = Inputs + Pass::targets;
   using group = lane_group<eval, lanes>;
   static constexpr reduction_policy policy = pass_policy<Pass>(Memory::compute_capability);
@@ -72,17 +73,18 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
     } else {
       const tiling& t = args.tiles_of;
       const int across = t.along_rows != 0 ? lanes << t.log2_columns : 0, down = t.along_rows != 0 ? 0 : t.rows;
-      int column = column_of(thread), row = row_of(thread);
-      if constexpr (may_pair(Pass::view())) {
-        if (t.pairs != 0 && row < height) column = row_of_pairs<kernel_body>::reduce(*this, column, row, sums[0]);
-      }
       DSL_DETAIL_ROLLED
-      for (; column < width && row < height; column += ahead * across, row += ahead * down)
+      for (int column = column_of(thread), row = row_of(thread); column < width && row < height;
+           column += ahead * across, row += ahead * down) {
+        if constexpr (may_pair(Pass::view())) {
+          if (t.pairs != 0) column = row_of_pairs<kernel_body>::reduce(*this, column, row, sums[0]);
+        }
         reduce_ahead(column + (ahead - 1) * across + lanes <= width && row + (ahead - 1) * down < height, sums,
                      [&](group& g, int u) {
                        place_in_tile(g, column + u * across, row + u * down);
                        if (g.row >= height) g.count = 0;
                      });
+      }
     }
   }
 
@@ -98,13 +100,16 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
     using after = evaluator<typename Pass::results>;
     totals_source<typename after::inputs> from{*this, totals, {}};
     after::read(from);
-    store_results(after::compute(from.in), x, y, targets{});
+    constexpr bool is_short = instructions_of(Pass::results::view()) <= 16;  // and called in several places
+    if constexpr (is_short) store_results(after::compute(from.in), x, y, targets{});
+    else store_results(after::compute_out_of_line(from.in), x, y, targets{});
   }
 
  protected:
   template <class, class, std::uint32_t> friend struct neighbour_reader;
   template <class> friend struct tile_loader;
-  template <class, bool> friend struct pair_reader;
+  template <class> friend struct own_reader;
+  template <class> friend struct row_reader;
   template <class> friend struct row_of_pairs;
 
   template <op Code, dtype D, int N>
@@ -158,9 +163,27 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
 
   struct lane_results { typename eval::results of[lanes]; };
   DSL_DETAIL_KERNEL_FN lane_results compute(group& g) const {
-    reader from{*this, g};
-    eval::read(from);
+    // On the strided path, where more registers would be taken, each operand is asked.
+    g.in_vectors = !strided && reads_vectors() && g.count == lanes;
+    if (g.in_vectors) {  // no branch is between the loads
+      reader<true, false> arrays{*this, g};
+      eval::read(arrays);
+    } else {
+      reader<true, false> arrays{*this, g};
+      eval::read(arrays);
+    }
+    reader<false, true> rest{*this, g};
+    eval::read(rest);
     return compute_read(g);
+  }
+  // Whether no operand is accessed element by element.
+  DSL_DETAIL_KERNEL_FN bool reads_vectors() const {
+    constexpr bool moves = [] {
+      for (int i = 0; i < program::nodes; ++i)
+        if (is_placed(head{program::view().heads[i]}.code())) return true;
+      return false;
+    }();
+    return !moves && args.in_vectors != 0;
   }
   DSL_DETAIL_KERNEL_FN lane_results compute_read(const group& g) const {
     lane_results out;
@@ -173,22 +196,6 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
     return out;
   }
 
-  // Whether no operand is read element by element.
-  DSL_DETAIL_KERNEL_FN bool reads_vectors() const {
-    vector_check check{args, true};
-    eval::read(check);
-    return check.all;
-  }
-  struct vector_check {
-    const Arguments& args;
-    bool all;
-    template <op Code, dtype D, int N, std::uint32_t Head>
-    DSL_DETAIL_KERNEL_FN void read() {
-      if constexpr (Code == op::load) all = all && how_reached<N>(args) == in_vectors;
-      if constexpr (is_placed(Code)) all = false;
-    }
-  };
-
   // Places groups and reduces them. Where all of them are whole, they are read before the first is computed with: without a
   // branch between, or the compiler would compute between the loads.
   template <class Place>
@@ -200,7 +207,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
         place(g[u], u);
         g[u].count = lanes;
         g[u].in_vectors = true;
-        reader from{*this, g[u]};
+        reader<> from{*this, g[u]};
         eval::read(from);
       }
       DSL_DETAIL_UNROLL
@@ -284,12 +291,13 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
     return static_cast<std::uint32_t>(a.descriptor - in_tile);
   }
 
+  template <bool Arrays = true, bool Rest = true>
   struct reader {
     const kernel_body& body;
     group& g;
     template <op Code, dtype D, int N, std::uint32_t Head>
     DSL_DETAIL_KERNEL_FN void read() {
-      body.template read<Code, D, N, Head>(g);
+      if constexpr (Code == op::load || is_placed(Code) ? Arrays : Rest) body.template read<Code, D, N, Head>(g);
     }
   };
   template <op Code, dtype D, int N, std::uint32_t Head>
@@ -333,7 +341,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
       using T = memory_t<program::output(t.output()).type()>;
       const argument& a = args.operand[Inputs + I];
       T* to = reinterpret_cast<T*>(a.word) + place<Inputs + I>(g);
-      if (g.count == lanes && a.descriptor == in_vectors) {
+      if (g.in_vectors || (g.count == lanes && a.descriptor == in_vectors)) {
         pack<T, lanes> all;
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l) all.lane[l] = static_cast<T>(nth<t.output()>(out.of[l]));

@@ -1,6 +1,9 @@
 // A pass whose outputs are its operands again, step after step.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include <dsl/exec/entry_points.hpp>
 #include <dsl/exec/loop_kernel.hpp>
 #include <dsl/exec/run.hpp>
@@ -22,6 +25,8 @@ struct loop_code {
   const loop_kernels* kernels[kernel_targets];  // null where no file compiled it for that
 };
 
+template <class Name, class Pass, int Inputs, int Arguments, int States, int Stop> void add_loop_kernel();
+
 template <class Name, class Pass, int Inputs, int Arguments, int States, int Stop>
 struct compiled_loop {
   static inline constinit loop_code code{&compiled_program<Name, Pass, Inputs>::code,
@@ -31,10 +36,14 @@ struct compiled_loop {
                                          lanes_of_pass<Pass> * traits_of(Pass::view(), States).carried_bytes,
                                          {}};
 
-  static void add_sim() {
-    static const loop_kernels made{{nullptr, {reinterpret_cast<const void*>(&simulate_loop<Pass, Inputs, States, Stop>)}},
-                                   loop_policy_of<Pass>(States, 0)};
-    code.kernels[static_cast<int>(kernel_target::sim)] = &made;
+  template <unsigned BackEnds>
+  static void add() {
+    if constexpr (has_cuda(BackEnds)) add_loop_kernel<Name, Pass, Inputs, Arguments, States, Stop>();
+    if constexpr (has_sim(BackEnds)) {
+      static const loop_kernels made{{nullptr, {reinterpret_cast<const void*>(&simulate_loop<Pass, Inputs, States, Stop>)}},
+                                     loop_policy_of<Pass>(States, 0)};
+      code.kernels[static_cast<int>(kernel_target::sim)] = &made;
+    }
   }
 };
 
@@ -60,10 +69,7 @@ const loop_code& loop_code_of() {
   using Pass = tuned_by_name<Untuned, Name>;
   using compiled = compiled_loop<Name, Pass, Inputs, Arguments, States, Stop>;
   code_of<Name, Untuned, Inputs>();
-#if defined(__CUDACC__)
-  if constexpr (compiles_cuda) add_to_program<&add_loop_kernel<Name, Pass, Inputs, Arguments, States, Stop>>();
-#endif
-  if constexpr (compiles_sim) add_to_program<&compiled::add_sim>();
+  add_to_program<compiled>();
   return compiled::code;
 }
 
@@ -117,8 +123,23 @@ class loop : public prepared {
   void run_steps(const loop_steps& steps);
   void run_graph(kernel_graph& graph, const loop_steps& steps, std::int64_t most);
 
+  // Two buffers for the variables of which a step reads neighbours, which are those of the step before.
+  struct buffers {
+    std::vector<operand> own, others;
+    std::vector<buffer_ref> memory;
+    prepared there, back;  // from their own memory to the other one, and back
+    bool away = false;     // they are in the other one
+  };
+  void require_apart() const;
+  void make_buffers();
+  void bring_back();
+  void run_step(std::int64_t number, const std::uint64_t* recorded, const bool* stop);
+  bool has_ended(const bool* stop) const;
+
   const loop_code* compiled_;
   strategy wanted_;
+  std::uint64_t beside_ = 0;  // a bit for each such variable
+  std::optional<buffers> buffers_;
   bool stopped_ = false;
 };
 

@@ -27,7 +27,7 @@ struct loop_body : held_state<Pass, Inputs, States, Memory, Team> {
     group g;
     place(g, team.block() * team.threads() + team.thread());
     if (g.count <= 0 || has_ended()) return;
-    typename base::reader from{*this, g};
+    typename base::template reader<> from{*this, g};
     eval::read(from);
     lane_results out;
     history_place history(args.loop);

@@ -101,7 +101,8 @@ struct geometry {
   std::int64_t count = 0;    // of how many elements each
   int shape_rank = 0;        // before reordering, dropping and merging
   std::int64_t shape[max_rank] = {};
-  std::uint32_t moved = 0;     // a bit for each axis of the shape along which neighbours are read, counted from the right
+  std::uint64_t beside = 0;      // a bit for each operand of which other elements than their own are read
+  std::uint32_t moved = 0;       // a bit for each axis of the shape along which neighbours are read, counted from the right
   int dimension[max_rank] = {};  // of an axis counted from the right; -1: its extent is 1
   operand_layout layouts[max_operands];  // the operands' own, and no further, are set
 };

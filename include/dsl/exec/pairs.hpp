@@ -25,26 +25,9 @@ inline constexpr int pair_row_bytes = 2048;
 /// Vectors of a row that a thread takes at a time.
 inline constexpr int pair_vectors = 2;
 
-/// The largest block that the kernel of a reduction is compiled for, or 0 for one that nvcc does not ask about. Of pairs of few
-/// operands nvcc would take registers that it does not need (88, where 50 give the same instructions), unless 1024 threads have
-/// to do with them.
-template <class Pass>
-constexpr int pair_block(bool strided) {
-  constexpr pass_view p = Pass::view();
-  constexpr int to_compute = 24, most = 56, short_formula = 64;
-  if (!strided || !may_pair(p) || p.elements.nodes > short_formula) return 0;
-  int bytes = 2 * static_cast<int>(sizeof(typename reductions_of<typename Pass::reductions>::accumulators));
-  for (int i = 0; i < p.elements.nodes; ++i) {
-    const head h{p.elements.heads[i]};
-    if (h.code() == op::load) bytes += size_of(h.type());
-  }
-  return lanes_of_pass<Pass> * bytes / 4 + to_compute <= most ? 1024 : 0;
-}
-
-/// Reads a group's inputs on its way along a row. Once: all but what is in shared memory. Then, for each place: what is, and what
-/// is computed of the place.
-template <class Body, bool Along>
-struct pair_reader {
+/// Reads a group's inputs that are the same along a row, once.
+template <class Body>
+struct own_reader {
   const Body& body;
   typename Body::group& g;
   template <op Code, dtype D, int N, std::uint32_t Head>
@@ -52,54 +35,113 @@ struct pair_reader {
     if constexpr (Code == op::load) {
       using T = memory_t<D>;
       const argument& a = body.args.operand[N];
-      if (Along != ((body.args.tiles_of.in_rows[N / 32] >> N % 32 & 1) != 0)) return;
-      if constexpr (Along) {
-        const auto* const row = reinterpret_cast<const T*>(body.memory.shared() + N * pair_row_bytes);
-        operand_lanes<Head>(g).load(body.memory, row + g.column);
-      } else {
-        const T one = body.memory.template load<T>(reinterpret_cast<const T*>(a.word) + body.template place<N>(g));
-        DSL_DETAIL_UNROLL
-        for (int l = 0; l < Body::lanes; ++l) operand_lanes<Head>(g).set(l, one);
-      }
-    } else if constexpr (Along == (Code == op::index || Code == op::address)) {
+      if (a.descriptor >= in_tile) return;
+      const T one = body.memory.template load<T>(reinterpret_cast<const T*>(a.word) + body.template place<N>(g));
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < Body::lanes; ++l) operand_lanes<Head>(g).set(l, one);
+    } else if constexpr (Code != op::index && Code != op::address) {
       body.template read<Code, D, N, Head>(g);
     }
   }
 };
 
-/// Adds up a row of pairs from a column on, as far as there are whole vectors; gives the column that is left. What is the same
-/// along the row is read once, the rest by vectors from shared memory. Each lane has a sum of its own.
+/// Reads those that are in shared memory, and what is computed of the place, as it goes along a row.
+template <class Body>
+struct row_reader {
+  const Body& body;
+  typename Body::group& g;
+  std::uint32_t in_rows[2];
+  const unsigned char* at[5];  // the place in the row of operand 0, of elements of 1, 2, 4, 8 and 16 bytes
+
+  DSL_DETAIL_KERNEL_FN row_reader(const Body& b, typename Body::group& to) : body(b), g(to) {
+    for (int k = 0; k < 2; ++k) in_rows[k] = body.args.tiles_of.in_rows[k];
+    for (int k = 0; k < 5; ++k) at[k] = body.memory.shared() + (static_cast<std::size_t>(g.column) << k);
+  }
+  DSL_DETAIL_KERNEL_FN void advance(int columns) {
+    g.column += columns;
+    for (int k = 0; k < 5; ++k) at[k] += columns << k;
+  }
+  template <op Code, dtype D, int N, std::uint32_t Head>
+  DSL_DETAIL_KERNEL_FN void read() const {
+    if constexpr (Code == op::load) {
+      using T = memory_t<D>;
+      constexpr int log2_size = __builtin_ctz(sizeof(T));
+      if ((in_rows[N / 32] >> N % 32 & 1) != 0)
+        operand_lanes<Head>(g).load(body.memory, reinterpret_cast<const T*>(at[log2_size] + N * pair_row_bytes));
+    } else if constexpr (Code == op::index || Code == op::address) {
+      body.template read<Code, D, N, Head>(g);
+    }
+  }
+};
+
+/// Adds up a row of pairs from a column on, as far as there are whole vectors of which no element is in doubt; gives the column
+/// that is left. Each lane has a sum of its own.
 template <class Body>
 struct row_of_pairs {
   using accumulators = typename Body::accumulators;
   using reductions = typename Body::reductions;
+  using eval = typename Body::eval;
   static constexpr int lanes = Body::lanes;
+  static constexpr bool computes_quickly = eval::has_quick_forms && !eval::gathers;
 
   DSL_DETAIL_KERNEL_FN static int reduce(const Body& body, int column, int row, accumulators& sum) {
     const int across = lanes << body.args.tiles_of.log2_columns;
     typename Body::group g;
+    g.column = column;
     g.row = row;
     g.count = lanes;
-    pair_reader<Body, false> once{body, g};
-    Body::eval::read(once);
+    own_reader<Body> once{body, g};
+    eval::read(once);
+    if constexpr (computes_quickly) {
+      quick_range range;
+      static_cast<void>(eval::compute_quickly(g.lane(0), range));
+      if (range.strange) return column;
+    }
     accumulators of_lane[lanes];
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l) of_lane[l] = reductions::identities();
+    row_reader<Body> along(body, g);
     DSL_DETAIL_ROLLED
-    for (; column + across + lanes <= body.width; column += pair_vectors * across) {
+    while (g.column + across + lanes <= body.width) {
       DSL_DETAIL_UNROLL
       for (int u = 0; u < pair_vectors; ++u) {
-        g.column = column + u * across;
-        pair_reader<Body, true> along{body, g};
-        Body::eval::read(along);
-        const auto out = body.compute_read(g);
+        eval::read(along);
+        if (is_in_doubt(g)) return add(of_lane, g.column, sum);
+        const auto out = compute(body, g);
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l) reductions::add(of_lane[l], reductions::of_element(out.of[l]));
+        along.advance(across);
       }
     }
+    return add(of_lane, g.column, sum);
+  }
+
+ private:
+  // What it computes is not computed again: but sums are fused with products that stand on this side of the branch alone.
+  DSL_DETAIL_KERNEL_FN static bool is_in_doubt([[maybe_unused]] const typename Body::group& g) {
+    quick_range range;
+    if constexpr (computes_quickly) {
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l) static_cast<void>(eval::compute_quickly(g.lane(l), range));
+    }
+    return range.in_doubt();
+  }
+  DSL_DETAIL_KERNEL_FN static auto compute(const Body& body, const typename Body::group& g) {
+    if constexpr (computes_quickly) {
+      quick_range range;
+      typename Body::lane_results out;
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l) out.of[l] = eval::compute_quickly(g.lane(l), range);
+      return out;
+    } else {
+      return body.compute_read(g);
+    }
+  }
+  DSL_DETAIL_KERNEL_FN static int add(const accumulators (&of_lane)[lanes], int column, accumulators& sum) {
+    accumulators all = of_lane[0];
     DSL_DETAIL_UNROLL
-    for (int l = 1; l < lanes; ++l) reductions::add(of_lane[0], of_lane[l]);
-    reductions::add(sum, of_lane[0]);
+    for (int l = 1; l < lanes; ++l) reductions::add(all, of_lane[l]);
+    reductions::add(sum, all);
     return column;
   }
 };

@@ -84,6 +84,7 @@ struct row_plan : plan {
   int threads_a_row = 1;      ///< of a block
   int blocks_a_row = 1;       ///< that exchange what they have reduced
   int vectors = 0;            ///< of a row, in lanes, that a thread has
+  bool in_registers = false;  ///< where these are; else in shared memory
   bool in_vectors = false;    ///< of consecutive elements; else element by element
 
   /// As `plan`'s, with the threads and vectors of a row, and the policy.

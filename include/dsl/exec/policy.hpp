@@ -51,6 +51,7 @@ struct loop_policy {
 
 /// Of scans. A block has 256 threads.
 struct scan_policy {
+  int lanes = 1;              ///< compiled: as a map's
   int rounds = 4;             ///< compiled: vectors that a thread takes of a tile
   int blocks = 5;             ///< compiled: blocks that a multiprocessor is to hold, along rows
   int column_blocks = 2;      ///< the same along columns
@@ -62,26 +63,27 @@ struct scan_policy {
   int least_chunk = 16;       ///< rows
 };
 
-/// Of kernels that keep rows on the chip while all reductions of a formula, and what is computed with their values, are evaluated.
+/// Of kernels that keep rows on the chip while all reductions of a formula, and what is computed with their values, are
+/// evaluated.
 struct row_policy {
-  int lanes = 1;               ///< compiled: elements that a thread takes at a time, of all operands; a power of two
-  int inlined_nodes = 256;     ///< compiled: a formula of more nodes is compiled once, and called
-  int block = 512;             ///< compiled: threads a block, at most
-  int blocks = 3;              ///< compiled: such blocks that a multiprocessor is to hold
-  int vectors = 8;             ///< lanes times so many elements of a row are a thread's, where the row is long enough
-  int short_vectors = 8;       ///< the same of rows that a warp has for itself
-  int short_block = 256;       ///< threads a block of such rows
-  int elements_across = 16;    ///< elements of a column that are a thread's, at least, where rows do not lie side by side
-  int row_memory = 64 << 10;   ///< bytes of shared memory that a block has for its part of a row; three such blocks fit
+  int lanes = 1;            ///< compiled: elements that a thread takes at a time, of all operands; a power of two
+  int inlined_nodes = 256;  ///< compiled: a formula of more nodes is compiled once, and called
+  int block = 512;          ///< compiled: threads a block, at most
+  int blocks = 3;           ///< compiled: such blocks that a multiprocessor is to hold
+  int vectors_held = 4;   ///< compiled: lanes times so many elements that a thread has in registers, where a row goes in vectors
+  int vectors = 8;        ///< lanes times so many elements of a row are a thread's, where the row is long enough
+  int short_vectors = 8;  ///< the same of rows that a warp has for itself
+  int short_block = 256;  ///< threads a block of such rows
+  int elements_across = 16;   ///< elements of a column that are a thread's, at least, where rows do not lie side by side
+  int row_memory = 64 << 10;  ///< bytes of shared memory that a block has for its part of a row; three such blocks fit
 };
 
 /// The policies that were measured best on compute capability 9.0 (docs/performance.md), which stand for the others.
 struct default_policy {
-  /// 16 bytes of the narrowest array, but no more than 32 of the widest. The same for every compute capability, since operands
-  /// are laid out for it before a device's kernel is chosen.
+  /// 16 bytes of the widest array: of more, each of a warp's accesses would leave gaps. The same for every compute capability,
+  /// since operands are laid out for it before a device's kernel is chosen.
   static constexpr int lanes(const formula_traits& f) {
-    const int by_narrowest = 16 / f.narrowest;
-    const int by_widest = 32 / f.widest;
+    const int by_narrowest = 16 / f.narrowest, by_widest = 16 / f.widest;  // less, where there are no arrays
     return by_narrowest < by_widest ? by_narrowest : by_widest;
   }
   static constexpr map_policy map(const formula_traits& f, int /*compute_capability*/) {
@@ -112,14 +114,19 @@ struct default_policy {
   static constexpr row_policy rows(const formula_traits& f, int /*compute_capability*/) {
     row_policy p;
     p.lanes = lanes(f);
+    const int bytes = f.read_bytes * p.lanes;
+    p.vectors_held = f.nodes > 64 || bytes > 48 ? 1 : bytes > 16 ? 2 : 4;
     if (f.nodes > 64) p.blocks = 2;
     if (f.nodes > 256) p.blocks = 1;
     return p;
   }
   /// 16 elements a thread, in no more than four vectors: a tile has one total for each warp and round, and one warp scans them.
+  /// Of 8 bytes too: what a tile waits for is shared by as many elements, though its accesses leave gaps.
   static constexpr scan_policy scan(const formula_traits& f, int /*compute_capability*/) {
     scan_policy p;
-    p.rounds = lanes(f) >= 16 ? 1 : lanes(f) == 8 ? 2 : 4;
+    p.lanes = f.widest == 8 ? 4 : lanes(f);
+    p.rounds = p.lanes >= 16 ? 1 : p.lanes == 8 ? 2 : 4;
+    if (f.widest == 8) p.blocks = 3;
     return p;
   }
 };
@@ -173,6 +180,7 @@ template <class Pass, class Policy> struct tuned : Pass { using policy = Policy;
 template <class Pass, class Name>
 using tuned_by_name = std::conditional_t<std::is_same_v<policy_of<Name>, default_policy>, Pass, tuned<Pass, policy_of<Name>>>;
 
+template <class Pass> inline constexpr int lanes_of_scan = policy_of<Pass>::scan(traits_of(Pass::view()), 0).lanes;
 template <class Pass> inline constexpr int lanes_of_pass = policy_of<Pass>::map(traits_of(Pass::view()), 0).lanes;
 
 /// Of a pass that does not reduce, its map_policy.

@@ -22,6 +22,7 @@ struct row_schedule {
   std::int32_t waits;                                // threads without a row of their own read another's
   std::int32_t shared_sums;                          // bytes of shared memory for what threads tell each other, before the rows
   std::int32_t outer_rank;                           // of what is kept
+  std::uint64_t kept;                                // a bit for each leaf that is not the same array as another one before it
   std::uint32_t epoch;                               // of the first exchange between the blocks of a row
   void* cells;                                       // for that
   divisor of_parts, across, outer[max_rank - 2];     // tiles along the innermost dimension that is kept, and around it

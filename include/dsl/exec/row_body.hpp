@@ -75,7 +75,9 @@ struct chain_operands<pass_chain<Phase...>> {
 
 /// A leaf's lanes.
 template <int Leaf, class T, int Lanes> struct leaf_lanes { pack<T, Lanes> lanes; };
-template <int Leaf, class T, int Lanes> DSL_DETAIL_FN pack<T, Lanes>& lanes_of_leaf(leaf_lanes<Leaf, T, Lanes>& p) { return p.lanes; }
+template <int Leaf, class T, int Lanes> DSL_DETAIL_FN pack<T, Lanes>& lanes_of_leaf(leaf_lanes<Leaf, T, Lanes>& p) {
+  return p.lanes;
+}
 template <int Leaf, class T, int Lanes> DSL_DETAIL_FN const pack<T, Lanes>& lanes_of_leaf(const leaf_lanes<Leaf, T, Lanes>& p) {
   return p.lanes;
 }
@@ -100,8 +102,10 @@ struct values_of_chain<Chain, std::index_sequence<P...>>
                       chain_operands<Chain>::target(static_cast<int>(P), 0),
                       std::make_index_sequence<chain_operands<Chain>::template phase<static_cast<int>(P)>::pass::targets>>... {};
 
-/// What one thread does.
-template <class Chain, class Arguments, class Memory, class Team>
+/// What one thread does. `Held`: vectors of a row that it has in registers, where all of the row is read and written in vectors by
+/// the threads of one block, no more of them each; so what several phases compute of an element is computed once. 0: its share is
+/// in shared memory.
+template <class Chain, int Held, class Arguments, class Memory, class Team>
 class row_body {
   using operands = chain_operands<Chain>;
   static constexpr int lanes = lanes_of_chain<Chain>, phases = operands::phases;
@@ -109,6 +113,15 @@ class row_body {
   using values = values_of_chain<Chain, std::make_index_sequence<static_cast<std::size_t>(phases)>>;
   template <int P> using phase = typename operands::template phase<P>;
   template <int P> using pass_of = typename phase<P>::pass;
+
+  // In registers: of the leaves that several phases read.
+  static constexpr bool is_held(std::size_t k) {
+    return Held > 0 && operands::loaded[k].is_loaded && (operands::loaded[k].by & (operands::loaded[k].by - 1)) != 0;
+  }
+  template <class Numbers> struct held_lanes;
+  template <std::size_t... K>
+  struct held_lanes<std::index_sequence<K...>>
+      : loaded_lanes<static_cast<int>(K), operands::loaded[K].type, lanes, is_held(K)>... {};
 
   template <int P, class Numbers> struct packs_of;
   template <int P, std::size_t... K>
@@ -120,11 +133,17 @@ class row_body {
       : args_(a), s_(a.rows_of), memory_(memory), team_(team), threads_(s_, memory, team) {}
 
   DSL_DETAIL_KERNEL_FN void run() {
-    DSL_DETAIL_ROLLED
-    for (std::int64_t tile = threads_.group(); tile < s_.tiles; tile += s_.groups) {
-      enter(static_cast<std::uint32_t>(tile));
+    if constexpr (Held > 0) {  // a tile a block
+      enter(threads_.group());
       read_row();
       run_phases(std::make_index_sequence<static_cast<std::size_t>(phases)>{});
+    } else {
+      DSL_DETAIL_ROLLED
+      for (std::int64_t tile = threads_.group(); tile < s_.tiles; tile += s_.groups) {
+        enter(static_cast<std::uint32_t>(tile));
+        read_row();
+        run_phases(std::make_index_sequence<static_cast<std::size_t>(phases)>{});
+      }
     }
   }
 
@@ -133,8 +152,8 @@ class row_body {
   DSL_DETAIL_KERNEL_FN void enter(std::uint32_t tile) {
     const int rows = threads_.rows_a_crew();
     const std::uint32_t around = s_.across.divide(tile);
-    std::int64_t y = static_cast<std::int64_t>(tile - around * s_.across.by) * (rows * s_.crews) + threads_.crew() * rows +
-                     threads_.across();
+    std::int64_t y =
+        static_cast<std::int64_t>(tile - around * s_.across.by) * (rows * s_.crews) + threads_.crew() * rows + threads_.across();
     is_row_ = y < s_.rows;
     is_owner_ = is_row_ && threads_.along() == 0 && threads_.part() == 0;
     if (!is_row_) y = s_.rows - 1;  // reads another one, and writes nothing
@@ -168,7 +187,9 @@ class row_body {
   DSL_DETAIL_KERNEL_FN bool exists(int v, int lane) const { return step_of(v, lane) < left_; }
   DSL_DETAIL_KERNEL_FN int position(int v, int lane) const { return first_ + (exists(v, lane) ? step_of(v, lane) : 0); }
 
-  // ---- from memory to shared memory
+  DSL_DETAIL_KERNEL_FN bool in_vectors() const { return Held > 0 || s_.in_vectors != 0; }
+
+  // ---- from memory to the chip
   template <int Leaf> static constexpr dtype type_of_leaf = operands::loaded[static_cast<std::size_t>(Leaf)].type;
   // What is the same along the row has one vector there.
   template <int Leaf> DSL_DETAIL_KERNEL_FN auto* shared_lanes(int v) const {
@@ -188,22 +209,47 @@ class row_body {
   DSL_DETAIL_KERNEL_FN void copy_leaf([[maybe_unused]] int v) const {
     if constexpr (operands::loaded[static_cast<std::size_t>(Leaf)].is_loaded) {
       using T = memory_t<type_of_leaf<Leaf>>;
-      if (row_stride<Leaf>() == 0 && v > 0) return;
+      if ((row_stride<Leaf>() == 0 && v > 0) || (s_.kept >> Leaf & 1) == 0) return;
       pack<T, lanes>* const to = shared_lanes<Leaf>(v);
-      if (s_.in_vectors != 0 && row_stride<Leaf>() != 0) {
+      if (in_vectors() && row_stride<Leaf>() != 0) {
         memory_.copy_async(to, reinterpret_cast<const pack<T, lanes>*>(row_of<Leaf>() + position(v, 0)));
       } else {
+        const T* const first = row_of<Leaf>() + first_ * row_stride<Leaf>();
+        const std::int64_t step = s_.lane_step * row_stride<Leaf>();
+        const T* at = first + v * s_.vector_step * row_stride<Leaf>();
         DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l) memory_.copy_async(&to->lane[l], row_of<Leaf>() + position(v, l) * row_stride<Leaf>());
+        for (int l = 0; l < lanes; ++l, at += step) memory_.copy_async(&to->lane[l], s_.whole != 0 || exists(v, l) ? at : first);
       }
     }
   }
+  // From memory to registers: a vector that exists, or another one in its place.
+  template <int Leaf> DSL_DETAIL_KERNEL_FN pack<memory_t<type_of_leaf<Leaf>>, lanes> load(int v) const {
+    using T = memory_t<type_of_leaf<Leaf>>;
+    if (row_stride<Leaf>() != 0) return memory_.template load<pack<T, lanes>>(row_of<Leaf>() + position(v, 0));
+    const T one = memory_.template load<T>(row_of<Leaf>());
+    pack<T, lanes> all;
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < lanes; ++l) all.lane[l] = one;
+    return all;
+  }
+  template <std::size_t... K>
+  DSL_DETAIL_KERNEL_FN void hold(int v, std::index_sequence<K...>) {
+    (hold_leaf<static_cast<int>(K)>(v), ...);
+  }
+  template <int Leaf> DSL_DETAIL_KERNEL_FN void hold_leaf([[maybe_unused]] int v) {
+    if constexpr (is_held(static_cast<std::size_t>(Leaf))) lanes_of_leaf<Leaf>(held_[v]) = load<Leaf>(v);
+  }
   // A thread's share of its row, which no other thread reads.
-  DSL_DETAIL_KERNEL_FN void read_row() const {
-    DSL_DETAIL_ROLLED
-    for (int v = 0; v < s_.vectors; ++v) copy(v, leaf_numbers{});
-    memory_.commit_copies();
-    memory_.template wait_for_copies<0>();
+  DSL_DETAIL_KERNEL_FN void read_row() {
+    if constexpr (Held > 0) {
+      DSL_DETAIL_UNROLL
+      for (int v = 0; v < Held; ++v) hold(v, leaf_numbers{});
+    } else {
+      DSL_DETAIL_ROLLED
+      for (int v = 0; v < s_.vectors; ++v) copy(v, leaf_numbers{});
+      memory_.commit_copies();
+      memory_.template wait_for_copies<0>();
+    }
     // What a row writes in place, threads without a row, or without an element, have read.
     if (operands::first_writes_elements || s_.waits != 0) team_.synchronize();
   }
@@ -225,8 +271,13 @@ class row_body {
       if (is_owner_) store_row<P>(out, std::make_index_sequence<pass::targets>{});
     } else {
       typename reductions::accumulators sums = reductions::identities();
-      DSL_DETAIL_ROLLED
-      for (int v = 0; v < s_.vectors; ++v) take_vector<P>(v, known, sums);
+      if constexpr (Held > 0) {
+        DSL_DETAIL_UNROLL
+        for (int v = 0; v < Held; ++v) take_vector<P>(v, known, sums);
+      } else {
+        DSL_DETAIL_ROLLED
+        for (int v = 0; v < s_.vectors; ++v) take_vector<P>(v, known, sums);
+      }
       if constexpr (reductions::count > 0) finish<P>(threads_.template combine<reductions>(sums), known);
     }
   }
@@ -244,10 +295,10 @@ class row_body {
     for (int l = 0; l < lanes; ++l) out.of[l] = element<P>(v, packs, known, l);
     write_all<P>(v, out, std::make_index_sequence<pass::targets>{});
     if constexpr (reductions::count > 0) {
-      if (s_.whole != 0) {
+      if (Held > 0 ? exists(v, 0) : s_.whole != 0) {
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l) reductions::add(sums, reductions::of_element(out.of[l]));
-      } else {
+      } else if (Held == 0) {
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l)
           if (exists(v, l)) reductions::add(sums, reductions::of_element(out.of[l]));
@@ -262,7 +313,9 @@ class row_body {
   template <int P, int Leaf>
   DSL_DETAIL_KERNEL_FN void read_pack([[maybe_unused]] int v, [[maybe_unused]] packs_of<P, leaf_numbers>& to) const {
     if constexpr ((operands::loaded[static_cast<std::size_t>(Leaf)].by >> P & 1) != 0) {
-      lanes_of_leaf<Leaf>(to) = memory_.template load<pack<memory_t<type_of_leaf<Leaf>>, lanes>>(shared_lanes<Leaf>(v));
+      if constexpr (is_held(static_cast<std::size_t>(Leaf))) lanes_of_leaf<Leaf>(to) = lanes_of_leaf<Leaf>(held_[v]);
+      else if constexpr (Held > 0) lanes_of_leaf<Leaf>(to) = load<Leaf>(v);
+      else lanes_of_leaf<Leaf>(to) = memory_.template load<pack<memory_t<type_of_leaf<Leaf>>, lanes>>(shared_lanes<Leaf>(v));
     }
   }
 
@@ -306,7 +359,8 @@ class row_body {
   template <op Code, dtype D, int K>
   DSL_DETAIL_KERNEL_FN value_t<D> scalar() const {
     const argument& a = args_.operand[K];
-    if constexpr (Code == op::load_scalar) return memory_.template load<memory_t<D>>(reinterpret_cast<const memory_t<D>*>(a.word));
+    if constexpr (Code == op::load_scalar)
+      return memory_.template load<memory_t<D>>(reinterpret_cast<const memory_t<D>*>(a.word));
     else return from_literal<value_t<D>>(literal{a.word, a.descriptor});
   }
 
@@ -322,15 +376,17 @@ class row_body {
       using T = memory_t<pass_of<P>::elements::output(t.output()).type()>;
       if (!is_row_) return;
       T* const to = reinterpret_cast<T*>(args_.operand[k].word) + offset_[k];
-      if (s_.in_vectors != 0) {
+      if (in_vectors()) {
         pack<T, lanes> all;
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l) all.lane[l] = static_cast<T>(nth<t.output()>(out.of[l]));
         if (exists(v, 0)) memory_.store(reinterpret_cast<pack<T, lanes>*>(to + position(v, 0)), all);
       } else {
+        T* at = to + (first_ + v * s_.vector_step) * row_stride<k>();
+        const std::int64_t step = s_.lane_step * row_stride<k>();
         DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l)
-          if (exists(v, l)) memory_.store(to + position(v, l) * row_stride<k>(), static_cast<T>(nth<t.output()>(out.of[l])));
+        for (int l = 0; l < lanes; ++l, at += step)
+          if (s_.whole != 0 || exists(v, l)) memory_.store(at, static_cast<T>(nth<t.output()>(out.of[l])));
       }
     }
   }
@@ -394,10 +450,11 @@ class row_body {
   const row_schedule& s_;
   Memory memory_;
   Team team_;
-  row_team<Memory, Team> threads_;
+  row_team<(Held > 0), Memory, Team> threads_;
+  held_lanes<leaf_numbers> held_[Held > 0 ? Held : 1];
   std::int64_t offset_[operands::count];
   std::int64_t y_ = 0;
-  std::uint32_t around_ = 0;  // which of the pieces along the other dimensions
+  std::uint32_t around_ = 0;           // which of the pieces along the other dimensions
   std::int32_t first_ = 0, left_ = 0;  // of the thread's elements in the row the first, and how far it is to the end of its part
   bool is_row_ = false, is_owner_ = false;
 };

@@ -10,13 +10,13 @@ namespace dsl::detail {
 template <class Phase>
 constexpr bool computes_rows() {
   const program_view p = Phase::pass::elements::view();
-  if (Phase::pass::reductions::count > 0) return false;
+  bool all = Phase::pass::reductions::count == 0;
   for (int i = 0, nodes = p.nodes; i < nodes; ++i) {
     const op code = head{p.heads[i]}.code();
-    if (code == op::index || code == op::address || is_placed(code)) return false;
-    if (code == op::load && Phase::input[p.payloads[i]].is_leaf()) return false;
+    all = all && code != op::index && code != op::address && !is_placed(code);
+    if (code == op::load) all = all && !Phase::input[p.payloads[i]].is_leaf();
   }
-  return true;
+  return all;
 }
 template <class Phase> inline constexpr bool is_of_rows = computes_rows<Phase>();
 

@@ -8,13 +8,13 @@
 namespace dsl::detail {
 
 /// A thread's place among those that work on rows, and what it does with the others of its row. All threads of a block do the same
-/// at the same time.
-template <class Memory, class Team>
+/// at the same time. `InOneBlock`: crews have one row each, which no other block has a part of.
+template <bool InOneBlock, class Memory, class Team>
 class row_team {
  public:
   DSL_DETAIL_KERNEL_FN row_team(const row_schedule& s, Memory memory, Team team)
       : s_(s), memory_(memory), team_(team), group_(static_cast<std::uint32_t>(team.block())) {
-    if (s.parts > 1) {
+    if (parts() > 1) {
       group_ = s.of_parts.divide(group_);
       part_ = static_cast<int>(static_cast<std::uint32_t>(team.block()) - group_ * s.of_parts.by);
     }
@@ -24,9 +24,9 @@ class row_team {
   /// The row's number in the crew, and the thread's in the row.
   DSL_DETAIL_KERNEL_FN int across() const { return team_.thread() & (rows_a_crew() - 1); }
   DSL_DETAIL_KERNEL_FN int along() const {
-    return (s_.crews == 1 ? team_.thread() : team_.thread() & (s_.crew - 1)) >> s_.log2_across;
+    return (s_.crews == 1 ? team_.thread() : team_.thread() & (s_.crew - 1)) >> log2_across();
   }
-  DSL_DETAIL_KERNEL_FN int rows_a_crew() const { return 1 << s_.log2_across; }
+  DSL_DETAIL_KERNEL_FN int rows_a_crew() const { return 1 << log2_across(); }
   /// Of a row's blocks, and of the rows that are worked on at once.
   DSL_DETAIL_KERNEL_FN int part() const { return part_; }
   DSL_DETAIL_KERNEL_FN std::uint32_t group() const { return group_; }
@@ -34,15 +34,22 @@ class row_team {
   /// What all threads of a row come to, always in the same order. All of them have it.
   template <class Reductions>
   DSL_DETAIL_KERNEL_FN typename Reductions::accumulators combine(typename Reductions::accumulators mine) {
-    DSL_DETAIL_ROLLED
-    for (int parts = s_.parts;; parts = 1) {
-      mine = combine_block<Reductions>(mine);
-      if (parts == 1) return mine;
-      mine = exchange<Reductions>(mine);
+    if constexpr (InOneBlock) {
+      return combine_block<Reductions>(mine);
+    } else {
+      DSL_DETAIL_ROLLED
+      for (int parts = s_.parts;; parts = 1) {
+        mine = combine_block<Reductions>(mine);
+        if (parts == 1) return mine;
+        mine = exchange<Reductions>(mine);
+      }
     }
   }
 
  private:
+  DSL_DETAIL_KERNEL_FN int parts() const { return InOneBlock ? 1 : s_.parts; }
+  DSL_DETAIL_KERNEL_FN int log2_across() const { return InOneBlock ? 0 : s_.log2_across; }
+
   template <class Reductions>
   DSL_DETAIL_KERNEL_FN void combine_with_lane(typename Reductions::accumulators& mine, int step) const {
     Reductions::visit([&]<class Reduction, int J>() {
@@ -81,7 +88,7 @@ class row_team {
       mine = Reductions::identities();
       const accumulators* const of_crew = of_warp + crew() * warps * rows + across();
       DSL_DETAIL_ROLLED
-      for (int w = lane >> s_.log2_across; w < warps; w += 32 >> s_.log2_across)
+      for (int w = lane >> log2_across(); w < warps; w += 32 >> log2_across())
         Reductions::add(mine, memory_.template load<accumulators>(of_crew + w * rows));
       threads = 32;
       combine_lanes<Reductions>(mine, 32);

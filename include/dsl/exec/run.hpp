@@ -58,6 +58,8 @@ constexpr program_code code_without_kernels(int inputs) {
           {}};
 }
 
+template <class Name, class Pass, int Inputs> void add_kernels();
+
 template <class Name, class Pass, int Inputs>
 struct compiled_program {
   using linear = linear_arguments<Inputs + Pass::targets>;
@@ -65,13 +67,17 @@ struct compiled_program {
 
   static inline constinit program_code code = code_without_kernels<Name, Pass>(Inputs);
 
-  static void add_host() { code.host = &host_code_of<Pass>; }
-  static void add_sim() {
-    static const pass_kernels made{{nullptr,
-                                    {reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, linear>),
-                                     reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, strided>)}},
-                                   pass_policy<Pass>(0)};
-    code.kernels[static_cast<int>(kernel_target::sim)] = &made;
+  template <unsigned BackEnds>
+  static void add() {
+    if constexpr (has_cuda(BackEnds)) add_kernels<Name, Pass, Inputs>();
+    if constexpr (has_host(BackEnds)) code.host = &host_code_of<Pass>;
+    if constexpr (has_sim(BackEnds)) {
+      static const pass_kernels made{{nullptr,
+                                      {reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, linear>),
+                                       reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, strided>)}},
+                                     pass_policy<Pass>(0)};
+      code.kernels[static_cast<int>(kernel_target::sim)] = &made;
+    }
   }
 };
 
@@ -92,11 +98,7 @@ template <class Name, class Untuned, int Inputs>
 const program_code& code_of() {
   using Pass = tuned_by_name<Untuned, Name>;
   using compiled = compiled_program<Name, Pass, Inputs>;
-#if defined(__CUDACC__)
-  if constexpr (compiles_cuda) add_to_program<&add_kernels<Name, Pass, Inputs>>();
-#endif
-  if constexpr (compiles_host) add_to_program<&compiled::add_host>();
-  if constexpr (compiles_sim) add_to_program<&compiled::add_sim>();
+  add_to_program<compiled>();
   return compiled::code;
 }
 
@@ -143,6 +145,8 @@ class prepared {
   /// Has outputs that are read afterwards, or overlap what is read, go to temporaries, and gives the copies from there. Imagined
   /// ones have no memory.
   static std::vector<late_copy> divert(prepared* passes, int count, bool imagined);
+  /// Of a loop's step: its number.
+  void count_step(std::int64_t number);
   /// Throws shape_error where a target has an element in common with an operand.
   void require_disjoint_from(const operand& other) const;
   /// The same for all targets of another pass.

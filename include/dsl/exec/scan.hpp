@@ -43,19 +43,28 @@ scan_plan plan_scan(const scan_code& code, const operand* operands, const scan_r
 /// not the shape of the scan.
 void fit_scan_target(operand& target, const std::int64_t* shape, int rank, bool flat);
 
+template <class Scan> void add_scan_kernels();
+
 template <class Scan>
 struct compiled_scan {
   using linear = linear_arguments<Scan::inputs + 1>;
   using strided = strided_arguments<Scan::inputs + 1>;
-  static constexpr int lanes = lanes_of_pass<typename Scan::pass>;
+  static constexpr int lanes = lanes_of_scan<typename Scan::pass>;
 
   static inline constinit scan_code code{Scan::pass::view(), Scan::combine::view(),        Scan::inputs, lanes,
                                          Scan::target,       sizeof(typename Scan::value), nullptr,      {}};
 
-  static void add_host() {
-    static constexpr scan_host_code compiled = scan_host_loop<Scan>::code();
-    code.host = &compiled;
+  template <unsigned BackEnds>
+  static void add() {
+    if constexpr (has_cuda(BackEnds)) add_scan_kernels<Scan>();
+    if constexpr (has_host(BackEnds)) {
+      static constexpr scan_host_code compiled = scan_host_loop<Scan>::code();
+      code.host = &compiled;
+    }
+    if constexpr (has_sim(BackEnds)) add_sim();
   }
+
+ private:
   static void add_sim() {
     constexpr scan_policy policy = scan_policy_of<typename Scan::pass>(0);
     static const scan_kernels made{
@@ -119,11 +128,7 @@ void add_scan_kernels() {
 template <class Scan>
 const scan_code& scan_code_of() {
   using compiled = compiled_scan<Scan>;
-#if defined(__CUDACC__)
-  if constexpr (compiles_cuda) add_to_program<&add_scan_kernels<Scan>>();
-#endif
-  if constexpr (compiles_host) add_to_program<&compiled::add_host>();
-  if constexpr (compiles_sim) add_to_program<&compiled::add_sim>();
+  add_to_program<compiled>();
   return compiled::code;
 }
 

@@ -20,8 +20,8 @@ struct scan_program {
 
 /// `Rows`: there may be several of them.
 template <class Scan, bool Rows, class Arguments, class Memory, class Team>
-struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Memory> {
-  using base = kernel_body<typename Scan::pass, Scan::inputs, Arguments, Memory>;
+struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Memory, lanes_of_scan<typename Scan::pass>> {
+  using base = kernel_body<typename Scan::pass, Scan::inputs, Arguments, Memory, lanes_of_scan<typename Scan::pass>>;
   using group = typename base::group;
   using combine = typename Scan::combine;
   using V = typename Scan::value;
@@ -212,7 +212,7 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
   }
 
   DSL_DETAIL_KERNEL_FN void read(group& g) const {
-    typename base::reader from{*this, g};
+    typename base::template reader<> from{*this, g};
     base::eval::read(from);
   }
 

@@ -126,8 +126,10 @@
 // clang has no such attribute: there the host loop calls the scalar functions.
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
 #define DSL_DETAIL_SIMD __attribute__((simd("notinbranch"), const))
+#define DSL_DETAIL_CALLS_VECTORS 1
 #else
 #define DSL_DETAIL_SIMD __attribute__((const))
+#define DSL_DETAIL_CALLS_VECTORS 0
 #endif
 
 // Around functions whose multiplications and additions become one operation where they are inlined: g++ and nvcc do that anyway,

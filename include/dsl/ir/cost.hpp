@@ -12,20 +12,36 @@ struct cost { int flops = 0, loads = 0, stores = 0, load_bytes = 0, store_bytes 
 
 namespace detail {
 
+constexpr int flops_of_node(const program_view& p, int i) {
+  const op code = head{p.heads[i]}.code();
+  const op_info& row = info(code);
+  int complex_operands = 0;
+  for (int k = 0; k < row.arity; ++k)
+    complex_operands += kind_of(reference::of(p.payloads[i], k).type()) == kind::complex ? 1 : 0;
+  if (complex_operands > 0 && complex_operands == row.arity) return row.complex_flops;
+  const bool real_with_complex = complex_operands > 0 && (code == op::multiply || code == op::divide);
+  return real_with_complex ? 2 * row.flops : row.flops;
+}
 constexpr int flops_of(const program_view& p) {
   int flops = 0;
-  for (int i = 0; i < p.nodes; ++i) {
-    const head h{p.heads[i]};
-    const op_info& row = info(h.code());
-    int complex_operands = 0;
-    for (int k = 0; k < row.arity; ++k)
-      complex_operands += kind_of(reference::of(p.payloads[i], k).type()) == kind::complex ? 1 : 0;
-    if (complex_operands == 0) flops += row.flops;
-    else if (complex_operands == row.arity) flops += row.complex_flops;
-    else if (h.code() == op::multiply || h.code() == op::divide) flops += 2 * row.flops;  // real with complex
-    else flops += row.flops;
-  }
+  for (int i = 0; i < p.nodes; ++i) flops += flops_of_node(p, i);
   return flops;
+}
+
+/// A GPU's instructions for one element, to a factor of about two: functions of doubles are a hundred each.
+constexpr int instructions_of(const program_view& p) {
+  constexpr int function = 8;
+  int all = 0;
+  for (int i = 0; i < p.nodes; ++i) {
+    const op code = head{p.heads[i]}.code();
+    const dtype type = head{p.heads[i]}.type();
+    const bool wide = real_of(type) == dtype::float64;
+    const int each = info(code).flops >= function                                       ? (wide ? 12 : 4)
+                     : code == op::divide || code == op::reciprocal || code == op::sqrt ? (wide ? 20 : 8)
+                                                                                        : 1;
+    all += each * flops_of_node(p, i);
+  }
+  return all;
 }
 
 /// Nanoseconds that the arithmetic for an element takes one core with vectors of 512 bits, to a factor of about three: functions

@@ -6,6 +6,7 @@
 #include <dsl/ir/complex_number.hpp>
 #include <dsl/ir/functor_object.hpp>
 #include <dsl/ir/program.hpp>
+#include <dsl/ir/quick.hpp>
 #include <dsl/ir/tuple.hpp>
 
 namespace dsl::detail {
@@ -109,6 +110,10 @@ DSL_DETAIL_FN void step(Values& v) {
       else r = *at;
     } else if constexpr (code == op::result) {
       r = to_value(frame_of<static_cast<int>(Payload >> 16 & 0xffff)>(v).template result<static_cast<int>(Payload >> 32)>());
+    } else if constexpr (has_quick_form(code, h.type()) && requires { v.range; }) {
+      constexpr bool shared = Values::is_shared(x);
+      if constexpr (info(code).arity == 1) r = quickly<code, shared>(v.range, slots_of<x.type()>(v).at[x.slot()]);
+      else r = quickly<code, shared>(v.range, slots_of<x.type()>(v).at[x.slot()], slots_of<y.type()>(v).at[y.slot()]);
     } else if constexpr (info(code).arity == 1) {
       r = scalar_code<code>::template apply<R, h.type()>(slots_of<x.type()>(v).at[x.slot()]);
     } else if constexpr (info(code).arity == 2) {
@@ -182,6 +187,20 @@ struct evaluator<program<Key, Calls...>> {
     run(v, std::make_index_sequence<run_count>{});
     return give(v, output_numbers{});
   }
+  /// The same, with operations in their quick forms where they have one, and in what range they have been used.
+  DSL_DETAIL_FN static results compute_quickly(inputs in, quick_range& range) {
+    values_in_range v;
+    v.range = range;
+    take(v, in, input_numbers{});
+    run(v, std::make_index_sequence<run_count>{});
+    range = v.range;
+    return give(v, output_numbers{});
+  }
+  static constexpr bool has_quick_forms = [] {
+    for (int i = 0; i < nodes; ++i)
+      if (has_quick_form(head_of(i).code(), head_of(i).type())) return true;
+    return false;
+  }();
   static constexpr bool gathers = [] {
     for (int i = 0; i < nodes; ++i)
       if (head_of(i).code() == op::gather) return true;
@@ -201,6 +220,20 @@ struct evaluator<program<Key, Calls...>> {
   using dtypes = std::make_index_sequence<dtype_count>;
   using values = values_of<decltype(counts(dtypes{})), tuple<Calls...>, dtypes>;
   template <class Memory> struct values_and_memory : values { const Memory* memory; };
+  struct values_in_range : values {
+    quick_range range;
+    /// Whether a value is the same for all elements.
+    static constexpr bool is_shared(reference r) {
+      for (int i = 0; i < nodes; ++i)
+        if (head_of(i).type() == r.type() && head_of(i).slot() == r.slot()) return is_scalar(i);
+      return false;
+    }
+    static constexpr bool is_scalar(int node) {
+      const op code = head_of(node).code();
+      return code == op::value || code == op::load_scalar || code == op::constant ||
+             (code == op::convert && is_shared(reference::of(self::data.payloads[node], 0)));
+    }
+  };
 
   template <std::size_t First, class Values, std::size_t... I>
   DSL_DETAIL_FN static void run_from(Values& v, std::index_sequence<I...>) {

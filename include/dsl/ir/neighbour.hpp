@@ -102,11 +102,12 @@ constexpr int node_with(const program_view& p, std::uint32_t head_word) {
 template <class Program, std::uint32_t Head>
 inline constexpr neighbour_path path_with_head = path_of(Program::view(), node_with(Program::view(), Head));
 
-/// What a program reads beside its elements: how many nodes do, a bit for each of their operands, and for each axis, counted from
-/// the right, along which steps go that are known while compiling.
+/// What a program reads beside its elements: how many nodes do, or ask where an element is; a bit for each of their operands, and
+/// for each whose elements they read; one for each axis, counted from the right, along which steps go that are known while
+/// compiling.
 struct neighbours_read {
   int nodes = 0;
-  std::uint64_t operands = 0;
+  std::uint64_t operands = 0, moved = 0;
   std::uint32_t axes = 0;
 };
 constexpr neighbours_read neighbours_in(const program_view& p) {
@@ -118,7 +119,10 @@ constexpr neighbours_read neighbours_in(const program_view& p) {
     if (!is_placed(code)) continue;
     ++r.nodes;
     r.operands |= std::uint64_t{1} << (p.payloads[i] & 0xffff);
-    if (code != op::coordinate && path_of(p, i).base == op::coordinate) r.axes |= 1u << path_of(p, i).axis;
+    if (code == op::coordinate) continue;
+    const neighbour_path path = path_of(p, i);
+    if (path.base == op::coordinate) r.axes |= 1u << path.axis;
+    if (code == op::neighbour && path.base == op::load) r.moved |= std::uint64_t{1} << path.slot;
   }
   return r;
 }

@@ -56,7 +56,7 @@ DSL_DETAIL_FN float pow(float x, float y) {
 }
 
 #else
-DSL_DETAIL_FN float pow(float x, float y) { return dsl_detail_own_powf(x, y); }
+DSL_DETAIL_FN float pow(float x, float y) { return own::pow(x, y); }
 #endif
 DSL_DETAIL_FN double pow(double x, double y) { return bounded::pow(x, y); }
 

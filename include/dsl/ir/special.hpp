@@ -65,12 +65,11 @@ template <std::floating_point T> DSL_DETAIL_FN T log1p(T x) {
 #endif
 }
 
-// SLEEF's of floats takes more than twice the time.
 DSL_DETAIL_FN float erfc(float x) {
 #if DSL_DETAIL_ON_DEVICE
   return bounded::erfc(x);
 #else
-  return dsl_detail_own_erfcf(x);
+  return own::erfc(x);
 #endif
 }
 DSL_DETAIL_FN double erfc(double x) { return bounded::erfc(x); }

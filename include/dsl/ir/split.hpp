@@ -121,26 +121,51 @@ class pass_splitter {
     passes_[p].members.push_back(number);
     inputs_at_[number] = std::move(places);
   }
-  // In the place of another part, if its operands are of the same kinds. Of two equal reductions that are read at once, as in
-  // max(x) / max(y), each has its own.
+  // In the place of another part, where its arrays are as many and of the same dtypes; scalars have places of their own, unless
+  // these are of the same kinds as well. Of two equal reductions that are read at once, as in max(x) / max(y), each has its own.
   constexpr bool takes_place(int p, int number) {
     const statement_part& part = parts_.all()[number];
     for (int m = 0; m < passes_[p].members.size(); ++m) {
       const int other = passes_[p].members[m];
-      const sequence<int>& at = inputs_at_[other];
-      if (at.size() != part.inputs.size()) continue;
-      bool same = true;
-      for (int i = 0; i < at.size(); ++i) {
-        const slot mine = slot_of(part.inputs[i]), &theirs = passes_[p].slots[at[i]];
-        same = same && mine == theirs && (parts_.is_leaf(part.inputs[i]) ? theirs.word < 0 : mine.word == theirs.word);
-      }
-      if (!same || (are_read_at_once(part, parts_.all()[other]) && are_equal(number, other))) continue;
+      const bool all = are_alike(part, other, p, [](op) { return true; });
+      if (!all && !are_alike(part, other, p, is_array)) continue;
+      if (all && are_read_at_once(part, parts_.all()[other]) && are_equal(number, other)) continue;
       sequence<int> places;
-      for (int i = 0; i < at.size(); ++i) places.push_back(at[i]);
+      for (int i = 0, next = 0; i < part.inputs.size(); ++i) {
+        const slot mine = slot_of(part.inputs[i]);
+        const sequence<int>& at = inputs_at_[other];
+        if (all || is_array(mine.code)) {
+          while (!all && !is_array(passes_[p].slots[at[next]].code)) ++next;
+          places.push_back(at[next++]);
+        } else {
+          places.push_back(passes_[p].slots.size());
+          passes_[p].slots.push_back(mine);
+        }
+      }
       join(p, number, std::move(places));
       return true;
     }
     return false;
+  }
+  static constexpr bool is_array(op code) { return code != op::value && code != op::load_scalar; }
+  // Whether the inputs of a part that are asked for look like those of another one.
+  template <class Asked>
+  constexpr bool are_alike(const statement_part& part, int other, int p, const Asked& is_asked) const {
+    const sequence<int>& at = inputs_at_[other];
+    bool same = true, any = false;
+    int k = 0;
+    for (int i = 0; same && i < part.inputs.size(); ++i) {
+      const slot mine = slot_of(part.inputs[i]);
+      if (!is_asked(mine.code)) continue;
+      while (k < at.size() && !is_asked(passes_[p].slots[at[k]].code)) ++k;
+      same = k < at.size();
+      if (!same) break;
+      const slot& theirs = passes_[p].slots[at[k++]];
+      same = mine == theirs && (parts_.is_leaf(part.inputs[i]) ? theirs.word < 0 : mine.word == theirs.word);
+      any = true;
+    }
+    while (k < at.size() && !is_asked(passes_[p].slots[at[k]].code)) ++k;
+    return same && any && k == at.size();
   }
   constexpr bool are_read_at_once(const statement_part& a, const statement_part& b) const {
     return (readers_of(a) & readers_of(b)) != 0;

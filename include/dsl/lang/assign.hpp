@@ -35,9 +35,9 @@ void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&
 }  // namespace detail
 
 /// Evaluates an expression into an array, a view or a scalar, as if it were complete before the first element is written: one
-/// kernel, or, where the reductions inside it are not of the rows of its elements, one more for each of their depths (docs/rows.md).
-/// Does not wait. Throws shape_error, device_error, memory_error or cuda_error, the first three before anything is written or the
-/// target has got memory. `fixed` overrides the plan.
+/// kernel, or, where the reductions inside it are not of the rows of its elements, one more for each of their depths
+/// (docs/rows.md). Does not wait. Throws shape_error, device_error, memory_error or cuda_error, the first three before anything
+/// is written or the target has got memory. `fixed` overrides the plan.
 template <class Target, detail::lazy E>
 void assign(Target&& target, const E& expression, const launch& fixed = {}) {
   detail::assign_all(fixed, detail::tuple<std::remove_reference_t<Target>&>(target), expression);

@@ -184,7 +184,9 @@ class assigned<tuple<Targets&...>, E...> {
 template <class Name, class... Programs, int... Input>
 std::array<const program_code*, 1> codes_for(std::type_identity<Name> name,
                                              pass_chain<chain_phase<pass<Programs...>, Input...>>) {
-  return {&code_for<inputs_of_kernel<static_cast<int>(sizeof...(Input))>()>(name, pass<Programs...>{})};
+  std::array<const program_code*, 1> one{};  // nvcc writes braces around one value without them
+  one[0] = &code_for<inputs_of_kernel<static_cast<int>(sizeof...(Input))>()>(name, pass<Programs...>{});
+  return one;
 }
 template <class Name, class... Phase>
 std::array<const program_code*, sizeof...(Phase)> codes_for(std::type_identity<Name>, pass_chain<Phase...>) {

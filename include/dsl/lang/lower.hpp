@@ -105,12 +105,16 @@ constexpr void add_output(graph& g, const Output& o) {
     g.outputs.push_back(convert_operand<Target, false>(lift(&g, o)).id);  // the formula returned a constant
   }
 }
+template <class E> inline constexpr bool is_reduction = false;
+template <class F, int R, class... Operands> inline constexpr bool is_reduction<reduction<F, R, Operands...>> = true;
+
 /// The graph of expressions assigned to given targets.
 template <class Targets, class... E> struct assignment;
 template <target_type... Targets, class... E>
 struct assignment<target_types<Targets...>, E...> {
   static constexpr graph run() {
     graph g;
+    g.has_elements = !(Targets.single && ...) && !(is_reduction<E> && ...);
     tracer t{&g};
     const tuple<trace_t<E>...> results{traced<E>::run(t)...};
     const auto all = unpack([](const auto&... r) { return concatenate(as_tuple(r)...); }, results);

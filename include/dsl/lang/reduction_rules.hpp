@@ -193,7 +193,8 @@ struct mean_of : without_calls {
 using mean_function = mean_of<false>;
 using nanmean_function = mean_of<true>;
 
-/// Elements are taken relative to one of them, an origin: d = x - origin, and n, sum(d) and sum(d^2) are added up, without
+/// Beside elements, which the row is held for, of the differences from the mean. Else in one pass:
+/// elements are taken relative to one of them, an origin: d = x - origin, and n, sum(d) and sum(d^2) are added up, without
 /// rounding a mean at each element. What is joined to others, as a rule the smaller part, moves to their origin. Where it is more
 /// than a few elements (a thread's lanes) the origin then becomes the mean of both, so that what sum(d)^2 / n takes off is never
 /// large (Chan, Golub and LeVeque, Algorithms for computing the sample variance, 1983).
@@ -208,6 +209,14 @@ struct variance : without_calls {
     if constexpr (ignores) {
       n = choose(is_nan(s), zero, one);
       x = as<C>(without_nan(s, 0));
+    }
+    auto elements = as<R>(count_of(s.owner));
+    if (s.owner->has_elements) {
+      if constexpr (ignores) elements = reduce_by<op::add>(n, value_t<R>(0));
+      const auto mean = as<C>(apply<op::divide>(reduce_by<op::add>(x, value_t<C>{}), elements));
+      auto about_mean = as<C>(apply<op::subtract>(x, mean));
+      if constexpr (ignores) about_mean = choose(is_nan(s), constant<C>(s.owner, value_t<C>{}), about_mean);
+      return finished<S>(as<R>(reduce_by<op::add>(as<R>(inner_product(about_mean, about_mean)), value_t<R>(0))), elements, ddof);
     }
     const auto combine = [](const auto& a, const auto& b) {
       const auto [na, origin_a, sum_a, squares_a] = a;
@@ -236,16 +245,20 @@ struct variance : without_calls {
     (void)origin;
     const auto taken_off = choose(apply<op::greater>(counted, zero), apply<op::divide>(inner_product(sum, sum), counted), zero);
     const auto about_mean = apply<op::add>(apply<op::max>(apply<op::subtract>(squares, taken_off), zero), zero);  // 0, not -0
-    auto elements = as<R>(count_of(s.owner));
     if constexpr (ignores) elements = counted;
-    const auto free = apply<op::max>(apply<op::subtract>(elements, as<R>(ddof)), zero);
-    const auto result = apply<op::divide>(about_mean, free);
-    if constexpr (Root) return as<real_of(mean_dtype(type_of<S>))>(apply<op::sqrt>(result));
-    else return as<real_of(mean_dtype(type_of<S>))>(result);
+    return finished<S>(about_mean, elements, ddof);
   }
   template <class S> static constexpr auto trace(tracer& t, S s) { return trace(t, s, constant<dtype::int64>(s.owner, 0)); }
 
  private:
+  template <class S, class R, class N>
+  static constexpr auto finished(R squares, R elements, N ddof) {
+    const auto zero = constant<type_of<R>>(squares.owner, value_t<type_of<R>>(0));
+    const auto free = apply<op::max>(apply<op::subtract>(elements, as<type_of<R>>(ddof)), zero);
+    const auto result = apply<op::divide>(squares, free);
+    if constexpr (Root) return as<real_of(mean_dtype(type_of<S>))>(apply<op::sqrt>(result));
+    else return as<real_of(mean_dtype(type_of<S>))>(result);
+  }
   /// The sums of n elements relative to another origin: sum(d + m) = sum(d) + n m, sum((d + m)^2) = sum(d^2) + m (sum(d) + sum(d
   /// + m)).
   template <class C, class R>

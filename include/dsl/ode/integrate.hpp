@@ -51,6 +51,21 @@ constexpr auto time_seen_by(const T& t) {
   else return t;
 }
 
+/// The name of the kernels that choose a first step. They run once, so their formulas are compiled once each.
+struct first_step {
+  struct policy : default_policy {
+    static constexpr map_policy map(const formula_traits& f, int compute_capability) {
+      map_policy p = default_policy::map(f, compute_capability);
+      p.lanes = 1;
+      p.inlined_nodes = 0;
+      return p;
+    }
+    static constexpr reduction_policy reduction(const formula_traits& f, int compute_capability) {
+      return {map(f, compute_capability)};
+    }
+  };
+};
+
 /// Half of the choice of a first step: of (t, span, relative, absolute, fields..., others...), a guess, and the slope's norm.
 template <class F, std::size_t Fields>
 struct starting_guess {
@@ -193,9 +208,10 @@ integration integrate_fields(const loop_state<S...>& fields, double t0, double t
     scalar<double> guess, slope;
     unpack(
         [&](const auto&... y) {
-          dsl::tie(guess, slope) = vectorize(starting_guess<F, count>{})(t0, span, relative, absolute, y..., others...);
-          dsl::tie(at.h) = vectorize(starting_step<F, count>{})(guess, slope, smallest, largest, t0, span, relative, absolute,
-                                                                y..., others...);
+          dsl::tie(guess, slope) =
+              vectorize<first_step>(starting_guess<F, count>{})(t0, span, relative, absolute, y..., others...);
+          dsl::tie(at.h) = vectorize<first_step>(starting_step<F, count>{})(guess, slope, smallest, largest, t0, span, relative,
+                                                                            absolute, y..., others...);
         },
         fields.variables);
   }
