@@ -132,8 +132,8 @@ std::vector<std::string> why_apart(const prepared* passes, int k, const std::vec
   const geometry &a = passes[k - 1].space(), &b = mine.space();
   const bool same_shape = a.shape_rank == b.shape_rank && std::equal(a.shape, a.shape + a.shape_rank, b.shape);
   why.push_back(same_shape ? "it reduces other operands than kernel " + number_of(k - 1)
-                           : "its index space is " + spell_shape(b.shape, b.shape_rank) + ", that of kernel " +
-                                 number_of(k - 1) + " is " + spell_shape(a.shape, a.shape_rank));
+                           : "its index space is " + spell_shape(b.shape, b.shape_rank) + ", that of kernel " + number_of(k - 1) +
+                                 " is " + spell_shape(a.shape, a.shape_rank));
   return why;
 }
 

@@ -7,6 +7,7 @@
 #include "exec/grid_executor.hpp"
 #include "exec/layout.hpp"
 #include "exec/parameters.hpp"
+#include "exec/patches.hpp"
 #include "exec/scratch.hpp"
 #include "exec/text.hpp"
 
@@ -22,12 +23,22 @@ std::string grid_executor::describe_launch(const plan& p) const {
          " lanes a thread";
 }
 
+namespace {
+
+// Of `pass_kernels`.
+int kernel_number(const geometry& g, const tile_plan& t) { return g.linear || t.patch_rows > 0 ? 0 : 1; }
+
+}  // namespace
+
 reduction_plan grid_executor::plan_pass(const prepared& pass) const {
   const program_code& code = pass.code();
   const geometry& g = pass.space();
   const pass_kernels& kernels = compiled_for(g.where, compiled(code.kernels), code.name, code.pass.view, pass.operands());
-  const kernel_entry entry{kernels.kernel[g.linear ? 0 : 1], kernels.architectures, code.name, code.pass.view};
-  const int block = pass.fixed().block > 0 ? pass.fixed().block : kernels.policy.block;
+  tile_plan tile;
+  plan_patches(tile, g, pass.operands(), code.pass, kernels.policy);
+  const kernel_entry entry{kernels.kernel[kernel_number(g, tile)], kernels.architectures, code.name, code.pass.view};
+  const int planned = tile.patch_rows > 0 ? kernels.policy.patch_block : kernels.policy.block;
+  const int block = pass.fixed().block > 0 ? pass.fixed().block : planned;
   return make_plan(g, pass.operands(), code.inputs, code.pass, kernels.policy, attributes(entry, block, g.where.index),
                    pass.fixed());
 }
@@ -60,7 +71,14 @@ tiling tiling_of(const geometry& g, int inputs, const reduction_plan& p) {
   t.down = divisor::of(pieces(t.extents[1], t.height));
   t.in_column = divisor::of(std::min(t.height, p.block));
   t.dimension_of_axis = dimensions_of_axes(g);
-  for (int d = 0; d < t.outer_rank; ++d) t.outer[d] = divisor::of(std::max<std::int64_t>(1, g.extents[g.rank - 3 - d]));
+  for (int d = 0; d < t.outer_rank; ++d) {
+    const std::int64_t extent = g.extents[g.rank - 3 - d];
+    t.outer[d] = divisor::of(std::max<std::int64_t>(1, d == 0 ? pieces(extent, p.tile.planes) : extent));
+  }
+  t.planes = p.tile.planes;
+  t.third = g.rank > 2 ? g.extents[g.rank - 3] : 1;
+  std::copy_n(p.tile.before, 3, t.before);
+  std::copy_n(p.tile.after, 3, t.after);
   return t;
 }
 
@@ -98,11 +116,11 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
   return given;
 }
 
-void grid_executor::launch_pass(const prepared& pass, const plan& p, kernel_parameters& given, const memory_range* others,
+void grid_executor::launch_pass(const prepared& pass, const reduction_plan& p, kernel_parameters& given, const memory_range* others,
                                 int other_count, const stream& on) const {
   const program_code& code = pass.code();
   const pass_kernels& kernels = *compiled(code.kernels);
-  launch_kernel({{kernels.kernel[pass.space().linear ? 0 : 1], kernels.architectures, code.name, code.pass.view},
+  launch_kernel({{kernels.kernel[kernel_number(pass.space(), p.tile)], kernels.architectures, code.name, code.pass.view},
                  p.grid,
                  p.block,
                  p.shared_bytes,

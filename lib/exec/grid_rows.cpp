@@ -17,7 +17,9 @@ namespace dsl::detail {
 
 namespace {
 
-int power_of_two_from(std::int64_t n) { return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1)))); }
+int power_of_two_from(std::int64_t n) {
+  return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1))));
+}
 int whole_warps(std::int64_t threads) { return static_cast<int>(pieces(std::max<std::int64_t>(threads, 1), 32) * 32); }
 
 bool varies_along_row(const row_chain& rows, int k) { return rows.space().layouts[k].strides[rows.space().rank - 1] != 0; }
@@ -98,9 +100,8 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
     known = attributes_of(1);
     p.threads_a_row = for_registers <= 32 ? power_of_two_from(for_registers) : whole_warps(for_registers);
   } else if (rows.lies_along_rows()) {
-    p.threads_a_row = vectors <= 32 * p.policy.short_vectors
-                          ? std::min(32, power_of_two_from(pieces(vectors, p.policy.vectors)))
-                          : std::min(most, whole_warps(pieces(vectors, p.policy.vectors)));
+    p.threads_a_row = vectors <= 32 * p.policy.short_vectors ? std::min(32, power_of_two_from(pieces(vectors, p.policy.vectors)))
+                                                             : std::min(most, whole_warps(pieces(vectors, p.policy.vectors)));
   } else {
     p.rows_side_by_side = std::min(32, power_of_two_from(inner));
     p.threads_a_row = std::min(most / p.rows_side_by_side, power_of_two_from(pieces(g.count, p.policy.elements_across)));
@@ -131,7 +132,8 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
     }
   const int sums = bytes_of_sums(p, code.accumulator_bytes);
   const auto resident = [&](std::int64_t shared) {
-    const std::int64_t by_shared = (static_cast<std::int64_t>(device.shared_per_block) + 1024) / (shared + known.static_shared + 1024);
+    const std::int64_t by_shared =
+        (static_cast<std::int64_t>(device.shared_per_block) + 1024) / (shared + known.static_shared + 1024);
     const std::int64_t by_threads =
         known.blocks_per_multiprocessor > 0
             ? static_cast<std::int64_t>(known.blocks_per_multiprocessor) * kernels.policy.block / p.block
@@ -139,7 +141,9 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
     return std::max<std::int64_t>(1, std::min(by_shared, by_threads));
   };
   if (crews == 1 && bytes_of(vectors_of(part)) + sums > target && is_cooperative(g.where.index)) {
-    const std::int64_t each = std::max<std::int64_t>(1, (target - sums - beside_bytes * p.block) / (static_cast<std::int64_t>(std::max(1, vector_bytes)) * p.block)) * p.threads_a_row * p.lanes;
+    const std::int64_t each = std::max<std::int64_t>(1, (target - sums - beside_bytes * p.block) /
+                                                            (static_cast<std::int64_t>(std::max(1, vector_bytes)) * p.block)) *
+                              p.threads_a_row * p.lanes;
     const std::int64_t blocks = resident(target) * device.multiprocessors;
     p.blocks_a_row = static_cast<int>(std::min({blocks, pieces(g.count, each), fixed.grid > 0 ? fixed.grid : blocks}));
     part = pieces(pieces(g.count, p.blocks_a_row), p.lanes) * p.lanes;
@@ -152,7 +156,8 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
   const std::int64_t tiles = g.results / inner * pieces(inner, p.rows_a_block);
   p.grid = tiles;
   if (p.blocks_a_row > 1) {
-    const std::int64_t all = std::max<std::int64_t>(p.blocks_a_row, static_cast<std::int64_t>(p.blocks_per_multiprocessor) * device.multiprocessors);
+    const std::int64_t all =
+        std::max<std::int64_t>(p.blocks_a_row, static_cast<std::int64_t>(p.blocks_per_multiprocessor) * device.multiprocessors);
     p.grid = std::min(tiles, all / p.blocks_a_row) * p.blocks_a_row;
   }
   require_grid(fixed, p.grid, pass);

@@ -64,7 +64,8 @@ void move_dimension(geometry& g, int count, int from, int to) {
 
 bool is_wide(const geometry& g, const operand& o, const operand_layout& w, int lanes) {
   const auto size = static_cast<std::int64_t>(size_of(o.type)), vector = std::min<std::int64_t>(16, size * lanes);
-  bool wide = (o.kind == operand_kind::array || o.kind == operand_kind::neighbour) && w.strides[g.rank - 1] == 1 && o.word[0] % static_cast<std::uint64_t>(vector) == 0;
+  bool wide = (o.kind == operand_kind::array || o.kind == operand_kind::neighbour) && w.strides[g.rank - 1] == 1 &&
+              o.word[0] % static_cast<std::uint64_t>(vector) == 0;
   for (int d = 0; d + 1 < g.rank; ++d) wide = wide && w.strides[d] * size % vector == 0;
   return wide;
 }
@@ -351,8 +352,7 @@ void lay_out(geometry& g, const operand* all, int inputs, int outputs, int lanes
 
   g.linear = g.rank == 1 && g.kept == 0 && pass.neighbours.nodes == 0;
   for (int k = 0; k < count; ++k)
-    if (has_elements(all[k]) || all[k].kind == operand_kind::position)
-      g.linear = g.linear && g.layouts[k].strides[0] == 1;
+    if (has_elements(all[k]) || all[k].kind == operand_kind::position) g.linear = g.linear && g.layouts[k].strides[0] == 1;
     else if (g.kept == 0) std::fill_n(g.layouts[k].strides, max_rank, 0);
   if (g.kept == 0 && !g.linear) choose_second(g, all, inputs, count);
   g.pairs = false;

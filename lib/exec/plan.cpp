@@ -7,6 +7,7 @@
 
 #include "exec/executor.hpp"
 #include "exec/layout.hpp"
+#include "exec/patches.hpp"
 #include "exec/text.hpp"
 
 namespace dsl {
@@ -60,7 +61,12 @@ void add_launch(line& to, const plan& p) {
   to.add(", %s", detail::executor::of(p.where).describe_launch(p).c_str());
 }
 void add_tile(line& to, const tile_plan& t) {
-  if (t.columns > 0) to.add(", %d x %d threads on tiles of %d x %d", t.rows, t.columns, t.height, t.width);
+  if (t.columns == 0) return;
+  to.add(", %d x %d threads on tiles of ", t.rows, t.columns);
+  if (t.planes > 1) to.add("%d x ", t.planes);
+  to.add("%d x %d", t.height, t.width);
+  if (t.patch_rows == 0) return;
+  to.add(", neighbours of %d x %d elements a thread in registers", t.patch_rows, t.width / t.columns);
 }
 void add_kernel(line& to, const plan& p) {
   if (p.shared_bytes > 0) to.add(", %d bytes of shared memory", p.shared_bytes);
@@ -180,12 +186,32 @@ void plan_transposing(reduction_plan& p, const geometry& g, const operand* input
   }
   if (bytes == 0) return;
   p.path = "transposing";
-  p.tile = {columns, rows, side, height, bytes, 0};
+  p.tile = {columns, rows, side, height, bytes};
+}
+
+// Tiles of patches, a warp's as wide as it reads at a time.
+void plan_tiles_of_patches(reduction_plan& p, const geometry& g, int multiprocessors) {
+  tile_plan& t = p.tile;
+  constexpr int warp = 32;
+  t.columns = std::min(warp, columns_of(g.extents[g.rank - 1], p.lanes, p.block));
+  t.rows = p.block / t.columns;
+  t.width = t.columns * p.lanes;
+  t.height = t.rows * t.patch_rows;
+  const auto count = [&] {
+    std::int64_t tiles = pieces(g.extents[g.rank - 1], t.width) * pieces(g.extents[g.rank - 2], t.height);
+    for (int d = 0; d < g.rank - 2; ++d) tiles *= d == g.rank - 3 ? pieces(g.extents[d], t.planes) : g.extents[d];
+    return tiles;
+  };
+  // Finding the tile's place costs more than a patch: several a thread, where there is work for all.
+  if (t.planes == 1 && count() >= 8LL * p.policy.rows_a_thread * multiprocessors) t.height *= p.policy.rows_a_thread;
+  t.count = count();
+  p.path = "strided";
 }
 
 // The index space in tiles that blocks take one by one.
 void plan_tiles(reduction_plan& p, const geometry& g, const operand* inputs, int input_count, int multiprocessors) {
   tile_plan& t = p.tile;
+  if (t.patch_rows > 0) return plan_tiles_of_patches(p, g, multiprocessors);
   if (g.linear) {
     t.count = pieces(g.elements, static_cast<std::int64_t>(p.block) * p.lanes * p.policy.vectors_ahead);
     return;
@@ -194,7 +220,7 @@ void plan_tiles(reduction_plan& p, const geometry& g, const operand* inputs, int
   const std::int64_t second = g.rank > 1 ? g.extents[g.rank - 2] : 1;
   const int columns = columns_of(inner, p.lanes, p.block);
   p.path = "strided";
-  t = {columns, p.block / columns, columns * p.lanes, p.block / columns, 0, 0};
+  t = {columns, p.block / columns, columns * p.lanes, p.block / columns};
   std::int64_t around = 1;
   for (int d = 0; d < g.rank - 2; ++d) around *= g.extents[d];
   const auto count = [&] { return around * pieces(inner, t.width) * pieces(second, t.height); };
@@ -328,7 +354,7 @@ void require_grid(const launch& fixed, std::int64_t grid, const pass_view& pass)
 
 map_plan as_map(const reduction_plan& p) { return {p, p.tile, p.policy}; }
 
-reduction_plan make_plan(const geometry& g, const operand* inputs, int input_count, const pass_traits& pass,
+reduction_plan make_plan(const geometry& g, const operand* all, int input_count, const pass_traits& pass,
                          const reduction_policy& policy, const kernel_attributes& attributes, const launch& fixed) {
   reduction_plan p;
   p.where = g.where;
@@ -344,7 +370,8 @@ reduction_plan make_plan(const geometry& g, const operand* inputs, int input_cou
     raise<device_error>("a block of " + std::to_string(fixed.block) + " threads was asked for; this kernel takes " +
                         (reduces ? "powers of two from 32" : "multiples of 32") + " up to " + std::to_string(most) + ": " +
                         spell_pass(pass.view));
-  p.block = fixed.block != 0 ? fixed.block : p.policy.block;
+  plan_patches(p.tile, g, all, pass, policy);
+  p.block = fixed.block != 0 ? fixed.block : p.tile.patch_rows > 0 ? p.policy.patch_block : p.policy.block;
   p.registers = attributes.registers;
   p.blocks_per_multiprocessor = attributes.blocks_per_multiprocessor > 0 ? attributes.blocks_per_multiprocessor
                                                                          : device.threads_per_multiprocessor / p.block;
@@ -355,13 +382,13 @@ reduction_plan make_plan(const geometry& g, const operand* inputs, int input_cou
     return static_cast<std::int64_t>(device.multiprocessors) *
            std::max(1, std::min(p.blocks_per_multiprocessor, threads / p.block));
   };
-  if (g.pairs && plan_pairs(p, g, inputs, input_count, device.multiprocessors, most, fixed)) {
+  if (g.pairs && plan_pairs(p, g, all, input_count, device.multiprocessors, most, fixed)) {
     p.grid = p.groups * p.splits;
   } else if (g.kept != 0) {
     plan_kept(p, g, resident() / (p.policy.strided_vectors_ahead >= 4 ? 2 : 1), fixed.block != 0);
     p.grid = p.groups * p.splits;
   } else {
-    const auto cut = [&] { plan_tiles(p, g, inputs, input_count, device.multiprocessors); };
+    const auto cut = [&] { plan_tiles(p, g, all, input_count, device.multiprocessors); };
     cut();
     // A small job is spread over more multiprocessors by smaller blocks.
     while (fixed.block == 0 && p.block > p.policy.least_block && p.tile.count < device.multiprocessors) {

@@ -135,6 +135,7 @@ bool row_chain::bind() {
       }
     }
   }
+  if (row != nullptr) reduced_ = row->rank == 0 ? (1u << rows.shape_rank) - 1 : row->reduced;
   return row != nullptr;
 }
 

@@ -31,6 +31,8 @@ class row_chain {
   const launch& fixed() const { return phases_[count() - 1].fixed(); }
   bool is_stored(int operand) const { return !operands_[static_cast<std::size_t>(operand)].discarded; }
 
+  /// A bit for each axis that is reduced.
+  std::uint32_t reduced() const { return reduced_; }
   const row_plan& plan() const { return plan_; }
   void run() const;
 
@@ -46,6 +48,7 @@ class row_chain {
   std::vector<operand> operands_;
   geometry space_;
   bool lies_along_rows_ = false;
+  std::uint32_t reduced_ = 0;
   row_plan plan_;
 };
 

@@ -4,6 +4,7 @@
 
 #include "exec/executor.hpp"
 #include "exec/layout.hpp"
+#include "exec/rows.hpp"
 #include "host/host.hpp"
 
 namespace dsl::detail {
@@ -29,9 +30,17 @@ class host_executor final : public executor {
     run_on_host({pass.code(), compiled(pass), pass.operands(), pass.space(), recorded});
   }
 
-  bool runs_rows(const chain_code&) const override { return false; }
-  row_plan plan_rows(const row_chain&) const override { return {}; }
-  void run_rows(const row_chain&, const stream&) const override {}
+  bool runs_rows(const chain_code& code) const override { return code.runs_together; }
+  row_plan plan_rows(const row_chain& rows) const override {
+    for (int p = 0; p < rows.count(); ++p) compiled(rows.phases()[p]);
+    row_plan made{plan_of(rows.space(), rows.code().lanes), {}};
+    made.path = rows.lies_along_rows() ? "rows" : "columns";
+    made.grid = pieces_of_rows_on_host(rows);
+    made.rows = rows.space().results;
+    made.row = rows.space().count;
+    return made;
+  }
+  void run_rows(const row_chain& rows, const stream&) const override { run_rows_on_host(rows); }
 
   loop_support supports(const loop& of) const override {
     return {of.compiled().stop < 0 && of.space().elements > 1, false, false, {}};

@@ -168,8 +168,7 @@ class block_runner {
   void run_map(std::int64_t first, std::int64_t count, lane_sums& none) {
     const std::int64_t end = first + count;
     if (!is_direct_) {
-      for (; first < end; first += host_block)
-        run(first, static_cast<int>(std::min<std::int64_t>(host_block, end - first)), none);
+      for (const std::int64_t begin = first; first < end;) first += run_in_row(first, begin, end, none);
       return;
     }
     const auto rest = static_cast<int>(count % 64);
@@ -178,6 +177,29 @@ class block_runner {
     // The last ones are computed with some of those before, again, where these are what they were.
     if (count >= 64 && !in_place_) run_directly(end - 64, 64, 1, 0, nullptr);
     else run(end - rest, rest, none);
+  }
+
+  /// Elements from `first` on, of one row, of those from `begin` to `end`; gives how many. As many as lie with their neighbours
+  /// within the row are worked on where they are; those beside its ends are packed.
+  std::int64_t run_in_row(std::int64_t first, std::int64_t begin, std::int64_t end, lane_sums& none) {
+    constexpr std::int64_t shortest_row = 128, longest_run = 1 << 20;
+    const geometry& g = job_.space;
+    if (g.rank == 0 || g.extents[g.rank - 1] < shortest_row) {
+      const std::int64_t count = std::min<std::int64_t>(host_block, end - first);
+      run(first, static_cast<int>(count), none);
+      return count;
+    }
+    const std::int64_t inner = g.extents[g.rank - 1], x = first % inner, left = std::min(inner - x, end - first);
+    const std::int64_t whole = std::min({left, inner - x - inputs_.after(), longest_run}) / 64 * 64;
+    if (x >= inputs_.before() && whole > 0 && run_in_place(first, whole)) return whole;
+    // The last ones are computed with some of those before, again, where these are what they were.
+    if (left < 64 && x >= 64 && first + left - 64 >= begin && !in_place_) {
+      run(first + left - 64, 64, none);
+      return left;
+    }
+    const std::int64_t count = std::min<std::int64_t>(x < inputs_.before() ? 64 : host_block, left);
+    run(first, static_cast<int>(count), none);
+    return count;
   }
 
   /// Reduces `rows` rows of `length` elements one behind the other, into a lane each.
@@ -235,6 +257,18 @@ class block_runner {
     for (int i = 0; i < job_.code.outputs(); ++i)
       out[i] = target(i).kind == operand_kind::result ? column(i) : direct_address(target(i), first);
     job_.compiled.block[simd_level()](padded, rows, stride, inputs_.at(), out, sums);
+  }
+
+  // Whether `count` elements of a row could be worked on where they are; then they have been.
+  bool run_in_place(std::int64_t first, std::int64_t count) {
+    if (!inputs_.read_in_place(first, count)) return false;
+    void* out[max_operands];
+    for (int i = 0; i < job_.code.outputs(); ++i) {
+      out[i] = lies_at(target(i), job_.space, layout_of(i), inputs_.place(), count);
+      if (out[i] == nullptr) return false;
+    }
+    job_.compiled.block[simd_level()](static_cast<int>(count), 1, 0, inputs_.at(), out, nullptr);
+    return true;
   }
 
   const host_job& job_;

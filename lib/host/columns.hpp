@@ -70,6 +70,10 @@ class input_columns {
         at_(many_.empty() ? few_ : many_.data()) {
     for (int i = 0; i < pass.elements.nodes && pass.neighbours.nodes > 0; ++i)
       if (is_placed(head{pass.elements.heads[i]}.code())) neighbours_.emplace_back(pass.elements, i, operands, space);
+    for (const neighbour_column& n : neighbours_) {
+      before_ = std::max(before_, n.along_row());
+      after_ = std::max(after_, -n.along_row());
+    }
     throughout_ = neighbours_.empty();
     for (int k = 0; k < count; ++k) {
       const operand& o = operands[k];
@@ -129,6 +133,25 @@ class input_columns {
       at_[first_neighbour_column + j] = at;
     }
   }
+  /// Elements first .. first + count, which lie in one row: whether all operands can be worked on where they are.
+  bool read_in_place(std::int64_t first, std::int64_t count) {
+    place_.move_to(first);
+    for (int k = 0; k < count_; ++k) {
+      const operand& o = operands_[k];
+      if (is_the_same(o) || o.kind == operand_kind::step || o.kind == operand_kind::neighbour) continue;
+      at_[k] = lies_at(o, space_, space_.layouts[k], place_, count);
+      if (at_[k] == nullptr) return false;
+    }
+    for (std::size_t j = 0; j < neighbours_.size(); ++j) {
+      const unsigned char* const at = neighbours_[j].lies_at(place_, count);
+      if (at == nullptr) return false;
+      at_[static_cast<std::size_t>(first_neighbour_column) + j] = at;
+    }
+    return true;
+  }
+  /// How far before and after a row's elements neighbours are read along it.
+  std::int64_t before() const { return before_; }
+  std::int64_t after() const { return after_; }
   /// Where the elements that were read last begin.
   const block_place& place() const { return place_; }
 
@@ -156,6 +179,7 @@ class input_columns {
   std::vector<const void*> many_;
   const void** at_;
   std::vector<neighbour_column> neighbours_;
+  std::int64_t before_ = 0, after_ = 0;
 };
 
 }  // namespace dsl::detail

@@ -10,6 +10,8 @@
 
 namespace dsl::detail {
 
+class row_chain;
+
 struct host_job {
   const program_code& code;
   const host_code& compiled;
@@ -28,6 +30,11 @@ void run_on_host(const host_job& job, std::int64_t first, std::int64_t steps);
 
 /// The part of `run_on_host` for a job that reduces.
 void reduce_on_host(const host_job& job);
+
+/// How many pieces of rows are worked on one after another; 0 where that gains nothing.
+std::int64_t pieces_of_rows_on_host(const row_chain& rows);
+/// All phases of a piece on one core.
+void run_rows_on_host(const row_chain& rows);
 
 /// On all cores, in three phases: what each chunk comes to, what comes before each, the scan. The order of operations does not
 /// depend on the number of threads.

@@ -64,7 +64,8 @@ neighbour_column::source neighbour_column::source_of_row(const std::int64_t* at)
 
 unsigned char* neighbour_column::lies_at(const block_place& place, std::int64_t count) const {
   const std::int64_t x = place.at()[last_];
-  if (code_ != op::neighbour || base_ != op::load || layout_.strides[last_] != 1 || x + count > space_.extents[last_]) return nullptr;
+  if (code_ != op::neighbour || base_ != op::load || layout_.strides[last_] != 1 || x + count > space_.extents[last_])
+    return nullptr;
   const std::int64_t distance = inner_.empty() ? 0 : inner_[0].distance;
   if (inner_.size() > 1 || x < distance || x + count - distance > space_.extents[last_]) return nullptr;
   const source from = source_of_row(place.at());
@@ -124,7 +125,7 @@ void neighbour_column::gather_each(unsigned char* to, std::int64_t offset, const
     const std::int64_t moved = inner.along(last_, static_cast<int>(inner_.size())), from = offset + moved * step;
     std::int64_t value = static_cast<std::int64_t>(operand_.word[0]) + from * (base_ == op::address ? operand_.size : 1);
     if (base_ == op::coordinate)
-      value = coordinate_ < 0 ? 0
+      value = coordinate_ < 0        ? 0
               : coordinate_ == last_ ? at[last_] + moved
                                      : at[coordinate_] + outer.along(coordinate_, static_cast<int>(outer_.size()));
     if (!inner.exists) std::memset(to, 0, size);

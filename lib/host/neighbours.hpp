@@ -15,6 +15,8 @@ class neighbour_column {
   neighbour_column(const program_view& p, int node, const operand* operands, const geometry& g);
 
   dtype type() const { return type_; }
+  /// How far to the left along a row it is, where that is one step.
+  std::int64_t along_row() const { return inner_.empty() ? 0 : inner_[0].distance; }
   /// The address of the column's elements, `count` of them from a place on, if they lie side by side; else null.
   unsigned char* lies_at(const block_place& place, std::int64_t count) const;
   void gather(unsigned char* column, const block_place& place, std::int64_t count) const;
@@ -22,7 +24,10 @@ class neighbour_column {
  private:
   using steps = std::vector<dimension_step>;
   // Where a row of elements is read: how far from it, and whether anywhere.
-  struct source { std::int64_t offset; bool exists; };
+  struct source {
+    std::int64_t offset;
+    bool exists;
+  };
   source source_of_row(const std::int64_t* at) const;
   // `row` is where the row lies, in bytes; `offset` the first element, `at` its place.
   void gather_ranges(unsigned char* column, std::int64_t row, std::int64_t x, std::int64_t count) const;

@@ -30,7 +30,8 @@ struct reduction_runs {
 
 // Whether the elements of a result can be reduced where they lie, strip by strip.
 bool takes_strips(const host_job& job) {
-  return job.compiled.strip[0] != nullptr && job.space.elements > 0 && lie_in_a_row(job.operands, job.code.inputs, job.space, job.code.pass.view);
+  return job.compiled.strip[0] != nullptr && job.space.elements > 0 &&
+         lie_in_a_row(job.operands, job.code.inputs, job.space, job.code.pass.view);
 }
 
 // Columns that are reduced at a time: as long a piece of each row as 16 KiB of sums allow, since the processor fetches ahead

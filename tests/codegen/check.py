@@ -142,8 +142,9 @@ def kernels_by(nvcc, includes, work):
             if "kernels::" in name:
                 arguments = template_arguments(name[name.index("kernels::"):])
                 formula = short(arguments[0])
-                kinds = [re.match(r"(?:dsl::detail::)?(linear|strided)_arguments|(?:true|false)$", a) for a in arguments[1:]]
-                path = "".join(" " + (kind.group(1) or kind.group()) for kind in kinds if kind)
+                told_apart = r"(linear|strided)_arguments|(true|false)$" + (r"|(\d+)$" if kernel == "rows" else "")
+                kinds = [re.match(told_apart, re.sub(r"^(dsl::detail::|\(\w+\))", "", a)) for a in arguments[1:]]
+                path = "".join(" " + next(filter(None, kind.groups())) for kind in kinds if kind)
             row = {"registers": registers[mangled], "spilled": spilled[mangled], "instructions": 0, "loads": "-", "stores": "-"}
             if listing:
                 known = [parts for parts in code[mangled] if parts[0] != "NOP"]

@@ -306,11 +306,25 @@ void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) { return v(0); })(x);
 }
 
-// case shift_in_a_formula
+// case shift_by_a_symbol
+// says: inside a formula the distance and the axis of dsl::shift are C++ integers, the same for all elements
+// lines: nvcc 8, g++ 12, clang++ 34
+void f(dsl::array<float>& x, dsl::array<int>& k) {
+  x = dsl::vectorize([](auto u, auto by) { return dsl::shift(u, by); })(x, k);
+}
+
+// case shift_along_a_missing_axis
+// says: dsl::shift and dsl::index: there is no such axis of what a formula shifts
+// lines: nvcc 10, g++ 11, clang++ 34
+void f(dsl::array<float>& x) {
+  x = dsl::vectorize([](auto u) { return dsl::shift(u, 1, dsl::boundary::wrap, 1); })(x);
+}
+
+// case function_of_arrays_in_a_formula
 // says: inside a formula there is one element: apply this function to the array
 // lines: nvcc 13, g++ 15, clang++ 34
 void f(dsl::array<float>& x) {
-  dsl::iterate(10, dsl::vectorize([](auto u) { return u + 0.1f * dsl::shift(u, 1); }), dsl::state(x));
+  dsl::iterate(10, dsl::vectorize([](auto u) { return u + 0.1f * dsl::flip(u, 0); }), dsl::state(x));
 }
 
 // case axes_in_a_formula

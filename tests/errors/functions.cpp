@@ -190,11 +190,11 @@ void f(dsl::array<float>& x) { x = dsl::atan2(x); }
 // lines: nvcc 5, g++ 2, clang++ 4
 void f(dsl::array<float>& x) { x = foo(x); }
 
-// case shift_of_an_expression
+// case take_of_an_expression
 // alone: beside others nvcc says less, or more
-// says: dsl::shift and dsl::take read from memory: of an expression take dsl::eval(x)
+// says: dsl::take reads from memory: of an expression take dsl::eval(x)
 // lines: nvcc 6, g++ 14, clang++ 18
-void f(dsl::array<float>& x, dsl::array<float>& y) { x = dsl::shift(x + y, 1) - x; }
+void f(dsl::array<float>& x, dsl::array<float>& y) { x = dsl::take(x + y, 1) - x; }
 
 // case too_many_operands
 // says: an expression takes at most 64 operands, and each use of an array or of a number is one: make it a function of its

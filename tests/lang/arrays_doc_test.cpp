@@ -29,6 +29,19 @@ TEST_P(arrays_doc, neighbours) {
 #include <docs/arrays/neighbours.inc>
   const float tenth = 0.1f, rest = 1 + 0.1f * -4;
   EXPECT_EQ(v.copy_to_host(), (std::vector<float>{0, tenth, 0, tenth, rest, tenth, 0, tenth, 0}));
+  std::vector<float> want = v.copy_to_host();
+#include <docs/arrays/neighbours-2.inc>
+  const auto at = [](std::size_t i, std::size_t j) { return i % 3 * 3 + j % 3; };
+  for (int step = 0; step < 2; ++step) {
+    const std::vector<float> u = want;
+    for (std::size_t i = 0; i < 3; ++i)
+      for (std::size_t j = 0; j < 3; ++j) {
+        const float around = u[at(i + 2, j)] + u[at(i + 1, j)] + u[at(i, j + 2)] + u[at(i, j + 1)];
+        want[at(i, j)] = i == 0 ? 1 : u[at(i, j)] + 0.125f * (around - 4 * u[at(i, j)]);
+      }
+  }
+  const auto got = v.copy_to_host();
+  for (std::size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-6);
 }
 
 TEST_P(arrays_doc, views_and_elements) {

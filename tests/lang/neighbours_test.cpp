@@ -63,7 +63,8 @@ template <class Array>
 void expect_equal(const Array& got, const table& want, const std::string& what) {
   const auto values = got.copy_to_host();
   ASSERT_EQ(values.size(), want.at.size()) << what;
-  for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(static_cast<double>(values[i]), want.at[i]) << what << ", element " << i;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    ASSERT_EQ(static_cast<double>(values[i]), want.at[i]) << what << ", element " << i;
 }
 
 template <int R>
@@ -147,11 +148,13 @@ TEST_P(neighbours, along_the_axes_of_what_is_shifted) {
                       dsl::cast<double>(dsl::index(m, 0) * 100 + dsl::index(row, 0)) + m * 0};
   });
   for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{5, 7}, {1, 6}, {33, 1}, {64, 70}}) {
-    const table x = random_table({rows, columns}, engine), r = random_table({columns}, engine), c = random_table({rows, 1}, engine),
-                o = random_table({1, columns}, engine);
+    const table x = random_table({rows, columns}, engine), r = random_table({columns}, engine),
+                c = random_table({rows, 1}, engine), o = random_table({1, columns}, engine);
     dsl::array<double, 2> first, second, third, fourth;
-    dsl::tie(first, second, third, fourth) = f(to_array<double, 2>(x), to_array<double, 1>(r), to_array<double, 2>(c), to_array<double, 2>(o));
-    const table turned = shifted(r, -1, boundary::wrap, 0), below = shifted(c, 1, boundary::zero, 0), none = shifted(o, 1, boundary::zero, 0);
+    dsl::tie(first, second, third, fourth) =
+        f(to_array<double, 2>(x), to_array<double, 1>(r), to_array<double, 2>(c), to_array<double, 2>(o));
+    const table turned = shifted(r, -1, boundary::wrap, 0), below = shifted(c, 1, boundary::zero, 0),
+                none = shifted(o, 1, boundary::zero, 0);
     table want = x, next = x, last = x, positions = x;
     const auto at = [columns = columns](std::int64_t i, std::int64_t j) { return static_cast<std::size_t>(i * columns + j); };
     for (std::int64_t i = 0; i < rows; ++i)

@@ -1,5 +1,5 @@
-// Reductions along an axis beside the elements that use them: rows that stay on the chip, whatever their length, layout and
-// number, against references in double.
+// Reductions along an axis beside the elements that use them: rows that stay on the chip, whatever their length, layout and number,
+// drawn at random, against references in double.
 #include "../on_device.hpp"
 #include "../random_layout.hpp"
 
@@ -100,15 +100,17 @@ shape3 draw_shape(std::mt19937& engine, int along) {
 void expect_close(cube got, cube want, double bound) {
   ASSERT_EQ(got.values.size(), want.values.size());
   for (std::size_t i = 0; i < want.values.size(); ++i)
-    if (!(std::isnan(want.values[i]) && std::isnan(got.values[i])))
+    if (!std::isnan(want.values[i]) || !std::isnan(got.values[i])) {
       ASSERT_NEAR(got.values[i], want.values[i], bound * std::max(1., std::abs(want.values[i]))) << i;
+    }
 }
 
 TEST_P(row_layouts, softmax_along_any_axis_of_any_layout) {
   std::mt19937 engine(1);
   for (int round = 0; round < (simulated() ? 60 : 150); ++round) {
     const int along = round % 3;
-    const shape3 shape = draw_shape(engine, along);
+    shape3 shape = draw_shape(engine, along);
+    if (!simulated() && round % 25 < 3) shape = {300 + along, 3, 700};  // more than a core's cache holds
     drawn<float> x(shape, engine, round % 4 == 0, false), out(shape, engine, round % 8 < 2, false);
     if (round % 10 == 9) dsl::assign(x.view()(dsl::slice(0, 1), dsl::slice(0, 1), dsl::slice(0, 1)), std::nanf(""));
     cube in = x.now(), want = in;

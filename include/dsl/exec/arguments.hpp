@@ -106,6 +106,17 @@ struct tiling {
   std::uint32_t kept;                           // where the kernel reduces: a bit for each dimension that is kept
   std::uint32_t dimension_of_axis;              // 4 bits for each axis, counted from the right; `no_dimension`: of extent 1
   divisor across, down, in_column, outer[max_rank - 2];
+  // Where neighbours are read by patches: the tile's extent along the third dimension, that dimension's own, and how far along the
+  // three innermost ones a patch reads before and after itself.
+  std::int32_t planes;
+  std::int64_t third;
+  std::int32_t before[3], after[3];
+
+  /// Along a dimension, counted from the innermost; -1: one along which there is one element.
+  DSL_DETAIL_FN std::int64_t extent(int dimension) const {
+    if (dimension == 2 && planes > 1) return third;
+    return dimension < 0 ? 1 : dimension < 2 ? extents[dimension] : static_cast<std::int64_t>(outer[dimension - 2].by);
+  }
 };
 
 /// Every array contiguous: an element's number is its place.
@@ -115,6 +126,9 @@ struct linear_arguments : argument_header {
   argument operand[Operands];
 };
 
+/// Whether a kernel takes its tiles by patches.
+template <class Arguments> inline constexpr bool takes_patches = false;
+
 /// Anything else: up to eight dimensions, innermost first.
 template <int Operands>
 struct strided_arguments : argument_header {
@@ -123,5 +137,9 @@ struct strided_arguments : argument_header {
   argument operand[Operands];
   std::int64_t strides[Operands][max_rank];
 };
+
+/// The same where neighbours are read by patches.
+template <int Operands> struct patched_arguments : strided_arguments<Operands> {};
+template <int Operands> inline constexpr bool takes_patches<patched_arguments<Operands>> = true;
 
 }  // namespace dsl::detail

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <dsl/exec/lanes.hpp>
-#include <dsl/exec/neighbours.hpp>
 #include <dsl/exec/pairs.hpp>
+#include <dsl/exec/patch.hpp>
 #include <dsl/exec/reduction.hpp>
 #include <dsl/exec/tile.hpp>
-#include <dsl/ir/cost.hpp>
 #include <dsl/exec/tile_loader.hpp>
+#include <dsl/ir/cost.hpp>
 
 namespace dsl::detail {
 
@@ -23,7 +23,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
   using accumulators = typename reductions::accumulators;
   static constexpr bool strided = Arguments::strided;
   static constexpr int lanes = Lanes;
-  static constexpr int operands = Inputs + Pass::targets;
+  static constexpr int inputs = Inputs, operands = Inputs + Pass::targets;
   using group = lane_group<eval, lanes>;
   static constexpr reduction_policy policy = pass_policy<Pass>(Memory::compute_capability);
   static constexpr int ahead = strided ? policy.strided_vectors_ahead : policy.vectors_ahead;
@@ -37,6 +37,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
   using place_of_tile = tile_place<Arguments, operands, (neighbours.nodes > 0), (reductions::count > 0)>;
   using place_of_tile::args, place_of_tile::offset, place_of_tile::width, place_of_tile::height;
   using place_of_tile::enter, place_of_tile::extent, place_of_tile::position;
+  static constexpr int rows_a_patch = takes_patches<Arguments> ? patch_needs_of<program>(policy.patch_rows).rows : 0;
   Memory memory;
 
   DSL_DETAIL_KERNEL_FN kernel_body(const Arguments& a, Memory m) : place_of_tile(a), memory(m) {}
@@ -55,6 +56,10 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
       g.count = lanes_from(g.first);
       if (g.count > 0) write_all(g, compute(g), targets{});
     } else {
+      if constexpr (rows_a_patch > 0) {
+        const auto write_group = [&](const group& of, const lane_results& out) { write_all(of, out, targets{}); };
+        return patch_walk<kernel_body>{*this}.run(thread, write_group);
+      }
       place_in_tile(g, column_of(thread), 0);
       if (g.count <= 0) return;
       DSL_DETAIL_ROLLED
@@ -71,6 +76,10 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
         g.count = lanes_from(g.first);
       });
     } else {
+      if constexpr (rows_a_patch > 0) {
+        const auto add_group = [&](const group& of, const lane_results& out) { write_and_add(of, out, sums, sums[0]); };
+        return patch_walk<kernel_body>{*this}.run(thread, add_group);
+      }
       const tiling& t = args.tiles_of;
       const int across = t.along_rows != 0 ? lanes << t.log2_columns : 0, down = t.along_rows != 0 ? 0 : t.rows;
       DSL_DETAIL_ROLLED
@@ -107,6 +116,10 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
 
  protected:
   template <class, class, std::uint32_t> friend struct neighbour_reader;
+  template <class> friend struct patch_walk;
+  template <class, int> friend struct window;
+  template <class, class> friend struct windows;
+  template <class Body, op Code, dtype D, std::uint32_t Head> friend void read_near(const Body&, typename Body::group&);
   template <class> friend struct tile_loader;
   template <class> friend struct own_reader;
   template <class> friend struct row_reader;
@@ -277,7 +290,6 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
     const std::uint64_t word = args.operand[K].descriptor;
     return is_beside(K) ? neighbour_word{word}.how() : word;
   }
-
   // Whether an operand's tile is a row, which all rows share.
   template <int K> DSL_DETAIL_KERNEL_FN bool is_row() const {
     if constexpr (Arguments::strided) return args.strides[K][1] == 0;
@@ -307,7 +319,9 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
     if constexpr (Code == op::load) {
       load_lanes<T, N, Head>(g, reinterpret_cast<const T*>(a.word) + place<N>(g), how_reached<N>(args));
     } else if constexpr (is_placed(Code)) {
-      if constexpr (Arguments::strided) neighbour_reader<kernel_body, group, Head>{*this, g}.template read<Code, D>();
+      if constexpr (!Arguments::strided) return;
+      else if constexpr (place_with_head<program, Head>.is_near) read_near<kernel_body, Code, D, Head>(*this, g);
+      else neighbour_reader<kernel_body, group, Head>{*this, g}.template read<Code, D>();
     } else if constexpr (Code == op::index || Code == op::address) {
       const std::int64_t unit = Code == op::index ? 1 : static_cast<std::int64_t>(how_reached<N>(args));
       DSL_DETAIL_UNROLL

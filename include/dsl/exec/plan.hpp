@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dsl/exec/operand.hpp>
+#include <dsl/exec/patch_needs.hpp>
 #include <dsl/exec/policy.hpp>
 #include <dsl/ir/cost.hpp>
 
@@ -49,6 +50,9 @@ struct tile_plan {
   int height = 0;          ///< elements along the second dimension
   int shared_bytes = 0;    ///< shared memory for transposed operands, or for a row that all rows of the tile share, in bytes
   std::int64_t count = 0;  ///< tiles; where there are reductions, of each group of results
+  int patch_rows = 0;      ///< neighbours are kept in registers, a thread's for so many rows of its elements; 0: read one by one
+  int planes = 1;          ///< elements along the third dimension, there
+  int before[3] = {}, after[3] = {};  ///< how far neighbours are read, along the three innermost dimensions
 };
 
 /// An elementwise kernel's.
@@ -140,6 +144,7 @@ struct pass_traits {
   int lanes;              // elements that a thread takes at a time
   int accumulator_bytes;  // of all reductions' values
   int state_bytes;        // of the values of the reduction that has the most
+  patch_needs patches;
 };
 
 /// What the driver says of a compiled kernel; zeros for the simulator.
@@ -148,7 +153,7 @@ struct kernel_attributes { int registers, max_block, blocks_per_multiprocessor, 
 /// Grid and block for a kernel. One that reduces gets as many blocks as fit on the device at once and walks on from there, so
 /// that its partial results are few. Of a pass that does not reduce, the plan is its map_plan (`as_map`). Throws device_error
 /// where a fixed block is larger than the kernel allows.
-reduction_plan make_plan(const geometry& g, const operand* inputs, int input_count, const pass_traits& pass,
+reduction_plan make_plan(const geometry& g, const operand* all, int input_count, const pass_traits& pass,
                          const reduction_policy& policy, const kernel_attributes& attributes, const launch& fixed);
 
 /// Of a pass that does not reduce.

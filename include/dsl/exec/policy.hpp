@@ -25,6 +25,9 @@ struct map_policy {
   int block = 256;             ///< threads a block
   int least_block = 64;        ///< the same where there are too few elements to occupy all multiprocessors
   int rows_a_thread = 4;       ///< of a tile, where the index space is not one line
+  int patch_rows = 4;          ///< compiled: rows of a patch, at most, where neighbours are read
+  int patch_block = 128;       ///< threads a block there
+  int patch_planes = 4;        ///< of a tile there, along a third dimension
   int tile_memory = 48 << 10;  ///< bytes of a block's shared memory, at most, for tiles of transposed operands
 };
 
@@ -75,7 +78,7 @@ struct row_policy {
   int short_vectors = 8;  ///< the same of rows that a warp has for itself
   int short_block = 256;  ///< threads a block of such rows
   int elements_across = 16;   ///< elements of a column that are a thread's, at least, where rows do not lie side by side
-  int row_memory = 64 << 10;  ///< bytes of shared memory that a block has for its part of a row; three such blocks fit
+  int row_memory = 74 << 10;  ///< bytes of shared memory that a block has for its part of a row; three such blocks fit
 };
 
 /// The policies that were measured best on compute capability 9.0 (docs/performance.md), which stand for the others.

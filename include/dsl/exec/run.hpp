@@ -11,7 +11,8 @@
 
 namespace dsl::detail {
 
-/// The kernels of a pass: linear (null of a chain's phase, which has the other one alone), strided.
+/// The kernels of a pass: linear, or of neighbours, which are never in one line, the one by patches (null of a chain's phase, which
+/// has the other one alone); strided.
 struct pass_kernels : entry_points<2> { reduction_policy policy; };
 
 struct chain_code;
@@ -51,18 +52,21 @@ template <class Name, class Pass>
 constexpr program_code code_without_kernels(int inputs) {
   using reductions = typename Pass::reductions;
   return {{Pass::view(), lanes_of_pass<Pass>, sizeof(typename reductions_of<reductions>::accumulators),
-           largest_accumulator(reductions{})},
+           largest_accumulator(reductions{}), patch_needs_of<typename Pass::elements>(pass_policy<Pass>(0).patch_rows)},
           inputs,
           spelled_name<Name>(),
           nullptr,
           {}};
 }
 
+template <class Pass>
+inline constexpr bool takes_patches_first = patch_needs_of<typename Pass::elements>(pass_policy<Pass>(0).patch_rows).rows > 0;
 template <class Name, class Pass, int Inputs> void add_kernels();
 
 template <class Name, class Pass, int Inputs>
 struct compiled_program {
-  using linear = linear_arguments<Inputs + Pass::targets>;
+  using first = std::conditional_t<takes_patches_first<Pass>, patched_arguments<Inputs + Pass::targets>,
+                                   linear_arguments<Inputs + Pass::targets>>;
   using strided = strided_arguments<Inputs + Pass::targets>;
 
   static inline constinit program_code code = code_without_kernels<Name, Pass>(Inputs);
@@ -73,7 +77,7 @@ struct compiled_program {
     if constexpr (has_host(BackEnds)) code.host = &host_code_of<Pass>;
     if constexpr (has_sim(BackEnds)) {
       static const pass_kernels made{{nullptr,
-                                      {reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, linear>),
+                                      {reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, first>),
                                        reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, strided>)}},
                                      pass_policy<Pass>(0)};
       code.kernels[static_cast<int>(kernel_target::sim)] = &made;
@@ -86,10 +90,15 @@ template <class Name, class Pass, int Inputs>
 void add_kernels() {
   using compiled = compiled_program<Name, Pass, Inputs>;
   constexpr int operands = Inputs + Pass::targets;
-  static const pass_kernels made{{DSL_DETAIL_ARCHITECTURES,
-                                  {kernel_of_pass<pass_kernel<Pass, Inputs, linear_arguments<operands>>, Name, Pass>(),
-                                   kernel_of_pass<pass_kernel<Pass, Inputs, strided_arguments<operands>>, Name, Pass>()}},
-                                 pass_policy<Pass>(lowest_capability())};
+  const auto first = [] {
+    if constexpr (takes_patches_first<Pass>)
+      return kernel_of_pass<pass_kernel<Pass, Inputs, patched_arguments<operands>>, Name, Pass>();
+    else return kernel_of_pass<pass_kernel<Pass, Inputs, linear_arguments<operands>>, Name, Pass>();
+  };
+  static const pass_kernels made{
+      {DSL_DETAIL_ARCHITECTURES,
+       {first(), kernel_of_pass<pass_kernel<Pass, Inputs, strided_arguments<operands>>, Name, Pass>()}},
+      pass_policy<Pass>(lowest_capability())};
   compiled::code.kernels[static_cast<int>(kernel_target::cuda)] = &made;
 }
 #endif

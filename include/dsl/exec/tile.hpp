@@ -14,6 +14,7 @@ struct tile_place {
   std::int32_t width = 0, height = 0;                      // strided: of the tile, as far as it exists
   // Of neighbours: the tile's position along the two innermost dimensions, and along the others.
   std::int64_t corner[2] = {}, outer[Arguments::strided && Neighbours ? max_rank - 2 : 1];
+  std::int32_t planes = 1;  // of neighbours: that the tile has along the third dimension
 
   DSL_DETAIL_KERNEL_FN explicit tile_place(const Arguments& a) : args(a) {}
 
@@ -31,19 +32,29 @@ struct tile_place {
       for (int k = 0; k < Operands; ++k) offset[k] = x * args.strides[k][0] + y * args.strides[k][1];
       DSL_DETAIL_ROLLED
       for (int d = 0; d < t.outer_rank; ++d) {
-        const std::int64_t at = take(group, tile, d + 2, t.outer[d]);
-        if constexpr (Neighbours) outer[d] = at;
+        std::int64_t at = take(group, tile, d + 2, t.outer[d]);
+        if constexpr (Neighbours) {
+          if (d == 0 && t.planes > 1) {
+            at *= t.planes;
+            planes = t.third - at < t.planes ? static_cast<std::int32_t>(t.third - at) : t.planes;
+          }
+          outer[d] = at;
+        }
         DSL_DETAIL_UNROLL
         for (int k = 0; k < Operands; ++k) offset[k] += at * args.strides[k][d + 2];
       }
     }
   }
 
-  /// The extent and the tile's position along a dimension, counted from the innermost; -1: one along which there is one element.
-  DSL_DETAIL_KERNEL_FN std::int64_t extent(int dimension) const {
-    const tiling& t = args.tiles_of;
-    return dimension < 0 ? 1 : dimension < 2 ? t.extents[dimension] : static_cast<std::int64_t>(t.outer[dimension - 2].by);
+  /// Moves on to the tile's next plane.
+  DSL_DETAIL_KERNEL_FN void enter_next_plane() {
+    ++outer[0];
+    DSL_DETAIL_UNROLL
+    for (int k = 0; k < Operands; ++k) offset[k] += args.strides[k][2];
   }
+
+  /// The extent and the tile's position along a dimension, counted from the innermost; -1: one along which there is one element.
+  DSL_DETAIL_KERNEL_FN std::int64_t extent(int dimension) const { return args.tiles_of.extent(dimension); }
   DSL_DETAIL_KERNEL_FN std::int64_t position(int dimension) const {
     return dimension < 0 ? 0 : dimension == 0 ? corner[0] : dimension == 1 ? corner[1] : outer[dimension - 2];
   }

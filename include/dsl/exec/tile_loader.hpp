@@ -22,7 +22,7 @@ struct tile_loader {
   DSL_DETAIL_KERNEL_FN void load() const {
     const tiling& t = body.args.tiles_of;
     const argument& a = body.args.operand[K];
-    if (a.descriptor < in_tile) return;
+    if (Body::template how_reached<K>(body.args) < in_tile) return;
     const std::int64_t across = body.args.strides[K][0], down = body.args.strides[K][1];
     unsigned char* const tile = body.memory.shared() + Body::tile_offset(a);
     const T* const corner = reinterpret_cast<const T*>(a.word) + body.offset[K];

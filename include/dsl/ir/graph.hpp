@@ -10,13 +10,13 @@
 namespace dsl::detail {
 
 /// A node's operands are the numbers of earlier nodes, 16 bits each. What else the word means depends on the operation:
-/// load, address, index, value, load_scalar: the operand's number; index of a position: `position`, index space; neighbour, inside:
-/// the operand's number, the first step, what is found there (`neighbour_path::base`; its axis from bit 40 on); coordinate: the
-/// operand's number, an axis counted from the right, what the operand is (load); of these three, where it is op::reduced, a node
-/// stands for the operand; step, given_step: the next step or `no_step`, and what `word_of` says; reduced: reduction, value's
-/// number; count: index space; constant: the literal; argument: operand, call, position; call: call,
-/// first argument, number of arguments, one more than the functor takes where the last is a condition of the call; result: node
-/// of the call, call, position.
+/// load, address, index, value, load_scalar: the operand's number; index of a position: `position`, index space; neighbour,
+/// inside: the operand's number, the first step, what is found there (`neighbour_path::base`; its axis from bit 40 on);
+/// coordinate: the operand's number, an axis counted from the right, what the operand is (load); of these three, where it is
+/// op::reduced, a node stands for the operand; step, given_step: the next step or `no_step`, and what `word_of` says; reduced:
+/// reduction, value's number; count: index space; constant: the literal; argument: operand, call, position; call: call, first
+/// argument, number of arguments, one more than the functor takes where the last is a condition of the call; result: node of the
+/// call, call, position.
 struct node {
   op code{};
   dtype type{};
@@ -36,9 +36,7 @@ constexpr bool is_step(op code) { return code == op::step || code == op::given_s
 /// Whether it reads beside an element, or asks where that is, and so needs its operand's axes.
 constexpr bool is_placed(op code) { return code == op::neighbour || code == op::inside || code == op::coordinate; }
 /// Whether a value that is computed before, not a leaf, has the place.
-constexpr bool is_placed_value(const node& n) {
-  return is_placed(n.code) && static_cast<op>(n.field(2) & 0xff) == op::reduced;
-}
+constexpr bool is_placed_value(const node& n) { return is_placed(n.code) && static_cast<op>(n.field(2) & 0xff) == op::reduced; }
 
 struct reduction_rule;
 
@@ -103,8 +101,8 @@ class graph {
   sequence<int> outputs;             // nodes
   std::uint32_t scalar_outputs = 0;  // a bit for each output that is one value, not one for each element
   int operands = 0;                  // that `position` follows
-  bool notes_literals = false, literal_outside = false;
-  bool has_elements = false;  // among its outputs, so that rows are held for them: a variance then takes their mean first
+  bool notes_literals = false, literal_outside = false, axis_missing = false;
+  bool has_elements = false;        // among its outputs, so that rows are held for them: a variance then takes their mean first
   bool notes_numbers = false;       // lets symbols become C++ numbers, to see what else is wrong
   sequence<int> ranks;              // of operands that are arrays, as far as their types say so; else -1
   sequence<integer_range> scalars;  // what each operand that is a C++ integer has to lie in
@@ -114,6 +112,11 @@ class graph {
     if (!notes_literals)
       throw "an integer literal is outside the dtype of the array beside it (as NumPy's OverflowError): dsl::cast the array to a wider one";
     literal_outside = true;
+  }
+  /// An axis that a value does not have, likewise.
+  constexpr void refuse_axis() {
+    if (!notes_literals) throw "dsl::shift and dsl::index: there is no such axis";
+    axis_missing = true;
   }
   constexpr void refuse_number() const {
     if (!notes_numbers) throw "a symbol is no C++ number: what holds one is auto";

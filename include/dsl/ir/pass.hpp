@@ -63,8 +63,9 @@ struct pass<Elements, Results, words<T...>, pass_reductions<F...>> {
   static constexpr program_view rules[sizeof...(F) + 1] = {F::combine::view()..., {}};
   static constexpr int firsts[sizeof...(F) + 1] = {F::first..., 0};
   static constexpr pass_view view() {
-    return {Elements::view(), Results::view(), rules, firsts, sizeof...(F), (F::needs_elements || ...), target_words, targets,
-            neighbours_in(Elements::view())};
+    return {Elements::view(), Results::view(), rules,
+            firsts,           sizeof...(F),    (F::needs_elements || ...),
+            target_words,     targets,         neighbours_in(Elements::view())};
   }
   static constexpr bool is_result(int i) { return target_word{target_words[i]}.is_result(); }
 };

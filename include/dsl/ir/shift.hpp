@@ -83,9 +83,7 @@ class graph_shift {
  private:
   constexpr int operand_of(int id) const { return g_[id].code == op::reduced ? id : g_[id].field(0); }
   constexpr bool has_axis(int id) const { return rank_of_leaf(g_, g_[id]) > (by_.slot >= 0 ? 0 : by_.axis); }
-  constexpr bool is_same_operand(int a, int b) const {
-    return operand_of(a) == operand_of(b) && of_value(a) == of_value(b);
-  }
+  constexpr bool is_same_operand(int a, int b) const { return operand_of(a) == operand_of(b) && of_value(a) == of_value(b); }
   constexpr bool of_value(int id) const { return g_[id].code == op::reduced || is_placed_value(g_[id]); }
 
   // What a node is computed from, and of these one leaf for each operand that has the axis.
@@ -169,8 +167,7 @@ class graph_shift {
   // What a way leads to that has no steps.
   constexpr int place_itself(const node& n, const neighbour_path& p) {
     if (p.base == op::reduced) return p.slot;
-    if (p.base == op::coordinate)
-      return g_.add(p.base, n.type, fields(p.slot, p.axis, static_cast<int>(op::load)));
+    if (p.base == op::coordinate) return g_.add(p.base, n.type, fields(p.slot, p.axis, static_cast<int>(op::load)));
     return g_.add(p.base, n.type, fields(p.slot));
   }
   // Steps along different axes may be taken in any order, but for those whose axes are not known.
@@ -207,12 +204,12 @@ constexpr bool moves_formula(const graph& g) {
   return false;
 }
 
-/// An axis of a node as it is counted from the right.
-constexpr int axis_from_right(const graph& g, int id, int axis) {
+/// An axis of a node as it is counted from the right; -1: there is none.
+constexpr int axis_from_right(graph& g, int id, int axis) {
   const int rank = rank_of_node(g, id), from_right = axis < 0 ? -1 - axis : rank - 1 - axis;
-  if (rank == 0) throw "dsl::shift and dsl::index: one value has no axes";
-  if (from_right < 0 || from_right >= rank) throw "dsl::shift and dsl::index: there is no such axis";
-  return from_right;
+  if (from_right >= 0 && from_right < rank) return from_right;
+  g.refuse_axis();
+  return -1;
 }
 
 template <dtype D, bool W>
@@ -221,7 +218,7 @@ constexpr symbol<D, W> shift_symbol(const symbol<D, W>& x, std::int64_t distance
   by.axis = axis_from_right(*x.owner, x.id, axis);
   by.beyond = beyond;
   by.distance = distance;
-  return {x.owner, graph_shift(*x.owner, by).of(x.id)};
+  return {x.owner, by.axis < 0 ? x.id : graph_shift(*x.owner, by).of(x.id)};
 }
 /// The same by what an operand says at run time.
 template <dtype D, bool W>
@@ -234,7 +231,7 @@ template <dtype D, bool W>
 constexpr symbol<dtype::int64> index_symbol(const symbol<D, W>& x, int axis) {
   path_step by;
   by.axis = axis_from_right(*x.owner, x.id, axis);
-  return {x.owner, graph_shift(*x.owner, by).coordinate_of(x.id)};
+  return {x.owner, by.axis < 0 ? constant<dtype::int64>(x.owner, 0).id : graph_shift(*x.owner, by).coordinate_of(x.id)};
 }
 
 }  // namespace dsl::detail

@@ -89,7 +89,9 @@ constexpr bool may_assign(std::type_identity<tuple<Targets&...>>) {
   static_assert(literals,
                 "an integer literal is outside the dtype of the array beside it (as NumPy's OverflowError): dsl::cast the array "
                 "to a wider one");
-  if constexpr (writable && as_many && traceable && literals) {
+  constexpr bool axes = (axes_exist<E> && ...);
+  static_assert(axes, "dsl::shift and dsl::index: there is no such axis of what a formula shifts, before it is broadcast");
+  if constexpr (writable && as_many && traceable && literals && axes) {
     constexpr bool dtypes = take_dtypes<E...>(std::type_identity<tuple<Targets&...>>{}, std::index_sequence_for<Targets...>{});
     static_assert(dtypes, "the target's dtype is narrower than the expression's: use dsl::cast");
     if constexpr (dtypes) {

@@ -30,9 +30,9 @@ template <class F, class... Operands> inline constexpr bool counts_steps_in<expr
 template <class F, int R, class... Operands> inline constexpr bool counts_steps_in<reduction<F, R, Operands...>> =
     (counts_steps_in<Operands> || ...);
 
-/// What tracing an expression shows: whether it has reductions, whether all that it gives are single values of them, whether there
-/// is a literal outside its dtype, and whether a formula of it reads neighbours.
-struct trace_of_formula { bool reduces, single_values, literal_outside, neighbours; };
+/// What tracing an expression shows: whether it has reductions, whether all that it gives are single values of them, whether
+/// there is a literal outside its dtype, whether a formula of it reads neighbours, and whether along an axis that is not there.
+struct trace_of_formula { bool reduces, single_values, literal_outside, neighbours, axis_missing; };
 template <class Output>
 constexpr void add_symbol(graph& g, const Output& o) {
   if constexpr (is_symbol<Output>) g.outputs.push_back(o.id);
@@ -48,7 +48,7 @@ constexpr trace_of_formula look_at_formula() {
   const auto all = as_tuple(traced<E>::run(t));
   unpack([&g](const auto&... o) { (add_symbol(g, o), ...); }, all);
   return {g.reduction_count() > 0, g.reduction_count() > 0 && g.outputs.size() > 0 && node_origins(g).are_values(g.outputs),
-          g.literal_outside, moves_formula(g)};
+          g.literal_outside, moves_formula(g), g.axis_missing};
 }
 template <trace_of_formula Seen> struct seen_formula { static constexpr trace_of_formula value = Seen; };
 template <class E, trace_of_formula Seen = look_at_formula<E>()> constexpr seen_formula<Seen> seen(int);
@@ -68,6 +68,7 @@ constexpr trace_of_formula trace_shows() {
 }
 template <class E> inline constexpr bool has_reductions = trace_shows<E>().reduces;
 template <class E> inline constexpr bool reads_neighbours = trace_shows<E>().neighbours;
+template <class E> inline constexpr bool axes_exist = !trace_shows<E>().axis_missing;
 template <class E> inline constexpr bool literals_fit = !trace_shows<E>().literal_outside;
 
 /// The rank of an expression's one value: of a formula that reduces its arguments to it, 0.

@@ -213,7 +213,6 @@ DSL_OF_ARRAYS(diagonal)
 DSL_OF_ARRAYS(squeeze)
 DSL_OF_ARRAYS(expand_dims)
 DSL_OF_ARRAYS(broadcast_to)
-DSL_OF_ARRAYS(shift)
 DSL_OF_ARRAYS(take)
 #undef DSL_OF_ARRAYS
 

@@ -114,7 +114,6 @@ struct step_function {
   }
 };
 
-
 template <class E>
 constexpr int axis_of_expression(const char* function, const E& e, int axis) {
   dsl::extents<E::rank> sizes{};
@@ -132,9 +131,10 @@ auto shift_formula(const E& e, std::int64_t distance, boundary beyond, int axis)
 template <class... Number>
 constexpr bool require_constants() {
   constexpr bool are_numbers = (std::integral<Number> && ...);
-  static_assert(are_numbers,
-                "inside a formula the distance and the axis of dsl::shift are C++ integers, the same for all elements: with dsl::take "
-                "outside it each element chooses its own");
+  static_assert(
+      are_numbers,
+      "inside a formula the distance and the axis of dsl::shift are C++ integers, the same for all elements: with dsl::take "
+      "outside it each element chooses its own");
   return are_numbers;
 }
 template <class E>
@@ -148,11 +148,11 @@ constexpr bool require_shiftable() {
 }  // namespace detail
 
 /// Element i is x's element i - distance along an axis (as NumPy's roll); beyond the ends `boundary` says what stands there: with
-/// `zero` a 0, whatever a formula would give of zeros. Lazy, so a stencil is one expression and one kernel: shift(u, 1) + shift(u,
-/// -1) - 2 * u. x is an array, a view or an expression, of which it is the shift of the value, as of dsl::eval(x); or, inside a
-/// traced lambda, what has been computed there of arrays: then the distance is a C++ integer that is known while compiling. A
-/// shift may be shifted again: shift(shift(u, 1, b, 0), 1, b, 1) is a diagonal neighbour. The axis is x's own, before it is
-/// broadcast with others; negative ones count from the end. Throws shape_error where there is no such axis.
+/// `zero` a 0, whatever a formula would give of zeros. Lazy, so a stencil is one expression and one kernel: shift(u, 1) +
+/// shift(u, -1) - 2 * u. x is an array, a view or an expression, of which it is the shift of the value, as of dsl::eval(x); or,
+/// inside a traced lambda, what has been computed there of arrays: then the distance is a C++ integer that is known while
+/// compiling. A shift may be shifted again: shift(shift(u, 1, b, 0), 1, b, 1) is a diagonal neighbour. The axis is x's own,
+/// before it is broadcast with others; negative ones count from the end. Throws shape_error where there is no such axis.
 /// ```cpp
 /// const auto heat = dsl::vectorize([](auto u) {
 ///   return u + 0.25f * (dsl::shift(u, 1) + dsl::shift(u, -1) - 2 * u);
@@ -184,7 +184,8 @@ template <class X>
 auto index(const X& x, int axis) {
   const auto operand = detail::as_operand(x);
   using E = std::remove_const_t<decltype(operand)>;
-  static_assert(!detail::has_reduction<E>(), "dsl::index: a reduction has no elements before it is evaluated: dsl::eval it first");
+  static_assert(!detail::has_reduction<E>(),
+                "dsl::index: a reduction has no elements before it is evaluated: dsl::eval it first");
   if constexpr (!detail::require_shiftable<E>() || detail::has_reduction<E>()) {
     return refused{};
   } else {
