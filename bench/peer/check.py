@@ -13,7 +13,7 @@ def small_shape(work):
     return (
         (1000,)
         if len(work.shape) == 1
-        else (min(work.shape[0], 48),) * 2 if work.shape[0] == work.shape[1] else tuple(min(n, 40) for n in work.shape)
+        else (min(work.shape[0], 48),) * len(work.shape) if len(set(work.shape)) == 1 else tuple(min(n, 40) for n in work.shape)
     )
 
 

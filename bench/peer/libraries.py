@@ -134,6 +134,7 @@ class PyTorch(OnGpu):
             erfc=torch.erfc,
             contiguous=lambda x: x.contiguous(),
             flip_rows=lambda m: torch.flip(m, (1,)),
+            roll=lambda m, places, axis: torch.roll(m, places, axis),
             copy_to=lambda out, a: out.copy_(a),
             softmax_rows=lambda m: torch.softmax(m, dim=1),
             layer_norm_rows=lambda m: torch.nn.functional.layer_norm(m, m.shape[1:]),

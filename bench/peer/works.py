@@ -1,6 +1,7 @@
 """The works of bench/README.md that the Python libraries do too. A formula is written once, for every library whose functions have
 NumPy's names; `xp` stands for the library."""
 
+import itertools
 import math
 import types
 from dataclasses import dataclass
@@ -45,7 +46,7 @@ class Work:
 
 def functions(library, **more):
     """A module of a library's functions that the formulas use; torch.compile looks into modules, not into objects."""
-    names = "abs add amax amin argmax concatenate conj cumsum dot exp log mean multiply power sin sqrt sum var"
+    names = "abs add amax amin argmax concatenate conj cumsum dot exp log mean multiply power roll sin sqrt sum var"
     module = types.ModuleType("functions")
     for name in names.split():
         if hasattr(library, name):
@@ -97,6 +98,36 @@ def heat_by_shift(xp, m):
 def neighbours(xp, m):
     zero = 0 * m[:, :1]
     return xp.concatenate([zero, m[:, :-1]], axis=1) + xp.concatenate([m[:, 1:], zero], axis=1)
+
+
+def mean_of(xp, m, points):
+    """The mean of the points so many places away along each axis, on a grid whose opposite edges meet."""
+    total = 0
+    for places in points:
+        moved = m
+        for axis, k in enumerate(places):
+            moved = xp.roll(moved, k, axis) if k else moved
+        total = total + moved
+    return total * (1 / len(points))
+
+
+def star(radius):
+    along = [k for k in range(-radius, radius + 1) if k]
+    return [(0, 0)] + [(k, 0) for k in along] + [(0, k) for k in along]
+
+
+def box(radius):
+    return list(itertools.product(range(-radius, radius + 1), repeat=2))
+
+
+CUBE = list(itertools.product((-1, 0, 1), repeat=3))
+STENCILS = {
+    **{f"star of radius {k}": star(k) for k in (1, 2, 3, 4)},
+    "box of 3 x 3": box(1),
+    "box of 5 x 5": box(2),
+    "7 points": [places for places in CUBE if sum(map(abs, places)) <= 1],
+    "27 points": CUBE,
+}
 
 
 def pairs(xp, x, y):
@@ -183,6 +214,7 @@ FORMULAS = {
     "five-point heat by slices": ("m", heat_by_slices, None),
     "five-point heat by shift": ("m", heat_by_shift, None),
     "neighbours by shift": ("m", neighbours, None),
+    **{name: ("m", lambda xp, m, points=points: mean_of(xp, m, points), None) for name, points in STENCILS.items()},
     "take(a, index)": ("ai", lambda xp, a, i: a[i], None),
     "sum(a)": ("a", lambda xp, a: xp.sum(a), None),
     "sum(a * exp(b))": ("ab", lambda xp, a, b: xp.sum(a * xp.exp(b)), None),
@@ -247,6 +279,9 @@ def cuda_works():
     yield from works(
         "strided", ["five-point heat by slices", "five-point heat by shift", "m * row + col"], "float32", SQUARE, [8192]
     )
+    flat, deep = list(STENCILS)[:6], list(STENCILS)[6:]
+    yield from works("stencil", flat, "float32", SQUARE, flat)
+    yield from works("stencil", deep, "float32", [(512, 512, 512)], deep)
     yield from works("axis", ["sum over j of 1 / (1 + (xi - xj)^2 + (yi - yj)^2)"], "float32", [8192], [8192])
     yield from works("latency", ["a + b", "sum(a)"], "float32", [1000], [1000], wall=True)
     yield from works("latency", ["a + 1"], "float32", [1 << 20], [1 << 20], wall=True)
