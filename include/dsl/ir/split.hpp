@@ -63,7 +63,7 @@ class pass_splitter {
   }
 
   /// The graph of a pass.
-  constexpr const graph& pass_graph(int pass) const { return passes_[pass].made; }
+  constexpr const graph& pass_graph(int number) const { return passes_[number].made; }
 
  private:
   // What reads one of a pass's operands, and which one it is for the chain: a `phase_input`.
