@@ -64,7 +64,9 @@ struct chain_operands<pass_chain<Phase...>> {
         const phase_input from = input[p.payloads[i]];
         if (!from.is_leaf()) continue;
         loaded_leaf& leaf = all[static_cast<std::size_t>(from.number())];
-        leaf = {true, h.type(), leaf.by | 1u << number};
+        leaf.is_loaded = true;
+        leaf.type = h.type();
+        leaf.by |= 1u << number;
       }
       ++number;
     };

@@ -1,6 +1,7 @@
 // The host's loop over elements that become one: strip by strip, in registers.
 #pragma once
 
+#include <dsl/exec/neighbours.hpp>
 #include <dsl/exec/reduction.hpp>
 
 namespace dsl::detail {

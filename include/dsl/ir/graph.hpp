@@ -102,7 +102,8 @@ class graph {
   std::uint32_t scalar_outputs = 0;  // a bit for each output that is one value, not one for each element
   int operands = 0;                  // that `position` follows
   bool notes_literals = false, literal_outside = false, axis_missing = false;
-  bool has_elements = false;        // among its outputs, so that rows are held for them: a variance then takes their mean first
+  bool reads_rows_again = false;    // elements that need what rows reduce to: a variance then takes their mean first
+  bool has_variance = false;        // which would do so
   bool notes_numbers = false;       // lets symbols become C++ numbers, to see what else is wrong
   sequence<int> ranks;              // of operands that are arrays, as far as their types say so; else -1
   sequence<integer_range> scalars;  // what each operand that is a C++ integer has to lie in

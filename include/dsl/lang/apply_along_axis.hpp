@@ -1,6 +1,7 @@
 // Formulas of rows: what a lambda makes of the elements along an axis, with reductions of its own.
 #pragma once
 
+#include <dsl/lang/assignable.hpp>
 #include <dsl/lang/reduce.hpp>
 
 namespace dsl {

@@ -106,16 +106,30 @@ constexpr void add_output(graph& g, const Output& o) {
     g.outputs.push_back(convert_operand<Target, false>(lift(&g, o)).id);  // the formula returned a constant
   }
 }
-template <class E> inline constexpr bool is_reduction = false;
-template <class F, int R, class... Operands> inline constexpr bool is_reduction<reduction<F, R, Operands...>> = true;
+/// Whether elements are computed from what elements reduce to.
+template <class Graph>
+constexpr bool needs_reductions_for_elements(const Graph& g) {
+  const node_origins origins(g);
+  bool needs = false;
+  for (int i = 0; i < g.outputs.size(); ++i)
+    needs = needs || (origins[g.outputs[i]].kind == origin::element && origins[g.outputs[i]].depth > 0);
+  return needs;
+}
 
 /// The graph of expressions assigned to given targets.
 template <class Targets, class... E> struct assignment;
 template <target_type... Targets, class... E>
 struct assignment<target_types<Targets...>, E...> {
   static constexpr graph run() {
+    graph g = run(false);
+    if (g.has_variance && needs_reductions_for_elements(g)) return run(true);
+    return g;
+  }
+
+ private:
+  static constexpr graph run(bool reads_rows_again) {
     graph g;
-    g.has_elements = !(Targets.single && ...) && !(is_reduction<E> && ...);
+    g.reads_rows_again = reads_rows_again;
     tracer t{&g};
     const tuple<trace_t<E>...> results{traced<E>::run(t)...};
     const auto all = unpack([](const auto&... r) { return concatenate(as_tuple(r)...); }, results);

@@ -193,7 +193,7 @@ struct mean_of : without_calls {
 using mean_function = mean_of<false>;
 using nanmean_function = mean_of<true>;
 
-/// Beside elements, which the row is held for, of the differences from the mean. Else in one pass:
+/// Where elements need it, for which their row is read again, of the differences from the mean. Else in one pass:
 /// elements are taken relative to one of them, an origin: d = x - origin, and n, sum(d) and sum(d^2) are added up, without
 /// rounding a mean at each element. What is joined to others, as a rule the smaller part, moves to their origin. Where it is more
 /// than a few elements (a thread's lanes) the origin then becomes the mean of both, so that what sum(d)^2 / n takes off is never
@@ -211,7 +211,8 @@ struct variance : without_calls {
       x = as<C>(without_nan(s, 0));
     }
     auto elements = as<R>(count_of(s.owner));
-    if (s.owner->has_elements) {
+    s.owner->has_variance = true;
+    if (s.owner->reads_rows_again) {
       if constexpr (ignores) elements = reduce_by<op::add>(n, value_t<R>(0));
       const auto mean = as<C>(apply<op::divide>(reduce_by<op::add>(x, value_t<C>{}), elements));
       auto about_mean = as<C>(apply<op::subtract>(x, mean));
