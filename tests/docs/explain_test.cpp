@@ -31,8 +31,8 @@ TEST_F(explain_doc, one_kernel) {
 }
 
 TEST_F(explain_doc, several_kernels) {
-  const dsl::array<float> a = dsl::ones<float>(8192);  // more than the simulator's chip holds
-  dsl::array<float> y(8192);
+  const dsl::array<float> a = dsl::ones<float>(1 << 20);  // more than the simulator's chip holds
+  dsl::array<float> y(1 << 20);
 #include <docs/explain/several-kernels.inc>
   EXPECT_TRUE(says("out = a / norm(a)\n2 kernels on sim\n"));
   EXPECT_TRUE(says("it needs norm(a), which takes all elements of kernel 1"));

@@ -32,7 +32,7 @@ constexpr chosen_row choose(op code) {
                   more[] = {dtype::int16,  dtype::int32,  dtype::int64,   dtype::uint8,
                             dtype::uint32, dtype::uint64, dtype::float64, dtype::complex128};
   const auto arity = static_cast<std::size_t>(dsl::info(code).arity);
-  for (std::size_t i = static_cast<std::size_t>(code);; ++i) {
+  for (std::size_t i = static_cast<std::size_t>(code) + 1;; ++i) {
     const dtype type = (arity == 1 ? one : more)[i % 8];
     chosen_row row{code, arity, {type, type, type}};
     if (dsl::info(code).operands == dsl::op_operands::selection) row.types[0] = dtype::boolean;
@@ -53,6 +53,13 @@ constexpr auto rows = [] {
   });
   return all;
 }();
+
+constexpr bool has_every_dtype = [] {
+  std::uint32_t found = 0;
+  for (const chosen_row& row : rows) found |= 1u << static_cast<int>(row.types[row.arity - 1]);
+  return found == (1u << dsl::dtype_count) - 1;
+}();
+static_assert(has_every_dtype, "a dtype has no place among the rows: begin its turns elsewhere");
 
 /// Rows First and on in one kernel, which takes 32 operands and outputs.
 template <std::size_t First, std::size_t Count> struct program {
@@ -139,8 +146,4 @@ template <std::size_t First> void run_from() {
 
 TEST_P(numpy, every_row_once_and_every_dtype) {
   numpy_values::run_from<0>();
-  for (int t = 0; t < dsl::dtype_count; ++t)
-    EXPECT_TRUE(std::any_of(numpy_values::rows.begin(), numpy_values::rows.end(), [t](const auto& row) {
-      return row.types[row.arity - 1] == static_cast<dsl::dtype>(t);
-    })) << t;
 }

@@ -20,8 +20,6 @@ void run(dsl::array<float>& a, dsl::array<float>& b, dsl::scalar<float>& s) {
   a = exp(a) + 2 * b;
   // shown: map<dsl::kernels::formula<app::triple>,
   a = dsl::vectorize(app::triple{})(a);
-  // shown: map<dsl::kernels::formula<dsl::ops::copy>,
-  a = b(dsl::slice(0, dsl::end, 2));
   // shown: reduce<dsl::kernels::formula<dsl::ops::abs2, dsl::ops::sum, dsl::ops::sqrt>,
   s = dsl::norm(a);
   // shown: map<dsl::kernels::formula<dsl::ops::add, dsl::ops::add, dsl::ops::add, dsl::ops::add, dsl::ops::add, dsl::ops::add,

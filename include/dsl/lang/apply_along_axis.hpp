@@ -138,8 +138,11 @@ auto apply_formula_along(const vectorized<Name, F>& f, const Axes& along, const 
 /// axes, and a std::tuple goes to dsl::tie. A row that fits on the chip is read once. Nothing runs and nothing waits before it is
 /// assigned. Throws shape_error for axes that are not there or are named twice. As np.apply_along_axis, and jax.vmap over rows.
 /// ```cpp
-/// const auto softmax = [](auto x) { auto e = exp(x - dsl::max(x)); return e / dsl::sum(e); };
-/// dsl::array<float, 2> p = dsl::apply_along_axis(softmax, dsl::axis(1), m);
+/// const auto softmax = [](auto x) {
+///   auto e = exp(x - dsl::max(x));
+///   return e / dsl::sum(e);
+/// };
+/// p = dsl::apply_along_axis(softmax, dsl::axis(1), m);
 /// ```
 template <class F, class Axes, class A, class... P>
 auto apply_along_axis(const F& f, const Axes& along, const A& a, const P&... parameters) {

@@ -1,7 +1,7 @@
 // Reductions: what becomes of all elements, or of those along some axes.
 #pragma once
 
-#include <dsl/lang/reduction_rules.hpp>
+#include <dsl/lang/variance.hpp>
 
 namespace dsl {
 
