@@ -1,4 +1,5 @@
-// Stencils in two and three dimensions, each the mean of the points that it covers, beside kernels by hand; and loops of stencils.
+// Stencils in two and three dimensions, each the mean of the points that it covers, beside kernels by hand; and loops of
+// stencils.
 #include "check.cuh"
 #include "works.hpp"
 
@@ -39,9 +40,7 @@ constexpr auto seven_points = dsl::vectorize([](auto m) {
 });
 /// A cube of three points a side.
 constexpr auto cube = dsl::vectorize([](auto m) {
-  const auto along = [](auto x, int axis) {
-    return x + shift(x, 1, boundary::wrap, axis) + shift(x, -1, boundary::wrap, axis);
-  };
+  const auto along = [](auto x, int axis) { return x + shift(x, 1, boundary::wrap, axis) + shift(x, -1, boundary::wrap, axis); };
   return along(along(along(m, 2), 1), 0) * (1.0 / 27);
 });
 
@@ -157,9 +156,7 @@ constexpr auto gray_scott_step = dsl::vectorize([](auto u, auto v) {
   return std::tuple{u + 0.16 * laplacian(u) - reaction + 0.035 * (1 - u), v + 0.08 * laplacian(v) + reaction - 0.1 * v};
 });
 constexpr auto life_step = dsl::vectorize([](auto alive) {
-  const auto along = [](auto x, int axis) {
-    return x + shift(x, 1, boundary::wrap, axis) + shift(x, -1, boundary::wrap, axis);
-  };
+  const auto along = [](auto x, int axis) { return x + shift(x, 1, boundary::wrap, axis) + shift(x, -1, boundary::wrap, axis); };
   auto around = along(along(alive, 0), 1);  // with the cell itself
   return dsl::cast<std::uint8_t>(around == 3 || (around == 4 && alive == 1));
 });

@@ -98,8 +98,8 @@ class grid_executor : public executor {
 
  private:
   kernel_entry entry_of(const loop& of) const;
-  void launch_pass(const prepared& pass, const reduction_plan& p, kernel_parameters& given, const memory_range* others, int other_count,
-                   const stream& on) const;
+  void launch_pass(const prepared& pass, const reduction_plan& p, kernel_parameters& given, const memory_range* others,
+                   int other_count, const stream& on) const;
 
   kernel_target target_;
   bool has_graphs_;

@@ -116,8 +116,8 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
   return given;
 }
 
-void grid_executor::launch_pass(const prepared& pass, const reduction_plan& p, kernel_parameters& given, const memory_range* others,
-                                int other_count, const stream& on) const {
+void grid_executor::launch_pass(const prepared& pass, const reduction_plan& p, kernel_parameters& given,
+                                const memory_range* others, int other_count, const stream& on) const {
   const program_code& code = pass.code();
   const pass_kernels& kernels = *compiled(code.kernels);
   launch_kernel({{kernels.kernel[kernel_number(pass.space(), p.tile)], kernels.architectures, code.name, code.pass.view},

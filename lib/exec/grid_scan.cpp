@@ -150,8 +150,7 @@ class grid_scan {
     header.in_vectors = are_in_vectors(operands_, g, code_.inputs + 1) ? 1 : 0;
     kernel_parameters given(header);
     if (!g.linear) given.put(tiled_.tiles);
-    for (int k = 0; k <= code_.inputs; ++k)
-      given.put(argument{operands_[k].word[0], descriptor_of(operands_, k, g, code_.view)});
+    for (int k = 0; k <= code_.inputs; ++k) given.put(argument{operands_[k].word[0], descriptor_of(operands_, k, g, code_.view)});
     if (!g.linear) given.put_strides(g, code_.inputs + 1);
     given.put(parameters_);
     return given;

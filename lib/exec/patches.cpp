@@ -15,7 +15,8 @@ void plan_patches(tile_plan& t, const geometry& g, const operand* operands, cons
   for (int k = 0; k < needs.slots; ++k)
     for (int axis = 0; axis < axes; ++axis)
       if ((needs.of[k].axes >> axis & 1) != 0 &&
-          (dimension_of_axis(g, operands[needs.of[k].slot], axis) != g.rank - 1 - axis || extent(axis) < least_extent)) return;
+          (dimension_of_axis(g, operands[needs.of[k].slot], axis) != g.rank - 1 - axis || extent(axis) < least_extent))
+        return;
   t.patch_rows = needs.rows;
   for (int axis = 0; axis < axes; ++axis) {
     const int whole = axis == 0 ? pass.lanes : 1;

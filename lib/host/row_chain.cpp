@@ -20,9 +20,8 @@ struct row_pieces {
   explicit row_pieces(const row_chain& rows) {
     const geometry& g = rows.space();
     const operand* const begin = rows.operands() + rows.leaves();
-    const operand* const result = std::find_if(begin, rows.operands() + rows.operand_count(), [](const operand& o) {
-      return o.kind == operand_kind::result && o.rank > 0;
-    });
+    const operand* const result = std::find_if(begin, rows.operands() + rows.operand_count(),
+                                               [](const operand& o) { return o.kind == operand_kind::result && o.rank > 0; });
     if (result == rows.operands() + rows.operand_count()) return;  // all is one row
     for (axis = 0; axis < g.shape_rank && (g.shape[axis] == 1 || (result->reduced >> axis & 1) != 0);) ++axis;
     std::int64_t bytes = 0;

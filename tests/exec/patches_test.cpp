@@ -1,6 +1,6 @@
 // Neighbours that are known while compiling, read by patches: stencils of up to three dimensions against plain loops.
-#include "../on_device.hpp"
 #include "../lang/boundary_reference.hpp"
+#include "../on_device.hpp"
 
 #include <array>
 #include <random>
@@ -24,7 +24,8 @@ struct star_of_two {
 };
 struct lopsided {
   static constexpr boundary beyond[] = {boundary::zero, boundary::reflect, boundary::clamp};
-  static constexpr point points[] = {{{0, -3, 1}, 1}, {{0, 0, 5}, 2}, {{0, 1, -3}, 3}, {{0, -1, -1}, 4}, {{0, 0, 0}, 5}, {{0, 4, 0}, 6}};
+  static constexpr point points[] = {{{0, -3, 1}, 1},  {{0, 0, 5}, 2}, {{0, 1, -3}, 3},
+                                     {{0, -1, -1}, 4}, {{0, 0, 0}, 5}, {{0, 4, 0}, 6}};
 };
 struct in_three_dimensions {
   static constexpr boundary beyond[] = {boundary::clamp, boundary::zero, boundary::wrap};
@@ -50,7 +51,8 @@ constexpr auto formula(const Symbol& x) {
     if constexpr (Rank > 1) return dsl::shift(v, -Stencil::points[I].at[1], Stencil::beyond[1], -2);
     else return v;
   };
-  const auto term = dsl::shift(along_y(along_z(x)), -Stencil::points[I].at[2], Stencil::beyond[2], -1) * Stencil::points[I].factor;
+  const auto term =
+      dsl::shift(along_y(along_z(x)), -Stencil::points[I].at[2], Stencil::beyond[2], -1) * Stencil::points[I].factor;
   if constexpr (I + 1 < std::size(Stencil::points)) return term + formula<Stencil, Rank, I + 1>(x);
   else return term;
 }
@@ -84,7 +86,8 @@ struct numbers {
   }
 };
 
-// A view of so many elements in memory of its own, with gaps between its rows, misaligned, or with its two last axes the other way.
+// A view of so many elements in memory of its own, with gaps between its rows, misaligned, or with its two last axes the other
+// way.
 template <class T, int Rank>
 dsl::view<T, Rank> placed(const extents3& n, std::int64_t gap, std::int64_t offset, bool turned) {
   const std::int64_t inner = turned ? n[1] : n[2], second = turned ? n[2] : n[1], row = inner + gap, plane = second * row;

@@ -240,9 +240,7 @@ TEST_P(neighbours, of_the_step_before_in_loops) {
 }
 
 TEST_P(neighbours, example_of_shift) {
-  const auto heat = dsl::vectorize([](auto u) {
-    return u + 0.25f * (dsl::shift(u, 1) + dsl::shift(u, -1) - 2 * u);
-  });
+  const auto heat = dsl::vectorize([](auto u) { return u + 0.25f * (dsl::shift(u, 1) + dsl::shift(u, -1) - 2 * u); });
   const dsl::array<float> next = heat(dsl::to_device(std::vector<float>{4, 0, 8}));
   EXPECT_EQ(next.copy_to_host(), (std::vector<float>{2, 3, 4}));
 }

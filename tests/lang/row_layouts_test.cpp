@@ -1,5 +1,5 @@
-// Reductions along an axis beside the elements that use them: rows that stay on the chip, whatever their length, layout and number,
-// drawn at random, against references in double.
+// Reductions along an axis beside the elements that use them: rows that stay on the chip, whatever their length, layout and
+// number, drawn at random, against references in double.
 #include "../on_device.hpp"
 #include "../random_layout.hpp"
 

@@ -144,6 +144,4 @@ template <std::size_t First> void run_from() {
 
 }  // namespace numpy_values
 
-TEST_P(numpy, every_row_once_and_every_dtype) {
-  numpy_values::run_from<0>();
-}
+TEST_P(numpy, every_row_once_and_every_dtype) { numpy_values::run_from<0>(); }

@@ -92,7 +92,8 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
           reinterpret_cast<const void*>(&simulated_rows<tuned_chain, row_policy_of<tuned_chain>(0).vectors_held>));
   }
   template <kernel_target Target>
-  static void add_row_kernels(const char* architectures, int compute_capability, const void* in_shared, const void* in_registers) {
+  static void add_row_kernels(const char* architectures, int compute_capability, const void* in_shared,
+                              const void* in_registers) {
     static const chain_kernels made{{architectures, {in_shared, in_registers}}, row_policy_of<tuned_chain>(compute_capability)};
     code.kernels[static_cast<int>(Target)] = &made;
   }
@@ -126,11 +127,12 @@ void add_chain_kernels() {
   if constexpr (can_run_rows<typename compiled::tuned_chain>)
     compiled::template add_row_kernels<kernel_target::cuda>(
         DSL_DETAIL_ARCHITECTURES, lowest_capability(),
-        kernel_of_chain<row_kernel<typename compiled::tuned_chain, 0, compiled::all.count>, Name>(typename compiled::tuned_chain{}),
-        kernel_of_chain<row_kernel<typename compiled::tuned_chain,
-                                   row_policy_of<typename compiled::tuned_chain>(lowest_capability()).vectors_held,
-                                   compiled::all.count>,
-                        Name>(typename compiled::tuned_chain{}));
+        kernel_of_chain<row_kernel<typename compiled::tuned_chain, 0, compiled::all.count>, Name>(
+            typename compiled::tuned_chain{}),
+        kernel_of_chain<
+            row_kernel<typename compiled::tuned_chain,
+                       row_policy_of<typename compiled::tuned_chain>(lowest_capability()).vectors_held, compiled::all.count>,
+            Name>(typename compiled::tuned_chain{}));
 }
 #endif
 

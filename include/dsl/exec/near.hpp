@@ -10,8 +10,8 @@ namespace dsl::detail {
 struct near_place {
   static constexpr int axes = 3;
   bool is_near = false;
-  int at[axes] = {};                          // how far
-  boundary beyond[axes] = {};                 // of the axes that it moves along
+  int at[axes] = {};                            // how far
+  boundary beyond[axes] = {};                   // of the axes that it moves along
   bool ends_inside[axes] = {true, true, true};  // any boundary will do
   // The steps, the first one lowest: whether there is one, axis, boundary, whether it ends inside, distance.
   static constexpr int step_bits = 10;
@@ -65,12 +65,12 @@ inline constexpr near_place place_with_head = near_places<Program>[static_cast<s
 template <class Program, std::uint32_t Head>
 inline constexpr int slot_with_head = static_cast<int>(operand_read(Program::view(), node_with(Program::view(), Head)));
 
-/// Where the steps of a near place lead from an element of an operand, at positions `at` along the axes counted from the right and
-/// `place` in its memory; `nowhere`: it is zero. Compiled once for all that a kernel reads beside its elements.
+/// Where the steps of a near place lead from an element of an operand, at positions `at` along the axes counted from the right
+/// and `place` in its memory; `nowhere`: it is zero. Compiled once for all that a kernel reads beside its elements.
 inline constexpr std::int64_t nowhere = std::int64_t{1} << 62;
 template <class Arguments>
-DSL_DETAIL_NOINLINE std::int64_t place_beside(const Arguments& args, int slot, std::uint64_t steps, std::int64_t at0, std::int64_t at1,
-                                              std::int64_t at2, std::int64_t place) {
+DSL_DETAIL_NOINLINE std::int64_t place_beside(const Arguments& args, int slot, std::uint64_t steps, std::int64_t at0,
+                                              std::int64_t at1, std::int64_t at2, std::int64_t place) {
   const tiling& t = args.tiles_of;
   DSL_DETAIL_ROLLED
   for (; (steps & 1) != 0; steps >>= near_place::step_bits) {
@@ -115,7 +115,8 @@ DSL_DETAIL_KERNEL_FN void read_near(const Body& body, typename Body::group& g) {
     } else {
       using T = memory_t<D>;
       T value{};
-      if (found != nowhere) value = body.memory.template load<T>(reinterpret_cast<const T*>(body.args.operand[slot].word) + found);
+      if (found != nowhere)
+        value = body.memory.template load<T>(reinterpret_cast<const T*>(body.args.operand[slot].word) + found);
       operand_lanes<Head>(g).set(l, value);
     }
   }

@@ -137,7 +137,8 @@ struct window {
   DSL_DETAIL_KERNEL_FN void load_vector(const Body& body, const T* first, std::int64_t down, std::int64_t through) {
     if constexpr (is_read(I))
       at[plane_of(I)][row_of(I)][vector_of(I)] = body.memory.template load<pack<T, lanes>>(
-          first + ((plane_of(I) - shape.front) * through + (row_of(I) - shape.above) * down + (vector_of(I) - shape.left) * lanes));
+          first +
+          ((plane_of(I) - shape.front) * through + (row_of(I) - shape.above) * down + (vector_of(I) - shape.left) * lanes));
   }
 
   // One by one where a vector lies across an end, or the operand's are not aligned.
@@ -176,8 +177,9 @@ struct windows<Body, std::index_sequence<Slot...>> : window<Body, static_cast<in
   }
   /// Whether all operands' vectors are aligned.
   DSL_DETAIL_KERNEL_FN static bool are_whole(const Body& body) {
-    return (true && ... && (!window<Body, static_cast<int>(Slot)>::shape.any() ||
-                            Body::template how_reached<static_cast<int>(Slot)>(body.args) == in_vectors));
+    return (true && ... &&
+            (!window<Body, static_cast<int>(Slot)>::shape.any() ||
+             Body::template how_reached<static_cast<int>(Slot)>(body.args) == in_vectors));
   }
 };
 
@@ -226,7 +228,8 @@ struct patch_walk {
       if constexpr (Code == op::inside && place_with_head<program, Head>.is_near) {
         constexpr near_place place = place_with_head<program, Head>;
         each<Head>([&](int r, int l) {
-          return inner || (is_within<0>(place, of_row[r].column + l) && is_within<1>(place, of_row[r].row) && is_within<2>(place, 0));
+          return inner ||
+                 (is_within<0>(place, of_row[r].column + l) && is_within<1>(place, of_row[r].row) && is_within<2>(place, 0));
         });
       } else if constexpr (reads_window<Code, Head>()) {
         constexpr near_place place = place_with_head<program, Head>;

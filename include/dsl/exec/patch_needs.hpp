@@ -10,7 +10,10 @@ struct patch_needs {
   int rows = 0;                       // of a patch; 0: there are no near neighbours
   int before[3] = {}, after[3] = {};  // how far is read, along axes counted from the right
   int slots = 0;
-  struct { int slot; std::uint32_t axes; } of[most_slots + 1] = {};  // operands, and a bit for each axis along which is read beside
+  struct {
+    int slot;
+    std::uint32_t axes;
+  } of[most_slots + 1] = {};  // operands, and a bit for each axis along which is read beside
 
   constexpr void note(int slot, const int (&at)[3]) {
     int k = 0;

@@ -7,9 +7,9 @@
 
 namespace dsl::detail {
 
-/// What one thread does. `Held`: vectors of a row that it has in registers, where all of the row is read and written in vectors by
-/// the threads of one block, no more of them each; so what several phases compute of an element is computed once. 0: its share is
-/// in shared memory.
+/// What one thread does. `Held`: vectors of a row that it has in registers, where all of the row is read and written in vectors
+/// by the threads of one block, no more of them each; so what several phases compute of an element is computed once. 0: its share
+/// is in shared memory.
 template <class Chain, int Held, class Arguments, class Memory, class Team>
 class row_body {
   using operands = chain_operands<Chain>;

@@ -1,5 +1,5 @@
-// What a chain reads and writes of a row, while the program is being compiled: its operands, a thread's lanes of them, and the values
-// that phases leave for each other.
+// What a chain reads and writes of a row, while the program is being compiled: its operands, a thread's lanes of them, and the
+// values that phases leave for each other.
 #pragma once
 
 #include <array>

@@ -7,8 +7,8 @@
 
 namespace dsl::detail {
 
-/// A thread's place among those that work on rows, and what it does with the others of its row. All threads of a block do the same
-/// at the same time. `InOneBlock`: crews have one row each, which no other block has a part of.
+/// A thread's place among those that work on rows, and what it does with the others of its row. All threads of a block do the
+/// same at the same time. `InOneBlock`: crews have one row each, which no other block has a part of.
 template <bool InOneBlock, class Memory, class Team>
 class row_team {
  public:

@@ -11,8 +11,8 @@
 
 namespace dsl::detail {
 
-/// The kernels of a pass: linear, or of neighbours, which are never in one line, the one by patches (null of a chain's phase, which
-/// has the other one alone); strided.
+/// The kernels of a pass: linear, or of neighbours, which are never in one line, the one by patches (null of a chain's phase,
+/// which has the other one alone); strided.
 struct pass_kernels : entry_points<2> { reduction_policy policy; };
 
 struct chain_code;
@@ -96,8 +96,7 @@ void add_kernels() {
     else return kernel_of_pass<pass_kernel<Pass, Inputs, linear_arguments<operands>>, Name, Pass>();
   };
   static const pass_kernels made{
-      {DSL_DETAIL_ARCHITECTURES,
-       {first(), kernel_of_pass<pass_kernel<Pass, Inputs, strided_arguments<operands>>, Name, Pass>()}},
+      {DSL_DETAIL_ARCHITECTURES, {first(), kernel_of_pass<pass_kernel<Pass, Inputs, strided_arguments<operands>>, Name, Pass>()}},
       pass_policy<Pass>(lowest_capability())};
   compiled::code.kernels[static_cast<int>(kernel_target::cuda)] = &made;
 }
