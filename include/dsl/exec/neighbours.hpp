@@ -121,17 +121,51 @@ struct neighbour_reader {
     constexpr op base = path_with_head<program, Head>.base;
     using steps = std::make_integer_sequence<int, path_with_head<program, Head>.count>;
     if constexpr (Code == op::neighbour && base == op::load) {
-      if (!goes_along_lanes(steps{})) {
+      const T* const here = reinterpret_cast<const T*>(body.args.operand[slot].word) + body.template place<slot>(g);
+      if constexpr (steps::size() == 1) {
+        const dimension_step step = step_number<0>();
+        if (step.dimension == 0) return read_along_lanes(here, step);
+        if (step.dimension == 1) return read_row(here, step);
+      }
+      if (steps::size() == 1 || !goes_along_lanes(steps{})) {
         const auto way = walk(0, steps{});
-        const T* const from = reinterpret_cast<const T*>(body.args.operand[slot].word) + body.template place<slot>(g);
-        if (way.exists)
-          return body.template load_lanes<T, slot, Head>(g, from + offset_after(way), body.template how_reached<slot>(body.args));
+        if (way.exists) return load_lanes(here + offset_after(way));
+        if constexpr (steps::size() == 1) return set_zeros<T>();
       }
     }
+    if constexpr (Code != op::neighbour || base != op::load || steps::size() != 1) read_each<Code, D>(steps{});
+  }
+  // One step along the first dimension, and along the second: the most frequent ones, in little arithmetic.
+  template <class T> DSL_DETAIL_KERNEL_FN void read_along_lanes(const T* here, const dimension_step& step) const {
+    const std::int64_t x = body.position(0) + g.column, n = body.extent(0);
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < lanes; ++l) {
+      const std::int64_t at = x + (l < g.count ? l : 0) - step.distance;
+      const std::int64_t found = at >= 0 && at < n ? at : inside(step.beyond, at, n);
+      T each{};
+      if (found >= 0) each = body.memory.template load<T>(here + (found - x) * body.template step<slot>());
+      operand_lanes<Head>(g).set(l, each);
+    }
+  }
+  template <class T> DSL_DETAIL_KERNEL_FN void read_row(const T* here, const dimension_step& step) const {
+    const std::int64_t y = body.position(1) + g.row, n = body.extent(1), at = y - step.distance;
+    const std::int64_t found = at >= 0 && at < n ? at : inside(step.beyond, at, n);
+    if (found >= 0) load_lanes(here + (found - y) * body.args.strides[slot][1]);
+    else set_zeros<T>();
+  }
+  template <class T> DSL_DETAIL_KERNEL_FN void load_lanes(const T* from) const {
+    body.template load_lanes<T, slot, Head>(g, from, body.template how_reached<slot>(body.args));
+  }
+  template <class T> DSL_DETAIL_KERNEL_FN void set_zeros() const {
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < lanes; ++l) operand_lanes<Head>(g).set(l, T{});
+  }
+  template <op Code, dtype D, int... S>
+  DSL_DETAIL_KERNEL_FN void read_each(std::integer_sequence<int, S...> steps) const {
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l) {
       const int lane = l < g.count ? l : 0;
-      const auto way = walk(lane, steps{});
+      const auto way = walk(lane, steps);
       if constexpr (Code == op::inside) operand_lanes<Head>(g).set(l, way.exists);
       else operand_lanes<Head>(g).set(l, value_after<D>(lane, way));
     }
