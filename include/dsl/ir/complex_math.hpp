@@ -101,11 +101,10 @@ template <class T> DSL_DETAIL_FN complex_value<T> sqrt(complex_value<T> z) {
 }
 
 /// As NumPy: 1 for an exponent of 0; other powers of 0 are 0 where the exponent's real part is positive, else NaN; of other
-/// numbers repeated multiplication for integers below 100, else e^(w log z). On the host compiled once, so that an exponent that is
-/// known while compiling changes no bit.
+/// numbers repeated multiplication for integers below 100, else e^(w log z).
 template <class A, class B>
   requires(is_complex<A> || is_complex<B>)
-DSL_DETAIL_CALLED auto pow(A a, B b) {
+DSL_DETAIL_FN auto pow(A a, B b) {
   using Z = std::conditional_t<is_complex<A>, A, B>;
   using T = real_type<Z>;
   const Z z = convert<Z>(a), w = convert<Z>(b);

@@ -59,15 +59,6 @@
 #define DSL_DETAIL_NOINLINE __attribute__((noinline))
 #endif
 
-// A function that the host's compiler calls as it is, whatever it knows of the operands.
-#if defined(__CUDACC__)
-#define DSL_DETAIL_CALLED DSL_DETAIL_FN
-#elif defined(__clang__)
-#define DSL_DETAIL_CALLED __attribute__((noinline))
-#else
-#define DSL_DETAIL_CALLED __attribute__((noipa))
-#endif
-
 // Before a loop over a thread's lanes: their values stay in registers only if every index is a constant.
 // A loop whose count is rarely more than one is not worth the code of a second copy.
 #if defined(__CUDA_ARCH__)
