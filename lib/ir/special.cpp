@@ -106,7 +106,8 @@ DSL_SIMD_FUNCTION float dsl_detail_own_powf(float x, float y) {
   const std::uint32_t whole = mask_of(is_whole(y_size)), even = mask_of(is_whole(y_size / 2));
   const std::uint32_t sign = math::to_integer(x) & whole & ~even & math::sign_bit<float>;
   const std::uint32_t no_value = mask_of(x < 0) & ~whole & ~mask_of(is_end) & math::to_integer(math::quiet_nan<float>);
-  return __builtin_bit_cast(float, power | sign | no_value);
+  // As formulas whose exponent is known compute a square.
+  return math::select(y == 2, x * x, __builtin_bit_cast(float, power | sign | no_value));
 }
 
 DSL_SIMD_FUNCTION double dsl_detail_erfinv(double x) {

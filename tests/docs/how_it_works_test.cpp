@@ -15,7 +15,9 @@ TEST_P(how_it_works_doc, policies_of_a_name) {
   const auto got = y.copy_to_host();
   for (std::size_t i = 0; i < 1000; ++i) ASSERT_EQ(got[i], static_cast<float>(i) / 2 + 1);
   const auto plan = dsl::plan_of(y, dsl::vectorize<by_twos>([](auto v) { return v / 2 + 1; })(x));
-  if (dsl::device::current().kind != dsl::backend::host) EXPECT_EQ(plan.block, 128);
+  if (dsl::device::current().kind != dsl::backend::host) {
+    EXPECT_EQ(plan.block, 128);
+  }
 }
 
 }  // namespace
