@@ -25,13 +25,6 @@ struct pass_of_space {
   std::vector<output> outputs;
 };
 
-bool is_same(const operand& a, const operand& b) {
-  return a.kind == b.kind && a.type == b.type && a.rank == b.rank && a.word[0] == b.word[0] && a.word[1] == b.word[1] &&
-         a.memory == b.memory && std::equal(a.extents, a.extents + a.rank, b.extents) &&
-         std::equal(a.strides, a.strides + a.rank, b.strides) && a.size == b.size && a.distance == b.distance &&
-         a.axis == b.axis && a.beyond == b.beyond;
-}
-
 // A reduction's result that has kept its axes, without them.
 void drop_axes(operand& o, std::uint32_t axes) {
   int kept = 0;
@@ -176,7 +169,7 @@ bool evaluation::passes::are_one(const pass_of_space& a, const pass_of_space& b)
     return false;
   for (std::size_t i = 0; i < a.inputs.size(); ++i)
     if (i >= a.is_bound.size() || (a.is_bound[i] && b.is_bound[i]))
-      if (!is_same(a.inputs[i], b.inputs[i])) return false;
+      if (!is_one_operand(a.inputs[i], b.inputs[i])) return false;
   if (a.is_bound == b.is_bound) return true;
   const pass_view& pass = codes_[a.number]->pass.view;
   const auto count = static_cast<int>(a.inputs.size());

@@ -278,6 +278,13 @@ void broadcast_shape(std::int64_t (&shape)[max_rank], int& rank, const operand* 
   }
 }
 
+bool is_one_operand(const operand& a, const operand& b) {
+  return a.kind == b.kind && a.type == b.type && a.rank == b.rank && a.word[0] == b.word[0] && a.word[1] == b.word[1] &&
+         a.memory == b.memory && std::equal(a.extents, a.extents + a.rank, b.extents) &&
+         std::equal(a.strides, a.strides + a.rank, b.strides) && a.size == b.size && a.distance == b.distance &&
+         a.axis == b.axis && a.beyond == b.beyond;
+}
+
 bool is_same_operand(const operand& a, const operand& b) {
   const auto kind = [](const operand& o) { return o.kind == operand_kind::neighbour ? operand_kind::array : o.kind; };
   return a.memory != nullptr && a.memory == b.memory && a.word[0] == b.word[0] && kind(a) == kind(b) && a.type == b.type &&

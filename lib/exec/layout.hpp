@@ -12,6 +12,9 @@ inline std::int64_t pieces(std::int64_t n, std::int64_t length) { return (n + le
 
 inline bool has_elements(const operand& o) { return o.kind <= operand_kind::index; }
 
+/// Whether two operands are one in every way: the same elements or the same number, read alike.
+bool is_one_operand(const operand& a, const operand& b);
+
 /// Along which axes of the shape an expression reads neighbours.
 void find_moved_axes(geometry& g, const operand* operands, int inputs, const pass_view& pass);
 

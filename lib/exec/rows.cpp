@@ -14,12 +14,6 @@ namespace {
 
 const operand* targets_of(const prepared& p) { return p.operands() + p.code().inputs; }
 
-bool is_one_leaf(const operand& a, const operand& b) {
-  return a.kind == b.kind && a.type == b.type && a.rank == b.rank && a.word[0] == b.word[0] && a.word[1] == b.word[1] &&
-         a.memory == b.memory && std::equal(a.extents, a.extents + a.rank, b.extents) &&
-         std::equal(a.strides, a.strides + a.rank, b.strides) && a.size == b.size;
-}
-
 bool is_read(const operand& value, const prepared* from, const prepared* to) {
   return std::any_of(from, to, [&](const prepared& p) {
     return std::any_of(p.operands(), targets_of(p), [&](const operand& o) { return share_memory(o.memory, value.memory); });
@@ -100,7 +94,7 @@ bool row_chain::bind() {
       const operand& o = phase.operands()[i];
       if (from.is_leaf()) {
         const auto k = static_cast<std::size_t>(from.number());
-        if (is_bound[k] != 0 && !is_one_leaf(operands_[k], o)) return false;
+        if (is_bound[k] != 0 && !is_one_operand(operands_[k], o)) return false;
         if (of_rows && has_elements(o)) return false;
         if (o.kind == operand_kind::neighbour) return false;
         operands_[k] = o;

@@ -8,14 +8,6 @@ namespace dsl::detail {
 
 // What follows does not depend on the pass where it need not: the simulator's copies of it are compiled once for several kernels.
 
-// Combines each thread's sums with those of the thread `step` further in its warp.
-template <class Reductions, class Team>
-DSL_DETAIL_KERNEL_FN void combine_with_lane(typename Reductions::accumulators& sums, int step, const Team& team) {
-  Reductions::visit([&]<class Reduction, int J>() {
-    nth_accumulator<J>(sums) = combine<Reduction>(nth_accumulator<J>(sums), team.shift_down(nth_accumulator<J>(sums), step));
-  });
-}
-
 // Combines what warps have of one reduction, through the block's dynamic shared memory. All threads of the block; the owners of a
 // result get it.
 template <class Reduction, class Memory, class Team>

@@ -136,24 +136,30 @@ struct default_policy {
 
 namespace detail {
 
-/// `carried`: of a loop, how many of the targets are its variables.
-constexpr formula_traits traits_of(const pass_view& p, int carried = 0) {
+/// A formula's before its arrays are added, of so many bytes an element.
+constexpr formula_traits traits_without_arrays() {
   formula_traits f;
-  f.nodes = p.elements.nodes;
   f.narrowest = 16;
   f.widest = 1;
-  const auto take = [&](int size) {
-    f.narrowest = size < f.narrowest ? size : f.narrowest;
-    f.widest = size > f.widest ? size : f.widest;
-  };
+  return f;
+}
+constexpr void add_array(formula_traits& f, int size) {
+  f.narrowest = size < f.narrowest ? size : f.narrowest;
+  f.widest = size > f.widest ? size : f.widest;
+}
+
+/// `carried`: of a loop, how many of the targets are its variables.
+constexpr formula_traits traits_of(const pass_view& p, int carried = 0) {
+  formula_traits f = traits_without_arrays();
+  f.nodes = p.elements.nodes;
   for (int i = 0; i < p.elements.nodes; ++i) {
     const head h{p.elements.heads[i]};
-    if (h.code() == op::load || h.code() == op::neighbour) take(size_of(h.type()));
+    if (h.code() == op::load || h.code() == op::neighbour) add_array(f, size_of(h.type()));
     if (h.code() == op::load) f.read_bytes += size_of(h.type());
   }
   for (int i = 0; i < p.target_count; ++i) {
     if (p.is_result(i)) continue;
-    take(size_of(p.type(i)));
+    add_array(f, size_of(p.type(i)));
     f.writes_arrays = true;
     if (i < carried) f.carried_bytes += size_of(p.type(i));
   }

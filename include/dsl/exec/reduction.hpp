@@ -205,4 +205,12 @@ DSL_DETAIL_FN warp_leaders leaders_of(int owner, const sharing& threads) {
           step, threads.span() / step};
 }
 
+/// Combines each thread's sums with those of the thread `step` further in its warp.
+template <class Reductions, class Team>
+DSL_DETAIL_KERNEL_FN void combine_with_lane(typename Reductions::accumulators& sums, int step, const Team& team) {
+  Reductions::visit([&]<class Reduction, int J>() {
+    nth_accumulator<J>(sums) = combine<Reduction>(nth_accumulator<J>(sums), team.shift_down(nth_accumulator<J>(sums), step));
+  });
+}
+
 }  // namespace dsl::detail

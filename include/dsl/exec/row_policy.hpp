@@ -23,13 +23,7 @@ template <class Phase> inline constexpr bool is_of_rows = computes_rows<Phase>()
 /// As a formula's: what all phases read of leaves and write for each element.
 template <class... Phase>
 constexpr formula_traits traits_of_chain(std::type_identity<pass_chain<Phase...>>) {
-  formula_traits f;
-  f.narrowest = 16;
-  f.widest = 1;
-  const auto take = [&f](int size) {
-    f.narrowest = size < f.narrowest ? size : f.narrowest;
-    f.widest = size > f.widest ? size : f.widest;
-  };
+  formula_traits f = traits_without_arrays();
   std::uint64_t read = 0;
   const auto look = [&](const pass_view& p, const phase_input* input, bool of_rows) {
     f.nodes += p.elements.nodes;
@@ -37,13 +31,13 @@ constexpr formula_traits traits_of_chain(std::type_identity<pass_chain<Phase...>
       const head h{p.elements.heads[i]};
       if (h.code() != op::load || !input[p.elements.payloads[i]].is_leaf()) continue;
       const std::uint64_t bit = std::uint64_t{1} << input[p.elements.payloads[i]].number();
-      take(size_of(h.type()));
+      add_array(f, size_of(h.type()));
       if ((read & bit) == 0) f.read_bytes += size_of(h.type());
       read |= bit;
     }
     for (int i = 0; i < p.target_count && !of_rows; ++i) {
       if (p.is_result(i)) continue;
-      take(size_of(p.type(i)));
+      add_array(f, size_of(p.type(i)));
       f.writes_arrays = true;
     }
   };

@@ -50,14 +50,6 @@ class row_team {
   DSL_DETAIL_KERNEL_FN int parts() const { return InOneBlock ? 1 : s_.parts; }
   DSL_DETAIL_KERNEL_FN int log2_across() const { return InOneBlock ? 0 : s_.log2_across; }
 
-  template <class Reductions>
-  DSL_DETAIL_KERNEL_FN void combine_with_lane(typename Reductions::accumulators& mine, int step) const {
-    Reductions::visit([&]<class Reduction, int J>() {
-      nth_accumulator<J>(mine) =
-          detail::combine<Reduction>(nth_accumulator<J>(mine), team_.shift_down(nth_accumulator<J>(mine), step));
-    });
-  }
-
   // A long rule is compiled once for all steps.
   template <class Reductions>
   DSL_DETAIL_KERNEL_FN void combine_lanes(typename Reductions::accumulators& mine, int threads) const {
@@ -65,10 +57,10 @@ class row_team {
     if constexpr (sizeof(typename Reductions::accumulators) <= 16) {
       DSL_DETAIL_UNROLL
       for (int step = 16; step > 0; step /= 2)
-        if (step >= rows && step < threads) combine_with_lane<Reductions>(mine, step);
+        if (step >= rows && step < threads) combine_with_lane<Reductions>(mine, step, team_);
     } else {
       DSL_DETAIL_ROLLED
-      for (int step = threads >= 32 ? 16 : threads / 2; step >= rows; step /= 2) combine_with_lane<Reductions>(mine, step);
+      for (int step = threads >= 32 ? 16 : threads / 2; step >= rows; step /= 2) combine_with_lane<Reductions>(mine, step, team_);
     }
   }
 

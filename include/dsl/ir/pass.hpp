@@ -106,12 +106,6 @@ struct pass_image {
   constexpr std::size_t words() const {
     return outputs > identities ? outputs : identities;
   }  // there is an output for each target
-
- private:
-  template <class T, std::size_t N, std::size_t M>
-  static constexpr void copy_front(const std::array<T, N>& from, std::array<T, M>& to) {
-    for (std::size_t i = 0; i < M; ++i) to[i] = from[i];
-  }
 };
 
 /// When a node is known: for each element, when all elements of an index space have been reduced, or always, for it is made of

@@ -73,12 +73,6 @@ struct schedule {
     copy_front(copy, to.copy);
     return to;
   }
-
- private:
-  template <class T, std::size_t N, std::size_t M>
-  static constexpr void copy_front(const std::array<T, N>& from, std::array<T, M>& to) {
-    for (std::size_t i = 0; i < M; ++i) to[i] = from[i];
-  }
 };
 using roomy_schedule = schedule<64, 64, 1024, 1024, 512, 128, 128>;
 

@@ -2,6 +2,8 @@
 // this 1.6 million.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <utility>
 
 namespace dsl::detail {
@@ -49,5 +51,11 @@ class sequence {
   T* data_ = nullptr;
   int size_ = 0, capacity_ = 0;
 };
+
+/// Copies as many of the first elements as there is room for.
+template <class T, std::size_t N, std::size_t M>
+constexpr void copy_front(const std::array<T, N>& from, std::array<T, M>& to) {
+  for (std::size_t i = 0; i < M; ++i) to[i] = from[i];
+}
 
 }  // namespace dsl::detail
