@@ -308,14 +308,14 @@ void f(dsl::array<float>& x) {
 
 // case shift_by_a_symbol
 // says: inside a formula the distance and the axis of dsl::shift are C++ integers, the same for all elements
-// lines: nvcc 8, g++ 12, clang++ 34
+// lines: nvcc 8, g++ 12, clang++ 24
 void f(dsl::array<float>& x, dsl::array<int>& k) {
   x = dsl::vectorize([](auto u, auto by) { return dsl::shift(u, by); })(x, k);
 }
 
 // case shift_along_a_missing_axis
 // says: dsl::shift and dsl::index: there is no such axis of what a formula shifts
-// lines: nvcc 10, g++ 11, clang++ 34
+// lines: nvcc 10, g++ 11, clang++ 18
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto u) { return dsl::shift(u, 1, dsl::boundary::wrap, 1); })(x);
 }

@@ -117,28 +117,28 @@ void f(dsl::array<float>& x) { x = dsl::cumsum(x); }
 
 // case formula_along_a_number
 // says: apply_along_axis takes a formula, dsl::axis(k), an array, and then scalars
-// lines: nvcc 9, g++ 10, clang++ 20
+// lines: nvcc 9, g++ 10, clang++ 15
 void f(dsl::array<float, 2>& m) {
   m = dsl::apply_along_axis([](auto x) { return x - dsl::mean(x); }, 1, m);
 }
 
 // case formula_along_an_axis_with_an_array
 // says: the parameters of apply_along_axis are scalars
-// lines: nvcc 9, g++ 10, clang++ 20
+// lines: nvcc 9, g++ 10, clang++ 15
 void f(dsl::array<float, 2>& m, dsl::array<float>& w) {
   m = dsl::apply_along_axis([](auto x, auto w) { return w * (x - dsl::mean(x)); }, dsl::axis(1), m, w);
 }
 
 // case formula_along_more_axes_than_there_are
 // says: more axes than the operand has
-// lines: nvcc 9, g++ 10, clang++ 20
+// lines: nvcc 9, g++ 10, clang++ 15
 void f(dsl::array<float>& x) {
   x = dsl::apply_along_axis([](auto x) { return x - dsl::mean(x); }, dsl::axis(0, 1), x);
 }
 
 // case functor_along_an_axis
 // says: a functor is called for each element and sees no row
-// lines: nvcc 8, g++ 9, clang++ 20
+// lines: nvcc 8, g++ 9, clang++ 12
 struct half_of {
   DSL_FN float operator()(float x) const { return x / 2; }
 };
@@ -146,7 +146,7 @@ void f(dsl::array<float, 2>& m) { m = dsl::apply_along_axis(half_of{}, dsl::axis
 
 // case formula_along_an_axis_of_its_parameter_alone
 // says: a formula of rows gives what it has computed of its row
-// lines: nvcc 9, g++ 10, clang++ 20
+// lines: nvcc 9, g++ 10, clang++ 15
 void f(dsl::array<float, 2>& m) {
   m = dsl::apply_along_axis([](auto, auto h) { return 2 * h; }, dsl::axis(1), m, 0.5f);
 }
