@@ -81,6 +81,13 @@ struct never {
 };
 template <> inline constexpr int leaf_count<never> = 0;
 
+/// The functors that a function calls with the first of some operands.
+template <class Function, class Operands, class Numbers> struct calls_with_first;
+template <class Function, class Operands, std::size_t... I>
+struct calls_with_first<Function, Operands, std::index_sequence<I...>> {
+  using type = typename Function::template calls<std::tuple_element_t<I, Operands>...>;
+};
+
 /// A formula's outputs, then what recorders make of the variables that hold them, then whether `Condition` holds and which number
 /// the next step has. The operands are the formula's, then the condition's leaves, for each of them which of the variables it is,
 /// and the step's number.
@@ -90,11 +97,7 @@ struct loop_step<Function, Arguments, target_types<Variables...>, Condition, Rec
   static constexpr std::size_t leaves = static_cast<std::size_t>(leaf_count<Condition>);
   template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
   template <class... S>
-  using calls = typename decltype([] {
-    return []<std::size_t... I>(std::index_sequence<I...>) {
-      return std::type_identity<typename Function::template calls<std::tuple_element_t<I, tuple<S...>>...>>{};
-    }(std::make_index_sequence<static_cast<std::size_t>(Arguments)>{});
-  }())::type;
+  using calls = typename calls_with_first<Function, tuple<S...>, std::make_index_sequence<Arguments>>::type;
 
   template <class... S>
   static constexpr auto trace(tracer& t, S... s) {
