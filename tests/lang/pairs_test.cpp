@@ -153,4 +153,37 @@ TEST_P(pairs, nearest_neighbours) {
   }
 }
 
+// Quotients and roots of pairs have the bits that they have one by one, and those of operands too large or too small for the
+// quick forms as well. Scaled to whole numbers, so that their sums show any difference.
+TEST_P(pairs, quotients_and_roots_to_the_bit) {
+  const auto numbers = dsl::vectorize([](auto x, auto y, auto to_product, auto scale) {
+    auto p = x * to_product * y, back = 1 / scale;
+    return std::tuple{x / y, 1 / p * (scale * scale), sqrt(p) * back, rsqrt(p) * scale};
+  });
+  const auto sums = dsl::vectorize([](auto x, auto y, auto to_product, auto scale) {
+    auto p = x * to_product * y, back = 1 / scale;
+    const auto whole = [](auto v) { return dsl::sum(dsl::cast<std::int64_t>(v * 67108864.0f)); };
+    return std::tuple{whole(x / y), whole(1 / p * (scale * scale)), whole(sqrt(p) * back), whole(rsqrt(p) * scale)};
+  });
+  std::mt19937 engine(23);
+  const std::int64_t n = 50, m = dsl::device::current().kind == dsl::backend::cuda ? 100'000 : 1031;
+  std::vector<float> one(static_cast<std::size_t>(n)), other(static_cast<std::size_t>(m));
+  for (const auto& [operands, product] : {std::pair{0, 0}, {62, 0}, {-62, 0}, {0, 35}, {0, -35}, {31, -31}}) {
+    for (float& x : one) x = std::ldexp(1 + static_cast<float>(engine() >> 9) / 8388608, operands);
+    for (float& y : other) y = std::ldexp(1 + static_cast<float>(engine() >> 9) / 8388608, operands);
+    const auto x = dsl::reshape(dsl::to_device(one), n, 1), y = dsl::reshape(dsl::to_device(other), 1, m);
+    const float to_product = std::ldexp(1.0f, 2 * (product - operands)), scale = std::ldexp(1.0f, product);
+    dsl::array<float, 2> value[4];
+    dsl::scalar<std::int64_t> total[4];
+    dsl::tie(value[0], value[1], value[2], value[3]) = numbers(x, y, to_product, scale);
+    dsl::tie(total[0], total[1], total[2], total[3]) = sums(x, y, to_product, scale);
+    for (int k = 0; k < 4; ++k) {
+      std::int64_t want = 0;
+      for (const float v : value[k].copy_to_host()) want += static_cast<std::int64_t>(v * 67108864.0f);
+      EXPECT_EQ(total[k].value(), want) << "number " << k << ", operands of 2^" << operands << ", product 2^" << 2 * product;
+      EXPECT_GT(want, n * m * 16777216);
+    }
+  }
+}
+
 }  // namespace
