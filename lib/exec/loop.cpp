@@ -74,7 +74,7 @@ void loop::bring_back() {
   buffers_->away = false;
 }
 
-// Whether a step finds that the loop has ended, which queued steps see for themselves.
+// One step: with two buffers from that where the variables are to the other one.
 void loop::run_step(std::int64_t number, const std::uint64_t* recorded, const bool* stop) {
   prepared& step = !buffers_ ? *this : buffers_->away ? buffers_->back : buffers_->there;
   step.count_step(number);
@@ -167,7 +167,7 @@ void loop::queue(const loop_plan& p, const loop_steps& steps) {
   if (is_one_kernel(p.loop)) return in_one_kernel(p, steps);
   // Scalars alone, until a condition: of the two kernels for a step only the loop's own, which reduces nothing here, looks
   // whether the loop has ended, and records in the same launch.
-  if (compiled_->stop >= 0 && beside_ == 0 && !code_->reduces() && kernels.supports(*this).carries_scalars) {
+  if (compiled_->stop >= 0 && !code_->reduces() && kernels.supports(*this).carries_scalars) {
     const loop_plan step = kernels.plan_loop(*this, strategy::elementwise);
     for (std::int64_t k = 0; k < steps.count; ++k) in_one_kernel(step, {steps.all, steps.done + k, 1, steps.histories});
     return;
@@ -231,22 +231,10 @@ void loop::run_graph(kernel_graph& graph, const loop_steps& steps, std::int64_t 
   run_steps(from_here(steps.count - queued));
 }
 
-// A kernel that reduces sees for itself whether the loop has ended.
-bool loop::has_ended(const bool* stop) const {
-  if (stop == nullptr) return false;
-  if (!back_end::of(where()).traits.is_asynchronous) return *stop;
-  if (code_->reduces()) return false;
-  buffer_ref memory;
-  const operand& o = operands_[static_cast<std::size_t>(code_->inputs + compiled_->stop)];
-  copy_elements(o, temporary_for(o, memory, false));
-  bool ended = false;
-  download(memory, memory.data(), &ended, sizeof ended);
-  return ended;
-}
-
 // A kernel a step.
 void loop::run_steps(const loop_steps& steps) {
   const int inputs = code_->inputs, outputs = code_->outputs();
+  const bool is_asynchronous = back_end::of(where()).traits.is_asynchronous;
   const bool* const stop =
       compiled_->stop < 0 ? nullptr
                           : reinterpret_cast<const bool*>(operands_[static_cast<std::size_t>(inputs + compiled_->stop)].word[0]);
@@ -258,7 +246,7 @@ void loop::run_steps(const loop_steps& steps) {
     };
     std::uint64_t recorded[max_operands];
     for (int i = 0; i < outputs; ++i) recorded[i] = place(i);
-    if (has_ended(stop)) return;
+    if (stop != nullptr && !is_asynchronous && *stop) return;  // others' kernels see it for themselves
     run_step(steps.all.first + k, recorded, stop);
     for (int i = 0; i < outputs; ++i) {
       if (recorded[i] == 0 || is_reduction(static_cast<std::size_t>(i))) continue;

@@ -134,7 +134,6 @@ class loop : public prepared {
   void make_buffers();
   void bring_back();
   void run_step(std::int64_t number, const std::uint64_t* recorded, const bool* stop);
-  bool has_ended(const bool* stop) const;
 
   const loop_code* compiled_;
   strategy wanted_;
