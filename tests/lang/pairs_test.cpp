@@ -157,11 +157,13 @@ TEST_P(pairs, nearest_neighbours) {
 // quick forms as well. Scaled to whole numbers, so that their sums show any difference.
 TEST_P(pairs, quotients_and_roots_to_the_bit) {
   const auto numbers = dsl::vectorize([](auto x, auto y, auto to_product, auto scale) {
-    auto p = x * to_product * y, back = 1 / scale;
+    auto p = x * to_product * y;
+    auto back = 1 / scale;
     return std::tuple{x / y, 1 / p * (scale * scale), sqrt(p) * back, rsqrt(p) * scale};
   });
   const auto sums = dsl::vectorize([](auto x, auto y, auto to_product, auto scale) {
-    auto p = x * to_product * y, back = 1 / scale;
+    auto p = x * to_product * y;
+    auto back = 1 / scale;
     const auto whole = [](auto v) { return dsl::sum(dsl::cast<std::int64_t>(v * 67108864.0f)); };
     return std::tuple{whole(x / y), whole(1 / p * (scale * scale)), whole(sqrt(p) * back), whole(rsqrt(p) * scale)};
   });
