@@ -144,8 +144,12 @@ constexpr view<const T, R> as_operand(const view<T, R>& v) {
   return v;
 }
 template <class T, int R>
-view<const T, R> as_formula_operand(const view<const T, R>& v) {
-  return {v.owner().of_formula(), v.data(), v.extents(), v.strides()};
+constexpr view<const T, R> as_operand(view<const T, R>&& v) {
+  return std::move(v);
+}
+template <class T, int R>
+view<const T, R> as_formula_operand(view<const T, R>&& v) {
+  return {std::move(v).owner().of_formula(), v.data(), v.extents(), v.strides()};
 }
 template <class T>
 constexpr auto as_operand(const T& x) {

@@ -39,9 +39,9 @@ struct bound_target<array<T, R>> {
     if (imagined) byte = buffer_ref::allocate(1, g.where);
     else made = array<T, R>(sizes, g.where);
   }
-  view<T, R> elements() {
+  view<const T, R> elements() const {
     if (imagined && needs_memory()) return {byte, static_cast<T*>(byte.data()), sizes, row_major(sizes)};
-    return needs_memory() ? made.view() : target.view();
+    return std::as_const(needs_memory() ? made : target).view();
   }
   void adopt() {
     if (made.has_memory()) target = std::move(made);
@@ -59,9 +59,9 @@ struct bound_target<scalar<T>> {
   void give_memory(const geometry& g, std::uint32_t, const pass_view&, const operand*) {
     if (needs_memory()) made = buffer_ref::allocate(sizeof(T), g.where);
   }
-  view<T, 0> elements() {
+  view<const T, 0> elements() const {
     if (made) return {made, static_cast<T*>(made.data()), {}, {}};
-    return target.view();
+    return std::as_const(target).view();
   }
   void adopt() {
     if (made) target = scalar<T>(made);

@@ -41,10 +41,9 @@ class buffer_ref {
   device where() const noexcept;
 
   /// The same memory as what an array or a scalar in a formula means by its name.
-  buffer_ref of_formula() const noexcept {
-    buffer_ref same = *this;
-    same.of_formula_ = true;
-    return same;
+  buffer_ref of_formula() && noexcept {
+    of_formula_ = true;
+    return std::move(*this);
   }
   /// Says that the array has other memory from now on: formulas that were made before are out of date.
   void replace() const noexcept;

@@ -152,7 +152,8 @@ class view : public detail::in_device_memory<T> {
   }
 
   T* data() const noexcept { return data_; }
-  const detail::buffer_ref& owner() const noexcept { return owner_; }
+  const detail::buffer_ref& owner() const& noexcept { return owner_; }
+  detail::buffer_ref&& owner() && noexcept { return std::move(owner_); }
   bool has_memory() const noexcept { return static_cast<bool>(owner_); }
   device where() const noexcept { return owner_.where(); }
   const dsl::extents<Rank>& extents() const noexcept { return extents_; }
