@@ -49,10 +49,11 @@ class block_of_elements {
   host_memory columns_;
 };
 
-// Chunks are worth waking threads for, and what the first phase has read the last one finds in the same core's cache.
-template <class Task>
-void for_each(std::int64_t count, const Task& task) {
-  on_threads(count, worth_waking, [&task](std::int64_t begin, std::int64_t end) { task(tbb::blocked_range(begin, end)); });
+// Tasks over so many elements together. What the first phase has read the last one finds in the same core's cache.
+template <class Tasks>
+void for_tasks(std::int64_t count, std::int64_t elements, const Tasks& tasks) {
+  constexpr double nanoseconds_of_element = 0.5;
+  on_threads(count, nanoseconds_of_element * static_cast<double>(elements), tasks);
 }
 
 // What values that follow each other come to, each `bytes` long. They are joined one after another in groups of 16, these in
@@ -137,9 +138,9 @@ void scan_rows_on_host(const scan_code& code, const operand* operands, const sca
     if (!last) std::memcpy(before(chunk), blocks.all(nullptr, code.host->join), segment_size);
   };
   const auto pass = [&](std::int64_t count, bool last) {
-    for_each(count, [&](const tbb::blocked_range<std::int64_t>& range) {
+    for_tasks(count, elements, [&](std::int64_t begin, std::int64_t end) {
       block_of_elements block(code, operands, s.space);
-      for (std::int64_t c = range.begin(); c != range.end(); ++c) scan_chunk(block, c, last);
+      for (std::int64_t c = begin; c != end; ++c) scan_chunk(block, c, last);
     });
   };
   if (chunks > 1) {
@@ -181,9 +182,9 @@ void scan_columns_on_host(const scan_code& code, const operand* operands, const 
     return [&code, count = columns_of(column_strip)](void* to, const void* from) { code.host->join_values(to, from, count); };
   };
   const auto pass = [&](bool last) {
-    for_each(outer * strips * chunks, [&](const tbb::blocked_range<std::int64_t>& range) {
+    for_tasks(outer * strips * chunks, s.space.elements, [&](std::int64_t begin, std::int64_t end) {
       block_of_elements block(code, operands, s.space);
-      for (std::int64_t task = range.begin(); task != range.end(); ++task) {
+      for (std::int64_t task = begin; task != end; ++task) {
         const std::int64_t column_strip = task / chunks, chunk = task % chunks, column = column_strip % strips * host_block;
         const std::int64_t end = std::min(rows, (chunk + 1) * chunk_rows), count = columns_of(column_strip);
         const auto join = joining(column_strip);
@@ -209,9 +210,9 @@ void scan_columns_on_host(const scan_code& code, const operand* operands, const 
   if (chunks > 1) {
     pass(false);
     // Totals become what comes before.
-    for_each(outer * strips, [&](const tbb::blocked_range<std::int64_t>& range) {
+    for_tasks(outer * strips, outer * across * chunks, [&](std::int64_t begin, std::int64_t end) {
       const host_memory total = zeros(strip_bytes);
-      for (std::int64_t column_strip = range.begin(); column_strip != range.end(); ++column_strip) {
+      for (std::int64_t column_strip = begin; column_strip != end; ++column_strip) {
         const auto join = joining(column_strip);
         running_total all(strip_bytes);
         for (std::int64_t c = 0; c < chunks; ++c) {

@@ -1,9 +1,11 @@
 // Which threads take the host's work, and the memory that they work in.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <set>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -28,12 +30,48 @@ TEST(threads, take_each_task_once_whatever_the_work_and_within_each_other) {
     }
 }
 
-TEST(threads, keep_no_more_of_an_affinity_than_one_call_holds) {
-  const held_affinity outer;
-  EXPECT_NE(outer.get(), nullptr);
-  { EXPECT_EQ(held_affinity().get(), nullptr); }
-  EXPECT_EQ(held_affinity().get(), nullptr);
-  std::thread([] { EXPECT_NE(held_affinity().get(), nullptr); }).join();
+// Adds 1 to each of `count` numbers, with what came before in the same place.
+void add_one(std::vector<int>& numbers, std::int64_t count, double nanoseconds) {
+  on_threads(count, nanoseconds, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t k = begin; k < end; ++k) ++numbers[static_cast<std::size_t>(k)];
+  });
+}
+
+TEST(threads, take_one_job_after_another) {
+  constexpr int jobs = 5000, most = 300;
+  std::vector<int> numbers(most), expected(most);
+  for (int job = 0; job < jobs; ++job) {
+    const int count = job * 7919 % most;
+    add_one(numbers, count, 1e6);
+    for (int k = 0; k < count; ++k) ++expected[static_cast<std::size_t>(k)];
+    if (job % 1000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // they sleep, and are called again
+  }
+  EXPECT_EQ(numbers, expected);
+}
+
+TEST(threads, serve_callers_that_come_together) {
+  constexpr int jobs = 500, count = 40;
+  std::vector<std::vector<int>> numbers(4, std::vector<int>(count));
+  std::vector<std::thread> callers;
+  for (std::vector<int>& mine : numbers)
+    callers.emplace_back([&mine] {
+      for (int job = 0; job < jobs; ++job) add_one(mine, count, job % 2 == 0 ? 1e4 : 1e6);
+    });
+  for (std::thread& caller : callers) caller.join();
+  for (const std::vector<int>& mine : numbers) EXPECT_EQ(mine, std::vector<int>(count, jobs));
+}
+
+TEST(threads, pass_an_error_on_and_take_the_next_job) {
+  for (int round = 0; round < 20; ++round) {
+    EXPECT_THROW(on_threads(100, 1e6,
+                            [](std::int64_t, std::int64_t end) {
+                              if (end == 100) throw std::runtime_error("of the last task");
+                            }),
+                 std::runtime_error);
+    std::vector<int> numbers(100);
+    add_one(numbers, 100, 1e6);
+    EXPECT_EQ(numbers, std::vector<int>(100, 1));
+  }
 }
 
 TEST(working_memory, is_aligned_and_of_one_call_at_a_time) {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <complex>
+#include <numbers>
 
 namespace {
 
@@ -31,6 +32,22 @@ TEST_P(integrate, errors_follow_the_tolerance) {
     EXPECT_LT(worst, before / 30);
     before = worst;
   }
+}
+
+// A ring that cools, one wave around it: each element needs its neighbours' stages.
+constexpr auto conduct = [](auto u, auto rate) {
+  return rate * (dsl::shift(u, 1, dsl::boundary::wrap) - 2 * u + dsl::shift(u, -1, dsl::boundary::wrap));
+};
+TEST_P(integrate, neighbours) {
+  constexpr int n = 64;
+  const double wave = 2 * std::numbers::pi / n, rate = 1.5, end = 40;
+  dsl::array<double> u = sin(wave * dsl::arange<double>(n));
+  const auto first = u.copy_to_host();
+  const auto at = dsl::ode::integrate(conduct, dsl::state(u), 0, end, {.relative = 1e-9, .absolute = 1e-12}, rate);
+  EXPECT_EQ(at.outcome(), outcome::reached);
+  const auto last = u.copy_to_host();
+  const double factor = std::exp(-4 * rate * end * std::pow(std::sin(wave / 2), 2));
+  for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(last[i], factor * first[i], 1e-9) << i;
 }
 
 // y' is 0 before t = 1 and then something else. One equation: its field has no axes.
