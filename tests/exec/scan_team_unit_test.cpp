@@ -73,25 +73,21 @@ void run(std::int64_t grid, int block, const Kernel& kernel, std::vector<dsl::de
   dsl::detail::simulate({entry, &kernel, grid, block, 0, false, std::move(memory), "the scan", nullptr, nullptr});
 }
 
-template <int Rounds> void a_block_knows_what_comes_before_each_thread(std::mt19937& engine) {
-  constexpr std::int64_t threads = Rounds * scan_block_threads, before = 1000;
+TEST(scan_team, a_block_knows_what_comes_before_each_thread) {
+  std::mt19937 engine(1);
+  constexpr std::int64_t threads = scan_block_threads, before = 1000;
   for (const std::int64_t longest : {1, 40, 5000})
     for (const std::int64_t elements : {threads, threads - 1, std::int64_t{33}, std::int64_t{1}}) {
       const rows r = rows_of(before + threads, longest, engine);
       const numbered_segment first = r.begin_at(before) ? numbered_segment{} : total_of(r, 0, before);
       std::vector<numbered_segment> got(threads);
       run(1, scan_block_threads, [&](simulated_memory memory, simulated_team team) {
-        const scan_of_numbers scan(memory, team);
-        numbered_segment segments[Rounds] = {};
-        for (int round = 0; round < Rounds; ++round)
-          if (const std::int64_t i = round * scan_block_threads + team.thread(); i < elements)
-            segments[round] = total_of(r, before + i, before + i + 1);
-        scan.scan_block(segments, [&](const numbered_segment& total) {
+        const std::int64_t i = team.thread();
+        const numbered_segment own = i < elements ? total_of(r, before + i, before + i + 1) : numbered_segment{};
+        got[static_cast<std::size_t>(i)] = scan_of_numbers(memory, team).scan_block(own, [&](const numbered_segment& total) {
           EXPECT_EQ(total.value, total_of(r, before, before + elements).value) << elements;
           return first;
         });
-        for (int round = 0; round < Rounds; ++round)
-          got[static_cast<std::size_t>(round * scan_block_threads + team.thread())] = segments[round];
       });
       for (std::int64_t i = 0; i < elements; ++i) {
         // The row's elements before this one; where the thread begins a row nobody looks.
@@ -102,13 +98,6 @@ template <int Rounds> void a_block_knows_what_comes_before_each_thread(std::mt19
             << i << " of " << elements << ", rows up to " << longest;
       }
     }
-}
-
-TEST(scan_team, a_block_knows_what_comes_before_each_thread) {
-  std::mt19937 engine(1);
-  a_block_knows_what_comes_before_each_thread<1>(engine);
-  a_block_knows_what_comes_before_each_thread<2>(engine);
-  a_block_knows_what_comes_before_each_thread<4>(engine);
 }
 
 // Blocks that wait only for those before them.
@@ -136,7 +125,7 @@ void blocks_know_what_comes_before(std::int64_t tiles, std::int64_t tile, std::i
         if (team.warp() > 0) return;
         const scan_of_numbers scan(memory, team);
         const numbered_segment before =
-            scan.look_back(given, number, r.begin_at(number * tile), total_of(r, number * tile, (number + 1) * tile));
+            scan.look_back(given, number, r.begin_at(number * tile), total_of(r, number * tile, (number + 1) * tile), 0);
         if (team.thread() == 0) got[number] = before;
       },
       {range_of(of_tiles),

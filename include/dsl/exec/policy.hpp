@@ -55,8 +55,11 @@ struct loop_policy {
 /// Of scans. A block has 256 threads.
 struct scan_policy {
   int lanes = 1;              ///< compiled: as a map's
-  int rounds = 4;             ///< compiled: vectors that a thread takes of a tile
-  int blocks = 5;             ///< compiled: blocks that a multiprocessor is to hold, along rows
+  int rounds = 8;             ///< compiled: vectors that a thread takes of a tile; a power of two
+  int vectors_ahead = 4;      ///< compiled: vectors that are read before the first of them is computed with
+  int blocks = 6;             ///< compiled: blocks that a multiprocessor is to hold, along rows in memory order
+  int strided_blocks = 4;     ///< the same along other rows
+  unsigned pause = 600;       ///< compiled: nanoseconds before a block looks for what comes before its tile
   int column_blocks = 2;      ///< the same along columns
   int rows_ahead = 4;         ///< compiled: rows of a column whose loads are on their way together
   int column_run = 64;        ///< compiled: rows that are combined one after another before they join what comes before them
@@ -123,13 +126,16 @@ struct default_policy {
     if (f.nodes > 256) p.blocks = 1;
     return p;
   }
-  /// 16 elements a thread, in no more than four vectors: a tile has one total for each warp and round, and one warp scans them.
-  /// Of 8 bytes too: what a tile waits for is shared by as many elements, though its accesses leave gaps.
+  /// 8 vectors a thread, or 32 elements. What waits in shared memory leaves room for many blocks, if few vectors are in
+  /// registers.
   static constexpr scan_policy scan(const formula_traits& f, int /*compute_capability*/) {
     scan_policy p;
-    p.lanes = f.widest == 8 ? 4 : lanes(f);
-    p.rounds = p.lanes >= 16 ? 1 : p.lanes == 8 ? 2 : 4;
-    if (f.widest == 8) p.blocks = 3;
+    p.lanes = lanes(f);
+    p.rounds = p.lanes > 4 ? 32 / p.lanes : 8;
+    const int bytes = f.read_bytes * p.lanes;
+    p.vectors_ahead = bytes <= 16 ? 4 : bytes <= 32 ? 2 : 1;
+    p.blocks = f.nodes <= 16 ? 6 : f.nodes <= 64 ? 4 : 2;
+    p.strided_blocks = p.blocks < 4 ? p.blocks : 4;
     return p;
   }
 };

@@ -18,6 +18,49 @@ struct scan_program {
   static constexpr int inputs = Inputs;
 };
 
+/// A warp's values of a tile, in groups of lanes, in the block's shared memory: its threads write some groups and read others.
+template <class V, int Lanes, int Groups, class Memory>
+class warp_values {
+  static constexpr int in_word = sizeof(V) * Lanes <= 16 ? Lanes : static_cast<int>(16 / sizeof(V));
+  static constexpr int words = Lanes / in_word;  // of a group
+
+ public:
+  using word = pack<V, in_word>;
+  using group = pack<V, Lanes>;
+  static constexpr int word_count = 32 * Groups * words;
+
+  DSL_DETAIL_KERNEL_FN warp_values(word* first, Memory memory) : first_(first), memory_(memory) {}
+
+  DSL_DETAIL_KERNEL_FN void store(int number, const group& values) const {
+    DSL_DETAIL_UNROLL
+    for (int i = 0; i < words; ++i) {
+      word w;
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < in_word; ++l) w.lane[l] = values.lane[i * in_word + l];
+      memory_.store(first_ + place(number * words + i), w);
+    }
+  }
+  DSL_DETAIL_KERNEL_FN group load(int number) const {
+    group values;
+    DSL_DETAIL_UNROLL
+    for (int i = 0; i < words; ++i) {
+      const word w = memory_.template load<word>(first_ + place(number * words + i));
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < in_word; ++l) values.lane[i * in_word + l] = w.lane[l];
+    }
+    return values;
+  }
+  DSL_DETAIL_KERNEL_FN V* element(int number) const { return first_[place(number / in_word)].lane + number % in_word; }
+
+ private:
+  // Eight threads access the banks of shared memory at a time: neighbouring words, and words as far apart as those of
+  // neighbouring threads, lie in different ones.
+  DSL_DETAIL_KERNEL_FN static int place(int number) { return number ^ (number >> 3 & 7); }
+
+  word* first_;
+  Memory memory_;
+};
+
 /// `Rows`: there may be several of them.
 template <class Scan, bool Rows, class Arguments, class Memory, class Team>
 struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Memory, lanes_of_scan<typename Scan::pass>> {
@@ -31,104 +74,156 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
   static constexpr scan_policy policy = scan_policy_of<typename Scan::pass>(Memory::compute_capability);
   static constexpr int lanes = base::lanes;
   static constexpr int rounds = policy.rounds;
-  static constexpr int tile_elements = rounds * scan_block_threads * lanes;
+  static constexpr int ahead = policy.vectors_ahead < rounds ? policy.vectors_ahead : rounds;
+  static constexpr int own_elements = rounds * lanes;
+  static constexpr int tile_groups = rounds * scan_block_threads, tile_elements = tile_groups * lanes;
+  using values = warp_values<V, lanes, rounds, Memory>;
   using base::args, base::corner, base::height, base::memory, base::strided;
+  static_assert(own_elements <= 32, "a thread has a bit for each of its elements");
+  static_assert((rounds & (rounds - 1)) == 0 && rounds <= 8, "a warp's groups are in one piece of the index space");
+  static_assert(rounds % ahead == 0, "the vectors of a tile are read so many at a time");
 
   const scan_parameters& scan;
   const Team team;
+  std::int64_t tile = 0;
   DSL_DETAIL_KERNEL_FN scan_body(const scan_arguments<Arguments>& a, Memory m, Team t) : base(a, m), scan(a.scan), team(t) {}
 
-  /// The elements of a group; how many there are, and a bit for each that begins a row.
-  using elements = pack<V, lanes>;
-  struct marks {
-    int count;
-    std::uint32_t heads;
-  };
+  /// A bit for each of a thread's elements: whether it exists, and whether a row begins with it.
+  struct marks { std::uint32_t exist, heads; };
 
-  /// Where in its row a tile begins. Where all elements of a strided scan are one row, only 0 means anything: that the row
-  /// begins.
-  DSL_DETAIL_KERNEL_FN std::int64_t place_in_row(std::int64_t tile) {
-    const bool one_row = scan.row >= args.elements;
-    if constexpr (!strided) return one_row ? tile * tile_elements : tile * tile_elements % scan.row;
-    if (one_row) return tile;
-    this->enter(0, static_cast<std::uint32_t>(tile * rounds));
-    return corner[0];
+  /// A tile's groups follow each other in the order of the elements; a warp has neighbouring ones.
+  DSL_DETAIL_KERNEL_FN void enter_tile(std::int64_t number) {
+    tile = number;
+    if constexpr (strided) {
+      const std::int64_t piece = tile * rounds + first_of_warp() / scan_block_threads;
+      if (piece < args.tiles) this->enter(0, static_cast<std::uint32_t>(piece));
+    }
   }
 
-  /// Reads a thread's groups of a tile, all of them before the first is computed with: their loads are on the way together.
-  /// Rounds, threads and lanes follow each other in the order of the elements.
-  DSL_DETAIL_KERNEL_FN void read_rounds(std::int64_t tile, group (&g)[rounds]) {
-    if constexpr (!strided) {
-      if ((tile + 1) * tile_elements <= args.elements && this->reads_vectors()) {
+  /// Whether a row begins with the tile. For the first warp.
+  DSL_DETAIL_KERNEL_FN bool begins_row() const {
+    if constexpr (strided) return is_one_row() ? tile == 0 : corner[0] == 0;
+    else return place_in_row() == 0;
+  }
+
+  /// Evaluates a warp's elements. Neighbouring threads take neighbouring groups.
+  DSL_DETAIL_KERNEL_FN void evaluate(const values& to) const {
+    const bool in_vectors = is_in_vectors();
+    DSL_DETAIL_ROLLED
+    for (int first = first_of_warp() + team.lane(), end = first + rounds * 32; first < end; first += ahead * 32) {
+      group g[ahead];
+      DSL_DETAIL_UNROLL
+      for (int k = 0; k < ahead; ++k) place_group(g[k], first + k * 32);
+      if (in_vectors) {  // no branch is between the loads
         DSL_DETAIL_UNROLL
-        for (int r = 0; r < rounds; ++r) {
-          place_round(tile, r, g[r]);
-          g[r].count = lanes;
-          g[r].in_vectors = true;
-          read(g[r]);
+        for (int k = 0; k < ahead; ++k) {
+          g[k].count = lanes;
+          g[k].in_vectors = true;
+          read(g[k]);
         }
-        return;
+      } else {
+        DSL_DETAIL_UNROLL
+        for (int k = 0; k < ahead; ++k)
+          if (g[k].count > 0) read(g[k]);
+      }
+      DSL_DETAIL_UNROLL
+      for (int k = 0; k < ahead; ++k) {
+        typename values::group x{};
+        if (g[k].count > 0) {
+          const auto out = this->compute_read(g[k]);
+          DSL_DETAIL_UNROLL
+          for (int l = 0; l < lanes; ++l) x.lane[l] = nth<0>(out.of[l]);
+        }
+        to.store(first - first_of_warp() + k * 32, x);
       }
     }
-    DSL_DETAIL_UNROLL
-    for (int r = 0; r < rounds; ++r) {
-      place_round(tile, r, g[r]);
-      if (g[r].count > 0) read(g[r]);
-    }
   }
 
-  /// Evaluates what was read. `place` is the tile's in its row.
-  DSL_DETAIL_KERNEL_FN marks evaluate(std::int64_t tile, int round, std::int64_t place, const group& g, elements& x) const {
-    marks m{g.count, 0};
-    x = {};
-    if (g.count <= 0) return m;
-    [[maybe_unused]] std::int64_t at = 0;
+  /// Of a thread's elements, which follow each other; what goes before the first of a row is joined with it.
+  DSL_DETAIL_KERNEL_FN marks mark(const values& of) const {
+    marks m{0, 0};
     if constexpr (strided) {
-      at = scan.row < args.elements ? g.first : (tile * rounds + round) * scan_block_threads + team.thread();
-    } else if constexpr (Rows) {
-      at = place + (round * scan_block_threads + team.thread()) * lanes;
-      if (at >= scan.row)
-        at = scan.row > tile_elements ? at - scan.row : static_cast<std::uint32_t>(at) % static_cast<std::uint32_t>(scan.row);
-    }
-    const auto out = this->compute_read(g);
-    DSL_DETAIL_UNROLL
-    for (int l = 0; l < lanes; ++l) {
-      x.lane[l] = nth<0>(out.of[l]);
+      DSL_DETAIL_UNROLL
+      for (int j = 0; j < rounds; ++j) {
+        group g;
+        place_group(g, own_group(j));
+        if (g.count <= 0) continue;
+        m.exist |= ((2u << (g.count - 1)) - 1) << j * lanes;
+        if ((is_one_row() ? tile * tile_groups + own_group(j) : g.first) == 0) m.heads |= 1u << j * lanes;
+      }
+    } else {
+      const std::int64_t first = static_cast<std::int64_t>(own_group(0)) * lanes,
+                         left = args.elements - tile * tile_elements - first;
+      m.exist = left >= 32 ? ~0u : left <= 0 ? 0 : (1u << left) - 1;
       if constexpr (Rows) {
-        if (l < g.count && at == 0) {
-          m.heads |= 1u << l;
-          if (scan.has_init != 0) x.lane[l] = apply_operator<combine>(init(), x.lane[l]);
-        }
-        if (++at == scan.row && !strided) at = 0;
-      } else if (l == 0 && scan.has_init != 0 && tile == 0 && round == 0 && team.thread() == 0) {
-        x.lane[l] = apply_operator<combine>(init(), x.lane[l]);
+        std::int64_t at = place_in_row() + first;
+        if (at >= scan.row)
+          at = scan.row > tile_elements ? at - scan.row : static_cast<std::uint32_t>(at) % static_cast<std::uint32_t>(scan.row);
+        const auto within = [](std::int64_t n) { return n < own_elements ? static_cast<int>(n) : own_elements; };
+        DSL_DETAIL_ROLLED
+        for (int k = at == 0 ? 0 : within(scan.row - at); k < own_elements; k += within(scan.row)) m.heads |= 1u << k;
+      } else if (tile == 0 && first == 0) {
+        m.heads = 1;
+      }
+    }
+    if (scan.has_init != 0 && m.heads != 0) {
+      DSL_DETAIL_ROLLED
+      for (int k = 0; k < own_elements; ++k) {
+        if ((m.heads >> k & 1) == 0 || (m.exist >> k & 1) == 0) continue;
+        V* const head = of.element(own_group(0) % (32 * rounds) * lanes + k);
+        memory.store(head, apply_operator<combine>(init(), memory.template load<V>(head)));
       }
     }
     return m;
   }
 
-  DSL_DETAIL_KERNEL_FN static segment_type total(const elements& x, const marks& m) {
-    if (by_segments && m.count <= 0) return segment_type{};
-    segment_type all = lane(x, m, 0);
-    DSL_DETAIL_UNROLL
-    for (int l = 1; l < lanes; ++l) all = join<combine>(all, lane(x, m, l));
+  /// What a thread's elements come to.
+  DSL_DETAIL_KERNEL_FN segment_type total(const values& of, const marks& m) const {
+    segment_type all{};
+    DSL_DETAIL_UNROLL_BY_2
+    for (int j = 0; j < rounds; ++j) {
+      const auto x = of.load(own_group(j) % (32 * rounds));
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l) {
+        const segment_type each = element(x.lane[l], m, j * lanes + l);
+        all = j == 0 && l == 0 ? each : join<combine>(all, each);
+      }
+    }
     return all;
   }
 
-  /// Writes the scan of a group's elements, which go on from `before`.
-  DSL_DETAIL_KERNEL_FN void write_round(std::int64_t tile, int round, segment_type before, const elements& x, const marks& m) {
-    if (m.count <= 0) return;
-    group g;
-    place_round(tile, round, g);
-    V y[lanes];
-    DSL_DETAIL_UNROLL
-    for (int l = 0; l < lanes; ++l) {
-      const segment_type each = lane(x, m, l);
-      const V exclusive = (Rows ? each.is_headed() : before.is_none()) ? init() : before.value;
-      before = join<combine>(before, each);
-      y[l] = scan.exclusive != 0 ? exclusive : before.value;
+  /// Makes of a thread's elements their scan, which goes on from `before`.
+  DSL_DETAIL_KERNEL_FN void scan_own(const values& of, const marks& m, segment_type before) const {
+    DSL_DETAIL_UNROLL_BY_2
+    for (int j = 0; j < rounds; ++j) {
+      auto x = of.load(own_group(j) % (32 * rounds));
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l) {
+        const segment_type each = element(x.lane[l], m, j * lanes + l);
+        const V exclusive = (Rows ? each.is_headed() : before.is_none()) ? init() : before.value;
+        before = join<combine>(before, each);
+        x.lane[l] = scan.exclusive != 0 ? exclusive : before.value;
+      }
+      of.store(own_group(j) % (32 * rounds), x);
     }
-    store(g, y);
+  }
+
+  /// Writes a warp's elements, as they were evaluated.
+  DSL_DETAIL_KERNEL_FN void write(const values& from) const {
+    const int first = first_of_warp() + team.lane();
+    const auto write_group = [&](int r, bool in_vectors) {
+      group g;
+      place_group(g, first + r * 32);
+      g.in_vectors = in_vectors;
+      if (in_vectors || g.count > 0) store(g, from.load(team.lane() + r * 32).lane);
+    };
+    if (is_in_vectors()) {
+      DSL_DETAIL_UNROLL
+      for (int r = 0; r < rounds; ++r) write_group(r, true);
+    } else {
+      DSL_DETAIL_ROLLED
+      for (int r = 0; r < rounds; ++r) write_group(r, false);
+    }
   }
 
   /// A thread's columns of a chunk, downwards; a tile is a chunk of as many neighbouring columns as threads share. In the first
@@ -197,18 +292,27 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
  private:
   DSL_DETAIL_KERNEL_FN V init() const { return from_literal<V>(scan.init); }
 
-  DSL_DETAIL_KERNEL_FN void place_round(std::int64_t tile, int round, group& g) {
-    const std::int64_t piece = tile * rounds + round;
+  // A tile's groups by their numbers in it: the first one of a thread's warp, and those whose elements a thread scans.
+  DSL_DETAIL_KERNEL_FN int first_of_warp() const { return team.warp() * 32 * rounds; }
+  DSL_DETAIL_KERNEL_FN int own_group(int j) const { return team.thread() * rounds + j; }
+  DSL_DETAIL_KERNEL_FN void place_group(group& g, int number) const {
     if constexpr (!strided) {
-      g.first = (piece * scan_block_threads + team.thread()) * lanes;
+      g.first = (tile * tile_groups + number) * lanes;
       g.count = this->lanes_from(g.first);
     } else {
-      if (piece >= args.tiles) return;  // no lanes
-      this->enter(0, static_cast<std::uint32_t>(piece));
-      this->place_in_tile(g, this->column_of(team.thread()), this->row_of(team.thread()));
+      const int thread = number % scan_block_threads;
+      this->place_in_tile(g, this->column_of(thread), this->row_of(thread));
       g.first = corner[0] + g.column;
       if (g.row >= height) g.count = 0;
     }
+  }
+  DSL_DETAIL_KERNEL_FN bool is_one_row() const { return scan.row >= args.elements; }
+  DSL_DETAIL_KERNEL_FN std::int64_t place_in_row() const {
+    return is_one_row() ? tile * tile_elements : tile * tile_elements % scan.row;
+  }
+  // Whether all of a tile is accessed in vectors.
+  DSL_DETAIL_KERNEL_FN bool is_in_vectors() const {
+    return !strided && (tile + 1) * tile_elements <= args.elements && this->reads_vectors();
   }
 
   DSL_DETAIL_KERNEL_FN void read(group& g) const {
@@ -217,12 +321,12 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
   }
 
   // Of one row, what is beyond the end is behind all that is written, so it may be anything.
-  DSL_DETAIL_KERNEL_FN static segment_type lane(const elements& x, [[maybe_unused]] const marks& m, int l) {
+  DSL_DETAIL_KERNEL_FN static segment_type element(V x, [[maybe_unused]] const marks& m, [[maybe_unused]] int k) {
     if constexpr (by_segments)
-      return {x.lane[l], l >= m.count              ? segment_state::none
-                         : (m.heads >> l & 1) != 0 ? segment_state::headed
-                                                   : segment_state::open};
-    else return {x.lane[l], true};
+      return {x, (m.exist >> k & 1) == 0   ? segment_state::none
+                 : (m.heads >> k & 1) != 0 ? segment_state::headed
+                                           : segment_state::open};
+    else return {x, true};
   }
 
   DSL_DETAIL_KERNEL_FN void store(const group& g, const V (&y)[lanes]) const {
@@ -232,7 +336,7 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
     pack<T, lanes> all;
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l) all.lane[l] = static_cast<T>(math::convert<value_t<Scan::target>>(y[l]));
-    if (g.count == lanes && a.descriptor == in_vectors) {
+    if (g.in_vectors || (g.count == lanes && a.descriptor == in_vectors)) {
       memory.store(reinterpret_cast<pack<T, lanes>*>(to), all);
       return;
     }

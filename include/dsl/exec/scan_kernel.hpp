@@ -15,32 +15,24 @@ class segment_scan {
   using cell = tagged<decltype(Segment::value)>;
 
   DSL_DETAIL_KERNEL_FN segment_scan(Memory memory, Team team)
-      : memory_(memory), team_(team), of_warp_(team.template shared<struct of_warp, Segment, 32>()) {}
+      : memory_(memory), team_(team), of_warp_(team.template shared<struct of_warp, Segment, scan_block_threads / 32>()) {}
 
-  /// Takes each thread's segment of each round, in the order of rounds and threads, and gives what comes before it.
-  /// `prefix(all)`, which the first warp calls, is what comes before the block.
-  template <int Rounds, class Prefix>
-  DSL_DETAIL_KERNEL_FN void scan_block(Segment (&segments)[Rounds], const Prefix& prefix) const {
+  /// What comes before a thread's segment. `prefix(all)`, which the first warp calls, is what comes before the block.
+  template <class Prefix>
+  DSL_DETAIL_KERNEL_FN Segment scan_block(const Segment& own, const Prefix& prefix) const {
     constexpr int warps = scan_block_threads / 32;
-    static_assert(Rounds * warps <= 32, "one warp scans the totals of all");
-    const int warp = team_.warp();
-    DSL_DETAIL_UNROLL
-    for (int r = 0; r < Rounds; ++r) {
-      const Segment scanned = scan_warp(segments[r]);
-      if (team_.lane() == 31) memory_.store(of_warp_ + r * warps + warp, scanned);
-      segments[r] = shift_up(scanned, 1);
-    }
+    const Segment scanned = scan_warp(own), before_in_warp = shift_up(scanned, 1);
+    if (team_.lane() == 31) memory_.store(of_warp_ + team_.warp(), scanned);
     team_.synchronize();
-    if (warp == 0) {
+    if (team_.warp() == 0) {
       Segment total{};
-      if (team_.thread() < Rounds * warps) total = memory_.template load<Segment>(of_warp_ + team_.thread());
-      const Segment scanned = scan_warp(total), before = prefix(from_lane(scanned, Rounds * warps - 1));
-      memory_.store(of_warp_ + team_.thread(), join<Operator>(before, shift_up(scanned, 1)));
+      if (team_.thread() < warps) total = memory_.template load<Segment>(of_warp_ + team_.thread());
+      const Segment totals = scan_warp(total), before = prefix(from_lane(totals, warps - 1));
+      const Segment before_warp = join<Operator>(before, shift_up(totals, 1));
+      if (team_.thread() < warps) memory_.store(of_warp_ + team_.thread(), before_warp);
     }
     team_.synchronize();
-    DSL_DETAIL_UNROLL
-    for (int r = 0; r < Rounds; ++r)
-      segments[r] = join<Operator>(memory_.template load<Segment>(of_warp_ + r * warps + warp), segments[r]);
+    return join<Operator>(memory_.template load<Segment>(of_warp_ + team_.warp()), before_in_warp);
   }
 
   /// What comes before a tile whose own total is `total`; for one warp. A tile leaves its total; the last of 32 tiles leaves
@@ -48,13 +40,15 @@ class segment_scan {
   /// on timing, as it does where a block takes whatever its predecessors have left by then (Merrill and Garland, Single-pass
   /// parallel prefix scan with decoupled look-back, 2016), and sums of floating point numbers are the same from run to run. Waits
   /// for earlier tiles only.
-  DSL_DETAIL_KERNEL_FN Segment look_back(const scan_parameters& scan, unsigned tile, bool begins_row,
-                                         const Segment& total) const {
+  DSL_DETAIL_KERNEL_FN Segment look_back(const scan_parameters& scan, unsigned tile, bool begins_row, const Segment& total,
+                                         unsigned pause) const {
     cell *const tiles = static_cast<cell*>(scan.tiles), *const groups = static_cast<cell*>(scan.groups),
                 *const prefixes = static_cast<cell*>(scan.prefixes);
     const unsigned group = tile / scan_groups, in_group = tile % scan_groups, super = group / scan_groups,
                    in_super = group % scan_groups;
     publish(tiles + tile, total);
+    // A read that comes too early holds up the write that it waits for.
+    if (tile > 0) team_.pause(pause);
     // All cells are asked for before the first is waited for.
     request of_tiles = ask(tiles + (tile - in_group), begins_row ? 0 : in_group);
     request of_groups = ask(groups + (group - in_super), begins_row ? 0 : in_super);
@@ -130,34 +124,29 @@ template <class Scan, bool Rows, class Arguments, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_scan_rows(const scan_arguments<Arguments>& args, Memory memory, Team team) {
   using body = scan_body<Scan, Rows, Arguments, Memory, Team>;
   using segment_type = typename body::segment_type;
-  constexpr int rounds = body::rounds;
-  const int number = team.thread();
   unsigned* const ticket = team.template shared<struct ticket_of_block, unsigned, 1>();
-  // There, not in registers, while predecessors are waited for.
-  auto* const elements = team.template shared<struct elements_of_tile, typename body::elements, rounds * scan_block_threads>();
-  if (number == 0) memory.store(ticket, team.next_ticket(args.scan.ticket));
+  if (team.thread() == 0) memory.store(ticket, team.next_ticket(args.scan.ticket));
   team.synchronize();
   const auto tile = memory.template load<unsigned>(ticket);
 
   body thread(args, memory, team);
-  typename body::group groups[rounds];
-  thread.read_rounds(tile, groups);
-  const std::int64_t place = thread.place_in_row(tile);
-  typename body::marks marks[rounds];
-  segment_type segments[rounds];
-  DSL_DETAIL_UNROLL
-  for (int r = 0; r < rounds; ++r) {
-    typename body::elements x;
-    marks[r] = thread.evaluate(tile, r, place, groups[r], x);
-    segments[r] = thread.total(x, marks[r]);
-    memory.store(elements + r * scan_block_threads + number, x);
-  }
+  thread.enter_tile(tile);
+  // In shared memory neighbouring groups of lanes become neighbouring elements of a thread, and wait for what comes before them.
+  using values = typename body::values;
+  constexpr int words = values::word_count;
+  const values of_warp(
+      team.template shared<struct words_of_tile, typename values::word, scan_block_threads / 32 * words>() + team.warp() * words,
+      memory);
+  thread.evaluate(of_warp);
+  team.synchronize_warp();
+  const auto marks = thread.mark(of_warp);
   const segment_scan<typename Scan::combine, segment_type, Memory, Team> scan(memory, team);
-  scan.scan_block(segments, [&](const segment_type& total) { return scan.look_back(args.scan, tile, place == 0, total); });
-  DSL_DETAIL_UNROLL
-  for (int r = 0; r < rounds; ++r)
-    thread.write_round(tile, r, segments[r],
-                       memory.template load<typename body::elements>(elements + r * scan_block_threads + number), marks[r]);
+  const segment_type before = scan.scan_block(thread.total(of_warp, marks), [&](const segment_type& total) {
+    return scan.look_back(args.scan, tile, thread.begins_row(), total, body::policy.pause);
+  });
+  thread.scan_own(of_warp, marks, before);
+  team.synchronize_warp();
+  thread.write(of_warp);
 }
 
 /// Neighbouring threads take neighbouring columns.
@@ -178,7 +167,7 @@ DSL_DETAIL_KERNEL_FN void run_scan_column_totals(const scan_parameters& given, M
   V* const totals = static_cast<V*>(given.totals) + outer * given.chunks * given.across + (column - outer * given.across);
   const std::int64_t each = alone ? given.chunks : (given.chunks + scan_block_threads - 1) / scan_block_threads;
   const std::int64_t first = alone ? 0 : team.thread() * each, end = first + each < given.chunks ? first + each : given.chunks;
-  segment_type before[1] = {};
+  segment_type before{};
   const auto visit = [&](const auto& take) {
     for (std::int64_t k = first; k < end; k += Ahead) {
       V mine[Ahead];
@@ -191,17 +180,17 @@ DSL_DETAIL_KERNEL_FN void run_scan_column_totals(const scan_parameters& given, M
     }
   };
   if (!alone) {
-    visit([&](std::int64_t, const segment_type& mine) { before[0] = join<Operator>(before[0], mine); });
+    visit([&](std::int64_t, const segment_type& mine) { before = join<Operator>(before, mine); });
     const segment_scan<Operator, segment_type, Memory, Team> scan(memory, team);
-    scan.scan_block(before, [](const segment_type&) { return segment_type{}; });
+    before = scan.scan_block(before, [](const segment_type&) { return segment_type{}; });
   }
   segment_type run{};
   visit([&](std::int64_t k, const segment_type& mine) {
     if ((k - first) % Run == 0) {
-      before[0] = join<Operator>(before[0], run);
+      before = join<Operator>(before, run);
       run = segment_type{};
     }
-    memory.store(totals + k * given.across, join<Operator>(before[0], run).value);
+    memory.store(totals + k * given.across, join<Operator>(before, run).value);
     run = join<Operator>(run, mine);
   });
 }
@@ -232,7 +221,8 @@ template <class Scan> inline constexpr scan_policy device_scan_policy = scan_pol
 namespace dsl::kernels {
 
 template <class Name, class Arguments, bool Rows, class Scan>
-__global__ void __launch_bounds__(detail::scan_block_threads, detail::device_scan_policy<Scan>.blocks)
+__global__ void __launch_bounds__(detail::scan_block_threads, Arguments::strided ? detail::device_scan_policy<Scan>.strided_blocks
+                                                                                 : detail::device_scan_policy<Scan>.blocks)
     scan_rows(const __grid_constant__ detail::scan_arguments<Arguments> args) {
   detail::run_scan_rows<Scan, Rows>(args, detail::device_memory{}, detail::device_team{});
 }
