@@ -32,11 +32,79 @@ void pause() {
 #endif
 }
 
+// How many pieces of a share have been taken, or are done. The number of their job is in the same word, so that a thread that is
+// late changes nothing of a later job.
+class tally {
+ public:
+  /// Counts one more piece of a job, and gives how many there were before; -1 if there were `most`, or the job has ended.
+  int add(std::uint32_t job, std::uint32_t most) {
+    std::uint64_t now = word_.load(std::memory_order_acquire);
+    for (;;) {
+      const auto latest = static_cast<std::uint32_t>(now >> 32), before = latest == job ? static_cast<std::uint32_t>(now) : 0;
+      if (before == most || static_cast<std::int32_t>(latest - job) > 0) return -1;
+      const std::uint64_t next = of(job, before + 1);
+      if (word_.compare_exchange_weak(now, next, std::memory_order_acq_rel, std::memory_order_acquire))
+        return static_cast<int>(before);
+    }
+  }
+  bool is(std::uint32_t job, std::uint32_t count) const { return word_.load(std::memory_order_acquire) == of(job, count); }
+
+ private:
+  static constexpr std::uint64_t of(std::uint32_t job, std::uint32_t count) { return std::uint64_t{job} << 32 | count; }
+  std::atomic<std::uint64_t> word_{0};
+};
+
 // A part of a job's tasks, in pieces. Each has cache lines of its own.
 struct alignas(128) share {
-  std::atomic<std::uint64_t> taken{0};  // the job's number, and how many pieces have been taken
-  std::atomic<std::uint32_t> pieces{0}, done{0};
+  tally taken, done;
   std::atomic<bool> has_member{false};
+};
+
+struct job {
+  std::uint32_t number;
+  int members;
+  std::int64_t count;
+  task_range run;
+  const void* work;
+
+  std::int64_t begin_of(int share) const { return count * share / members; }
+  std::uint32_t pieces_of(int share) const {
+    constexpr std::int64_t most = 8;
+    return static_cast<std::uint32_t>(std::min(most, begin_of(share + 1) - begin_of(share)));
+  }
+  void run_piece(int share, int piece) const {
+    const std::int64_t begin = begin_of(share), length = begin_of(share + 1) - begin, pieces = pieces_of(share);
+    run(work, begin + length * piece / pieces, begin + length * (piece + 1) / pieces);
+  }
+};
+// What members look at while they wait: the latest job, in one cache line.
+class alignas(128) posted_job {
+ public:
+  void post(const job& j) {
+    number_.store(0, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+    members_.store(j.members, std::memory_order_relaxed);
+    count_.store(j.count, std::memory_order_relaxed);
+    run_.store(j.run, std::memory_order_relaxed);
+    work_.store(j.work, std::memory_order_relaxed);
+    number_.store(j.number, std::memory_order_release);
+  }
+  std::uint32_t number() const { return number_.load(std::memory_order_relaxed); }
+  /// Its number is 0 where another one is posted meanwhile.
+  job read() const {
+    job j{number_.load(std::memory_order_acquire), members_.load(std::memory_order_relaxed),
+          count_.load(std::memory_order_relaxed), run_.load(std::memory_order_relaxed), work_.load(std::memory_order_relaxed)};
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (number() != j.number) j.number = 0;
+    return j;
+  }
+
+ private:
+  std::atomic<std::uint32_t> number_{0};
+  std::atomic<int> members_{0};
+  std::atomic<std::int64_t> count_{0};
+  std::atomic<task_range> run_{nullptr};
+  std::atomic<const void*> work_{nullptr};
 };
 
 // Threads of TBB that do one job after another, together with the thread that calls them. A member has the same share of every
@@ -51,15 +119,6 @@ class team {
 
  private:
   static constexpr int most_members = 256;
-  static constexpr std::uint32_t pieces_of_share = 8;
-
-  struct job {
-    std::uint32_t number = 0;
-    std::int64_t count = 0;
-    int members = 0;
-    task_range run = nullptr;
-    const void* work = nullptr;
-  };
 
   bool is_awake() const { return shares_[1].has_member.load(std::memory_order_relaxed); }
   bool follows_another() {
@@ -72,64 +131,54 @@ class team {
                                       static_cast<std::int64_t>(tbb::this_task_arena::max_concurrency())}));
   }
   void be_member(int number);
-  bool take_from(share& from, std::uint32_t number);
-  void take_from_others(int mine, std::uint32_t number);
-  void run_piece(const share& of, std::uint32_t piece);
+  void take_from(int share, const job& of);
+  void take_from_others(int mine, const job& of);
 
   std::atomic<bool> is_busy_{false};
   std::atomic<int> callers_apart_{0};
   std::atomic<steady::rep> last_call_{0};
-  job job_;  // of whoever has taken a piece of it
+  std::uint32_t number_ = 0;  // of the latest job
+  posted_job posted_;
   std::atomic<bool> has_failed_{false};
   std::exception_ptr failure_;
   share shares_[most_members];  // the calling thread's first
   tbb::task_arena arena_;
 };
 
-void team::run_piece(const share& of, std::uint32_t piece) {
-  const std::int64_t number = &of - shares_, pieces = of.pieces.load(std::memory_order_relaxed);
-  const std::int64_t begin = job_.count * number / job_.members, length = job_.count * (number + 1) / job_.members - begin;
-  try {
-    if (has_failed_.load(std::memory_order_relaxed)) return;
-    job_.run(job_.work, begin + length * piece / pieces, begin + length * (piece + 1) / pieces);
-  } catch (...) {
-    if (!has_failed_.exchange(true)) failure_ = std::current_exception();
+// All pieces that nobody takes before.
+void team::take_from(int from, const job& j) {
+  share& s = shares_[from];
+  const std::uint32_t pieces = j.pieces_of(from);
+  for (int piece; (piece = s.taken.add(j.number, pieces)) >= 0; s.done.add(j.number, pieces)) {
+    try {
+      if (!has_failed_.load(std::memory_order_relaxed)) j.run_piece(from, piece);
+    } catch (...) {
+      if (!has_failed_.exchange(true)) failure_ = std::current_exception();
+    }
   }
 }
-
-// All pieces that nobody takes before; of a job that has ended there are none. Whether the share is of that job.
-bool team::take_from(share& from, std::uint32_t number) {
-  std::uint64_t taken = from.taken.load(std::memory_order_acquire);
-  while (taken >> 32 == number && static_cast<std::uint32_t>(taken) < from.pieces.load(std::memory_order_relaxed)) {
-    if (!from.taken.compare_exchange_weak(taken, taken + 1, std::memory_order_acq_rel, std::memory_order_acquire)) continue;
-    run_piece(from, static_cast<std::uint32_t>(taken));
-    from.done.fetch_add(1, std::memory_order_release);
-    ++taken;
-  }
-  return taken >> 32 == number;
-}
-void team::take_from_others(int mine, std::uint32_t number) {
-  for (int k = mine + 1; k < most_members && take_from(shares_[k], number); ++k) {}
-  for (int k = 0; k < mine; ++k) take_from(shares_[k], number);
+void team::take_from_others(int mine, const job& j) {
+  for (int k = 1; k < j.members; ++k) take_from((mine + k) % j.members, j);
 }
 
 void team::be_member(int number) {
-  share& mine = shares_[number];
   std::uint32_t seen = 0;
   steady::time_point until = steady::now() + patience;
   for (unsigned looks = 1;; ++looks) {
-    const auto now_there = static_cast<std::uint32_t>(mine.taken.load(std::memory_order_acquire) >> 32);
-    if (now_there != seen) {
-      seen = now_there;
-      take_from(mine, seen);
-      if (mine.pieces.load(std::memory_order_relaxed) > 1) take_from_others(number, seen);
-      until = steady::now() + patience;
+    if (posted_.number() != seen) {
+      const job j = posted_.read();
+      seen = j.number;
+      if (seen != 0 && number < j.members) {
+        take_from(number, j);
+        if (j.pieces_of(number) > 1) take_from_others(number, j);
+        until = steady::now() + patience;
+      }
     } else if (looks % 16 == 0 && (steady::now() > until || callers_apart_.load(std::memory_order_relaxed) > 0)) {
       break;
     }
     pause();
   }
-  mine.has_member.store(false, std::memory_order_release);
+  shares_[number].has_member.store(false, std::memory_order_release);
 }
 
 bool team::run(std::int64_t count, double nanoseconds, task_range run, const void* work) {
@@ -138,21 +187,16 @@ bool team::run(std::int64_t count, double nanoseconds, task_range run, const voi
   if (!is_awake() && !follows_another() && nanoseconds < worth_waking) return false;
   const int members = members_for(count);
   if (members == 1 || is_busy_.exchange(true, std::memory_order_acquire)) return false;
-  job_ = {job_.number + 1, count, members, run, work};
+  if (++number_ == 0) ++number_;
+  const job j{number_, members, count, run, work};
   has_failed_.store(false, std::memory_order_relaxed);
-  for (int k = 0; k < members; ++k) {
-    share& s = shares_[k];
-    const std::int64_t length = count * (k + 1) / members - count * k / members;
-    s.done.store(0, std::memory_order_relaxed);
-    s.pieces.store(static_cast<std::uint32_t>(std::min<std::int64_t>(length, pieces_of_share)), std::memory_order_relaxed);
-    s.taken.store(std::uint64_t{job_.number} << 32, std::memory_order_release);
-  }
+  posted_.post(j);
   for (int k = 1; k < members; ++k)
     if (!shares_[k].has_member.exchange(true, std::memory_order_relaxed)) arena_.enqueue([this, k] { be_member(k); });
-  take_from(shares_[0], job_.number);
-  take_from_others(0, job_.number);
+  take_from(0, j);
+  take_from_others(0, j);
   for (int k = 0; k < members; ++k)
-    for (unsigned looks = 1; shares_[k].done.load(std::memory_order_acquire) != shares_[k].pieces; ++looks)
+    for (unsigned looks = 1; !shares_[k].done.is(j.number, j.pieces_of(k)); ++looks)
       if (looks % 1024 == 0) std::this_thread::yield();
       else pause();
   const std::exception_ptr failure = std::exchange(failure_, nullptr);

@@ -9,7 +9,7 @@ namespace dsl::detail {
 inline constexpr double worth_sharing = 5'000;  // nanoseconds of one thread
 
 /// What a task should take at least: to take one costs some tenths of a microsecond.
-inline constexpr double of_a_task = 1'250;  // nanoseconds
+inline constexpr double of_a_task = 2'500;  // nanoseconds
 
 /// Tasks begin .. end of some work.
 using task_range = void (*)(const void* work, std::int64_t begin, std::int64_t end);

@@ -38,10 +38,10 @@ void add_one(std::vector<int>& numbers, std::int64_t count, double nanoseconds) 
 }
 
 TEST(threads, take_one_job_after_another) {
-  constexpr int jobs = 5000, most = 300;
+  constexpr int jobs = 20'000, most = 300;
   std::vector<int> numbers(most), expected(most);
   for (int job = 0; job < jobs; ++job) {
-    const int count = job * 7919 % most;
+    const int count = job % 2 == 0 ? 5 : job * 7919 % most;  // shares of one piece, and of several
     add_one(numbers, count, 1e6);
     for (int k = 0; k < count; ++k) ++expected[static_cast<std::size_t>(k)];
     if (job % 1000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // they sleep, and are called again
