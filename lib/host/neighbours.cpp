@@ -62,28 +62,41 @@ neighbour_column::source neighbour_column::source_of_row(const std::int64_t* at)
   return from;
 }
 
+const neighbour_column::source& neighbour_column::source_of_row_of(const block_place& place) const {
+  if (known_row_ == place.row()) return known_source_;
+  known_row_ = place.row();
+  known_source_ = source_of_row(place.at());
+  for (int d = 0; d < last_; ++d) known_source_.offset += place.at()[d] * layout_.strides[d];
+  return known_source_;
+}
+
 unsigned char* neighbour_column::lies_at(const block_place& place, std::int64_t count) const {
   const std::int64_t x = place.at()[last_];
   if (code_ != op::neighbour || base_ != op::load || layout_.strides[last_] != 1 || x + count > space_.extents[last_])
     return nullptr;
   const std::int64_t distance = inner_.empty() ? 0 : inner_[0].distance;
   if (inner_.size() > 1 || x < distance || x + count - distance > space_.extents[last_]) return nullptr;
-  const source from = source_of_row(place.at());
+  const source& from = source_of_row_of(place);
   if (!from.exists) return nullptr;
-  std::int64_t offset = from.offset - distance;
-  for (int d = 0; d <= last_; ++d) offset += place.at()[d] * layout_.strides[d];
-  return reinterpret_cast<unsigned char*>(operand_.word[0]) + offset * static_cast<std::int64_t>(size_of(type_));
+  return reinterpret_cast<unsigned char*>(operand_.word[0]) +
+         (from.offset + x - distance) * static_cast<std::int64_t>(size_of(type_));
 }
 
 void neighbour_column::gather(unsigned char* column, const block_place& place, std::int64_t count) const {
   const auto size = static_cast<std::int64_t>(size_of(type_));
+  const bool in_ranges = (base_ == op::load || code_ == op::inside) && inner_.size() < 2;
+  if (in_ranges && last_ >= 0 && place.at()[last_] + count <= space_.extents[last_]) {
+    const source& from = source_of_row_of(place);
+    if (!from.exists) std::memset(column, 0, static_cast<std::size_t>(count * size));
+    else gather_ranges(column, from.offset * size, place.at()[last_], count);
+    return;
+  }
   for_rows(space_, layout_, place, count, true,
            [&](std::int64_t done, const std::int64_t* at, std::int64_t offset, const run_of_rows& r) {
              unsigned char* const to = column + done * size;
              const source from = source_of_row(at);
              if (!from.exists) std::memset(to, 0, static_cast<std::size_t>(r.count * size));
-             else if ((base_ == op::load || code_ == op::inside) && inner_.size() < 2)
-               gather_ranges(to, (offset - at[last_] * r.step + from.offset) * size, at[last_], r.count);
+             else if (in_ranges) gather_ranges(to, (offset - at[last_] * r.step + from.offset) * size, at[last_], r.count);
              else gather_each(to, from.offset + offset, at, r.count);
            });
 }

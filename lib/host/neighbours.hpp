@@ -29,6 +29,8 @@ class neighbour_column {
     bool exists;
   };
   source source_of_row(const std::int64_t* at) const;
+  // The same of the row in which a block begins, which its other blocks ask for as well: where that row begins.
+  const source& source_of_row_of(const block_place& place) const;
   // `row` is where the row lies, in bytes; `offset` the first element, `at` its place.
   void gather_ranges(unsigned char* column, std::int64_t row, std::int64_t x, std::int64_t count) const;
   void gather_each(unsigned char* to, std::int64_t offset, const std::int64_t* at, std::int64_t count) const;
@@ -40,6 +42,8 @@ class neighbour_column {
   const geometry& space_;
   int last_, coordinate_;  // the innermost dimension; that whose position it is
   steps outer_, inner_;    // along the innermost dimension
+  mutable std::int64_t known_row_ = -1;
+  mutable source known_source_{};
 };
 
 }  // namespace dsl::detail

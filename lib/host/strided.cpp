@@ -98,12 +98,14 @@ void block_place::move_to(std::int64_t first) {
   if (carry < 0) {
     std::fill_n(at_, max_rank, 0);
     carry = first;
+    ++row_;
   }
   first_ = first;
   for (int d = space_.rank - 1; d >= 0 && carry > 0; --d) {
     const std::int64_t at = at_[d] + carry, extent = space_.extents[d];
     carry = at < extent ? 0 : at / extent;
     at_[d] = at - carry * extent;
+    if (carry > 0) ++row_;
   }
 }
 

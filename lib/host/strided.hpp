@@ -11,10 +11,12 @@ class block_place {
   explicit block_place(const geometry& g) : space_(g) {}
   void move_to(std::int64_t first);
   const std::int64_t* at() const { return at_; }
+  /// A number that the blocks of a row have in common.
+  std::int64_t row() const { return row_; }
 
  private:
   const geometry& space_;
-  std::int64_t first_ = 0, at_[max_rank] = {};
+  std::int64_t first_ = 0, row_ = 0, at_[max_rank] = {};
 };
 
 /// The address of an operand's elements, `count` of them from a place on, if they lie side by side; else null.

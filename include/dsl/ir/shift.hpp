@@ -56,7 +56,7 @@ class graph_shift {
     find_leaves(id);
     if (moves_leaf(id)) return moved(id);
     // A formula of zeros need not be zero.
-    if (by_.slot < 0 && by_.beyond != boundary::zero) return moved(id);
+    if (by_.slot < 0 && (by_.beyond != boundary::zero || keeps_zero(id))) return moved(id);
     int within = -1;
     for (int i = 0; i < leaves_.size(); ++i) {
       const int there = inside_of(leaves_[i]);
@@ -108,6 +108,36 @@ class graph_shift {
   constexpr bool moves_leaf(int id) const {
     while (g_[id].code == op::convert) id = g_[id].field(0);
     return has_axes(g_[id]) && g_[id].code != op::inside;
+  }
+
+  // Whether a formula of one operand is zero wherever that is, and its leaves make no step along the axis yet, which would not
+  // join with this one: sums of neighbours along other axes.
+  constexpr bool keeps_zero(int id) const {
+    if (leaves_.size() != 1) return false;
+    sequence<char> is_zero(id + 1, 0);
+    for (int i = 0; i <= id; ++i) {
+      const node& n = g_[i];
+      if (needed_[i] == 0) continue;
+      const auto input = [&](int k) { return is_zero[input_node(n, k)] != 0; };
+      if (has_axes(n)) {
+        if (has_axis(i) && (n.code == op::inside || has_step(i))) return false;
+        is_zero[i] = has_axis(i);
+      } else if (n.code == op::constant) {
+        is_zero[i] = n.word == literal{};
+      } else if (n.code == op::convert) {
+        is_zero[i] = input(0);
+      } else if (n.code == op::add || n.code == op::subtract) {
+        is_zero[i] = input(0) && input(1);
+      }
+    }
+    return is_zero[id] != 0;
+  }
+  constexpr bool has_step(int id) const {
+    if (g_[id].code != op::neighbour) return false;
+    const neighbour_path p = path_of(g_, id);
+    for (int s = 0; s < p.count; ++s)
+      if (p.step[s].slot >= 0 || p.step[s].axis == by_.axis) return true;
+    return false;
   }
 
   constexpr int moved(int id) {
