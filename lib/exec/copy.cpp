@@ -10,7 +10,7 @@ namespace {
 template <op Code, dtype D>
 const program_code& move_of() {
   using elements = program_with<program_nodes<1, 1>{{head::make(Code, D, 0).word}, {}, {reference::make(D, 0).word}}>;
-  return code_of<unnamed, pass<elements, no_program, words<target_word::make(false, 0).word>, pass_reductions<>>, 1>();
+  return code_of<unnamed, pass_with<elements, no_program, words<target_word::make(false, 0).word>, pass_reductions<>>, 1>();
 }
 
 template <op Code>

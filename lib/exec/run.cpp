@@ -49,6 +49,10 @@ reduction_plan prepared::make_plan() const {
 
 void prepared::assign() { assign_all(this, 1, {}); }
 
+void assign_pass(const program_code& code, const operand* operands, const launch& fixed) {
+  prepared(code, operands, fixed).assign();
+}
+
 void prepared::write_aside(std::uint32_t outputs, std::vector<late_copy>& copies, bool imagined) {
   for (int i = 0; i < code_->outputs(); ++i) {
     if ((outputs >> i & 1) == 0) continue;

@@ -181,7 +181,7 @@ struct counting_memory {
 
 using load_byte = program_with<program_nodes<1, 1>{
     {head::make(op::load, dsl::dtype::uint8, 0).word}, {0}, {reference::make(dsl::dtype::uint8, 0).word}}>;
-using copy_bytes = pass<load_byte, no_program, words<target_word::make(false, 0).word>, pass_reductions<>>;
+using copy_bytes = pass_with<load_byte, no_program, words<target_word::make(false, 0).word>, pass_reductions<>>;
 
 template <class Arguments> void copy_by_threads(const void* parameters, const dsl::reduction_plan& p,
                                                 const counting_memory& memory) {
@@ -267,8 +267,8 @@ using load_number = program_with<program_nodes<1, 1>{{number_by(op::load, 0)}, {
 using total = program_with<program_nodes<1, 1>{{number_by(op::reduced, 0)}, {0}, {number(0)}}>;
 using addition = program_with<program_nodes<3, 1>{
     {number_by(op::value, 0), number_by(op::value, 1), number_by(op::add, 2)}, {0, 1, number(0) | number(1) << 16}, {number(2)}}>;
-using sum_numbers = pass<load_number, total, words<target_word::make(true, 0).word>,
-                         pass_reductions<pass_reduction<addition, words<0, 0>, 0, false>>>;
+using sum_numbers = pass_with<load_number, total, words<target_word::make(true, 0).word>,
+                              pass_reductions<pass_reduction<addition, words<0, 0>, 0, false>>>;
 
 // Leaves in `want`, the memory of `out`, the sums of the operands' elements along the axes.
 void add_sums(std::vector<std::uint64_t>& want, const random_operand& out, std::span<const random_operand> in,

@@ -51,8 +51,8 @@ template <op Code, dtype Result, dtype Stored, dtype... Operand> struct one_node
   }
   using one_program = decltype(spell(std::make_index_sequence<sizeof...(Operand)>{}));
   using pass =
-      dsl::detail::pass<one_program, dsl::detail::no_program, dsl::detail::words<dsl::detail::target_word::make(false, 0).word>,
-                        dsl::detail::pass_reductions<>>;
+      dsl::detail::pass_with<one_program, dsl::detail::no_program,
+                             dsl::detail::words<dsl::detail::target_word::make(false, 0).word>, dsl::detail::pass_reductions<>>;
   using eval = dsl::detail::evaluator<one_program>;
 
   struct source {

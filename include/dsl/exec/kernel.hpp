@@ -23,7 +23,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
   using accumulators = typename reductions::accumulators;
   static constexpr bool strided = Arguments::strided;
   static constexpr int lanes = Lanes;
-  static constexpr int inputs = Inputs, operands = Inputs + Pass::targets;
+  static constexpr int inputs = Inputs;
   using group = lane_group<eval, lanes>;
   static constexpr reduction_policy policy = pass_policy<Pass>(Memory::compute_capability);
   static constexpr int ahead = strided ? policy.strided_vectors_ahead : policy.vectors_ahead;
@@ -34,9 +34,9 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
   static constexpr bool calls_formula = Memory::calls_formula || program::nodes > policy.inlined_nodes;
 
   static constexpr neighbours_read neighbours = Pass::view().neighbours;
-  using place_of_tile = tile_place<Arguments, operands, (neighbours.nodes > 0), (reductions::count > 0)>;
-  using place_of_tile::args, place_of_tile::offset, place_of_tile::width, place_of_tile::height;
+  using place_of_tile = tile_place<Arguments, Inputs + Pass::targets, (neighbours.nodes > 0), (reductions::count > 0)>;
   using place_of_tile::enter, place_of_tile::extent, place_of_tile::position;
+  using place_of_tile::operands, place_of_tile::args, place_of_tile::offset, place_of_tile::width, place_of_tile::height;
   static constexpr int rows_a_patch = takes_patches<Arguments> ? patch_needs_of<program>(policy.patch_rows).rows : 0;
   Memory memory;
 
@@ -44,8 +44,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
 
   /// Brings into shared memory what a block reads there of the tile that was entered. All threads of a block.
   DSL_DETAIL_KERNEL_FN void load_tile(int thread, int block) {
-    tile_loader<kernel_body> loader{*this, thread, block};
-    eval::read(loader);
+    const tile_loader<place_of_tile, Memory> loader{*this, memory, neighbours.operands, thread, block};
+    load_sizes(loader, std::make_integer_sequence<int, 5>{});
   }
 
   /// What a thread stores of a tile, which was entered.
@@ -120,7 +120,6 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
   template <class, int> friend struct window;
   template <class, class> friend struct windows;
   template <class Body, op Code, dtype D, std::uint32_t Head> friend void read_near(const Body&, typename Body::group&);
-  template <class> friend struct tile_loader;
   template <class> friend struct own_reader;
   template <class> friend struct row_reader;
   template <class> friend struct row_of_pairs;
@@ -284,6 +283,16 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
     for (int l = 0; l < lanes; ++l) operand_lanes<Head>(g).set(l, l < g.count ? each[l] : each[0]);
   }
 
+  template <class Loader, int... Log2Size>
+  DSL_DETAIL_KERNEL_FN static void load_sizes(const Loader& loader, std::integer_sequence<int, Log2Size...>) {
+    (load_size<Log2Size>(loader), ...);
+  }
+  template <int Log2Size, class Loader>
+  DSL_DETAIL_KERNEL_FN static void load_size(const Loader& loader) {
+    constexpr std::uint64_t arrays = arrays_of_size(program::view(), Log2Size);
+    if constexpr (arrays != 0) loader.template load<typename word_of_size<Log2Size>::type>(arrays);
+  }
+
   // Whether neighbours of an operand are read.
   static constexpr bool is_beside(int k) { return k < 64 && (neighbours.operands >> k & 1) != 0; }
   template <int K> DSL_DETAIL_KERNEL_FN static std::uint64_t how_reached(const Arguments& args) {
@@ -298,9 +307,6 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
   DSL_DETAIL_KERNEL_FN int tile_width() const {
     if constexpr (Arguments::strided) return args.tiles_of.width;
     else return 0;
-  }
-  DSL_DETAIL_KERNEL_FN static std::uint32_t tile_offset(const argument& a) {
-    return static_cast<std::uint32_t>(a.descriptor - in_tile);
   }
 
   template <bool Arrays = true, bool Rest = true>

@@ -51,6 +51,12 @@ struct operand {
   const value_source* source = nullptr;  // what the statement's later passes read as soon as it is there
 };
 
+/// Makes an operand of a view: an array, or of rank 0 a scalar in device memory.
+void set_array(operand& o, dtype type, int rank, const buffer_ref& owner, const void* data, const std::int64_t* extents,
+               const std::int64_t* strides);
+/// Makes an operand of the numbers first + i * strides[0] + ...
+void set_index(operand& o, int rank, std::int64_t first, const std::int64_t* extents, const std::int64_t* strides);
+
 /// A distance along n elements that means the same, less than after which they repeat.
 constexpr std::int64_t least_distance(boundary beyond, std::int64_t distance, std::int64_t n) {
   if (beyond == boundary::wrap) return n > 0 ? distance % n : 0;

@@ -39,7 +39,7 @@ struct chain_operands<pass_chain<Phase...>> {
       if (k >= first && k < first + targets) found = of_rows || target_word{words[k - first]}.is_result();
       first += targets;
     };
-    (look(Phase::pass::targets, Phase::pass::target_words, is_of_rows<Phase>), ...);
+    (look(Phase::pass::targets, Phase::pass::target_words.data(), is_of_rows<Phase>), ...);
     return found;
   }
   template <int P> using phase = std::tuple_element_t<static_cast<std::size_t>(P), std::tuple<Phase...>>;

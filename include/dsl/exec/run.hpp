@@ -175,6 +175,9 @@ class prepared {
   launch fixed_;
 };
 
+/// Evaluates a pass on its operands, inputs and then outputs, as if the right side were complete before the first write.
+void assign_pass(const program_code& code, const operand* operands, const launch& fixed);
+
 /// How an expression's elements become its outputs: the rank of its index space, and a bit for each axis that is reduced.
 struct reduction_axes {
   int rank;

@@ -9,6 +9,7 @@ namespace dsl::detail {
 /// whole block is kept apart from what is a thread's own: the GPU computes it once a warp, in uniform registers.
 template <class Arguments, int Operands, bool Neighbours, bool Reduces>
 struct tile_place {
+  static constexpr int operands = Operands;
   const Arguments& args;
   std::int64_t offset[Arguments::strided ? Operands : 1];  // strided: of the tile's first element
   std::int32_t width = 0, height = 0;                      // strided: of the tile, as far as it exists

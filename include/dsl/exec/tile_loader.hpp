@@ -1,47 +1,81 @@
 // What a block brings into shared memory of a tile before its threads read it.
 #pragma once
 
-#include <dsl/exec/arguments.hpp>
-#include <dsl/ir/evaluate.hpp>
+#include <array>
+
+#include <dsl/exec/tile.hpp>
 
 namespace dsl::detail {
 
-/// Starts a thread's share of the copies.
-template <class Body>
+/// Starts a thread's share of the copies. It knows operands by their numbers and elements by their sizes alone, so a kernel has
+/// it once for each size.
+template <class Place, class Memory>
 struct tile_loader {
-  const Body& body;
+  const Place& place;
+  const Memory& memory;
+  std::uint64_t beside;  // the operands of which neighbours are read
   int thread, block;
 
-  template <op Code, dtype D, int N, std::uint32_t Head>
-  DSL_DETAIL_KERNEL_FN void read() const {
-    if constexpr (Code == op::load) load<memory_t<D>, N>();
+  /// Those of the operands, a bit for each, that are read in shared memory. Their elements are as large as a `Word`.
+  template <class Word>
+  DSL_DETAIL_KERNEL_FN void load(std::uint64_t operands) const {
+    DSL_DETAIL_ROLLED
+    for (int k = 0; k < Place::operands; ++k) {
+      if (k >= 64 || (operands >> k & 1) == 0) continue;
+      const argument& a = place.args.operand[k];
+      const std::uint64_t how = (beside >> k & 1) != 0 ? neighbour_word{a.descriptor}.how() : a.descriptor;
+      if (how >= in_tile) load(reinterpret_cast<const Word*>(a.word) + offset(k), place.args.strides[k], a.descriptor - in_tile);
+    }
   }
 
  private:
-  template <class T, int K>
-  DSL_DETAIL_KERNEL_FN void load() const {
-    const tiling& t = body.args.tiles_of;
-    const argument& a = body.args.operand[K];
-    if (Body::template how_reached<K>(body.args) < in_tile) return;
-    const std::int64_t across = body.args.strides[K][0], down = body.args.strides[K][1];
-    unsigned char* const tile = body.memory.shared() + Body::tile_offset(a);
-    const T* const corner = reinterpret_cast<const T*>(a.word) + body.offset[K];
-    if (body.template is_row<K>()) {
-      T* const to = reinterpret_cast<T*>(tile);
+  // An index that is not constant would put all of them into local memory.
+  DSL_DETAIL_KERNEL_FN std::int64_t offset(int k) const {
+    std::int64_t found = 0;
+    DSL_DETAIL_UNROLL
+    for (int i = 0; i < Place::operands; ++i)
+      if (i == k) found = place.offset[i];
+    return found;
+  }
+  template <class Word>
+  DSL_DETAIL_KERNEL_FN void load(const Word* corner, const std::int64_t* strides, std::uint64_t shared_offset) const {
+    const tiling& t = place.args.tiles_of;
+    const std::int64_t across = strides[0], down = strides[1];
+    unsigned char* const tile = memory.shared() + static_cast<std::uint32_t>(shared_offset);
+    if (down == 0) {  // a row, which all rows share
+      Word* const to = reinterpret_cast<Word*>(tile);
       DSL_DETAIL_ROLLED
-      for (int i = thread; i < body.width; i += block) body.memory.copy_async(to + i, corner + i * across);
+      for (int i = thread; i < place.width; i += block) memory.copy_async(to + i, corner + i * across);
       return;
     }
     // Threads side by side read side by side along the second dimension.
-    const int threads = t.in_column.by, lines = block / threads;
+    const int threads = t.in_column.by, lines = static_cast<int>(t.in_column.divide(static_cast<std::uint32_t>(block)));
     const int first = static_cast<int>(t.in_column.divide(static_cast<std::uint32_t>(thread)));
     if (first >= lines) return;
-    for (int j = thread - first * threads; j < body.height; j += threads) {
-      const T* from = corner + j * down + first * across;
-      T* to = reinterpret_cast<T*>(tile + j * tile_pitch(body.tile_width(), sizeof(T))) + first;
-      for (int i = first; i < body.width; i += lines, from += lines * across, to += lines) body.memory.copy_async(to, from);
+    for (int j = thread - first * threads; j < place.height; j += threads) {
+      const Word* from = corner + j * down + first * across;
+      Word* to = reinterpret_cast<Word*>(tile + j * tile_pitch(t.width, sizeof(Word))) + first;
+      for (int i = first; i < place.width; i += lines, from += lines * across, to += lines) memory.copy_async(to, from);
     }
   }
 };
+
+/// The words that elements of 1, 2, 4, 8 and 16 bytes are copied as.
+template <int Log2Size> struct word_of_size;
+template <> struct word_of_size<0> { using type = std::uint8_t; };
+template <> struct word_of_size<1> { using type = std::uint16_t; };
+template <> struct word_of_size<2> { using type = std::uint32_t; };
+template <> struct word_of_size<3> { using type = std::uint64_t; };
+template <> struct word_of_size<4> { using type = std::array<std::uint64_t, 2>; };
+
+/// A bit for each of the arrays that a program reads by their elements, and have so large ones.
+constexpr std::uint64_t arrays_of_size(const program_view& p, int log2_size) {
+  std::uint64_t found = 0;
+  for (int i = 0; i < p.nodes; ++i) {
+    const head h{p.heads[i]};
+    if (h.code() == op::load && size_of(h.type()) == 1 << log2_size) found |= std::uint64_t{1} << p.payloads[i];
+  }
+  return found;
+}
 
 }  // namespace dsl::detail

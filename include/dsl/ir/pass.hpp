@@ -26,6 +26,11 @@ struct pass_reduction<Combine, words<I...>, First, NeedsElements> {
   static constexpr int values = Combine::outputs, first = First;
   static constexpr std::uint64_t identity_words[] = {I...};
   static constexpr literal identity(int k) { return {identity_words[2 * k], identity_words[2 * k + 1]}; }
+  static constexpr void add_to(word_key& key) {
+    for (const std::uint64_t word :
+         {Combine::key, static_cast<std::uint64_t>(First), static_cast<std::uint64_t>(NeedsElements), I...})
+      key.add(word);
+  }
 };
 
 template <class... F> struct pass_reductions { static constexpr int count = sizeof...(F); };
@@ -52,23 +57,53 @@ struct pass_view {
   }
 };
 
-template <class Elements, class Results, class Targets, class Reductions> struct pass;
+/// What a pass is made of.
+template <class Elements, class Results, class Targets, class Reductions> struct pass_parts;
 template <class Elements, class Results, std::uint64_t... T, class... F>
-struct pass<Elements, Results, words<T...>, pass_reductions<F...>> {
+struct pass_parts<Elements, Results, words<T...>, pass_reductions<F...>> {
   using elements = Elements;
   using results = Results;
   using reductions = pass_reductions<F...>;
   static constexpr int targets = sizeof...(T);
-  static constexpr std::uint64_t target_words[targets + 1] = {T..., 0};
-  static constexpr program_view rules[sizeof...(F) + 1] = {F::combine::view()..., {}};
-  static constexpr int firsts[sizeof...(F) + 1] = {F::first..., 0};
-  static constexpr pass_view view() {
-    return {Elements::view(), Results::view(), rules,
-            firsts,           sizeof...(F),    (F::needs_elements || ...),
-            target_words,     targets,         neighbours_in(Elements::view())};
+  static constexpr bool needs_elements = (F::needs_elements || ...);
+  static constexpr std::array<std::uint64_t, targets + 1> target_words() { return {T..., 0}; }
+  static constexpr std::array<program_view, sizeof...(F) + 1> rules() { return {F::combine::view()..., program_view{}}; }
+  static constexpr std::array<int, sizeof...(F) + 1> firsts() { return {F::first..., 0}; }
+  static constexpr std::uint64_t key() {
+    word_key made{sizeof...(F)};
+    for (const std::uint64_t word : {Elements::key, Results::key, T...}) made.add(word);
+    (F::add_to(made), ...);
+    return made.value;
   }
-  static constexpr bool is_result(int i) { return target_word{target_words[i]}.is_result(); }
 };
+
+/// What one kernel does, as a type, which kernels are named by. As a program it is a key and the functors that it calls.
+template <std::uint64_t Key, class... Calls>
+struct pass {
+  using parts = typename decltype(parts_of(pass_key<Key, Calls...>{}))::type;
+  using elements = typename parts::elements;
+  using results = typename parts::results;
+  using reductions = typename parts::reductions;
+  static constexpr int targets = parts::targets;
+  static constexpr auto target_words = parts::target_words();
+  static constexpr auto rules = parts::rules();
+  static constexpr auto firsts = parts::firsts();
+  static constexpr pass_view view() {
+    return {elements::view(),    results::view(),   rules.data(),
+            firsts.data(),       reductions::count, parts::needs_elements,
+            target_words.data(), targets,           neighbours_in(elements::view())};
+  }
+  static constexpr bool is_result(int i) { return target_word{target_words[static_cast<std::size_t>(i)]}.is_result(); }
+};
+
+template <class Parts, class Elements> struct keyed_pass;
+template <class Parts, std::uint64_t Key, class... Calls>
+struct keyed_pass<Parts, program<Key, Calls...>> {
+  using type = pass<Parts::key(), Calls...>;
+  friend constexpr auto parts_of(pass_key<Parts::key(), Calls...>) { return std::type_identity<Parts>{}; }
+};
+template <class Elements, class Results, class Targets, class Reductions> using pass_with =
+    typename keyed_pass<pass_parts<Elements, Results, Targets, Reductions>, Elements>::type;
 
 inline constexpr std::size_t max_program_nodes = 4096, max_program_outputs = 32, max_reductions = 32;
 
@@ -256,8 +291,8 @@ struct pass_spelled {
   template <std::size_t J> using reduction_at = decltype(spell_reduction<J>(std::make_index_sequence<2 * count(2 + J, 1)>{}));
 
   template <std::size_t... T, std::size_t... J>
-  static pass<program_at<0>, program_at<1>, words<Of::exact.target_words[from.target + T]...>,
-              pass_reductions<reduction_at<J>...>>
+  static pass_with<program_at<0>, program_at<1>, words<Of::exact.target_words[from.target + T]...>,
+                   pass_reductions<reduction_at<J>...>>
       spell_pass(std::index_sequence<T...>, std::index_sequence<J...>);
   using type = decltype(spell_pass(std::make_index_sequence<end.target - from.target>{},
                                    std::make_index_sequence<end.program - from.program - 2>{}));

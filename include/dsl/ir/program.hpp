@@ -45,6 +45,17 @@ struct program_view {
   constexpr reference output(int i) const { return {outputs[i]}; }
 };
 
+/// A number of its own for each sequence of words, by splitmix64's steps.
+struct word_key {
+  std::uint64_t value;
+  constexpr void add(std::uint64_t word) {
+    value = (value ^ word) + 0x9e3779b97f4a7c15;
+    value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
+    value = (value ^ value >> 27) * 0x94d049bb133111eb;
+    value ^= value >> 31;
+  }
+};
+
 /// A program's nodes and outputs.
 template <int Nodes, int Outputs>
 struct program_nodes {
@@ -54,19 +65,13 @@ struct program_nodes {
 
   /// A number of its own for each program.
   constexpr std::uint64_t key() const {
-    std::uint64_t h = static_cast<std::uint64_t>(Nodes) << 32 | static_cast<std::uint64_t>(Outputs);
-    const auto add = [&h](std::uint64_t word) {  // splitmix64's steps
-      h = (h ^ word) + 0x9e3779b97f4a7c15;
-      h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9;
-      h = (h ^ h >> 27) * 0x94d049bb133111eb;
-      h ^= h >> 31;
-    };
+    word_key made{static_cast<std::uint64_t>(Nodes) << 32 | static_cast<std::uint64_t>(Outputs)};
     for (int i = 0; i < Nodes; ++i) {
-      add(heads[i]);
-      add(payloads[i]);
+      made.add(heads[i]);
+      made.add(payloads[i]);
     }
-    for (int i = 0; i < Outputs; ++i) add(output_words[i]);
-    return h;
+    for (int i = 0; i < Outputs; ++i) made.add(output_words[i]);
+    return made.value;
   }
 };
 
@@ -80,6 +85,7 @@ struct program_nodes {
 #pragma nv_diag_suppress 1301
 #endif
 template <std::uint64_t Key> struct program_key { friend constexpr auto nodes_of(program_key); };
+template <std::uint64_t Key, class... Calls> struct pass_key { friend constexpr auto parts_of(pass_key); };  // ir/pass.hpp
 #if defined(__CUDACC__)
 #pragma nv_diagnostic pop
 #endif
@@ -100,6 +106,7 @@ constexpr auto nodes_of(program_key<0>) { return program_nodes<0, 0>{}; }
 /// name, which is in it some thirty times, was the larger part when it listed all nodes.
 template <std::uint64_t Key, class... Calls>
 struct program {
+  static constexpr std::uint64_t key = Key;
   static constexpr auto data = nodes_of(program_key<Key>{});
   static constexpr int nodes = data.nodes, outputs = data.outputs;
   static constexpr program_view view() { return {data.heads, data.payloads, nodes, data.output_words, outputs}; }

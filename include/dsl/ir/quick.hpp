@@ -4,8 +4,6 @@
 // in doubt: then the element is to be computed again, accurately.
 #pragma once
 
-#include <cmath>
-
 #include <dsl/ir/arithmetic.hpp>
 #include <dsl/ir/op.hpp>
 #include <dsl/ir/special.hpp>
@@ -24,10 +22,12 @@ struct quick_range {
   DSL_DETAIL_FN bool in_doubt() const { return !(least >= 0x1p-60f) || !(greatest <= 0x1p60f); }
   DSL_DETAIL_FN void take(float x) {
     at_least(x);
-    greatest = std::fmax(greatest, std::fabs(x));
+    greatest = __builtin_fmaxf(greatest, __builtin_fabsf(x));
   }
-  DSL_DETAIL_FN void at_least(float x) { least = std::fmin(least, std::fabs(x)); }
-  DSL_DETAIL_FN void take_shared(float x) { strange = strange || !(std::fabs(x) >= 0x1p-60f && std::fabs(x) <= 0x1p60f); }
+  DSL_DETAIL_FN void at_least(float x) { least = __builtin_fminf(least, __builtin_fabsf(x)); }
+  DSL_DETAIL_FN void take_shared(float x) {
+    strange = strange || !(__builtin_fabsf(x) >= 0x1p-60f && __builtin_fabsf(x) <= 0x1p60f);
+  }
 };
 
 namespace math::quick {

@@ -24,7 +24,7 @@ void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&
         const leaves_of_expressions leaves(e...);
         require_one_space(leaves.all, leaves.ranges, leaves.count, together::pass::view());
       }
-      prepared(together::code(e...), together(all_targets(to), e...).operands(), fixed).assign();
+      assign_pass(together::code(e...), together(all_targets(to), e...).operands(), fixed);
     } else {
       with_passes(to, std::index_sequence_for<Targets...>{}, [&fixed](evaluation& all) { all.assign(fixed); }, e...);
     }

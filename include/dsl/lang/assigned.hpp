@@ -32,13 +32,13 @@ auto kernel_name(const reduction<F, R, E>& e, const Rest&... rest) {
 
 // nvcc writes a kernel's template arguments down again and cannot write a closure type, so they are deduced from values here,
 // never spelled by way of the expression that made them.
-template <int Inputs, class Name, class... Programs>
-const program_code& code_for(std::type_identity<Name>, pass<Programs...>) {
-  if constexpr (std::is_same_v<Name, unnamed> && Inputs == 1 && only_moves(pass<Programs...>::view())) {
-    static const program_code moves = code_of_move(pass<Programs...>::view());
+template <int Inputs, class Name, std::uint64_t Key, class... Calls>
+const program_code& code_for(std::type_identity<Name>, pass<Key, Calls...>) {
+  if constexpr (std::is_same_v<Name, unnamed> && Inputs == 1 && only_moves(pass<Key, Calls...>::view())) {
+    static const program_code moves = code_of_move(pass<Key, Calls...>::view());
     return moves;
   } else {
-    return code_of<Name, pass<Programs...>, Inputs>();
+    return code_of<Name, pass<Key, Calls...>, Inputs>();
   }
 }
 
@@ -111,6 +111,17 @@ void require_leaves_fit([[maybe_unused]] const operand* leaves) {
   }
 }
 
+/// Gives targets memory that have none, for a pass on these operands. `reduced`: for each target the axes that are reduced. It
+/// does not know the formula, so it is compiled once for several.
+template <class... Targets>
+DSL_DETAIL_SMALL void give_memory(const operand* all, int leaves, const pass_view& pass, const std::uint32_t* reduced,
+                                  bound_target<Targets>&... to) {
+  const device_guard of_targets(home_of(as_operand(to.target)...)), of_operands(home_of_operands(all, leaves));
+  geometry g;
+  lay_out(g, all, leaves, 0, 1, pass);
+  (to.give_memory(g, *reduced++, pass, all), ...);
+}
+
 /// Expressions and their targets as a pass: its operands, before they are laid out.
 template <class TargetTuple, class... E> class assigned;
 template <class... Targets, class... E>
@@ -157,12 +168,9 @@ class assigned<tuple<Targets&...>, E...> {
   template <std::size_t... I>
   void give_memory_to(const bound& to, std::index_sequence<I...>) {
     if (!(get<I>(to).needs_memory() || ...)) return;
-    const device_guard of_targets(home_of(as_operand(get<I>(to).target)...)), of_operands(home_of_operands(all_, leaves));
-    geometry g;
-    lay_out(g, all_, leaves, 0, 1, pass::view());
-    (get<I>(to).give_memory(g, pass::is_result(static_cast<int>(I)) ? axes_[expression_of(static_cast<int>(I))].axes : 0,
-                            pass::view(), all_),
-     ...);
+    const std::uint32_t reduced[] = {
+        (pass::is_result(static_cast<int>(I)) ? axes_[expression_of(static_cast<int>(I))].axes : 0)...};
+    give_memory(all_, leaves, pass::view(), reduced, get<I>(to)...);
   }
   template <std::size_t... I>
   void add_targets(const bound& to, operand*& at, std::index_sequence<I...>) {
@@ -181,11 +189,10 @@ class assigned<tuple<Targets&...>, E...> {
 };
 
 // The codes of a statement's passes: of one alone, or of a chain.
-template <class Name, class... Programs, int... Input>
-std::array<const program_code*, 1> codes_for(std::type_identity<Name> name,
-                                             pass_chain<chain_phase<pass<Programs...>, Input...>>) {
+template <class Name, class Pass, int... Input>
+std::array<const program_code*, 1> codes_for(std::type_identity<Name> name, pass_chain<chain_phase<Pass, Input...>>) {
   std::array<const program_code*, 1> one{};  // nvcc writes braces around one value without them
-  one[0] = &code_for<inputs_of_kernel<static_cast<int>(sizeof...(Input))>()>(name, pass<Programs...>{});
+  one[0] = &code_for<inputs_of_kernel<static_cast<int>(sizeof...(Input))>()>(name, Pass{});
   return one;
 }
 template <class Name, class... Phase>

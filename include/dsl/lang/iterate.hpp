@@ -147,9 +147,9 @@ auto variables_beside(const Step&) {
 }
 
 // Deduced for the reason given at `code_for`.
-template <int Inputs, int Arguments, int States, int Stop, class Name, class... Programs>
-const loop_code& loop_code_for(std::type_identity<Name>, pass<Programs...>) {
-  return loop_code_of<Name, pass<Programs...>, Inputs, Arguments, States, Stop>();
+template <int Inputs, int Arguments, int States, int Stop, class Name, std::uint64_t Key, class... Calls>
+const loop_code& loop_code_for(std::type_identity<Name>, pass<Key, Calls...>) {
+  return loop_code_of<Name, pass<Key, Calls...>, Inputs, Arguments, States, Stop>();
 }
 
 template <int Arguments, bool Stops, class... S, class... Beside, class Step>

@@ -8,25 +8,10 @@ namespace dsl {
 
 namespace detail {
 
-template <std::size_t R>
-void copy_shape(const std::array<std::int64_t, R>& extents, const std::array<std::int64_t, R>& strides, operand& to) {
-  for (std::size_t d = 0; d != R; ++d) {
-    to.extents[d] = extents[d];
-    to.strides[d] = strides[d];
-  }
-}
-
 // Leaves as the back ends see them, in the tracer's order.
 template <class T, int R>
 void add_leaves(const view<T, R>& v, operand*& at) {
-  operand& o = *at++;
-  o.kind = R == 0 ? operand_kind::device_scalar : operand_kind::array;
-  o.type = dtype_v<T>;
-  o.rank = R;
-  o.memory = v.owner().get();
-  o.out_of_date = v.owner().is_out_of_date();
-  o.word[0] = reinterpret_cast<std::uintptr_t>(v.data());
-  copy_shape(v.extents(), v.strides(), o);
+  set_array(*at++, dtype_v<T>, R, v.owner(), v.data(), v.extents().data(), v.strides().data());
 }
 template <class T>
 void add_leaves(const value_leaf<T>& v, operand*& at) {
@@ -34,12 +19,7 @@ void add_leaves(const value_leaf<T>& v, operand*& at) {
 }
 template <int R>
 void add_leaves(const index_leaf<R>& v, operand*& at) {
-  operand& o = *at++;
-  o.kind = operand_kind::index;
-  o.type = dtype::int64;
-  o.rank = R;
-  o.word[0] = static_cast<std::uint64_t>(v.first);
-  copy_shape(v.extents, v.strides, o);
+  set_index(*at++, R, v.first, v.extents.data(), v.strides.data());
 }
 template <class F, class... Operands>
 void add_leaves(const expression<F, Operands...>& e, operand*& at) {

@@ -108,9 +108,9 @@ struct element_pass<tuple<Calls...>, Operand, A> {
 };
 
 // Deduced, not spelled, for the reason given at `code_for`.
-template <dtype Target, int Inputs, class... Element, std::uint64_t Key, class... Calls>
-const scan_code& scan_code_for(pass<Element...>, program<Key, Calls...>) {
-  return scan_code_of<scan_program<pass<Element...>, program<Key, Calls...>, Target, Inputs>>();
+template <dtype Target, int Inputs, std::uint64_t Elements, class... OfElements, std::uint64_t Key, class... Calls>
+const scan_code& scan_code_for(pass<Elements, OfElements...>, program<Key, Calls...>) {
+  return scan_code_of<scan_program<pass<Elements, OfElements...>, program<Key, Calls...>, Target, Inputs>>();
 }
 
 template <class Operator, dtype R, class... Options, class X>

@@ -44,8 +44,9 @@ struct bound_target<array<T, R>> {
     return std::as_const(needs_memory() ? made : target).view();
   }
   void adopt() {
-    if (made.has_memory()) target = std::move(made);
+    if (made.has_memory()) take_over();
   }
+  DSL_DETAIL_SMALL void take_over() { target = std::move(made); }
 };
 
 /// A scalar that was moved from gets memory in the same way.
