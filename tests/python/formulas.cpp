@@ -20,6 +20,10 @@ const auto rotate = dsl::vectorize([](auto F, auto d, auto h) {
   auto next = F + h * 1i * d * F;
   return std::tuple{next, dsl::sum(next) / 2};
 });
+const auto diffuse = dsl::vectorize([](auto u, auto rate) {
+  const auto ring = dsl::boundary::wrap;
+  return u + rate * (dsl::shift(u, 1, ring, 0) + dsl::shift(u, -1, ring, 1) - 2 * u);
+});
 const auto packed = dsl::vectorize([](auto x, auto low, auto high) { return dsl::cast<std::int64_t>(x) * 0 + low + high; });
 const auto mixed = dsl::vectorize([](auto z, auto keep, auto a, auto b) { return dsl::where(keep, z, 0 * z) * a + b; });
 const auto busy = dsl::vectorize([](auto x) { return sin(cos(sin(cos(sin(cos(sin(cos(x)))))))); });
@@ -56,4 +60,5 @@ DSL_PYTHON_MODULE(formulas, m) {
   m.kernel<vector<double>>("busy", busy);
   m.loop<dsl::python::any_rank<float>, float>("decay", decay, "x * (1 - rate), again and again.");
   m.loop<vector<c32>, dsl::scalar<c32>, float>("rotate", rotate);
+  m.loop<matrix<float>, float>("diffuse", diffuse);
 }

@@ -284,6 +284,16 @@ class Loops(unittest.TestCase):
         np.testing.assert_array_equal(F, wanted)
         self.assertEqual(d, last)
 
+    def test_neighbours(self):
+        for u in values("float32", 35).reshape(5, 7), np.asfortranarray(values("float32", 35).reshape(5, 7))[::2, ::-1]:
+            wanted = u
+            for _ in range(3):
+                wanted = wanted + np.float32(0.1) * (np.roll(wanted, 1, 0) + np.roll(wanted, -1, 1) - 2 * wanted)
+            np.testing.assert_allclose(formulas.diffuse(3, u, 0.1)[0], wanted, rtol=1e-5)
+            in_place = u.copy()
+            formulas.diffuse(3, in_place, 0.1, out=in_place)
+            np.testing.assert_allclose(in_place, wanted, rtol=1e-5)
+
     def test_without_single_values(self):
         x = values("float32")
         y, history = formulas.decay(3, x, 0.5)
