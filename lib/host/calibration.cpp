@@ -1,5 +1,4 @@
 // Measures what this machine's cores do in a second.
-#include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 
 #include "exec/calibration.hpp"
 #include "host/host.hpp"
+#include "host/threads.hpp"
 #include "mem/buffer.hpp"
 
 namespace dsl::detail {
@@ -25,13 +25,16 @@ double seconds_of(const Work& work) {
   });
 }
 
+constexpr double much = 1e9;  // nanoseconds: all threads take part
+
 // In pieces of the size of a loop's tasks.
 template <class Use>
 void for_pieces(std::int64_t bytes, const Use& use) {
   constexpr std::int64_t piece = 64 << 10;
   const std::int64_t count = std::max<std::int64_t>(1, bytes / piece);
-  if (count == 1) return use(0, bytes);
-  tbb::parallel_for(std::int64_t{0}, count, [&](std::int64_t k) { use(k * piece, k + 1 < count ? piece : bytes - k * piece); });
+  on_threads(count, much, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t k = begin; k < end; ++k) use(k * piece, k + 1 < count ? piece : bytes - k * piece);
+  });
 }
 
 /// Chains of multiply-adds beside each other, as many as vectors of any width need to hide their latency.
@@ -61,8 +64,9 @@ struct multiply_adds {
     const int tasks = tasks_a_thread * tbb::this_task_arena::max_concurrency();
     static std::atomic<T> used{};
     const double seconds = seconds_of([&] {
-      tbb::parallel_for(0, tasks,
-                        [](int) { used.store(level[simd_level()](static_cast<T>(0.5), steps), std::memory_order_relaxed); });
+      on_threads(tasks, much, [](std::int64_t begin, std::int64_t end) {
+        for (; begin < end; ++begin) used.store(level[simd_level()](static_cast<T>(0.5), steps), std::memory_order_relaxed);
+      });
     });
     return static_cast<double>(chains) * steps * tasks / seconds;
   }
