@@ -60,7 +60,7 @@ class grid_executor : public executor {
 
   void order_reduced(geometry& g, const operand* operands, int inputs, int count, const pass_view& pass) const override;
   std::string describe_launch(const plan& p) const override;
-  bool has_linear_path(const program_code& code) const override { return code.chain == nullptr; }
+  bool has_linear_path(const program_code& code) const override;
   reduction_plan plan_pass(const prepared& pass) const override;
   void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop, const stream& on) const override;
 

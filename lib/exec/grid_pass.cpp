@@ -18,6 +18,11 @@ void grid_executor::order_reduced(geometry& g, const operand* operands, int inpu
   if (may_pair(pass)) order_pairs(g, operands, inputs, count);
 }
 
+bool grid_executor::has_linear_path(const program_code& code) const {
+  const pass_kernels* const kernels = compiled(code.kernels);
+  return kernels == nullptr || kernels->kernel[0] != nullptr;
+}
+
 std::string grid_executor::describe_launch(const plan& p) const {
   return "grid " + std::to_string(p.grid) + " x block " + std::to_string(p.block) + ", " + std::to_string(p.lanes) +
          " lanes a thread";

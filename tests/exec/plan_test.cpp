@@ -75,6 +75,30 @@ struct by_twos {
   };
 };
 
+// Kernels that run once may be compiled for any layout alone.
+struct of_any_layout {
+  struct policy : dsl::default_policy {
+    static constexpr dsl::map_policy map(const dsl::formula_traits& f, int compute_capability) {
+      dsl::map_policy p = default_policy::map(f, compute_capability);
+      p.has_linear = false;
+      return p;
+    }
+  };
+};
+
+TEST_P(plan, without_a_kernel_for_contiguous_arrays_the_other_one_runs) {
+  const auto half = dsl::vectorize<of_any_layout>([](auto x) { return x / 2; });
+  for (const std::int64_t n : {0, 1, 63, 100'001}) {
+    const dsl::array<float> x = dsl::cast<float>(dsl::arange<std::int64_t>(n));
+    dsl::array<float> got(n), want(n);
+    got = half(x);
+    want = x / 2;
+    EXPECT_EQ(got.copy_to_host(), want.copy_to_host());
+    if (n == 0 || dsl::device::current().kind == dsl::backend::host) continue;
+    EXPECT_STREQ(dsl::plan_of(got, half(x)).path, "strided");
+  }
+}
+
 TEST_P(plan, goes_by_the_policy_of_a_name) {
   const auto step = [](auto x, auto) { return std::tuple{x / 2 + 1, dsl::sum(x)}; };
   const auto by_default = dsl::vectorize(step);

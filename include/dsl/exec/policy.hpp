@@ -22,6 +22,7 @@ struct formula_traits {
 struct map_policy {
   int lanes = 1;               ///< compiled: elements that a thread takes at a time, of all operands; a power of two
   int inlined_nodes = 256;     ///< compiled: a formula of more nodes is compiled once, and called
+  bool has_linear = true;      ///< compiled: contiguous arrays have a kernel of their own, not the one of any layout
   int block = 256;             ///< threads a block
   int least_block = 64;        ///< the same where there are too few elements to occupy all multiprocessors
   int rows_a_thread = 4;       ///< of a tile, where the index space is not one line
@@ -108,12 +109,14 @@ struct default_policy {
     p.vectors_ahead = bytes <= 16 && f.nodes <= 16 ? 8 : p.strided_vectors_ahead;
     return p;
   }
-  /// A long formula gets the registers that it takes; rows on their way cover the memory's latency with 64 bytes a thread.
+  /// A long formula gets the registers that it takes, and is not copied for several vectors in registers: with one
+  /// `ode::integrate` takes the same time, in half of the code. Rows on their way cover the memory's latency with 64 bytes a
+  /// thread.
   static constexpr loop_policy loop(const formula_traits& f, int /*compute_capability*/) {
     loop_policy p;
     const int bytes = f.carried_bytes * lanes(f);
     p.block = f.nodes <= 256 ? 512 : 256;
-    p.vectors_held = f.nodes > 256 || bytes > 64 ? 1 : bytes > 32 ? 2 : 4;
+    p.vectors_held = f.nodes > 128 || bytes > 64 ? 1 : bytes > 32 ? 2 : 4;
     p.rows_ahead = bytes <= 16 ? 4 : bytes <= 24 ? 3 : 2;
     return p;
   }

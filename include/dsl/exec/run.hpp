@@ -11,8 +11,8 @@
 
 namespace dsl::detail {
 
-/// The kernels of a pass: linear, or of neighbours, which are never in one line, the one by patches (null of a chain's phase,
-/// which has the other one alone); strided.
+/// The kernels of a pass: linear, or of neighbours, which are never in one line, the one by patches (null where the policy wants
+/// none, and of a chain's phase); strided.
 struct pass_kernels : entry_points<2> { reduction_policy policy; };
 
 struct chain_code;
@@ -69,17 +69,23 @@ struct compiled_program {
                                    linear_arguments<Inputs + Pass::targets>>;
   using strided = strided_arguments<Inputs + Pass::targets>;
 
+  static constexpr bool has_first = takes_patches_first<Pass> || pass_policy<Pass>(0).has_linear;
+
   static inline constinit program_code code = code_without_kernels<Name, Pass>(Inputs);
+
+  static const void* simulated_first() {
+    if constexpr (has_first) return reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, first>);
+    else return nullptr;
+  }
 
   template <unsigned BackEnds>
   static void add() {
     if constexpr (has_cuda(BackEnds)) add_kernels<Name, Pass, Inputs>();
     if constexpr (has_host(BackEnds)) code.host = &host_code_of<Pass>;
     if constexpr (has_sim(BackEnds)) {
-      static const pass_kernels made{{nullptr,
-                                      {reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, first>),
-                                       reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, strided>)}},
-                                     pass_policy<Pass>(0)};
+      static const pass_kernels made{
+          {nullptr, {simulated_first(), reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, strided>)}},
+          pass_policy<Pass>(0)};
       code.kernels[static_cast<int>(kernel_target::sim)] = &made;
     }
   }
@@ -90,9 +96,10 @@ template <class Name, class Pass, int Inputs>
 void add_kernels() {
   using compiled = compiled_program<Name, Pass, Inputs>;
   constexpr int operands = Inputs + Pass::targets;
-  const auto first = [] {
+  const auto first = []() -> const void* {
     if constexpr (takes_patches_first<Pass>)
       return kernel_of_pass<pass_kernel<Pass, Inputs, patched_arguments<operands>>, Name, Pass>();
+    else if constexpr (!compiled::has_first) return nullptr;
     else return kernel_of_pass<pass_kernel<Pass, Inputs, linear_arguments<operands>>, Name, Pass>();
   };
   static const pass_kernels made{

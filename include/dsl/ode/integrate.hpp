@@ -51,13 +51,14 @@ constexpr auto time_seen_by(const T& t) {
   else return t;
 }
 
-/// The name of the kernels that choose a first step. They run once, so their formulas are compiled once each.
+/// The name of the kernels that choose a first step. They run once, so each is compiled for any layout, and its formula once.
 struct first_step {
   struct policy : default_policy {
     static constexpr map_policy map(const formula_traits& f, int compute_capability) {
       map_policy p = default_policy::map(f, compute_capability);
       p.lanes = 1;
       p.inlined_nodes = 0;
+      p.has_linear = false;
       return p;
     }
     static constexpr reduction_policy reduction(const formula_traits& f, int compute_capability) {
