@@ -52,6 +52,10 @@ neighbour_column::neighbour_column(const program_view& p, int node, const operan
     const dimension_step step = resolve(path.step[s], operands, operand_, g);
     (step.dimension == last_ ? inner_ : outer_).push_back(step);
   }
+  if (code_ != op::neighbour || base_ != op::load || !inner_.empty() || outer_.size() != 1 || layout_.strides[last_] != 1) return;
+  line_ = outer_[0].dimension;
+  for (int d = last_; d > line_ && line_ >= 0; --d)
+    if (layout_.strides[d - 1] != layout_.strides[d] * g.extents[d]) line_ = -1;
 }
 
 neighbour_column::source neighbour_column::source_of_row(const std::int64_t* at) const {
@@ -70,7 +74,18 @@ const neighbour_column::source& neighbour_column::source_of_row_of(const block_p
   return known_source_;
 }
 
+std::int64_t neighbour_column::length_of_line(const block_place& place, std::int64_t count, unsigned char*& at) const {
+  if (line_ < 0) return 0;
+  const std::int64_t step = layout_.strides[line_], length = space_.extents[line_] * step, moved = outer_[0].distance * step;
+  std::int64_t x = 0, begin = 0;
+  for (int d = 0; d <= last_; ++d) (d < line_ ? begin : x) += place.at()[d] * layout_.strides[d];
+  if (x < moved) return 0;
+  at = reinterpret_cast<unsigned char*>(operand_.word[0]) + (begin + x - moved) * static_cast<std::int64_t>(size_of(type_));
+  return std::clamp<std::int64_t>(std::min(length, length + moved) - x, 0, count);
+}
+
 unsigned char* neighbour_column::lies_at(const block_place& place, std::int64_t count) const {
+  if (unsigned char* at = nullptr; length_of_line(place, count, at) == count) return at;
   const std::int64_t x = place.at()[last_];
   if (code_ != op::neighbour || base_ != op::load || layout_.strides[last_] != 1 || x + count > space_.extents[last_])
     return nullptr;
@@ -84,19 +99,31 @@ unsigned char* neighbour_column::lies_at(const block_place& place, std::int64_t 
 
 void neighbour_column::gather(unsigned char* column, const block_place& place, std::int64_t count) const {
   const auto size = static_cast<std::int64_t>(size_of(type_));
-  const bool in_ranges = (base_ == op::load || code_ == op::inside) && inner_.size() < 2;
-  if (in_ranges && last_ >= 0 && place.at()[last_] + count <= space_.extents[last_]) {
+  if (in_ranges() && last_ >= 0 && place.at()[last_] + count <= space_.extents[last_]) {
     const source& from = source_of_row_of(place);
     if (!from.exists) std::memset(column, 0, static_cast<std::size_t>(count * size));
     else gather_ranges(column, from.offset * size, place.at()[last_], count);
     return;
   }
+  block_place here = place;
+  for (std::int64_t done = 0; done < count;) {
+    const std::int64_t left = count - done;
+    unsigned char* from = nullptr;
+    std::int64_t length = length_of_line(here, left, from);
+    if (length > 0) std::memcpy(column + done * size, from, static_cast<std::size_t>(length * size));
+    else gather_rows(column + done * size, here, length = line_ < 0 ? left : std::min(left, rest_of_row(here)));
+    here.move_to(place.first() + (done += length));
+  }
+}
+
+void neighbour_column::gather_rows(unsigned char* column, const block_place& place, std::int64_t count) const {
+  const auto size = static_cast<std::int64_t>(size_of(type_));
   for_rows(space_, layout_, place, count, true,
            [&](std::int64_t done, const std::int64_t* at, std::int64_t offset, const run_of_rows& r) {
              unsigned char* const to = column + done * size;
              const source from = source_of_row(at);
              if (!from.exists) std::memset(to, 0, static_cast<std::size_t>(r.count * size));
-             else if (in_ranges) gather_ranges(to, (offset - at[last_] * r.step + from.offset) * size, at[last_], r.count);
+             else if (in_ranges()) gather_ranges(to, (offset - at[last_] * r.step + from.offset) * size, at[last_], r.count);
              else gather_each(to, from.offset + offset, at, r.count);
            });
 }

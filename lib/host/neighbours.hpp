@@ -28,9 +28,15 @@ class neighbour_column {
     std::int64_t offset;
     bool exists;
   };
+  bool in_ranges() const { return (base_ == op::load || code_ == op::inside) && inner_.size() < 2; }
+  std::int64_t rest_of_row(const block_place& place) const { return space_.extents[last_] - place.at()[last_]; }
   source source_of_row(const std::int64_t* at) const;
   // The same of the row in which a block begins, which its other blocks ask for as well: where that row begins.
   const source& source_of_row_of(const block_place& place) const;
+  // Where a step along one dimension is one along all that lies behind it, as with the colours of pixels: how many elements from
+  // a place on are read side by side, and where. 0: none.
+  std::int64_t length_of_line(const block_place& place, std::int64_t count, unsigned char*& at) const;
+  void gather_rows(unsigned char* column, const block_place& place, std::int64_t count) const;
   // `row` is where the row lies, in bytes; `offset` the first element, `at` its place.
   void gather_ranges(unsigned char* column, std::int64_t row, std::int64_t x, std::int64_t count) const;
   void gather_each(unsigned char* to, std::int64_t offset, const std::int64_t* at, std::int64_t count) const;
@@ -42,6 +48,7 @@ class neighbour_column {
   const geometry& space_;
   int last_, coordinate_;  // the innermost dimension; that whose position it is
   steps outer_, inner_;    // along the innermost dimension
+  int line_ = -1;          // the dimension from which on the operand is one line, if that is where the only step is
   mutable std::int64_t known_row_ = -1;
   mutable source known_source_{};
 };

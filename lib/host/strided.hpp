@@ -10,6 +10,7 @@ class block_place {
  public:
   explicit block_place(const geometry& g) : space_(g) {}
   void move_to(std::int64_t first);
+  std::int64_t first() const { return first_; }
   const std::int64_t* at() const { return at_; }
   /// A number that the blocks of a row have in common.
   std::int64_t row() const { return row_; }
