@@ -3,24 +3,9 @@
 
 #include <dsl/exec/kernel.hpp>
 #include <dsl/exec/loop_arguments.hpp>
+#include <dsl/exec/loop_variables.hpp>
 
 namespace dsl::detail {
-
-/// A group of lanes of each array among a loop's variables, as it is in memory.
-template <int I, class T, int Lanes> struct array_lanes { pack<T, Lanes> group; };
-template <class Pass, int Lanes, class Numbers> struct state_lanes;
-template <int I, class Pass> using state_element =
-    memory_t<Pass::elements::output(target_word{Pass::target_words[I]}.output()).type()>;
-template <int I, class Pass, int Lanes, bool Reduced> struct variable_lanes {};
-template <int I, class Pass, int Lanes> struct variable_lanes<I, Pass, Lanes, false>
-    : array_lanes<I, state_element<I, Pass>, Lanes> {};
-template <class Pass, int Lanes, std::size_t... I>
-struct state_lanes<Pass, Lanes, std::index_sequence<I...>>
-    : variable_lanes<static_cast<int>(I), Pass, Lanes, Pass::is_result(static_cast<int>(I))>... {};
-template <int I, class T, int Lanes> DSL_DETAIL_FN pack<T, Lanes>& lanes_of(array_lanes<I, T, Lanes>& h) { return h.group; }
-template <int I, class T, int Lanes> DSL_DETAIL_FN const pack<T, Lanes>& lanes_of(const array_lanes<I, T, Lanes>& h) {
-  return h.group;
-}
 
 /// Hides how a value was computed from nvcc, which would otherwise compute it again in every row: a quarter more instructions.
 template <class Word> DSL_DETAIL_FN void keep_in_register([[maybe_unused]] Word& value) {
@@ -31,11 +16,12 @@ template <class Word> DSL_DETAIL_FN void keep_in_register([[maybe_unused]] Word&
 }
 
 template <class Pass, int Inputs, int States, class Memory, class Team>
-struct held_state : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targets>, Memory> {
+struct held_state : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targets>, Memory>, loop_variables<Pass, States> {
   using base = kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targets>, Memory>;
+  using variables = loop_variables<Pass, States>;
   using base::args, base::memory, base::lanes;
-  using typename base::group;
-  using states = std::make_index_sequence<static_cast<std::size_t>(States)>;
+  using typename base::group, typename variables::states;
+  using variables::for_arrays;
   using row_lanes = state_lanes<Pass, lanes, states>;
   static constexpr loop_policy policy = loop_policy_of<Pass>(States, Memory::compute_capability);
   static constexpr int in_registers = policy.vectors_held;
@@ -99,19 +85,6 @@ struct held_state : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targ
   }
 
  protected:
-  template <int I> static constexpr bool is_array = !Pass::is_result(I);
-  template <int I> static constexpr int output = target_word{Pass::target_words[I]}.output();
-
-  // Calls each<number, element type>() for each array.
-  template <class Each> DSL_DETAIL_KERNEL_FN static void for_arrays(const Each& each) { for_arrays(each, states{}); }
-  template <class Each, std::size_t... I>
-  DSL_DETAIL_KERNEL_FN static void for_arrays(const Each& each, std::index_sequence<I...>) {
-    (for_array<static_cast<int>(I)>(each), ...);
-  }
-  template <int I, class Each>
-  DSL_DETAIL_KERNEL_FN static void for_array([[maybe_unused]] const Each& each) {
-    if constexpr (is_array<I>) each.template operator()<I, state_element<I, Pass>>();
-  }
   // A whole group.
   DSL_DETAIL_KERNEL_FN static group row_of(const thread_state& t, int row) {
     group g;
