@@ -8,6 +8,7 @@
 #include "exec/parameters.hpp"
 #include "exec/scratch.hpp"
 #include "exec/text.hpp"
+#include "exec/tiles.hpp"
 
 namespace dsl::detail {
 
@@ -55,6 +56,26 @@ loop_plan grid_executor::plan_loop(const loop& of, strategy how) const {
     require_grid(fixed, p.grid, step.pass.view);
     return p;
   }
+  const std::int64_t room = static_cast<std::int64_t>(device.shared_per_block) - attributes.static_shared;
+  if (how == strategy::tiled) {
+    const tile_needs& needs = of.compiled().tiles;
+    const double work = static_cast<double>(std::max(1, p.per_element.flops)) * static_cast<double>(p.elements);
+    const auto cut_for = [&](std::int64_t blocks) {
+      return cut_into_tiles(of.space(), of.operands(), needs, p.lanes, fixed.block > 0 ? fixed.block : most, blocks, room);
+    };
+    tile_cut cut{};
+    if (fixed.grid == 0 && work <= p.policy.one_block) cut = cut_for(1);
+    if (cut.count() == 0)
+      cut = cut_for(fixed.grid > 0 ? fixed.grid : std::clamp<std::int64_t>(groups / 32, 1, device.multiprocessors));
+    std::copy_n(cut.tiles, 3, p.tiles);
+    p.grid = cut.count();
+    const tile_threads threads = tile_threads::of(static_cast<int>(std::max<std::int64_t>(1, cut.extent[0] / p.lanes)), most);
+    const std::int64_t lines = pieces(cut.extent[1], std::max(1, needs.rows)) * cut.extent[2];
+    p.block = fixed.block > 0 ? fixed.block : warps_from(threads.across * std::min<std::int64_t>(threads.down, lines));
+    p.shared_bytes = static_cast<int>(cut.schedule.bytes(needs));
+    p.tile_in_memory = cut.in_memory();
+    return p;
+  }
   const std::int64_t blocks = how == strategy::one_block ? 1
                               : fixed.grid > 0           ? fixed.grid
                                                          : std::min<std::int64_t>(device.multiprocessors, pieces(groups, 32));
@@ -63,7 +84,6 @@ loop_plan grid_executor::plan_loop(const loop& of, strategy how) const {
   p.block_vectors = pieces(groups, p.grid);
   p.block = fixed.block > 0 ? fixed.block : std::min(most, warps_from(p.block_vectors));
   // Rows: as many as the registers hold, then shared memory, by way of which the others come and go.
-  const std::int64_t room = static_cast<std::int64_t>(device.shared_per_block) - attributes.static_shared;
   const bool stream = how == strategy::streamed;
   const auto cut = [&] {
     const auto rows = static_cast<int>(std::min<std::int64_t>(pieces(p.block_vectors, p.block), 1 << 30));
@@ -101,8 +121,24 @@ loop_plan grid_executor::plan_loop(const loop& of, strategy how) const {
 
 namespace {
 
-// `cells` and the number of the first step are the schedule's already.
-kernel_parameters loop_parameters(const loop& of, const loop_plan& p, const loop_steps& steps, step_schedule schedule) {
+bool is_beside(const loop& of, int variable) { return (of.compiled().tiles.beside >> variable & 1) != 0; }
+
+// Without tiles of the index space: where neighbours are.
+tiling tiling_of_grid(const geometry& g) {
+  tiling t{};
+  t.extents[0] = g.extents[g.rank - 1];
+  t.extents[1] = g.extents[g.rank - 2];
+  t.third = g.rank > 2 ? g.extents[g.rank - 3] : 1;
+  t.outer_rank = g.rank - 2;
+  t.outer[0] = divisor::of(t.third);
+  t.planes = 1;
+  t.dimension_of_axis = dimensions_of_axes(g);
+  return t;
+}
+
+// `cells` and the number of the first step are the schedule's already; `arrivals` the tiles'.
+kernel_parameters loop_parameters(const loop& of, const loop_plan& p, const loop_steps& steps, step_schedule schedule,
+                                  quad* arrivals) {
   const geometry& g = of.space();
   const operand* const operands = of.operands();
   const int inputs = of.code().inputs, count = inputs + of.code().outputs();
@@ -114,12 +150,26 @@ kernel_parameters loop_parameters(const loop& of, const loop_plan& p, const loop
   schedule.in_shared = p.in_shared;
   schedule.streamed = p.streamed;
   schedule.l2_resident = p.l2_resident;
-  schedule.divide(pieces(g.elements, p.lanes), p.grid, p.block);
   kernel_parameters given({g.elements, 1, {g.count, 1, 1, {0, 0}, kept_along::none, nullptr, nullptr, nullptr}});
-  given.put(schedule);
+  const bool by_tiles = p.loop == strategy::tiled;
+  if (by_tiles) {
+    given.put(tiling_of_grid(g));
+  } else {
+    schedule.divide(pieces(g.elements, p.lanes), p.grid, p.block);
+    given.put(schedule);
+  }
   for (int k = 0; k < count; ++k) {
     if (operands[k].counts_steps) given.put(argument{static_cast<std::uint64_t>(steps.all.first + steps.done), counts_steps});
     else given.put(argument{operands[k].word[0], descriptor_of(operands, k, g, of.code().pass.view)});
+  }
+  if (by_tiles) {
+    given.put_strides(g, count);
+    given.put(schedule);
+    tile_schedule tile = tiles_of(g, of.compiled().tiles, p.lanes, p.tiles, p.shared_bytes).schedule;
+    tile.arrivals = arrivals;
+    given.put(tile);
+    for (int i = 0; i < of.compiled().states; ++i)
+      given.put(is_beside(of, i) ? reinterpret_cast<std::uint64_t>(of.second_buffer(i).data()) : std::uint64_t{0});
   }
   for (int k = 0; k < count; ++k)
     given.put(k < inputs || steps.histories[k - inputs].memory == nullptr ? std::uint64_t{0}
@@ -132,7 +182,7 @@ kernel_parameters loop_parameters(const loop& of, const loop_plan& p, const loop
 void grid_executor::run_loop(const loop& of, const loop_plan& p, const loop_steps& steps, const stream& on) const {
   const program_code& step = of.code();
   const int outputs = step.outputs();
-  memory_range others[max_operands + 1];
+  memory_range others[2 * max_operands + 1];
   int other_count = 0;
   for (int i = 0; i < outputs; ++i)
     if (const operand& h = steps.histories[i]; h.memory != nullptr)
@@ -140,16 +190,25 @@ void grid_executor::run_loop(const loop& of, const loop_plan& p, const loop_step
                                false};
   step_schedule schedule{};
   exchange_cells shared{};
+  quad* arrivals = nullptr;
   const bool together = p.grid > 1 && p.loop != strategy::elementwise;
   if (together) {
-    const std::size_t bytes =
-        2 * static_cast<std::size_t>(p.grid) * tagged_bytes(static_cast<std::size_t>(step.pass.accumulator_bytes));
+    const std::size_t blocks = static_cast<std::size_t>(p.grid),
+                      sums = 2 * blocks * tagged_bytes(static_cast<std::size_t>(step.pass.accumulator_bytes)),
+                      bytes = sums + (p.loop == strategy::tiled ? blocks * sizeof(quad) : 0);
     shared = cells_of(on, bytes, steps.count);
     schedule.cells = shared.cells;
     schedule.epoch = shared.epoch;
+    arrivals = reinterpret_cast<quad*>(static_cast<unsigned char*>(shared.cells) + sums);
     others[other_count++] = {shared.cells, bytes, false};
   }
-  kernel_parameters given = loop_parameters(of, p, steps, schedule);
+  for (int i = 0; p.loop == strategy::tiled && i < of.compiled().states; ++i)
+    if (is_beside(of, i)) {
+      const buffer_ref& second = of.second_buffer(i);
+      use(second.get(), on, true);
+      others[other_count++] = {second.data(), static_cast<std::size_t>(p.elements * size_of(of.operands()[i].type)), true};
+    }
+  kernel_parameters given = loop_parameters(of, p, steps, schedule, arrivals);
   launch_kernel({entry_of(of), p.grid, p.block, p.shared_bytes, given.data(), of.operands(), step.inputs, outputs, p.elements,
                  together, others, other_count},
                 on);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "exec/copy.hpp"
@@ -28,6 +30,7 @@ const char* name_of(strategy s) {
     case strategy::one_block: return "all steps in one block";
     case strategy::cooperative: return "all steps in one cooperative kernel, the state on chip";
     case strategy::streamed: return "all steps in one cooperative kernel, the state partly on chip";
+    case strategy::tiled: return "all steps in one cooperative kernel, a tile of the state on chip for each block";
     default: return "automatic";
   }
 }
@@ -49,49 +52,68 @@ void loop::require_apart() const {
                            spell_pass(code_->pass.view, operands_.data()));
 }
 
-void loop::make_buffers() {
-  if (beside_ == 0 || buffers_) return;
+struct loop_buffers {
+  buffer_ref memory[max_inputs];  // of a variable
+  // A launch a step: from the variables' own memory to that, and back.
+  struct ways {
+    std::vector<operand> own, others;
+    prepared there, back;
+    bool away = false;  // they are in the other memory
+  };
+  std::optional<ways> by_launches{};
+};
+
+loop::~loop() { delete buffers_; }
+
+const buffer_ref& loop::second_buffer(int variable) const { return buffers_->memory[variable]; }
+
+void loop::make_buffers(bool by_tiles) {
+  const std::uint64_t beside = by_tiles ? compiled_->tiles.beside : beside_;
+  if (beside == 0 || buffers_ != nullptr) return;
+  auto made = std::make_unique<loop_buffers>();
   std::vector<operand> own, others, there = operands_, back = operands_;
-  std::vector<buffer_ref> memory;
   for (int i = 0; i < compiled_->states; ++i) {
-    if ((beside_ >> i & 1) == 0) continue;
+    if ((beside >> i & 1) == 0) continue;
     const auto from = static_cast<std::size_t>(i), to = static_cast<std::size_t>(code_->inputs + i);
     own.push_back(operands_[to]);
-    memory.emplace_back();
-    others.push_back(temporary_for(operands_[to], memory.back(), false));
+    others.push_back(temporary_for(operands_[to], made->memory[i], false));
     there[to] = others.back();
     back[from].memory = others.back().memory;
     back[from].word[0] = others.back().word[0];
     std::copy_n(others.back().strides, others.back().rank, back[from].strides);
   }
-  buffers_.emplace(buffers{std::move(own), std::move(others), std::move(memory), prepared(*code_, there.data(), fixed_),
-                           prepared(*code_, back.data(), fixed_)});
+  if (!by_tiles)
+    made->by_launches.emplace(loop_buffers::ways{std::move(own), std::move(others), prepared(*code_, there.data(), fixed_),
+                                                 prepared(*code_, back.data(), fixed_)});
+  buffers_ = made.release();
 }
 
 void loop::bring_back() {
-  if (!buffers_ || !buffers_->away) return;
-  for (std::size_t i = 0; i < buffers_->own.size(); ++i) copy_elements(buffers_->others[i], buffers_->own[i]);
-  buffers_->away = false;
+  if (buffers_ == nullptr || !buffers_->by_launches) return;
+  loop_buffers::ways& ways = *buffers_->by_launches;
+  for (std::size_t i = 0; i < ways.own.size() && ways.away; ++i) copy_elements(ways.others[i], ways.own[i]);
+  ways.away = false;
 }
 
 // One step: with two buffers from that where the variables are to the other one.
 void loop::run_step(std::int64_t number, const std::uint64_t* recorded, const bool* stop) {
-  prepared& step = !buffers_ ? *this : buffers_->away ? buffers_->back : buffers_->there;
+  loop_buffers::ways* const ways = buffers_ != nullptr && buffers_->by_launches ? &*buffers_->by_launches : nullptr;
+  prepared& step = ways == nullptr ? *this : ways->away ? ways->back : ways->there;
   step.count_step(number);
   step.prepared::run(recorded, stop);
-  if (!buffers_) return;
-  buffers_->away = !buffers_->away;
+  if (ways == nullptr) return;
+  ways->away = !ways->away;
   // How many steps there are until a condition holds is not known here.
   if (stop != nullptr) bring_back();
 }
 
-// Whether one kernel can run many steps: no operand but the variables changes, and a place among the elements is one number.
+// Whether no operand but the variables changes.
 bool loop::is_closed() const {
   const auto at = [this](int k) -> const buffer* { return operands_[static_cast<std::size_t>(k)].memory; };
   for (int i = 0; i < compiled_->states; ++i)
     for (int k = compiled_->states; k < compiled_->arguments; ++k)
       if (share_memory(at(k), at(i))) return false;
-  return space_.linear;
+  return true;
 }
 
 // Whether whole vectors of the variables can be moved.
@@ -104,7 +126,9 @@ bool loop::is_aligned() const {
 strategy loop::choose() const {
   const executor& kernels = executor::of(where());
   const loop_support can = kernels.supports(*this);
-  const bool reduces = code_->reduces(), closed = can.one_kernel && is_closed();
+  const bool reduces = code_->reduces(), alone = can.one_kernel && is_closed();
+  const bool closed = alone && space_.linear;  // a place among the elements is one number
+  const bool has_tiles = alone && can.carries_scalars && compiled_->tiles.rows > 0 && kernels.is_cooperative(where().index);
   const auto check = [&](bool possible, const char* why) {
     if (!possible)
       raise<device_error>(std::string("a loop was to run as ") + name_of(wanted_) + ", but " + why + ": " +
@@ -113,6 +137,14 @@ strategy loop::choose() const {
   if (wanted_ == strategy::graph) check(can.graphs && reduces, "this is not a GPU, or there are no reductions");
   if (wanted_ == strategy::elementwise)
     check(closed && !reduces, "it has reductions, or its operands are not contiguous or share the variables' memory");
+  if (wanted_ == strategy::tiled) {
+    check(has_tiles,
+          "it reads no near neighbours, shares the variables' memory with an operand, or this is not a GPU that can "
+          "launch cooperative kernels");
+    check(kernels.plan_loop(*this, wanted_).grid > 0,
+          "its variables do not fit on chip, or lie otherwise than in rows along which neighbours are read");
+    return wanted_;
+  }
   if (wanted_ > strategy::elementwise)
     check(closed && reduces, "it has no reductions, or its operands are not contiguous or share the variables' memory");
   if (wanted_ > strategy::elementwise) check(can.carries_scalars, "this is not a GPU");
@@ -124,6 +156,11 @@ strategy loop::choose() const {
     return wanted_;
   }
   const strategy by_steps = can.graphs && reduces ? strategy::graph : strategy::launches;
+  if (has_tiles) {
+    // Where more comes and goes, a kernel a step has more threads for it (docs/performance.md).
+    const loop_plan tiled = kernels.plan_loop(*this, strategy::tiled);
+    if (tiled.grid > 0 && 4 * tiled.tile_in_memory * tiled.grid <= tiled.elements) return strategy::tiled;
+  }
   if (!closed) return by_steps;
   if (!reduces) return strategy::elementwise;
   if (!can.carries_scalars) return by_steps;
@@ -182,7 +219,7 @@ std::int64_t loop::run(const loop_steps& steps, const loop_watch* watch) {
   if (count <= 0 || (code_->reduces() ? space_.results == 0 : space_.elements == 0)) return count;
   const loop_plan p = make_plan();
   if (run_notes::wanted()) run_notes::note({compiled_}, [&] { return explain_loop(*this, count); });
-  make_buffers();
+  make_buffers(p.loop == strategy::tiled);
   const stream on = stream::current(where());
   std::int64_t piece = steps_a_launch(p, watch != nullptr), queued = 0, reported = 0;
   auto last_report = std::chrono::steady_clock::now();

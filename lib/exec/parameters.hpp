@@ -56,7 +56,8 @@ class kernel_parameters {
   void* data() { return bytes_; }
 
  private:
-  static constexpr std::size_t beside = 256;  // for what a kernel takes beside its operands
+  // What a kernel takes beside its operands' addresses and strides; a loop by tiles two addresses more of each.
+  static constexpr std::size_t beside = 256 + max_operands * 2 * sizeof(std::uint64_t);
   alignas(16) unsigned char bytes_[sizeof(argument_header) + sizeof(tiling) +
                                    max_operands * (sizeof(argument) + max_rank * sizeof(std::int64_t)) + beside];
   std::size_t used_ = 0;

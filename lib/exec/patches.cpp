@@ -4,8 +4,10 @@
 
 namespace dsl::detail {
 
-// A patch finds what lies beyond an end by one step.
-constexpr std::int64_t least_extent = 12;
+bool is_near_axis(const geometry& g, const operand& o, int axis) {
+  constexpr std::int64_t least_extent = 12;
+  return axis < g.rank && dimension_of_axis(g, o, axis) == g.rank - 1 - axis && g.extents[g.rank - 1 - axis] >= least_extent;
+}
 
 void plan_patches(tile_plan& t, const geometry& g, const operand* operands, const pass_traits& pass, const map_policy& policy) {
   const patch_needs& needs = pass.patches;
@@ -14,9 +16,7 @@ void plan_patches(tile_plan& t, const geometry& g, const operand* operands, cons
   const auto extent = [&](int axis) { return axis < g.rank ? g.extents[g.rank - 1 - axis] : 1; };
   for (int k = 0; k < needs.slots; ++k)
     for (int axis = 0; axis < axes; ++axis)
-      if ((needs.of[k].axes >> axis & 1) != 0 &&
-          (dimension_of_axis(g, operands[needs.of[k].slot], axis) != g.rank - 1 - axis || extent(axis) < least_extent))
-        return;
+      if ((needs.of[k].axes >> axis & 1) != 0 && !is_near_axis(g, operands[needs.of[k].slot], axis)) return;
   t.patch_rows = needs.rows;
   for (int axis = 0; axis < axes; ++axis) {
     const int whole = axis == 0 ? pass.lanes : 1;

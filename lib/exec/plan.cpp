@@ -126,6 +126,9 @@ text loop_plan::describe() const {
   line to;
   add_launch(to, *this);
   if (block_vectors > 0) to.add(", %d in registers, %d in shared memory, %d streamed", held, in_shared, streamed);
+  if (tiles[0] > 0)
+    to.add(", %lld x %lld x %lld tiles, %d bytes each in shared memory and %lld elements elsewhere", number(tiles[2]),
+           number(tiles[1]), number(tiles[0]), shared_bytes, number(tile_in_memory));
   if (l2_resident > 0) to.add(" of which the L2 cache keeps %d in 8", l2_resident);
   add_kernel(to, *this);
   if (!has_kernel(*this)) return to.done();

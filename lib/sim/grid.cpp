@@ -254,16 +254,20 @@ bool grid_run::is_last(thread_run& t, unsigned* counter, unsigned count) {
   return b.was_last;
 }
 
-void grid_run::publish(thread_run& t, quad* to, const quad* words, int count) {
-  find(t, to, static_cast<std::size_t>(count) * sizeof *to, alignof(quad));
-  std::copy_n(words, count, to);
+void grid_run::note_publication(thread_run& t, const quad* at) {
   ++t.home->clock;
-  publishers_[to] = now_of(t);
+  publishers_[at] = now_of(t);
   ++published_;
 }
 
-void grid_run::poll(thread_run& t, quad* words, const quad* from, int count) {
-  find(t, from, static_cast<std::size_t>(count) * sizeof *from, alignof(quad));
+void grid_run::publish(thread_run& t, quad* to, const quad* words, int count) {
+  find(t, to, static_cast<std::size_t>(count) * sizeof *to, alignof(quad));
+  std::copy_n(words, count, to);
+  note_publication(t, to);
+}
+
+// Leaves a thread that has seen all that was published.
+void grid_run::wait_to_poll(thread_run& t, const quad* from) {
   constexpr int most = 64;  // of several cells in turn
   if (t.published != published_) {
     t.polls = 0;
@@ -276,10 +280,29 @@ void grid_run::poll(thread_run& t, quad* words, const quad* from, int count) {
   }
   t.polled = from;
   t.published = published_;
+}
+
+void grid_run::poll(thread_run& t, quad* words, const quad* from, int count) {
+  find(t, from, static_cast<std::size_t>(count) * sizeof *from, alignof(quad));
+  wait_to_poll(t, from);
   std::copy_n(from, count, words);
   if (const auto publisher = publishers_.find(from);
       publisher != publishers_.end() && publisher->second.block() != now_of(t).block())
     t.home->seen_reads[publisher->second.block()] = publisher->second.when;
+}
+
+void grid_run::release(thread_run& t, quad* to, unsigned number) {
+  find(t, to, sizeof *to, alignof(quad));
+  to->w = number;
+  note_publication(t, to);
+}
+
+unsigned grid_run::acquire(thread_run& t, const quad* from) {
+  find(t, from, sizeof *from, alignof(quad));
+  wait_to_poll(t, from);
+  if (const auto publisher = publishers_.find(from); publisher != publishers_.end())
+    t.home->seen[publisher->second.block()] = publisher->second.when;
+  return from->w;
 }
 
 void* grid_run::shared_object(thread_run& t, const void* key, std::size_t bytes) {
@@ -311,6 +334,8 @@ void publish(simulated_thread& self, quad* to, const quad* words, int count) {
 void poll(simulated_thread& self, quad* words, const quad* from, int count) {
   grid_of(self).poll(run_of(self), words, from, count);
 }
+void release(simulated_thread& self, quad* to, unsigned number) { grid_of(self).release(run_of(self), to, number); }
+unsigned acquire(simulated_thread& self, const quad* from) { return grid_of(self).acquire(run_of(self), from); }
 void* shared_object(simulated_thread& self, const void* key, std::size_t bytes) {
   return grid_of(self).shared_object(run_of(self), key, bytes);
 }

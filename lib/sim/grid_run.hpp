@@ -121,6 +121,8 @@ class grid_run {
   bool is_last(thread_run& t, unsigned* counter, unsigned count);
   void publish(thread_run& t, quad* to, const quad* words, int count);
   void poll(thread_run& t, quad* words, const quad* from, int count);
+  void release(thread_run& t, quad* to, unsigned number);
+  unsigned acquire(thread_run& t, const quad* from);
   void* shared_object(thread_run& t, const void* key, std::size_t bytes);
 
  private:
@@ -133,6 +135,8 @@ class grid_run {
   fiber& run_threads(fiber& self);
   void unwind();
   std::int64_t next_block();
+  void wait_to_poll(thread_run& t, const quad* from);
+  void note_publication(thread_run& t, const quad* at);
 
   // Checking.
   region& find(thread_run& t, const void* address, std::size_t bytes, std::size_t alignment);

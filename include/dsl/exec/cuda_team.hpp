@@ -145,6 +145,15 @@ struct device_team {
           : "l"(&from->word[i])
           : "memory");
   }
+  // Of a cell that tagged values may share, their tag is the number.
+  DSL_DETAIL_FN void release(quad* to, unsigned number) const {
+    asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(&to->w), "r"(number) : "memory");
+  }
+  DSL_DETAIL_FN unsigned acquire(const quad* from) const {
+    unsigned number;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(number) : "l"(&from->w) : "memory");
+    return number;
+  }
   DSL_DETAIL_FN void pause(unsigned nanoseconds) const { __nanosleep(nanoseconds); }
 
   template <class Tag, class T, int N> DSL_DETAIL_FN T* shared() const {
@@ -182,6 +191,8 @@ struct device_team {
   DSL_FN bool is_last(unsigned* counter, unsigned count) const;
   template <class T> DSL_FN void publish(tagged<T>* to, const tagged<T>& v) const;
   template <class T> DSL_FN void poll(tagged<T>& v, const tagged<T>* from) const;
+  DSL_FN void release(quad* to, unsigned number) const;
+  DSL_FN unsigned acquire(const quad* from) const;
   DSL_FN void pause(unsigned nanoseconds) const;
   template <class Tag, class T, int N> DSL_FN T* shared() const;
 };

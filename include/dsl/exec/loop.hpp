@@ -1,7 +1,6 @@
 // A pass whose outputs are its operands again, step after step.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include <dsl/exec/entry_points.hpp>
@@ -21,6 +20,7 @@ struct loop_code {
   const program_code* step;
   int states, arguments;
   int stop;                                     // the output that ends the loop once it is true, or -1
+  tile_needs tiles;                             // where all steps are one kernel by tiles
   int vector_bytes;                             // of the lanes that a thread takes at a time, of all arrays that are carried
   const loop_kernels* kernels[kernel_targets];  // null where no file compiled it for that
 };
@@ -33,11 +33,17 @@ struct compiled_loop {
                                          States,
                                          Arguments,
                                          Stop,
+                                         tile_needs_of<Pass>(States),
                                          lanes_of_pass<Pass> * traits_of(Pass::view(), States).carried_bytes,
                                          {}};
 
+  // Where neighbours are not read by tiles, a step is a kernel.
+  static constexpr bool is_one_kernel =
+      runs_by_tiles<Pass, States> || (Pass::view().neighbours.moved & ((std::uint64_t{1} << States) - 1)) == 0;
+
   template <unsigned BackEnds>
   static void add() {
+    if constexpr (!is_one_kernel) return;
     if constexpr (has_cuda(BackEnds)) add_loop_kernel<Name, Pass, Inputs, Arguments, States, Stop>();
     if constexpr (has_sim(BackEnds)) {
       static const loop_kernels made{{nullptr, {reinterpret_cast<const void*>(&simulate_loop<Pass, Inputs, States, Stop>)}},
@@ -52,7 +58,9 @@ template <class Pass, int Operands, int States, int Stop>
 struct loop_kernel {
   template <class Name>
   static const void* with_name() {
-    return reinterpret_cast<const void*>(&kernels::loop<Name, States, Stop, Operands, Pass>);
+    if constexpr (runs_by_tiles<Pass, States>)
+      return reinterpret_cast<const void*>(&kernels::tiled_loop<Name, States, Stop, Operands, Pass>);
+    else return reinterpret_cast<const void*>(&kernels::loop<Name, States, Stop, Operands, Pass>);
   }
 };
 template <class Name, class Pass, int Inputs, int Arguments, int States, int Stop>
@@ -100,16 +108,23 @@ struct loop_steps {
   const operand* histories;
 };
 
+/// Second buffers for the variables of which a step reads neighbours, which are those of the step before.
+struct loop_buffers;
+
 /// A loop bound to its operands.
 class loop : public prepared {
  public:
   /// Throws as `prepared`, and shape_error where variables overlap each other or parameters.
   loop(const loop_code& code, const operand* operands, const launch& fixed, strategy wanted);
+  loop(const loop&) = delete;
+  ~loop();
 
   /// What the loop was compiled to; `code` is what a step was.
   const loop_code& compiled() const { return *compiled_; }
   /// Whether the watch has ended the loop.
   bool stopped() const { return stopped_; }
+  /// By tiles: of a variable that is read beside its elements, where these are after odd steps; else nothing.
+  const buffer_ref& second_buffer(int variable) const;
   loop_plan make_plan() const;
   /// Queues steps. With a watch it waits for them. Returns how many were queued: fewer only where the watch ends the loop.
   std::int64_t run(const loop_steps& steps, const loop_watch* watch);
@@ -123,22 +138,15 @@ class loop : public prepared {
   void run_steps(const loop_steps& steps);
   void run_graph(kernel_graph& graph, const loop_steps& steps, std::int64_t most);
 
-  // Two buffers for the variables of which a step reads neighbours, which are those of the step before.
-  struct buffers {
-    std::vector<operand> own, others;
-    std::vector<buffer_ref> memory;
-    prepared there, back;  // from their own memory to the other one, and back
-    bool away = false;     // they are in the other one
-  };
   void require_apart() const;
-  void make_buffers();
+  void make_buffers(bool by_tiles);
   void bring_back();
   void run_step(std::int64_t number, const std::uint64_t* recorded, const bool* stop);
 
   const loop_code* compiled_;
   strategy wanted_;
   std::uint64_t beside_ = 0;  // a bit for each such variable
-  std::optional<buffers> buffers_;
+  loop_buffers* buffers_ = nullptr;
   bool stopped_ = false;
 };
 

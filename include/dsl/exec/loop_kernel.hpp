@@ -5,6 +5,7 @@
 #include <dsl/exec/kernel_name.hpp>
 #include <dsl/exec/loop_body.hpp>
 #include <dsl/exec/sim_team.hpp>
+#include <dsl/exec/tile_body.hpp>
 
 namespace dsl::detail {
 
@@ -101,11 +102,19 @@ class step_reduction {
 };
 
 /// As many steps as the arguments say. Where a step reduces, blocks wait for each other: all must be on the device at once.
-template <class Pass, int Inputs, int States, int Stop, class Memory, class Team>
-DSL_DETAIL_KERNEL_FN void run_loop(const loop_arguments<Inputs + Pass::targets>& args, Memory memory, Team team) {
-  using body = loop_body<Pass, Inputs, States, Stop, Memory, Team>;
+template <class Pass, int Inputs, int States, int Stop, class Arguments, class Memory, class Team>
+DSL_DETAIL_KERNEL_FN void run_loop(const Arguments& args, Memory memory, Team team) {
+  constexpr bool by_tiles = takes_patches<Arguments>;
+  using body = std::conditional_t<by_tiles, tile_body<Pass, Inputs, States, Stop, Memory, Team>,
+                                  loop_body<Pass, Inputs, States, Stop, Memory, Team>>;
   body loop(args, memory, team);
-  if constexpr (body::reductions::count == 0) {
+  if constexpr (body::reductions::count == 0 && by_tiles) {
+    typename body::thread_state mine;
+    loop.begin(mine);
+    DSL_DETAIL_ROLLED
+    for (std::int64_t k = 0; k < args.loop.steps; ++k) loop.step(mine, {}, k);
+    loop.end(mine);
+  } else if constexpr (body::reductions::count == 0) {
     loop.run_elementwise();
   } else {
     if (loop.has_ended()) return;
@@ -130,8 +139,9 @@ DSL_DETAIL_KERNEL_FN void run_loop(const loop_arguments<Inputs + Pass::targets>&
 
 template <class Pass, int Inputs, int States, int Stop>
 DSL_DETAIL_SMALL void simulate_loop(const void* arguments, simulated_thread& self) {
-  run_loop<Pass, Inputs, States, Stop>(*static_cast<const loop_arguments<Inputs + Pass::targets>*>(arguments),
-                                       simulated_memory{&self}, simulated_team{&self});
+  constexpr int operands = Inputs + Pass::targets;
+  using given = std::conditional_t<runs_by_tiles<Pass, States>, tiled_loop_arguments<operands, States>, loop_arguments<operands>>;
+  run_loop<Pass, Inputs, States, Stop>(*static_cast<const given*>(arguments), simulated_memory{&self}, simulated_team{&self});
 }
 
 }  // namespace dsl::detail
@@ -143,6 +153,13 @@ namespace dsl::kernels {
 template <class Name, int States, int Stop, int Operands, class Pass>
 __global__ void __launch_bounds__(detail::loop_policy_of<Pass>(States, detail::lowest_capability()).block)
     loop(const __grid_constant__ detail::loop_arguments<Operands> args) {
+  detail::run_loop<Pass, Operands - Pass::targets, States, Stop>(args, detail::device_memory{}, detail::device_team{});
+}
+
+/// The same over neighbours.
+template <class Name, int States, int Stop, int Operands, class Pass>
+__global__ void __launch_bounds__(detail::loop_policy_of<Pass>(States, detail::lowest_capability()).block)
+    tiled_loop(const __grid_constant__ detail::tiled_loop_arguments<Operands, States> args) {
   detail::run_loop<Pass, Operands - Pass::targets, States, Stop>(args, detail::device_memory{}, detail::device_team{});
 }
 

@@ -23,6 +23,7 @@ enum class strategy : std::uint8_t {
   one_block,    ///< the arrays on chip, in registers and shared memory, of one block
   cooperative,  ///< the arrays on chip, of all blocks, which wait for each other's sums each step
   streamed,     ///< the same for what finds room there; the rest comes and goes each step
+  tiled,        ///< neighbours are read: a tile of the arrays on chip, of each block, which waits for those around it each step
 };
 
 /// What the plans of all kernels say.
@@ -99,11 +100,13 @@ struct row_plan : plan {
 struct loop_plan : plan {
   strategy loop = strategy::automatic;
   loop_policy policy;
-  std::int64_t block_vectors = 0;  ///< of the state, in lanes, that a block keeps; of these a thread has
-  int held = 0;                    ///< in registers,
-  int in_shared = 0;               ///< in shared memory,
-  int streamed = 0;                ///< and in memory, from where they come and go each step;
-  int l2_resident = 0;             ///< of eight of which so many are to stay in the L2 cache
+  std::int64_t block_vectors = 0;   ///< of the state, in lanes, that a block keeps; of these a thread has
+  int held = 0;                     ///< in registers,
+  int in_shared = 0;                ///< in shared memory,
+  int streamed = 0;                 ///< and in memory, from where they come and go each step;
+  int l2_resident = 0;              ///< of eight of which so many are to stay in the L2 cache
+  std::int64_t tiles[3] = {};       ///< along each dimension, the innermost first, a block each; 0 where there are none
+  std::int64_t tile_in_memory = 0;  ///< elements of the largest one that are not in shared memory
 
   /// As `plan`'s, with what stays on chip, and the policy.
   text describe() const;

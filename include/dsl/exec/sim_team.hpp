@@ -31,6 +31,8 @@ DSL_FN unsigned next_ticket(simulated_thread& self, unsigned* counter);
 DSL_FN bool is_last(simulated_thread& self, unsigned* counter, unsigned count);
 DSL_FN void publish(simulated_thread& self, quad* to, const quad* words, int count);
 DSL_FN void poll(simulated_thread& self, quad* words, const quad* from, int count);
+DSL_FN void release(simulated_thread& self, quad* to, unsigned number);
+DSL_FN unsigned acquire(simulated_thread& self, const quad* from);
 /// An object of the kernel in the block's shared memory, found by its key.
 DSL_FN void* shared_object(simulated_thread& self, const void* key, std::size_t bytes);
 
@@ -91,6 +93,8 @@ struct simulated_team {
   template <class T> DSL_DETAIL_FN void poll(tagged<T>& v, const tagged<T>* from) const {
     detail::poll(*self, v.word, from->word, tagged<T>::words);
   }
+  DSL_DETAIL_FN void release(quad* to, unsigned number) const { detail::release(*self, to, number); }
+  DSL_DETAIL_FN unsigned acquire(const quad* from) const { return detail::acquire(*self, from); }
   DSL_DETAIL_FN void pause(unsigned) const {}
 
   template <class Tag, class T, int N> DSL_DETAIL_FN T* shared() const {

@@ -42,7 +42,7 @@ concept kernel_memory = requires(const M m, float* address, const float* from, q
 };
 
 template <class T>
-concept kernel_team = requires(const T t, float value, unsigned* counter, tagged<float>* to, tagged<float>& v) {
+concept kernel_team = requires(const T t, float value, unsigned* counter, tagged<float>* to, tagged<float>& v, quad* cell) {
   /// This thread's number in its block, and how many there are.
   { t.thread() } -> std::same_as<int>;
   { t.threads() } -> std::same_as<int>;
@@ -76,6 +76,11 @@ concept kernel_team = requires(const T t, float value, unsigned* counter, tagged
   t.publish(to, v);
   /// Reads a tagged value once, which another block may be writing.
   t.poll(v, to);
+  /// Says to other blocks how far this one has come: whoever sees the number sees what the block wrote before its last barrier,
+  /// and may write what it read before. For one thread.
+  t.release(cell, 1u);
+  /// The number that another block has said last.
+  { t.acquire(static_cast<const quad*>(cell)) } -> std::same_as<unsigned>;
   /// Leaves the hardware to others for about so many nanoseconds.
   t.pause(1u);
 

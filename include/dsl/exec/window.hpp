@@ -65,16 +65,16 @@ DSL_DETAIL_FN constexpr std::int64_t near_inside(std::int64_t i, std::int64_t n)
   else return i < 0 ? -i : 2 * (n - 1) - i;
 }
 
-/// A vector element by element, of a line of n from `first` on.
+/// A vector element by element, of a line of n from `first` on; lanes from `begin` to `end` of it.
 template <class T, int Lanes, boundary Beyond, class Memory>
 DSL_DETAIL_NOINLINE pack<T, Lanes> vector_across_end(Memory memory, const T* line, std::int64_t first, std::int64_t n,
-                                                     std::int64_t stride) {
+                                                     std::int64_t stride, int begin = 0, int end = Lanes) {
   pack<T, Lanes> v;
   DSL_DETAIL_UNROLL
   for (int l = 0; l < Lanes; ++l) {
     const std::int64_t i = first + l, found = i <= -n || i > 2 * n - 2 ? -1 : near_inside<Beyond>(i, n);
     v.lane[l] = T{};
-    if (found >= 0) v.lane[l] = memory.template load<T>(line + found * stride);
+    if (found >= 0 && l >= begin && l < end) v.lane[l] = memory.template load<T>(line + found * stride);
   }
   return v;
 }
@@ -83,6 +83,7 @@ DSL_DETAIL_NOINLINE pack<T, Lanes> vector_across_end(Memory memory, const T* lin
 template <class Program, int Slot, int Lanes, int Rows>
 struct window_values {
   static constexpr window_shape shape = window_of<Program>(Slot, Lanes, Rows);
+  static constexpr int lanes = Lanes;
   using T = memory_t<shape.type>;
   pack<T, Lanes> at[shape.any() ? shape.planes : 1][shape.any() ? shape.rows : 1][shape.any() ? shape.vectors : 1];
 
@@ -91,6 +92,11 @@ struct window_values {
   template <class Memory, class Stride>
   DSL_DETAIL_KERNEL_FN void load_vectors(Memory memory, const T* first, Stride down, Stride through) {
     if constexpr (shape.any()) load_vectors(memory, first, down, through, all{});
+  }
+  /// Asks find(column, row, plane), where the patch's first element is 0, for each vector.
+  template <class Find>
+  DSL_DETAIL_KERNEL_FN void find_vectors(const Find& find) {
+    if constexpr (shape.any()) find_vectors(find, all{});
   }
   /// What is found at a place beside lane l of row r.
   DSL_DETAIL_KERNEL_FN T value(const near_place& place, int r, int l) const {
@@ -106,6 +112,16 @@ struct window_values {
   static constexpr bool is_read(int i) { return (shape.reads[plane_of(i)][row_of(i)] >> vector_of(i) & 1) != 0; }
 
  private:
+  template <class Find, int... I>
+  DSL_DETAIL_KERNEL_FN void find_vectors(const Find& find, std::integer_sequence<int, I...>) {
+    (find_vector<I>(find), ...);
+  }
+  template <int I, class Find>
+  DSL_DETAIL_KERNEL_FN void find_vector(const Find& find) {
+    if constexpr (is_read(I))
+      at[plane_of(I)][row_of(I)][vector_of(I)] =
+          find((vector_of(I) - shape.left) * Lanes, row_of(I) - shape.above, plane_of(I) - shape.front);
+  }
   template <class Memory, class Stride, int... I>
   DSL_DETAIL_KERNEL_FN void load_vectors(Memory memory, const T* first, Stride down, Stride through,
                                          std::integer_sequence<int, I...>) {
