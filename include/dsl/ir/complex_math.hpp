@@ -2,6 +2,7 @@
 // give what C99's Annex G asks for in the cases that arise from finite arithmetic.
 #pragma once
 
+#include <dsl/ir/erfc.hpp>
 #include <dsl/ir/power.hpp>
 #include <dsl/ir/special.hpp>
 

@@ -65,15 +65,6 @@ template <std::floating_point T> DSL_DETAIL_FN T log1p(T x) {
 #endif
 }
 
-DSL_DETAIL_FN float erfc(float x) {
-#if DSL_DETAIL_ON_DEVICE
-  return bounded::erfc(x);
-#else
-  return own::erfc(x);
-#endif
-}
-DSL_DETAIL_FN double erfc(double x) { return bounded::erfc(x); }
-
 template <class T> DSL_DETAIL_FN T rsqrt(T x) {
 #if DSL_DETAIL_ON_DEVICE
   if constexpr (std::same_as<T, float>) return ::rsqrtf(x);
