@@ -67,6 +67,7 @@ constexpr float slots_of_tile = 30;    // one that comes by a tile in shared mem
 constexpr float slots_of_neighbour = 60, slots_of_outer_neighbour = 30;
 constexpr float slots_of_variance = 6;  // an element that joins a variance: of what is known of it, most of the rule folds away,
 constexpr float slots_of_thread = 20, slots_of_operand = 6;  // a thread's own work, for all elements that it takes at a time,
+constexpr float slots_of_pairs = 6;                          // the same of pairs, which a thread takes in a loop,
 constexpr float slots_of_result = 60;   // and that of each of the threads that share a result along some axes,
 constexpr float slots_of_exchange = 4;  // with what a value takes from one thread to another.
 
@@ -221,7 +222,8 @@ kernel_demand demand_of(const pass_view& pass, const operand* operands, int inpu
     else add_program(w, pass.rules[j], n);
   }
   if (pass.reductions > 0) add_program(w, pass.results, static_cast<double>(g.results));
-  if (!on_host) w.overhead = n / p.lanes * (slots_of_thread + slots_of_operand * arrays);
+  if (!on_host && g.pairs) w.overhead = n / p.lanes * slots_of_pairs;
+  else if (!on_host) w.overhead = n / p.lanes * (slots_of_thread + slots_of_operand * arrays);
   w[unit::integer] += w.overhead;
   for (double& amount : w.amounts) amount /= used_threads(g, p.lanes, columns);
   // Threads that share a result halve their number until one has it.

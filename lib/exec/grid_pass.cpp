@@ -69,7 +69,7 @@ tiling tiling_of(const geometry& g, int inputs, const reduction_plan& p) {
   t.height = p.tile.height;
   t.pairs = g.pairs && p.tile.shared_bytes > 0 ? 1 : 0;
   for (int k = 0; t.pairs != 0 && k < inputs; ++k)
-    if (g.layouts[k].how == access::row) t.in_rows[k / 32] |= 1u << k % 32;
+    if (g.layouts[k].how == access::row) t.in_rows |= std::uint64_t{1} << k;
   t.along_rows = t.pairs != 0 || p.tile.width > p.tile.columns * p.lanes ? 1 : 0;
   for (int d = 0; d < g.rank; ++d) t.kept |= (g.kept >> d & 1) << (g.rank - 1 - d);
   t.across = divisor::of(pieces(t.extents[0], t.width));

@@ -22,7 +22,7 @@ bool plan_pairs(reduction_plan& p, const geometry& g, const operand* inputs, int
                 const launch& fixed) {
   constexpr int least_rows = 16, least_spans = 8;
   constexpr std::int64_t least_pairs = 256;  // a thread's, to be worth a larger block
-  while (fixed.block == 0 && 2 * p.block <= most_threads && p.blocks_per_multiprocessor >= 2 &&
+  while (fixed.block == 0 && 2 * p.block <= most_threads && p.blocks_per_multiprocessor % 2 == 0 &&
          g.elements >= least_pairs * multiprocessors * 2 * p.block) {
     p.block *= 2;
     p.blocks_per_multiprocessor /= 2;

@@ -156,35 +156,56 @@ TEST_P(pairs, nearest_neighbours) {
 // Quotients and roots of pairs have the bits that they have one by one, and those of operands too large or too small for the
 // quick forms as well. Scaled to whole numbers, so that their sums show any difference.
 TEST_P(pairs, quotients_and_roots_to_the_bit) {
-  const auto numbers = dsl::vectorize([](auto x, auto y, auto to_product, auto scale) {
+  const auto numbers = dsl::vectorize([](auto x, auto y, auto to_product, auto scale, auto one) {
     auto p = x * to_product * y;
     auto back = 1 / scale;
-    return std::tuple{x / y, 1 / p * (scale * scale), sqrt(p) * back, rsqrt(p) * scale};
+    return std::tuple{x / y, 1 / p * (scale * scale), sqrt(p) * back, rsqrt(p) * scale, one / p * (scale * scale)};
   });
-  const auto sums = dsl::vectorize([](auto x, auto y, auto to_product, auto scale) {
+  const auto sums = dsl::vectorize([](auto x, auto y, auto to_product, auto scale, auto one) {
     auto p = x * to_product * y;
     auto back = 1 / scale;
     const auto whole = [](auto v) { return dsl::sum(dsl::cast<std::int64_t>(v * 67108864.0f)); };
-    return std::tuple{whole(x / y), whole(1 / p * (scale * scale)), whole(sqrt(p) * back), whole(rsqrt(p) * scale)};
+    return std::tuple{whole(x / y), whole(1 / p * (scale * scale)), whole(sqrt(p) * back), whole(rsqrt(p) * scale),
+                      whole(one / p * (scale * scale))};
   });
   std::mt19937 engine(23);
   const std::int64_t n = 50, m = dsl::device::current().kind == dsl::backend::cuda ? 20'000 : 1031;
   std::vector<float> one(static_cast<std::size_t>(n)), other(static_cast<std::size_t>(m));
-  for (const auto& [operands, product] : {std::pair{0, 0}, {62, 0}, {-62, 0}, {0, 35}, {0, -35}, {31, -31}}) {
+  for (const auto& [operands, product] : {std::pair{0, 0}, {62, 0}, {-62, 0}, {0, 35}, {0, -35}, {31, -31}, {0, 62}, {0, -63}}) {
     for (float& x : one) x = std::ldexp(1 + static_cast<float>(engine() >> 9) / 8388608, operands);
     for (float& y : other) y = std::ldexp(1 + static_cast<float>(engine() >> 9) / 8388608, operands);
     const auto x = dsl::reshape(dsl::to_device(one), n, 1), y = dsl::reshape(dsl::to_device(other), 1, m);
     const float to_product = std::ldexp(1.0f, 2 * (product - operands)), scale = std::ldexp(1.0f, product);
-    dsl::array<float, 2> value[4];
-    dsl::scalar<std::int64_t> total[4];
-    dsl::tie(value[0], value[1], value[2], value[3]) = numbers(x, y, to_product, scale);
-    dsl::tie(total[0], total[1], total[2], total[3]) = sums(x, y, to_product, scale);
-    for (int k = 0; k < 4; ++k) {
-      std::int64_t want = 0;
-      for (const float v : value[k].copy_to_host()) want += static_cast<std::int64_t>(v * 67108864.0f);
-      EXPECT_EQ(total[k].value(), want) << "number " << k << ", operands of 2^" << operands << ", product 2^" << 2 * product;
-      EXPECT_GT(want, n * m * 16777216);
+    dsl::array<float, 2> value[5];
+    dsl::scalar<std::int64_t> total[5];
+    for (const float one : {1.0f, 1.5f}) {
+      dsl::tie(value[0], value[1], value[2], value[3], value[4]) = numbers(x, y, to_product, scale, one);
+      dsl::tie(total[0], total[1], total[2], total[3], total[4]) = sums(x, y, to_product, scale, one);
+      for (int k = 0; k < 5; ++k) {
+        std::int64_t want = 0;
+        for (const float v : value[k].copy_to_host()) want += static_cast<std::int64_t>(v * 67108864.0f);
+        EXPECT_EQ(total[k].value(), want) << "number " << k << ", operands of 2^" << operands << ", product 2^" << 2 * product;
+        EXPECT_GT(want, n * m * 16777216);
+      }
     }
+  }
+}
+
+// One operand for which the quick form of a reciprocal has no value, among others for which it has one.
+TEST_P(pairs, reciprocals_of_any_number) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const std::int64_t n = 20, m = 1031;
+  std::vector<float> one(static_cast<std::size_t>(n), 1.0f), other(static_cast<std::size_t>(m));
+  for (std::size_t j = 0; j < other.size(); ++j) other[j] = 1 + static_cast<float>(j) / 1031;
+  for (const float rare :
+       {0.0f, -0.0f, 0x1p-149f, -0x1p-127f, 0x1p-126f, 0x1p126f, 0x1.8p126f, -0x1.8p127f, infinity, -infinity}) {
+    other[700] = rare;
+    const auto x = dsl::reshape(dsl::to_device(one), n, 1), y = dsl::reshape(dsl::to_device(other), 1, m);
+    dsl::array<float> least, greatest;
+    dsl::tie(least, greatest) = std::tuple{dsl::min(1 / (x * y), dsl::axis(1)), dsl::max(1 / (x * y), dsl::axis(1))};
+    const float quotient = 1 / rare, first = 1 / other[0], last = 1 / other.back();
+    for (const float v : least.copy_to_host()) EXPECT_EQ(v, std::min(quotient, last)) << rare;
+    for (const float v : greatest.copy_to_host()) EXPECT_EQ(v, std::max(quotient, first)) << rare;
   }
 }
 

@@ -102,7 +102,7 @@ struct tiling {
   std::int32_t shared_bytes, width, height;     // in shared memory; a tile, in elements
   std::int32_t along_rows;                      // where the kernel reduces: its threads go along the rows of a tile, not down
   std::int32_t pairs;                           // its rows are pairs: what varies along them is the same in all of them,
-  std::uint32_t in_rows[2];                     // these inputs, a bit for each
+  std::uint64_t in_rows;                        // these inputs, a bit for each
   std::uint32_t kept;                           // where the kernel reduces: a bit for each dimension that is kept
   std::uint32_t dimension_of_axis;              // 4 bits for each axis, counted from the right; `no_dimension`: of extent 1
   divisor across, down, in_column, outer[max_rank - 2];

@@ -120,8 +120,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
   template <class, int> friend struct window;
   template <class, class> friend struct windows;
   template <class Body, op Code, dtype D, std::uint32_t Head> friend void read_near(const Body&, typename Body::group&);
-  template <class> friend struct own_reader;
-  template <class> friend struct row_reader;
+  template <class, class> friend struct own_reader;
+  template <class, class> friend struct row_reader;
   template <class> friend struct row_of_pairs;
 
   template <op Code, dtype D, int N>

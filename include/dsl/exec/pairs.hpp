@@ -3,7 +3,9 @@
 
 #include <dsl/exec/arguments.hpp>
 #include <dsl/exec/lanes.hpp>
+#include <dsl/exec/pair_sides.hpp>
 #include <dsl/exec/reduction.hpp>
+#include <dsl/ir/cost.hpp>
 
 namespace dsl::detail {
 
@@ -22,21 +24,22 @@ constexpr bool may_pair(const pass_view& p) {
 /// A row that a block's rows share is in shared memory at the place of its operand's number, which the kernel knows while it is
 /// compiled, and takes no more bytes than that.
 inline constexpr int pair_row_bytes = 2048;
-/// Vectors of a row that a thread takes at a time.
+/// Vectors of a row that a thread takes at a time, where it is known while compiling which arrays are in rows.
 inline constexpr int pair_vectors = 2;
 
 /// Reads a group's inputs that are the same along a row, once.
-template <class Body>
+template <class Body, class Sides>
 struct own_reader {
   const Body& body;
   typename Body::group& g;
+  const Sides& sides;
   template <op Code, dtype D, int N, std::uint32_t Head>
   DSL_DETAIL_KERNEL_FN void read() const {
     if constexpr (Code == op::load) {
       using T = memory_t<D>;
-      const argument& a = body.args.operand[N];
-      if (a.descriptor >= in_tile) return;
-      const T one = body.memory.template load<T>(reinterpret_cast<const T*>(a.word) + body.template place<N>(g));
+      if (sides.template is_in_row<N>()) return;
+      const T* const from = reinterpret_cast<const T*>(body.args.operand[N].word) + body.template place<N>(g);
+      const T one = body.memory.template load<T>(from);
       DSL_DETAIL_UNROLL
       for (int l = 0; l < Body::lanes; ++l) operand_lanes<Head>(g).set(l, one);
     } else if constexpr (Code != op::index && Code != op::address) {
@@ -45,16 +48,15 @@ struct own_reader {
   }
 };
 
-/// Reads those that are in shared memory, and what is computed of the place, as it goes along a row.
-template <class Body>
+/// Reads those that are in shared memory, and what is computed of the place.
+template <class Body, class Sides>
 struct row_reader {
   const Body& body;
   typename Body::group& g;
-  std::uint32_t in_rows[2];
+  const Sides& sides;
   const unsigned char* at[5];  // the place in the row of operand 0, of elements of 1, 2, 4, 8 and 16 bytes
 
-  DSL_DETAIL_KERNEL_FN row_reader(const Body& b, typename Body::group& to) : body(b), g(to) {
-    for (int k = 0; k < 2; ++k) in_rows[k] = body.args.tiles_of.in_rows[k];
+  DSL_DETAIL_KERNEL_FN row_reader(const Body& b, typename Body::group& to, const Sides& s) : body(b), g(to), sides(s) {
     for (int k = 0; k < 5; ++k) at[k] = body.memory.shared() + (static_cast<std::size_t>(g.column) << k);
   }
   DSL_DETAIL_KERNEL_FN void advance(int columns) {
@@ -65,17 +67,17 @@ struct row_reader {
   DSL_DETAIL_KERNEL_FN void read() const {
     if constexpr (Code == op::load) {
       using T = memory_t<D>;
-      constexpr int log2_size = __builtin_ctz(sizeof(T));
-      if ((in_rows[N / 32] >> N % 32 & 1) != 0)
-        operand_lanes<Head>(g).load(body.memory, reinterpret_cast<const T*>(at[log2_size] + N * pair_row_bytes));
+      if (sides.template is_in_row<N>())
+        operand_lanes<Head>(g).load(body.memory,
+                                    reinterpret_cast<const T*>(body.memory.shared() + N * pair_row_bytes) + g.column);
     } else if constexpr (Code == op::index || Code == op::address) {
       body.template read<Code, D, N, Head>(g);
     }
   }
 };
 
-/// Adds up a row of pairs from a column on, as far as there are whole vectors of which no element is in doubt; gives the column
-/// that is left. Each lane has a sum of its own.
+/// Adds up a row of pairs from a column on, as far as there are whole vectors; gives the column that is left. Each lane has a sum
+/// of its own. Where an element is in doubt the column is the first one.
 template <class Body>
 struct row_of_pairs {
   using accumulators = typename Body::accumulators;
@@ -83,52 +85,72 @@ struct row_of_pairs {
   using eval = typename Body::eval;
   static constexpr int lanes = Body::lanes;
   static constexpr bool computes_quickly = eval::has_quick_forms && !eval::gathers;
+  static constexpr likely_sides likely = likely_sides_of<typename Body::program>();
 
   DSL_DETAIL_KERNEL_FN static int reduce(const Body& body, int column, int row, accumulators& sum) {
+    if constexpr (computes_quickly) {
+      typename Body::group g;
+      typename Body::template reader<false, true> scalars{body, g};
+      eval::read(scalars);
+      shared_range shared;
+      static_cast<void>(eval::compute_quickly(g.lane(0), shared));
+      if (shared.in_doubt) return column;
+      if constexpr (eval::divides_shared) {
+        if (shared.all_one) return reduce_in_range<quick_range<true>>(body, column, row, sum);
+      }
+    }
+    return reduce_in_range<quick_range<false>>(body, column, row, sum);
+  }
+
+ private:
+  template <class Range>
+  DSL_DETAIL_KERNEL_FN static int reduce_in_range(const Body& body, int column, int row, accumulators& sum) {
+    const any_sides sides{body.args.tiles_of.in_rows};
+    constexpr bool is_worth_loops = instructions_of(Body::program::view()) >= 12;
+    if constexpr (likely.in_rows != 0 && is_worth_loops) {
+      if (sides.in_rows == likely.in_rows)
+        return along_row<Range, pair_vectors>(body, column, row, sum, known_sides<likely.in_rows>{});
+      if (sides.in_rows == likely.or_in_rows)
+        return along_row<Range, pair_vectors>(body, column, row, sum, known_sides<likely.or_in_rows>{});
+    }
+    return along_row<Range, 1>(body, column, row, sum, sides);
+  }
+  template <class Range, int Vectors, class Sides>
+  DSL_DETAIL_KERNEL_FN static int along_row(const Body& body, int column, int row, accumulators& sum, const Sides& sides) {
     const int across = lanes << body.args.tiles_of.log2_columns;
     typename Body::group g;
     g.column = column;
     g.row = row;
     g.count = lanes;
-    own_reader<Body> once{body, g};
-    eval::read(once);
-    if constexpr (computes_quickly) {
-      quick_range range;
-      static_cast<void>(eval::compute_quickly(g.lane(0), range));
-      if (range.strange) return column;
-    }
+    own_reader<Body, Sides> own{body, g, sides};
+    eval::read(own);
     accumulators of_lane[lanes];
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l) of_lane[l] = reductions::identities();
-    row_reader<Body> along(body, g);
+    Range range;
+    row_reader<Body, Sides> along(body, g, sides);
+    const auto take = [&] {
+      eval::read(along);
+      const auto out = compute(body, g, range);
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l) reductions::add(of_lane[l], reductions::of_element(out.of[l]));
+      along.advance(across);
+    };
     DSL_DETAIL_ROLLED
-    while (g.column + across + lanes <= body.width) {
+    while (g.column + (Vectors - 1) * across + lanes <= body.width) {
       DSL_DETAIL_UNROLL
-      for (int u = 0; u < pair_vectors; ++u) {
-        eval::read(along);
-        if (is_in_doubt(g)) return add(of_lane, g.column, sum);
-        const auto out = compute(body, g);
-        DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l) reductions::add(of_lane[l], reductions::of_element(out.of[l]));
-        along.advance(across);
-      }
+      for (int u = 0; u < Vectors; ++u) take();
     }
-    return add(of_lane, g.column, sum);
+    if (Vectors > 1 && g.column + lanes <= body.width) take();
+    if (computes_quickly && range.in_doubt()) return column;
+    DSL_DETAIL_UNROLL
+    for (int l = 1; l < lanes; ++l) reductions::add(of_lane[0], of_lane[l]);
+    reductions::add(sum, of_lane[0]);
+    return g.column;
   }
-
- private:
-  // What it computes is not computed again: but sums are fused with products that stand on this side of the branch alone.
-  DSL_DETAIL_KERNEL_FN static bool is_in_doubt([[maybe_unused]] const typename Body::group& g) {
-    quick_range range;
+  template <class Range>
+  DSL_DETAIL_KERNEL_FN static auto compute(const Body& body, const typename Body::group& g, [[maybe_unused]] Range& range) {
     if constexpr (computes_quickly) {
-      DSL_DETAIL_UNROLL
-      for (int l = 0; l < lanes; ++l) static_cast<void>(eval::compute_quickly(g.lane(l), range));
-    }
-    return range.in_doubt();
-  }
-  DSL_DETAIL_KERNEL_FN static auto compute(const Body& body, const typename Body::group& g) {
-    if constexpr (computes_quickly) {
-      quick_range range;
       typename Body::lane_results out;
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l) out.of[l] = eval::compute_quickly(g.lane(l), range);
@@ -136,13 +158,6 @@ struct row_of_pairs {
     } else {
       return body.compute_read(g);
     }
-  }
-  DSL_DETAIL_KERNEL_FN static int add(const accumulators (&of_lane)[lanes], int column, accumulators& sum) {
-    accumulators all = of_lane[0];
-    DSL_DETAIL_UNROLL
-    for (int l = 1; l < lanes; ++l) reductions::add(all, of_lane[l]);
-    reductions::add(sum, all);
-    return column;
   }
 };
 

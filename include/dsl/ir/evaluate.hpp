@@ -188,8 +188,9 @@ struct evaluator<program<Key, Calls...>> {
     return give(v, output_numbers{});
   }
   /// The same, with operations in their quick forms where they have one, and in what range they have been used.
-  DSL_DETAIL_FN static results compute_quickly(inputs in, quick_range& range) {
-    values_in_range v;
+  template <class Range>
+  DSL_DETAIL_FN static results compute_quickly(inputs in, Range& range) {
+    values_in_range<Range> v;
     v.range = range;
     take(v, in, input_numbers{});
     run(v, std::make_index_sequence<run_count>{});
@@ -199,6 +200,25 @@ struct evaluator<program<Key, Calls...>> {
   static constexpr bool has_quick_forms = [] {
     for (int i = 0; i < nodes; ++i)
       if (has_quick_form(head_of(i).code(), head_of(i).type())) return true;
+    return false;
+  }();
+  /// Whether a value is the same for all elements.
+  static constexpr bool is_shared(reference r) {
+    for (int i = 0; i < nodes; ++i)
+      if (head_of(i).type() == r.type() && head_of(i).slot() == r.slot()) return is_scalar(i);
+    return false;
+  }
+  static constexpr bool is_scalar(int node) {
+    const op code = head_of(node).code();
+    return code == op::value || code == op::load_scalar || code == op::constant ||
+           (code == op::convert && is_shared(reference::of(self::data.payloads[node], 0)));
+  }
+  /// Whether a numerator is the same for all elements.
+  static constexpr bool divides_shared = [] {
+    for (int i = 0; i < nodes; ++i)
+      if (head_of(i).code() == op::divide && has_quick_form(op::divide, head_of(i).type()) &&
+          is_shared(reference::of(self::data.payloads[i], 0)))
+        return true;
     return false;
   }();
   static constexpr bool gathers = [] {
@@ -220,19 +240,10 @@ struct evaluator<program<Key, Calls...>> {
   using dtypes = std::make_index_sequence<dtype_count>;
   using values = values_of<decltype(counts(dtypes{})), tuple<Calls...>, dtypes>;
   template <class Memory> struct values_and_memory : values { const Memory* memory; };
+  template <class Range>
   struct values_in_range : values {
-    quick_range range;
-    /// Whether a value is the same for all elements.
-    static constexpr bool is_shared(reference r) {
-      for (int i = 0; i < nodes; ++i)
-        if (head_of(i).type() == r.type() && head_of(i).slot() == r.slot()) return is_scalar(i);
-      return false;
-    }
-    static constexpr bool is_scalar(int node) {
-      const op code = head_of(node).code();
-      return code == op::value || code == op::load_scalar || code == op::constant ||
-             (code == op::convert && is_shared(reference::of(self::data.payloads[node], 0)));
-    }
+    Range range;
+    static constexpr bool is_shared(reference r) { return evaluator::is_shared(r); }
   };
 
   template <std::size_t First, class Values, std::size_t... I>

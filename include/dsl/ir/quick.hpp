@@ -16,27 +16,45 @@ constexpr bool has_quick_form(op code, dtype type) {
 
 /// The least and the greatest magnitude that quick forms have been given. Where these lie between 2^-60 and 2^60 no quotient or
 /// root, nor what its rounding is found by, comes close to the ends of the range. A NaN gives a NaN, quickly or not.
+/// `DividesOne`: what all elements share as a numerator is 1, so that a quotient is a reciprocal.
+template <bool DividesOne>
 struct quick_range {
+  static constexpr bool divides_one = DividesOne;
   float least = 1, greatest = 1;
-  bool strange = false;  // the same of an operand that all elements share, for which that takes no instruction an element
-  DSL_DETAIL_FN bool in_doubt() const { return !(least >= 0x1p-60f) || !(greatest <= 0x1p60f); }
+  float missed = 0;  // of reciprocals, the squares of 1 - x / x before the last step: small where they are right
+  DSL_DETAIL_FN bool in_doubt() const { return !(least >= 0x1p-60f) || !(greatest <= 0x1p60f) || !(missed < 0.5f); }
   DSL_DETAIL_FN void take(float x) {
     at_least(x);
     greatest = __builtin_fmaxf(greatest, __builtin_fabsf(x));
   }
   DSL_DETAIL_FN void at_least(float x) { least = __builtin_fminf(least, __builtin_fabsf(x)); }
+  DSL_DETAIL_FN void take_shared(float) {}
+};
+
+/// The same of operands that all elements share, which are looked at once.
+struct shared_range {
+  static constexpr bool divides_one = false;
+  bool in_doubt = false, all_one = true;
+  float missed = 0;
+  DSL_DETAIL_FN void take(float) {}
+  DSL_DETAIL_FN void at_least(float) {}
   DSL_DETAIL_FN void take_shared(float x) {
-    strange = strange || !(__builtin_fabsf(x) >= 0x1p-60f && __builtin_fabsf(x) <= 0x1p60f);
+    in_doubt = in_doubt || !(__builtin_fabsf(x) >= 0x1p-60f && __builtin_fabsf(x) <= 0x1p60f);
+    all_one = all_one && x == 1;
   }
 };
 
 namespace math::quick {
 
 #if DSL_DETAIL_ON_DEVICE
-DSL_DETAIL_FN float reciprocal(float x) {
+/// `missed` grows by the square of 1 - x r, where r is what the hardware gives for 1 / x: by 2^-44 at most where |x| lies between
+/// 2^-126 and 2^126, and to 1 or a NaN elsewhere, where 1 / x or x is 0, subnormal or infinite.
+DSL_DETAIL_FN float reciprocal(float x, float& missed) {
   float r;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
-  return __fmaf_rn(r, __fmaf_rn(-x, r, 1.0f), r);
+  const float rest = __fmaf_rn(-x, r, 1.0f);
+  missed = __fmaf_rn(rest, rest, missed);
+  return __fmaf_rn(r, rest, r);
 }
 DSL_DETAIL_FN float rsqrt(float x) {
   float r;
@@ -44,7 +62,8 @@ DSL_DETAIL_FN float rsqrt(float x) {
   return r;
 }
 DSL_DETAIL_FN float divide(float a, float b) {
-  const float r = reciprocal(b);
+  float missed = 0;
+  const float r = reciprocal(b, missed);
   const float q = __fmul_rn(a, r);
   return __fmaf_rn(r, __fmaf_rn(-b, q, a), q);
 }
@@ -54,7 +73,7 @@ DSL_DETAIL_FN float sqrt(float x) {
   return __fmaf_rn(__fmaf_rn(-s, s, x), __fmul_rn(0.5f, r), s);
 }
 #else
-DSL_DETAIL_FN float reciprocal(float x) { return 1 / x; }
+DSL_DETAIL_FN float reciprocal(float x, float&) { return 1 / x; }
 DSL_DETAIL_FN float rsqrt(float x) { return math::rsqrt(x); }
 DSL_DETAIL_FN float divide(float a, float b) { return a / b; }
 DSL_DETAIL_FN float sqrt(float x) { return math::sqrt(x); }
@@ -63,23 +82,25 @@ DSL_DETAIL_FN float sqrt(float x) { return math::sqrt(x); }
 }  // namespace math::quick
 
 /// An operation in its quick form. `Shared`: its first operand is the same for all elements.
-template <op Code, bool Shared>
-DSL_DETAIL_FN float quickly(quick_range& range, float a, float b) {
+template <op Code, bool Shared, class Range>
+DSL_DETAIL_FN float quickly(Range& range, float a, float b) {
   static_assert(Code == op::divide);
   if constexpr (Shared) range.take_shared(a);
   else range.take(a);
+  if constexpr (Shared && Range::divides_one) return math::quick::reciprocal(b, range.missed);
   range.take(b);
   return math::quick::divide(a, b);
 }
-template <op Code, bool Shared>
-DSL_DETAIL_FN float quickly(quick_range& range, float x) {
-  if constexpr (Code == op::rsqrt) {
+template <op Code, bool Shared, class Range>
+DSL_DETAIL_FN float quickly(Range& range, float x) {
+  if constexpr (Code == op::reciprocal) {
+    return math::quick::reciprocal(x, range.missed);
+  } else if constexpr (Code == op::rsqrt) {
     range.at_least(x);
     return math::quick::rsqrt(x);
   } else {
     range.take(x);
-    if constexpr (Code == op::sqrt) return math::quick::sqrt(x);
-    else return math::quick::reciprocal(x);
+    return math::quick::sqrt(x);
   }
 }
 
