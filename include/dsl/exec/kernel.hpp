@@ -52,9 +52,9 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
   DSL_DETAIL_KERNEL_FN void map(std::int64_t tile, int thread, int block) {
     group g;
     if constexpr (!Arguments::strided) {
-      g.first = (tile * block + thread) * lanes;
-      g.count = lanes_from(g.first);
-      if (g.count > 0) write_all(g, compute(g), targets{});
+      const auto number = static_cast<std::uint64_t>(static_cast<std::uint32_t>(tile)) * static_cast<std::uint32_t>(block);
+      g.first = static_cast<std::int64_t>(number + static_cast<std::uint32_t>(thread)) * lanes;
+      if (read_line(g)) write_all(g, compute_read(g), targets{});
     } else {
       if constexpr (rows_a_patch > 0) {
         const auto write_group = [&](const group& of, const lane_results& out) { write_all(of, out, targets{}); };
@@ -174,9 +174,24 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
   }
 
   struct lane_results { typename eval::results of[lanes]; };
+  // Finds out how many elements a group has, which one of whole vectors need not, and reads them. Returns whether there are any.
+  DSL_DETAIL_KERNEL_FN bool read_line(group& g) const {
+    g.in_vectors = reads_vectors() && g.first + lanes <= args.elements;
+    g.count = lanes;
+    if (!g.in_vectors) {
+      g.count = lanes_from(g.first);
+      if (g.count <= 0) return false;
+    }
+    read_operands(g);
+    return true;
+  }
   DSL_DETAIL_KERNEL_FN lane_results compute(group& g) const {
     // On the strided path, where more registers would be taken, each operand is asked.
     g.in_vectors = !strided && reads_vectors() && g.count == lanes;
+    read_operands(g);
+    return compute_read(g);
+  }
+  DSL_DETAIL_KERNEL_FN void read_operands(group& g) const {
     if (g.in_vectors) {  // no branch is between the loads
       reader<true, false> arrays{*this, g};
       eval::read(arrays);
@@ -186,7 +201,6 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
     }
     reader<false, true> rest{*this, g};
     eval::read(rest);
-    return compute_read(g);
   }
   // Whether no operand is accessed element by element.
   DSL_DETAIL_KERNEL_FN bool reads_vectors() const {
@@ -352,16 +366,17 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
 
   template <std::size_t... I>
   DSL_DETAIL_KERNEL_FN void write_all(const group& g, const lane_results& out, std::index_sequence<I...>) {
-    (write<static_cast<int>(I)>(g, out), ...);
+    if (g.in_vectors) (write<static_cast<int>(I), true>(g, out), ...);  // no branch is between the stores
+    else (write<static_cast<int>(I), false>(g, out), ...);
   }
-  template <int I>
+  template <int I, bool InVectors>
   DSL_DETAIL_KERNEL_FN void write(const group& g, const lane_results& out) {
     constexpr target_word t{Pass::target_words[I]};
     if constexpr (!t.is_result()) {
       using T = memory_t<program::output(t.output()).type()>;
       const argument& a = args.operand[Inputs + I];
       T* to = reinterpret_cast<T*>(a.word) + place<Inputs + I>(g);
-      if (g.in_vectors || (g.count == lanes && a.descriptor == in_vectors)) {
+      if (InVectors || (g.count == lanes && a.descriptor == in_vectors)) {
         pack<T, lanes> all;
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l) all.lane[l] = static_cast<T>(nth<t.output()>(out.of[l]));

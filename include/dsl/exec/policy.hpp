@@ -96,12 +96,14 @@ struct default_policy {
   static constexpr map_policy map(const formula_traits& f, int /*compute_capability*/) {
     map_policy p;
     p.lanes = lanes(f);
+    if (f.nodes > 64) p.block = 128;  // what computes long ends more evenly
     return p;
   }
   /// Vectors are read ahead, so that many bytes are on their way. Beside stores, and for long formulas, it takes more registers
   /// than it gains; what is written beside a reduction comes out faster with half of the threads.
   static constexpr reduction_policy reduction(const formula_traits& f, int compute_capability) {
     reduction_policy p{map(f, compute_capability)};
+    p.block = map_policy{}.block;
     if (f.writes_arrays) p.occupancy = 50;
     if (f.writes_arrays || f.nodes > 64) return p;
     const int bytes = f.read_bytes * p.lanes;
