@@ -114,14 +114,16 @@ struct device_team {
   }
 
   DSL_DETAIL_FN unsigned next_ticket(unsigned* counter) const { return atomicAdd(counter, 1u); }
-  // No block waits for another.
+  // No block waits for another. What comes before a barrier is visible with the fence of the thread that comes after it.
   DSL_DETAIL_FN bool is_last(unsigned* counter, unsigned count) const {
     __shared__ bool last;
-    __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0) last = atomicInc(counter, count - 1) == count - 1;
+    if (threadIdx.x == 0) {
+      __threadfence();
+      last = atomicInc(counter, count - 1) == count - 1;
+      __threadfence();
+    }
     __syncthreads();
-    __threadfence();
     return last;
   }
 
