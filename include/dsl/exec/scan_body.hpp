@@ -232,15 +232,15 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
   DSL_DETAIL_KERNEL_FN void scan_columns(std::int64_t block) {
     const tiling& t = args.tiles_of;
     const bool last = scan.last_pass != 0;
-    const std::int64_t tile = ((block * scan_block_threads) >> t.log2_columns) + this->row_of(team.thread());
-    if (tile >= args.tiles) return;
-    this->enter(0, static_cast<std::uint32_t>(tile));
-    constexpr int ahead = policy.rows_ahead;
-    group g[ahead];
+    const std::int64_t number = ((block * scan_block_threads) >> t.log2_columns) + this->row_of(team.thread());
+    if (number >= args.tiles) return;
+    this->enter(0, static_cast<std::uint32_t>(number));
+    constexpr int at_once = policy.rows_ahead;
+    group g[at_once];
     this->place_in_tile(g[0], this->column_of(team.thread()), 0);
     const int count = g[0].count, column = g[0].column;
     if (count <= 0) return;
-    const std::int64_t chunk = corner[1] / t.height, outer = tile / t.across.by / t.down.by;
+    const std::int64_t chunk = corner[1] / t.height, outer = number / t.across.by / t.down.by;
     V* const totals = static_cast<V*>(scan.totals) + (outer * scan.chunks + chunk) * scan.across + corner[0] + column;
     V before[lanes], run[lanes];
     bool none = chunk == 0 || !last;
@@ -256,16 +256,16 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
       for (int l = 0; l < lanes; ++l) before[l] = joined(l);
       none = false;
     };
-    for (int next = 0; next < height; next += ahead) {
+    for (int next = 0; next < height; next += at_once) {
       bool is_new = next % policy.column_run == 0;
       if (is_new && next > 0) end_run();
       DSL_DETAIL_UNROLL
-      for (int k = 0; k < ahead; ++k) {
+      for (int k = 0; k < at_once; ++k) {
         this->place_in_tile(g[k], column, next + k < height ? next + k : next);
         read(g[k]);
       }
       DSL_DETAIL_UNROLL
-      for (int k = 0; k < ahead; ++k) {
+      for (int k = 0; k < at_once; ++k) {
         if (next + k >= height) break;
         const bool head = corner[1] + next + k == 0;
         const auto out = this->compute_read(g[k]);
