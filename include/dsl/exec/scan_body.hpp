@@ -240,8 +240,8 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
     this->place_in_tile(g[0], this->column_of(team.thread()), 0);
     const int count = g[0].count, column = g[0].column;
     if (count <= 0) return;
-    const std::int64_t chunk = corner[1] / t.height, outer = number / t.across.by / t.down.by;
-    V* const totals = static_cast<V*>(scan.totals) + (outer * scan.chunks + chunk) * scan.across + corner[0] + column;
+    const std::int64_t chunk = corner[1] / t.height, plane = number / t.across.by / t.down.by;
+    V* const totals = static_cast<V*>(scan.totals) + (plane * scan.chunks + chunk) * scan.across + corner[0] + column;
     V before[lanes], run[lanes];
     bool none = chunk == 0 || !last;
     DSL_DETAIL_UNROLL
