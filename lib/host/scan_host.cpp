@@ -182,9 +182,9 @@ void scan_columns_on_host(const scan_code& code, const operand* operands, const 
     return [&code, count = columns_of(column_strip)](void* to, const void* from) { code.host->join_values(to, from, count); };
   };
   const auto pass = [&](bool last) {
-    for_tasks(outer * strips * chunks, s.space.elements, [&](std::int64_t begin, std::int64_t end) {
+    for_tasks(outer * strips * chunks, s.space.elements, [&](std::int64_t first_task, std::int64_t last_task) {
       block_of_elements block(code, operands, s.space);
-      for (std::int64_t task = begin; task != end; ++task) {
+      for (std::int64_t task = first_task; task != last_task; ++task) {
         const std::int64_t column_strip = task / chunks, chunk = task % chunks, column = column_strip % strips * host_block;
         const std::int64_t end = std::min(rows, (chunk + 1) * chunk_rows), count = columns_of(column_strip);
         const auto join = joining(column_strip);

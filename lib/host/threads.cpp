@@ -113,9 +113,9 @@ class alignas(128) posted_job {
 class team {
  public:
   /// Whether the job is worth the team, and the team was free for it; then it is done.
-  bool run(std::int64_t count, double nanoseconds, task_range run, const void* work);
+  bool run(std::int64_t count, double nanoseconds, task_range tasks, const void* work);
   /// By threads as TBB finds them, for a caller whom the team does not serve.
-  void run_apart(std::int64_t count, double nanoseconds, task_range run, const void* work);
+  void run_apart(std::int64_t count, double nanoseconds, task_range tasks, const void* work);
 
  private:
   static constexpr int most_members = 256;
@@ -181,14 +181,14 @@ void team::be_member(int number) {
   shares_[number].has_member.store(false, std::memory_order_release);
 }
 
-bool team::run(std::int64_t count, double nanoseconds, task_range run, const void* work) {
+bool team::run(std::int64_t count, double nanoseconds, task_range tasks, const void* work) {
   const bool is_of_tbb = tbb::this_task_arena::current_thread_index() > 0;
   if (is_of_tbb || callers_apart_.load(std::memory_order_relaxed) > 0) return false;
   if (!is_awake() && !follows_another() && nanoseconds < worth_waking) return false;
   const int members = members_for(count);
   if (members == 1 || is_busy_.exchange(true, std::memory_order_acquire)) return false;
   if (++number_ == 0) ++number_;
-  const job j{number_, members, count, run, work};
+  const job j{number_, members, count, tasks, work};
   has_failed_.store(false, std::memory_order_relaxed);
   posted_.post(j);
   for (int k = 1; k < members; ++k)
@@ -205,22 +205,22 @@ bool team::run(std::int64_t count, double nanoseconds, task_range run, const voi
   return true;
 }
 
-void team::run_apart(std::int64_t count, double nanoseconds, task_range run, const void* work) {
-  if (nanoseconds < worth_waking) return run(work, 0, count);
+void team::run_apart(std::int64_t count, double nanoseconds, task_range tasks, const void* work) {
+  if (nanoseconds < worth_waking) return tasks(work, 0, count);
   struct counted {
     std::atomic<int>& callers;
     explicit counted(std::atomic<int>& c) : callers(c) { callers.fetch_add(1, std::memory_order_relaxed); }
     ~counted() { callers.fetch_sub(1, std::memory_order_relaxed); }
   } const here(callers_apart_);
   tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, count),
-                    [=](const tbb::blocked_range<std::int64_t>& range) { run(work, range.begin(), range.end()); });
+                    [=](const tbb::blocked_range<std::int64_t>& range) { tasks(work, range.begin(), range.end()); });
 }
 
 }  // namespace
 
-void run_on_threads(std::int64_t count, double nanoseconds, task_range run, const void* work) {
+void run_on_threads(std::int64_t count, double nanoseconds, task_range tasks, const void* work) {
   static team& all = *new team;  // is never destroyed, since its members may outlast static objects
-  if (!all.run(count, nanoseconds, run, work)) all.run_apart(count, nanoseconds, run, work);
+  if (!all.run(count, nanoseconds, tasks, work)) all.run_apart(count, nanoseconds, tasks, work);
 }
 
 }  // namespace dsl::detail
