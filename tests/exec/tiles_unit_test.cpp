@@ -164,6 +164,7 @@ struct counting_memory {
     if (!right) return ++seen->mistakes, T{};
     return *static_cast<const T*>(address);
   }
+  template <class T> void store_whole(T* address, const T& value) const { store(address, value); }
   template <class T> void store(T* address, const T& value) const {
     if (!seen->out.has(address, sizeof(T)) || reinterpret_cast<std::uintptr_t>(address) % alignof(T) != 0) {
       ++seen->mistakes;

@@ -23,6 +23,19 @@ struct device_memory {
   template <class T> DSL_DETAIL_FN T load(const void* address) const { return *static_cast<const T*>(address); }
   template <class T> DSL_DETAIL_FN void store(T* address, const T& value) const { *address = value; }
 
+  // Of a struct nvcc may make as many stores as it has members.
+  template <class T> DSL_DETAIL_FN void store_whole(T* address, const T& value) const {
+#if DSL_DETAIL_ON_DEVICE
+    if constexpr (sizeof(T) == 16) {
+      uint4 w;
+      memcpy(&w, &value, sizeof(T));
+      asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(w.x), "r"(w.y), "r"(w.z), "r"(w.w) : "memory");
+      return;
+    }
+#endif
+    store(address, value);
+  }
+
   // No register holds what is on its way, so many copies are.
   template <class T> DSL_DETAIL_FN void copy_async([[maybe_unused]] T* to, [[maybe_unused]] const T* from) const {
 #if DSL_DETAIL_ON_DEVICE

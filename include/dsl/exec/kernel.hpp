@@ -380,7 +380,8 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
         pack<T, lanes> all;
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l) all.lane[l] = static_cast<T>(nth<t.output()>(out.of[l]));
-        memory.store(reinterpret_cast<pack<T, lanes>*>(to), all);
+        if constexpr (rows_a_patch > 0) memory.store_whole(reinterpret_cast<pack<T, lanes>*>(to), all);
+        else memory.store(reinterpret_cast<pack<T, lanes>*>(to), all);
       } else {
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l, to += step<Inputs + I>())

@@ -3,6 +3,7 @@
 // the first-level cache; tiles of it in shared memory were slower (docs/performance.md).
 #pragma once
 
+#include <dsl/exec/neighbours.hpp>
 #include <dsl/exec/patch_needs.hpp>
 #include <dsl/exec/window.hpp>
 
@@ -49,6 +50,14 @@ struct window : window_values<typename Body::program, Slot, Body::lanes, Body::r
   DSL_DETAIL_KERNEL_FN static const T* corner(const Body& body) {
     return reinterpret_cast<const T*>(body.args.operand[Slot].word) + body.offset[Slot];
   }
+  template <int Vector, class Memory>
+  DSL_DETAIL_KERNEL_FN static void load_elements(pack<T, lanes>& to, Memory memory, const T* line, std::int64_t first,
+                                                 std::int64_t n, std::int64_t stride) {
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < lanes; ++l)
+      if ((shape.columns_read >> (Vector * lanes + l) & 1) != 0)
+        to.lane[l] = element_near_end<shape.beyond[0]>(memory, line, first + l, n, stride);
+  }
   // One by one where a vector lies across an end, or the operand's are not aligned.
   template <int... I>
   DSL_DETAIL_KERNEL_FN void find_vectors(const Body& body, int column, int row, std::integer_sequence<int, I...>) {
@@ -73,6 +82,8 @@ struct window : window_values<typename Body::program, Slot, Body::lanes, Body::r
       pack<T, lanes>& to = at[plane_of(I)][row_of(I)][vector_of(I)];
       if (!exists) to = {};
       else if (whole && first >= 0 && first + lanes <= n) to = body.memory.template load<pack<T, lanes>>(line + first);
+      else if constexpr (shape.elements_read(vector_of(I), lanes) <= 2)
+        load_elements<vector_of(I)>(to, body.memory, line, first, n, stride[0]);
       else to = vector_across_end<T, lanes, shape.beyond[0]>(body.memory, line, first, n, stride[0]);
     }
   }
@@ -107,25 +118,15 @@ struct patch_walk {
     const bool whole = around::are_whole(body);
     DSL_DETAIL_ROLLED
     for (int plane = 0; plane < body.planes; ++plane) {
-      const bool inner = whole && is_inner();
+      const bool in_columns = whole && column >= body.inner_columns[0] && column + lanes <= body.inner_columns[1];
       DSL_DETAIL_ROLLED
       for (int row = body.row_of(thread) * rows; row < body.height && column < body.width; row += step)
-        take_patch(column, row, inner, take);
+        take_patch(column, row, in_columns && row >= body.inner_rows[0] && row + rows <= body.inner_rows[1], take);
       body.enter_next_plane();
     }
   }
 
  private:
-  // Whether whole patches cover the tile, and all that they read lies within the operands.
-  DSL_DETAIL_KERNEL_FN bool is_inner() const {
-    const tiling& t = body.args.tiles_of;
-    const std::int64_t x = body.position(0), y = body.position(1);
-    if (t.before[2] + t.after[2] > 0 && (body.position(2) < t.before[2] || body.position(2) + t.after[2] >= body.extent(2)))
-      return false;
-    return x >= t.before[0] && x + t.width + t.after[0] <= body.extent(0) && y >= t.before[1] &&
-           y + t.height + t.after[1] <= body.extent(1);
-  }
-
   struct source {
     const Body& body;
     group (&of_row)[rows];

@@ -55,6 +55,7 @@ struct simulated_memory {
   }
   DSL_DETAIL_FN void commit_copies() const { detail::commit_copies(*self); }
   template <int Pending> DSL_DETAIL_FN void wait_for_copies() const { detail::wait_for_copies(*self, Pending); }
+  template <class T> DSL_DETAIL_FN void store_whole(T* address, const T& value) const { store(address, value); }
   template <class T> DSL_DETAIL_FN void store_streaming(T* to, const T& value, bool) const { store(to, value); }
 };
 

@@ -27,6 +27,8 @@ concept kernel_memory = requires(const M m, float* address, const float* from, q
   /// The value of that type at an address in global or shared memory.
   { m.template load<float>(from) } -> std::same_as<float>;
   m.store(address, 1.f);
+  /// The same to global memory, in one access where it is of 16 bytes.
+  m.store_whole(to, *to);
   /// As `store`; what is written is to stay in the L2 cache, or to leave it to others. A hint, kept for multiples of 16 bytes.
   m.store_streaming(to, *to, true);
 

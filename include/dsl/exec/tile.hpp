@@ -14,8 +14,11 @@ struct tile_place {
   std::int64_t offset[Arguments::strided ? Operands : 1];  // strided: of the tile's first element
   std::int32_t width = 0, height = 0;                      // strided: of the tile, as far as it exists
   // Of neighbours: the tile's position along the two innermost dimensions, and along the others.
-  std::int64_t corner[2] = {}, outer[Arguments::strided && Neighbours ? max_rank - 2 : 1];
+  std::int64_t corner[2] = {}, outer[Arguments::strided && Neighbours ? max_rank - 2 : 1] = {};
   std::int32_t planes = 1;  // of neighbours: that the tile has along the third dimension
+  // Where neighbours are read by patches: the tile's columns and rows, from the first to before the last, all of whose neighbours
+  // exist.
+  std::int32_t inner_columns[2] = {}, inner_rows[2] = {};
 
   DSL_DETAIL_KERNEL_FN explicit tile_place(const Arguments& a) : args(a) {}
 
@@ -39,11 +42,12 @@ struct tile_place {
             at *= t.planes;
             planes = t.third - at < t.planes ? static_cast<std::int32_t>(t.third - at) : t.planes;
           }
-          outer[d] = at;
+          set_outer(d, at);
         }
         DSL_DETAIL_UNROLL
         for (int k = 0; k < Operands; ++k) offset[k] += at * args.strides[k][d + 2];
       }
+      if constexpr (takes_patches<Arguments>) find_inner();
     }
   }
 
@@ -52,15 +56,49 @@ struct tile_place {
     ++outer[0];
     DSL_DETAIL_UNROLL
     for (int k = 0; k < Operands; ++k) offset[k] += args.strides[k][2];
+    find_inner();
   }
 
   /// The extent and the tile's position along a dimension, counted from the innermost; -1: one along which there is one element.
   DSL_DETAIL_KERNEL_FN std::int64_t extent(int dimension) const { return args.tiles_of.extent(dimension); }
   DSL_DETAIL_KERNEL_FN std::int64_t position(int dimension) const {
-    return dimension < 0 ? 0 : dimension == 0 ? corner[0] : dimension == 1 ? corner[1] : outer[dimension - 2];
+    return dimension < 0 ? 0 : dimension == 0 ? corner[0] : dimension == 1 ? corner[1] : outer_at(dimension - 2);
   }
 
  private:
+  // By constant numbers, for a number that is not constant puts all of them into local memory. Where neighbours are not read by
+  // patches the code for their steps would take four times the registers for it.
+  DSL_DETAIL_KERNEL_FN void set_outer(int d, std::int64_t at) {
+    if constexpr (!takes_patches<Arguments>) outer[d] = at;
+    else
+      each_outer([&](int e) {
+        if (e == d) outer[e] = at;
+      });
+  }
+  DSL_DETAIL_KERNEL_FN std::int64_t outer_at(int d) const {
+    if constexpr (!takes_patches<Arguments>) return outer[d];
+    std::int64_t at = 0;
+    each_outer([&](int e) {
+      if (e == d) at = outer[e];
+    });
+    return at;
+  }
+  template <class F> DSL_DETAIL_KERNEL_FN static void each_outer(const F& f) {
+    DSL_DETAIL_UNROLL
+    for (int e = 0; e < static_cast<int>(sizeof(outer) / sizeof(outer[0])); ++e) f(e);
+  }
+  DSL_DETAIL_KERNEL_FN void find_inner() {
+    const tiling& t = args.tiles_of;
+    const bool exists = outer[0] >= t.before[2] && outer[0] + t.after[2] < (t.outer_rank > 0 ? extent(2) : 1);
+    DSL_DETAIL_UNROLL
+    for (int d = 0; d < 2; ++d) {
+      const std::int64_t first = t.before[d] - corner[d], end = extent(d) - t.after[d] - corner[d],
+                         size = d == 0 ? width : height;
+      std::int32_t* const inner = d == 0 ? inner_columns : inner_rows;
+      inner[0] = first > 0 ? static_cast<std::int32_t>(first) : 0;
+      inner[1] = static_cast<std::int32_t>(!exists ? 0 : end < size ? end : size);
+    }
+  }
   // A number's place along a dimension, which it is divided by.
   DSL_DETAIL_KERNEL_FN std::uint32_t take(std::uint32_t& group, std::uint32_t& tile, int dimension, divisor d) const {
     const bool kept = Reduces && (args.tiles_of.kept >> dimension & 1) != 0;

@@ -11,9 +11,16 @@ struct window_shape {
   int planes = 0, rows = 0, vectors = 0;
   int front = 0, above = 0, left = 0;  // of these before the patch's own
   std::uint32_t reads[most_planes][most_rows] = {};
+  std::uint64_t columns_read = 0;  // of the elements of all rows together
   boundary beyond[near_place::axes] = {boundary::clamp, boundary::clamp, boundary::clamp};
   dtype type = dtype::boolean;
   constexpr bool any() const { return planes > 0; }
+  /// How many of a vector's elements are read.
+  constexpr int elements_read(int vector, int lanes) const {
+    int count = 0;
+    for (int l = 0; l < lanes; ++l) count += static_cast<int>(columns_read >> (vector * lanes + l) & 1);
+    return count;
+  }
 };
 template <class Program>
 constexpr window_shape window_of(int slot, int lanes, int patch_rows) {
@@ -49,8 +56,11 @@ constexpr window_shape window_of(int slot, int lanes, int patch_rows) {
     if (!reads(i)) continue;
     const near_place& place = near_places<Program>[static_cast<std::size_t>(i)];
     for (int r = 0; r < patch_rows; ++r)
-      for (int l = 0; l < lanes; ++l)
-        w.reads[w.front + place.at[2]][w.above + r + place.at[1]] |= 1u << (w.left * lanes + l + place.at[0]) / lanes;
+      for (int l = 0; l < lanes; ++l) {
+        const int column = w.left * lanes + l + place.at[0];
+        w.reads[w.front + place.at[2]][w.above + r + place.at[1]] |= 1u << column / lanes;
+        w.columns_read |= std::uint64_t{1} << column;
+      }
   }
   return w;
 }
@@ -65,17 +75,21 @@ DSL_DETAIL_FN constexpr std::int64_t near_inside(std::int64_t i, std::int64_t n)
   else return i < 0 ? -i : 2 * (n - 1) - i;
 }
 
+/// Element i of a line of n, or what stands for it; 0 where that is further than a patch reads.
+template <boundary Beyond, class T, class Memory>
+DSL_DETAIL_FN T element_near_end(Memory memory, const T* line, std::int64_t i, std::int64_t n, std::int64_t stride) {
+  const std::int64_t found = i <= -n || i > 2 * n - 2 ? -1 : near_inside<Beyond>(i, n);
+  return found >= 0 ? memory.template load<T>(line + found * stride) : T{};
+}
+
 /// A vector element by element, of a line of n from `first` on; lanes from `begin` to `end` of it.
 template <class T, int Lanes, boundary Beyond, class Memory>
 DSL_DETAIL_NOINLINE pack<T, Lanes> vector_across_end(Memory memory, const T* line, std::int64_t first, std::int64_t n,
                                                      std::int64_t stride, int begin = 0, int end = Lanes) {
   pack<T, Lanes> v;
   DSL_DETAIL_UNROLL
-  for (int l = 0; l < Lanes; ++l) {
-    const std::int64_t i = first + l, found = i <= -n || i > 2 * n - 2 ? -1 : near_inside<Beyond>(i, n);
-    v.lane[l] = T{};
-    if (found >= 0 && l >= begin && l < end) v.lane[l] = memory.template load<T>(line + found * stride);
-  }
+  for (int l = 0; l < Lanes; ++l)
+    v.lane[l] = l >= begin && l < end ? element_near_end<Beyond>(memory, line, first + l, n, stride) : T{};
   return v;
 }
 
