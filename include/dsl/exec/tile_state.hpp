@@ -150,7 +150,7 @@ struct tile_state : kernel_body<Pass, Inputs, tiled_loop_arguments<Inputs + Pass
   DSL_DETAIL_KERNEL_FN void fill_halos(std::int64_t k) const {
     constexpr int left = whole_vectors(before<0>, lanes) / lanes;
     const int right_end = (end_read() + lanes - 1) / lanes, inner_end = after<0> > 0 ? width / lanes : right_end;
-    const int height = on_chip.height, planes = on_chip.planes;
+    const int bottom = on_chip.height, back = on_chip.planes;
     const auto fill = [&](int column, int row, int plane) {
       for_halos([&]<int I, class T>() {
         memory.store(place_of<I, T>(column, row, plane, k),
@@ -158,12 +158,12 @@ struct tile_state : kernel_body<Pass, Inputs, tiled_loop_arguments<Inputs + Pass
                                                plane_of_tile + plane, first_read() - column, end_read() - column));
       });
     };
-    for_frame({-left, right_end, -before<1>, height + after<1>, -before<2>, planes + after<2>},
-              {0, inner_end, 0, height, 0, planes}, fill);
+    for_frame({-left, right_end, -before<1>, bottom + after<1>, -before<2>, back + after<2>},
+              {0, inner_end, 0, bottom, 0, back}, fill);
   }
   /// Stores for others what lies at the tile's sides, after step k. After a barrier.
   DSL_DETAIL_KERNEL_FN void store_sides(std::int64_t k) const {
-    const int columns = (width + lanes - 1) / lanes, height = on_chip.height, planes = on_chip.planes;
+    const int columns = (width + lanes - 1) / lanes, bottom = on_chip.height, back = on_chip.planes;
     const auto store_group = [&](int column, int row, int plane) {
       for_halos([&]<int I, class T>() {
         store<T>(memory.template load<pack<T, lanes>>(place_of<I, T>(column, row, plane, k + 1)), column, row, plane,
@@ -172,7 +172,7 @@ struct tile_state : kernel_body<Pass, Inputs, tiled_loop_arguments<Inputs + Pass
     };
     constexpr int left = whole_vectors(margin<0>, lanes) / lanes;
     const int right = margin<0> > 0 ? (width - margin<0>) / lanes : columns;
-    for_frame({0, columns, 0, height, 0, planes}, {left, right, margin<1>, height - margin<1>, margin<2>, planes - margin<2>},
+    for_frame({0, columns, 0, bottom, 0, back}, {left, right, margin<1>, bottom - margin<1>, margin<2>, back - margin<2>},
               store_group);
   }
 
@@ -308,30 +308,30 @@ struct tile_state : kernel_body<Pass, Inputs, tiled_loop_arguments<Inputs + Pass
   template <class Visit>
   DSL_DETAIL_KERNEL_FN void for_frame(const region& outer, const region& inner, const Visit& visit) const {
     const auto positive = [](int n) { return n < 0 ? 0 : n; };
-    const int columns = positive(inner.right - inner.left), rows = positive(inner.bottom - inner.top),
-              planes = positive(inner.back - inner.front);
+    const int wide = positive(inner.right - inner.left), high = positive(inner.bottom - inner.top),
+              deep = positive(inner.back - inner.front);
     const int across = outer.right - outer.left, down = outer.bottom - outer.top;
-    const int ends = across - columns, beside = down - rows, behind = outer.back - outer.front - planes;
+    const int ends = across - wide, beside = down - high, behind = outer.back - outer.front - deep;
     // Whole rows above and below, those of the planes before and behind, and the ends of the inner region's rows.
-    const int above = planes * beside * across, outside = above + behind * down * across;
+    const int above = deep * beside * across, outside = above + behind * down * across;
     DSL_DETAIL_ROLLED
-    for (int i = team.thread(); i < outside + planes * rows * ends; i += team.threads()) {
+    for (int i = team.thread(); i < outside + deep * high * ends; i += team.threads()) {
       const bool is_above = i < above, is_end = i >= outside;
       const unsigned number = static_cast<unsigned>(is_end     ? i - outside
                                                     : is_above ? i
                                                                : i - above),
                      length = static_cast<unsigned>(is_end ? ends : across),
-                     lines = static_cast<unsigned>(is_end     ? rows
+                     lines = static_cast<unsigned>(is_end     ? high
                                                    : is_above ? beside
                                                               : down);
       const unsigned line = number / length, through = outer.back - outer.front == 1 ? 0 : line / lines;
       int column = outer.left + static_cast<int>(number - line * length), row = static_cast<int>(line - through * lines),
           plane = static_cast<int>(through);
-      if (is_end && column >= inner.left) column += columns;
+      if (is_end && column >= inner.left) column += wide;
       row += is_end ? inner.top : outer.top;
-      if (is_above && row >= inner.top) row += rows;
+      if (is_above && row >= inner.top) row += high;
       plane += is_end || is_above ? inner.front : outer.front;
-      if (!is_end && !is_above && plane >= inner.front) plane += planes;
+      if (!is_end && !is_above && plane >= inner.front) plane += deep;
       visit(column * lanes, row, plane);
     }
   }
