@@ -166,7 +166,29 @@ kernel_attributes cuda_executor::attributes(const kernel_entry& kernel, int bloc
   int blocks = 0;
   if (block <= a.maxThreadsPerBlock)
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.function, block, 0), "reading a kernel's occupancy");
-  return known[key] = {a.numRegs, a.maxThreadsPerBlock, blocks, static_cast<int>(a.sharedSizeBytes)};
+  int cluster = 0;
+  if (block <= a.maxThreadsPerBlock && a.ptxVersion >= 90) {
+    check(cudaFuncSetAttribute(kernel.function, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "asking for clusters");
+    cudaLaunchConfig_t of{};
+    of.gridDim = dim3(16);
+    of.blockDim = dim3(static_cast<unsigned>(block));
+    check(cudaOccupancyMaxPotentialClusterSize(&cluster, kernel.function, &of), "reading a kernel's largest cluster");
+  }
+  return known[key] = {a.numRegs, a.maxThreadsPerBlock, blocks, static_cast<int>(a.sharedSizeBytes), cluster};
+}
+
+cudaError_t launch_clusters(const kernel_launch& k, void** arguments, void* stream) {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim = {static_cast<unsigned>(k.cluster), 1, 1};
+  cudaLaunchConfig_t c{};
+  c.gridDim = dim3(static_cast<unsigned>(k.grid));
+  c.blockDim = dim3(static_cast<unsigned>(k.block));
+  c.dynamicSmemBytes = static_cast<std::size_t>(k.shared_bytes);
+  c.stream = native(stream);
+  c.attrs = &attribute;
+  c.numAttrs = 1;
+  return cudaLaunchKernelExC(&c, k.function, arguments);
 }
 
 void cuda_executor::launch_kernel(const kernel_launch& k, const stream& on) const {
@@ -178,6 +200,7 @@ void cuda_executor::launch_kernel(const kernel_launch& k, const stream& on) cons
   const auto shared = static_cast<std::size_t>(k.shared_bytes);
   void* arguments[] = {const_cast<void*>(k.arguments)};
   queue_kernel(queued_kernel::of(k), k.operands_of_pass(), k.architectures, s.index, s.native, [&] {
+    if (k.cluster > 1) return launch_clusters(k, arguments, s.native);
     return k.cooperative ? cudaLaunchCooperativeKernel(k.function, grid, block, arguments, shared, native(s.native))
                          : cudaLaunchKernel(k.function, grid, block, arguments, shared, native(s.native));
   });

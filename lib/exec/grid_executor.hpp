@@ -33,6 +33,7 @@ struct kernel_launch : kernel_entry {
   const memory_range* others = nullptr;  // `other_count` of them
   int other_count = 0;
   const operand* own_operands = nullptr;  // the pass's, where `operands` are those of several
+  int cluster = 1;                        // so many blocks one behind the other are a cluster
 
   const operand* operands_of_pass() const { return own_operands != nullptr ? own_operands : operands; }
 };

@@ -1,5 +1,6 @@
 // Chains of passes over rows on a grid of blocks of threads.
 #include <dsl/exec/row_arguments.hpp>
+#include <dsl/exec/row_policy.hpp>
 #include <dsl/exec/tagged.hpp>
 
 #include <algorithm>
@@ -57,6 +58,19 @@ int bytes_of_sums(const row_plan& p, int accumulator_bytes) {
   return (bytes + 15) / 16 * 16;
 }
 
+// Whether the plan is for the kernel of rows that are whole in one block's registers in vectors.
+bool is_whole(const row_plan& p) {
+  return p.in_registers && p.in_vectors && p.blocks_a_row == 1 && p.vectors <= p.policy.vectors_held;
+}
+
+constexpr int polled = 4;  // blocks' sums that a thread reads one after another, at most
+
+// Shared memory for what the blocks of a cluster tell each other, twice.
+int bytes_of_cluster(const row_plan& p, int accumulator_bytes) {
+  const int bytes = p.in_cluster ? 2 * p.blocks_a_row * p.rows_side_by_side * accumulator_bytes : 0;
+  return (bytes + 15) / 16 * 16;
+}
+
 }  // namespace
 
 bool grid_executor::runs_rows(const chain_code& code) const { return compiled(code.kernels) != nullptr; }
@@ -77,7 +91,6 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
   p.lanes = code.lanes;
   p.rows = g.results;
   p.row = g.count;
-  p.in_vectors = rows.lies_along_rows() && goes_in_vectors(rows);
   const auto attributes_of = [&](int kernel) {
     return attributes({kernels.kernel[kernel], kernels.architectures, code.phase[0].name, pass}, kernels.policy.block,
                       g.where.index);
@@ -94,28 +107,41 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
   const int room = static_cast<int>(device.shared_per_block) - known.static_shared;
   const int target = std::min(p.policy.row_memory, room);
   // Threads of a row, and rows of a block.
-  const std::int64_t for_registers = pieces(vectors, p.policy.vectors_held);
-  p.in_registers = p.in_vectors && for_registers <= (fixed.block > 0 ? fixed.block : most);
-  if (p.in_registers) {
+  const int widest = fixed.block > 0 ? fixed.block : most,
+            usual = fixed.block > 0 ? fixed.block : std::min(most, p.policy.usual_block);
+  const std::int64_t in_vectors = pieces(vectors, p.policy.vectors_held);
+  p.in_vectors = rows.lies_along_rows() && goes_in_vectors(rows);
+  const bool whole = p.in_vectors && in_vectors <= widest;
+  const row_share share = whole ? row_share::whole_vectors : share_of_other_rows(p.policy);
+  const int held = vectors_held(p.policy, share);
+  p.in_registers = held > 0;
+  if (whole) {
     known = attributes_of(1);
-    p.threads_a_row = for_registers <= 32 ? power_of_two_from(for_registers) : whole_warps(for_registers);
-  } else if (rows.lies_along_rows()) {
-    p.threads_a_row = vectors <= 32 * p.policy.short_vectors ? std::min(32, power_of_two_from(pieces(vectors, p.policy.vectors)))
-                                                             : std::min(most, whole_warps(pieces(vectors, p.policy.vectors)));
+    p.threads_a_row = in_vectors <= 32 ? power_of_two_from(in_vectors) : whole_warps(in_vectors);
   } else {
-    p.rows_side_by_side = std::min(32, power_of_two_from(inner));
-    p.threads_a_row = std::min(most / p.rows_side_by_side, power_of_two_from(pieces(g.count, p.policy.elements_across)));
+    int& side = p.rows_side_by_side;
+    if (!rows.lies_along_rows()) side = std::min(32, power_of_two_from(inner));
+    const std::int64_t threads = p.in_registers           ? pieces(vectors, held)
+                                 : rows.lies_along_rows() ? pieces(vectors, p.policy.vectors)
+                                                          : pieces(g.count, p.policy.elements_across);
+    const std::int64_t of_cluster = std::int64_t{widest} * known.largest_cluster;
+    if (p.in_registers && threads * side > widest) {  // several blocks
+      int narrow = side;
+      while (narrow > 16 && threads * narrow > of_cluster) narrow /= 2;
+      const bool fits = threads * narrow <= of_cluster;
+      if (fits) side = narrow;
+      p.threads_a_row = (fits ? widest : usual) / side;
+    } else if (threads * side <= 32 || side > 1) {
+      p.threads_a_row = std::min(widest / side, power_of_two_from(threads));
+    } else {
+      p.threads_a_row = std::min(widest, whole_warps(threads));
+    }
   }
   p.registers = known.registers;
-  int crew = p.threads_a_row * p.rows_side_by_side;
-  if (fixed.block > 0 && crew > fixed.block) {
-    p.threads_a_row = fixed.block / p.rows_side_by_side;
-    crew = fixed.block;
-  }
+  const int crew = p.threads_a_row * p.rows_side_by_side;
   int crews = 1;
   if (crew <= 32 || (crew & (crew - 1)) == 0) {
-    const int block = fixed.block > 0 ? fixed.block : std::min(most, p.policy.short_block);
-    crews = std::max(1, std::min<int>(block / crew, power_of_two_from(pieces(g.results, p.rows_side_by_side))));
+    crews = std::max(1, std::min<int>(usual / crew, power_of_two_from(pieces(g.results, p.rows_side_by_side))));
     if (crew * crews < 32) crews = 32 / crew;
   }
   const auto vectors_of = [&](std::int64_t part) { return pieces(part, static_cast<std::int64_t>(p.threads_a_row) * p.lanes); };
@@ -124,12 +150,10 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
   };
   p.block = crew * crews;
   std::int64_t part = g.count;
-  // A row that is too long for a block goes to several.
-  if (crews > 1)
-    while (crews > 1 && bytes_of(vectors_of(part)) > target) {
-      crews /= 2;
-      p.block = crew * crews;
-    }
+  while (crews > 1 && bytes_of(vectors_of(part)) > target) {
+    crews /= 2;
+    p.block = crew * crews;
+  }
   const int sums = bytes_of_sums(p, code.accumulator_bytes);
   const auto resident = [&](std::int64_t shared) {
     const std::int64_t by_shared =
@@ -140,28 +164,38 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
             : device.threads_per_multiprocessor / p.block;
     return std::max<std::int64_t>(1, std::min(by_shared, by_threads));
   };
-  if (crews == 1 && bytes_of(vectors_of(part)) + sums > target && is_cooperative(g.where.index)) {
-    const std::int64_t each = std::max<std::int64_t>(1, (target - sums - beside_bytes * p.block) /
-                                                            (static_cast<std::int64_t>(std::max(1, vector_bytes)) * p.block)) *
-                              p.threads_a_row * p.lanes;
-    const std::int64_t blocks = resident(target) * device.multiprocessors;
-    p.blocks_a_row = static_cast<int>(std::min({blocks, pieces(g.count, each), fixed.grid > 0 ? fixed.grid : blocks}));
+  // A row that is too long for a block goes to several: to a cluster, or to some whose sums are read with little delay.
+  const std::int64_t fit = p.in_registers ? held
+                                          : std::max<std::int64_t>(1, (target - sums - beside_bytes * p.block) /
+                                                                          (std::int64_t{std::max(1, vector_bytes)} * p.block));
+  if (crews == 1 && vectors_of(part) > fit) {
+    const std::int64_t needed = pieces(g.count, fit * p.threads_a_row * p.lanes);
+    p.in_cluster = p.in_registers && needed <= known.largest_cluster && (fixed.grid == 0 || needed <= fixed.grid);
+    if (p.in_cluster) {
+      p.blocks_a_row = static_cast<int>(needed);
+    } else if (is_cooperative(g.where.index) && needed <= std::int64_t{polled} * p.threads_a_row) {
+      const std::int64_t blocks = resident(p.in_registers ? sums : target) * device.multiprocessors;
+      p.blocks_a_row = static_cast<int>(std::min({blocks, needed, fixed.grid > 0 ? fixed.grid : blocks}));
+    }
     part = pieces(pieces(g.count, p.blocks_a_row), p.lanes) * p.lanes;
   }
   p.rows_a_block = p.rows_side_by_side * crews;
   p.vectors = static_cast<int>(vectors_of(part));
-  if (bytes_of(p.vectors) + sums > (p.blocks_a_row > 1 ? target : room)) return p;  // no room for a row
-  p.shared_bytes = static_cast<int>(bytes_of(p.vectors)) + sums;
+  if (p.in_registers ? p.vectors > held : bytes_of(p.vectors) + sums > (p.blocks_a_row > 1 ? target : room))
+    return p;  // no room for a row
+  p.shared_bytes = static_cast<int>(bytes_of(p.vectors)) + sums + bytes_of_cluster(p, code.accumulator_bytes);
   p.blocks_per_multiprocessor = static_cast<int>(resident(p.shared_bytes));
   const std::int64_t tiles = g.results / inner * pieces(inner, p.rows_a_block);
   p.grid = tiles;
-  if (p.blocks_a_row > 1) {
+  if (p.in_cluster) {
+    p.grid = tiles * p.blocks_a_row;
+  } else if (p.blocks_a_row > 1) {
     const std::int64_t all =
         std::max<std::int64_t>(p.blocks_a_row, static_cast<std::int64_t>(p.blocks_per_multiprocessor) * device.multiprocessors);
     p.grid = std::min(tiles, all / p.blocks_a_row) * p.blocks_a_row;
   }
   require_grid(fixed, p.grid, pass);
-  if (tiles > 0x7fffffff)
+  if (p.grid > 0x7fffffff)
     raise<shape_error>(std::to_string(g.elements) + " elements need more blocks than a grid has: " + spell_pass(pass));
   return p;
 }
@@ -189,10 +223,12 @@ row_schedule schedule_of(const row_chain& rows, const row_plan& p, int sums) {
   s.lane_step = p.in_vectors ? 1 : s.along;
   s.thread_step = p.in_vectors ? p.lanes : 1;
   s.vector_step = s.along * p.lanes;
+  s.of_step = divisor::of(p.in_vectors ? s.vector_step : s.lane_step);
   s.vectors = p.vectors;
   s.in_vectors = p.in_vectors ? 1 : 0;
   s.whole = g.count == static_cast<std::int64_t>(s.parts) * s.along * p.lanes * s.vectors ? 1 : 0;
   s.waits = inner % p.rows_a_block != 0 ? 1 : 0;
+  s.in_cluster = p.in_cluster ? 1 : 0;
   s.shared_sums = sums;
   s.outer_rank = std::max(0, g.rank - 2);
   s.across = divisor::of(across);
@@ -207,11 +243,13 @@ void grid_executor::run_rows(const row_chain& rows, const stream& on) const {
   const geometry& g = rows.space();
   const chain_kernels& kernels = *compiled(code.kernels);
   const row_plan& p = rows.plan();
-  const int sums = bytes_of_sums(p, code.accumulator_bytes);
+  const int sums = bytes_of_sums(p, code.accumulator_bytes),
+            shared_before_rows = sums + bytes_of_cluster(p, code.accumulator_bytes);
+  const bool exchanges = p.blocks_a_row > 1 && !p.in_cluster;
   row_schedule schedule = schedule_of(rows, p, sums);
   exchange_cells shared{};
   memory_range cells{};
-  if (p.blocks_a_row > 1) {
+  if (exchanges) {
     const std::size_t bytes = 2 * static_cast<std::size_t>(p.grid) * static_cast<std::size_t>(p.rows_side_by_side) *
                               tagged_bytes(static_cast<std::size_t>(code.accumulator_bytes));
     const std::int64_t steps = pieces(schedule.tiles, p.grid / p.blocks_a_row) * code.phases;
@@ -234,7 +272,7 @@ void grid_executor::run_rows(const row_chain& rows, const stream& on) const {
       const int first = kept_as(rows, k);
       if (first == k) {
         places[static_cast<std::size_t>(k)] =
-            static_cast<std::uint64_t>(sums + at) | static_cast<std::uint64_t>(varies ? p.block : 0) << 32;
+            static_cast<std::uint64_t>(shared_before_rows + at) | static_cast<std::uint64_t>(varies ? p.block : 0) << 32;
         at += code.vector_bytes[k] * p.block * (varies ? p.vectors : 1);
       }
       a.descriptor = places[static_cast<std::size_t>(first)];
@@ -243,7 +281,7 @@ void grid_executor::run_rows(const row_chain& rows, const stream& on) const {
   }
   given.put_strides(g, rows.operand_count());
   const program_code& last = code.phase[code.phases - 1];
-  launch_kernel({{kernels.kernel[p.in_registers ? 1 : 0], kernels.architectures, last.name, last.pass.view},
+  launch_kernel({{kernels.kernel[is_whole(p) ? 1 : 0], kernels.architectures, last.name, last.pass.view},
                  p.grid,
                  p.block,
                  p.shared_bytes,
@@ -252,10 +290,11 @@ void grid_executor::run_rows(const row_chain& rows, const stream& on) const {
                  rows.leaves(),
                  rows.operand_count() - rows.leaves(),
                  g.elements,
-                 p.blocks_a_row > 1,
+                 exchanges,
                  &cells,
-                 p.blocks_a_row > 1 ? 1 : 0,
-                 rows.phases()[code.phases - 1].operands()},
+                 exchanges ? 1 : 0,
+                 rows.phases()[code.phases - 1].operands(),
+                 p.in_cluster ? p.blocks_a_row : 1},
                 on);
 }
 

@@ -25,7 +25,7 @@ std::string spell_rows(const row_plan& p) {
   std::string s = count(p.rows, "row") + " of " + count(p.row, "element");
   if (!has_kernel(p)) return s + ", a block of rows at a time in the cache";
   s += " on chip: ";
-  s += p.blocks_a_row > 1 ? count(p.blocks_a_row, "block") + " a row, " : "";
+  s += p.blocks_a_row > 1 ? count(p.blocks_a_row, "block") + (p.in_cluster ? ", a cluster, a row, " : " a row, ") : "";
   s += count(p.threads_a_row, "thread") + (p.blocks_a_row > 1 ? " of each, " : " a row, ");
   if (p.rows_a_block > 1) s += std::to_string(p.rows_a_block) + " rows a block, ";
   s += count(p.vectors, "vector") + " of " + std::to_string(p.lanes) + " a thread in " +
@@ -115,9 +115,9 @@ text row_plan::describe() const {
   add_kernel(to, *this);
   if (!has_kernel(*this)) return to.done();
   to.add(
-      "; policy: blocks of %d, %d vectors in registers, %d in shared memory, %d of short rows in blocks of %d, at least %d "
+      "; policy: blocks of %d and %d, %d vectors in registers, %d of other rows, %d in shared memory, there at least %d "
       "elements of a column, rows in %d bytes",
-      policy.block, policy.vectors_held, policy.vectors, policy.short_vectors, policy.short_block, policy.elements_across,
+      policy.block, policy.usual_block, policy.vectors_held, policy.vectors_of_others, policy.vectors, policy.elements_across,
       policy.row_memory);
   return to.done();
 }

@@ -20,6 +20,16 @@ region& grid_run::find(thread_run& t, const void* address, std::size_t bytes, st
                 " bytes");
 }
 
+// An access to another block's shared memory counts as one by that block's thread of the same number.
+thread_run& grid_run::owner_of(thread_run& t, const void* address) {
+  for (int i = 0; i < launch_.cluster && launch_.cluster > 1; ++i) {
+    block_run& b = places_[t.home->cluster->first_place + static_cast<std::size_t>(i)];
+    if (b.shared[0].where->holds(reinterpret_cast<std::uintptr_t>(address), 1))
+      return b.threads[static_cast<std::size_t>(t.thread)];
+  }
+  return t;
+}
+
 // Whether what a thread did is known to come before what this one does now.
 bool grid_run::is_before(moment past, const thread_run& t, bool read_then_write) const {
   if (past.who == t.who) return true;
@@ -74,7 +84,8 @@ void grid_run::note_write(thread_run& t, region& r, std::uintptr_t at, std::size
   });
 }
 
-void grid_run::check(thread_run& t, const void* address, std::size_t bytes, std::size_t alignment, bool writes) {
+void grid_run::check(thread_run& by, const void* address, std::size_t bytes, std::size_t alignment, bool writes) {
+  thread_run& t = owner_of(by, address);
   region& r = find(t, address, bytes, alignment);
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   if (!writes) {
@@ -156,7 +167,9 @@ void grid_run::report_divergence(const block_run& b) const {
 void grid_run::report_endless_wait() const {
   for (const block_run* b : running_)
     for (const thread_run& t : b->threads)
-      if (t.state == thread_state::polling) report(t, "a wait that nobody ends: no block that runs will write what is polled");
+      if (t.state == thread_state::at_cluster_barrier) report(t, "a barrier that not all threads of the cluster reach");
+      else if (t.state == thread_state::polling)
+        report(t, "a wait that nobody ends: no block that runs will write what is polled");
 }
 
 void check_read(simulated_thread& self, const void* address, std::size_t bytes, std::size_t alignment) {

@@ -29,11 +29,15 @@ grid_run::grid_run(const simulated_launch& launch) : launch_(launch), order_(see
   }
   for (region& r : memory_) r.accesses = shadow(r.begin, r.bytes);
   const int at_once = order_.is_seeded() ? 1 + order_.below(8) : 2;
-  const std::int64_t places = launch.cooperative ? launch.grid : std::min<std::int64_t>(launch.grid, at_once);
-  places_.resize(static_cast<std::size_t>(places));
+  const std::int64_t clusters = launch.grid / launch.cluster;
+  clusters_.resize(static_cast<std::size_t>(launch.cooperative ? clusters : std::min<std::int64_t>(clusters, at_once)));
+  places_.resize(clusters_.size() * static_cast<std::size_t>(launch.cluster));
   const auto warps = static_cast<std::size_t>((launch.block + warp_size - 1) / warp_size);
   for (block_run& b : places_) {
+    const std::size_t place = static_cast<std::size_t>(&b - places_.data()), size = static_cast<std::size_t>(launch.cluster);
     b.grid = this;
+    b.cluster = &clusters_[place / size];
+    if (place % size == 0) b.cluster->first_place = place;
     b.threads.resize(static_cast<std::size_t>(launch.block));
     b.warps.resize(warps);
     for (int i = 0; i < launch.block; ++i) {
@@ -55,21 +59,21 @@ grid_run::grid_run(const simulated_launch& launch) : launch_(launch), order_(see
   }
 }
 
-std::int64_t grid_run::next_block() {
-  if (next_blocks_.empty()) {
+std::int64_t grid_run::next_cluster() {
+  if (next_clusters_.empty()) {
     constexpr std::int64_t shuffled_together = 64;
-    const std::int64_t end = std::min(launch_.grid, begun_ + shuffled_together);
-    for (std::int64_t i = end; i-- > begun_;) next_blocks_.push_back(i);
-    order_.shuffle(next_blocks_);
+    const std::int64_t end = std::min(launch_.grid / launch_.cluster, begun_ + shuffled_together);
+    for (std::int64_t i = end; i-- > begun_;) next_clusters_.push_back(i);
+    order_.shuffle(next_clusters_);
     begun_ = end;
   }
-  const std::int64_t number = next_blocks_.back();
-  next_blocks_.pop_back();
+  const std::int64_t number = next_clusters_.back();
+  next_clusters_.pop_back();
   return number;
 }
 
-void grid_run::begin(block_run& b) {
-  b.number = next_block();
+void grid_run::begin(block_run& b, std::int64_t number) {
+  b.number = number;
   b.arrived = b.ended = 0;
   b.clock = b.barrier = 0;
   b.seen.clear();
@@ -91,14 +95,21 @@ void grid_run::begin(block_run& b) {
 }
 
 void grid_run::run() {
-  std::vector<block_run*> idle;
-  for (block_run& b : places_) idle.push_back(&b);
-  std::int64_t left = launch_.grid;
+  std::vector<cluster_run*> idle;
+  for (cluster_run& c : clusters_) idle.push_back(&c);
+  std::int64_t left = launch_.grid / launch_.cluster;
   for (;;) {
     for (; left > 0 && !idle.empty(); --left) {
-      begin(*idle.back());
-      running_.push_back(idle.back());
+      cluster_run& c = *idle.back();
       idle.pop_back();
+      c.blocks_left = launch_.cluster;
+      c.arrived = c.barriers = 0;
+      const std::int64_t first = next_cluster() * launch_.cluster;
+      for (int i = 0; i < launch_.cluster; ++i) {
+        block_run& b = places_[c.first_place + static_cast<std::size_t>(i)];
+        begin(b, first + i);
+        running_.push_back(&b);
+      }
     }
     if (running_.empty()) return;
     order_.shuffle(running_);
@@ -115,7 +126,7 @@ void grid_run::run() {
     }
     std::erase_if(running_, [&](block_run* b) {
       const bool ended = b->ended == launch_.block;
-      if (ended) idle.push_back(b);
+      if (ended && --b->cluster->blocks_left == 0) idle.push_back(b->cluster);
       return ended;
     });
   }
@@ -140,7 +151,7 @@ bool grid_run::run_block(block_run& b) {
       if (failure_) std::rethrow_exception(failure_);
     }
   }
-  if (!moved && !b.has_polling()) report_divergence(b);
+  if (!moved && !b.waits_for_others()) report_divergence(b);
   return moved;
 }
 
@@ -254,6 +265,31 @@ bool grid_run::is_last(thread_run& t, unsigned* counter, unsigned count) {
   return b.was_last;
 }
 
+void* grid_run::in_block_of_cluster(thread_run& t, void* address, int block) {
+  if (block < 0 || block >= launch_.cluster) report(t, "an access to a block outside its cluster");
+  const auto offset = static_cast<unsigned char*>(address) - t.shared;
+  return places_[t.home->cluster->first_place + static_cast<std::size_t>(block)].threads[0].shared + offset;
+}
+
+void grid_run::arrive_in_cluster(thread_run& t) {
+  cluster_run& c = *t.home->cluster;
+  t.cluster_barriers = c.barriers;
+  if (++c.arrived < launch_.cluster * launch_.block) return;
+  c.arrived = 0;
+  ++c.barriers;
+  for (int i = 0; i < launch_.cluster; ++i) {
+    block_run& b = places_[c.first_place + static_cast<std::size_t>(i)];
+    b.barrier = ++b.clock;
+    for (warp_run& w : b.warps) w.barrier = w.meeting = b.barrier;
+    for (thread_run& each : b.threads)
+      if (each.state == thread_state::at_cluster_barrier) each.warp->ready |= each.lane;
+  }
+}
+
+void grid_run::wait_for_cluster(thread_run& t) {
+  if (t.home->cluster->barriers == t.cluster_barriers) leave(t, thread_state::at_cluster_barrier);
+}
+
 void grid_run::note_publication(thread_run& t, const quad* at) {
   ++t.home->clock;
   publishers_[at] = now_of(t);
@@ -328,6 +364,11 @@ unsigned next_ticket(simulated_thread& self, unsigned* counter) { return grid_of
 bool is_last(simulated_thread& self, unsigned* counter, unsigned count) {
   return grid_of(self).is_last(run_of(self), counter, count);
 }
+void* in_block_of_cluster(simulated_thread& self, void* address, int block) {
+  return grid_of(self).in_block_of_cluster(run_of(self), address, block);
+}
+void arrive_in_cluster(simulated_thread& self) { grid_of(self).arrive_in_cluster(run_of(self)); }
+void wait_for_cluster(simulated_thread& self) { grid_of(self).wait_for_cluster(run_of(self)); }
 void publish(simulated_thread& self, quad* to, const quad* words, int count) {
   grid_of(self).publish(run_of(self), to, words, count);
 }

@@ -22,6 +22,7 @@ struct simulated_launch {
   std::int64_t grid;
   int block, shared_bytes;
   bool cooperative;                     // all blocks run at once; else as many as it pleases
+  int cluster;                          // so many blocks one behind the other run at once as well; 1: each for itself
   std::vector<simulated_range> memory;  // all that the kernel may touch
   // For errors: as program_code's; the pass may be null.
   const char* name;

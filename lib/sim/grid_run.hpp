@@ -27,9 +27,10 @@ struct region {
   bool holds(std::uintptr_t at, std::size_t count) const { return at - begin < bytes && count <= bytes - (at - begin); }
 };
 
-enum class thread_state : std::uint8_t { ready, at_barrier, at_warp_barrier, at_exchange, polling, ended };
+enum class thread_state : std::uint8_t { ready, at_barrier, at_warp_barrier, at_exchange, at_cluster_barrier, polling, ended };
 
 struct block_run;
+struct cluster_run;
 struct warp_run;
 class grid_run;
 
@@ -58,7 +59,8 @@ struct thread_run : simulated_thread {
   const void* polled;
   std::uint64_t published;
   int polls, polls_again;
-  int groups;  // of copies that it has closed
+  int groups;            // of copies that it has closed
+  int cluster_barriers;  // that there had been when it arrived at its last one
   std::vector<pending_copy> copies;
 };
 
@@ -77,6 +79,13 @@ struct warp_run {
   }
 };
 
+struct cluster_run {
+  std::size_t first_place;
+  int blocks_left;  // that have not ended
+  int arrived;      // threads, since the last barrier
+  int barriers;
+};
+
 /// A place where one block after another runs.
 struct block_run {
   grid_run* grid;
@@ -84,6 +93,7 @@ struct block_run {
   std::vector<thread_run> threads;
   std::vector<warp_run> warps;
   int arrived, ended;
+  cluster_run* cluster;
   bool was_last;
   std::uint32_t clock, barrier;  // the time, and that of the last barrier
   // How far it has seen what other blocks did: all of it, and so far that it may write what they read.
@@ -96,8 +106,11 @@ struct block_run {
   };
   std::vector<shared_thing> shared;  // first the dynamic one
 
-  bool has_polling() const {
-    return std::any_of(warps.begin(), warps.end(), [](const warp_run& w) { return w.polling != 0; });
+  // Whether another block may end what it waits for.
+  bool waits_for_others() const {
+    return std::any_of(threads.begin(), threads.end(), [](const thread_run& t) {
+      return t.state == thread_state::polling || t.state == thread_state::at_cluster_barrier;
+    });
   }
 };
 
@@ -119,6 +132,9 @@ class grid_run {
   void exchange(thread_run& t, void* to, const void* value, std::size_t bytes, int lane);
   unsigned next_ticket(thread_run& t, unsigned* counter);
   bool is_last(thread_run& t, unsigned* counter, unsigned count);
+  void* in_block_of_cluster(thread_run& t, void* address, int block);
+  void arrive_in_cluster(thread_run& t);
+  void wait_for_cluster(thread_run& t);
   void publish(thread_run& t, quad* to, const quad* words, int count);
   void poll(thread_run& t, quad* words, const quad* from, int count);
   void release(thread_run& t, quad* to, unsigned number);
@@ -127,19 +143,20 @@ class grid_run {
 
  private:
   // Scheduling.
-  void begin(block_run& b);
+  void begin(block_run& b, std::int64_t number);
   bool run_block(block_run& b);
   [[gnu::always_inline]] void leave(thread_run& t, thread_state why);
   [[gnu::always_inline]] void enter(fiber& from, thread_run* next);
   static fiber& run_threads(void* grid, fiber& self) { return static_cast<grid_run*>(grid)->run_threads(self); }
   fiber& run_threads(fiber& self);
   void unwind();
-  std::int64_t next_block();
   void wait_to_poll(thread_run& t, const quad* from);
   void note_publication(thread_run& t, const quad* at);
+  std::int64_t next_cluster();
 
   // Checking.
   region& find(thread_run& t, const void* address, std::size_t bytes, std::size_t alignment);
+  thread_run& owner_of(thread_run& t, const void* address);
   void note_read(thread_run& t, region& r, std::uintptr_t at, std::size_t bytes, std::size_t alignment);
   void note_write(thread_run& t, region& r, std::uintptr_t at, std::size_t bytes, std::size_t alignment, bool pending);
   bool is_before(moment past, const thread_run& t, bool read_then_write) const;
@@ -154,9 +171,10 @@ class grid_run {
   std::vector<region> memory_;
   std::size_t recent_ = 0;  // of these, that of the last access outside shared memory
   std::vector<block_run> places_;
+  std::vector<cluster_run> clusters_;  // of as many places each
   std::vector<block_run*> running_;
   std::int64_t begun_ = 0;
-  std::vector<std::int64_t> next_blocks_;
+  std::vector<std::int64_t> next_clusters_;
   fiber_pool& pool_ = fiber_pool::of_this_thread();
   fiber main_{pool_};
   thread_run* entering_ = nullptr;

@@ -18,6 +18,7 @@ using namespace dsl::detail;
 struct shape {
   int grid = 1, block = 32, shared_bytes = 0;
   bool cooperative = false;
+  int cluster = 1;
 };
 constexpr shape one_warp{}, two_warps{1, 64};
 
@@ -42,6 +43,7 @@ class simulator : public testing::Test {
               s.block,
               s.shared_bytes,
               s.cooperative,
+              s.cluster,
               {range_of(ints), range_of(cells), range_of(left, true, true), range_of(counters), range_of(constants, false)},
               "[with Name = planted]",
               nullptr,
@@ -114,6 +116,48 @@ TEST_F(simulator, blocks_combine_what_they_left) {
     EXPECT_EQ(ints[2000], 1023 * 1024 / 2);
     EXPECT_EQ(counters[0], 0u);
   }
+}
+
+// Each block writes its number to all blocks of its cluster. `waits`: of the two barriers.
+constexpr auto numbers_of_cluster = [](auto memory, auto team, int blocks, const bool (&waits)[2], int* to) {
+  int* const shared = reinterpret_cast<int*>(memory.shared());
+  const int block = static_cast<int>(team.block()) % blocks;
+  team.arrive_in_cluster(false);
+  team.wait_for_cluster();
+  if (team.thread() < blocks)
+    memory.store(team.in_block_of_cluster(shared + block, team.thread()), 10 * static_cast<int>(team.block()));
+  if (waits[0]) team.arrive_in_cluster(true);
+  if (waits[1]) team.wait_for_cluster();
+  if (team.thread() < blocks)
+    memory.store(to + static_cast<int>(team.block()) * blocks + team.thread(), memory.template load<int>(shared + team.thread()));
+};
+
+TEST_F(simulator, blocks_of_a_cluster_write_to_each_others_shared_memory) {
+  for (const char* seed : {"0", "1", "2", "3"}) {
+    setenv("DSL_SIM_SEED", seed, 1);
+    run({12, 64, 4 * sizeof(int), false, 4},
+        [this](auto memory, auto team) { numbers_of_cluster(memory, team, 4, {true, true}, &ints[0]); });
+    for (int b = 0; b < 12; ++b)
+      for (int i = 0; i < 4; ++i) ASSERT_EQ(ints[static_cast<std::size_t>(4 * b + i)], 10 * (b / 4 * 4 + i));
+  }
+  unsetenv("DSL_SIM_SEED");
+  const auto error_where = [this](const bool (&waits)[2]) {
+    return error_of({8, 32, 4 * sizeof(int), false, 4},
+                    [&, this](auto memory, auto team) { numbers_of_cluster(memory, team, 4, waits, &ints[0]); });
+  };
+  EXPECT_NE(error_where({false, false}).find("a r"), std::string::npos)
+      << error_where({false, false});  // a race, or nobody wrote it
+  EXPECT_NE(error_where({true, false}).find("a r"), std::string::npos) << error_where({true, false});
+  EXPECT_EQ(error_of({4, 32, 16, false, 4},
+                     [](auto, auto team) {
+                       if (team.block() == 1) return;
+                       team.arrive_in_cluster(true);
+                       team.wait_for_cluster();
+                     }),
+            "a barrier that not all threads of the cluster reach, by block 0, thread 0 of kernel planted");
+  EXPECT_EQ(error_of({4, 32, 16, false, 2},
+                     [](auto memory, auto team) { static_cast<void>(team.in_block_of_cluster(memory.shared(), 2)); }),
+            "an access to a block outside its cluster, by block 0, thread 0 of kernel planted");
 }
 
 TEST_F(simulator, blocks_wait_for_each_other) {

@@ -246,11 +246,14 @@ CALL(cudaFuncGetAttributes, (cudaFuncAttributes * a, const void* function), (a, 
 CALL(cudaFuncSetAttribute, (const void* function, cudaFuncAttribute which, int value), (function, which, value))
 CALL(cudaOccupancyMaxActiveBlocksPerMultiprocessor, (int* blocks, const void* function, int block, std::size_t shared),
      (blocks, function, block, shared), *blocks = 2048 / block)
+CALL(cudaOccupancyMaxPotentialClusterSize, (int* size, const void* function, const cudaLaunchConfig_t* how),
+     (size, function, how), *size = 8)
 CALL(cudaLaunchKernel, (const void* function, dim3 grid, dim3 block, void** arguments, std::size_t shared, cudaStream_t stream),
      (function, grid, block, arguments, shared, stream))
 CALL(cudaLaunchCooperativeKernel,
      (const void* function, dim3 grid, dim3 block, void** arguments, std::size_t shared, cudaStream_t stream),
      (function, grid, block, arguments, shared, stream))
+CALL(cudaLaunchKernelExC, (const cudaLaunchConfig_t* how, const void* function, void** arguments), (how, function, arguments))
 CALL(cudaGraphAddKernelNode,
      (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t* before, std::size_t count, const cudaKernelNodeParams* p),
      (node, graph, before, count, p), *node = nullptr)

@@ -7,7 +7,7 @@
 
 namespace dsl::detail {
 
-/// The kernels of all phases at once: with rows in shared memory, and in registers.
+/// The kernels of all phases at once: of any rows, and of those that are whole in one block's registers in vectors.
 struct chain_kernels : entry_points<2> { row_policy policy; };
 
 /// What a chain was compiled to. Its phases are bound, laid out and planned one by one, as other passes; where they turn out to
@@ -88,13 +88,14 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
                                     numbers{});
     if constexpr (can_run_rows<tuned_chain>)
       add_row_kernels<kernel_target::sim>(
-          nullptr, 0, reinterpret_cast<const void*>(&simulated_rows<tuned_chain, 0>),
-          reinterpret_cast<const void*>(&simulated_rows<tuned_chain, row_policy_of<tuned_chain>(0).vectors_held>));
+          nullptr, 0,
+          reinterpret_cast<const void*>(&simulated_rows<tuned_chain, share_of_other_rows(row_policy_of<tuned_chain>(0))>),
+          reinterpret_cast<const void*>(&simulated_rows<tuned_chain, row_share::whole_vectors>));
   }
   template <kernel_target Target>
-  static void add_row_kernels(const char* architectures, int compute_capability, const void* in_shared,
-                              const void* in_registers) {
-    static const chain_kernels made{{architectures, {in_shared, in_registers}}, row_policy_of<tuned_chain>(compute_capability)};
+  static void add_row_kernels(const char* architectures, int compute_capability, const void* of_any_rows,
+                              const void* in_vectors) {
+    static const chain_kernels made{{architectures, {of_any_rows, in_vectors}}, row_policy_of<tuned_chain>(compute_capability)};
     code.kernels[static_cast<int>(Target)] = &made;
   }
   template <kernel_target Target, std::size_t... P>
@@ -127,12 +128,9 @@ void add_chain_kernels() {
   if constexpr (can_run_rows<typename compiled::tuned_chain>)
     compiled::template add_row_kernels<kernel_target::cuda>(
         DSL_DETAIL_ARCHITECTURES, lowest_capability(),
-        kernel_of_chain<row_kernel<typename compiled::tuned_chain, 0, compiled::all.count>, Name>(
-            typename compiled::tuned_chain{}),
-        kernel_of_chain<
-            row_kernel<typename compiled::tuned_chain,
-                       row_policy_of<typename compiled::tuned_chain>(lowest_capability()).vectors_held, compiled::all.count>,
-            Name>(typename compiled::tuned_chain{}));
+        kernel_of_chain<row_kernel<typename compiled::tuned_chain, compiled::all.count>, Name>(typename compiled::tuned_chain{}),
+        kernel_of_chain<row_vector_kernel<typename compiled::tuned_chain, compiled::all.count>, Name>(
+            typename compiled::tuned_chain{}));
 }
 #endif
 

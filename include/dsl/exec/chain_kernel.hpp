@@ -30,14 +30,14 @@ inline constexpr bool can_run_rows<pass_chain<Phase...>> =
 template <class Chain> using row_arguments_of = row_arguments<chain_operands<Chain>::count>;
 
 /// All phases of a chain.
-template <class Chain, int Held, class Memory, class Team>
+template <class Chain, row_share Share, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_rows(const row_arguments_of<Chain>& args, Memory memory, Team team) {
-  row_body<Chain, Held, row_arguments_of<Chain>, Memory, Team>(args, memory, team).run();
+  row_body<Chain, Share, row_arguments_of<Chain>, Memory, Team>(args, memory, team).run();
 }
 
-template <class Chain, int Held>
+template <class Chain, row_share Share>
 DSL_DETAIL_SMALL void simulated_rows(const void* arguments, simulated_thread& self) {
-  run_rows<Chain, Held>(*static_cast<const row_arguments_of<Chain>*>(arguments), simulated_memory{&self}, simulated_team{&self});
+  run_rows<Chain, Share>(*static_cast<const row_arguments_of<Chain>*>(arguments), simulated_memory{&self}, simulated_team{&self});
 }
 
 /// The first program with functors. All have the same ones.
@@ -62,6 +62,14 @@ const void* kernel_of_chain(pass_chain<Phase...>) {
 }  // namespace dsl::detail
 
 #if defined(__CUDACC__)
+namespace dsl::detail {
+
+template <class Chain> inline constexpr row_policy policy_of_kernel = row_policy_of<Chain>(lowest_capability());
+template <class Chain> inline constexpr row_share share_of_kernel = share_of_other_rows(policy_of_kernel<Chain>);
+template <class Chain> inline constexpr int blocks_of_kernel = blocks_held(policy_of_kernel<Chain>, share_of_kernel<Chain>);
+
+}  // namespace dsl::detail
+
 namespace dsl::kernels {
 
 /// A phase of a chain, where not all of them work on the same rows.
@@ -70,13 +78,18 @@ __global__ void phase(const __grid_constant__ Arguments args) {
   detail::run_phase(std::type_identity<Chain>{}, args, detail::device_memory{}, detail::device_team{});
 }
 
-/// All phases of a chain: each row is read once, and stays on the chip. `Held`: vectors that a thread has in registers; 0: in
-/// shared memory.
-template <class Name, int Held, int Operands, class Chain>
-__global__ void __launch_bounds__(detail::row_policy_of<Chain>(detail::lowest_capability()).block,
-                                  detail::row_policy_of<Chain>(detail::lowest_capability()).blocks)
+/// All phases of a chain: each row is read once, and stays on the chip. Of rows that are whole in one block's registers.
+template <class Name, int Operands, class Chain>
+__global__ void __launch_bounds__(detail::policy_of_kernel<Chain>.block, detail::policy_of_kernel<Chain>.blocks)
+    rows_in_vectors(const __grid_constant__ detail::row_arguments<Operands> args) {
+  detail::run_rows<Chain, detail::row_share::whole_vectors>(args, detail::device_memory{}, detail::device_team{});
+}
+
+/// The same of any other rows.
+template <class Name, int Operands, class Chain>
+__global__ void __launch_bounds__(detail::policy_of_kernel<Chain>.block, detail::blocks_of_kernel<Chain>)
     rows(const __grid_constant__ detail::row_arguments<Operands> args) {
-  detail::run_rows<Chain, Held>(args, detail::device_memory{}, detail::device_team{});
+  detail::run_rows<Chain, detail::share_of_kernel<Chain>>(args, detail::device_memory{}, detail::device_team{});
 }
 
 }  // namespace dsl::kernels
@@ -92,12 +105,20 @@ struct phase_kernel<pass_chain<Phase...>, Operands> {
   }
 };
 
-template <class Chain, int Held, int Operands> struct row_kernel;
-template <class... Phase, int Held, int Operands>
-struct row_kernel<pass_chain<Phase...>, Held, Operands> {
+template <class Chain, int Operands> struct row_kernel;
+template <class... Phase, int Operands>
+struct row_kernel<pass_chain<Phase...>, Operands> {
   template <class Name>
   static const void* with_name() {
-    return reinterpret_cast<const void*>(&kernels::rows<Name, Held, Operands, pass_chain<Phase...>>);
+    return reinterpret_cast<const void*>(&kernels::rows<Name, Operands, pass_chain<Phase...>>);
+  }
+};
+template <class Chain, int Operands> struct row_vector_kernel;
+template <class... Phase, int Operands>
+struct row_vector_kernel<pass_chain<Phase...>, Operands> {
+  template <class Name>
+  static const void* with_name() {
+    return reinterpret_cast<const void*>(&kernels::rows_in_vectors<Name, Operands, pass_chain<Phase...>>);
   }
 };
 

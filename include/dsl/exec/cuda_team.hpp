@@ -169,6 +169,22 @@ struct device_team {
     asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(number) : "l"(&from->w) : "memory");
     return number;
   }
+#if __CUDA_ARCH__ >= 900
+  template <class T> DSL_DETAIL_FN T* in_block_of_cluster(T* address, int block) const {
+    T* there;
+    asm("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(address), "r"(block));
+    return there;
+  }
+  DSL_DETAIL_FN void arrive_in_cluster(bool has_written) const {
+    if (has_written) asm volatile("barrier.cluster.arrive.release;" ::: "memory");
+    else asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
+  }
+  DSL_DETAIL_FN void wait_for_cluster() const { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
+#else  // no clusters
+  template <class T> DSL_DETAIL_FN T* in_block_of_cluster(T* address, int) const { return address; }
+  DSL_DETAIL_FN void arrive_in_cluster(bool) const {}
+  DSL_DETAIL_FN void wait_for_cluster() const {}
+#endif
   DSL_DETAIL_FN void pause(unsigned nanoseconds) const { __nanosleep(nanoseconds); }
 
   template <class Tag, class T, int N> DSL_DETAIL_FN T* shared() const {
@@ -208,6 +224,9 @@ struct device_team {
   template <class T> DSL_FN void poll(tagged<T>& v, const tagged<T>* from) const;
   DSL_FN void release(quad* to, unsigned number) const;
   DSL_FN unsigned acquire(const quad* from) const;
+  template <class T> DSL_FN T* in_block_of_cluster(T* address, int block) const;
+  DSL_FN void arrive_in_cluster(bool has_written) const;
+  DSL_FN void wait_for_cluster() const;
   DSL_FN void pause(unsigned nanoseconds) const;
   template <class Tag, class T, int N> DSL_FN T* shared() const;
 };

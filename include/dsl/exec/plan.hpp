@@ -88,6 +88,7 @@ struct row_plan : plan {
   int rows_side_by_side = 1;  ///< of these; not 1 where rows lie across memory
   int threads_a_row = 1;      ///< of a block
   int blocks_a_row = 1;       ///< that exchange what they have reduced
+  bool in_cluster = false;    ///< these blocks: they write it to each other's shared memory; else to global memory
   int vectors = 0;            ///< of a row, in lanes, that a thread has
   bool in_registers = false;  ///< where these are; else in shared memory
   bool in_vectors = false;    ///< of consecutive elements; else element by element
@@ -151,7 +152,7 @@ struct pass_traits {
 };
 
 /// What the driver says of a compiled kernel; zeros for the simulator.
-struct kernel_attributes { int registers, max_block, blocks_per_multiprocessor, static_shared; };
+struct kernel_attributes { int registers, max_block, blocks_per_multiprocessor, static_shared, largest_cluster; };
 
 /// Grid and block for a kernel. One that reduces gets as many blocks as fit on the device at once and walks on from there, so
 /// that its partial results are few. Of a pass that does not reduce, the plan is its map_plan (`as_map`). Throws device_error

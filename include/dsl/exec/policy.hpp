@@ -77,10 +77,11 @@ struct row_policy {
   int inlined_nodes = 256;  ///< compiled: a formula of more nodes is compiled once, and called
   int block = 512;          ///< compiled: threads a block, at most
   int blocks = 3;           ///< compiled: such blocks that a multiprocessor is to hold
-  int vectors_held = 4;   ///< compiled: lanes times so many elements that a thread has in registers, where a row goes in vectors
-  int vectors = 8;        ///< lanes times so many elements of a row are a thread's, where the row is long enough
-  int short_vectors = 8;  ///< the same of rows that a warp has for itself
-  int short_block = 256;  ///< threads a block of such rows
+  int vectors_held = 4;     ///< compiled: lanes times so many elements of rows that go in vectors, whole, to a block's registers
+  int vectors_of_others = 8;  ///< compiled: the same of other rows; 0: those are in shared memory
+  int blocks_of_others = 2;   ///< compiled: as `blocks`, where these are in registers
+  int vectors = 8;        ///< lanes times so many elements of a row in shared memory are a thread's, where the row is long enough
+  int usual_block = 256;  ///< threads a block of short rows, and of rows that several blocks share
   int elements_across = 16;   ///< elements of a column that are a thread's, at least, where rows do not lie side by side
   int row_memory = 74 << 10;  ///< bytes of shared memory that a block has for its part of a row; three such blocks fit
 };
@@ -127,6 +128,8 @@ struct default_policy {
     p.lanes = lanes(f);
     const int bytes = f.read_bytes * p.lanes;
     p.vectors_held = f.nodes > 64 || bytes > 48 ? 1 : bytes > 16 ? 2 : 4;
+    // Narrower elements, one by one, take instructions to be put together, and formulas of wider ones take more registers.
+    p.vectors_of_others = f.nodes > 64 || f.narrowest != 4 || f.widest != 4 ? 0 : 2 * p.vectors_held;
     if (f.nodes > 64) p.blocks = 2;
     if (f.nodes > 256) p.blocks = 1;
     return p;

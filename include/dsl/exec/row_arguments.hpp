@@ -17,9 +17,11 @@ struct row_schedule {
   std::int32_t crews;                                // of a block
   std::int32_t lane_step, thread_step, vector_step;  // in elements of the row
   std::int32_t vectors;                              // that a thread has of a row
+  divisor of_step;                                   // from one of a thread's vectors to the next, or of its elements
   std::int32_t in_vectors;                           // all arrays are read and written so
   std::int32_t whole;                                // every lane of every thread exists, in each part of each row
   std::int32_t waits;                                // threads without a row of their own read another's
+  std::int32_t in_cluster;                           // the blocks of a row, which then exchange through shared memory
   std::int32_t shared_sums;                          // bytes of shared memory for what threads tell each other, before the rows
   std::int32_t outer_rank;                           // of what is kept
   std::uint64_t kept;                                // a bit for each leaf that is not the same array as another one before it

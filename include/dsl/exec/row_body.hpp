@@ -7,11 +7,11 @@
 
 namespace dsl::detail {
 
-/// What one thread does. `Held`: vectors of a row that it has in registers, where all of the row is read and written in vectors
-/// by the threads of one block, no more of them each; so what several phases compute of an element is computed once. 0: its share
-/// is in shared memory.
-template <class Chain, int Held, class Arguments, class Memory, class Team>
+/// What one thread does. Where its share of a row is in registers, what several phases compute of an element is computed once.
+template <class Chain, row_share Share, class Arguments, class Memory, class Team>
 class row_body {
+  static constexpr int held_vectors = vectors_held(row_policy_of<Chain>(Memory::compute_capability), Share);
+  static constexpr bool in_shared = Share == row_share::in_shared, any_layout = Share == row_share::any_layout;
   using operands = chain_operands<Chain>;
   static constexpr int lanes = lanes_of_chain<Chain>, phases = operands::phases;
   using leaf_numbers = std::make_index_sequence<static_cast<std::size_t>(operands::leaves)>;
@@ -20,9 +20,7 @@ class row_body {
   template <int P> using pass_of = typename phase<P>::pass;
 
   // In registers: of the leaves that several phases read.
-  static constexpr bool is_held(std::size_t k) {
-    return Held > 0 && operands::loaded[k].is_loaded && (operands::loaded[k].by & (operands::loaded[k].by - 1)) != 0;
-  }
+  static constexpr bool is_held(std::size_t k) { return !in_shared && operands::is_loaded_by_several(k); }
   template <class Numbers> struct held_lanes;
   template <std::size_t... K>
   struct held_lanes<std::index_sequence<K...>>
@@ -38,37 +36,40 @@ class row_body {
       : args_(a), s_(a.rows_of), memory_(memory), team_(team), threads_(s_, memory, team) {}
 
   DSL_DETAIL_KERNEL_FN void run() {
-    if constexpr (Held > 0) {  // a tile a block
-      enter(threads_.group());
-      read_row();
-      run_phases(std::make_index_sequence<static_cast<std::size_t>(phases)>{});
+    if constexpr (Share == row_share::whole_vectors) {  // a tile a block
+      run_tile(threads_.group());
     } else {
       DSL_DETAIL_ROLLED
-      for (std::int64_t tile = threads_.group(); tile < s_.tiles; tile += s_.groups) {
-        enter(static_cast<std::uint32_t>(tile));
-        read_row();
-        run_phases(std::make_index_sequence<static_cast<std::size_t>(phases)>{});
-      }
+      for (std::int64_t tile = threads_.group(); tile < s_.tiles; tile += s_.groups) run_tile(static_cast<std::uint32_t>(tile));
     }
   }
 
  private:
+  DSL_DETAIL_KERNEL_FN void run_tile(std::uint32_t tile) {
+    enter(tile);
+    read_row();
+    run_phases(std::make_index_sequence<static_cast<std::size_t>(phases)>{});
+  }
+
   // ---- where a thread is
   DSL_DETAIL_KERNEL_FN void enter(std::uint32_t tile) {
     const int rows = threads_.rows_a_crew();
     const std::uint32_t around = s_.across.divide(tile);
     std::int64_t y =
         static_cast<std::int64_t>(tile - around * s_.across.by) * (rows * s_.crews) + threads_.crew() * rows + threads_.across();
-    is_row_ = y < s_.rows;
-    is_owner_ = is_row_ && threads_.along() == 0 && threads_.part() == 0;
-    if (!is_row_) y = s_.rows - 1;  // reads another one, and writes nothing
-    y_ = y;
+    const bool is_row = y < s_.rows;
+    is_owner_ = is_row && threads_.along() == 0 && threads_.part() == 0;
+    y_ = is_row ? y : s_.rows - 1;
     around_ = around;
     find_offsets(std::make_index_sequence<operands::count>{});
     const int begin = threads_.part() * s_.part, length = s_.count - begin < s_.part ? s_.count - begin : s_.part;
     first_ = threads_.along() * s_.thread_step;
-    left_ = length - first_;
-    first_ = left_ > 0 ? begin + first_ : begin;
+    left_ = is_row ? length - first_ : 0;
+    first_ = has_elements() ? begin + first_ : begin;
+    if constexpr (any_layout) {
+      const auto steps = left_ > 0 ? static_cast<int>(s_.of_step.divide(static_cast<std::uint32_t>(left_ - 1))) + 1 : 0;
+      count_ = s_.in_vectors != 0 ? steps * lanes : steps;
+    }
   }
   // Of operands that are read or written element by element; those of results are found when they are stored.
   template <std::size_t... K>
@@ -87,13 +88,16 @@ class row_body {
     return offset;
   }
   template <int K> DSL_DETAIL_KERNEL_FN std::int64_t row_stride() const { return args_.strides[K][0]; }
-  // Whether a lane of vector v exists, and its position in the row; else that of the thread's first one, or of its part's.
+  // A thread without elements reads the first one of its part, of some row, and writes nothing.
+  DSL_DETAIL_KERNEL_FN bool has_elements() const { return left_ > 0; }
   DSL_DETAIL_KERNEL_FN int step_of(int v, int lane) const { return v * s_.vector_step + lane * s_.lane_step; }
-  DSL_DETAIL_KERNEL_FN bool exists(int v, int lane) const { return step_of(v, lane) < left_; }
+  // Whether a lane of vector v exists, and its position in the row; else that of the thread's first one.
+  DSL_DETAIL_KERNEL_FN bool exists(int v, int lane) const {
+    if constexpr (any_layout) return v * lanes + lane < count_;
+    else return step_of(v, lane) < left_;
+  }
   DSL_DETAIL_KERNEL_FN int position(int v, int lane) const { return first_ + (exists(v, lane) ? step_of(v, lane) : 0); }
-
-  DSL_DETAIL_KERNEL_FN bool in_vectors() const { return Held > 0 || s_.in_vectors != 0; }
-
+  DSL_DETAIL_KERNEL_FN bool in_vectors() const { return Share == row_share::whole_vectors || s_.in_vectors != 0; }
   // ---- from memory to the chip
   template <int Leaf> static constexpr dtype type_of_leaf = operands::loaded[static_cast<std::size_t>(Leaf)].type;
   // What is the same along the row has one vector there.
@@ -127,39 +131,58 @@ class row_body {
       }
     }
   }
-  // From memory to registers: a vector that exists, or another one in its place.
-  template <int Leaf> DSL_DETAIL_KERNEL_FN pack<memory_t<type_of_leaf<Leaf>>, lanes> load(int v) const {
+  // From memory to registers: a vector, or elements of which all exist, or the first one in the place of those missing.
+  enum class access { whole_vector, elements, existing_elements };
+  template <int Leaf, access How> DSL_DETAIL_KERNEL_FN pack<memory_t<type_of_leaf<Leaf>>, lanes> load(int v) const {
     using T = memory_t<type_of_leaf<Leaf>>;
-    if (row_stride<Leaf>() != 0) return memory_.template load<pack<T, lanes>>(row_of<Leaf>() + position(v, 0));
-    const T one = memory_.template load<T>(row_of<Leaf>());
-    pack<T, lanes> all;
+    const std::int64_t stride = row_stride<Leaf>();
+    if constexpr (How == access::whole_vector)
+      if (stride != 0) return memory_.template load<pack<T, lanes>>(row_of<Leaf>() + position(v, 0));
+    const T* const first = row_of<Leaf>() + first_ * stride;
+    const T* at = first + v * s_.vector_step * stride;
+    pack<T, lanes> all{};
     DSL_DETAIL_UNROLL
-    for (int l = 0; l < lanes; ++l) all.lane[l] = one;
+    for (int l = 0; l < lanes; ++l, at += s_.lane_step * stride)
+      all.lane[l] = memory_.template load<T>(exists(v, l) ? at : first);
     return all;
   }
-  template <std::size_t... K>
-  DSL_DETAIL_KERNEL_FN void hold(int v, std::index_sequence<K...>) {
-    (hold_leaf<static_cast<int>(K)>(v), ...);
+  template <access How, std::size_t... K>
+  DSL_DETAIL_KERNEL_FN void hold(std::index_sequence<K...>) {
+    (hold_leaf<static_cast<int>(K), How>(), ...);
   }
-  template <int Leaf> DSL_DETAIL_KERNEL_FN void hold_leaf([[maybe_unused]] int v) {
-    if constexpr (is_held(static_cast<std::size_t>(Leaf))) lanes_of_leaf<Leaf>(held_[v]) = load<Leaf>(v);
+  template <int Leaf, access How> DSL_DETAIL_KERNEL_FN void hold_leaf() {
+    if constexpr (is_held(static_cast<std::size_t>(Leaf))) {
+      if constexpr (How != access::whole_vector) {
+        using T = memory_t<type_of_leaf<Leaf>>;
+        const T *const first = row_of<Leaf>() + first_ * row_stride<Leaf>(), *at = first;
+        const std::int64_t step = s_.lane_step * row_stride<Leaf>();
+        DSL_DETAIL_UNROLL
+        for (int e = 0; e < held_vectors * lanes; ++e, at += step)
+          lanes_of_leaf<Leaf>(held_[e / lanes]).lane[e % lanes] =
+              memory_.template load<T>(How == access::elements || e < count_ ? at : first);
+      } else {
+        DSL_DETAIL_UNROLL
+        for (int v = 0; v < held_vectors; ++v) lanes_of_leaf<Leaf>(held_[v]) = load<Leaf, How>(v);
+      }
+    }
   }
   // A thread's share of its row, which no other thread reads.
   DSL_DETAIL_KERNEL_FN void read_row() {
-    if constexpr (Held > 0) {
-      DSL_DETAIL_UNROLL
-      for (int v = 0; v < Held; ++v) hold(v, leaf_numbers{});
+    if constexpr (Share == row_share::whole_vectors) {
+      hold<access::whole_vector>(leaf_numbers{});
+    } else if constexpr (any_layout) {
+      if (in_vectors()) hold<access::whole_vector>(leaf_numbers{});
+      else if (count_ == held_vectors * lanes) hold<access::elements>(leaf_numbers{});
+      else hold<access::existing_elements>(leaf_numbers{});
     } else {
       DSL_DETAIL_ROLLED
       for (int v = 0; v < s_.vectors; ++v) copy(v, leaf_numbers{});
       memory_.commit_copies();
       memory_.template wait_for_copies<0>();
     }
-    // What a row writes in place, threads without a row, or without an element, have read.
-    if (operands::first_writes_elements || s_.waits != 0) team_.synchronize();
+    if (operands::first_writes_elements || s_.waits != 0) team_.synchronize();  // others have read what it writes in place
   }
 
-  // ---- a phase
   template <std::size_t... P>
   DSL_DETAIL_KERNEL_FN void run_phases(std::index_sequence<P...>) {
     values all;
@@ -176,21 +199,24 @@ class row_body {
       if (is_owner_) store_row<P>(out, std::make_index_sequence<pass::targets>{});
     } else {
       typename reductions::accumulators sums = reductions::identities();
-      if constexpr (Held > 0) {
-        DSL_DETAIL_UNROLL
-        for (int v = 0; v < Held; ++v) take_vector<P>(v, known, sums);
-      } else {
-        DSL_DETAIL_ROLLED
-        for (int v = 0; v < s_.vectors; ++v) take_vector<P>(v, known, sums);
+      // What a phase reads from memory another thread may have written in place. Without a branch, what phases compute of an
+      // element is computed once.
+      if (in_shared || !operands::loads_alone(P) || has_elements()) {
+        begin_writing<P>(std::make_index_sequence<pass::targets>{});
+        if constexpr (!in_shared) {
+          DSL_DETAIL_UNROLL
+          for (int v = 0; v < held_vectors; ++v) take_vector<P>(v, known, sums);
+        } else {
+          DSL_DETAIL_ROLLED
+          for (int v = 0; v < s_.vectors; ++v) take_vector<P>(v, known, sums);
+        }
       }
       if constexpr (reductions::count > 0) finish<P>(threads_.template combine<reductions>(sums), known);
     }
   }
-
   template <int P> struct element_results { typename evaluator<typename pass_of<P>::elements>::results of[lanes]; };
-
   template <int P, class Sums>
-  DSL_DETAIL_KERNEL_FN void take_vector(int v, const values& known, Sums& sums) const {
+  DSL_DETAIL_KERNEL_FN void take_vector(int v, const values& known, Sums& sums) {
     using pass = pass_of<P>;
     using reductions = reductions_of<typename pass::reductions>;
     packs_of<P, leaf_numbers> packs;
@@ -200,17 +226,16 @@ class row_body {
     for (int l = 0; l < lanes; ++l) out.of[l] = element<P>(v, packs, known, l);
     write_all<P>(v, out, std::make_index_sequence<pass::targets>{});
     if constexpr (reductions::count > 0) {
-      if (Held > 0 ? exists(v, 0) : s_.whole != 0) {
+      if (Share == row_share::whole_vectors ? exists(v, 0) : in_shared && s_.whole != 0) {
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l) reductions::add(sums, reductions::of_element(out.of[l]));
-      } else if (Held == 0) {
+      } else if (Share != row_share::whole_vectors) {
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l)
           if (exists(v, l)) reductions::add(sums, reductions::of_element(out.of[l]));
       }
     }
   }
-
   template <int P, std::size_t... K>
   DSL_DETAIL_KERNEL_FN void read_packs(int v, packs_of<P, leaf_numbers>& to, std::index_sequence<K...>) const {
     (read_pack<P, static_cast<int>(K)>(v, to), ...);
@@ -219,11 +244,12 @@ class row_body {
   DSL_DETAIL_KERNEL_FN void read_pack([[maybe_unused]] int v, [[maybe_unused]] packs_of<P, leaf_numbers>& to) const {
     if constexpr ((operands::loaded[static_cast<std::size_t>(Leaf)].by >> P & 1) != 0) {
       if constexpr (is_held(static_cast<std::size_t>(Leaf))) lanes_of_leaf<Leaf>(to) = lanes_of_leaf<Leaf>(held_[v]);
-      else if constexpr (Held > 0) lanes_of_leaf<Leaf>(to) = load<Leaf>(v);
-      else lanes_of_leaf<Leaf>(to) = memory_.template load<pack<memory_t<type_of_leaf<Leaf>>, lanes>>(shared_lanes<Leaf>(v));
+      else if constexpr (in_shared)
+        lanes_of_leaf<Leaf>(to) = memory_.template load<pack<memory_t<type_of_leaf<Leaf>>, lanes>>(shared_lanes<Leaf>(v));
+      else if (in_vectors()) lanes_of_leaf<Leaf>(to) = load<Leaf, access::whole_vector>(v);
+      else if constexpr (any_layout) lanes_of_leaf<Leaf>(to) = load<Leaf, access::existing_elements>(v);
     }
   }
-
   template <int P>
   DSL_DETAIL_KERNEL_FN auto element(int v, const packs_of<P, leaf_numbers>& packs, const values& known, int lane) const {
     using eval = evaluator<typename pass_of<P>::elements>;
@@ -269,29 +295,35 @@ class row_body {
     else return from_literal<value_t<D>>(literal{a.word, a.descriptor});
   }
 
+  // Elements are written from the first one on; their addresses go on by steps.
   template <int P, std::size_t... I>
-  DSL_DETAIL_KERNEL_FN void write_all(int v, const element_results<P>& out, std::index_sequence<I...>) const {
+  DSL_DETAIL_KERNEL_FN void begin_writing(std::index_sequence<I...>) {
+    ((offset_[operands::target(P, static_cast<int>(I))] += first_ * row_stride<operands::target(P, static_cast<int>(I))>()), ...);
+  }
+  template <int P, std::size_t... I>
+  DSL_DETAIL_KERNEL_FN void write_all(int v, const element_results<P>& out, std::index_sequence<I...>) {
     (write<P, static_cast<int>(I)>(v, out), ...);
   }
   template <int P, int I>
-  DSL_DETAIL_KERNEL_FN void write([[maybe_unused]] int v, [[maybe_unused]] const element_results<P>& out) const {
+  DSL_DETAIL_KERNEL_FN void write([[maybe_unused]] int v, [[maybe_unused]] const element_results<P>& out) {
     constexpr target_word t{pass_of<P>::target_words[I]};
     if constexpr (!t.is_result()) {
       constexpr int k = operands::target(P, I);
       using T = memory_t<pass_of<P>::elements::output(t.output()).type()>;
-      if (!is_row_) return;
+      if (in_shared && !has_elements()) return;
       T* const to = reinterpret_cast<T*>(args_.operand[k].word) + offset_[k];
       if (in_vectors()) {
         pack<T, lanes> all;
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l) all.lane[l] = static_cast<T>(nth<t.output()>(out.of[l]));
-        if (exists(v, 0)) memory_.store(reinterpret_cast<pack<T, lanes>*>(to + position(v, 0)), all);
+        if (exists(v, 0)) memory_.store(reinterpret_cast<pack<T, lanes>*>(to + step_of(v, 0)), all);
       } else {
-        T* at = to + (first_ + v * s_.vector_step) * row_stride<k>();
+        T* at = to;
         const std::int64_t step = s_.lane_step * row_stride<k>();
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l, at += step)
-          if (s_.whole != 0 || exists(v, l)) memory_.store(at, static_cast<T>(nth<t.output()>(out.of[l])));
+          if ((in_shared && s_.whole != 0) || exists(v, l)) memory_.store(at, static_cast<T>(nth<t.output()>(out.of[l])));
+        offset_[k] += lanes * step;
       }
     }
   }
@@ -355,12 +387,13 @@ class row_body {
   const row_schedule& s_;
   Memory memory_;
   Team team_;
-  row_team<(Held > 0), Memory, Team> threads_;
-  held_lanes<leaf_numbers> held_[Held > 0 ? Held : 1];
+  row_team<Share == row_share::whole_vectors, Memory, Team> threads_;
+  held_lanes<leaf_numbers> held_[in_shared ? 1 : held_vectors];
   std::int64_t offset_[operands::count];
   std::int64_t y_ = 0;
   std::uint32_t around_ = 0;           // which of the pieces along the other dimensions
   std::int32_t first_ = 0, left_ = 0;  // of the thread's elements in the row the first, and how far it is to the end of its part
+  std::int32_t count_ = 0;             // of its elements, in registers and of any layout
   bool is_row_ = false, is_owner_ = false;
 };
 

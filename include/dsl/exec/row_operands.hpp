@@ -76,6 +76,13 @@ struct chain_operands<pass_chain<Phase...>> {
     (look(Phase::pass::elements::view(), Phase::input), ...);
     return all;
   }();
+  static constexpr bool is_loaded_by_several(std::size_t k) { return (loaded[k].by & (loaded[k].by - 1)) != 0; }
+  /// Whether phase P loads a leaf that no other one does.
+  static constexpr bool loads_alone(int P) {
+    for (const loaded_leaf& leaf : loaded)
+      if (leaf.by == 1u << P) return true;
+    return false;
+  }
 };
 
 /// A leaf's lanes.

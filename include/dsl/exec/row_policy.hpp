@@ -6,6 +6,25 @@
 
 namespace dsl::detail {
 
+/// Where a thread has its share of a row while phases are computed.
+enum class row_share : std::uint8_t {
+  whole_vectors,  ///< in registers; all of the row is in one block, and is read and written in vectors
+  any_layout,     ///< in registers
+  in_shared,      ///< in shared memory
+};
+/// Of rows that are not whole in one block's registers in vectors.
+constexpr row_share share_of_other_rows(const row_policy& p) {
+  return p.vectors_of_others > 0 ? row_share::any_layout : row_share::in_shared;
+}
+/// Vectors that a thread has in registers.
+constexpr int vectors_held(const row_policy& p, row_share share) {
+  return share == row_share::whole_vectors ? p.vectors_held : share == row_share::any_layout ? p.vectors_of_others : 0;
+}
+/// Blocks of the largest size that a multiprocessor is to hold.
+constexpr int blocks_held(const row_policy& p, row_share share) {
+  return share == row_share::any_layout ? p.blocks_of_others : p.blocks;
+}
+
 /// A phase without reductions that reads nothing but what earlier ones leave: its elements are the rows.
 template <class Phase>
 constexpr bool computes_rows() {

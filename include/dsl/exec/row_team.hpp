@@ -17,6 +17,7 @@ class row_team {
     if (parts() > 1) {
       group_ = s.of_parts.divide(group_);
       part_ = static_cast<int>(static_cast<std::uint32_t>(team.block()) - group_ * s.of_parts.by);
+      if (s.in_cluster != 0) team.arrive_in_cluster(false);
     }
   }
 
@@ -35,12 +36,13 @@ class row_team {
   template <class Reductions>
   DSL_DETAIL_KERNEL_FN typename Reductions::accumulators combine(typename Reductions::accumulators mine) {
     if constexpr (InOneBlock) {
-      return combine_block<Reductions>(mine);
+      return combine_block<Reductions>(mine, true);
     } else {
       DSL_DETAIL_ROLLED
       for (int parts = s_.parts;; parts = 1) {
-        mine = combine_block<Reductions>(mine);
+        mine = combine_block<Reductions>(mine, parts == 1);
         if (parts == 1) return mine;
+        if (s_.in_cluster != 0) return combine_cluster<Reductions>(mine);
         mine = exchange<Reductions>(mine);
       }
     }
@@ -64,8 +66,9 @@ class row_team {
     }
   }
 
+  // All threads get it, or those of the block's first warp.
   template <class Reductions>
-  DSL_DETAIL_KERNEL_FN typename Reductions::accumulators combine_block(typename Reductions::accumulators mine) {
+  DSL_DETAIL_KERNEL_FN typename Reductions::accumulators combine_block(typename Reductions::accumulators mine, bool for_all) {
     using accumulators = typename Reductions::accumulators;
     const int lane = team_.lane(), rows = rows_a_crew();
     combine_lanes<Reductions>(mine, s_.crew);
@@ -77,11 +80,16 @@ class row_team {
       turn_ = s_.shared_sums / 2 - turn_;
       if (lane < rows) memory_.store(of_warp + team_.warp() * rows + lane, mine);
       team_.synchronize();
+      if (!for_all && team_.warp() > 0) return mine;
       mine = Reductions::identities();
       const accumulators* const of_crew = of_warp + crew() * warps * rows + across();
-      DSL_DETAIL_ROLLED
-      for (int w = lane >> log2_across(); w < warps; w += 32 >> log2_across())
-        Reductions::add(mine, memory_.template load<accumulators>(of_crew + w * rows));
+      if constexpr (InOneBlock) {  // of at most 32 warps
+        if (lane < warps) mine = memory_.template load<accumulators>(of_crew + lane);
+      } else {
+        DSL_DETAIL_UNROLL_BY_4
+        for (int w = lane >> log2_across(); w < warps; w += 32 >> log2_across())
+          Reductions::add(mine, memory_.template load<accumulators>(of_crew + w * rows));
+      }
       threads = 32;
       combine_lanes<Reductions>(mine, 32);
     }
@@ -92,7 +100,27 @@ class row_team {
     return mine;
   }
 
-  // Between the blocks of a row. There each block has one crew.
+  // Between the blocks of a row that are a cluster: each writes to all. There each block has one crew.
+  template <class Reductions>
+  DSL_DETAIL_KERNEL_FN typename Reductions::accumulators combine_cluster(const typename Reductions::accumulators& of_block) {
+    using accumulators = typename Reductions::accumulators;
+    // A block may be one exchange ahead of another.
+    accumulators* const of_parts = reinterpret_cast<accumulators*>(memory_.shared() + s_.shared_sums) +
+                                   (exchanges_ & 1) * static_cast<std::uint32_t>(s_.parts * rows_a_crew()) + across();
+    if (exchanges_++ == 0) team_.wait_for_cluster();
+    if (along() == 0) {
+      DSL_DETAIL_ROLLED
+      for (int b = 0; b < s_.parts; ++b) memory_.store(team_.in_block_of_cluster(of_parts + part_ * rows_a_crew(), b), of_block);
+    }
+    team_.arrive_in_cluster(along() == 0);
+    team_.wait_for_cluster();
+    accumulators all = Reductions::identities();
+    DSL_DETAIL_UNROLL_BY_4
+    for (int b = 0; b < s_.parts; ++b) Reductions::add(all, memory_.template load<accumulators>(of_parts + b * rows_a_crew()));
+    return all;
+  }
+
+  // Between the blocks of a row, through global memory.
   template <class Reductions>
   DSL_DETAIL_KERNEL_FN typename Reductions::accumulators exchange(const typename Reductions::accumulators& of_block) {
     using accumulators = typename Reductions::accumulators;

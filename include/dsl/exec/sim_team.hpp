@@ -29,6 +29,9 @@ DSL_FN void synchronize_warp(simulated_thread& self);
 DSL_FN void exchange(simulated_thread& self, void* to, const void* value, std::size_t bytes, int lane);
 DSL_FN unsigned next_ticket(simulated_thread& self, unsigned* counter);
 DSL_FN bool is_last(simulated_thread& self, unsigned* counter, unsigned count);
+DSL_FN void* in_block_of_cluster(simulated_thread& self, void* address, int block);
+DSL_FN void arrive_in_cluster(simulated_thread& self);
+DSL_FN void wait_for_cluster(simulated_thread& self);
 DSL_FN void publish(simulated_thread& self, quad* to, const quad* words, int count);
 DSL_FN void poll(simulated_thread& self, quad* words, const quad* from, int count);
 DSL_FN void release(simulated_thread& self, quad* to, unsigned number);
@@ -96,6 +99,11 @@ struct simulated_team {
   }
   DSL_DETAIL_FN void release(quad* to, unsigned number) const { detail::release(*self, to, number); }
   DSL_DETAIL_FN unsigned acquire(const quad* from) const { return detail::acquire(*self, from); }
+  template <class T> DSL_DETAIL_FN T* in_block_of_cluster(T* address, int block) const {
+    return static_cast<T*>(detail::in_block_of_cluster(*self, address, block));
+  }
+  DSL_DETAIL_FN void arrive_in_cluster(bool) const { detail::arrive_in_cluster(*self); }
+  DSL_DETAIL_FN void wait_for_cluster() const { detail::wait_for_cluster(*self); }
   DSL_DETAIL_FN void pause(unsigned) const {}
 
   template <class Tag, class T, int N> DSL_DETAIL_FN T* shared() const {

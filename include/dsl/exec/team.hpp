@@ -44,50 +44,59 @@ concept kernel_memory = requires(const M m, float* address, const float* from, q
 };
 
 template <class T>
-concept kernel_team = requires(const T t, float value, unsigned* counter, tagged<float>* to, tagged<float>& v, quad* cell) {
-  /// This thread's number in its block, and how many there are.
-  { t.thread() } -> std::same_as<int>;
-  { t.threads() } -> std::same_as<int>;
-  /// Its number in its warp of 32 threads, and the warp's in the block.
-  { t.lane() } -> std::same_as<int>;
-  { t.warp() } -> std::same_as<int>;
-  /// The block's number in the grid, and how many there are.
-  { t.block() } -> std::same_as<std::int64_t>;
-  { t.blocks() } -> std::same_as<std::int64_t>;
+concept kernel_team =
+    requires(const T t, float value, float* address, unsigned* counter, tagged<float>* to, tagged<float>& v, quad* cell) {
+      /// This thread's number in its block, and how many there are.
+      { t.thread() } -> std::same_as<int>;
+      { t.threads() } -> std::same_as<int>;
+      /// Its number in its warp of 32 threads, and the warp's in the block.
+      { t.lane() } -> std::same_as<int>;
+      { t.warp() } -> std::same_as<int>;
+      /// The block's number in the grid, and how many there are.
+      { t.block() } -> std::same_as<std::int64_t>;
+      { t.blocks() } -> std::same_as<std::int64_t>;
 
-  /// Waits for all threads of the block, which all call it: a barrier. What was accessed before comes before what is accessed
-  /// after.
-  t.synchronize();
-  /// The same for the threads of a warp.
-  t.synchronize_warp();
+      /// Waits for all threads of the block, which all call it: a barrier. What was accessed before comes before what is accessed
+      /// after.
+      t.synchronize();
+      /// The same for the threads of a warp.
+      t.synchronize_warp();
 
-  /// The value of another lane of the warp, its number modulo 32. All lanes of a warp call it; so of the next two. They order a
-  /// lane's reads before other lanes' writes, and nothing else.
-  { t.from_lane(value, 0) } -> std::same_as<float>;
-  /// The value of the lane so many further, or before; the lane's own where there is none.
-  { t.shift_down(value, 1) } -> std::same_as<float>;
-  { t.shift_up(value, 1) } -> std::same_as<float>;
+      /// The value of another lane of the warp, its number modulo 32. All lanes of a warp call it; so of the next two. They order
+      /// a lane's reads before other lanes' writes, and nothing else.
+      { t.from_lane(value, 0) } -> std::same_as<float>;
+      /// The value of the lane so many further, or before; the lane's own where there is none.
+      { t.shift_down(value, 1) } -> std::same_as<float>;
+      { t.shift_up(value, 1) } -> std::same_as<float>;
 
-  /// How many have called it before. For one thread.
-  { t.next_ticket(counter) } -> std::same_as<unsigned>;
-  /// Whether this block is the last of so many that call it: then it sees what the others wrote before, and the counter is 0
-  /// again. For all threads of a block; a barrier.
-  { t.is_last(counter, 1u) } -> std::same_as<bool>;
+      /// How many have called it before. For one thread.
+      { t.next_ticket(counter) } -> std::same_as<unsigned>;
+      /// Whether this block is the last of so many that call it: then it sees what the others wrote before, and the counter is 0
+      /// again. For all threads of a block; a barrier.
+      { t.is_last(counter, 1u) } -> std::same_as<bool>;
 
-  /// Writes a tagged value that other blocks poll. For one thread.
-  t.publish(to, v);
-  /// Reads a tagged value once, which another block may be writing.
-  t.poll(v, to);
-  /// Says to other blocks how far this one has come: whoever sees the number sees what the block wrote before its last barrier,
-  /// and may write what it read before. For one thread.
-  t.release(cell, 1u);
-  /// The number that another block has said last.
-  { t.acquire(static_cast<const quad*>(cell)) } -> std::same_as<unsigned>;
-  /// Leaves the hardware to others for about so many nanoseconds.
-  t.pause(1u);
+      /// Writes a tagged value that other blocks poll. For one thread.
+      t.publish(to, v);
+      /// Reads a tagged value once, which another block may be writing.
+      t.poll(v, to);
+      /// Says to other blocks how far this one has come: whoever sees the number sees what the block wrote before its last
+      /// barrier, and may write what it read before. For one thread.
+      t.release(cell, 1u);
+      /// The number that another block has said last.
+      { t.acquire(static_cast<const quad*>(cell)) } -> std::same_as<unsigned>;
+      /// The place in another block's shared memory, by the block's number in the cluster, that corresponds to one in this
+      /// block's.
+      { t.in_block_of_cluster(address, 0) } -> std::same_as<float*>;
+      /// A barrier of all threads of a cluster's blocks, in two halves: the second waits for all to have called the first. What a
+      /// thread wrote before is seen after it if it says that it did. Before the first barrier another block may not have begun,
+      /// and its shared memory is not to be accessed.
+      t.arrive_in_cluster(true);
+      t.wait_for_cluster();
+      /// Leaves the hardware to others for about so many nanoseconds.
+      t.pause(1u);
 
-  /// So many objects of a type in the block's shared memory, the kernel's own; the first type tells them from others.
-  { t.template shared<T, float, 32>() } -> std::same_as<float*>;
-};
+      /// So many objects of a type in the block's shared memory, the kernel's own; the first type tells them from others.
+      { t.template shared<T, float, 32>() } -> std::same_as<float*>;
+    };
 
 }  // namespace dsl::detail

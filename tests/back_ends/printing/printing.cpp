@@ -28,7 +28,7 @@ class executor final : public grid_executor {
   // It takes the entry points that were made for the simulator.
   constexpr executor() : grid_executor(kernel_target::sim, true) {}
 
-  kernel_attributes attributes(const kernel_entry&, int, int) const override { return {32, 1024, 8, 0}; }
+  kernel_attributes attributes(const kernel_entry&, int, int) const override { return {32, 1024, 8, 0, 0}; }
   bool is_cooperative(int) const override { return true; }
   void launch_kernel(const kernel_launch& k, const dsl::stream& on) const override {
     out << "launch" << (k.cooperative ? " together" : "") << " on " << stream_name(stream_state::of(on).native) << ": "
