@@ -56,7 +56,7 @@ TEST_P(index_spaces, an_error_leaves_all_targets_as_they_were) {
     return dsl::array<double>(dsl::ones<double>(4));
   }();
   dsl::array<double> r = dsl::zeros<double>(4), q(7), a, b(5);
-  dsl::scalar<double> s = 3.0;
+  dsl::scalar<double> s = 3.0, count;
   const auto sums = [](auto& first, auto& second, const dsl::array<double, 2>& of_first, const dsl::array<double, 2>& of_second) {
     dsl::tie(first, second) = std::tuple{dsl::sum(of_first, axis(0)), dsl::sum(of_second, axis(0))};
   };
@@ -76,6 +76,11 @@ TEST_P(index_spaces, an_error_leaves_all_targets_as_they_were) {
   const auto far = dsl::broadcast_to(x(dsl::slice(0, 1)), std::int64_t{1} << 22, std::int64_t{1} << 22, 1);
   EXPECT_THROW((dsl::tie(a, huge) = std::tuple{dsl::sum(m, axis(0)), dsl::sum(far, axis(2))}), dsl::memory_error);
   EXPECT_THROW(huge = x + x, dsl::shape_error);  // two dimensions of one
+  // The second kernel would take more blocks than a grid has.
+  if (dsl::device::current().kind != dsl::backend::host) {
+    const auto endless = dsl::broadcast_to(x(dsl::slice(0, 1)), std::int64_t{1} << 50);
+    EXPECT_THROW((dsl::tie(s, count) = std::tuple{dsl::sum(x), dsl::sum(endless)}), dsl::shape_error);
+  }
   EXPECT_FALSE(a.has_memory() || huge.has_memory());
   EXPECT_EQ(r.copy_to_host(), std::vector<double>(4));
   EXPECT_EQ(s.value(), 3);

@@ -52,7 +52,7 @@ function(binary name)
     endif()
   endforeach()
   add_executable(${{name}} ${{sources}})
-  target_include_directories(${{name}} PRIVATE "{source}/lib")
+  target_include_directories(${{name}} PRIVATE "{source}/lib" "${{CMAKE_BINARY_DIR}}/dsl/pages")  # the pages' examples
   target_link_libraries(${{name}} PRIVATE dsl::dsl GTest::gtest_main)
 endfunction()
 """
