@@ -189,7 +189,6 @@ template <class T, int Fields, class F> void loop_of_stencils(const char* name, 
   };
   by("dsl", dsl::strategy::automatic);
   by("dsl launches", dsl::strategy::launches);
-  by("dsl graph", dsl::strategy::graph);
 }
 
 const rows loops_of_stencils([] {

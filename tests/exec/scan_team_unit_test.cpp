@@ -70,7 +70,7 @@ void run(std::int64_t grid, int block, const Kernel& kernel, std::vector<dsl::de
   const dsl::detail::simulated_entry entry = [](const void* k, simulated_thread& t) {
     (*static_cast<const Kernel*>(k))(simulated_memory{&t}, simulated_team{&t});
   };
-  dsl::detail::simulate({entry, &kernel, grid, block, 0, false, std::move(memory), "the scan", nullptr, nullptr});
+  dsl::detail::simulate({entry, &kernel, grid, block, 0, false, 1, std::move(memory), "the scan", nullptr, nullptr});
 }
 
 TEST(scan_team, a_block_knows_what_comes_before_each_thread) {
