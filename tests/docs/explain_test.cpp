@@ -36,6 +36,7 @@ TEST_F(explain_doc, several_kernels) {
 #include <docs/explain/several-kernels.inc>
   EXPECT_TRUE(says("out = a / norm(a)\n2 kernels on sim\n"));
   EXPECT_TRUE(says("it needs norm(a), which takes all elements of kernel 1"));
+  EXPECT_TRUE(says("path       linear"));  // of the elements, which are in one line
 }
 
 TEST_F(explain_doc, as_a_graph) {

@@ -39,7 +39,7 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
     ((most = most < Phase::inputs + Phase::pass::targets ? Phase::inputs + Phase::pass::targets : most), ...);
     return most;
   }();
-  using arguments = strided_arguments<operands>;
+  static constexpr bool has_linear = (has_linear_phase<typename Phase::pass> || ...);
 
   static constexpr const phase_input* inputs[phases] = {Phase::input...};
   static constexpr bool of_rows[phases] = {is_of_rows<Phase>...};
@@ -84,8 +84,10 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
     ((phase[P].host = &host_code_of<tuned_pass<Phase>>), ...);
   }
   static void add_sim() {
-    add_kernels<kernel_target::sim>(nullptr, 0, reinterpret_cast<const void*>(&simulated_phase<tuned_chain, arguments>),
-                                    numbers{});
+    const void* linear = nullptr;
+    if constexpr (has_linear) linear = reinterpret_cast<const void*>(&simulated_phase<tuned_chain, linear_arguments<operands>>);
+    add_kernels<kernel_target::sim>(
+        nullptr, 0, linear, reinterpret_cast<const void*>(&simulated_phase<tuned_chain, strided_arguments<operands>>), numbers{});
     if constexpr (can_run_rows<tuned_chain>)
       add_row_kernels<kernel_target::sim>(
           nullptr, 0,
@@ -99,9 +101,10 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
     code.kernels[static_cast<int>(Target)] = &made;
   }
   template <kernel_target Target, std::size_t... P>
-  static void add_kernels(const char* architectures, int compute_capability, const void* of_phases, std::index_sequence<P...>) {
-    static const pass_kernels made[] = {
-        {{architectures, {nullptr, of_phases}}, pass_policy<tuned_pass<Phase>>(compute_capability)}...};
+  static void add_kernels(const char* architectures, int compute_capability, const void* linear, const void* strided,
+                          std::index_sequence<P...>) {
+    static const pass_kernels made[] = {{{architectures, {has_linear_phase<typename Phase::pass> ? linear : nullptr, strided}},
+                                         pass_policy<tuned_pass<Phase>>(compute_capability)}...};
     ((phase[P].kernels[static_cast<int>(Target)] = &made[P]), ...);
   }
 };
@@ -121,8 +124,12 @@ inline constinit chain_code compiled_chain<Name, pass_chain<Phase...>>::code{pha
 template <class Name, class Chain>
 void add_chain_kernels() {
   using compiled = compiled_chain<Name, Chain>;
+  const void* linear = nullptr;
+  if constexpr (compiled::has_linear)
+    linear = kernel_of_chain<linear_phase_kernel<typename compiled::tuned_chain, compiled::operands>, Name>(
+        typename compiled::tuned_chain{});
   compiled::template add_kernels<kernel_target::cuda>(
-      DSL_DETAIL_ARCHITECTURES, lowest_capability(),
+      DSL_DETAIL_ARCHITECTURES, lowest_capability(), linear,
       kernel_of_chain<phase_kernel<typename compiled::tuned_chain, compiled::operands>, Name>(typename compiled::tuned_chain{}),
       typename compiled::numbers{});
   if constexpr (can_run_rows<typename compiled::tuned_chain>)

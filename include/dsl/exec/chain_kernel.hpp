@@ -9,11 +9,19 @@
 
 namespace dsl::detail {
 
+/// Whether a phase has a kernel of its own for arrays that are contiguous along one dimension: where it reduces nothing, since a
+/// reduction is as fast by the kernel of all layouts.
+template <class Pass> inline constexpr bool has_linear_phase = Pass::reductions::count == 0 && Pass::view().neighbours.nodes == 0;
+
 /// One phase of a chain, as a pass of its own: the one that the arguments name.
 template <class... Phase, class Arguments, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_phase(std::type_identity<pass_chain<Phase...>>, const Arguments& args, Memory memory, Team team) {
+  const auto run = [&]<class P>(std::type_identity<P>) {
+    if constexpr (Arguments::strided || has_linear_phase<typename P::pass>)
+      run_pass<typename P::pass, P::inputs>(args, memory, team);
+  };
   int number = 0;
-  ((number++ == args.phase ? run_pass<typename Phase::pass, Phase::inputs>(args, memory, team) : void()), ...);
+  ((number++ == args.phase ? run(std::type_identity<Phase>{}) : void()), ...);
 }
 
 template <class Chain, class Arguments>
@@ -102,6 +110,14 @@ struct phase_kernel<pass_chain<Phase...>, Operands> {
   template <class Name>
   static const void* with_name() {
     return reinterpret_cast<const void*>(&kernels::phase<Name, strided_arguments<Operands>, pass_chain<Phase...>>);
+  }
+};
+template <class Chain, int Operands> struct linear_phase_kernel;
+template <class... Phase, int Operands>
+struct linear_phase_kernel<pass_chain<Phase...>, Operands> {
+  template <class Name>
+  static const void* with_name() {
+    return reinterpret_cast<const void*>(&kernels::phase<Name, linear_arguments<Operands>, pass_chain<Phase...>>);
   }
 };
 

@@ -12,7 +12,7 @@
 namespace dsl::detail {
 
 /// The kernels of a pass: linear, or of neighbours, which are never in one line, the one by patches (null where the policy wants
-/// none, and of a chain's phase); strided.
+/// none, and of a chain's phase that reduces); strided.
 struct pass_kernels : entry_points<2> { reduction_policy policy; };
 
 struct chain_code;

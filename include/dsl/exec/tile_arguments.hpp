@@ -3,6 +3,7 @@
 
 #include <dsl/exec/loop_arguments.hpp>
 #include <dsl/exec/patch.hpp>
+#include <dsl/exec/tagged.hpp>
 
 namespace dsl::detail {
 

@@ -158,8 +158,8 @@ struct tile_state : kernel_body<Pass, Inputs, tiled_loop_arguments<Inputs + Pass
                                                plane_of_tile + plane, first_read() - column, end_read() - column));
       });
     };
-    for_frame({-left, right_end, -before<1>, bottom + after<1>, -before<2>, back + after<2>},
-              {0, inner_end, 0, bottom, 0, back}, fill);
+    for_frame({-left, right_end, -before<1>, bottom + after<1>, -before<2>, back + after<2>}, {0, inner_end, 0, bottom, 0, back},
+              fill);
   }
   /// Stores for others what lies at the tile's sides, after step k. After a barrier.
   DSL_DETAIL_KERNEL_FN void store_sides(std::int64_t k) const {
