@@ -64,8 +64,8 @@ static bool run(const example& e) {
   board alive = gun(size, size);
   board rest = where(alive == 1, 0, dsl::full<std::uint8_t>(255, size, size));
 
-  const double seconds =
-      seconds_a_step(steps, [&](std::int64_t generations) { dsl::iterate(generations, generation, dsl::state(alive, rest)); });
+  const auto run_generations = [&](std::int64_t n) { dsl::iterate(n, generation, dsl::state(alive, rest)); };
+  const double seconds = seconds_a_step(steps, run_generations);
   const auto cells = static_cast<double>(alive.size());
   print_speed("a generation", seconds, cells, "cells", 4 * cells);
   if (!e.out.empty()) draw(e.out, rest);

@@ -38,7 +38,8 @@ static bool run(const example& e) {
       sin(to_right * dsl::arange<double>(1, columns + 1)) * dsl::expand_dims(sin(down * dsl::arange<double>(1, rows + 1)), 1);
   const double before = dsl::sum(mode * u).value();
 
-  const double seconds = seconds_a_step(e.steps, [&](std::int64_t steps) { dsl::iterate(steps, flow, dsl::state(u), rate); });
+  const auto run_steps = [&](std::int64_t steps) { dsl::iterate(steps, flow, dsl::state(u), rate); };
+  const double seconds = seconds_a_step(e.steps, run_steps);
   const auto cells = static_cast<double>(u.size());
   print_speed("a step", seconds, cells, "cells", 8 * cells);
   if (!e.out.empty()) write_png(e.out, columns, u.copy_to_host(), 0, 1, inferno(24));

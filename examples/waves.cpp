@@ -52,8 +52,8 @@ static bool run(const example& e) {
   field u = packet(x, open), before = packet(x + std::sqrt(rate) * width, open);
 
   const double first = energy_of(u, before, rate).value();
-  const double seconds =
-      seconds_a_step(e.steps, [&](std::int64_t steps) { dsl::iterate(steps, move, dsl::state(u, before), open, rate); });
+  const auto run_steps = [&](std::int64_t steps) { dsl::iterate(steps, move, dsl::state(u, before), open, rate); };
+  const double seconds = seconds_a_step(e.steps, run_steps);
   const auto cells = static_cast<double>(u.size());
   print_speed("a step", seconds, cells, "cells", 20 * cells);
   if (!e.out.empty()) write_png(e.out, columns, dsl::eval(where(open == 0, 1.0f, u)).copy_to_host(), -0.3f, 0.3f, viridis());

@@ -9,8 +9,8 @@
 
 namespace dsl::detail {
 
-/// Whether a phase has a kernel of its own for arrays that are contiguous along one dimension: where it reduces nothing, since a
-/// reduction is as fast by the kernel of all layouts.
+/// Whether a phase has a kernel of its own for arrays that are contiguous along one dimension: where it reduces nothing. Of a
+/// reduction it would add a sixth to a chain's object file.
 template <class Pass> inline constexpr bool has_linear_phase = Pass::reductions::count == 0 && Pass::view().neighbours.nodes == 0;
 
 /// One phase of a chain, as a pass of its own: the one that the arguments name.

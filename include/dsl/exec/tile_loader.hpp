@@ -68,12 +68,13 @@ template <> struct word_of_size<2> { using type = std::uint32_t; };
 template <> struct word_of_size<3> { using type = std::uint64_t; };
 template <> struct word_of_size<4> { using type = std::array<std::uint64_t, 2>; };
 
-/// A bit for each of the arrays that a program reads by their elements, and have so large ones.
+/// A bit for each of the arrays, of 64 at most, that a program reads by their elements, and have so large ones.
 constexpr std::uint64_t arrays_of_size(const program_view& p, int log2_size) {
   std::uint64_t found = 0;
   for (int i = 0; i < p.nodes; ++i) {
     const head h{p.heads[i]};
-    if (h.code() == op::load && size_of(h.type()) == 1 << log2_size) found |= std::uint64_t{1} << p.payloads[i];
+    if (h.code() == op::load && size_of(h.type()) == 1 << log2_size && p.payloads[i] < 64)
+      found |= std::uint64_t{1} << p.payloads[i];
   }
   return found;
 }

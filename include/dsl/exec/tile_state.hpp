@@ -304,15 +304,15 @@ struct tile_state : kernel_body<Pass, Inputs, tiled_loop_arguments<Inputs + Pass
     for (int i = team.thread(); i < columns * of.height * of.planes; i += team.threads())
       visit(i % columns * lanes, of.first_row + i / columns % of.height, of.first_plane + i / columns / of.height);
   }
-  // Calls visit(column, row, plane) for all groups of a region outside an inner one that are a thread's.
+  // Calls visit(column, row, plane) for all groups of a region outside a hole in it that are a thread's.
   template <class Visit>
-  DSL_DETAIL_KERNEL_FN void for_frame(const region& outer, const region& inner, const Visit& visit) const {
+  DSL_DETAIL_KERNEL_FN void for_frame(const region& whole, const region& hole, const Visit& visit) const {
     const auto positive = [](int n) { return n < 0 ? 0 : n; };
-    const int wide = positive(inner.right - inner.left), high = positive(inner.bottom - inner.top),
-              deep = positive(inner.back - inner.front);
-    const int across = outer.right - outer.left, down = outer.bottom - outer.top;
-    const int ends = across - wide, beside = down - high, behind = outer.back - outer.front - deep;
-    // Whole rows above and below, those of the planes before and behind, and the ends of the inner region's rows.
+    const int wide = positive(hole.right - hole.left), high = positive(hole.bottom - hole.top),
+              deep = positive(hole.back - hole.front);
+    const int across = whole.right - whole.left, down = whole.bottom - whole.top;
+    const int ends = across - wide, beside = down - high, behind = whole.back - whole.front - deep;
+    // Whole rows above and below, those of the planes before and behind, and the ends of the hole's rows.
     const int above = deep * beside * across, outside = above + behind * down * across;
     DSL_DETAIL_ROLLED
     for (int i = team.thread(); i < outside + deep * high * ends; i += team.threads()) {
@@ -324,14 +324,14 @@ struct tile_state : kernel_body<Pass, Inputs, tiled_loop_arguments<Inputs + Pass
                      lines = static_cast<unsigned>(is_end     ? high
                                                    : is_above ? beside
                                                               : down);
-      const unsigned line = number / length, through = outer.back - outer.front == 1 ? 0 : line / lines;
-      int column = outer.left + static_cast<int>(number - line * length), row = static_cast<int>(line - through * lines),
+      const unsigned line = number / length, through = whole.back - whole.front == 1 ? 0 : line / lines;
+      int column = whole.left + static_cast<int>(number - line * length), row = static_cast<int>(line - through * lines),
           plane = static_cast<int>(through);
-      if (is_end && column >= inner.left) column += wide;
-      row += is_end ? inner.top : outer.top;
-      if (is_above && row >= inner.top) row += high;
-      plane += is_end || is_above ? inner.front : outer.front;
-      if (!is_end && !is_above && plane >= inner.front) plane += deep;
+      if (is_end && column >= hole.left) column += wide;
+      row += is_end ? hole.top : whole.top;
+      if (is_above && row >= hole.top) row += high;
+      plane += is_end || is_above ? hole.front : whole.front;
+      if (!is_end && !is_above && plane >= hole.front) plane += deep;
       visit(column * lanes, row, plane);
     }
   }

@@ -149,7 +149,9 @@ constexpr view<const T, R> as_operand(view<const T, R>&& v) {
 }
 template <class T, int R>
 view<const T, R> as_formula_operand(view<const T, R>&& v) {
-  return {std::move(v).owner().of_formula(), v.data(), v.extents(), v.strides()};
+  const auto extents = v.extents(), strides = v.strides();
+  const T* const data = v.data();
+  return {std::move(v).owner().of_formula(), data, extents, strides};
 }
 template <class T>
 constexpr auto as_operand(const T& x) {
