@@ -124,20 +124,18 @@ inline constinit chain_code compiled_chain<Name, pass_chain<Phase...>>::code{pha
 template <class Name, class Chain>
 void add_chain_kernels() {
   using compiled = compiled_chain<Name, Chain>;
+  using chain = typename compiled::tuned_chain;
   const void* linear = nullptr;
   if constexpr (compiled::has_linear)
-    linear = kernel_of_chain<linear_phase_kernel<typename compiled::tuned_chain, compiled::operands>, Name>(
-        typename compiled::tuned_chain{});
+    linear = kernel_of_chain<chain_kernel<chain_part::linear_phase, chain, compiled::operands>, Name>(chain{});
   compiled::template add_kernels<kernel_target::cuda>(
       DSL_DETAIL_ARCHITECTURES, lowest_capability(), linear,
-      kernel_of_chain<phase_kernel<typename compiled::tuned_chain, compiled::operands>, Name>(typename compiled::tuned_chain{}),
-      typename compiled::numbers{});
-  if constexpr (can_run_rows<typename compiled::tuned_chain>)
+      kernel_of_chain<chain_kernel<chain_part::phase, chain, compiled::operands>, Name>(chain{}), typename compiled::numbers{});
+  if constexpr (can_run_rows<chain>)
     compiled::template add_row_kernels<kernel_target::cuda>(
         DSL_DETAIL_ARCHITECTURES, lowest_capability(),
-        kernel_of_chain<row_kernel<typename compiled::tuned_chain, compiled::all.count>, Name>(typename compiled::tuned_chain{}),
-        kernel_of_chain<row_vector_kernel<typename compiled::tuned_chain, compiled::all.count>, Name>(
-            typename compiled::tuned_chain{}));
+        kernel_of_chain<chain_kernel<chain_part::rows, chain, compiled::all.count>, Name>(chain{}),
+        kernel_of_chain<chain_kernel<chain_part::rows_in_vectors, chain, compiled::all.count>, Name>(chain{}));
 }
 #endif
 

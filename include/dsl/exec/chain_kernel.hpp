@@ -104,37 +104,21 @@ __global__ void __launch_bounds__(detail::policy_of_kernel<Chain>.block, detail:
 
 namespace dsl::detail {
 
-template <class Chain, int Operands> struct phase_kernel;
-template <class... Phase, int Operands>
-struct phase_kernel<pass_chain<Phase...>, Operands> {
-  template <class Name>
-  static const void* with_name() {
-    return reinterpret_cast<const void*>(&kernels::phase<Name, strided_arguments<Operands>, pass_chain<Phase...>>);
-  }
-};
-template <class Chain, int Operands> struct linear_phase_kernel;
-template <class... Phase, int Operands>
-struct linear_phase_kernel<pass_chain<Phase...>, Operands> {
-  template <class Name>
-  static const void* with_name() {
-    return reinterpret_cast<const void*>(&kernels::phase<Name, linear_arguments<Operands>, pass_chain<Phase...>>);
-  }
-};
+enum class chain_part { phase, linear_phase, rows, rows_in_vectors };
 
-template <class Chain, int Operands> struct row_kernel;
-template <class... Phase, int Operands>
-struct row_kernel<pass_chain<Phase...>, Operands> {
+/// One of a chain's kernels.
+template <chain_part Part, class Chain, int Operands> struct chain_kernel;
+template <chain_part Part, class... Phase, int Operands>
+struct chain_kernel<Part, pass_chain<Phase...>, Operands> {
   template <class Name>
   static const void* with_name() {
-    return reinterpret_cast<const void*>(&kernels::rows<Name, Operands, pass_chain<Phase...>>);
-  }
-};
-template <class Chain, int Operands> struct row_vector_kernel;
-template <class... Phase, int Operands>
-struct row_vector_kernel<pass_chain<Phase...>, Operands> {
-  template <class Name>
-  static const void* with_name() {
-    return reinterpret_cast<const void*>(&kernels::rows_in_vectors<Name, Operands, pass_chain<Phase...>>);
+    if constexpr (Part == chain_part::phase)
+      return reinterpret_cast<const void*>(&kernels::phase<Name, strided_arguments<Operands>, pass_chain<Phase...>>);
+    else if constexpr (Part == chain_part::linear_phase)
+      return reinterpret_cast<const void*>(&kernels::phase<Name, linear_arguments<Operands>, pass_chain<Phase...>>);
+    else if constexpr (Part == chain_part::rows)
+      return reinterpret_cast<const void*>(&kernels::rows<Name, Operands, pass_chain<Phase...>>);
+    else return reinterpret_cast<const void*>(&kernels::rows_in_vectors<Name, Operands, pass_chain<Phase...>>);
   }
 };
 

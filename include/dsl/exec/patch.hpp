@@ -136,14 +136,14 @@ struct patch_walk {
     DSL_DETAIL_KERNEL_FN void read() {
       if constexpr (Code == op::inside && place_with_head<program, Head>.is_near) {
         constexpr near_place place = place_with_head<program, Head>;
-        each<Head>([&](int r, int l) {
+        set_lanes<Head, lanes>(of_row, [&](int r, int l) {
           return inner || (exists_near<0>(body, place, of_row[r].column + l) && exists_near<1>(body, place, of_row[r].row) &&
                            exists_near<2>(body, place, 0));
         });
       } else if constexpr (reads_window<Code, Head>()) {
         constexpr near_place place = place_with_head<program, Head>;
         const auto& w = static_cast<const window<Body, slot_with_head<program, Head>>&>(read_around);
-        each<Head>([&](int r, int l) { return w.value(place, r, l); });
+        set_lanes<Head, lanes>(of_row, [&](int r, int l) { return w.value(place, r, l); });
       } else {
         DSL_DETAIL_UNROLL
         for (int r = 0; r < rows; ++r) body.template read<Code, D, N, Head>(of_row[r]);
@@ -155,14 +155,6 @@ struct patch_walk {
     static constexpr bool reads_window() {
       if constexpr (Code != op::load && Code != op::neighbour) return false;
       else return place_with_head<program, Head>.is_near && window<Body, slot_with_head<program, Head>>::shape.any();
-    }
-    template <std::uint32_t Head, class Value>
-    DSL_DETAIL_KERNEL_FN void each(const Value& value) {
-      DSL_DETAIL_UNROLL
-      for (int r = 0; r < rows; ++r) {
-        DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l) operand_lanes<Head>(of_row[r]).set(l, value(r, l));
-      }
     }
   };
   template <class Take>

@@ -169,7 +169,7 @@ struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Memory, Team>, 
     DSL_DETAIL_KERNEL_FN void read() {
       if constexpr (Code == op::inside && place_with_head<program, Head>.is_near) {
         constexpr near_place place = place_with_head<program, Head>;
-        each<Head>([&](int r, int l) {
+        set_lanes<Head, lanes>(of_row, [&](int r, int l) {
           return exists_near<0>(body, place, of_row[r].column + l) && exists_near<1>(body, place, of_row[r].row) &&
                  exists_near<2>(body, place, 0);
         });
@@ -177,11 +177,11 @@ struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Memory, Team>, 
         DSL_DETAIL_UNROLL
         for (int r = 0; r < rows; ++r) body.template read_parameter<Code, D, N, Head>(of_row[r], k);
       } else if constexpr (!is_array<slot>) {
-        each<Head>([&](int, int) { return nth<output<slot>>(now); });
+        set_lanes<Head, lanes>(of_row, [&](int, int) { return nth<output<slot>>(now); });
       } else if constexpr (base::template has_halo<slot>) {
         constexpr near_place place = place_with_head<program, Head>;
         const auto& window = static_cast<const typename base::template window_of<slot>&>(around);
-        each<Head>([&](int r, int l) { return window.value(place, r, l); });
+        set_lanes<Head, lanes>(of_row, [&](int r, int l) { return window.value(place, r, l); });
       } else {
         body.template read_own<slot, Head>(of_row, p, k);
       }
@@ -193,14 +193,6 @@ struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Memory, Team>, 
     static constexpr int variable() {
       if constexpr (Code == op::neighbour) return slot_with_head<program, Head> < States ? slot_with_head<program, Head> : -1;
       else return !is_placed(Code) && N < States ? N : -1;
-    }
-    template <std::uint32_t Head, class Value>
-    DSL_DETAIL_KERNEL_FN void each(const Value& value) {
-      DSL_DETAIL_UNROLL
-      for (int r = 0; r < rows; ++r) {
-        DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l) operand_lanes<Head>(of_row[r]).set(l, value(r, l));
-      }
     }
   };
 };

@@ -71,7 +71,6 @@ struct tile_state : kernel_body<Pass, Inputs, tiled_loop_arguments<Inputs + Pass
   Team team;
   std::int64_t plane_of_tile = 0;  // of the grid: the tile's first one
   box on_chip{}, in_memory{};      // what is in shared memory, and what is not
-  const quad* beside_ = nullptr;   // where a block whose tile touches this one says how far it is; of the first threads
 
   DSL_DETAIL_KERNEL_FN tile_state(const tiled_loop_arguments<Inputs + Pass::targets, States>& a, Memory m, Team t)
       : base(a, m), team(t) {}
@@ -265,6 +264,8 @@ struct tile_state : kernel_body<Pass, Inputs, tiled_loop_arguments<Inputs + Pass
   }
 
  private:
+  const quad* beside_ = nullptr;  // where a block whose tile touches this one says how far it is; of the first threads
+
   // A thread for each of the blocks around, also across the grid's ends.
   DSL_DETAIL_KERNEL_FN void find_beside() {
     constexpr int around = 27;

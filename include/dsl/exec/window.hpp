@@ -150,6 +150,16 @@ struct window_values {
   }
 };
 
+/// What a node reads of a patch is value(row, lane).
+template <std::uint32_t Head, int Lanes, class Group, int Rows, class Value>
+DSL_DETAIL_KERNEL_FN void set_lanes(Group (&of_row)[Rows], const Value& value) {
+  DSL_DETAIL_UNROLL
+  for (int r = 0; r < Rows; ++r) {
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < Lanes; ++l) operand_lanes<Head>(of_row[r]).set(l, value(r, l));
+  }
+}
+
 /// Whether a position, so far from where the block's tile begins, and its neighbour at a near place lie both among the elements
 /// along an axis, or something else stands for what lies beyond.
 template <int Axis, class Body>
