@@ -39,7 +39,8 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
     ((most = most < Phase::inputs + Phase::pass::targets ? Phase::inputs + Phase::pass::targets : most), ...);
     return most;
   }();
-  static constexpr bool has_linear = (has_linear_phase<typename Phase::pass> || ...);
+  template <class P> static constexpr bool is_linear = has_linear_phase<pass_chain<Phase...>, P>;
+  static constexpr bool has_linear = (is_linear<Phase> || ...);
 
   static constexpr const phase_input* inputs[phases] = {Phase::input...};
   static constexpr bool of_rows[phases] = {is_of_rows<Phase>...};
@@ -103,8 +104,8 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
   template <kernel_target Target, std::size_t... P>
   static void add_kernels(const char* architectures, int compute_capability, const void* linear, const void* strided,
                           std::index_sequence<P...>) {
-    static const pass_kernels made[] = {{{architectures, {has_linear_phase<typename Phase::pass> ? linear : nullptr, strided}},
-                                         pass_policy<tuned_pass<Phase>>(compute_capability)}...};
+    static const pass_kernels made[] = {
+        {{architectures, {is_linear<Phase> ? linear : nullptr, strided}}, pass_policy<tuned_pass<Phase>>(compute_capability)}...};
     ((phase[P].kernels[static_cast<int>(Target)] = &made[P]), ...);
   }
 };

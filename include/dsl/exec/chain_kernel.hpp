@@ -9,15 +9,30 @@
 
 namespace dsl::detail {
 
-/// Whether a phase has a kernel of its own for arrays that are contiguous along one dimension: where it reduces nothing. Of a
-/// reduction it would add a sixth to a chain's object file.
-template <class Pass> inline constexpr bool has_linear_phase = Pass::reductions::count == 0 && Pass::view().neighbours.nodes == 0;
+/// Whether what a chain's phases leave for each other are single values: they reduce all elements.
+template <class Chain> inline constexpr bool leaves_single_values = false;
+template <class... Phase>
+inline constexpr bool leaves_single_values<pass_chain<Phase...>> = [] {
+  bool all = true;
+  const auto look = [&all](const program_view& p, const phase_input* input) {
+    for (int i = 0; i < p.nodes; ++i)
+      if (head{p.heads[i]}.code() == op::load) all = all && input[p.payloads[i]].is_leaf();
+  };
+  (look(Phase::pass::elements::view(), Phase::input), ...);
+  return all;
+}();
+
+/// Whether a phase has a kernel of its own for arrays that are contiguous along one dimension: not where it reduces along axes,
+/// for there its index space has at least two.
+template <class Chain, class Phase>
+inline constexpr bool has_linear_phase =
+    (leaves_single_values<Chain> || Phase::pass::reductions::count == 0) && Phase::pass::view().neighbours.nodes == 0;
 
 /// One phase of a chain, as a pass of its own: the one that the arguments name.
 template <class... Phase, class Arguments, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_phase(std::type_identity<pass_chain<Phase...>>, const Arguments& args, Memory memory, Team team) {
   const auto run = [&]<class P>(std::type_identity<P>) {
-    if constexpr (Arguments::strided || has_linear_phase<typename P::pass>)
+    if constexpr (Arguments::strided || has_linear_phase<pass_chain<Phase...>, P>)
       run_pass<typename P::pass, P::inputs>(args, memory, team);
   };
   int number = 0;
