@@ -1,22 +1,25 @@
 // What one thread of a pass does with its elements, over a memory (team.hpp).
 #pragma once
 
-#include <dsl/exec/lanes.hpp>
+#include <dsl/exec/operand_access.hpp>
 #include <dsl/exec/pairs.hpp>
 #include <dsl/exec/patch.hpp>
 #include <dsl/exec/reduction.hpp>
-#include <dsl/exec/tile.hpp>
 #include <dsl/exec/tile_loader.hpp>
 #include <dsl/ir/cost.hpp>
 
 namespace dsl::detail {
 
+template <class Pass, int Inputs, class Arguments, class Memory>
+using operands_of_pass = operand_access<tile_place<Arguments, Inputs + Pass::targets, (Pass::view().neighbours.nodes > 0),
+                                                   (reductions_of<typename Pass::reductions>::count > 0)>,
+                                        Memory>;
+
 /// One thread's view of a pass: reads `lanes` elements of every operand, evaluates them, stores or reduces the outputs.
 /// Where fewer are left (the tail, the end of a row) the first one takes the place of those missing, so there is one
 /// evaluation and no second copy of its code. `Memory` does the accesses.
 template <class Pass, int Inputs, class Arguments, class Memory, int Lanes = lanes_of_pass<Pass>>
-struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view().neighbours.nodes > 0),
-                                (reductions_of<typename Pass::reductions>::count > 0)> {
+struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
   using program = typename Pass::elements;
   using eval = evaluator<program>;
   using reductions = reductions_of<typename Pass::reductions>;
@@ -34,18 +37,18 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
   static constexpr bool calls_formula = Memory::calls_formula || program::nodes > policy.inlined_nodes;
 
   static constexpr neighbours_read neighbours = Pass::view().neighbours;
-  using place_of_tile = tile_place<Arguments, Inputs + Pass::targets, (neighbours.nodes > 0), (reductions::count > 0)>;
-  using place_of_tile::enter, place_of_tile::extent, place_of_tile::position;
-  using place_of_tile::operands, place_of_tile::args, place_of_tile::offset, place_of_tile::width, place_of_tile::height;
+  using access = operands_of_pass<Pass, Inputs, Arguments, Memory>;
+  using access::enter, access::extent, access::position, access::place, access::step;
+  using access::operands, access::args, access::offset, access::width, access::height, access::memory;
   static constexpr int rows_a_patch = takes_patches<Arguments> ? patch_needs_of<program>(policy.patch_rows).rows : 0;
-  Memory memory;
 
-  DSL_DETAIL_KERNEL_FN kernel_body(const Arguments& a, Memory m) : place_of_tile(a), memory(m) {}
+  DSL_DETAIL_KERNEL_FN kernel_body(const Arguments& a, Memory m) : access(a, m) {}
 
+  template <int Log2Size> static constexpr std::uint64_t arrays_of = arrays_of_size(program::view(), Log2Size);
   /// Brings into shared memory what a block reads there of the tile that was entered. All threads of a block.
   DSL_DETAIL_KERNEL_FN void load_tile(int thread, int block) {
-    const tile_loader<place_of_tile, Memory> loader{*this, memory, neighbours.operands, thread, block};
-    load_sizes(loader, std::make_integer_sequence<int, 5>{});
+    const tile_loader<access, Memory> loader{*this, memory, neighbours.operands, thread, block};
+    loader.template load_arrays<arrays_of<0>, arrays_of<1>, arrays_of<2>, arrays_of<3>, arrays_of<4>>();
   }
 
   /// What a thread stores of a tile, which was entered.
@@ -70,9 +73,9 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
   /// Reduces what a thread takes of a tile, which was entered, into its sums.
   DSL_DETAIL_KERNEL_FN void reduce(std::int64_t tile, int thread, int block, accumulators* sums) {
     if constexpr (!Arguments::strided) {
-      const std::int64_t first = (tile * ahead * block + thread) * lanes, step = static_cast<std::int64_t>(block) * lanes;
-      reduce_ahead(first + (ahead - 1) * step + lanes <= args.elements, sums, [&](group& g, int u) {
-        g.first = first + u * step;
+      const std::int64_t first = (tile * ahead * block + thread) * lanes, apart = static_cast<std::int64_t>(block) * lanes;
+      reduce_ahead(first + (ahead - 1) * apart + lanes <= args.elements, sums, [&](group& g, int u) {
+        g.first = first + u * apart;
         g.count = lanes_from(g.first);
       });
     } else {
@@ -199,8 +202,10 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
       reader<true, false> arrays{*this, g};
       eval::read(arrays);
     }
-    reader<false, true> rest{*this, g};
-    eval::read(rest);
+    if constexpr (reads_more_than_arrays) {
+      reader<false, true> rest{*this, g};
+      eval::read(rest);
+    }
   }
   // Whether no operand is accessed element by element.
   DSL_DETAIL_KERNEL_FN bool reads_vectors() const {
@@ -224,13 +229,13 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
 
   // Places groups and reduces them. Where all of them are whole, they are read before the first is computed with: without a
   // branch between, or the compiler would compute between the loads.
-  template <class Place>
-  DSL_DETAIL_KERNEL_FN void reduce_ahead(bool whole, accumulators* sums, const Place& place) {
+  template <class PlaceGroup>
+  DSL_DETAIL_KERNEL_FN void reduce_ahead(bool whole, accumulators* sums, const PlaceGroup& place_group) {
     if (ahead > 1 && whole && reads_vectors()) {
       group g[ahead];
       DSL_DETAIL_UNROLL
       for (int u = 0; u < ahead; ++u) {
-        place(g[u], u);
+        place_group(g[u], u);
         g[u].count = lanes;
         g[u].in_vectors = true;
         reader<> from{*this, g[u]};
@@ -243,7 +248,7 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
     DSL_DETAIL_ROLLED
     for (int u = 0; u < ahead; ++u) {
       group g;
-      place(g, u);
+      place_group(g, u);
       if (g.count <= 0) return;
       accumulators mine = reductions::identities();
       write_and_add(g, compute(g), sums, mine);
@@ -260,76 +265,25 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
       for (int l = 0; l < lanes; ++l)
         if (l < g.count) reductions::add(by_lane[l < sums_a_thread ? l : 0], reductions::of_element(out.of[l]));
     } else {
-      reductions::template add_lanes<program>(all, out.of, g.count, [this]<int K>() { return this->template step<K>(); });
+      reductions::template add_lanes<program>(all, out.of, g.count, [this](int operand) { return step(operand); });
     }
   }
 
-  // Reads operand N from an address on.
-  template <class T, int N, std::uint32_t Head>
-  DSL_DETAIL_KERNEL_FN void load_lanes(group& g, const T* from, std::uint64_t how) const {
-    if (g.in_vectors || (g.count == lanes && how == in_vectors)) {
-      operand_lanes<Head>(g).load(memory, from);
-      return;
-    }
-    if constexpr (Arguments::strided) {
-      if (step<N>() == 0) {
-        const T one = memory.template load<T>(from);
-        DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l) operand_lanes<Head>(g).set(l, one);
-        return;
-      }
-    }
-    T each[lanes];
-    if (Arguments::strided && how >= in_tile) {
-      const int pitch = is_row<N>() ? 0 : tile_pitch(tile_width(), sizeof(T));
-      const T* const tile = reinterpret_cast<const T*>(memory.shared() + (how - in_tile) + g.row * pitch) + g.column;
-      DSL_DETAIL_UNROLL
-      for (int l = 0; l < lanes; ++l)
-        each[l] = Memory::may_load_unwritten || l < g.count ? memory.template load<T>(tile + l) : T{};
-    } else {
-      DSL_DETAIL_UNROLL
-      for (int l = 0; l < lanes; ++l, from += step<N>()) {
-        each[l] = T{};
-        if (l < g.count) each[l] = memory.template load<T>(from);
-      }
-    }
-    DSL_DETAIL_UNROLL
-    for (int l = 0; l < lanes; ++l) operand_lanes<Head>(g).set(l, l < g.count ? each[l] : each[0]);
-  }
+  DSL_DETAIL_KERNEL_FN std::uint64_t how_reached(int k) const { return access::how_reached(k, neighbours.operands); }
 
-  template <class Loader, int... Log2Size>
-  DSL_DETAIL_KERNEL_FN static void load_sizes(const Loader& loader, std::integer_sequence<int, Log2Size...>) {
-    (load_size<Log2Size>(loader), ...);
-  }
-  template <int Log2Size, class Loader>
-  DSL_DETAIL_KERNEL_FN static void load_size(const Loader& loader) {
-    constexpr std::uint64_t arrays = arrays_of_size(program::view(), Log2Size);
-    if constexpr (arrays != 0) loader.template load<typename word_of_size<Log2Size>::type>(arrays);
-  }
-
-  // Whether neighbours of an operand are read.
-  static constexpr bool is_beside(int k) { return k < 64 && (neighbours.operands >> k & 1) != 0; }
-  template <int K> DSL_DETAIL_KERNEL_FN static std::uint64_t how_reached(const Arguments& args) {
-    const std::uint64_t word = args.operand[K].descriptor;
-    return is_beside(K) ? neighbour_word{word}.how() : word;
-  }
-  // Whether an operand's tile is a row, which all rows share.
-  template <int K> DSL_DETAIL_KERNEL_FN bool is_row() const {
-    if constexpr (Arguments::strided) return args.strides[K][1] == 0;
-    else return false;
-  }
-  DSL_DETAIL_KERNEL_FN int tile_width() const {
-    if constexpr (Arguments::strided) return args.tiles_of.width;
-    else return 0;
-  }
-
+  static constexpr bool is_in_array(op code) { return code == op::load || is_placed(code); }
+  static constexpr bool reads_more_than_arrays = [] {
+    for (const int node : eval::input_nodes)
+      if (!is_in_array(eval::head_of(node).code())) return true;
+    return false;
+  }();
   template <bool Arrays = true, bool Rest = true>
   struct reader {
     const kernel_body& body;
     group& g;
     template <op Code, dtype D, int N, std::uint32_t Head>
     DSL_DETAIL_KERNEL_FN void read() {
-      if constexpr (Code == op::load || is_placed(Code) ? Arrays : Rest) body.template read<Code, D, N, Head>(g);
+      if constexpr (is_in_array(Code) ? Arrays : Rest) body.template read<Code, D, N, Head>(g);
     }
   };
   template <op Code, dtype D, int N, std::uint32_t Head>
@@ -337,17 +291,17 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
     using T = memory_t<D>;
     const argument& a = args.operand[is_placed(Code) ? 0 : N];
     if constexpr (Code == op::load) {
-      load_lanes<T, N, Head>(g, reinterpret_cast<const T*>(a.word) + place<N>(g), how_reached<N>(args));
+      this->load(N, g, reinterpret_cast<const T*>(a.word) + place(N, g), how_reached(N), operand_lanes<Head>(g));
     } else if constexpr (is_placed(Code)) {
       if constexpr (!Arguments::strided) return;
       else if constexpr (place_with_head<program, Head>.is_near) read_near<kernel_body, Code, D, Head>(*this, g);
       else neighbour_reader<kernel_body, group, Head>{*this, g}.template read<Code, D>();
     } else if constexpr (Code == op::index || Code == op::address) {
-      const std::int64_t unit = Code == op::index ? 1 : static_cast<std::int64_t>(how_reached<N>(args));
+      const std::int64_t unit = Code == op::index ? 1 : static_cast<std::int64_t>(how_reached(N));
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l)
-        operand_lanes<Head>(g).set(l, static_cast<value_t<D>>(a.word) +
-                                          static_cast<value_t<D>>((place<N>(g) + (l < g.count ? l : 0) * step<N>()) * unit));
+        operand_lanes<Head>(g).set(
+            l, static_cast<value_t<D>>(a.word) + static_cast<value_t<D>>((place(N, g) + (l < g.count ? l : 0) * step(N)) * unit));
     } else {
       const value_t<D> scalar = scalar_operand<Code, D, N>();
       DSL_DETAIL_UNROLL
@@ -355,38 +309,20 @@ struct kernel_body : tile_place<Arguments, Inputs + Pass::targets, (Pass::view()
     }
   }
 
-  template <int K> DSL_DETAIL_KERNEL_FN std::int64_t place(const group& g) const {
-    if constexpr (Arguments::strided) return offset[K] + g.column * args.strides[K][0] + g.row * args.strides[K][1];
-    else return g.first;
-  }
-  template <int K> DSL_DETAIL_KERNEL_FN std::int64_t step() const {
-    if constexpr (Arguments::strided) return args.strides[K][0];
-    else return 1;
-  }
-
   template <std::size_t... I>
   DSL_DETAIL_KERNEL_FN void write_all(const group& g, const lane_results& out, std::index_sequence<I...>) {
-    if (g.in_vectors) (write<static_cast<int>(I), true>(g, out), ...);  // no branch is between the stores
-    else (write<static_cast<int>(I), false>(g, out), ...);
+    if (g.in_vectors) (write<static_cast<int>(I)>(g, out, true), ...);  // no branch is between the stores
+    else (write<static_cast<int>(I)>(g, out, false), ...);
   }
-  template <int I, bool InVectors>
-  DSL_DETAIL_KERNEL_FN void write(const group& g, const lane_results& out) {
+  template <int I>
+  DSL_DETAIL_KERNEL_FN void write(const group& g, const lane_results& out, bool whole) {
     constexpr target_word t{Pass::target_words[I]};
     if constexpr (!t.is_result()) {
       using T = memory_t<program::output(t.output()).type()>;
-      const argument& a = args.operand[Inputs + I];
-      T* to = reinterpret_cast<T*>(a.word) + place<Inputs + I>(g);
-      if (InVectors || (g.count == lanes && a.descriptor == in_vectors)) {
-        pack<T, lanes> all;
-        DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l) all.lane[l] = static_cast<T>(nth<t.output()>(out.of[l]));
-        if constexpr (rows_a_patch > 0) memory.store_whole(reinterpret_cast<pack<T, lanes>*>(to), all);
-        else memory.store(reinterpret_cast<pack<T, lanes>*>(to), all);
-      } else {
-        DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l, to += step<Inputs + I>())
-          if (l < g.count) memory.store(to, static_cast<T>(nth<t.output()>(out.of[l])));
-      }
+      pack<T, lanes> all;
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l) all.lane[l] = static_cast<T>(nth<t.output()>(out.of[l]));
+      this->store(Inputs + I, g, all, whole);
     }
   }
 };

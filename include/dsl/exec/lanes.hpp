@@ -66,15 +66,18 @@ template <std::uint32_t Head, int Lanes> DSL_DETAIL_FN const auto& operand_lanes
   return i.values;
 }
 
-/// As operands of a formula, and where they are.
-template <class Eval, int Lanes, class Numbers = typename Eval::input_numbers> struct lane_group;
-template <class Eval, int Lanes, std::size_t... I>
-struct lane_group<Eval, Lanes, std::index_sequence<I...>> : input_lanes<Eval::template input_head<I>, Lanes>... {
+/// Where a thread's lanes are.
+struct lane_place {
   int count = 0;                     // lanes that exist
   std::int64_t first = 0;            // linear: the first element
   std::int32_t column = 0, row = 0;  // strided: its place in the tile
   bool in_vectors = false;           // all operands are read in whole vectors
+};
 
+/// As operands of a formula, and where they are.
+template <class Eval, int Lanes, class Numbers = typename Eval::input_numbers> struct lane_group;
+template <class Eval, int Lanes, std::size_t... I>
+struct lane_group<Eval, Lanes, std::index_sequence<I...>> : input_lanes<Eval::template input_head<I>, Lanes>..., lane_place {
   /// What the formula takes of one lane.
   DSL_DETAIL_FN typename Eval::inputs lane(int l) const {
     typename Eval::inputs in;

@@ -108,8 +108,8 @@ DSL_DETAIL_KERNEL_FN void read_near(const Body& body, typename Body::group& g) {
   for (int l = 0; l < Body::lanes; ++l) {
     const int lane = l < g.count ? l : 0;
     const auto moved = [&](int axis) { return at[axis] + (axis == along_lanes ? lane : 0); };
-    const std::int64_t found = place_beside(body.args, slot, steps, moved(0), moved(1), moved(2),
-                                            body.template place<slot>(g) + lane * body.template step<slot>());
+    const std::int64_t found =
+        place_beside(body.args, slot, steps, moved(0), moved(1), moved(2), body.place(slot, g) + lane * body.step(slot));
     if constexpr (Code == op::inside) {
       operand_lanes<Head>(g).set(l, found != nowhere);
     } else {

@@ -121,7 +121,7 @@ struct neighbour_reader {
     constexpr op base = path_with_head<program, Head>.base;
     using steps = std::make_integer_sequence<int, path_with_head<program, Head>.count>;
     if constexpr (Code == op::neighbour && base == op::load) {
-      const T* const here = reinterpret_cast<const T*>(body.args.operand[slot].word) + body.template place<slot>(g);
+      const T* const here = reinterpret_cast<const T*>(body.args.operand[slot].word) + body.place(slot, g);
       if constexpr (steps::size() == 1) {
         const dimension_step step = step_number<0>();
         if (step.dimension == 0) return read_along_lanes(here, step);
@@ -143,7 +143,7 @@ struct neighbour_reader {
       const std::int64_t at = x + (l < g.count ? l : 0) - step.distance;
       const std::int64_t found = at >= 0 && at < n ? at : inside(step.beyond, at, n);
       T each{};
-      if (found >= 0) each = body.memory.template load<T>(here + (found - x) * body.template step<slot>());
+      if (found >= 0) each = body.memory.template load<T>(here + (found - x) * body.step(slot));
       operand_lanes<Head>(g).set(l, each);
     }
   }
@@ -154,7 +154,7 @@ struct neighbour_reader {
     else set_zeros<T>();
   }
   template <class T> DSL_DETAIL_KERNEL_FN void load_lanes(const T* from) const {
-    body.template load_lanes<T, slot, Head>(g, from, body.template how_reached<slot>(body.args));
+    body.load(slot, g, from, body.how_reached(slot), operand_lanes<Head>(g));
   }
   template <class T> DSL_DETAIL_KERNEL_FN void set_zeros() const {
     DSL_DETAIL_UNROLL
@@ -180,10 +180,10 @@ struct neighbour_reader {
       const int dimension = dimension_of(path_with_head<program, Head>.axis);
       return static_cast<T>(position_of(l, dimension) + way.along(dimension, Most));
     } else {
-      const std::int64_t from = body.template place<slot>(g) + l * body.template step<slot>() + offset_after(way);
+      const std::int64_t from = body.place(slot, g) + l * body.step(slot) + offset_after(way);
       if constexpr (base == op::load) return body.memory.template load<T>(reinterpret_cast<const T*>(first) + from);
       else if constexpr (base == op::index) return static_cast<T>(first) + static_cast<T>(from);
-      else return static_cast<T>(first) + static_cast<T>(from) * static_cast<T>(body.template how_reached<slot>(body.args));
+      else return static_cast<T>(first) + static_cast<T>(from) * static_cast<T>(body.how_reached(slot));
     }
   }
 };

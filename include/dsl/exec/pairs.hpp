@@ -38,7 +38,7 @@ struct own_reader {
     if constexpr (Code == op::load) {
       using T = memory_t<D>;
       if (sides.template is_in_row<N>()) return;
-      const T* const from = reinterpret_cast<const T*>(body.args.operand[N].word) + body.template place<N>(g);
+      const T* const from = reinterpret_cast<const T*>(body.args.operand[N].word) + body.place(N, g);
       const T one = body.memory.template load<T>(from);
       DSL_DETAIL_UNROLL
       for (int l = 0; l < Body::lanes; ++l) operand_lanes<Head>(g).set(l, one);

@@ -61,7 +61,7 @@ struct window : window_values<typename Body::program, Slot, Body::lanes, Body::r
   // One by one where a vector lies across an end, or the operand's are not aligned.
   template <int... I>
   DSL_DETAIL_KERNEL_FN void find_vectors(const Body& body, int column, int row, std::integer_sequence<int, I...>) {
-    const bool whole = Body::template how_reached<Slot>(body.args) == in_vectors;
+    const bool whole = body.how_reached(Slot) == in_vectors;
     (find_vector<I>(body, column, row, whole), ...);
   }
   template <int I>
@@ -97,8 +97,7 @@ struct windows<Body, std::index_sequence<Slot...>> : window<Body, static_cast<in
   /// Whether all operands' vectors are aligned.
   DSL_DETAIL_KERNEL_FN static bool are_whole(const Body& body) {
     return (true && ... &&
-            (!window<Body, static_cast<int>(Slot)>::shape.any() ||
-             Body::template how_reached<static_cast<int>(Slot)>(body.args) == in_vectors));
+            (!window<Body, static_cast<int>(Slot)>::shape.any() || body.how_reached(static_cast<int>(Slot)) == in_vectors));
   }
 };
 

@@ -121,7 +121,7 @@ DSL_DETAIL_FN void add_lanes(accumulator_of<Reduction>& to, const Results (&of)[
       if (l < count) mine = combine<Reduction>(mine, element(l));
     if constexpr (counting >= 0) {
       constexpr int operand = input_number(Elements::view(), Elements::output(Reduction::first + counting));
-      nth<counting>(mine) = nth<Reduction::first + counting>(of[0]) + nth<counting>(mine) * step.template operator()<operand>();
+      nth<counting>(mine) = nth<Reduction::first + counting>(of[0]) + nth<counting>(mine) * step(operand);
     }
     to = combine<Reduction>(to, mine);
   } else {

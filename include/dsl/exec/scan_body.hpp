@@ -331,18 +331,10 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
 
   DSL_DETAIL_KERNEL_FN void store(const group& g, const V (&y)[lanes]) const {
     constexpr int out = Scan::inputs;
-    const argument& a = args.operand[out];
-    T* to = reinterpret_cast<T*>(a.word) + this->template place<out>(g);
     pack<T, lanes> all;
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l) all.lane[l] = static_cast<T>(math::convert<value_t<Scan::target>>(y[l]));
-    if (g.in_vectors || (g.count == lanes && a.descriptor == in_vectors)) {
-      memory.store(reinterpret_cast<pack<T, lanes>*>(to), all);
-      return;
-    }
-    DSL_DETAIL_UNROLL
-    for (int l = 0; l < lanes; ++l, to += this->template step<out>())
-      if (l < g.count) memory.store(to, all.lane[l]);
+    base::store(out, g, all, g.in_vectors);
   }
 };
 

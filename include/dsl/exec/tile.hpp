@@ -9,6 +9,8 @@ namespace dsl::detail {
 /// whole block is kept apart from what is a thread's own: the GPU computes it once a warp, in uniform registers.
 template <class Arguments, int Operands, bool Neighbours, bool Reduces>
 struct tile_place {
+  using arguments = Arguments;
+  static constexpr bool strided = Arguments::strided;
   static constexpr int operands = Operands;
   const Arguments& args;
   std::int64_t offset[Arguments::strided ? Operands : 1];  // strided: of the tile's first element
@@ -57,6 +59,12 @@ struct tile_place {
     DSL_DETAIL_UNROLL
     for (int k = 0; k < Operands; ++k) offset[k] += args.strides[k][2];
     find_inner();
+  }
+
+  /// How an operand is reached. `beside`: a bit for each of those of which neighbours are read.
+  DSL_DETAIL_KERNEL_FN std::uint64_t how_reached(int k, std::uint64_t beside) const {
+    const std::uint64_t word = args.operand[k].descriptor;
+    return k < 64 && (beside >> k & 1) != 0 ? neighbour_word{word}.how() : word;
   }
 
   /// The extent and the tile's position along a dimension, counted from the innermost; -1: one along which there is one element.

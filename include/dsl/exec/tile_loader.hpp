@@ -16,19 +16,28 @@ struct tile_loader {
   std::uint64_t beside;  // the operands of which neighbours are read
   int thread, block;
 
-  /// Those of the operands, a bit for each, that are read in shared memory. Their elements are as large as a `Word`.
+  /// Those of the operands that are read in shared memory: of each set, a bit for each, whose elements have 1, 2, 4, 8, 16 bytes.
+  template <std::uint64_t Of1, std::uint64_t Of2, std::uint64_t Of4, std::uint64_t Of8, std::uint64_t Of16>
+  DSL_DETAIL_KERNEL_FN void load_arrays() const {
+    if constexpr (Of1 != 0) load_words<std::uint8_t>(Of1);
+    if constexpr (Of2 != 0) load_words<std::uint16_t>(Of2);
+    if constexpr (Of4 != 0) load_words<std::uint32_t>(Of4);
+    if constexpr (Of8 != 0) load_words<std::uint64_t>(Of8);
+    if constexpr (Of16 != 0) load_words<std::array<std::uint64_t, 2>>(Of16);
+  }
+
+ private:
+  // Elements are as large as a `Word`.
   template <class Word>
-  DSL_DETAIL_KERNEL_FN void load(std::uint64_t operands) const {
+  DSL_DETAIL_KERNEL_FN void load_words(std::uint64_t operands) const {
     DSL_DETAIL_ROLLED
     for (int k = 0; k < Place::operands; ++k) {
       if (k >= 64 || (operands >> k & 1) == 0) continue;
       const argument& a = place.args.operand[k];
-      const std::uint64_t how = (beside >> k & 1) != 0 ? neighbour_word{a.descriptor}.how() : a.descriptor;
-      if (how >= in_tile) load(reinterpret_cast<const Word*>(a.word) + offset(k), place.args.strides[k], a.descriptor - in_tile);
+      if (place.how_reached(k, beside) >= in_tile)
+        load(reinterpret_cast<const Word*>(a.word) + offset(k), place.args.strides[k], a.descriptor - in_tile);
     }
   }
-
- private:
   // An index that is not constant would put all of them into local memory.
   DSL_DETAIL_KERNEL_FN std::int64_t offset(int k) const {
     std::int64_t found = 0;
@@ -59,14 +68,6 @@ struct tile_loader {
     }
   }
 };
-
-/// The words that elements of 1, 2, 4, 8 and 16 bytes are copied as.
-template <int Log2Size> struct word_of_size;
-template <> struct word_of_size<0> { using type = std::uint8_t; };
-template <> struct word_of_size<1> { using type = std::uint16_t; };
-template <> struct word_of_size<2> { using type = std::uint32_t; };
-template <> struct word_of_size<3> { using type = std::uint64_t; };
-template <> struct word_of_size<4> { using type = std::array<std::uint64_t, 2>; };
 
 /// A bit for each of the arrays, of 64 at most, that a program reads by their elements, and have so large ones.
 constexpr std::uint64_t arrays_of_size(const program_view& p, int log2_size) {
