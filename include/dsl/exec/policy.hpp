@@ -15,6 +15,7 @@ struct formula_traits {
   int widest = 0;              ///< the same of the widest
   int read_bytes = 0;          ///< of one element, of all arrays that are read in place
   bool writes_arrays = false;  ///< as opposed to results of reductions alone
+  bool reads_beside = false;   ///< neighbours of elements, at distances that are known while compiling or not
   int carried_bytes = 0;       ///< of one element, of all arrays that a loop carries
 };
 
@@ -88,11 +89,13 @@ struct row_policy {
 
 /// The policies that were measured best on compute capability 9.0 (docs/performance.md), which stand for the others.
 struct default_policy {
-  /// 16 bytes of the widest array: of more, each of a warp's accesses would leave gaps. The same for every compute capability,
-  /// since operands are laid out for it before a device's kernel is chosen.
+  /// 16 bytes of the widest array: of more, each of a warp's accesses would leave gaps. What lies around patches of bytes is kept
+  /// in registers by 8 elements. The same for every compute capability, since operands are laid out for it before a device's
+  /// kernel is chosen.
   static constexpr int lanes(const formula_traits& f) {
     const int by_narrowest = 16 / f.narrowest, by_widest = 16 / f.widest;  // less, where there are no arrays
-    return by_narrowest < by_widest ? by_narrowest : by_widest;
+    const int whole = by_narrowest < by_widest ? by_narrowest : by_widest;
+    return f.reads_beside && whole > 8 ? 8 : whole;
   }
   static constexpr map_policy map(const formula_traits& f, int /*compute_capability*/) {
     map_policy p;
@@ -170,6 +173,7 @@ constexpr formula_traits traits_of(const pass_view& p, int carried = 0) {
     const head h{p.elements.heads[i]};
     if (h.code() == op::load || h.code() == op::neighbour) add_array(f, size_of(h.type()));
     if (h.code() == op::load) f.read_bytes += size_of(h.type());
+    if (h.code() == op::neighbour) f.reads_beside = true;
   }
   for (int i = 0; i < p.target_count; ++i) {
     if (p.is_result(i)) continue;

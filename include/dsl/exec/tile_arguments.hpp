@@ -60,7 +60,7 @@ struct tile_schedule {
   std::int32_t shift;         // how far a step moves a tile
   std::int32_t elements;      // all room that a variable takes
   std::int32_t other_pitch, other_plane, other_elements;  // the same of a variable without a halo
-  quad* arrivals;  // for each block a word with the number of the last step that it has done
+  quad* arrivals;  // for each block a word with the number of the last step whose sides it has stored
 
   /// Bytes of shared memory.
   constexpr std::int64_t bytes(const tile_needs& needs) const {

@@ -26,8 +26,12 @@ struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Memory, Team>, 
     threads_ = tile_threads::of((width + lanes - 1) / lanes, team.threads());
     column_ = team.thread() % threads_.across;
     line_ = team.thread() / threads_.across;
-    on_chip_rounds_ = rounds_of(this->on_chip);
-    all_rounds_ = on_chip_rounds_ + rounds_of(this->in_memory);
+    const int rounds_in_memory = rounds_of(this->in_memory), rounds_on_chip = rounds_of(this->on_chip);
+    first_side_ = rounds_in_memory;
+    first_on_chip_ =
+        rounds_in_memory + (rounds_on_chip > 1 ? (this->side_patches().count() + team.threads() - 1) / team.threads() : 0);
+    all_rounds_ = first_on_chip_ + rounds_on_chip;
+    announced_ = rounds_on_chip > 1 ? first_on_chip_ - 1 : all_rounds_ - 1;
   }
 
   /// A block's share of a step. Returns a thread's partial results.
@@ -37,23 +41,17 @@ struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Memory, Team>, 
     this->fill_halos(k);
     team.synchronize();
     accumulators sums = reductions::identities();
+    // What others wait for comes first, so that it is on its way while the tile is computed.
     DSL_DETAIL_ROLLED
     for (int round = 0; round < all_rounds_; ++round) {
-      const bool stays = round < on_chip_rounds_;
-      // In shared memory towards where the tile moves, so that what is overwritten has been read.
-      const int number = !stays ? round - on_chip_rounds_ : (k & 1) == 0 ? round : on_chip_rounds_ - 1 - round;
-      const patch p = stays ? patch_of(this->on_chip, number, true) : patch_of(this->in_memory, number, false);
+      const patch p = patch_of(round, k);
       made_rows made;
       if (p.exists) make(made, p, now, k, sums);
-      if (stays) team.synchronize();
-      if (!p.exists) continue;
-      if (stays) this->keep(made, p.column, p.row, p.plane, p.end, k);
-      else this->keep_in_memory(made, p.column, p.row, p.plane, p.first, k);
+      if (p.exists && p.for_others) this->keep_in_memory(made, p.column, p.row, p.plane, p.first, p.end, p.stays, k);
+      if (p.is_kept || round == announced_) team.synchronize();
+      if (round == announced_) this->announce(k);
+      if (p.exists && p.is_kept) this->keep(made, p.column, p.row, p.plane, p.end, k);
     }
-    team.synchronize();
-    this->store_sides(k);
-    team.synchronize();
-    this->announce(k);
     t.steps = k + 1;
     return sums;
   }
@@ -76,25 +74,45 @@ struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Memory, Team>, 
 
   tile_threads threads_{};
   int column_ = 0, line_ = 0;  // the thread's, of those
-  int on_chip_rounds_ = 0, all_rounds_ = 0;
+  // Rounds, in each of which a thread takes a patch: first of what is in memory, then of what lies at the sides of what is on
+  // chip, unless that takes a single round, and then of all that is on chip. After one of them others have all that they need.
+  int first_side_ = 0, first_on_chip_ = 0, all_rounds_ = 0, announced_ = 0;
 
   // Where a thread's patch lies in the tile, and which of its rows are its own.
   struct patch {
-    bool exists, stays;
+    bool exists, stays, for_others, is_kept;  // it is read in shared memory; it is stored in global, and in shared memory
     int column, row, plane, first, end;
-    DSL_DETAIL_FN bool has(int r) const { return r >= first && r < end; }
+    DSL_DETAIL_FN bool counts(int r) const { return r >= first && r < end && (is_kept || !stays); }
   };
   DSL_DETAIL_KERNEL_FN static int lines_of(const typename base::box& b) { return (b.height + rows - 1) / rows; }
   DSL_DETAIL_KERNEL_FN int rounds_of(const typename base::box& b) const { return threads_.rounds(lines_of(b) * b.planes); }
-  DSL_DETAIL_KERNEL_FN patch patch_of(const typename base::box& b, int round, bool stays) const {
-    const int parts = threads_.parts, turn = parts == 1 ? round : round / parts;
-    const int column = ((round - turn * parts) * threads_.across + column_) * lanes, line = turn * threads_.down + line_;
-    const int lines = lines_of(b), plane = b.planes == 1 ? 0 : line / lines, row = (line - plane * lines) * rows;
-    const bool exists = line_ < threads_.down && column < width && line < lines * b.planes;
-    const int end = b.height - row, missing = end < rows ? rows - end : 0;
+  DSL_DETAIL_KERNEL_FN patch patch_of(int round, std::int64_t k) const {
+    const bool stays = round >= first_side_, is_kept = round >= first_on_chip_;
+    typename base::box b = this->in_memory;
+    if (stays) b = this->on_chip;  // a reference to one of the two would put them into local memory
+    const typename base::frame sides = this->side_patches();
+    const int lines = lines_of(b);
+    typename base::group_place at;
+    bool exists;
+    if (stays && !is_kept) {
+      const int number = (round - first_side_) * team.threads() + team.thread();
+      exists = number < sides.count();
+      at = sides.at(exists ? number : 0);
+    } else {
+      // In shared memory towards where the tile moves, so that what is overwritten has been read.
+      const int number = !stays ? round : (k & 1) == 0 ? round - first_on_chip_ : all_rounds_ - 1 - round;
+      const int parts = threads_.parts, turn = parts == 1 ? number : number / parts;
+      const int line = turn * threads_.down + line_;
+      at.column = (number - turn * parts) * threads_.across + column_;
+      at.plane = b.planes == 1 ? 0 : line / lines;
+      at.row = line - at.plane * lines;
+      exists = line_ < threads_.down && at.column * lanes < width && line < lines * b.planes;
+    }
+    const bool for_others = !is_kept || (first_on_chip_ == first_side_ && sides.has(at));
+    const int column = at.column * lanes, row = at.row * rows, end = b.height - row, missing = end < rows ? rows - end : 0;
     // Beyond the tile there is shared memory, but what other blocks have in theirs: there the patch begins earlier.
-    if (stays) return {exists, true, column, row, plane, 0, end};
-    return {exists, false, column, b.first_row + row - missing, b.first_plane + plane, missing, rows};
+    if (stays) return {exists, true, for_others, is_kept, column, row, at.plane, 0, end};
+    return {exists, false, true, false, column, b.first_row + row - missing, b.first_plane + at.plane, missing, rows};
   }
 
   // The elements of a patch after the step.
@@ -118,7 +136,7 @@ struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Memory, Team>, 
       });
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l)
-        if (p.has(r) && l < of_row[r].count) reductions::add(joined, reductions::of_element(out.of[l]));
+        if (p.counts(r) && l < of_row[r].count) reductions::add(joined, reductions::of_element(out.of[l]));
     }
     reductions::add(sums, joined);
   }

@@ -32,7 +32,9 @@ DSL_DETAIL_KERNEL_FN auto find_vector(Memory memory, const grid_memory<typename 
   z = near_inside<shape.beyond[2]>(z, from.extents[2]);
   if (y < 0 || z < 0) return pack<T, lanes>{};
   const T* const line = from.at({0, y, z});
-  if (from.in_vectors && x >= 0 && x + lanes <= from.extents[0]) return memory.template load<pack<T, lanes>>(line + x);
+  const std::int64_t n = from.extents[0], whole = shape.beyond[0] == boundary::wrap ? near_inside<boundary::wrap>(x, n) : x;
+  if (from.in_vectors && whole >= 0 && whole + lanes <= n && whole % lanes == 0)
+    return memory.template load<pack<T, lanes>>(line + whole);
   return vector_across_end<T, lanes, shape.beyond[0]>(memory, line, x, from.extents[0], from.strides[0], begin, end);
 }
 /// All that a patch reads, where some of it may lie beyond an end.
@@ -150,31 +152,19 @@ struct tile_state : kernel_body<Pass, Inputs, tiled_loop_arguments<Inputs + Pass
     constexpr int left = whole_vectors(before<0>, lanes) / lanes;
     const int right_end = (end_read() + lanes - 1) / lanes, inner_end = after<0> > 0 ? width / lanes : right_end;
     const int bottom = on_chip.height, back = on_chip.planes;
-    const auto fill = [&](int column, int row, int plane) {
+    const frame around{{-left, right_end, -before<1>, bottom + after<1>, -before<2>, back + after<2>},
+                       {0, inner_end, 0, bottom, 0, back}};
+    DSL_DETAIL_ROLLED
+    for (int i = team.thread(); i < around.count(); i += team.threads()) {
+      const group_place p = around.at(i);
+      const int column = p.column * lanes;
       for_halos([&]<int I, class T>() {
-        memory.store(place_of<I, T>(column, row, plane, k),
-                     find_vector<window_of<I>>(memory, buffer<I, T>(k), this->corner[0] + column, this->corner[1] + row,
-                                               plane_of_tile + plane, first_read() - column, end_read() - column));
+        memory.store(place_of<I, T>(column, p.row, p.plane, k),
+                     find_vector<window_of<I>>(memory, buffer<I, T>(k), this->corner[0] + column, this->corner[1] + p.row,
+                                               plane_of_tile + p.plane, first_read() - column, end_read() - column));
       });
-    };
-    for_frame({-left, right_end, -before<1>, bottom + after<1>, -before<2>, back + after<2>}, {0, inner_end, 0, bottom, 0, back},
-              fill);
+    }
   }
-  /// Stores for others what lies at the tile's sides, after step k. After a barrier.
-  DSL_DETAIL_KERNEL_FN void store_sides(std::int64_t k) const {
-    const int columns = (width + lanes - 1) / lanes, bottom = on_chip.height, back = on_chip.planes;
-    const auto store_group = [&](int column, int row, int plane) {
-      for_halos([&]<int I, class T>() {
-        store<T>(memory.template load<pack<T, lanes>>(place_of<I, T>(column, row, plane, k + 1)), column, row, plane,
-                 buffer<I, T>(k + 1));
-      });
-    };
-    constexpr int left = whole_vectors(margin<0>, lanes) / lanes;
-    const int right = margin<0> > 0 ? (width - margin<0>) / lanes : columns;
-    for_frame({0, columns, 0, bottom, 0, back}, {left, right, margin<1>, bottom - margin<1>, margin<2>, back - margin<2>},
-              store_group);
-  }
-
   /// Stores in shared memory what step k has made of rows from `row` on, before number `end` of them.
   template <class Made>
   DSL_DETAIL_KERNEL_FN void keep(const Made& made, int column, int row, int plane, int end, std::int64_t k) const {
@@ -186,17 +176,70 @@ struct tile_state : kernel_body<Pass, Inputs, tiled_loop_arguments<Inputs + Pass
         if (r < end) memory.store(first + r * down, lanes_of<I>(made.of[r]));
     });
   }
-  /// In global memory, rows from `first` on.
+  /// In global memory, rows from `first` to before `end`; of a patch that stays what others read alone.
   template <class Made>
-  DSL_DETAIL_KERNEL_FN void keep_in_memory(const Made& made, int column, int row, int plane, int first, std::int64_t k) const {
+  DSL_DETAIL_KERNEL_FN void keep_in_memory(const Made& made, int column, int row, int plane, int first, int end, bool stays,
+                                           std::int64_t k) const {
     DSL_DETAIL_UNROLL
     for (int r = 0; r < rows; ++r)
-      if (r >= first)
-        for_arrays([&]<int I, class T>() { store<T>(lanes_of<I>(made.of[r]), column, row + r, plane, buffer<I, T>(k + 1)); });
+      if (r >= first && r < end)
+        for_arrays([&]<int I, class T>() {
+          if (has_halo<I> || !stays) store<T>(lanes_of<I>(made.of[r]), column, row + r, plane, buffer<I, T>(k + 1));
+        });
   }
 
   // Groups of lanes of a tile: columns, rows and planes, each from the first to before the end.
   struct region { int left, right, top, bottom, front, back; };
+  struct group_place { int column, row, plane; };
+
+  /// The groups of a region outside a hole in it, numbered: whole rows above and below, those of the planes before and behind,
+  /// and the ends of the hole's rows.
+  struct frame {
+    region whole, hole;
+    DSL_DETAIL_KERNEL_FN int wide() const { return positive(hole.right - hole.left); }
+    DSL_DETAIL_KERNEL_FN int high() const { return positive(hole.bottom - hole.top); }
+    DSL_DETAIL_KERNEL_FN int deep() const { return positive(hole.back - hole.front); }
+    DSL_DETAIL_KERNEL_FN int across() const { return whole.right - whole.left; }
+    DSL_DETAIL_KERNEL_FN int down() const { return whole.bottom - whole.top; }
+    DSL_DETAIL_KERNEL_FN int through() const { return whole.back - whole.front; }
+    DSL_DETAIL_KERNEL_FN int above() const { return deep() * (down() - high()) * across(); }
+    DSL_DETAIL_KERNEL_FN int outside() const { return above() + (through() - deep()) * down() * across(); }
+    DSL_DETAIL_KERNEL_FN int count() const { return outside() + deep() * high() * (across() - wide()); }
+    DSL_DETAIL_KERNEL_FN bool has(const group_place& p) const {
+      return p.column < hole.left || p.column >= hole.right || p.row < hole.top || p.row >= hole.bottom || p.plane < hole.front ||
+             p.plane >= hole.back;
+    }
+    DSL_DETAIL_KERNEL_FN group_place at(int i) const {
+      const bool is_above = i < above(), is_end = i >= outside();
+      const unsigned number = static_cast<unsigned>(is_end     ? i - outside()
+                                                    : is_above ? i
+                                                               : i - above()),
+                     length = static_cast<unsigned>(is_end ? across() - wide() : across()),
+                     lines = static_cast<unsigned>(is_end     ? high()
+                                                   : is_above ? down() - high()
+                                                              : down());
+      const unsigned line = number / length, depth = through() == 1 ? 0 : line / lines;
+      group_place p{whole.left + static_cast<int>(number - line * length), static_cast<int>(line - depth * lines),
+                    static_cast<int>(depth)};
+      if (is_end && p.column >= hole.left) p.column += wide();
+      p.row += is_end ? hole.top : whole.top;
+      if (is_above && p.row >= hole.top) p.row += high();
+      p.plane += is_end || is_above ? hole.front : whole.front;
+      if (!is_end && !is_above && p.plane >= hole.front) p.plane += deep();
+      return p;
+    }
+
+   private:
+    DSL_DETAIL_KERNEL_FN static int positive(int n) { return n < 0 ? 0 : n; }
+  };
+  /// The patches, in the place of groups and rows, that have elements at the sides of what is on chip.
+  DSL_DETAIL_KERNEL_FN frame side_patches() const {
+    constexpr int left = whole_vectors(margin<0>, lanes) / lanes, top = (margin<1> + rows - 1) / rows;
+    const int columns = (width + lanes - 1) / lanes, lines = (on_chip.height + rows - 1) / rows, back = on_chip.planes;
+    const int right = margin<0> > 0 ? (width - margin<0>) / lanes : columns,
+              bottom = margin<1> > 0 ? (on_chip.height - margin<1>) / rows : lines;
+    return {{0, columns, 0, lines, 0, back}, {left, right, top, bottom, margin<2>, back - margin<2>}};
+  }
 
   /// Calls each<number, element type>() for each array that has a halo.
   template <class Each>
@@ -218,12 +261,13 @@ struct tile_state : kernel_body<Pass, Inputs, tiled_loop_arguments<Inputs + Pass
 
   // Blocks whose tiles touch.
 
-  /// Says that this block has done step k. After a barrier.
+  /// Says that others find in memory what step k has made of this block's tile. After a barrier. The last warp is the one that
+  /// may have nothing else to do.
   DSL_DETAIL_KERNEL_FN void announce(std::int64_t k) const {
-    if (team.blocks() > 1 && team.thread() == 0)
+    if (team.blocks() > 1 && team.thread() == team.threads() - 1)
       team.release(args.tile.arrivals + team.block(), args.loop.epoch + static_cast<unsigned>(k));
   }
-  /// Waits until all blocks around this one have done step k. Threads see what they wrote after the next barrier.
+  /// Waits until all blocks around this one have said so of step k. Threads see what they wrote after the next barrier.
   DSL_DETAIL_KERNEL_FN void wait_for_neighbours(std::int64_t k) const {
     if (beside_ == nullptr) return;
     const unsigned wanted = args.loop.epoch + static_cast<unsigned>(k);
@@ -304,37 +348,6 @@ struct tile_state : kernel_body<Pass, Inputs, tiled_loop_arguments<Inputs + Pass
     DSL_DETAIL_ROLLED
     for (int i = team.thread(); i < columns * of.height * of.planes; i += team.threads())
       visit(i % columns * lanes, of.first_row + i / columns % of.height, of.first_plane + i / columns / of.height);
-  }
-  // Calls visit(column, row, plane) for all groups of a region outside a hole in it that are a thread's.
-  template <class Visit>
-  DSL_DETAIL_KERNEL_FN void for_frame(const region& whole, const region& hole, const Visit& visit) const {
-    const auto positive = [](int n) { return n < 0 ? 0 : n; };
-    const int wide = positive(hole.right - hole.left), high = positive(hole.bottom - hole.top),
-              deep = positive(hole.back - hole.front);
-    const int across = whole.right - whole.left, down = whole.bottom - whole.top;
-    const int ends = across - wide, beside = down - high, behind = whole.back - whole.front - deep;
-    // Whole rows above and below, those of the planes before and behind, and the ends of the hole's rows.
-    const int above = deep * beside * across, outside = above + behind * down * across;
-    DSL_DETAIL_ROLLED
-    for (int i = team.thread(); i < outside + deep * high * ends; i += team.threads()) {
-      const bool is_above = i < above, is_end = i >= outside;
-      const unsigned number = static_cast<unsigned>(is_end     ? i - outside
-                                                    : is_above ? i
-                                                               : i - above),
-                     length = static_cast<unsigned>(is_end ? ends : across),
-                     lines = static_cast<unsigned>(is_end     ? high
-                                                   : is_above ? beside
-                                                              : down);
-      const unsigned line = number / length, through = whole.back - whole.front == 1 ? 0 : line / lines;
-      int column = whole.left + static_cast<int>(number - line * length), row = static_cast<int>(line - through * lines),
-          plane = static_cast<int>(through);
-      if (is_end && column >= hole.left) column += wide;
-      row += is_end ? hole.top : whole.top;
-      if (is_above && row >= hole.top) row += high;
-      plane += is_end || is_above ? hole.front : whole.front;
-      if (!is_end && !is_above && plane >= hole.front) plane += deep;
-      visit(column * lanes, row, plane);
-    }
   }
   template <int I, class T, class Each>
   DSL_DETAIL_KERNEL_FN static void of_halo([[maybe_unused]] const Each& each) {
