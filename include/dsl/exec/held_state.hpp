@@ -7,14 +7,6 @@
 
 namespace dsl::detail {
 
-/// Hides how a value was computed from nvcc, which would otherwise compute it again in every row: a quarter more instructions.
-template <class Word> DSL_DETAIL_FN void keep_in_register([[maybe_unused]] Word& value) {
-  static_assert(sizeof(Word) == 4);
-#if DSL_DETAIL_ON_DEVICE
-  asm volatile("" : "+r"(value));
-#endif
-}
-
 template <class Pass, int Inputs, int States, class Memory, class Team>
 struct held_state : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targets>, Memory>, loop_variables<Pass, States> {
   using base = kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targets>, Memory>;

@@ -5,6 +5,14 @@
 
 namespace dsl::detail {
 
+/// Hides how a value was computed from nvcc: what is computed with it is neither computed again nor moved out of a branch.
+template <class Word> DSL_DETAIL_FN void keep_in_register([[maybe_unused]] Word& value) {
+  static_assert(sizeof(Word) == 4);
+#if DSL_DETAIL_ON_DEVICE
+  asm volatile("" : "+r"(value));
+#endif
+}
+
 /// As they lie in memory: read and written at once.
 template <class T, int N> struct alignas(sizeof(T) * N >= 16 ? 16 : sizeof(T) * N) pack { T lane[N]; };
 

@@ -155,7 +155,10 @@ DSL_DETAIL_KERNEL_FN void run_pass(const Arguments& args, Memory memory, Team te
       mine.enter(group, static_cast<std::uint32_t>(tile));
       if (args.tiles_of.shared_bytes == 0) return;
       team.synchronize();
-      mine.load_tile(team.thread(), team.threads());
+      int thread = team.thread(), threads = team.threads();
+      keep_in_register(thread);  // a block without a tile in shared memory does not wait for what this computes
+      keep_in_register(threads);
+      mine.load_tile(thread, threads);
       memory.commit_copies();
       memory.template wait_for_copies<0>();
       team.synchronize();
