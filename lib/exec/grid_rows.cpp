@@ -63,6 +63,50 @@ bool is_whole(const row_plan& p) {
   return p.in_registers && p.in_vectors && p.blocks_a_row == 1 && p.vectors <= p.policy.vectors_held;
 }
 
+// Of rows that all threads bring: how far in elements of an operand a row lies from the next one, and how many bytes it takes, 0
+// of what is not brought. Threads with a row each are to find their elements in different banks: whole vectors are one element
+// apart.
+int staged_pitch(const row_chain& rows, int k) {
+  const auto count = static_cast<int>(rows.space().count);
+  return !varies_along_row(rows, k) ? 1 : count % rows.code().lanes == 0 ? count + 1 : count;
+}
+int staged_bytes(const row_chain& rows, int k) {
+  const bool is_leaf = k < rows.leaves();
+  const operand& o = rows.operands()[k];
+  if (is_leaf ? rows.code().vector_bytes[k] == 0 || kept_as(rows, k) != k : o.kind == operand_kind::result) return 0;
+  return staged_pitch(rows, k) * size_of(o.type);
+}
+int staged_bytes(const row_chain& rows, int k, int count) { return (staged_bytes(rows, k) * count + 15) / 16 * 16; }
+
+// Threads of a row of so many vectors, of which at least `needed` have room for it. Two of them read a whole sector; with more
+// than two vectors each what a warp reads at a time lies further apart, which pays only where as many threads would be idle.
+std::int64_t threads_of_vectors(std::int64_t vectors, std::int64_t needed) {
+  constexpr std::int64_t few = 8;
+  const bool in_twos = vectors <= few && std::has_single_bit(static_cast<std::uint64_t>(vectors));
+  return std::max({needed, std::min<std::int64_t>(vectors, 2), in_twos ? vectors / 2 : 1});
+}
+
+// Rows of few elements that go to no vectors: as many as fill a block's share of the shared memory. Returns whether there are
+// any.
+bool plan_staged(row_plan& p, const row_chain& rows, std::int64_t inner, int block) {
+  const geometry& g = rows.space();
+  if (!rows.lies_along_rows() || g.count > p.policy.staged_elements) return false;
+  int bytes = 0;
+  for (int k = 0; k < rows.operand_count(); ++k) bytes += staged_bytes(rows, k);
+  constexpr int warp = 32;
+  std::int64_t count = std::min<std::int64_t>(p.policy.staged_memory / std::max(1, bytes), pieces(inner, warp) * warp);
+  count = count >= block ? count / block * block : count / warp * warp;
+  if (count == 0 || (inner < warp && g.results > inner)) return false;
+  p.staged = true;
+  p.lanes = 1;
+  p.vectors = static_cast<int>(g.count);
+  p.block = static_cast<int>(std::min<std::int64_t>(block, count));
+  p.rows_a_block =
+      static_cast<int>(std::min(count, pieces(pieces(g.results, properties(g.where).multiprocessors), p.block) * p.block));
+  for (int k = 0; k < rows.operand_count(); ++k) p.shared_bytes += staged_bytes(rows, k, p.rows_a_block);
+  return true;
+}
+
 constexpr int polled = 4;  // blocks' sums that a thread reads one after another, at most
 
 // Shared memory for what the blocks of a cluster tell each other, twice.
@@ -109,15 +153,42 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
   // Threads of a row, and rows of a block.
   const int widest = fixed.block > 0 ? fixed.block : most,
             usual = fixed.block > 0 ? fixed.block : std::min(most, p.policy.usual_block);
+  const auto resident = [&](std::int64_t shared) {
+    const std::int64_t by_shared =
+        (static_cast<std::int64_t>(device.shared_per_block) + 1024) / (shared + known.static_shared + 1024);
+    const std::int64_t by_threads =
+        known.blocks_per_multiprocessor > 0
+            ? static_cast<std::int64_t>(known.blocks_per_multiprocessor) * kernels.policy.block / p.block
+            : device.threads_per_multiprocessor / p.block;
+    return std::max<std::int64_t>(1, std::min(by_shared, by_threads));
+  };
+  // Blocks for all rows, or for as many as are on the device together where some blocks share a row.
+  const auto with_grid = [&](row_plan made) {
+    made.blocks_per_multiprocessor = static_cast<int>(resident(made.shared_bytes));
+    const std::int64_t tiles = g.results / inner * pieces(inner, made.rows_a_block);
+    made.grid = tiles * (made.in_cluster ? made.blocks_a_row : 1);
+    if (!made.in_cluster && made.blocks_a_row > 1) {
+      const std::int64_t all = std::max<std::int64_t>(
+          made.blocks_a_row, static_cast<std::int64_t>(made.blocks_per_multiprocessor) * device.multiprocessors);
+      made.grid = std::min(tiles, all / made.blocks_a_row) * made.blocks_a_row;
+    }
+    require_grid(fixed, made.grid, pass);
+    if (made.grid > 0x7fffffff)
+      raise<shape_error>(std::to_string(g.elements) + " elements need more blocks than a grid has: " + spell_pass(pass));
+    return made;
+  };
   const std::int64_t in_vectors = pieces(vectors, p.policy.vectors_held);
   p.in_vectors = rows.lies_along_rows() && goes_in_vectors(rows);
   const bool whole = p.in_vectors && in_vectors <= widest;
+  p.registers = known.registers;
+  if (!whole && plan_staged(p, rows, inner, usual)) return with_grid(p);
   const row_share share = whole ? row_share::whole_vectors : share_of_other_rows(p.policy);
   const int held = vectors_held(p.policy, share);
   p.in_registers = held > 0;
   if (whole) {
     known = attributes_of(1);
-    p.threads_a_row = in_vectors <= 32 ? power_of_two_from(in_vectors) : whole_warps(in_vectors);
+    const std::int64_t threads = threads_of_vectors(vectors, in_vectors);
+    p.threads_a_row = threads <= 32 ? power_of_two_from(threads) : whole_warps(threads);
   } else {
     int& side = p.rows_side_by_side;
     if (!rows.lies_along_rows()) side = std::min(32, power_of_two_from(inner));
@@ -137,7 +208,7 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
       p.threads_a_row = std::min(widest, whole_warps(threads));
     }
   }
-  p.registers = known.registers;
+  p.registers = known.registers;  // of the kernel of rows in vectors
   const int crew = p.threads_a_row * p.rows_side_by_side;
   int crews = 1;
   if (crew <= 32 || (crew & (crew - 1)) == 0) {
@@ -155,15 +226,6 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
     p.block = crew * crews;
   }
   const int sums = bytes_of_sums(p, code.accumulator_bytes);
-  const auto resident = [&](std::int64_t shared) {
-    const std::int64_t by_shared =
-        (static_cast<std::int64_t>(device.shared_per_block) + 1024) / (shared + known.static_shared + 1024);
-    const std::int64_t by_threads =
-        known.blocks_per_multiprocessor > 0
-            ? static_cast<std::int64_t>(known.blocks_per_multiprocessor) * kernels.policy.block / p.block
-            : device.threads_per_multiprocessor / p.block;
-    return std::max<std::int64_t>(1, std::min(by_shared, by_threads));
-  };
   // A row that is too long for a block goes to several: to a cluster, or to some whose sums are read with little delay.
   const std::int64_t fit = p.in_registers ? held
                                           : std::max<std::int64_t>(1, (target - sums - beside_bytes * p.block) /
@@ -184,20 +246,7 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
   if (p.in_registers ? p.vectors > held : bytes_of(p.vectors) + sums > (p.blocks_a_row > 1 ? target : room))
     return p;  // no room for a row
   p.shared_bytes = static_cast<int>(bytes_of(p.vectors)) + sums + bytes_of_cluster(p, code.accumulator_bytes);
-  p.blocks_per_multiprocessor = static_cast<int>(resident(p.shared_bytes));
-  const std::int64_t tiles = g.results / inner * pieces(inner, p.rows_a_block);
-  p.grid = tiles;
-  if (p.in_cluster) {
-    p.grid = tiles * p.blocks_a_row;
-  } else if (p.blocks_a_row > 1) {
-    const std::int64_t all =
-        std::max<std::int64_t>(p.blocks_a_row, static_cast<std::int64_t>(p.blocks_per_multiprocessor) * device.multiprocessors);
-    p.grid = std::min(tiles, all / p.blocks_a_row) * p.blocks_a_row;
-  }
-  require_grid(fixed, p.grid, pass);
-  if (p.grid > 0x7fffffff)
-    raise<shape_error>(std::to_string(g.elements) + " elements need more blocks than a grid has: " + spell_pass(pass));
-  return p;
+  return with_grid(p);
 }
 
 namespace {
@@ -219,12 +268,13 @@ row_schedule schedule_of(const row_chain& rows, const row_plan& p, int sums) {
   s.log2_crew = crew == p.block ? 31 : std::countr_zero(static_cast<unsigned>(crew));
   s.crew = crew;
   s.along = p.threads_a_row;
-  s.crews = p.block / crew;
+  s.crews = p.staged ? p.rows_a_block : p.block / crew;
   s.lane_step = p.in_vectors ? 1 : s.along;
   s.thread_step = p.in_vectors ? p.lanes : 1;
   s.vector_step = s.along * p.lanes;
-  s.of_step = divisor::of(p.in_vectors ? s.vector_step : s.lane_step);
+  s.of_step = divisor::of(p.staged ? s.count : p.in_vectors ? s.vector_step : s.lane_step);
   s.vectors = p.vectors;
+  s.staged = p.staged ? 1 : 0;
   s.in_vectors = p.in_vectors ? 1 : 0;
   s.whole = g.count == static_cast<std::int64_t>(s.parts) * s.along * p.lanes * s.vectors ? 1 : 0;
   s.waits = inner % p.rows_a_block != 0 ? 1 : 0;
@@ -263,11 +313,21 @@ void grid_executor::run_rows(const row_chain& rows, const stream& on) const {
     if (kept_as(rows, k) == k) schedule.kept |= std::uint64_t{1} << k;
   given.put(schedule);
   int at = 0;
-  std::vector<std::uint64_t> places(static_cast<std::size_t>(rows.leaves()));
+  std::vector<std::uint64_t> places(static_cast<std::size_t>(rows.operand_count()));
   for (int k = 0; k < rows.operand_count(); ++k) {
     const operand& o = rows.operands()[k];
     argument a{o.discarded ? 0 : o.word[0], k < rows.leaves() ? descriptor_of(rows.operands(), k, g, pass_view{}) : 0};
-    if (k < rows.leaves() && code.vector_bytes[k] > 0) {
+    if (p.staged) {
+      if (k >= rows.leaves() || code.vector_bytes[k] > 0) {
+        const int bytes = staged_bytes(rows, k, p.rows_a_block);
+        if (bytes > 0) {
+          const staged_piece piece{at, staged_pitch(rows, k), varies_along_row(rows, k) ? 1 : 0};
+          places[static_cast<std::size_t>(k)] = piece.word();
+          at += bytes;
+        }
+        a.descriptor = places[static_cast<std::size_t>(k < rows.leaves() ? kept_as(rows, k) : k)];
+      }
+    } else if (k < rows.leaves() && code.vector_bytes[k] > 0) {
       const bool varies = varies_along_row(rows, k);
       const int first = kept_as(rows, k);
       if (first == k) {

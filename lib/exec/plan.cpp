@@ -116,9 +116,9 @@ text row_plan::describe() const {
   if (!has_kernel(*this)) return to.done();
   to.add(
       "; policy: blocks of %d and %d, %d vectors in registers, %d of other rows, %d in shared memory, there at least %d "
-      "elements of a column, rows in %d bytes",
+      "elements of a column, rows in %d bytes, of up to %d elements in %d",
       policy.block, policy.usual_block, policy.vectors_held, policy.vectors_of_others, policy.vectors, policy.elements_across,
-      policy.row_memory);
+      policy.row_memory, policy.staged_elements, policy.staged_memory);
   return to.done();
 }
 

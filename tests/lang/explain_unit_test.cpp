@@ -226,6 +226,18 @@ TEST_F(explained, lists_phases_on_the_same_rows_as_one_kernel) {
   EXPECT_TRUE(path[0].starts_with("rows: 1 row of 1000 elements on chip: ")) << path[0];
 }
 
+TEST_F(explained, tells_how_rows_of_few_elements_are_shared_out) {
+  const auto path_of = [](std::int64_t elements) {
+    dsl::array<float, 2> all = dsl::ones<float>(1000, elements);
+    return lines(dsl::explain(all, all - dsl::mean(all, dsl::axis(1), dsl::keep_dims)), "  path       rows: ");
+  };
+  using path = std::vector<std::string>;
+  EXPECT_EQ(path_of(3),
+            path{"1000 rows of 3 elements on chip: 1 thread a row, 512 rows a block, 3 vectors of 1 a thread in shared memory"});
+  EXPECT_EQ(path_of(8),
+            path{"1000 rows of 8 elements on chip: 2 threads a row, 128 rows a block, 1 vector of 4 a thread in registers"});
+}
+
 TEST_F(explained, runs_nothing) {
   dsl::array<float> fresh;
   dsl::explain(fresh, a + 1);

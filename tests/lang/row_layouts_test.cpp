@@ -91,6 +91,8 @@ shape3 draw_shape(std::mt19937& engine, int along) {
   for (std::size_t d = 0; d < 3; ++d) shape[d] = 1 + below(below(3) == 0 ? 40 : 3);
   std::int64_t& length = shape[static_cast<std::size_t>(along)];
   length = lengths[below(std::size(lengths))];
+  if (length <= 33 && below(2) == 0)  // many rows of few elements
+    shape[static_cast<std::size_t>(along + 1 + below(2)) % 3] = 1 + below(1500);
   while (shape[0] * shape[1] * shape[2] > 60'000)
     for (std::size_t d = 0; d < 3; ++d)
       if (static_cast<int>(d) != along) shape[d] = (shape[d] + 1) / 2;

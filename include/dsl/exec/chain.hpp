@@ -90,10 +90,8 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
     add_kernels<kernel_target::sim>(
         nullptr, 0, linear, reinterpret_cast<const void*>(&simulated_phase<tuned_chain, strided_arguments<operands>>), numbers{});
     if constexpr (can_run_rows<tuned_chain>)
-      add_row_kernels<kernel_target::sim>(
-          nullptr, 0,
-          reinterpret_cast<const void*>(&simulated_rows<tuned_chain, share_of_other_rows(row_policy_of<tuned_chain>(0))>),
-          reinterpret_cast<const void*>(&simulated_rows<tuned_chain, row_share::whole_vectors>));
+      add_row_kernels<kernel_target::sim>(nullptr, 0, reinterpret_cast<const void*>(&simulated_rows<tuned_chain, false>),
+                                          reinterpret_cast<const void*>(&simulated_rows<tuned_chain, true>));
   }
   template <kernel_target Target>
   static void add_row_kernels(const char* architectures, int compute_capability, const void* of_any_rows,

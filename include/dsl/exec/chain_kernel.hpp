@@ -52,15 +52,30 @@ inline constexpr bool can_run_rows<pass_chain<Phase...>> =
     (Phase::pass::view().neighbours.nodes + ...) == 0 && chain_operands<pass_chain<Phase...>>::count <= max_operands;
 template <class Chain> using row_arguments_of = row_arguments<chain_operands<Chain>::count>;
 
-/// All phases of a chain.
-template <class Chain, row_share Share, class Memory, class Team>
+/// All phases of a chain, of rows that are whole in one block's registers in vectors, or of any others.
+template <class Chain, bool InVectors, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_rows(const row_arguments_of<Chain>& args, Memory memory, Team team) {
-  row_body<Chain, Share, row_arguments_of<Chain>, Memory, Team>(args, memory, team).run();
+  const auto run = [&]<row_share Share>(std::integral_constant<row_share, Share>) {
+    row_body<Chain, Share, row_arguments_of<Chain>, Memory, Team>(args, memory, team).run();
+  };
+  constexpr row_policy policy = row_policy_of<Chain>(Memory::compute_capability);
+  if constexpr (!InVectors) {
+    if (args.rows_of.staged != 0) run(std::integral_constant<row_share, row_share::staged>{});
+    else run(std::integral_constant<row_share, share_of_other_rows(policy)>{});
+  } else {
+    constexpr int most = Memory::calls_formula ? 1 : policy.vectors_held;  // the simulator runs the one for most vectors
+    if constexpr (most > 1)
+      if (args.rows_of.vectors == 1) return run(std::integral_constant<row_share, row_share::one_vector>{});
+    if constexpr (most > 2)
+      if (args.rows_of.vectors == 2) return run(std::integral_constant<row_share, row_share::two_vectors>{});
+    run(std::integral_constant<row_share, row_share::whole_vectors>{});
+  }
 }
 
-template <class Chain, row_share Share>
+template <class Chain, bool InVectors>
 DSL_DETAIL_SMALL void simulated_rows(const void* arguments, simulated_thread& self) {
-  run_rows<Chain, Share>(*static_cast<const row_arguments_of<Chain>*>(arguments), simulated_memory{&self}, simulated_team{&self});
+  run_rows<Chain, InVectors>(*static_cast<const row_arguments_of<Chain>*>(arguments), simulated_memory{&self},
+                             simulated_team{&self});
 }
 
 /// The first program with functors. All have the same ones.
@@ -105,14 +120,14 @@ __global__ void phase(const __grid_constant__ Arguments args) {
 template <class Name, int Operands, class Chain>
 __global__ void __launch_bounds__(detail::policy_of_kernel<Chain>.block, detail::policy_of_kernel<Chain>.blocks)
     rows_in_vectors(const __grid_constant__ detail::row_arguments<Operands> args) {
-  detail::run_rows<Chain, detail::row_share::whole_vectors>(args, detail::device_memory{}, detail::device_team{});
+  detail::run_rows<Chain, true>(args, detail::device_memory{}, detail::device_team{});
 }
 
 /// The same of any other rows.
 template <class Name, int Operands, class Chain>
 __global__ void __launch_bounds__(detail::policy_of_kernel<Chain>.block, detail::blocks_of_kernel<Chain>)
     rows(const __grid_constant__ detail::row_arguments<Operands> args) {
-  detail::run_rows<Chain, detail::share_of_kernel<Chain>>(args, detail::device_memory{}, detail::device_team{});
+  detail::run_rows<Chain, false>(args, detail::device_memory{}, detail::device_team{});
 }
 
 }  // namespace dsl::kernels

@@ -91,6 +91,7 @@ struct row_plan : plan {
   bool in_cluster = false;    ///< these blocks: they write it to each other's shared memory; else to global memory
   int vectors = 0;            ///< of a row, in lanes, that a thread has
   bool in_registers = false;  ///< where these are; else in shared memory
+  bool staged = false;        ///< there, where all threads of a block bring its rows, of few elements, and take them back
   bool in_vectors = false;    ///< of consecutive elements; else element by element
 
   /// As `plan`'s, with the threads and vectors of a row, and the policy.

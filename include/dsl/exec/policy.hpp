@@ -83,8 +83,10 @@ struct row_policy {
   int blocks_of_others = 2;   ///< compiled: as `blocks`, where these are in registers
   int vectors = 8;        ///< lanes times so many elements of a row in shared memory are a thread's, where the row is long enough
   int usual_block = 256;  ///< threads a block of short rows, and of rows that several blocks share
-  int elements_across = 16;   ///< elements of a column that are a thread's, at least, where rows do not lie side by side
-  int row_memory = 74 << 10;  ///< bytes of shared memory that a block has for its part of a row; three such blocks fit
+  int elements_across = 16;      ///< elements of a column that are a thread's, at least, where rows do not lie side by side
+  int staged_elements = 32;      ///< elements of a row, at most, that a thread has alone, where it does not go in vectors
+  int staged_memory = 36 << 10;  ///< bytes of a block's shared memory for such rows
+  int row_memory = 74 << 10;     ///< bytes of shared memory that a block has for its part of a row; three such blocks fit
 };
 
 /// The policies that were measured best on compute capability 9.0 (docs/performance.md), which stand for the others.

@@ -18,6 +18,7 @@ struct row_schedule {
   std::int32_t lane_step, thread_step, vector_step;  // in elements of the row
   std::int32_t vectors;                              // that a thread has of a row
   divisor of_step;                                   // from one of a thread's vectors to the next, or of its elements
+  std::int32_t staged;                               // all threads bring a block's `crews` rows; a thread has whole rows
   std::int32_t in_vectors;                           // all arrays are read and written so
   std::int32_t whole;                                // every lane of every thread exists, in each part of each row
   std::int32_t waits;                                // threads without a row of their own read another's
@@ -28,6 +29,23 @@ struct row_schedule {
   std::uint32_t epoch;                               // of the first exchange between the blocks of a row
   void* cells;                                       // for that
   divisor of_parts, across, outer[max_rank - 2];     // tiles along the innermost dimension that is kept, and around it
+};
+
+/// Where rows of few elements are in shared memory, as an operand's descriptor: the first one's place in bytes, how far a row
+/// lies from the next, and an element of a row from the next, in elements.
+class staged_piece {
+ public:
+  DSL_DETAIL_FN explicit staged_piece(std::uint64_t word) : word_(word) {}
+  staged_piece(int place, int pitch, int step)
+      : word_(static_cast<std::uint64_t>(place) | static_cast<std::uint64_t>(pitch) << 32 |
+              static_cast<std::uint64_t>(step) << 63) {}
+  DSL_DETAIL_FN std::uint32_t place() const { return static_cast<std::uint32_t>(word_); }
+  DSL_DETAIL_FN int pitch() const { return static_cast<int>(word_ >> 32 & 0x7fffffff); }
+  DSL_DETAIL_FN int step() const { return static_cast<int>(word_ >> 63); }
+  std::uint64_t word() const { return word_; }
+
+ private:
+  std::uint64_t word_;
 };
 
 /// Strides: along the row, across rows, around.

@@ -3,6 +3,8 @@
 
 #include <dsl/exec/row_operands.hpp>
 #include <dsl/exec/row_policy.hpp>
+#include <dsl/exec/row_sources.hpp>
+#include <dsl/exec/row_stage.hpp>
 #include <dsl/exec/row_team.hpp>
 
 namespace dsl::detail {
@@ -11,11 +13,14 @@ namespace dsl::detail {
 template <class Chain, row_share Share, class Arguments, class Memory, class Team>
 class row_body {
   static constexpr int held_vectors = vectors_held(row_policy_of<Chain>(Memory::compute_capability), Share);
-  static constexpr bool in_shared = Share == row_share::in_shared, any_layout = Share == row_share::any_layout;
+  static constexpr bool whole_vectors = Share <= row_share::two_vectors, any_layout = Share == row_share::any_layout,
+                        staged = Share == row_share::staged, in_shared = Share == row_share::in_shared || staged;
   using operands = chain_operands<Chain>;
-  static constexpr int lanes = lanes_of_chain<Chain>, phases = operands::phases;
+  static constexpr int lanes = staged ? 1 : lanes_of_chain<Chain>, phases = operands::phases;
   using leaf_numbers = std::make_index_sequence<static_cast<std::size_t>(operands::leaves)>;
-  using values = values_of_chain<Chain, std::make_index_sequence<static_cast<std::size_t>(phases)>>;
+  using operand_numbers = std::make_index_sequence<operands::count>;
+  using phase_numbers = std::make_index_sequence<static_cast<std::size_t>(phases)>;
+  using values = values_of_chain<Chain, phase_numbers>;
   template <int P> using phase = typename operands::template phase<P>;
   template <int P> using pass_of = typename phase<P>::pass;
 
@@ -33,10 +38,12 @@ class row_body {
 
  public:
   DSL_DETAIL_KERNEL_FN row_body(const Arguments& a, Memory memory, Team team)
-      : args_(a), s_(a.rows_of), memory_(memory), team_(team), threads_(s_, memory, team) {}
+      : args_(a), s_(a.rows_of), memory_(memory), team_(team), threads_(s_, memory, team), stage_(a, memory, team) {}
 
   DSL_DETAIL_KERNEL_FN void run() {
-    if constexpr (Share == row_share::whole_vectors) {  // a tile a block
+    if constexpr (staged) {  // a tile a block
+      run_stage(threads_.group());
+    } else if constexpr (whole_vectors) {
       run_tile(threads_.group());
     } else {
       DSL_DETAIL_ROLLED
@@ -45,10 +52,33 @@ class row_body {
   }
 
  private:
+  template <class, int, class, class, class> friend struct row_element_source;
+  template <class, int, class, class, class> friend struct row_totals_source;
+
   DSL_DETAIL_KERNEL_FN void run_tile(std::uint32_t tile) {
     enter(tile);
     read_row();
-    run_phases(std::make_index_sequence<static_cast<std::size_t>(phases)>{});
+    run_phases(phase_numbers{});
+  }
+  // All threads bring the block's rows and take them back; between, each has whole rows.
+  DSL_DETAIL_KERNEL_FN void run_stage(std::uint32_t tile) {
+    around_ = s_.across.divide(tile);
+    const std::int64_t first = static_cast<std::int64_t>(tile - around_ * s_.across.by) * s_.crews;
+    const int rows = s_.rows - first < s_.crews ? static_cast<int>(s_.rows - first) : s_.crews;
+    const auto first_of = [&](int k) {
+      y_ = first;
+      return offset_of_row(k);
+    };
+    stage_.bring(rows, first_of, operand_numbers{});
+    is_owner_ = true;
+    DSL_DETAIL_ROLLED
+    for (row_ = team_.thread(); row_ < rows; row_ += team_.threads()) {
+      y_ = first + row_;
+      find_offsets(operand_numbers{});
+      run_phases(phase_numbers{});
+    }
+    team_.synchronize();
+    stage_.take_back(rows, first_of, operand_numbers{});
   }
 
   // ---- where a thread is
@@ -61,7 +91,7 @@ class row_body {
     is_owner_ = is_row && threads_.along() == 0 && threads_.part() == 0;
     y_ = is_row ? y : s_.rows - 1;
     around_ = around;
-    find_offsets(std::make_index_sequence<operands::count>{});
+    find_offsets(operand_numbers{});
     const int begin = threads_.part() * s_.part, length = s_.count - begin < s_.part ? s_.count - begin : s_.part;
     first_ = threads_.along() * s_.thread_step;
     left_ = is_row ? length - first_ : 0;
@@ -93,16 +123,21 @@ class row_body {
   DSL_DETAIL_KERNEL_FN int step_of(int v, int lane) const { return v * s_.vector_step + lane * s_.lane_step; }
   // Whether a lane of vector v exists, and its position in the row; else that of the thread's first one.
   DSL_DETAIL_KERNEL_FN bool exists(int v, int lane) const {
-    if constexpr (any_layout) return v * lanes + lane < count_;
+    if constexpr (staged) return true;
+    else if constexpr (any_layout) return v * lanes + lane < count_;
     else return step_of(v, lane) < left_;
   }
-  DSL_DETAIL_KERNEL_FN int position(int v, int lane) const { return first_ + (exists(v, lane) ? step_of(v, lane) : 0); }
-  DSL_DETAIL_KERNEL_FN bool in_vectors() const { return Share == row_share::whole_vectors || s_.in_vectors != 0; }
+  DSL_DETAIL_KERNEL_FN int position(int v, int lane) const {
+    if constexpr (staged) return v;
+    return first_ + (exists(v, lane) ? step_of(v, lane) : 0);
+  }
+  DSL_DETAIL_KERNEL_FN bool in_vectors() const { return whole_vectors || s_.in_vectors != 0; }
   // ---- from memory to the chip
   template <int Leaf> static constexpr dtype type_of_leaf = operands::loaded[static_cast<std::size_t>(Leaf)].type;
   // What is the same along the row has one vector there.
   template <int Leaf> DSL_DETAIL_KERNEL_FN auto* shared_lanes(int v) const {
     using T = memory_t<type_of_leaf<Leaf>>;
+    if constexpr (staged) return stage_.template place<Leaf, pack<T, lanes>>(row_, v);
     const argument& a = args_.operand[Leaf];
     return reinterpret_cast<pack<T, lanes>*>(memory_.shared() + static_cast<std::uint32_t>(a.descriptor)) +
            (v * static_cast<int>(a.descriptor >> 32) + team_.thread());
@@ -168,7 +203,7 @@ class row_body {
   }
   // A thread's share of its row, which no other thread reads.
   DSL_DETAIL_KERNEL_FN void read_row() {
-    if constexpr (Share == row_share::whole_vectors) {
+    if constexpr (whole_vectors) {
       hold<access::whole_vector>(leaf_numbers{});
     } else if constexpr (any_layout) {
       if (in_vectors()) hold<access::whole_vector>(leaf_numbers{});
@@ -202,7 +237,7 @@ class row_body {
       // What a phase reads from memory another thread may have written in place. Without a branch, what phases compute of an
       // element is computed once.
       if (in_shared || !operands::loads_alone(P) || has_elements()) {
-        begin_writing<P>(std::make_index_sequence<pass::targets>{});
+        if constexpr (!staged) begin_writing<P>(std::make_index_sequence<pass::targets>{});
         if constexpr (!in_shared) {
           DSL_DETAIL_UNROLL
           for (int v = 0; v < held_vectors; ++v) take_vector<P>(v, known, sums);
@@ -211,7 +246,10 @@ class row_body {
           for (int v = 0; v < s_.vectors; ++v) take_vector<P>(v, known, sums);
         }
       }
-      if constexpr (reductions::count > 0) finish<P>(threads_.template combine<reductions>(sums), known);
+      if constexpr (reductions::count > 0) {
+        if constexpr (staged) finish<P>(sums, known);
+        else finish<P>(threads_.template combine<reductions>(sums), known);
+      }
     }
   }
   template <int P> struct element_results { typename evaluator<typename pass_of<P>::elements>::results of[lanes]; };
@@ -226,10 +264,10 @@ class row_body {
     for (int l = 0; l < lanes; ++l) out.of[l] = element<P>(v, packs, known, l);
     write_all<P>(v, out, std::make_index_sequence<pass::targets>{});
     if constexpr (reductions::count > 0) {
-      if (Share == row_share::whole_vectors ? exists(v, 0) : in_shared && s_.whole != 0) {
+      if (whole_vectors ? exists(v, 0) : staged || (in_shared && s_.whole != 0)) {
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l) reductions::add(sums, reductions::of_element(out.of[l]));
-      } else if (Share != row_share::whole_vectors) {
+      } else if (!whole_vectors) {
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l)
           if (exists(v, l)) reductions::add(sums, reductions::of_element(out.of[l]));
@@ -253,40 +291,14 @@ class row_body {
   template <int P>
   DSL_DETAIL_KERNEL_FN auto element(int v, const packs_of<P, leaf_numbers>& packs, const values& known, int lane) const {
     using eval = evaluator<typename pass_of<P>::elements>;
-    element_source<P, typename eval::inputs> from{*this, v, packs, known, lane, {}};
+    row_element_source<row_body, P, packs_of<P, leaf_numbers>, values, typename eval::inputs> from{*this, v,    packs,
+                                                                                                   known, lane, {}};
     eval::read(from);
     if constexpr (Memory::calls_formula && eval::gathers) return eval::compute_out_of_line(from.in, memory_);
     else if constexpr (Memory::calls_formula || pass_of<P>::elements::nodes > row_policy_of<Chain>(0).inlined_nodes)
       return eval::compute_out_of_line(from.in);
     else return eval::compute(from.in);
   }
-  template <int P, class In>
-  struct element_source {
-    const row_body& body;
-    int v;
-    const packs_of<P, leaf_numbers>& packs;
-    const values& known;
-    int lane;
-    In in;
-    template <op Code, dtype D, int N, std::uint32_t Head>
-    DSL_DETAIL_KERNEL_FN void read() {
-      constexpr phase_input from = phase<P>::input[N];
-      if constexpr (!from.is_leaf()) {
-        input_of<Head>(in) = value_of_row<operands::target(from.phase(), from.number())>(known);
-      } else if constexpr (Code == op::load) {
-        input_of<Head>(in) = lanes_of_leaf<from.number()>(packs).lane[lane];
-      } else if constexpr (Code == op::index || Code == op::address) {
-        constexpr int k = from.number();
-        const argument& a = body.args_.operand[k];
-        const std::int64_t unit = Code == op::index ? 1 : static_cast<std::int64_t>(a.descriptor);
-        input_of<Head>(in) =
-            static_cast<value_t<D>>(a.word) +
-            static_cast<value_t<D>>((body.offset_[k] + body.position(v, lane) * body.template row_stride<k>()) * unit);
-      } else {
-        input_of<Head>(in) = body.template scalar<Code, D, from.number()>();
-      }
-    }
-  };
   template <op Code, dtype D, int K>
   DSL_DETAIL_KERNEL_FN value_t<D> scalar() const {
     const argument& a = args_.operand[K];
@@ -310,6 +322,10 @@ class row_body {
     if constexpr (!t.is_result()) {
       constexpr int k = operands::target(P, I);
       using T = memory_t<pass_of<P>::elements::output(t.output()).type()>;
+      if constexpr (staged) {
+        memory_.store(stage_.template place<k, T>(row_, v), static_cast<T>(nth<t.output()>(out.of[0])));
+        return;
+      }
       if (in_shared && !has_elements()) return;
       T* const to = reinterpret_cast<T*>(args_.operand[k].word) + offset_[k];
       if (in_vectors()) {
@@ -343,29 +359,10 @@ class row_body {
   template <int P, class Totals>
   DSL_DETAIL_KERNEL_FN void finish(const Totals& totals, values& known) const {
     using after = evaluator<typename pass_of<P>::results>;
-    totals_source<P, Totals, typename after::inputs> from{*this, totals, known, {}};
+    row_totals_source<row_body, P, Totals, values, typename after::inputs> from{*this, totals, known, {}};
     after::read(from);
     store_results<P>(after::compute(from.in), known, std::make_index_sequence<pass_of<P>::targets>{});
   }
-  template <int P, class Totals, class In>
-  struct totals_source {
-    const row_body& body;
-    const Totals& totals;
-    const values& known;
-    In in;
-    template <op Code, dtype D, int N, std::uint32_t Head>
-    DSL_DETAIL_KERNEL_FN void read() {
-      if constexpr (Code == op::reduced) {
-        input_of<Head>(in) = nth<(N >> 16)>(nth_accumulator<(N & 0xffff)>(totals));
-      } else if constexpr (Code == op::count) {
-        input_of<Head>(in) = body.s_.count;
-      } else {
-        constexpr phase_input word = phase<P>::input[N];
-        if constexpr (word.is_leaf()) input_of<Head>(in) = body.template scalar<Code, D, word.number()>();
-        else input_of<Head>(in) = value_of_row<operands::target(word.phase(), word.number())>(known);
-      }
-    }
-  };
   template <int P, class Results, std::size_t... I>
   DSL_DETAIL_KERNEL_FN void store_results(const Results& results, values& known, std::index_sequence<I...>) const {
     (store_result<P, static_cast<int>(I)>(results, known), ...);
@@ -387,14 +384,16 @@ class row_body {
   const row_schedule& s_;
   Memory memory_;
   Team team_;
-  row_team<Share == row_share::whole_vectors, Memory, Team> threads_;
+  row_team<whole_vectors, Memory, Team> threads_;
+  row_stage<Chain, Arguments, Memory, Team> stage_;
   held_lanes<leaf_numbers> held_[in_shared ? 1 : held_vectors];
   std::int64_t offset_[operands::count];
   std::int64_t y_ = 0;
   std::uint32_t around_ = 0;           // which of the pieces along the other dimensions
   std::int32_t first_ = 0, left_ = 0;  // of the thread's elements in the row the first, and how far it is to the end of its part
   std::int32_t count_ = 0;             // of its elements, in registers and of any layout
-  bool is_row_ = false, is_owner_ = false;
+  bool is_owner_ = false;
+  int row_ = 0;  // staged: of the block's rows the thread's
 };
 
 }  // namespace dsl::detail

@@ -76,6 +76,21 @@ struct chain_operands<pass_chain<Phase...>> {
     (look(Phase::pass::elements::view(), Phase::input), ...);
     return all;
   }();
+  /// The targets that are stored element by element, by their operands' numbers.
+  struct stored_target {
+    bool is_stored = false;
+    dtype type{};
+  };
+  static constexpr std::array<stored_target, static_cast<std::size_t>(count) + 1> stored = [] {
+    std::array<stored_target, static_cast<std::size_t>(count) + 1> all{};
+    std::size_t k = static_cast<std::size_t>(leaves);
+    const auto look = [&](const pass_view& p, bool of_rows) {
+      for (int i = 0; i < p.target_count; ++i, ++k)
+        if (!of_rows && !p.is_result(i)) all[k] = stored_target{true, p.type(i)};
+    };
+    (look(Phase::pass::view(), is_of_rows<Phase>), ...);
+    return all;
+  }();
   static constexpr bool is_loaded_by_several(std::size_t k) { return (loaded[k].by & (loaded[k].by - 1)) != 0; }
   /// Whether phase P loads a leaf that no other one does.
   static constexpr bool loads_alone(int P) {

@@ -9,8 +9,11 @@ namespace dsl::detail {
 /// Where a thread has its share of a row while phases are computed.
 enum class row_share : std::uint8_t {
   whole_vectors,  ///< in registers; all of the row is in one block, and is read and written in vectors
+  one_vector,     ///< the same, where a thread's share is one vector
+  two_vectors,    ///< or two
   any_layout,     ///< in registers
   in_shared,      ///< in shared memory
+  staged,         ///< in shared memory, where all threads of a block bring its rows, of few elements; a thread has whole rows
 };
 /// Of rows that are not whole in one block's registers in vectors.
 constexpr row_share share_of_other_rows(const row_policy& p) {
@@ -18,7 +21,13 @@ constexpr row_share share_of_other_rows(const row_policy& p) {
 }
 /// Vectors that a thread has in registers.
 constexpr int vectors_held(const row_policy& p, row_share share) {
-  return share == row_share::whole_vectors ? p.vectors_held : share == row_share::any_layout ? p.vectors_of_others : 0;
+  switch (share) {
+    case row_share::whole_vectors: return p.vectors_held;
+    case row_share::one_vector: return 1;
+    case row_share::two_vectors: return 2;
+    case row_share::any_layout: return p.vectors_of_others;
+    default: return 0;
+  }
 }
 /// Blocks of the largest size that a multiprocessor is to hold.
 constexpr int blocks_held(const row_policy& p, row_share share) {
