@@ -28,8 +28,8 @@ struct operand_access : Place {
 
   /// Reads an operand from an address on.
   template <class T, int Lanes>
-  DSL_DETAIL_KERNEL_FN void load(int operand, const lane_place& g, const T* from, std::uint64_t how,
-                                 lane_values<T, Lanes>& to) const {
+  DSL_DETAIL_SHARED_KERNEL_FN void load(int operand, const lane_place& g, const T* from, std::uint64_t how,
+                                        lane_values<T, Lanes>& to) const {
     if (g.in_vectors || (g.count == Lanes && how == in_vectors)) {
       to.load(memory, from);
       return;
@@ -61,7 +61,7 @@ struct operand_access : Place {
 
   /// Writes an operand.
   template <class T, int Lanes>
-  DSL_DETAIL_KERNEL_FN void store(int operand, const lane_place& g, const pack<T, Lanes>& all, bool whole) const {
+  DSL_DETAIL_SHARED_KERNEL_FN void store(int operand, const lane_place& g, const pack<T, Lanes>& all, bool whole) const {
     const argument& a = args.operand[operand];
     T* to = reinterpret_cast<T*>(a.word) + place(operand, g);
     if (whole || (g.count == Lanes && a.descriptor == in_vectors)) {

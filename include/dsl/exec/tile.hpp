@@ -25,7 +25,7 @@ struct tile_place {
   DSL_DETAIL_KERNEL_FN explicit tile_place(const Arguments& a) : args(a) {}
 
   /// Finds the place of a group's tile; a kernel that does not reduce has one group.
-  DSL_DETAIL_KERNEL_FN void enter(std::uint32_t group, std::uint32_t tile) {
+  DSL_DETAIL_SHARED_KERNEL_FN void enter(std::uint32_t group, std::uint32_t tile) {
     if constexpr (Arguments::strided) {
       const tiling& t = args.tiles_of;
       const std::uint32_t across = take(group, tile, 0, t.across), down = take(group, tile, 1, t.down);

@@ -18,7 +18,7 @@ struct tile_loader {
 
   /// Those of the operands that are read in shared memory: of each set, a bit for each, whose elements have 1, 2, 4, 8, 16 bytes.
   template <std::uint64_t Of1, std::uint64_t Of2, std::uint64_t Of4, std::uint64_t Of8, std::uint64_t Of16>
-  DSL_DETAIL_KERNEL_FN void load_arrays() const {
+  DSL_DETAIL_SHARED_KERNEL_FN void load_arrays() const {
     if constexpr (Of1 != 0) load_words<std::uint8_t>(Of1);
     if constexpr (Of2 != 0) load_words<std::uint16_t>(Of2);
     if constexpr (Of4 != 0) load_words<std::uint32_t>(Of4);

@@ -89,6 +89,13 @@
 #define DSL_DETAIL_KERNEL_FN DSL_FN inline DSL_DETAIL_LITTLE
 #endif
 
+// One that does not know the formula: in the simulator formulas share its code.
+#if defined(__CUDA_ARCH__)
+#define DSL_DETAIL_SHARED_KERNEL_FN DSL_DETAIL_FN
+#else
+#define DSL_DETAIL_SHARED_KERNEL_FN DSL_FN inline DSL_DETAIL_SMALL
+#endif
+
 // True in the device half of an nvcc compilation.
 #if defined(__CUDA_ARCH__)
 #define DSL_DETAIL_ON_DEVICE 1
