@@ -82,6 +82,9 @@
 #endif
 #define DSL_DETAIL_SMALL __attribute__((noinline)) DSL_DETAIL_LITTLE
 
+// A function that has many kernels run at a call: compiled for size.
+#define DSL_DETAIL_RARE __attribute__((cold))
+
 // A function of a kernel. On the host it is the simulator's, where to inline all of it takes a quarter of a scan's compilation.
 #if defined(__CUDA_ARCH__)
 #define DSL_DETAIL_KERNEL_FN DSL_DETAIL_FN

@@ -153,7 +153,8 @@ const loop_code& loop_code_for(std::type_identity<Name>, pass<Key, Calls...>) {
 }
 
 template <int Arguments, bool Stops, class... S, class... Beside, class Step>
-loop bind_loop(const tuple<S&...>& variables, tuple<Beside...>& beside, const Step& step, const launch& fixed, strategy how) {
+DSL_DETAIL_RARE loop bind_loop(const tuple<S&...>& variables, tuple<Beside...>& beside, const Step& step, const launch& fixed,
+                               strategy how) {
   constexpr int states = sizeof...(S), targets = states + static_cast<int>(sizeof...(Beside));
   const tuple<S&..., Beside&...> all = concatenate(variables, unpack([](auto&... b) { return references(b...); }, beside));
   auto to = bind_targets(all);
@@ -194,9 +195,10 @@ tuple<H...> new_histories(std::type_identity<tuple<H...>>, [[maybe_unused]] std:
 }
 
 template <class... S, class Formula, class Conditions, class... Recorders, class... Samples>
-auto run_loop(const loop_schedule& plan, const tuple<S&...>& variables, const Formula& formula, const Conditions& until,
-              const tuple<const record_option<Recorders>&...>& recorders, const tuple<const Samples&...>& samples,
-              const loop_watch* watch, const launch& fixed, strategy how) {
+DSL_DETAIL_RARE auto run_loop(const loop_schedule& plan, const tuple<S&...>& variables, const Formula& formula,
+                              const Conditions& until, const tuple<const record_option<Recorders>&...>& recorders,
+                              const tuple<const Samples&...>& samples, const loop_watch* watch, const launch& fixed,
+                              strategy how) {
   constexpr std::size_t states = sizeof...(S), stops = std::tuple_size_v<Conditions>;
   const auto step = step_formula(variables, formula, until, recorders);
   auto beside = variables_beside<states>(step);

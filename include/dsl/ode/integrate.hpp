@@ -189,8 +189,8 @@ template <class T, int R> array<T, R> copy_of(const view<T, R>& v) { return v; }
 template <class T> scalar<T> copy_of(const scalar<T>& s) { return s; }
 
 template <class Name, class F, class... S, class... Others>
-integration integrate_fields(const loop_state<S...>& fields, double t0, double t1, const tolerance& wanted,
-                             const Others&... others) {
+DSL_DETAIL_RARE integration integrate_fields(const loop_state<S...>& fields, double t0, double t1, const tolerance& wanted,
+                                             const Others&... others) {
   namespace math = dsl::detail::math;
   require_possible(t0, t1, wanted);
   constexpr std::size_t count = sizeof...(S);
