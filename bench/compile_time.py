@@ -4,8 +4,8 @@
 usage: compile_time.py [--nvcc NVCC] [--cxx CXX] [--architecture sm_90] [--rounds 7] [NAME...]
 
 Processor time (user and system, of all that the compiler starts) is the least and the median of so many compilations in turns, which
-other work on the machine disturbs less than it does wall time. Memory is that of the largest process. With -O3, by nvcc and by the
-C++ compiler alone; prints a table for docs/performance.md. NAME: a part of a program's name.
+other work on the machine disturbs less than it does wall time. Memory is that of the largest process. With -O3 and the options of the
+CMake target, by nvcc and by the C++ compiler alone; prints a table for docs/performance.md. NAME: a part of a program's name.
 """
 import argparse
 import os
@@ -151,7 +151,8 @@ def main():
     parser.add_argument("names", nargs="*")
     given = parser.parse_args()
     include = f"-I{root / 'include'}"
-    commands = {"nvcc": [given.nvcc, "--expt-relaxed-constexpr", "-std=c++20", "-O3", f"-arch={given.architecture}", include],
+    commands = {"nvcc": [given.nvcc, "--expt-relaxed-constexpr", "--compress-mode=size", "-std=c++20", "-O3",
+                         f"-arch={given.architecture}", include],
                 "c++": [given.cxx, "-std=c++20", "-O3", include]}
     runs = []
     with tempfile.TemporaryDirectory() as work:
