@@ -29,6 +29,9 @@ double difference(const void* x, const void* y, dsl::dtype type, std::int64_t co
 /// Waits for all that is queued.
 void wait();
 
+/// Lets a device that has been at its limit of power come back to its clock. It has nothing to do.
+void rest();
+
 /// Throws what has gone wrong with a launch since the last call.
 void check();
 

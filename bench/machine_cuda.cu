@@ -2,6 +2,8 @@
 #include "machine.hpp"
 #include "random.hpp"
 
+#include <chrono>
+#include <thread>
 #include <vector>
 
 namespace bench::machine {
@@ -87,6 +89,7 @@ double difference(const void* x, const void* y, dsl::dtype type, std::int64_t co
 }
 
 void wait() { bench::check(cudaDeviceSynchronize()); }
+void rest() { std::this_thread::sleep_for(std::chrono::milliseconds(100)); }
 void check() { bench::check(cudaGetLastError()); }
 
 void begin() { bench::check(cudaEventRecord(event(0), stream())); }

@@ -45,9 +45,10 @@ double time_on_device(const job& j, int calls) {
 
 /// Seconds of a call, sorted: up to 20 measurements, as many as the time allowed for a row has room for, after some to warm up.
 std::vector<double> measure(const job& j, timing how) {
-  constexpr double seconds_for_a_row = 0.2, seconds_of_a_batch = 200e-6;
+  constexpr double seconds_for_a_row = 0.1, seconds_of_a_batch = 200e-6;
   wall_time(j);
   const double about = std::max(1e-7, std::min(wall_time(j), wall_time(j)));
+  if (how == timing::device) machine::rest();
   int calls = 1;
   if (how == timing::calls) calls = 10'000 / 20;
   if (how == timing::device) calls = std::clamp(static_cast<int>(seconds_of_a_batch / about), 5, 100);
