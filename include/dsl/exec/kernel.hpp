@@ -36,6 +36,10 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
   // A long formula is compiled once for all lanes and both paths; beside it a call costs little.
   static constexpr bool calls_formula = Memory::calls_formula || program::nodes > policy.inlined_nodes;
 
+  // Where so much is computed that it takes longer than the accesses.
+  static constexpr bool computes_quickly = !strided && lanes > 1 && !calls_formula && !eval::gathers && !eval::calls &&
+                                           eval::quick_forms > 1 && instructions_of(program::view()) >= 128;
+
   static constexpr neighbours_read neighbours = Pass::view().neighbours;
   using access = operands_of_pass<Pass, Inputs, Arguments, Memory>;
   using access::enter, access::extent, access::position, access::place, access::step;
@@ -53,12 +57,11 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
 
   /// What a thread stores of a tile, which was entered.
   DSL_DETAIL_KERNEL_FN void map(std::int64_t tile, int thread, int block) {
-    group g;
     if constexpr (!Arguments::strided) {
       const auto number = static_cast<std::uint64_t>(static_cast<std::uint32_t>(tile)) * static_cast<std::uint32_t>(block);
-      g.first = static_cast<std::int64_t>(number + static_cast<std::uint32_t>(thread)) * lanes;
-      if (read_line(g)) write_all(g, compute_read(g), targets{});
+      map_line(static_cast<std::int64_t>(number + static_cast<std::uint32_t>(thread)) * lanes);
     } else {
+      group g;
       if constexpr (rows_a_patch > 0) {
         const auto write_group = [&](const group& of, const lane_results& out) { write_all(of, out, targets{}); };
         return patch_walk<kernel_body>{*this}.run(thread, write_group);
@@ -118,6 +121,7 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
   }
 
  protected:
+  template <class, int, class, class, int> friend struct kernel_body;
   template <class, class, std::uint32_t> friend struct neighbour_reader;
   template <class> friend struct patch_walk;
   template <class, int> friend struct window;
@@ -177,6 +181,24 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
   }
 
   struct lane_results { typename eval::results of[lanes]; };
+  DSL_DETAIL_KERNEL_FN void map_line(std::int64_t first) {
+    group g;
+    g.first = first;
+    if (!read_line(g)) return;
+    if constexpr (computes_quickly) {
+      lane_results out;
+      lane_range range;
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l) out.of[l] = eval::compute_quickly(g.lane(l), range);
+      if (!range.in_doubt()) return write_all(g, out, targets{});
+      // From memory again, so that nothing of what was read has to stay in registers.
+      kernel_body<Pass, Inputs, Arguments, Memory, 1> of_one{args, memory};
+      DSL_DETAIL_ROLLED
+      for (int l = 0; l < g.count; ++l) of_one.map_line(first + l);
+    } else {
+      write_all(g, compute_read(g), targets{});
+    }
+  }
   // Finds out how many elements a group has, which one of whole vectors need not, and reads them. Returns whether there are any.
   DSL_DETAIL_KERNEL_FN bool read_line(group& g) const {
     g.in_vectors = reads_vectors() && g.first + lanes <= args.elements;

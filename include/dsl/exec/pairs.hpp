@@ -84,7 +84,7 @@ struct row_of_pairs {
   using reductions = typename Body::reductions;
   using eval = typename Body::eval;
   static constexpr int lanes = Body::lanes;
-  static constexpr bool computes_quickly = eval::has_quick_forms && !eval::gathers;
+  static constexpr bool computes_quickly = eval::quick_forms > 0 && !eval::gathers;
   static constexpr likely_sides likely = likely_sides_of<typename Body::program>();
 
   DSL_DETAIL_KERNEL_FN static int reduce(const Body& body, int column, int row, accumulators& sum) {

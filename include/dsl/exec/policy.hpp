@@ -102,7 +102,7 @@ struct default_policy {
   static constexpr map_policy map(const formula_traits& f, int /*compute_capability*/) {
     map_policy p;
     p.lanes = lanes(f);
-    if (f.nodes > 64) p.block = 128;  // what computes long ends more evenly
+    if (f.nodes > 32) p.block = 128;  // what computes long ends more evenly
     return p;
   }
   /// Vectors are read ahead, so that many bytes are on their way. Beside stores, and for long formulas, it takes more registers

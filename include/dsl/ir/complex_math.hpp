@@ -3,6 +3,7 @@
 #pragma once
 
 #include <dsl/ir/erfc.hpp>
+#include <dsl/ir/logarithm.hpp>
 #include <dsl/ir/power.hpp>
 #include <dsl/ir/special.hpp>
 

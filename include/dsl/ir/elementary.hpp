@@ -71,6 +71,16 @@ DSL_DETAIL_FN float rint(float x) { return DSL_DETAIL_BUILTIN(rintf)(x); }
 DSL_DETAIL_FN double rint(double x) { return DSL_DETAIL_BUILTIN(rint)(x); }
 DSL_DETAIL_FN float fma(float x, float y, float z) { return DSL_DETAIL_BUILTIN(fmaf)(x, y, z); }
 DSL_DETAIL_FN double fma(double x, double y, double z) { return DSL_DETAIL_BUILTIN(fma)(x, y, z); }
+/// C23's: the smaller one, or a NaN where there is one.
+DSL_DETAIL_FN float fminimum(float x, float y) {
+#if DSL_DETAIL_ON_DEVICE
+  float least;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(least) : "f"(x), "f"(y));
+  return least;
+#else
+  return x != x || x < y ? x : y;
+#endif
+}
 
 // SLEEF's gives NaN where the quotient overflows. A float's quotient, in double, does not, so it alone goes to the vector
 // function.
@@ -95,7 +105,7 @@ namespace fast {
 DSL_DETAIL_FN float divide(float x, float y) { DSL_DETAIL_FAST(__fdividef(x, y), x / y); }
 DSL_DETAIL_FN float exp(float x) { DSL_DETAIL_FAST(__expf(x), math::exp(x)); }
 DSL_DETAIL_FN float exp10(float x) { DSL_DETAIL_FAST(__exp10f(x), math::exp10(x)); }
-DSL_DETAIL_FN float log(float x) { DSL_DETAIL_FAST(__logf(x), math::log(x)); }
+DSL_DETAIL_FN float log(float x) { DSL_DETAIL_FAST(__logf(x), bounded::log(x)); }
 DSL_DETAIL_FN float log2(float x) { DSL_DETAIL_FAST(__log2f(x), math::log2(x)); }
 DSL_DETAIL_FN float log10(float x) { DSL_DETAIL_FAST(__log10f(x), math::log10(x)); }
 DSL_DETAIL_FN float sin(float x) { DSL_DETAIL_FAST(__sinf(x), math::sin(x)); }

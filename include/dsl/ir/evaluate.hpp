@@ -197,10 +197,10 @@ struct evaluator<program<Key, Calls...>> {
     range = v.range;
     return give(v, output_numbers{});
   }
-  static constexpr bool has_quick_forms = [] {
-    for (int i = 0; i < nodes; ++i)
-      if (has_quick_form(head_of(i).code(), head_of(i).type())) return true;
-    return false;
+  static constexpr int quick_forms = [] {
+    int n = 0;
+    for (int i = 0; i < nodes; ++i) n += has_quick_form(head_of(i).code(), head_of(i).type()) ? 1 : 0;
+    return n;
   }();
   /// Whether a value is the same for all elements.
   static constexpr bool is_shared(reference r) {
@@ -221,6 +221,7 @@ struct evaluator<program<Key, Calls...>> {
         return true;
     return false;
   }();
+  static constexpr bool calls = sizeof...(Calls) > 0;
   static constexpr bool gathers = [] {
     for (int i = 0; i < nodes; ++i)
       if (head_of(i).code() == op::gather) return true;

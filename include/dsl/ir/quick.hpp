@@ -4,31 +4,38 @@
 // in doubt: then the element is to be computed again, accurately.
 #pragma once
 
-#include <dsl/ir/arithmetic.hpp>
+#include <dsl/ir/logarithm.hpp>
 #include <dsl/ir/op.hpp>
 #include <dsl/ir/special.hpp>
 
 namespace dsl::detail {
 
 constexpr bool has_quick_form(op code, dtype type) {
-  return type == dtype::float32 && (code == op::divide || code == op::reciprocal || code == op::sqrt || code == op::rsqrt);
+  return type == dtype::float32 &&
+         (code == op::divide || code == op::reciprocal || code == op::sqrt || code == op::rsqrt || code == op::log);
 }
 
-/// The least and the greatest magnitude that quick forms have been given. Where these lie between 2^-60 and 2^60 no quotient or
-/// root, nor what its rounding is found by, comes close to the ends of the range. A NaN gives a NaN, quickly or not.
+/// The least magnitude that quick forms have met, of operands and results: from 2^-100 on nothing that a result is rounded by is
+/// subnormal. What is too large, 0 or no number makes a result 0 or NaN.
 /// `DividesOne`: what all elements share as a numerator is 1, so that a quotient is a reciprocal.
 template <bool DividesOne>
 struct quick_range {
   static constexpr bool divides_one = DividesOne;
-  float least = 1, greatest = 1;
+  float least = 1;   // or a NaN
   float missed = 0;  // of reciprocals, the squares of 1 - x / x before the last step: small where they are right
-  DSL_DETAIL_FN bool in_doubt() const { return !(least >= 0x1p-60f) || !(greatest <= 0x1p60f) || !(missed < 0.5f); }
-  DSL_DETAIL_FN void take(float x) {
-    at_least(x);
-    greatest = __builtin_fmaxf(greatest, __builtin_fabsf(x));
+  DSL_DETAIL_FN bool in_doubt() const { return !(least >= 0x1p-100f) || !(missed < 0.5f); }
+  DSL_DETAIL_FN void take(float x) { least = math::fminimum(least, __builtin_fabsf(x)); }
+  /// Of a negative number or infinity the result is not looked at.
+  DSL_DETAIL_FN void take_positive(float x) {
+    least = math::fminimum(least, x);
+    missed = math::fma(x, 0.0f, missed);
   }
-  DSL_DETAIL_FN void at_least(float x) { least = __builtin_fminf(least, __builtin_fabsf(x)); }
   DSL_DETAIL_FN void take_shared(float) {}
+};
+
+/// The same of a formula that is evaluated once, where nothing is known of the operands that elements share.
+struct lane_range : quick_range<false> {
+  DSL_DETAIL_FN void take_shared(float x) { take(x); }
 };
 
 /// The same of operands that all elements share, which are looked at once.
@@ -37,9 +44,9 @@ struct shared_range {
   bool in_doubt = false, all_one = true;
   float missed = 0;
   DSL_DETAIL_FN void take(float) {}
-  DSL_DETAIL_FN void at_least(float) {}
+  DSL_DETAIL_FN void take_positive(float) {}
   DSL_DETAIL_FN void take_shared(float x) {
-    in_doubt = in_doubt || !(__builtin_fabsf(x) >= 0x1p-60f && __builtin_fabsf(x) <= 0x1p60f);
+    in_doubt = in_doubt || !(__builtin_fabsf(x) >= 0x1p-100f);
     all_one = all_one && x == 1;
   }
 };
@@ -72,11 +79,16 @@ DSL_DETAIL_FN float sqrt(float x) {
   const float s = __fmul_rn(x, r);
   return __fmaf_rn(__fmaf_rn(-s, s, x), __fmul_rn(0.5f, r), s);
 }
+DSL_DETAIL_FN float log(float x) {
+  float exponent;
+  return moderate_log(x, exponent);
+}
 #else
 DSL_DETAIL_FN float reciprocal(float x, float&) { return 1 / x; }
 DSL_DETAIL_FN float rsqrt(float x) { return math::rsqrt(x); }
 DSL_DETAIL_FN float divide(float a, float b) { return a / b; }
 DSL_DETAIL_FN float sqrt(float x) { return math::sqrt(x); }
+DSL_DETAIL_FN float log(float x) { return math::log(x); }
 #endif
 
 }  // namespace math::quick
@@ -88,19 +100,24 @@ DSL_DETAIL_FN float quickly(Range& range, float a, float b) {
   if constexpr (Shared) range.take_shared(a);
   else range.take(a);
   if constexpr (Shared && Range::divides_one) return math::quick::reciprocal(b, range.missed);
-  range.take(b);
-  return math::quick::divide(a, b);
+  const float quotient = math::quick::divide(a, b);
+  range.take(quotient);
+  return quotient;
 }
 template <op Code, bool Shared, class Range>
 DSL_DETAIL_FN float quickly(Range& range, float x) {
   if constexpr (Code == op::reciprocal) {
     return math::quick::reciprocal(x, range.missed);
   } else if constexpr (Code == op::rsqrt) {
-    range.at_least(x);
-    return math::quick::rsqrt(x);
-  } else {
     range.take(x);
-    return math::quick::sqrt(x);
+    return math::quick::rsqrt(x);
+  } else if constexpr (Code == op::log) {
+    range.take_positive(x);
+    return math::quick::log(x);
+  } else {
+    const float root = math::quick::sqrt(x);
+    range.take(0x1p-49f * root);  // at least 2^-100 where x is
+    return root;
   }
 }
 

@@ -1,0 +1,37 @@
+// log(x).
+#pragma once
+
+#include <dsl/ir/arithmetic.hpp>
+
+namespace dsl::detail::math {
+
+#if DSL_DETAIL_ON_DEVICE
+
+/// Of x = m 2^e with m from 2/3 to 4/3, where x is positive, finite and not subnormal. Also gives e 2^23.
+DSL_DETAIL_FN float moderate_log(float x, float& exponent) {
+  const std::uint32_t at_exponent = (to_integer(x) - to_integer(0x1.555556p-1f)) & 0xff800000u;
+  exponent = static_cast<float>(static_cast<std::int32_t>(at_exponent));
+  const float f = __builtin_bit_cast(float, to_integer(x) - at_exponent) - 1;
+  float series = fma(-0x1.084d6ap-3f, f, 0x1.1e582cp-3f);
+  series = fma(series, f, -0x1.f3144p-4f);
+  series = fma(series, f, 0x1.1ed3f2p-3f);
+  series = fma(series, f, -0x1.559e08p-3f);
+  series = fma(series, f, 0x1.99d02ep-3f);
+  series = fma(series, f, -0x1.fffeeap-3f);
+  series = fma(series, f, 0x1.55551p-2f);
+  series = fma(series, f, -0.5f);
+  return fma(exponent, 0x1.62e43p-24f, fma(::__fmul_rn(series, f), f, f));
+}
+DSL_DETAIL_NOINLINE inline float rare_log(float x) { return bounded::log(x); }
+DSL_DETAIL_FN float log(float x) {
+  float exponent;
+  const float result = moderate_log(x, exponent);
+  return abs(exponent) < 0x1.f6p+29f ? result : rare_log(x);  // 125.5 2^23
+}
+
+#else
+DSL_DETAIL_FN float log(float x) { return bounded::log(x); }
+#endif
+DSL_DETAIL_FN double log(double x) { return bounded::log(x); }
+
+}  // namespace dsl::detail::math
