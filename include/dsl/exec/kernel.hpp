@@ -105,19 +105,21 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
 
   /// Computes the results of what was reduced and stores them: number `result_index` of the thread that owns them.
   DSL_DETAIL_KERNEL_FN void finish(const accumulators& totals, int owner, int result_index) {
-    int x = 0, y = 0;
+    std::uint32_t at = 0;  // along the dimension that is kept
     if constexpr (Arguments::strided) {
-      if (args.reduction.kept == kept_along::columns) x = owner * lanes + result_index;
-      if (args.reduction.kept == kept_along::rows) y = owner + result_index * args.tiles_of.rows;
-      if ((args.reduction.kept == kept_along::columns && x >= width) || (args.reduction.kept == kept_along::rows && y >= height))
-        return;
+      const kept_along kept = args.reduction.kept;
+      if (kept != kept_along::none) {
+        const bool columns = kept == kept_along::columns;
+        at = static_cast<std::uint32_t>(columns ? owner * lanes + result_index : owner + result_index * args.tiles_of.rows);
+        if (at >= static_cast<std::uint32_t>(columns ? width : height)) return;
+      }
     }
     using after = evaluator<typename Pass::results>;
     totals_source<typename after::inputs> from{*this, totals, {}};
     after::read(from);
     constexpr bool is_short = instructions_of(Pass::results::view()) <= 16;  // and called in several places
-    if constexpr (is_short) store_results(after::compute(from.in), x, y, targets{});
-    else store_results(after::compute_out_of_line(from.in), x, y, targets{});
+    if constexpr (is_short) store_results(after::compute(from.in), at, targets{});
+    else store_results(after::compute_out_of_line(from.in), at, targets{});
   }
 
  protected:
@@ -151,11 +153,11 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
     }
   };
   template <class Results, std::size_t... I>
-  DSL_DETAIL_KERNEL_FN void store_results(const Results& results, int x, int y, std::index_sequence<I...>) {
-    (store_result<static_cast<int>(I)>(results, x, y), ...);
+  DSL_DETAIL_KERNEL_FN void store_results(const Results& results, std::uint32_t at, std::index_sequence<I...>) {
+    (store_result<static_cast<int>(I)>(results, at), ...);
   }
   template <int I, class Results>
-  DSL_DETAIL_KERNEL_FN void store_result(const Results& results, int x, int y) {
+  DSL_DETAIL_KERNEL_FN void store_result(const Results& results, std::uint32_t at) {
     constexpr target_word t{Pass::target_words[I]};
     if constexpr (t.is_result()) {
       using T = memory_t<Pass::results::output(t.output()).type()>;
@@ -163,7 +165,8 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
       const T result = static_cast<T>(nth<t.output()>(results));
       T* to = reinterpret_cast<T*>(args.operand[k].word);
       if (Pass::targets > 1 && to == nullptr) return;  // discarded
-      if constexpr (Arguments::strided) to += offset[k] + x * args.strides[k][0] + y * args.strides[k][1];
+      if constexpr (Arguments::strided)
+        to += offset[k] + at * (args.reduction.kept == kept_along::columns ? args.strides[k][0] : args.strides[k][1]);
       memory.store(to, result);
       if (args.operand[k].descriptor != 0) memory.store(reinterpret_cast<T*>(args.operand[k].descriptor), result);
     }
