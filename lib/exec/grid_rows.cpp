@@ -1,7 +1,7 @@
 // Chains of passes over rows on a grid of blocks of threads.
 #include <dsl/exec/row_arguments.hpp>
 #include <dsl/exec/row_policy.hpp>
-#include <dsl/exec/tagged.hpp>
+#include <dsl/exec/team.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -109,10 +109,11 @@ bool plan_staged(row_plan& p, const row_chain& rows, std::int64_t inner, int blo
 
 constexpr int polled = 4;  // blocks' sums that a thread reads one after another, at most
 
-// Shared memory for what the blocks of a cluster tell each other, twice.
+// Shared memory for what the blocks of a cluster send each other in words of four bytes, twice, and for two inboxes.
 int bytes_of_cluster(const row_plan& p, int accumulator_bytes) {
-  const int bytes = p.in_cluster ? 2 * p.blocks_a_row * p.rows_side_by_side * accumulator_bytes : 0;
-  return (bytes + 15) / 16 * 16;
+  if (!p.in_cluster) return 0;
+  const int bytes = 2 * p.blocks_a_row * p.rows_side_by_side * ((accumulator_bytes + 3) / 4 * 4);
+  return 2 * static_cast<int>(sizeof(cluster_inbox)) + (bytes + 15) / 16 * 16;
 }
 
 }  // namespace

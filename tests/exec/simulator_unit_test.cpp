@@ -122,11 +122,11 @@ TEST_F(simulator, blocks_combine_what_they_left) {
 constexpr auto numbers_of_cluster = [](auto memory, auto team, int blocks, const bool (&waits)[2], int* to) {
   int* const shared = reinterpret_cast<int*>(memory.shared());
   const int block = static_cast<int>(team.block()) % blocks;
-  team.arrive_in_cluster(false);
+  team.arrive_in_cluster();
   team.wait_for_cluster();
   if (team.thread() < blocks)
     memory.store(team.in_block_of_cluster(shared + block, team.thread()), 10 * static_cast<int>(team.block()));
-  if (waits[0]) team.arrive_in_cluster(true);
+  if (waits[0]) team.arrive_in_cluster();
   if (waits[1]) team.wait_for_cluster();
   if (team.thread() < blocks)
     memory.store(to + static_cast<int>(team.block()) * blocks + team.thread(), memory.template load<int>(shared + team.thread()));
@@ -151,7 +151,7 @@ TEST_F(simulator, blocks_of_a_cluster_write_to_each_others_shared_memory) {
   EXPECT_EQ(error_of({4, 32, 16, false, 4},
                      [](auto, auto team) {
                        if (team.block() == 1) return;
-                       team.arrive_in_cluster(true);
+                       team.arrive_in_cluster();
                        team.wait_for_cluster();
                      }),
             "a barrier that not all threads of the cluster reach, by block 0, thread 0 of kernel planted");

@@ -170,20 +170,51 @@ struct device_team {
     return number;
   }
 #if __CUDA_ARCH__ >= 900
-  template <class T> DSL_DETAIL_FN T* in_block_of_cluster(T* address, int block) const {
-    T* there;
-    asm("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(address), "r"(block));
-    return there;
-  }
-  DSL_DETAIL_FN void arrive_in_cluster(bool has_written) const {
-    if (has_written) asm volatile("barrier.cluster.arrive.release;" ::: "memory");
-    else asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
-  }
+  DSL_DETAIL_FN void arrive_in_cluster() const { asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory"); }
   DSL_DETAIL_FN void wait_for_cluster() const { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
+
+  // An inbox is a barrier of the hardware's that counts bytes (mbarrier): no thread waits for what it has sent, as it would in
+  // the fence before a barrier of the cluster.
+  DSL_DETAIL_FN void open(cluster_inbox* inbox) const {
+    asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(inbox)) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
+  template <class T> DSL_DETAIL_FN void send(T* to, const T& value, cluster_inbox* inbox, int block) const {
+    static_assert(sizeof(T) % 4 == 0);
+    constexpr int words = sizeof(T) / 4, step = alignof(T) % 16 == 0 ? 4 : 1;
+    unsigned word[words], there, there_inbox;
+    memcpy(word, &value, sizeof(T));
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(shared_address(to)), "r"(block));
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there_inbox) : "r"(shared_address(inbox)), "r"(block));
+    DSL_DETAIL_UNROLL
+    for (int i = 0; i < words; i += step) {
+      if constexpr (step == 4)
+        asm volatile(
+            "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(there + 4 * i),
+            "r"(word[i]), "r"(word[i + 1]), "r"(word[i + 2]), "r"(word[i + 3]), "r"(there_inbox)
+            : "memory");
+      else
+        asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(there + 4 * i),
+                     "r"(word[i]), "r"(there_inbox)
+                     : "memory");
+    }
+  }
+  DSL_DETAIL_FN void receive(cluster_inbox* inbox, unsigned bytes, unsigned times) const {
+    const unsigned address = shared_address(inbox);
+    if (threadIdx.x == 0) asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(address), "r"(bytes) : "memory");
+    unsigned has_come = 0;
+    while (has_come == 0)
+      asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                   : "=r"(has_come)
+                   : "r"(address), "r"(times & 1)
+                   : "memory");
+  }
 #else  // no clusters
-  template <class T> DSL_DETAIL_FN T* in_block_of_cluster(T* address, int) const { return address; }
-  DSL_DETAIL_FN void arrive_in_cluster(bool) const {}
+  DSL_DETAIL_FN void arrive_in_cluster() const {}
   DSL_DETAIL_FN void wait_for_cluster() const {}
+  DSL_DETAIL_FN void open(cluster_inbox*) const {}
+  template <class T> DSL_DETAIL_FN void send(T*, const T&, cluster_inbox*, int) const {}
+  DSL_DETAIL_FN void receive(cluster_inbox*, unsigned, unsigned) const {}
 #endif
   DSL_DETAIL_FN void pause(unsigned nanoseconds) const { __nanosleep(nanoseconds); }
 
@@ -193,6 +224,7 @@ struct device_team {
   }
 
  private:
+  DSL_DETAIL_FN static unsigned shared_address(const void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
   template <class T, class Exchange> DSL_DETAIL_FN static T by_words(T value, const Exchange& exchange) {
     constexpr int words = (sizeof(T) + 3) / 4;
     unsigned word[words] = {};
@@ -224,9 +256,11 @@ struct device_team {
   template <class T> DSL_FN void poll(tagged<T>& v, const tagged<T>* from) const;
   DSL_FN void release(quad* to, unsigned number) const;
   DSL_FN unsigned acquire(const quad* from) const;
-  template <class T> DSL_FN T* in_block_of_cluster(T* address, int block) const;
-  DSL_FN void arrive_in_cluster(bool has_written) const;
+  DSL_FN void arrive_in_cluster() const;
   DSL_FN void wait_for_cluster() const;
+  DSL_FN void open(cluster_inbox* inbox) const;
+  template <class T> DSL_FN void send(T* to, const T& value, cluster_inbox* inbox, int block) const;
+  DSL_FN void receive(cluster_inbox* inbox, unsigned bytes, unsigned times) const;
   DSL_FN void pause(unsigned nanoseconds) const;
   template <class Tag, class T, int N> DSL_FN T* shared() const;
 };

@@ -17,7 +17,10 @@ class row_team {
     if (parts() > 1) {
       group_ = s.of_parts.divide(group_);
       part_ = static_cast<int>(static_cast<std::uint32_t>(team.block()) - group_ * s.of_parts.by);
-      if (s.in_cluster != 0) team.arrive_in_cluster(false);
+      if (s.in_cluster != 0) {
+        if (team.thread() < inboxes) team.open(inbox(static_cast<unsigned>(team.thread())));
+        team.arrive_in_cluster();
+      }
     }
   }
 
@@ -49,6 +52,7 @@ class row_team {
   }
 
  private:
+  static constexpr int inboxes = 2;
   DSL_DETAIL_KERNEL_FN int parts() const { return InOneBlock ? 1 : s_.parts; }
   DSL_DETAIL_KERNEL_FN int log2_across() const { return InOneBlock ? 0 : s_.log2_across; }
 
@@ -100,23 +104,27 @@ class row_team {
     return mine;
   }
 
-  // Between the blocks of a row that are a cluster: each writes to all. There each block has one crew.
+  // Before what they count. A block may be one exchange ahead of another.
+  DSL_DETAIL_KERNEL_FN cluster_inbox* inbox(unsigned exchange) const {
+    return reinterpret_cast<cluster_inbox*>(memory_.shared() + s_.shared_sums) + exchange % inboxes;
+  }
+  // A value in words of four bytes, as they are sent.
+  template <class T> struct alignas(alignof(T) < 4 ? 4 : alignof(T)) in_words { T value; };
+  // Between the blocks of a row that are a cluster: each sends to all. There each block has one crew.
   template <class Reductions>
   DSL_DETAIL_KERNEL_FN typename Reductions::accumulators combine_cluster(const typename Reductions::accumulators& of_block) {
-    using accumulators = typename Reductions::accumulators;
-    // A block may be one exchange ahead of another.
-    accumulators* const of_parts = reinterpret_cast<accumulators*>(memory_.shared() + s_.shared_sums) +
-                                   (exchanges_ & 1) * static_cast<std::uint32_t>(s_.parts * rows_a_crew()) + across();
-    if (exchanges_++ == 0) team_.wait_for_cluster();
+    using sent = in_words<typename Reductions::accumulators>;
+    const unsigned exchange = exchanges_++, count = static_cast<unsigned>(s_.parts * rows_a_crew());
+    sent* const of_parts = reinterpret_cast<sent*>(inbox(0) + inboxes) + exchange % inboxes * count + across();
+    if (exchange == 0) team_.wait_for_cluster();
     if (along() == 0) {
       DSL_DETAIL_ROLLED
-      for (int b = 0; b < s_.parts; ++b) memory_.store(team_.in_block_of_cluster(of_parts + part_ * rows_a_crew(), b), of_block);
+      for (int b = 0; b < s_.parts; ++b) team_.send(of_parts + part_ * rows_a_crew(), sent{of_block}, inbox(exchange), b);
     }
-    team_.arrive_in_cluster(along() == 0);
-    team_.wait_for_cluster();
-    accumulators all = Reductions::identities();
+    team_.receive(inbox(exchange), count * static_cast<unsigned>(sizeof(sent)), exchange / inboxes);
+    auto all = Reductions::identities();
     DSL_DETAIL_UNROLL_BY_4
-    for (int b = 0; b < s_.parts; ++b) Reductions::add(all, memory_.template load<accumulators>(of_parts + b * rows_a_crew()));
+    for (int b = 0; b < s_.parts; ++b) Reductions::add(all, memory_.template load<sent>(of_parts + b * rows_a_crew()).value);
     return all;
   }
 

@@ -102,8 +102,16 @@ struct simulated_team {
   template <class T> DSL_DETAIL_FN T* in_block_of_cluster(T* address, int block) const {
     return static_cast<T*>(detail::in_block_of_cluster(*self, address, block));
   }
-  DSL_DETAIL_FN void arrive_in_cluster(bool) const { detail::arrive_in_cluster(*self); }
+  DSL_DETAIL_FN void arrive_in_cluster() const { detail::arrive_in_cluster(*self); }
   DSL_DETAIL_FN void wait_for_cluster() const { detail::wait_for_cluster(*self); }
+  DSL_DETAIL_FN void open(cluster_inbox*) const {}
+  template <class T> DSL_DETAIL_FN void send(T* to, const T& value, cluster_inbox*, int block) const {
+    simulated_memory{self}.store(in_block_of_cluster(to, block), value);
+  }
+  DSL_DETAIL_FN void receive(cluster_inbox*, unsigned, unsigned) const {
+    arrive_in_cluster();
+    wait_for_cluster();
+  }
   DSL_DETAIL_FN void pause(unsigned) const {}
 
   template <class Tag, class T, int N> DSL_DETAIL_FN T* shared() const {

@@ -43,6 +43,9 @@ concept kernel_memory = requires(const M m, float* address, const float* from, q
   m.template wait_for_copies<0>();
 };
 
+/// Counts what blocks of a cluster have sent to this one. In shared memory.
+struct cluster_inbox { std::uint64_t word; };
+
 template <class T>
 concept kernel_team =
     requires(const T t, float value, float* address, unsigned* counter, tagged<float>* to, tagged<float>& v, quad* cell) {
@@ -84,14 +87,18 @@ concept kernel_team =
       t.release(cell, 1u);
       /// The number that another block has said last.
       { t.acquire(static_cast<const quad*>(cell)) } -> std::same_as<unsigned>;
-      /// The place in another block's shared memory, by the block's number in the cluster, that corresponds to one in this
-      /// block's.
-      { t.in_block_of_cluster(address, 0) } -> std::same_as<float*>;
-      /// A barrier of all threads of a cluster's blocks, in two halves: the second waits for all to have called the first. What a
-      /// thread wrote before is seen after it if it says that it did. Before the first barrier another block may not have begun,
-      /// and its shared memory is not to be accessed.
-      t.arrive_in_cluster(true);
+      /// A barrier of all threads of a cluster's blocks, in two halves: the second waits for all to have called the first. Before
+      /// it another block may not have begun, and nothing is to be sent to it. What was written is not made visible.
+      t.arrive_in_cluster();
       t.wait_for_cluster();
+      /// Makes an inbox, before the cluster's first barrier. For one thread.
+      t.open(static_cast<cluster_inbox*>(nullptr));
+      /// Writes a value to another block's shared memory, by its number in the cluster, at the place that corresponds to one in
+      /// this block's, and to the inbox there that it has come.
+      t.send(address, value, static_cast<cluster_inbox*>(nullptr), 0);
+      /// Waits until so many bytes have come to an inbox, after it has been waited for so many times. All threads of the block
+      /// call it, and see what was sent.
+      t.receive(static_cast<cluster_inbox*>(nullptr), 4u, 0u);
       /// Leaves the hardware to others for about so many nanoseconds.
       t.pause(1u);
 
