@@ -1,4 +1,4 @@
-// Logarithms that x^y of doubles is computed with.
+// Logarithms that x^y of doubles is computed with; lib/ir/power_table.py makes the rows.
 #pragma once
 
 #include <dsl/ir/arithmetic.hpp>
