@@ -177,10 +177,8 @@ kernel_attributes cuda_executor::attributes(const kernel_entry& kernel, int bloc
   return known[key] = {a.numRegs, a.maxThreadsPerBlock, blocks, static_cast<int>(a.sharedSizeBytes), cluster};
 }
 
-cudaError_t launch_clusters(const kernel_launch& k, void** arguments, void* stream) {
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim = {static_cast<unsigned>(k.cluster), 1, 1};
+cudaError_t launch_with(const cudaLaunchAttribute& given, const kernel_launch& k, void** arguments, void* stream) {
+  cudaLaunchAttribute attribute = given;
   cudaLaunchConfig_t c{};
   c.gridDim = dim3(static_cast<unsigned>(k.grid));
   c.blockDim = dim3(static_cast<unsigned>(k.block));
@@ -191,16 +189,32 @@ cudaError_t launch_clusters(const kernel_launch& k, void** arguments, void* stre
   return cudaLaunchKernelExC(&c, k.function, arguments);
 }
 
+cudaLaunchAttribute clusters_of(int blocks) {
+  cudaLaunchAttribute a{};
+  a.id = cudaLaunchAttributeClusterDimension;
+  a.val.clusterDim = {static_cast<unsigned>(blocks), 1, 1};
+  return a;
+}
+cudaLaunchAttribute begins_early() {
+  cudaLaunchAttribute a{};
+  a.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  a.val.programmaticStreamSerializationAllowed = 1;
+  return a;
+}
+
 void cuda_executor::launch_kernel(const kernel_launch& k, const stream& on) const {
-  const stream_state& s = stream_state::of(on);
+  stream_state& s = stream_state::of(on);
   const current_device current(s.index);
   if (k.shared_bytes > 0) allow_shared_memory(k.function, k.shared_bytes, s.index);
   if (recording != nullptr) return recording->add(k);
   const dim3 grid(static_cast<unsigned>(k.grid)), block(static_cast<unsigned>(k.block));
   const auto shared = static_cast<std::size_t>(k.shared_bytes);
   void* arguments[] = {const_cast<void*>(k.arguments)};
+  // What is compiled for less than compute capability 9.0 cannot wait itself, nor form clusters.
+  const bool begins = k.waits_itself && !s.is_captured() && attributes(k, k.block, s.index).largest_cluster > 0;
   queue_kernel(queued_kernel::of(k), k.operands_of_pass(), k.architectures, s.index, s.native, [&] {
-    if (k.cluster > 1) return launch_clusters(k, arguments, s.native);
+    if (k.cluster > 1) return launch_with(clusters_of(k.cluster), k, arguments, s.native);
+    if (begins) return launch_with(begins_early(), k, arguments, s.native);
     return k.cooperative ? cudaLaunchCooperativeKernel(k.function, grid, block, arguments, shared, native(s.native))
                          : cudaLaunchKernel(k.function, grid, block, arguments, shared, native(s.native));
   });

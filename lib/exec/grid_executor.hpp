@@ -34,6 +34,7 @@ struct kernel_launch : kernel_entry {
   int other_count = 0;
   const operand* own_operands = nullptr;  // the pass's, where `operands` are those of several
   int cluster = 1;                        // so many blocks one behind the other are a cluster
+  bool waits_itself = false;              // for the launch before it, which may still run when its blocks begin
 
   const operand* operands_of_pass() const { return own_operands != nullptr ? own_operands : operands; }
 };
@@ -101,6 +102,8 @@ class grid_executor : public executor {
   kernel_entry entry_of(const loop& of) const;
   void launch_pass(const prepared& pass, const reduction_plan& p, kernel_parameters& given, const memory_range* others,
                    int other_count, const stream& on) const;
+  void launch_finish(const prepared& pass, const reduction_plan& p, const reduction_schedule& left, const std::uint64_t* recorded,
+                     const memory_range* others, int other_count, const stream& on) const;
 
   kernel_target target_;
   bool has_graphs_;

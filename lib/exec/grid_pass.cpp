@@ -163,16 +163,50 @@ void grid_executor::run_pass(const prepared& pass, const std::uint64_t* recorded
   workspace scratch{};
   if (code.reduces() && p.splits > 1) {
     const std::size_t bytes = partials_of_plan(p, code).all_bytes();
-    scratch = scratch_of(on, bytes);
+    scratch = p.in_two_launches ? scratch_of_two_launches(on, bytes) : scratch_of(on, bytes);
     reduction_schedule& reduction = given.header().reduction;
     reduction.partials = scratch.partials;
     reduction.tickets = scratch.tickets;
     reduction.partial_count = p.splits;
-    reduction.steps = reduction_steps::by_last_block;
+    reduction.steps = p.in_two_launches ? reduction_steps::to_partials : reduction_steps::by_last_block;
     others[other_count++] = {scratch.partials, bytes, true};
-    others[other_count++] = {scratch.tickets, static_cast<std::size_t>(p.groups) * sizeof(unsigned), false};
+    if (!p.in_two_launches)
+      others[other_count++] = {scratch.tickets, static_cast<std::size_t>(p.groups) * sizeof(unsigned), false};
   }
   launch_pass(pass, p, given, others, other_count, on);
+  if (!p.in_two_launches) return;
+  others[other_count - 1].is_empty = false;
+  launch_finish(pass, p, given.header().reduction, recorded, others, other_count, on);
+}
+
+// The results of all elements, by one block.
+void grid_executor::launch_finish(const prepared& pass, const reduction_plan& p, const reduction_schedule& left,
+                                  const std::uint64_t* recorded, const memory_range* others, int other_count,
+                                  const stream& on) const {
+  const program_code& code = pass.code();
+  const pass_kernels& kernels = *compiled(code.kernels);
+  const int inputs = code.inputs, count = inputs + code.outputs();
+  kernel_parameters given({p.elements, 0, left});
+  for (int k = 0; k < count; ++k) {
+    const operand& o = pass.operands()[k];
+    const bool is_result = o.kind == operand_kind::result;
+    given.put(argument{o.word[0], !is_result            ? descriptor_of(pass.operands(), k, pass.space(), code.pass.view)
+                                  : recorded == nullptr ? 0
+                                                        : recorded[k - inputs]});
+  }
+  kernel_launch k{{kernels.kernel[2], kernels.architectures, code.name, code.pass.view},
+                  1,
+                  finish_threads,
+                  finish_threads / 32 * code.pass.accumulator_bytes,
+                  given.data(),
+                  pass.operands(),
+                  inputs,
+                  code.outputs(),
+                  p.elements};
+  k.others = others;
+  k.other_count = other_count;
+  k.waits_itself = true;
+  launch_kernel(k, on);
 }
 
 partial_results_layout grid_executor::partials_of(const prepared& pass) const {

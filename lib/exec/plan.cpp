@@ -99,7 +99,7 @@ text reduction_plan::describe() const {
   line to;
   add_launch(to, *this);
   add_tile(to, tile);
-  if (splits > 1) to.add(", %d blocks a result", splits);
+  if (splits > 1) to.add(", %d blocks a result%s", splits, in_two_launches ? ", which a second launch joins" : "");
   if (threads_a_result > 1) to.add(", %d threads a result", threads_a_result);
   add_kernel(to, *this);
   if (!has_kernel(*this)) return to.done();
@@ -334,12 +334,16 @@ reduction_plan make_plan(const geometry& g, const operand* all, int input_count,
     p.grid = p.tile.count;
     if (reduces) {
       p.grid = std::max<std::int64_t>(1, std::min(p.tile.count, resident()));
+      p.in_two_launches = may_finish_apart(pass.view, static_cast<std::size_t>(pass.accumulator_bytes)) && fixed.grid == 0 &&
+                          p.tile.count > p.policy.finish_apart_from * p.grid;
+      if (p.in_two_launches) p.grid = pieces(p.tile.count, std::max(1, p.policy.tiles_a_block));
       p.splits = static_cast<int>(p.grid);
       p.threads_a_result = p.block;
     }
   }
   const bool combines_warps = p.threads_a_result > 1 && p.block > 32;
-  p.shared_bytes = std::max(p.tile.shared_bytes, combines_warps ? p.block * pass.state_bytes : 0);
+  const int combined = g.linear ? p.block / 32 * pass.accumulator_bytes : p.block * pass.state_bytes;
+  p.shared_bytes = std::max(p.tile.shared_bytes, combines_warps ? combined : 0);
   require_grid(fixed, p.grid, pass.view);
   if (std::max(p.tile.count, p.grid) > 0x7fffffff)
     raise<shape_error>(std::to_string(g.elements) + " elements need more blocks than a grid has: " + spell_pass(pass.view));

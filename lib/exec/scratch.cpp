@@ -21,6 +21,7 @@ class stream_scratch final : public stream_attachment {
     for (void* memory : outgrown_) release(memory);
     if (results_.memory != nullptr) release(results_.memory);
     if (cells_.memory != nullptr) release(cells_.memory);
+    if (between_.memory != nullptr) release(between_.memory);
   }
   // The stream's mutex is held.
   static stream_scratch& of(stream_state& s) {
@@ -42,6 +43,16 @@ class stream_scratch final : public stream_attachment {
       replace(results_, larger, size);
     }
     return results_.memory;
+  }
+
+  // What no other thread takes while it has the lock.
+  std::unique_lock<std::mutex> lock_launches() { return std::unique_lock(launches_); }
+  void* between_launches(std::size_t bytes) {
+    if (between_.bytes < bytes) {
+      const std::size_t size = grown(std::size_t{1} << 16, bytes);
+      replace(between_, allocate(size), size);
+    }
+    return between_.memory;
   }
 
   exchange_cells cells(std::size_t bytes, unsigned steps) {
@@ -74,7 +85,8 @@ class stream_scratch final : public stream_attachment {
   }
 
   stream_state& stream_;
-  block_of_memory results_, cells_;
+  block_of_memory results_, cells_, between_;
+  std::mutex launches_;
   step_numbers numbers_;         // of the sums that are in the cells
   std::vector<void*> outgrown_;  // another thread may be about to launch with it; each is half of the next
 };
@@ -99,6 +111,23 @@ workspace scratch_of(const stream& on, std::size_t bytes) {
   }
   const std::lock_guard lock(s.mutex);
   return split(stream_scratch::of(s).results(bytes));
+}
+
+workspace scratch_of_two_launches(const stream& on, std::size_t bytes) {
+  stream_state& s = stream_state::of(on);
+  if (may_run_beside_others(s)) {
+    buffer_ref own = buffer_ref::allocate(bytes, s.where());
+    void* const partials = own.data();
+    return {partials, nullptr, std::move(own)};
+  }
+  stream_scratch* of = nullptr;
+  {
+    const std::lock_guard lock(s.mutex);
+    of = &stream_scratch::of(s);
+  }
+  auto queues = of->lock_launches();
+  const std::lock_guard lock(s.mutex);
+  return {of->between_launches(bytes), nullptr, {}, std::move(queues)};
 }
 
 exchange_cells cells_of(const stream& on, std::size_t bytes, std::int64_t steps) {

@@ -3,6 +3,8 @@
 // the stream is captured into a graph of the program's, and in the simulator, which several host threads may enter at once.
 #pragma once
 
+#include <mutex>
+
 #include <dsl/mem/buffer.hpp>
 
 namespace dsl::detail {
@@ -12,10 +14,13 @@ struct workspace {
   void* partials;
   unsigned* tickets;  // max_tickets of them, zero between kernels
   buffer_ref own{};
+  std::unique_lock<std::mutex> queues{};  // for two launches: no other thread's come between them
 };
 inline constexpr std::size_t max_tickets = 1 << 14;
 /// For `bytes` of partial results.
 workspace scratch_of(const stream& on, std::size_t bytes);
+/// The same, without tickets, for what one launch leaves to the next one, until both are queued.
+workspace scratch_of_two_launches(const stream& on, std::size_t bytes);
 
 /// Where the blocks of one kernel tell each other their sums, and the number that stands for their first step: none of the
 /// numbers that the next `steps` ones take is there.

@@ -51,6 +51,9 @@ struct sharing {
   }
 };
 
+/// Threads of the block that makes results of what an earlier launch has left.
+inline constexpr int finish_threads = 1024;
+
 /// What a launch that reduces does. whole: a group's one block makes its results; by_last_block: a group's blocks leave partial
 /// results, and the last one makes results of them; to_partials: they leave them for another launch; of_partials: that launch,
 /// which has one block a group and no tiles.

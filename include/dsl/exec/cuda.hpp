@@ -24,6 +24,12 @@ __global__ void reduce(const __grid_constant__ Arguments args) {
   detail::run_pass<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{});
 }
 
+/// Makes results of what the blocks of the one above have left.
+template <class Name, class Arguments, int Inputs, class Pass>
+__global__ void __launch_bounds__(detail::finish_threads) finish(const __grid_constant__ Arguments args) {
+  detail::run_finish<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{});
+}
+
 }  // namespace kernels
 
 namespace detail {
@@ -36,6 +42,14 @@ struct pass_kernel {
     if constexpr (Pass::reductions::count > 0)
       return reinterpret_cast<const void*>(&kernels::reduce<Name, Arguments, Inputs, Pass>);
     else return reinterpret_cast<const void*>(&kernels::map<Name, Arguments, Inputs, Pass>);
+  }
+};
+/// The same of the kernel that finishes.
+template <class Pass, int Inputs>
+struct finish_kernel {
+  template <class Name>
+  static const void* with_name() {
+    return reinterpret_cast<const void*>(&kernels::finish<Name, linear_arguments<Inputs + Pass::targets>, Inputs, Pass>);
   }
 };
 

@@ -209,7 +209,9 @@ struct device_team {
                    : "r"(address), "r"(times & 1)
                    : "memory");
   }
-#else  // no clusters
+  DSL_DETAIL_FN void wait_for_earlier_launch() const { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+#else  // no clusters, and no kernel begins before an earlier one has ended
+  DSL_DETAIL_FN void wait_for_earlier_launch() const {}
   DSL_DETAIL_FN void arrive_in_cluster() const {}
   DSL_DETAIL_FN void wait_for_cluster() const {}
   DSL_DETAIL_FN void open(cluster_inbox*) const {}
@@ -261,6 +263,7 @@ struct device_team {
   DSL_FN void open(cluster_inbox* inbox) const;
   template <class T> DSL_FN void send(T* to, const T& value, cluster_inbox* inbox, int block) const;
   DSL_FN void receive(cluster_inbox* inbox, unsigned bytes, unsigned times) const;
+  DSL_FN void wait_for_earlier_launch() const;
   DSL_FN void pause(unsigned nanoseconds) const;
   template <class Tag, class T, int N> DSL_FN T* shared() const;
 };

@@ -107,7 +107,7 @@ DSL_DETAIL_KERNEL_FN void reduce(Body& body, const reduction_schedule& schedule,
     DSL_DETAIL_UNROLL
     for (int s = 1; s < Body::ahead; ++s) reductions::add(sums[0], sums[s]);
   }
-  constexpr int most = Body::strided ? Body::sums_a_thread : 1;
+  constexpr int most = Body::sums_a_thread;
   accumulators left[most];
   DSL_DETAIL_UNROLL
   for (int s = 0; s < most; ++s) left[s] = sums[s];
@@ -145,6 +145,85 @@ DSL_DETAIL_KERNEL_FN void reduce(Body& body, const reduction_schedule& schedule,
                               sum_leaver<Body>{body, schedule, across.owned_by(thread, threads), 0, owners, true});
 }
 
+// Combines the sums of all threads of a block, in the order of combine_threads, through the block's dynamic shared memory. The
+// first thread gets the result. Before it is called again there is a barrier.
+template <class Reductions, class Memory, class Team>
+DSL_DETAIL_KERNEL_FN void combine_block(typename Reductions::accumulators& sums, const Memory& memory, const Team& team) {
+  using accumulators = typename Reductions::accumulators;
+  DSL_DETAIL_UNROLL
+  for (int step = 16; step > 0; step /= 2) combine_with_lane<Reductions>(sums, step, team);
+  const int warps = team.threads() / 32;
+  if (warps == 1) return;
+  auto* const of_warp = reinterpret_cast<accumulators*>(memory.shared());
+  if (team.lane() == 0) memory.store(of_warp + team.warp(), sums);
+  team.synchronize();
+  if (team.thread() != 0) return;
+  DSL_DETAIL_UNROLL_BY_4
+  for (int w = 1; w < warps; ++w) Reductions::add(sums, memory.template load<accumulators>(of_warp + w));
+}
+
+// Makes results of the partial ones that blocks have left, by one block, in the order of those blocks.
+template <int Ahead, class Body, class Team>
+DSL_DETAIL_KERNEL_FN void finish_line(Body& body, const reduction_schedule& schedule, const Team& team) {
+  using reductions = typename Body::reductions;
+  using accumulators = typename Body::accumulators;
+  const auto* const from = static_cast<const accumulators*>(schedule.partials);
+  const int count = schedule.partial_count, threads = team.threads();
+  accumulators sums = reductions::identities();
+  DSL_DETAIL_ROLLED
+  for (int first = team.thread(); first < count; first += Ahead * threads) {
+    accumulators partial[Ahead];
+    DSL_DETAIL_UNROLL
+    for (int u = 0; u < Ahead; ++u) {
+      const int i = first + u * threads;
+      partial[u] = u == 0 || i < count ? body.memory.template load<accumulators>(from + i) : reductions::identities();
+    }
+    DSL_DETAIL_UNROLL
+    for (int u = 0; u < Ahead; ++u) reductions::add(sums, partial[u]);
+  }
+  combine_block<reductions>(sums, body.memory, team);
+  if (team.thread() == 0) body.finish(sums, 0, 0);
+}
+
+// The same as `reduce` where all elements, which lie in one line, become one result: blocks that are many, and short, do little
+// beside their elements.
+template <class Body, class Team>
+DSL_DETAIL_KERNEL_FN void reduce_line(Body& body, const reduction_schedule& schedule, std::int64_t tiles, const Team& team) {
+  using reductions = typename Body::reductions;
+  using accumulators = typename Body::accumulators;
+  const reduction_steps steps = schedule.steps;
+  if (steps != reduction_steps::of_partials) {
+    accumulators sums[Body::sums_a_thread];
+    DSL_DETAIL_UNROLL
+    for (int s = 0; s < Body::sums_a_thread; ++s) sums[s] = reductions::identities();
+    for (std::int64_t tile = team.block(); tile < tiles; tile += schedule.splits)
+      body.reduce(tile, team.thread(), team.threads(), sums);
+    DSL_DETAIL_UNROLL
+    for (int s = 1; s < Body::sums_a_thread; ++s) reductions::add(sums[0], sums[s]);
+    combine_block<reductions>(sums[0], body.memory, team);
+    if (team.thread() == 0) {
+      if (steps == reduction_steps::whole) body.finish(sums[0], 0, 0);
+      else body.memory.store(static_cast<accumulators*>(schedule.partials) + team.block(), sums[0]);
+    }
+    if (steps == reduction_steps::whole || steps == reduction_steps::to_partials) return;
+    // Every block has read the scalars in device memory before the last one writes a result over them.
+    if (!team.is_last(schedule.tickets, static_cast<std::uint32_t>(schedule.splits))) return;
+  }
+  finish_line<1>(body, schedule, team);
+}
+
+/// Makes the results of a pass that reduces all of its elements from what the blocks of an earlier launch have left: one block,
+/// which has several of them on their way at a time.
+template <class Pass, int Inputs, class Arguments, class Memory, class Team>
+DSL_DETAIL_KERNEL_FN void run_finish(const Arguments& args, Memory memory, Team team) {
+  using body = kernel_body<Pass, Inputs, Arguments, Memory>;
+  constexpr std::size_t bytes = sizeof(typename body::accumulators);
+  team.wait_for_earlier_launch();
+  if (args.reduction.stop != nullptr && memory.template load<bool>(args.reduction.stop)) return;
+  body mine(args, memory);
+  finish_line<(bytes <= 8 ? 16 : 8)>(mine, args.reduction, team);
+}
+
 /// Evaluates a pass.
 template <class Pass, int Inputs, class Arguments, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_pass(const Arguments& args, Memory memory, Team team) {
@@ -166,11 +245,13 @@ DSL_DETAIL_KERNEL_FN void run_pass(const Arguments& args, Memory memory, Team te
   };
   if constexpr (body::reductions::count > 0) {
     if (args.reduction.stop != nullptr && memory.template load<bool>(args.reduction.stop)) return;
-    reduce(mine, args.reduction, args.tiles, team,
-           [&](std::uint32_t group, std::int64_t tile, typename body::accumulators* sums) {
-             enter(group, tile);
-             mine.reduce(tile, team.thread(), team.threads(), sums);
-           });
+    if constexpr (!Arguments::strided) reduce_line(mine, args.reduction, args.tiles, team);
+    else
+      reduce(mine, args.reduction, args.tiles, team,
+             [&](std::uint32_t group, std::int64_t tile, typename body::accumulators* sums) {
+               enter(group, tile);
+               mine.reduce(tile, team.thread(), team.threads(), sums);
+             });
   } else {
     enter(0, team.block());
     mine.map(team.block(), team.thread(), team.threads());

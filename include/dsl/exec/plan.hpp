@@ -69,11 +69,12 @@ struct map_plan : plan {
 struct reduction_plan : plan {
   tile_plan tile;
   reduction_policy policy;
-  std::int64_t groups = 1;   ///< of results, each made by `splits` blocks
-  int splits = 1;            ///< blocks that leave partial results for one group
-  int threads_a_result = 1;  ///< of a block
-  int distance = 1;          ///< how far these threads are apart
-  int results_a_thread = 1;  ///< that a thread shares in
+  std::int64_t groups = 1;       ///< of results, each made by `splits` blocks
+  int splits = 1;                ///< blocks that leave partial results for one group
+  int threads_a_result = 1;      ///< of a block
+  int distance = 1;              ///< how far these threads are apart
+  int results_a_thread = 1;      ///< that a thread shares in
+  bool in_two_launches = false;  ///< the second makes results of what the first one's blocks leave; else the last block does
 
   /// As `plan`'s, with the tiles, the blocks and threads of a result, and the policy.
   text describe() const;
@@ -151,6 +152,12 @@ struct pass_traits {
   int state_bytes;        // of the values of the reduction that has the most
   patch_needs patches;
 };
+
+/// Whether a second launch may make the results of what a pass's blocks leave, so many bytes each: beside stores, where it pays
+/// not to have blocks stay, and where one block has soon read them all.
+constexpr bool may_finish_apart(const pass_view& pass, std::size_t accumulator_bytes) {
+  return pass.reductions > 0 && traits_of(pass).writes_arrays && accumulator_bytes <= 16;
+}
 
 /// What the driver says of a compiled kernel; zeros for the simulator.
 struct kernel_attributes { int registers, max_block, blocks_per_multiprocessor, static_shared, largest_cluster; };

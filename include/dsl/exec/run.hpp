@@ -12,8 +12,8 @@
 namespace dsl::detail {
 
 /// The kernels of a pass: linear, or of neighbours, which are never in one line, the one by patches (null where the policy wants
-/// none, and of a chain's phase that reduces); strided.
-struct pass_kernels : entry_points<2> { reduction_policy policy; };
+/// none, and of a chain's phase that reduces); strided; what finishes, null where a second launch does not pay.
+struct pass_kernels : entry_points<3> { reduction_policy policy; };
 
 struct chain_code;
 
@@ -71,10 +71,17 @@ struct compiled_program {
 
   static constexpr bool has_first = takes_patches_first<Pass> || pass_policy<Pass>(0).has_linear;
 
+  static constexpr bool has_finish =
+      may_finish_apart(Pass::view(), sizeof(typename reductions_of<typename Pass::reductions>::accumulators));
+
   static inline constinit program_code code = code_without_kernels<Name, Pass>(Inputs);
 
   static const void* simulated_first() {
     if constexpr (has_first) return reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, first>);
+    else return nullptr;
+  }
+  static const void* simulated_last() {
+    if constexpr (has_finish) return reinterpret_cast<const void*>(&simulated_finish<Pass, Inputs>);
     else return nullptr;
   }
 
@@ -84,7 +91,7 @@ struct compiled_program {
     if constexpr (has_host(BackEnds)) code.host = &host_code_of<Pass>;
     if constexpr (has_sim(BackEnds)) {
       static const pass_kernels made{
-          {nullptr, {simulated_first(), reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, strided>)}},
+          {nullptr, {simulated_first(), reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, strided>), simulated_last()}},
           pass_policy<Pass>(0)};
       code.kernels[static_cast<int>(kernel_target::sim)] = &made;
     }
@@ -102,8 +109,13 @@ void add_kernels() {
     else if constexpr (!compiled::has_first) return nullptr;
     else return kernel_of_pass<pass_kernel<Pass, Inputs, linear_arguments<operands>>, Name, Pass>();
   };
+  const auto last = []() -> const void* {
+    if constexpr (compiled::has_finish) return kernel_of_pass<finish_kernel<Pass, Inputs>, Name, Pass>();
+    else return nullptr;
+  };
   static const pass_kernels made{
-      {DSL_DETAIL_ARCHITECTURES, {first(), kernel_of_pass<pass_kernel<Pass, Inputs, strided_arguments<operands>>, Name, Pass>()}},
+      {DSL_DETAIL_ARCHITECTURES,
+       {first(), kernel_of_pass<pass_kernel<Pass, Inputs, strided_arguments<operands>>, Name, Pass>(), last()}},
       pass_policy<Pass>(lowest_capability())};
   compiled::code.kernels[static_cast<int>(kernel_target::cuda)] = &made;
 }

@@ -12,4 +12,11 @@ DSL_DETAIL_SMALL void simulated_pass(const void* arguments, simulated_thread& se
   run_pass<Pass, Inputs>(*static_cast<const Arguments*>(arguments), simulated_memory{&self}, simulated_team{&self});
 }
 
+/// The same of the kernel that finishes.
+template <class Pass, int Inputs>
+DSL_DETAIL_SMALL void simulated_finish(const void* arguments, simulated_thread& self) {
+  using given = linear_arguments<Inputs + Pass::targets>;
+  run_finish<Pass, Inputs>(*static_cast<const given*>(arguments), simulated_memory{&self}, simulated_team{&self});
+}
+
 }  // namespace dsl::detail

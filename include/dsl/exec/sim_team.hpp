@@ -112,6 +112,7 @@ struct simulated_team {
     arrive_in_cluster();
     wait_for_cluster();
   }
+  DSL_DETAIL_FN void wait_for_earlier_launch() const {}
   DSL_DETAIL_FN void pause(unsigned) const {}
 
   template <class Tag, class T, int N> DSL_DETAIL_FN T* shared() const {

@@ -99,6 +99,9 @@ concept kernel_team =
       /// Waits until so many bytes have come to an inbox, after it has been waited for so many times. All threads of the block
       /// call it, and see what was sent.
       t.receive(static_cast<cluster_inbox*>(nullptr), 4u, 0u);
+      /// Waits for the kernel that the stream was given before this one, if this one may have begun beside it; all threads,
+      /// before they read what it writes.
+      t.wait_for_earlier_launch();
       /// Leaves the hardware to others for about so many nanoseconds.
       t.pause(1u);
 

@@ -45,7 +45,7 @@ TEST_F(printing_back_end, runs_formulas_and_reductions) {
               "fill 1 x 4 bytes\n"
               "allocate 131072 bytes on print:0, the default stream\n"
               "zero 65536 bytes\n"
-              "launch on the default stream: sum(a * a), 1000 elements, grid 2, block 64, 256 bytes of shared memory; 3 "
+              "launch on the default stream: sum(a * a), 1000 elements, grid 2, block 64, 8 bytes of shared memory; 3 "
               "operands, beside them 8 "
               "bytes and 4 bytes\n");
     total.value();
@@ -73,12 +73,13 @@ TEST_F(printing_back_end, runs_loops) {
             "them 40 bytes and 128 bytes\n"
             "free\n");
   dsl::iterate(2, step, dsl::state(x, total), dsl::strategy::graph);
-  const std::string launch =
-      "launch on the default stream: a / b, 100000 elements, grid 8, block 256, 1024 bytes of shared memory; 4 operands, beside "
-      "them 4 bytes "
-      "and 32 bytes and 4 bytes\n";
-  EXPECT_EQ(printing::printed(), "allocate 8 bytes on print:0, the default stream\nbegin a graph\n" + launch + launch +
-                                     "end the graph\nlaunch the graph\nfree\n");
+  const std::string beside = "of shared memory; 4 operands, beside them 4 bytes and 196 bytes\n",
+                    of = "launch on the default stream: a / b, 100000 elements, grid ",
+                    step_launches = of + "49, block 256, 32 bytes " + beside + of + "1, block 1024, 128 bytes " + beside;
+  EXPECT_EQ(printing::printed(),
+            "allocate 8 bytes on print:0, the default stream\nbegin a graph\nallocate 65536 bytes on print:0, the default "
+            "stream\n" +
+                step_launches + step_launches + "end the graph\nlaunch the graph\nfree\n");
 }
 
 TEST_F(printing_back_end, orders_streams) {
