@@ -82,8 +82,6 @@ tiling tiling_of(const geometry& g, int inputs, const reduction_plan& p) {
   }
   t.planes = p.tile.planes;
   t.third = g.rank > 2 ? g.extents[g.rank - 3] : 1;
-  std::copy_n(p.tile.before, 3, t.before);
-  std::copy_n(p.tile.after, 3, t.after);
   return t;
 }
 

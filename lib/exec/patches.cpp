@@ -13,17 +13,11 @@ void plan_patches(tile_plan& t, const geometry& g, const operand* operands, cons
   const patch_needs& needs = pass.patches;
   if (needs.rows == 0 || g.kept != 0 || g.rank < 2 || g.elements == 0) return;
   constexpr int axes = 3;
-  const auto extent = [&](int axis) { return axis < g.rank ? g.extents[g.rank - 1 - axis] : 1; };
   for (int k = 0; k < needs.slots; ++k)
     for (int axis = 0; axis < axes; ++axis)
       if ((needs.of[k].axes >> axis & 1) != 0 && !is_near_axis(g, operands[needs.of[k].slot], axis)) return;
   t.patch_rows = needs.rows;
-  for (int axis = 0; axis < axes; ++axis) {
-    const int whole = axis == 0 ? pass.lanes : 1;
-    t.before[axis] = (needs.before[axis] + whole - 1) / whole * whole;
-    t.after[axis] = (needs.after[axis] + whole - 1) / whole * whole;
-  }
-  if (t.before[2] + t.after[2] > 0) t.planes = static_cast<int>(std::min<std::int64_t>(policy.patch_planes, extent(2)));
+  t.planes = needs.planes;
 }
 
 }  // namespace dsl::detail

@@ -65,7 +65,9 @@ void add_tile(line& to, const tile_plan& t) {
   if (t.planes > 1) to.add("%d x ", t.planes);
   to.add("%d x %d", t.height, t.width);
   if (t.patch_rows == 0) return;
-  to.add(", neighbours of %d x %d elements a thread in registers", t.patch_rows, t.width / t.columns);
+  to.add(", neighbours of ");
+  if (t.planes > 1) to.add("%d x ", t.planes);
+  to.add("%d x %d elements a thread in registers", t.patch_rows, t.width / t.columns);
 }
 void add_kernel(line& to, const plan& p) {
   if (p.shared_bytes > 0) to.add(", %d bytes of shared memory", p.shared_bytes);
@@ -191,29 +193,23 @@ void plan_transposing(reduction_plan& p, const geometry& g, const operand* input
   p.tile = {columns, rows, side, height, bytes};
 }
 
-// Tiles of patches, a warp's as wide as it reads at a time.
-void plan_tiles_of_patches(reduction_plan& p, const geometry& g, int multiprocessors) {
+// Tiles of patches, one a thread, a warp's as wide as it reads at a time.
+void plan_tiles_of_patches(reduction_plan& p, const geometry& g) {
   tile_plan& t = p.tile;
   constexpr int warp = 32;
   t.columns = std::min(warp, columns_of(g.extents[g.rank - 1], p.lanes, p.block));
   t.rows = p.block / t.columns;
   t.width = t.columns * p.lanes;
   t.height = t.rows * t.patch_rows;
-  const auto count = [&] {
-    std::int64_t tiles = pieces(g.extents[g.rank - 1], t.width) * pieces(g.extents[g.rank - 2], t.height);
-    for (int d = 0; d < g.rank - 2; ++d) tiles *= d == g.rank - 3 ? pieces(g.extents[d], t.planes) : g.extents[d];
-    return tiles;
-  };
-  // Finding the tile's place costs more than a patch: several a thread, where there is work for all.
-  if (t.planes == 1 && count() >= 8LL * p.policy.rows_a_thread * multiprocessors) t.height *= p.policy.rows_a_thread;
-  t.count = count();
+  t.count = pieces(g.extents[g.rank - 1], t.width) * pieces(g.extents[g.rank - 2], t.height);
+  for (int d = 0; d < g.rank - 2; ++d) t.count *= d == g.rank - 3 ? pieces(g.extents[d], t.planes) : g.extents[d];
   p.path = "strided";
 }
 
 // The index space in tiles that blocks take one by one.
 void plan_tiles(reduction_plan& p, const geometry& g, const operand* inputs, int input_count, int multiprocessors) {
   tile_plan& t = p.tile;
-  if (t.patch_rows > 0) return plan_tiles_of_patches(p, g, multiprocessors);
+  if (t.patch_rows > 0) return plan_tiles_of_patches(p, g);
   if (g.linear) {
     t.count = pieces(g.elements, static_cast<std::int64_t>(p.block) * p.lanes * p.policy.vectors_ahead);
     return;

@@ -96,6 +96,7 @@ struct sums_of_rows;
 struct softmax;
 struct heat_by_slices;
 struct heat_by_shift;
+struct patches;
 struct sums_of_pairs;
 void matrices(matrix& y, const matrix& m, const matrix& row, const matrix& column, floats& sums) {
   y = named<rows_and_columns>(m * row + column);
@@ -111,6 +112,12 @@ void matrices(matrix& y, const matrix& m, const matrix& row, const matrix& colum
   constexpr auto wall = dsl::boundary::clamp;
   y = named<heat_by_shift>(m + 0.1f * (dsl::shift(m, 1, wall, 0) + dsl::shift(m, -1, wall, 0) + dsl::shift(m, 1, wall, 1) +
                                        dsl::shift(m, -1, wall, 1) - 4 * m));
+  y = dsl::vectorize<patches>([](auto x) {
+    auto sum = -12 * x;
+    for (int k = 1; k <= 3; ++k)
+      for (int axis = 0; axis < 2; ++axis) sum = sum + dsl::shift(x, k, wall, axis) + dsl::shift(x, -k, wall, axis);
+    return x + 0.1f * sum;
+  })(m);
   const auto distance = column - row;
   sums = dsl::sum(named<sums_of_pairs>(1 / (1 + distance * distance)), dsl::axis(1));
 }

@@ -127,10 +127,11 @@ void check_stencil() {
   std::mt19937 engine(7);
   const drawn<T, Rank> draw{engine};
   const auto step = dsl::vectorize([](auto x) { return formula<Stencil, Rank>(x); });
-  for (int round = 0; round < (on_device::simulated() ? 12 : 24); ++round) {
-    const bool large = round % 3 == 0;
-    const extents3 n{Rank > 2 ? 1 + draw.pick(7) : 1, Rank > 1 ? 1 + draw.pick(large ? 60 : 9) : 1,
-                     1 + draw.pick(large ? 300 : 20)};
+  for (int round = 0; round < (Rank > 2 ? 24 : 60); ++round) {
+    const bool large = round % 3 != 0;
+    const int row = 1 + draw.pick(large ? 300 : 20);
+    const extents3 n{Rank > 2 ? 1 + draw.pick(large ? 30 : 7) : 1, Rank > 1 ? 1 + draw.pick(large ? 60 : 9) : 1,
+                     draw.pick(2) > 0 ? (row + 15) / 16 * 16 : row};  // in whole vectors or not
     const numbers values(engine, n);
     const dsl::view<T, Rank> from = draw.array(values);
     dsl::view<T, Rank> to = draw.layout(n);
@@ -150,5 +151,6 @@ TEST_P(patches, lopsided_box) { check_stencil<lopsided, double, 2>(); }
 TEST_P(patches, three_dimensions) { check_stencil<in_three_dimensions, float, 3>(); }
 TEST_P(patches, bytes) { check_stencil<life, std::int8_t, 2>(); }
 TEST_P(patches, one_dimension) { check_stencil<line, float, 1>(); }
+TEST_P(patches, along_rows) { check_stencil<line, float, 2>(); }
 
 }  // namespace

@@ -109,11 +109,9 @@ struct tiling {
   std::uint32_t kept;                           // where the kernel reduces: a bit for each dimension that is kept
   std::uint32_t dimension_of_axis;              // 4 bits for each axis, counted from the right; `no_dimension`: of extent 1
   divisor across, down, in_column, outer[max_rank - 2];
-  // Where neighbours are read by patches: the tile's extent along the third dimension, that dimension's own, and how far along
-  // the three innermost ones a patch reads before and after itself.
+  // Where neighbours are read by patches: the tile's extent along the third dimension, and that dimension's own.
   std::int32_t planes;
   std::int64_t third;
-  std::int32_t before[3], after[3];
 
   /// Along a dimension, counted from the innermost; -1: one along which there is one element.
   DSL_DETAIL_FN std::int64_t extent(int dimension) const {

@@ -44,7 +44,7 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
   using access = operands_of_pass<Pass, Inputs, Arguments, Memory>;
   using access::enter, access::extent, access::position, access::place, access::step;
   using access::operands, access::args, access::offset, access::width, access::height, access::memory;
-  static constexpr int rows_a_patch = takes_patches<Arguments> ? patch_needs_of<program>(policy.patch_rows).rows : 0;
+  static constexpr patch_needs patches = takes_patches<Arguments> ? patch_needs_of<Pass>() : patch_needs{};
 
   DSL_DETAIL_KERNEL_FN kernel_body(const Arguments& a, Memory m) : access(a, m) {}
 
@@ -62,7 +62,7 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
       map_line(static_cast<std::int64_t>(number + static_cast<std::uint32_t>(thread)) * lanes);
     } else {
       group g;
-      if constexpr (rows_a_patch > 0) {
+      if constexpr (patches.rows > 0) {
         const auto write_group = [&](const group& of, const lane_results& out) { write_all(of, out, targets{}); };
         return patch_walk<kernel_body>{*this}.run(thread, write_group);
       }
@@ -82,7 +82,7 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
         g.count = lanes_from(g.first);
       });
     } else {
-      if constexpr (rows_a_patch > 0) {
+      if constexpr (patches.rows > 0) {
         const auto add_group = [&](const group& of, const lane_results& out) { write_and_add(of, out, sums, sums[0]); };
         return patch_walk<kernel_body>{*this}.run(thread, add_group);
       }
@@ -126,8 +126,7 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
   template <class, int, class, class, int> friend struct kernel_body;
   template <class, class, std::uint32_t> friend struct neighbour_reader;
   template <class> friend struct patch_walk;
-  template <class, int> friend struct window;
-  template <class, class> friend struct windows;
+  template <class, int, int, int> friend struct window;
   template <class Body, op Code, dtype D, std::uint32_t Head> friend void read_near(const Body&, typename Body::group&);
   template <class, class> friend struct own_reader;
   template <class, class> friend struct row_reader;
@@ -231,6 +230,12 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
       reader<false, true> rest{*this, g};
       eval::read(rest);
     }
+  }
+  // Whether all arrays are written in whole vectors.
+  DSL_DETAIL_KERNEL_FN bool stores_vectors() const { return stores_vectors(targets{}); }
+  template <std::size_t... I>
+  DSL_DETAIL_KERNEL_FN bool stores_vectors(std::index_sequence<I...>) const {
+    return (... && (target_word{Pass::target_words[I]}.is_result() || args.operand[Inputs + I].descriptor == in_vectors));
   }
   // Whether no operand is accessed element by element.
   DSL_DETAIL_KERNEL_FN bool reads_vectors() const {

@@ -232,7 +232,7 @@ DSL_DETAIL_KERNEL_FN void run_pass(const Arguments& args, Memory memory, Team te
   const auto enter = [&](std::uint32_t group, std::int64_t tile) {
     if constexpr (Arguments::strided) {
       mine.enter(group, static_cast<std::uint32_t>(tile));
-      if (args.tiles_of.shared_bytes == 0) return;
+      if (takes_patches<Arguments> || args.tiles_of.shared_bytes == 0) return;
       team.synchronize();
       int thread = team.thread(), threads = team.threads();
       keep_in_register(thread);  // a block without a tile in shared memory does not wait for what this computes

@@ -5,147 +5,248 @@
 
 #include <dsl/exec/neighbours.hpp>
 #include <dsl/exec/patch_needs.hpp>
+#include <dsl/exec/policy.hpp>
 #include <dsl/exec/window.hpp>
 
 namespace dsl::detail {
 
-/// What a program needs to be taken by patches. Fewer rows where planes or a long formula take registers.
-template <class Program>
-constexpr patch_needs patch_needs_of(int most_rows) {
-  constexpr program_view p = Program::view();
+/// What a pass needs to be taken by patches: as many rows and planes as its policy wants and registers allow.
+template <class Pass>
+constexpr patch_needs patch_needs_of() {
+  using program = typename Pass::elements;
+  constexpr program_view p = program::view();
   patch_needs needs;
   bool any = false;
   for (int i = 0; i < p.nodes; ++i) {
-    const near_place& place = near_places<Program>[static_cast<std::size_t>(i)];
+    const near_place& place = near_places<program>[static_cast<std::size_t>(i)];
     const op code = head{p.heads[i]}.code();
     if (!place.is_near || code == op::load) continue;
     any = any || code == op::neighbour;
     needs.note(static_cast<int>(operand_read(p, i)), place.at);
   }
-  if (!any || needs.slots > patch_needs::most_slots || calls_functors<Program>) return {};
-  const int rows = p.nodes > 128 ? 1 : needs.before[2] + needs.after[2] > 0 ? 2 : 4;
-  needs.rows = rows < most_rows ? rows : most_rows;
+  constexpr map_policy policy = pass_policy<Pass>(0);
+  if (!any || needs.slots > patch_needs::most_slots || calls_functors<program> || policy.patch_rows < 1) return {};
+  constexpr int lanes = lanes_of_pass<Pass>;
+  const auto vectors = [&] {
+    int sum = 0;
+    for (int k = 0; k < needs.slots; ++k) sum += window_of<program>(needs.of[k].slot, lanes, needs.rows, needs.planes).count();
+    return sum;
+  };
+  const bool by_planes = needs.before[2] + needs.after[2] > 0;
+  needs.planes = by_planes ? policy.patch_planes : 1;
+  needs.rows = by_planes ? 2 : 4;
+  // Twice as many rows, in fewer threads, where much is read around them.
+  if (!by_planes && (needs.before[1] + needs.after[1] > 4 || (lanes > 2 && vectors() > 20))) needs.rows = 8;
+  while (needs.rows > policy.patch_rows) needs.rows /= 2;
+  const int most = p.nodes > 128 ? 18 : by_planes ? 72 : 36;
+  while (needs.planes > 1 && vectors() > most) needs.planes /= 2;
+  while (needs.rows > 1 && vectors() > most) needs.rows /= 2;
   return needs;
 }
 
-/// The elements around a thread's patch of one operand, read from its memory.
-template <class Body, int Slot>
-struct window : window_values<typename Body::program, Slot, Body::lanes, Body::rows_a_patch> {
-  using base = window_values<typename Body::program, Slot, Body::lanes, Body::rows_a_patch>;
+/// How far so many elements, which exist, are from the ends along an axis: in 32 bits, for what is further away than a patch
+/// reads is not told apart.
+struct axis_ends {
+  std::int64_t n;
+  int first, end, own;
+
+  DSL_DETAIL_KERNEL_FN axis_ends(std::int64_t position, std::int64_t extent, int count)
+      : n(extent), first(-narrow(position)), end(narrow(extent - position)), own(count) {}
+  DSL_DETAIL_KERNEL_FN bool is_before(int at) const { return at < 0 && at < first; }
+  DSL_DETAIL_KERNEL_FN bool is_behind(int at) const { return at >= own && at >= end; }
+  DSL_DETAIL_KERNEL_FN bool exists(int at) const { return !is_before(at) && !is_behind(at); }
+  /// How far the element `at` elements further is in memory, or what stands for it; 0: it is zero.
+  template <boundary Beyond>
+  DSL_DETAIL_KERNEL_FN std::int64_t offset(int at, std::int64_t stride) const {
+    const bool before = is_before(at), behind = is_behind(at);
+    const std::int64_t inside = at * stride;
+    if constexpr (Beyond == boundary::wrap) {
+      return before ? inside + n * stride : behind ? inside - n * stride : inside;
+    } else {
+      const std::int64_t edge = (before ? first : end - 1) * stride;
+      const std::int64_t instead = Beyond == boundary::zero ? 0 : Beyond == boundary::clamp ? edge : 2 * edge - inside;
+      return before || behind ? instead : inside;
+    }
+  }
+
+ private:
+  DSL_DETAIL_KERNEL_FN static int narrow(std::int64_t distance) {
+    constexpr std::int64_t far = 1 << 20;
+    return static_cast<int>(distance < far ? distance : far);
+  }
+};
+/// An address that is taken as it is: nvcc would compute each of those that are made of it from the beginning.
+template <class T>
+DSL_DETAIL_KERNEL_FN const T* as_computed(const T* address) {
+#if DSL_DETAIL_ON_DEVICE
+  asm("" : "+l"(address));
+  __builtin_assume(__isGlobal(address));
+#endif
+  return address;
+}
+/// Of a patch's first element, along the axes counted from the right; along the first one in elements and in vectors.
+struct patch_ends { axis_ends x, vectors, y, z; };
+
+/// The elements around a patch of one operand, read from its memory.
+template <class Body, int Slot, int Rows, int Planes>
+struct window : window_values<typename Body::program, Slot, Body::lanes, Rows, Planes> {
+  using base = window_values<typename Body::program, Slot, Body::lanes, Rows, Planes>;
   using base::at, base::shape;
   using typename base::T;
   static constexpr int lanes = Body::lanes;
 
-  /// `inner`: all of it lies within the operand.
-  DSL_DETAIL_KERNEL_FN void load(const Body& body, int column, int row, bool inner) {
+  /// Whether all that is read in a row are whole vectors, beyond its ends too.
+  DSL_DETAIL_KERNEL_FN static bool is_whole(const Body& body, const patch_ends& ends) {
+    bool whole = true;
     if constexpr (shape.any()) {
-      const std::int64_t down = body.args.strides[Slot][1], through = body.args.strides[Slot][2];
-      if (inner) this->load_vectors(body.memory, corner(body) + row * down + column, down, through);
-      else find_vectors(body, column, row, typename base::all{});
+      const bool ends_whole = shape.beyond[0] != boundary::reflect && ends.x.n % lanes == 0;
+      whole = body.how_reached(Slot) == in_vectors;
+      DSL_DETAIL_UNROLL
+      for (int v = 0; v < shape.vectors; ++v) whole = whole && (ends.vectors.exists(v - shape.left) || ends_whole);
+    }
+    return whole;
+  }
+  /// Reads it, element by element or in whole vectors.
+  template <bool InVectors>
+  DSL_DETAIL_KERNEL_FN void load(const Body& body, const patch_ends& ends, int column, int row) {
+    if constexpr (shape.any()) {
+      const auto& stride = body.args.strides[Slot];
+      const T* const corner = reinterpret_cast<const T*>(body.args.operand[Slot].word) + body.offset[Slot];
+      load_lines<InVectors>(body, ends, corner + row * stride[1] + column * stride[0], lines{});
     }
   }
 
  private:
-  using base::is_read, base::plane_of, base::row_of, base::vector_of;
-  DSL_DETAIL_KERNEL_FN static const T* corner(const Body& body) {
-    return reinterpret_cast<const T*>(body.args.operand[Slot].word) + body.offset[Slot];
+  using lines = std::make_integer_sequence<int, shape.any() ? shape.planes * shape.rows : 0>;
+  using vectors = std::make_integer_sequence<int, shape.any() ? shape.vectors : 0>;
+  template <bool InVectors, int... Line>
+  DSL_DETAIL_KERNEL_FN void load_lines(const Body& body, const patch_ends& ends, const T* own,
+                                       std::integer_sequence<int, Line...>) {
+    (load_line<InVectors, Line / shape.rows, Line % shape.rows>(body, ends, own, vectors{}), ...);
   }
-  template <int Vector, class Memory>
-  DSL_DETAIL_KERNEL_FN static void load_elements(pack<T, lanes>& to, Memory memory, const T* line, std::int64_t first,
-                                                 std::int64_t n, std::int64_t stride) {
-    DSL_DETAIL_UNROLL
-    for (int l = 0; l < lanes; ++l)
-      if ((shape.columns_read >> (Vector * lanes + l) & 1) != 0)
-        to.lane[l] = element_near_end<shape.beyond[0]>(memory, line, first + l, n, stride);
-  }
-  // One by one where a vector lies across an end, or the operand's are not aligned.
-  template <int... I>
-  DSL_DETAIL_KERNEL_FN void find_vectors(const Body& body, int column, int row, std::integer_sequence<int, I...>) {
-    const bool whole = body.how_reached(Slot) == in_vectors;
-    (find_vector<I>(body, column, row, whole), ...);
-  }
-  template <int I>
-  DSL_DETAIL_KERNEL_FN void find_vector(const Body& body, int column, int row, bool whole) {
-    if constexpr (is_read(I)) {
+  template <bool InVectors, int Plane, int Row, int... Vector>
+  DSL_DETAIL_KERNEL_FN void load_line(const Body& body, const patch_ends& ends, const T* own,
+                                      std::integer_sequence<int, Vector...>) {
+    if constexpr (shape.reads[Plane][Row] != 0) {
+      constexpr int k = Plane - shape.front, r = Row - shape.above;
       const auto& stride = body.args.strides[Slot];
-      const std::int64_t x = body.position(0), y = body.position(1), n = body.extent(0);
-      const std::int64_t in_row = near_inside<shape.beyond[1]>(y + row + row_of(I) - shape.above, body.extent(1));
-      const T* line = corner(body) - x * stride[0] + (in_row - y) * stride[1];
-      bool exists = in_row >= 0;
-      if constexpr (shape.planes > 1) {
-        const std::int64_t z = body.position(2);
-        const std::int64_t in_plane = near_inside<shape.beyond[2]>(z + plane_of(I) - shape.front, body.extent(2));
-        line += (in_plane - z) * stride[2];
-        exists = exists && in_plane >= 0;
-      }
-      const std::int64_t first = x + column + (vector_of(I) - shape.left) * lanes;
-      pack<T, lanes>& to = at[plane_of(I)][row_of(I)][vector_of(I)];
-      if (!exists) to = {};
-      else if (whole && first >= 0 && first + lanes <= n) to = body.memory.template load<pack<T, lanes>>(line + first);
-      else if constexpr (shape.elements_read(vector_of(I), lanes) <= 2)
-        load_elements<vector_of(I)>(to, body.memory, line, first, n, stride[0]);
-      else to = vector_across_end<T, lanes, shape.beyond[0]>(body.memory, line, first, n, stride[0]);
+      const T* const plane = as_computed(own + ends.z.template offset<shape.beyond[2]>(k, stride[2]));
+      const T* const line = as_computed(plane + ends.y.template offset<shape.beyond[1]>(r, stride[1]));
+      const bool exists =
+          (shape.beyond[1] != boundary::zero || ends.y.exists(r)) && (shape.beyond[2] != boundary::zero || ends.z.exists(k));
+      (load_vector<InVectors, Vector - shape.left>(at[Plane][Row][Vector], body, ends, line, exists,
+                                                   std::bool_constant<(shape.reads[Plane][Row] >> Vector & 1) != 0>{}),
+       ...);
     }
   }
-};
-template <class Body, class Slots> struct windows;
-template <class Body, std::size_t... Slot>
-struct windows<Body, std::index_sequence<Slot...>> : window<Body, static_cast<int>(Slot)>... {
-  DSL_DETAIL_KERNEL_FN void load(const Body& body, int column, int row, bool inner) {
-    (window<Body, static_cast<int>(Slot)>::load(body, column, row, inner), ...);
+  template <bool InVectors, int V>
+  DSL_DETAIL_KERNEL_FN static void load_vector(pack<T, lanes>&, const Body&, const patch_ends&, const T*, bool, std::false_type) {
   }
-  /// Whether all operands' vectors are aligned.
-  DSL_DETAIL_KERNEL_FN static bool are_whole(const Body& body) {
-    return (true && ... &&
-            (!window<Body, static_cast<int>(Slot)>::shape.any() || body.how_reached(static_cast<int>(Slot)) == in_vectors));
+  template <bool InVectors, int V>
+  DSL_DETAIL_KERNEL_FN static void load_vector(pack<T, lanes>& to, const Body& body, const patch_ends& ends, const T* line,
+                                               bool exists, std::true_type) {
+    constexpr boundary beyond = shape.beyond[0];
+    if constexpr (InVectors) {
+      const auto found = body.memory.template load<pack<T, lanes>>(line + ends.vectors.template offset<beyond>(V, lanes));
+      const T nearest = beyond == boundary::zero ? T{} : found.lane[V < 0 ? 0 : lanes - 1];
+      const bool is_beyond = beyond != boundary::wrap && !ends.vectors.exists(V);
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l)
+        if (is_column(V, l)) to.lane[l] = !exists ? T{} : is_beyond ? nearest : found.lane[l];
+    } else {
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l) {
+        if (!is_column(V, l)) continue;
+        const int x = V * lanes + l;
+        const T found = body.memory.template load<T>(line + ends.x.template offset<beyond>(x, body.args.strides[Slot][0]));
+        to.lane[l] = exists && (beyond != boundary::zero || ends.x.exists(x)) ? found : T{};
+      }
+    }
+  }
+  static constexpr bool is_column(int v, int l) { return (shape.columns_read >> ((v + shape.left) * lanes + l) & 1) != 0; }
+};
+template <class Body, int Rows, int Planes, class Slots> struct windows;
+template <class Body, int Rows, int Planes, std::size_t... Slot>
+struct windows<Body, Rows, Planes, std::index_sequence<Slot...>> : window<Body, static_cast<int>(Slot), Rows, Planes>... {
+  DSL_DETAIL_KERNEL_FN static bool are_whole(const Body& body, const patch_ends& ends) {
+    return (window<Body, static_cast<int>(Slot), Rows, Planes>::is_whole(body, ends) && ...);
+  }
+  template <bool InVectors>
+  DSL_DETAIL_KERNEL_FN void load(const Body& body, const patch_ends& ends, int column, int row) {
+    (window<Body, static_cast<int>(Slot), Rows, Planes>::template load<InVectors>(body, ends, column, row), ...);
   }
 };
 
-/// Takes a tile by patches. `Body` is a kernel_body.
+/// Takes a tile by patches, one a thread. `Body` is a kernel_body.
 template <class Body>
 struct patch_walk {
   using group = typename Body::group;
   using program = typename Body::program;
-  static constexpr int lanes = Body::lanes, rows = Body::rows_a_patch;
-  using around = windows<Body, std::make_index_sequence<static_cast<std::size_t>(Body::inputs)>>;
+  static constexpr int lanes = Body::lanes, rows = Body::patches.rows, planes = Body::patches.planes;
+  using slots = std::make_index_sequence<static_cast<std::size_t>(Body::inputs)>;
   Body& body;
 
-  /// Calls take(group, results) for all groups that are a thread's.
+  /// Calls take(group, results) for all groups that are a thread's. What lies beyond an end is replaced where it is read, for a
+  /// branch between loads and formula would keep all that a patch reads in registers; where a patch is cut off, or not in whole
+  /// vectors, its rows are taken one by one.
   template <class Take>
   DSL_DETAIL_KERNEL_FN void run(int thread, const Take& take) const {
-    const int column = body.column_of(thread), step = body.args.tiles_of.rows * rows;
-    const bool whole = around::are_whole(body);
+    const int column = body.column_of(thread), row = body.row_of(thread) * rows;
+    if (column >= body.width || row >= body.height) return;
+    const patch_ends ends = ends_of<rows, planes>(column, row);
+    const bool exists = column + lanes <= body.width && row + rows <= body.height && body.planes == planes;
+    if (exists && body.stores_vectors() && windows<Body, rows, planes, slots>::are_whole(body, ends)) {
+      windows<Body, rows, planes, slots> around;
+      around.template load<true>(body, ends, column, row);
+      DSL_DETAIL_UNROLL
+      for (int k = 0; k < planes; ++k) {
+        take_rows<true>(around, column, row, k, take);
+        if (k + 1 < planes) body.enter_next_plane();
+      }
+      return;
+    }
     DSL_DETAIL_ROLLED
-    for (int plane = 0; plane < body.planes; ++plane) {
-      const bool in_columns = whole && column >= body.inner_columns[0] && column + lanes <= body.inner_columns[1];
+    for (int k = 0; k < body.planes; ++k) {
       DSL_DETAIL_ROLLED
-      for (int row = body.row_of(thread) * rows; row < body.height && column < body.width; row += step)
-        take_patch(column, row, in_columns && row >= body.inner_rows[0] && row + rows <= body.inner_rows[1], take);
-      body.enter_next_plane();
+      for (int r = row; r < row + rows && r < body.height; ++r) {
+        windows<Body, 1, 1, slots> around;
+        around.template load<false>(body, ends_of<1, 1>(column, r), column, r);
+        take_rows<false>(around, column, r, 0, take);
+      }
+      if (planes > 1) body.enter_next_plane();
     }
   }
 
  private:
+  template <int Rows, int Planes>
+  DSL_DETAIL_KERNEL_FN patch_ends ends_of(int column, int row) const {
+    const std::int64_t x = body.position(0) + column, n = body.extent(0);
+    return {{x, n, 1},
+            {x / lanes, n / lanes, 1},
+            {body.position(1) + row, body.extent(1), Rows},
+            {body.position(2), body.extent(2), Planes}};
+  }
+  template <int Rows, int Planes>
   struct source {
     const Body& body;
-    group (&of_row)[rows];
-    const around& read_around;
-    bool inner;
+    group (&of_row)[Rows];
+    const windows<Body, Rows, Planes, slots>& around;
+    int plane;
     template <op Code, dtype D, int N, std::uint32_t Head>
     DSL_DETAIL_KERNEL_FN void read() {
       if constexpr (Code == op::inside && place_with_head<program, Head>.is_near) {
         constexpr near_place place = place_with_head<program, Head>;
         set_lanes<Head, lanes>(of_row, [&](int r, int l) {
-          return inner || (exists_near<0>(body, place, of_row[r].column + l) && exists_near<1>(body, place, of_row[r].row) &&
-                           exists_near<2>(body, place, 0));
+          return exists_near<0>(body, place, of_row[r].column + l) && exists_near<1>(body, place, of_row[r].row) &&
+                 exists_near<2>(body, place, 0);
         });
       } else if constexpr (reads_window<Code, Head>()) {
         constexpr near_place place = place_with_head<program, Head>;
-        const auto& w = static_cast<const window<Body, slot_with_head<program, Head>>&>(read_around);
-        set_lanes<Head, lanes>(of_row, [&](int r, int l) { return w.value(place, r, l); });
+        const auto& w = static_cast<const window<Body, slot_with_head<program, Head>, Rows, Planes>&>(around);
+        set_lanes<Head, lanes>(of_row, [&](int r, int l) { return w.value(place, r, l, plane); });
       } else {
         DSL_DETAIL_UNROLL
-        for (int r = 0; r < rows; ++r) body.template read<Code, D, N, Head>(of_row[r]);
+        for (int r = 0; r < Rows; ++r) body.template read<Code, D, N, Head>(of_row[r]);
       }
     }
 
@@ -153,22 +254,27 @@ struct patch_walk {
     template <op Code, std::uint32_t Head>
     static constexpr bool reads_window() {
       if constexpr (Code != op::load && Code != op::neighbour) return false;
-      else return place_with_head<program, Head>.is_near && window<Body, slot_with_head<program, Head>>::shape.any();
+      else
+        return place_with_head<program, Head>.is_near && window<Body, slot_with_head<program, Head>, Rows, Planes>::shape.any();
     }
   };
-  template <class Take>
-  DSL_DETAIL_KERNEL_FN void take_patch(int column, int row, bool inner, const Take& take) const {
-    around read_around;
-    read_around.load(body, column, row, inner);
-    group of_row[rows];
+  // `Whole`: all elements exist, and are stored in whole vectors.
+  template <bool Whole, int Rows, int Planes, class Take>
+  DSL_DETAIL_KERNEL_FN void take_rows(const windows<Body, Rows, Planes, slots>& around, int column, int row, int plane,
+                                      const Take& take) const {
+    group of_row[Rows];
     DSL_DETAIL_UNROLL
-    for (int r = 0; r < rows; ++r)  // the last row takes the place of those missing
-      body.place_in_tile(of_row[r], column, row + r < body.height ? row + r : body.height - 1);
-    source from{body, of_row, read_around, inner};
+    for (int r = 0; r < Rows; ++r) {
+      body.place_in_tile(of_row[r], column, row + r);
+      if (Whole) of_row[r].count = lanes;
+    }
+    source<Rows, Planes> from{body, of_row, around, plane};
     Body::eval::read(from);
     DSL_DETAIL_UNROLL
-    for (int r = 0; r < rows; ++r)
-      if (row + r < body.height) take(of_row[r], body.compute_read(of_row[r]));
+    for (int r = 0; r < Rows; ++r) {
+      of_row[r].in_vectors = Whole;
+      take(of_row[r], body.compute_read(of_row[r]));
+    }
   }
 };
 

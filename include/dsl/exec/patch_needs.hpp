@@ -7,7 +7,7 @@ namespace dsl::detail {
 
 struct patch_needs {
   static constexpr int most_slots = 8;
-  int rows = 0;                       // of a patch; 0: there are no near neighbours
+  int rows = 0, planes = 1;           // of a patch; no rows: there are no near neighbours
   int before[3] = {}, after[3] = {};  // how far is read, along axes counted from the right
   int slots = 0;
   struct {

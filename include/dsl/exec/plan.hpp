@@ -53,7 +53,6 @@ struct tile_plan {
   std::int64_t count = 0;  ///< tiles; where there are reductions, of each group of results
   int patch_rows = 0;      ///< neighbours are kept in registers, a thread's for so many rows of its elements; 0: read one by one
   int planes = 1;          ///< elements along the third dimension, there
-  int before[3] = {}, after[3] = {};  ///< how far neighbours are read, along the three innermost dimensions
 };
 
 /// An elementwise kernel's.

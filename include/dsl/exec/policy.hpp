@@ -27,9 +27,9 @@ struct map_policy {
   int block = 256;             ///< threads a block
   int least_block = 64;        ///< the same where there are too few elements to occupy all multiprocessors
   int rows_a_thread = 4;       ///< of a tile, where the index space is not one line
-  int patch_rows = 4;          ///< compiled: rows of a patch, at most, where neighbours are read
+  int patch_rows = 8;          ///< compiled: rows of a patch, at most, where neighbours are read
+  int patch_planes = 4;        ///< compiled: the same along a third dimension
   int patch_block = 128;       ///< threads a block there
-  int patch_planes = 4;        ///< of a tile there, along a third dimension
   int tile_memory = 48 << 10;  ///< bytes of a block's shared memory, at most, for tiles of transposed operands
 };
 

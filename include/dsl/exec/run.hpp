@@ -52,7 +52,7 @@ template <class Name, class Pass>
 constexpr program_code code_without_kernels(int inputs) {
   using reductions = typename Pass::reductions;
   return {{Pass::view(), lanes_of_pass<Pass>, sizeof(typename reductions_of<reductions>::accumulators),
-           largest_accumulator(reductions{}), patch_needs_of<typename Pass::elements>(pass_policy<Pass>(0).patch_rows)},
+           largest_accumulator(reductions{}), patch_needs_of<Pass>()},
           inputs,
           spelled_name<Name>(),
           nullptr,
@@ -60,7 +60,7 @@ constexpr program_code code_without_kernels(int inputs) {
 }
 
 template <class Pass>
-inline constexpr bool takes_patches_first = patch_needs_of<typename Pass::elements>(pass_policy<Pass>(0).patch_rows).rows > 0;
+inline constexpr bool takes_patches_first = patch_needs_of<Pass>().rows > 0;
 template <class Name, class Pass, int Inputs> void add_kernels();
 
 template <class Name, class Pass, int Inputs>

@@ -18,9 +18,6 @@ struct tile_place {
   // Of neighbours: the tile's position along the two innermost dimensions, and along the others.
   std::int64_t corner[2] = {}, outer[Arguments::strided && Neighbours ? max_rank - 2 : 1] = {};
   std::int32_t planes = 1;  // of neighbours: that the tile has along the third dimension
-  // Where neighbours are read by patches: the tile's columns and rows, from the first to before the last, all of whose neighbours
-  // exist.
-  std::int32_t inner_columns[2] = {}, inner_rows[2] = {};
 
   DSL_DETAIL_KERNEL_FN explicit tile_place(const Arguments& a) : args(a) {}
 
@@ -49,7 +46,6 @@ struct tile_place {
         DSL_DETAIL_UNROLL
         for (int k = 0; k < Operands; ++k) offset[k] += at * args.strides[k][d + 2];
       }
-      if constexpr (takes_patches<Arguments>) find_inner();
     }
   }
 
@@ -58,7 +54,6 @@ struct tile_place {
     ++outer[0];
     DSL_DETAIL_UNROLL
     for (int k = 0; k < Operands; ++k) offset[k] += args.strides[k][2];
-    find_inner();
   }
 
   /// How an operand is reached. `beside`: a bit for each of those of which neighbours are read.
@@ -94,18 +89,6 @@ struct tile_place {
   template <class F> DSL_DETAIL_KERNEL_FN static void each_outer(const F& f) {
     DSL_DETAIL_UNROLL
     for (int e = 0; e < static_cast<int>(sizeof(outer) / sizeof(outer[0])); ++e) f(e);
-  }
-  DSL_DETAIL_KERNEL_FN void find_inner() {
-    const tiling& t = args.tiles_of;
-    const bool exists = outer[0] >= t.before[2] && outer[0] + t.after[2] < (t.outer_rank > 0 ? extent(2) : 1);
-    DSL_DETAIL_UNROLL
-    for (int d = 0; d < 2; ++d) {
-      const std::int64_t first = t.before[d] - corner[d], end = extent(d) - t.after[d] - corner[d],
-                         size = d == 0 ? width : height;
-      std::int32_t* const inner = d == 0 ? inner_columns : inner_rows;
-      inner[0] = first > 0 ? static_cast<std::int32_t>(first) : 0;
-      inner[1] = static_cast<std::int32_t>(!exists ? 0 : end < size ? end : size);
-    }
   }
   // A number's place along a dimension, which it is divided by.
   DSL_DETAIL_KERNEL_FN std::uint32_t take(std::uint32_t& group, std::uint32_t& tile, int dimension, divisor d) const {

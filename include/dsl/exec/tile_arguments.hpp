@@ -45,7 +45,8 @@ constexpr tile_needs tile_needs_of(int states) {
   for (int i = 0; i < states; ++i)
     if (!Pass::is_result(i))
       ((needs.beside >> i & 1) != 0 ? needs.halo_bytes : needs.other_bytes) += size_of(Pass::view().type(i));
-  needs.rows = patch_needs_of<program>(pass_policy<Pass>(0).patch_rows).rows;
+  constexpr patch_needs patches = patch_needs_of<Pass>();
+  if (patches.rows > 0) needs.rows = program::nodes > 128 ? 1 : patches.planes > 1 ? 2 : 4;
   return needs;
 }
 

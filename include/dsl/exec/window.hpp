@@ -7,7 +7,7 @@ namespace dsl::detail {
 
 /// What lies around a patch of an operand: which vectors are read, a bit for each of a row's.
 struct window_shape {
-  static constexpr int most_planes = 5, most_rows = 18;
+  static constexpr int most_planes = 8, most_rows = 22;
   int planes = 0, rows = 0, vectors = 0;
   int front = 0, above = 0, left = 0;  // of these before the patch's own
   std::uint32_t reads[most_planes][most_rows] = {};
@@ -15,15 +15,16 @@ struct window_shape {
   boundary beyond[near_place::axes] = {boundary::clamp, boundary::clamp, boundary::clamp};
   dtype type = dtype::boolean;
   constexpr bool any() const { return planes > 0; }
-  /// How many of a vector's elements are read.
-  constexpr int elements_read(int vector, int lanes) const {
-    int count = 0;
-    for (int l = 0; l < lanes; ++l) count += static_cast<int>(columns_read >> (vector * lanes + l) & 1);
-    return count;
+  /// How many vectors are read.
+  constexpr int count() const {
+    int sum = 0;
+    for (const auto& plane : reads)
+      for (const std::uint32_t row : plane) sum += __builtin_popcount(row);
+    return sum;
   }
 };
 template <class Program>
-constexpr window_shape window_of(int slot, int lanes, int patch_rows) {
+constexpr window_shape window_of(int slot, int lanes, int patch_rows, int patch_planes = 1) {
   constexpr program_view p = Program::view();
   window_shape w;
   int back = 0, below = 0, right = 0;
@@ -49,18 +50,19 @@ constexpr window_shape window_of(int slot, int lanes, int patch_rows) {
     most(right, (lanes - 1 + place.at[0]) / lanes);
   }
   if (!any || patch_rows == 0) return {};
-  w.planes = w.front + 1 + back;
+  w.planes = w.front + patch_planes + back;
   w.rows = w.above + patch_rows + below;
   w.vectors = w.left + 1 + right;
   for (int i = 0; i < p.nodes; ++i) {
     if (!reads(i)) continue;
     const near_place& place = near_places<Program>[static_cast<std::size_t>(i)];
-    for (int r = 0; r < patch_rows; ++r)
-      for (int l = 0; l < lanes; ++l) {
-        const int column = w.left * lanes + l + place.at[0];
-        w.reads[w.front + place.at[2]][w.above + r + place.at[1]] |= 1u << column / lanes;
-        w.columns_read |= std::uint64_t{1} << column;
-      }
+    for (int l = 0; l < lanes; ++l) {
+      const int column = w.left * lanes + l + place.at[0];
+      w.columns_read |= std::uint64_t{1} << column;
+      for (int k = 0; k < patch_planes; ++k)
+        for (int r = 0; r < patch_rows; ++r)
+          w.reads[w.front + k + place.at[2]][w.above + r + place.at[1]] |= 1u << column / lanes;
+    }
   }
   return w;
 }
@@ -94,9 +96,9 @@ DSL_DETAIL_NOINLINE pack<T, Lanes> vector_across_end(Memory memory, const T* lin
 }
 
 /// The elements around a patch of one operand.
-template <class Program, int Slot, int Lanes, int Rows>
+template <class Program, int Slot, int Lanes, int Rows, int Planes = 1>
 struct window_values {
-  static constexpr window_shape shape = window_of<Program>(Slot, Lanes, Rows);
+  static constexpr window_shape shape = window_of<Program>(Slot, Lanes, Rows, Planes);
   static constexpr int lanes = Lanes;
   using T = memory_t<shape.type>;
   pack<T, Lanes> at[shape.any() ? shape.planes : 1][shape.any() ? shape.rows : 1][shape.any() ? shape.vectors : 1];
@@ -112,10 +114,10 @@ struct window_values {
   DSL_DETAIL_KERNEL_FN void find_vectors(const Find& find) {
     if constexpr (shape.any()) find_vectors(find, all{});
   }
-  /// What is found at a place beside lane l of row r.
-  DSL_DETAIL_KERNEL_FN T value(const near_place& place, int r, int l) const {
+  /// What is found at a place beside lane l of row r of plane k.
+  DSL_DETAIL_KERNEL_FN T value(const near_place& place, int r, int l, int k = 0) const {
     const int column = shape.left * Lanes + l + place.at[0];
-    return at[shape.front + place.at[2]][shape.above + r + place.at[1]][column / Lanes].lane[column % Lanes];
+    return at[shape.front + k + place.at[2]][shape.above + r + place.at[1]][column / Lanes].lane[column % Lanes];
   }
 
  protected:
