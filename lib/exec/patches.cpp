@@ -1,7 +1,5 @@
 #include "exec/patches.hpp"
 
-#include <algorithm>
-
 namespace dsl::detail {
 
 bool is_near_axis(const geometry& g, const operand& o, int axis) {
@@ -9,7 +7,7 @@ bool is_near_axis(const geometry& g, const operand& o, int axis) {
   return axis < g.rank && dimension_of_axis(g, o, axis) == g.rank - 1 - axis && g.extents[g.rank - 1 - axis] >= least_extent;
 }
 
-void plan_patches(tile_plan& t, const geometry& g, const operand* operands, const pass_traits& pass, const map_policy& policy) {
+void plan_patches(tile_plan& t, const geometry& g, const operand* operands, const pass_traits& pass) {
   const patch_needs& needs = pass.patches;
   if (needs.rows == 0 || g.kept != 0 || g.rank < 2 || g.elements == 0) return;
   constexpr int axes = 3;

@@ -302,7 +302,7 @@ reduction_plan make_plan(const geometry& g, const operand* all, int input_count,
     raise<device_error>("a block of " + std::to_string(fixed.block) + " threads was asked for; this kernel takes " +
                         (reduces ? "powers of two from 32" : "multiples of 32") + " up to " + std::to_string(most) + ": " +
                         spell_pass(pass.view));
-  plan_patches(p.tile, g, all, pass, policy);
+  plan_patches(p.tile, g, all, pass);
   p.block = fixed.block != 0 ? fixed.block : p.tile.patch_rows > 0 ? p.policy.patch_block : p.policy.block;
   p.registers = attributes.registers;
   p.blocks_per_multiprocessor = attributes.blocks_per_multiprocessor > 0 ? attributes.blocks_per_multiprocessor
