@@ -43,6 +43,13 @@ operand_names names_of(const prepared* passes, int count) {
   return names;
 }
 
+// Of arrays; what is said of them behind a semicolon stays.
+void say_read_with_halos(std::vector<listed_operand>& operands) {
+  for (listed_operand& o : operands)
+    if (!o.is_written && (o.how.starts_with("element by element") || o.how.find("vectors of") != std::string::npos))
+      o.how = "in shared memory, with what lies around a block's tile" + o.how.substr(std::min(o.how.find(';'), o.how.size()));
+}
+
 explained_kernel explain_kernel(const prepared& p, const operand_names& names, const target_names& targets) {
   const program_code& code = p.code();
   const reduction_plan plan = p.make_plan();
@@ -50,6 +57,7 @@ explained_kernel explain_kernel(const prepared& p, const operand_names& names, c
       list_pass(code.pass.view, p.operands(), code.inputs, code.outputs(), p.space(), plan.lanes, names, targets);
   k.path = spell_path(plan.path, code.pass.view, p.space(), p.operands(), code.inputs, code.inputs + code.outputs(), names);
   k.launch = spell_plan(plan);
+  if (plan.tile.halos > 0) say_read_with_halos(k.operands);
   k.demand = demand_of(code.pass.view, p.operands(), code.inputs, code.outputs(), p.space(), plan, plan.tile.columns,
                        plan.threads_a_result);
   // Its own partial result and a fence, the ticket, the others' partial results in turn, and the result: about ten.

@@ -5,6 +5,7 @@
 #include <dsl/exec/pairs.hpp>
 
 #include "exec/grid_executor.hpp"
+#include "exec/halos.hpp"
 #include "exec/layout.hpp"
 #include "exec/parameters.hpp"
 #include "exec/patches.hpp"
@@ -31,7 +32,7 @@ std::string grid_executor::describe_launch(const plan& p) const {
 namespace {
 
 // Of `pass_kernels`.
-int kernel_number(const geometry& g, const tile_plan& t) { return g.linear || t.patch_rows > 0 ? 0 : 1; }
+int kernel_number(const geometry& g, const tile_plan& t) { return g.linear || t.patch_rows > 0 ? 0 : t.halos > 0 ? 3 : 1; }
 
 }  // namespace
 
@@ -41,6 +42,7 @@ reduction_plan grid_executor::plan_pass(const prepared& pass) const {
   const pass_kernels& kernels = compiled_for(g.where, compiled(code.kernels), code.name, code.pass.view, pass.operands());
   tile_plan tile;
   plan_patches(tile, g, pass.operands(), code.pass);
+  tile.halos = find_halos(g, pass.operands(), code.inputs, code.inputs + code.outputs(), code.pass).count;
   const kernel_entry entry{kernels.kernel[kernel_number(g, tile)], kernels.architectures, code.name, code.pass.view};
   const int planned = tile.patch_rows > 0 ? kernels.policy.patch_block : kernels.policy.block;
   const int block = pass.fixed().block > 0 ? pass.fixed().block : planned;
@@ -116,6 +118,15 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
   }
   for (int k = count; k < code.kernel_operands; ++k) given.put(argument{});
   if (!g.linear) given.put_strides(g, count);
+  if (p.tile.halos > 0) {
+    found_halos found = find_halos(g, operands, inputs, count, code.pass);
+    lay_out_halos(found, p.tile.width, p.tile.height, p.tile.planes);
+    halo_tiles tiles{};
+    tiles.count = found.count;
+    for (int i = 0; i < found.count; ++i) tiles.tile[i] = found.arrays[i].tile;
+    given.put(tiles);
+    for (int k = 0; k < count; ++k) given.put(k < inputs ? place_in_halo(found, k) : halo_place{});
+  }
   return given;
 }
 

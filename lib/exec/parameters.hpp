@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include <dsl/exec/arguments.hpp>
 #include <dsl/exec/run.hpp>
 
 namespace dsl::detail {
@@ -56,8 +57,9 @@ class kernel_parameters {
   void* data() { return bytes_; }
 
  private:
-  // What a kernel takes beside its operands' addresses and strides; a loop by tiles two addresses more of each.
-  static constexpr std::size_t beside = 256 + max_operands * 2 * sizeof(std::uint64_t);
+  // What a kernel takes beside its operands' addresses and strides; a loop by tiles two addresses more of each, as many bytes as
+  // where halos have them.
+  static constexpr std::size_t beside = 256 + sizeof(halo_tiles) + max_operands * 2 * sizeof(std::uint64_t);
   alignas(16) unsigned char bytes_[sizeof(argument_header) + sizeof(tiling) +
                                    max_operands * (sizeof(argument) + max_rank * sizeof(std::int64_t)) + beside];
   std::size_t used_ = 0;

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "exec/executor.hpp"
+#include "exec/halos.hpp"
 #include "exec/layout.hpp"
 #include "exec/pairs.hpp"
 #include "exec/patches.hpp"
@@ -64,6 +65,7 @@ void add_tile(line& to, const tile_plan& t) {
   to.add(", %d x %d threads on tiles of ", t.rows, t.columns);
   if (t.planes > 1) to.add("%d x ", t.planes);
   to.add("%d x %d", t.height, t.width);
+  if (t.halos > 0) to.add(", what lies around them of %d %s in shared memory", t.halos, t.halos > 1 ? "arrays" : "array");
   if (t.patch_rows == 0) return;
   to.add(", neighbours of ");
   if (t.planes > 1) to.add("%d x ", t.planes);
@@ -206,10 +208,39 @@ void plan_tiles_of_patches(reduction_plan& p, const geometry& g) {
   p.path = "strided";
 }
 
+// Tiles of which a block brings what lies around them as well: a warp wide, or, of one dimension, some times the block, and as
+// many planes and rows a thread as find room.
+void plan_tiles_with_halos(reduction_plan& p, const geometry& g, found_halos& halos, int multiprocessors) {
+  tile_plan& t = p.tile;
+  constexpr int warp = 32;
+  const bool is_line = g.rank == 1;
+  t.columns = is_line ? columns_of(g.extents[0], p.lanes, p.block) : warp;
+  t.rows = p.block / t.columns;
+  const auto cut = [&](int rows_a_thread, std::int64_t planes) {
+    t.width = t.columns * p.lanes * (is_line ? rows_a_thread : 1);
+    t.height = is_line ? 1 : t.rows * rows_a_thread;
+    t.planes = static_cast<int>(planes);
+    t.shared_bytes = lay_out_halos(halos, t.width, t.height, t.planes);
+    t.count = pieces(g.extents[g.rank - 1], t.width) * (is_line ? 1 : pieces(g.extents[g.rank - 2], t.height));
+    for (int d = 0; d < g.rank - 2; ++d) t.count *= d == g.rank - 3 ? pieces(g.extents[d], t.planes) : g.extents[d];
+  };
+  std::int64_t planes = 1;
+  for (int i = 0; i < halos.count; ++i)
+    if (halos.arrays[i].reach[2] > 0) planes = std::min<std::int64_t>(p.policy.halo_planes, g.extents[g.rank - 3]);
+  int rows_a_thread = p.policy.halo_rows;
+  cut(rows_a_thread, planes);
+  while (rows_a_thread > 1 && (t.shared_bytes > p.policy.halo_memory || t.count < 2LL * multiprocessors))
+    cut(rows_a_thread /= 2, planes);
+  while (planes > 1 && t.shared_bytes > p.policy.halo_memory) cut(rows_a_thread, planes /= 2);
+  p.path = "halos";
+}
+
 // The index space in tiles that blocks take one by one.
-void plan_tiles(reduction_plan& p, const geometry& g, const operand* inputs, int input_count, int multiprocessors) {
+void plan_tiles(reduction_plan& p, const geometry& g, const operand* inputs, int input_count, found_halos& halos,
+                int multiprocessors) {
   tile_plan& t = p.tile;
   if (t.patch_rows > 0) return plan_tiles_of_patches(p, g);
+  if (t.halos > 0) return plan_tiles_with_halos(p, g, halos, multiprocessors);
   if (g.linear) {
     t.count = pieces(g.elements, static_cast<std::int64_t>(p.block) * p.lanes * p.policy.vectors_ahead);
     return;
@@ -303,6 +334,8 @@ reduction_plan make_plan(const geometry& g, const operand* all, int input_count,
                         (reduces ? "powers of two from 32" : "multiples of 32") + " up to " + std::to_string(most) + ": " +
                         spell_pass(pass.view));
   plan_patches(p.tile, g, all, pass);
+  found_halos halos = find_halos(g, all, input_count, input_count + pass.view.target_count, pass);
+  p.tile.halos = halos.count;
   p.block = fixed.block != 0 ? fixed.block : p.tile.patch_rows > 0 ? p.policy.patch_block : p.policy.block;
   p.registers = attributes.registers;
   p.blocks_per_multiprocessor = attributes.blocks_per_multiprocessor > 0 ? attributes.blocks_per_multiprocessor
@@ -320,7 +353,7 @@ reduction_plan make_plan(const geometry& g, const operand* all, int input_count,
     plan_kept(p, g, resident() / (p.policy.strided_vectors_ahead >= 4 ? 2 : 1), fixed.block != 0);
     p.grid = p.groups * p.splits;
   } else {
-    const auto cut = [&] { plan_tiles(p, g, all, input_count, device.multiprocessors); };
+    const auto cut = [&] { plan_tiles(p, g, all, input_count, halos, device.multiprocessors); };
     cut();
     // A small job is spread over more multiprocessors by smaller blocks.
     while (fixed.block == 0 && p.block > p.policy.least_block && p.tile.count < device.multiprocessors) {

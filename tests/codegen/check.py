@@ -142,7 +142,7 @@ def kernels_by(nvcc, includes, work):
             if "kernels::" in name:
                 arguments = template_arguments(name[name.index("kernels::"):])
                 formula = short(arguments[0])
-                told_apart = r"(linear|strided|patched)_arguments|(true|false)$"
+                told_apart = r"(linear|strided|patched|haloed)_arguments|(true|false)$"
                 kinds = [re.match(told_apart, re.sub(r"^(dsl::detail::|\(\w+\))", "", a)) for a in arguments[1:]]
                 path = "".join(" " + next(filter(None, kind.groups())) for kind in kinds if kind)
             row = {"registers": registers[mangled], "spilled": spilled[mangled], "instructions": 0, "loads": "-", "stores": "-"}

@@ -197,7 +197,9 @@ TEST_F(explained, says_how_operands_are_reached) {
   EXPECT_NE(how(dsl::transpose(dsl::reshape(m, 100, 10)) + 1).find("element by element: strided, 10 elements apart"),
             std::string::npos);
   EXPECT_NE(how(a(dsl::slice(0, 100)) + 0 * m).find("broadcast, vectors of 16 bytes"), std::string::npos);
-  EXPECT_NE(how(dsl::shift(m, 1, dsl::boundary::wrap, 1) + 1).find("shifted along the innermost dimension"), std::string::npos);
+  EXPECT_NE(how(dsl::shift(m, 40, dsl::boundary::wrap, 1) + 1).find("shifted along the innermost dimension"), std::string::npos);
+  EXPECT_NE(how(dsl::shift(m, 1, dsl::boundary::wrap, 1) + 1).find("in shared memory, with what lies around a block's tile"),
+            std::string::npos);
   const auto wide = dsl::cast<double>(m);
   dsl::array<double, 2> doubles(10, 100);
   EXPECT_NE(lines(dsl::explain(doubles, wide), "    a ")[0].find("vectors of 8 bytes"), std::string::npos);

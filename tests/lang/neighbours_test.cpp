@@ -173,6 +173,101 @@ TEST_P(neighbours, along_the_axes_of_what_is_shifted) {
   }
 }
 
+// Slices of one array: of any size, so that rows begin anywhere, to an array of their own, to slices, and over themselves; beside
+// a row, and an array that lies elsewhere.
+template <class T, int R>
+struct places_of_slices {
+  static constexpr int count = 5;
+  std::array<std::array<std::int64_t, R>, count + 1> begins;  // of the slices, and of what is written
+  std::array<std::int64_t, R> extents;
+
+  explicit places_of_slices(std::mt19937& engine) {
+    const auto below = [&](unsigned n) { return static_cast<std::int64_t>(engine() % n); };
+    for (std::size_t d = 0; d < R; ++d) extents[d] = 1 + below(R == 3 ? 12 : 40);
+    extents[R - 1] = 64 / static_cast<std::int64_t>(sizeof(T)) * 4 + below(300);
+    const std::int64_t most = 1 + below(5);
+    for (auto& begin : begins)
+      for (auto& b : begin) b = below(static_cast<unsigned>(most) + 1);
+  }
+  template <class Array, std::size_t... D>
+  auto slice_of(Array& all, int k, std::index_sequence<D...>) const {
+    const auto& begin = begins[static_cast<std::size_t>(k)];
+    return all(dsl::slice(begin[D], begin[D] + extents[D])...);
+  }
+  template <class Array> auto slice_of(Array& all, int k) const { return slice_of(all, k, std::make_index_sequence<R>{}); }
+};
+template <class T, int R>
+void slices_of_one_array(int rounds) {
+  std::mt19937 engine(100 * R + sizeof(T));
+  for (int round = 0; round < rounds; ++round) {
+    const places_of_slices<T, R> p(engine);
+    std::vector<std::int64_t> shape(p.extents.begin(), p.extents.end()), larger = shape;
+    for (auto& n : larger) n += 5 + static_cast<std::int64_t>(engine() % 3);
+    table x{larger, {}}, w{shape, {}}, row{{shape.back()}, {}};
+    for (table* t : {&x, &w, &row})
+      for (std::int64_t i = 0; i < t->size(); ++i) t->at.push_back(static_cast<double>(engine() % 8));
+    const auto a = to_array<T, R>(x), b = to_array<T, R>(w);
+    const auto c = to_array<T, 1>(row);
+    const bool in_place = round % 4 == 3;
+    auto out = round % 4 == 0 ? dsl::array<T, R>{} : to_array<T, R>(x);
+    const auto& from = in_place ? out : a;
+    const auto s = [&](int k) { return p.slice_of(from, k); };
+    const auto formula = s(0) + 2 * s(1) - s(2) * b + s(3) * c + s(4);
+    if (round % 4 == 0) out = formula;
+    else p.slice_of(out, 5) = formula;
+    table want = round % 4 == 0 ? w : x;
+    const auto place = [](const table& t, std::int64_t i, const std::array<std::int64_t, R>& begin, const table& within) {
+      std::int64_t to = 0, step = 1;
+      for (int d = R - 1; d >= 0; --d) {
+        const auto k = static_cast<std::size_t>(d);
+        to += (i % within.shape[k] + begin[k]) * step;
+        i /= within.shape[k];
+        step *= t.shape[k];
+      }
+      return static_cast<std::size_t>(to);
+    };
+    for (std::int64_t i = 0; i < w.size(); ++i) {
+      const auto at = [&](std::size_t k) { return x.at[place(x, i, p.begins[k], w)]; };
+      const auto here = static_cast<std::size_t>(i);
+      want.at[round % 4 == 0 ? here : place(x, i, p.begins[5], w)] =
+          at(0) + 2 * at(1) - at(2) * w.at[here] + at(3) * row.at[here % row.at.size()] + at(4);
+    }
+    std::string what = "round " + std::to_string(round);
+    for (const std::int64_t n : shape) what += " x " + std::to_string(n);
+    expect_equal(out, want, what);
+
+    auto written = to_array<T, R>(x);
+    auto part = p.slice_of(written, 5);
+    part = part + p.slice_of(a, 0) + p.slice_of(a, 1) + p.slice_of(a, 4);
+    want = x;
+    for (std::int64_t i = 0; i < w.size(); ++i)
+      for (const std::size_t k : {0u, 1u, 4u}) want.at[place(x, i, p.begins[5], w)] += x.at[place(x, i, p.begins[k], w)];
+    expect_equal(written, want, what + ", in place");
+  }
+}
+TEST_P(neighbours, by_slices) {
+  slices_of_one_array<float, 2>(24);
+  slices_of_one_array<float, 3>(16);
+  slices_of_one_array<double, 2>(16);
+  slices_of_one_array<std::int16_t, 2>(16);
+  slices_of_one_array<std::int8_t, 3>(8);
+}
+
+TEST_P(neighbours, by_halos_where_they_are_near) {
+  const dsl::array<float, 2> m = dsl::zeros<float>(20, 300);
+  dsl::array<float, 2> out(20, 300), inner(16, 288);
+  const auto path = [](auto& to, const auto& formula) { return std::string(dsl::plan_of(to, formula).path); };
+  const bool is_grid = std::string(GetParam()) != "host";
+  const std::string halos = is_grid ? "halos" : "strided";
+  EXPECT_EQ(path(out, dsl::shift(m, 1, boundary::wrap, 0) + dsl::shift(m, -3, boundary::clamp, 1)), halos);
+  EXPECT_EQ(path(out, dsl::shift(m, 1, boundary::wrap, 1) + dsl::shift(m, -3, boundary::clamp, 1)), "strided");
+  EXPECT_EQ(path(out, dsl::shift(m, 60)), "strided");
+  const auto of = [&m](std::int64_t i, std::int64_t j) { return m(dsl::slice(i, i + 16), dsl::slice(j, j + 288)); };
+  EXPECT_EQ(path(inner, of(1, 1) + of(0, 2) + of(4, 3)), halos);
+  EXPECT_EQ(path(inner, of(1, 0) + of(2, 0) + of(3, 0)), "strided");
+  EXPECT_EQ(path(inner, of(1, 1) + of(0, 2)), "strided");
+}
+
 // In place, as if complete before the first write; of what a reduction leaves; beside reductions.
 TEST_P(neighbours, in_place_and_beside_reductions) {
   std::mt19937 engine(6);

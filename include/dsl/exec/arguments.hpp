@@ -143,4 +143,38 @@ struct strided_arguments : argument_header {
 template <int Operands> struct patched_arguments : strided_arguments<Operands> {};
 template <int Operands> inline constexpr bool takes_patches<patched_arguments<Operands>> = true;
 
+/// An array of which a block brings a tile into shared memory, with what lies around it: along the three innermost dimensions.
+struct halo_tile {
+  static constexpr int axes = 3;
+  std::uint64_t word;                                   // the address of its first element
+  std::int64_t extents[axes];                           // in elements
+  std::uint32_t element_bytes, row_bytes, plane_bytes;  // from element to element, from row to row, from plane to plane
+  std::int32_t first[axes];                             // where what is brought begins, beside the block's tile
+  std::int32_t operand;                                 // one in this array, which leads along the other dimensions
+  divisor columns;                                      // of what is brought: pieces of a row
+  std::uint32_t count;                                  // pieces of a plane
+  std::int32_t planes;                                  // for one of the block's
+  std::uint32_t offset, pitch, plane;  // in shared memory, in bytes: where it begins, from row to row, from plane to plane
+  std::int32_t size, in_vectors;       // of an element, in bytes; whether pieces are 16 bytes, or one element
+  boundary beyond[axes];
+};
+
+/// Where an array's element at the corner of the block's tile lies in shared memory, in bytes, and how far apart rows and planes
+/// are.
+struct halo_place { std::uint32_t offset, pitch, plane; };
+
+/// As `strided_arguments`, for neighbours at places that are known when the kernel runs.
+struct halo_tiles {
+  static constexpr int most = 6;
+  halo_tile tile[most];
+  std::int64_t count;
+};
+template <int Operands>
+struct haloed_arguments : strided_arguments<Operands> {
+  halo_tiles halos;
+  halo_place place[Operands];
+};
+template <class Arguments> inline constexpr bool takes_halos = false;
+template <int Operands> inline constexpr bool takes_halos<haloed_arguments<Operands>> = true;
+
 }  // namespace dsl::detail

@@ -102,8 +102,8 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
   template <kernel_target Target, std::size_t... P>
   static void add_kernels(const char* architectures, int compute_capability, const void* linear, const void* strided,
                           std::index_sequence<P...>) {
-    static const pass_kernels made[] = {
-        {{architectures, {is_linear<Phase> ? linear : nullptr, strided}}, pass_policy<tuned_pass<Phase>>(compute_capability)}...};
+    static const pass_kernels made[] = {{{architectures, {is_linear<Phase> ? linear : nullptr, strided, nullptr, nullptr}},
+                                         pass_policy<tuned_pass<Phase>>(compute_capability)}...};
     ((phase[P].kernels[static_cast<int>(Target)] = &made[P]), ...);
   }
 };

@@ -51,6 +51,14 @@ struct device_memory {
     }
 #endif
   }
+  template <class T>
+  DSL_DETAIL_FN void copy_async_through_l1([[maybe_unused]] T* to, [[maybe_unused]] const T* from) const {
+    static_assert(sizeof(T) == 16);
+#if DSL_DETAIL_ON_DEVICE
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
+                 "l"(from));
+#endif
+  }
   template <class T> DSL_DETAIL_FN void copy_async([[maybe_unused]] T* to, [[maybe_unused]] const T* from,
                                                    [[maybe_unused]] bool l2_resident) const {
 #if DSL_DETAIL_ON_DEVICE

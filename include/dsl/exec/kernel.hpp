@@ -1,6 +1,7 @@
 // What one thread of a pass does with its elements, over a memory (team.hpp).
 #pragma once
 
+#include <dsl/exec/halo.hpp>
 #include <dsl/exec/operand_access.hpp>
 #include <dsl/exec/pairs.hpp>
 #include <dsl/exec/patch.hpp>
@@ -20,12 +21,14 @@ using operands_of_pass = operand_access<tile_place<Arguments, Inputs + Pass::tar
 /// evaluation and no second copy of its code. `Memory` does the accesses.
 template <class Pass, int Inputs, class Arguments, class Memory, int Lanes = lanes_of_pass<Pass>>
 struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
+  using pass = Pass;
   using program = typename Pass::elements;
   using eval = evaluator<program>;
   using reductions = reductions_of<typename Pass::reductions>;
   using accumulators = typename reductions::accumulators;
   static constexpr bool strided = Arguments::strided;
   static constexpr int lanes = Lanes;
+  static constexpr int lane_step = takes_halos<Arguments> ? 32 : 1;  // from a lane's element to the next one's
   static constexpr int inputs = Inputs;
   using group = lane_group<eval, lanes>;
   static constexpr reduction_policy policy = pass_policy<Pass>(Memory::compute_capability);
@@ -51,6 +54,7 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
   template <int Log2Size> static constexpr std::uint64_t arrays_of = arrays_of_size(program::view(), Log2Size);
   /// Brings into shared memory what a block reads there of the tile that was entered. All threads of a block.
   DSL_DETAIL_KERNEL_FN void load_tile(int thread, int block) {
+    if constexpr (takes_halos<Arguments>) return halo_loader<kernel_body>{*this, thread, block}.run();
     const tile_loader<access, Memory> loader{*this, memory, neighbours.operands, thread, block};
     loader.template load_arrays<arrays_of<0>, arrays_of<1>, arrays_of<2>, arrays_of<3>, arrays_of<4>>();
   }
@@ -66,6 +70,7 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
         const auto write_group = [&](const group& of, const lane_results& out) { write_all(of, out, targets{}); };
         return patch_walk<kernel_body>{*this}.run(thread, write_group);
       }
+      if constexpr (takes_halos<Arguments>) return halo_walk<kernel_body>{*this}.run(thread);
       place_in_tile(g, column_of(thread), 0);
       if (g.count <= 0) return;
       DSL_DETAIL_ROLLED
@@ -126,6 +131,8 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
   template <class, int, class, class, int> friend struct kernel_body;
   template <class, class, std::uint32_t> friend struct neighbour_reader;
   template <class> friend struct patch_walk;
+  template <class> friend struct halo_loader;
+  template <class> friend struct halo_walk;
   template <class, int, int, int> friend struct window;
   template <class Body, op Code, dtype D, std::uint32_t Head> friend void read_near(const Body&, typename Body::group&);
   template <class, class> friend struct own_reader;
@@ -171,7 +178,10 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
     }
   }
 
-  DSL_DETAIL_KERNEL_FN int column_of(int thread) const { return (thread & ((1 << args.tiles_of.log2_columns) - 1)) * lanes; }
+  DSL_DETAIL_KERNEL_FN int column_of(int thread) const {
+    const int column = thread & ((1 << args.tiles_of.log2_columns) - 1), in_step = column & (lane_step - 1);
+    return (column - in_step) * lanes + in_step;
+  }
   DSL_DETAIL_KERNEL_FN int row_of(int thread) const { return thread >> args.tiles_of.log2_columns; }
   DSL_DETAIL_KERNEL_FN int lanes_from(std::int64_t first) const {
     return args.elements - first < lanes ? static_cast<int>(args.elements - first) : lanes;
@@ -179,7 +189,8 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
   DSL_DETAIL_KERNEL_FN void place_in_tile(group& g, int column, int row) const {
     g.column = column;
     g.row = row;
-    g.count = width - column < lanes ? width - column : lanes;
+    const int left = (width - column + lane_step - 1) / lane_step;
+    g.count = left < lanes ? left : lanes;
   }
 
   struct lane_results { typename eval::results of[lanes]; };
@@ -331,7 +342,8 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l)
         operand_lanes<Head>(g).set(
-            l, static_cast<value_t<D>>(a.word) + static_cast<value_t<D>>((place(N, g) + (l < g.count ? l : 0) * step(N)) * unit));
+            l, static_cast<value_t<D>>(a.word) +
+                   static_cast<value_t<D>>((place(N, g) + (l < g.count ? l : 0) * lane_step * step(N)) * unit));
     } else {
       const value_t<D> scalar = scalar_operand<Code, D, N>();
       DSL_DETAIL_UNROLL

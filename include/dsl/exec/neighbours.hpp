@@ -60,6 +60,17 @@ struct neighbour_reader {
     if constexpr (Code == op::coordinate) read_coordinate();
     else read_neighbour<Code, D>();
   }
+  /// How far all steps lead, where elements, rows and planes are so many bytes apart.
+  DSL_DETAIL_KERNEL_FN std::int32_t bytes_beside(std::int32_t element, std::int32_t row, std::int32_t plane) const {
+    std::int32_t sum = 0;
+    const auto add = [&](const dimension_step& step) {
+      sum -= static_cast<std::int32_t>(step.distance) * (step.dimension == 0 ? element : step.dimension == 1 ? row : plane);
+    };
+    [&]<int... S>(std::integer_sequence<int, S...>) {
+      (add(step_number<S>()), ...);
+    }(std::make_integer_sequence<int, path_with_head<program, Head>.count>{});
+    return sum;
+  }
 
  private:
   static constexpr int node = node_with(program::view(), Head);
@@ -73,7 +84,7 @@ struct neighbour_reader {
   }
   // Where lane l's element lies along a dimension.
   DSL_DETAIL_KERNEL_FN std::int64_t position_of(int l, int dimension) const {
-    return body.position(dimension) + (dimension == 0 ? g.column + l : dimension == 1 ? g.row : 0);
+    return body.position(dimension) + (dimension == 0 ? g.column + l * Body::lane_step : dimension == 1 ? g.row : 0);
   }
   DSL_DETAIL_KERNEL_FN void read_coordinate() const {
     const int dimension = dimension_of(static_cast<int>(word >> 16 & 0xffff));
@@ -180,7 +191,7 @@ struct neighbour_reader {
       const int dimension = dimension_of(path_with_head<program, Head>.axis);
       return static_cast<T>(position_of(l, dimension) + way.along(dimension, Most));
     } else {
-      const std::int64_t from = body.place(slot, g) + l * body.step(slot) + offset_after(way);
+      const std::int64_t from = body.place(slot, g) + l * Body::lane_step * body.step(slot) + offset_after(way);
       if constexpr (base == op::load) return body.memory.template load<T>(reinterpret_cast<const T*>(first) + from);
       else if constexpr (base == op::index) return static_cast<T>(first) + static_cast<T>(from);
       else return static_cast<T>(first) + static_cast<T>(from) * static_cast<T>(body.how_reached(slot));

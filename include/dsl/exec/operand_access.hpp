@@ -18,7 +18,8 @@ struct operand_access : Place {
 
   /// Where a group's first element is in an operand, and how far the next one is.
   DSL_DETAIL_KERNEL_FN std::int64_t place(int operand, const lane_place& g) const {
-    if constexpr (strided) return offset[operand] + g.column * args.strides[operand][0] + g.row * args.strides[operand][1];
+    if constexpr (strided)
+      return this->offset_of(operand) + g.column * args.strides[operand][0] + g.row * args.strides[operand][1];
     else return g.first;
   }
   DSL_DETAIL_KERNEL_FN std::int64_t step(int operand) const {

@@ -29,13 +29,14 @@ enum class strategy : std::uint8_t {
 /// What the plans of all kernels say.
 struct plan {
   device where{backend::host};
-  const char* path = "";      ///< how the index space is covered: "linear", "strided", "transposing"; of a loop, its strategy
-  std::int64_t elements = 0;  ///< in the index space
-  int lanes = 1;              ///< elements that a thread takes at a time
-  int block = 0;              ///< threads a block; on the host, elements a block
-  std::int64_t grid = 0;      ///< blocks
-  int shared_bytes = 0;       ///< shared memory a block, in bytes
-  int registers = 0;          ///< 32-bit registers a thread, as compiled; 0 where there is no kernel
+  const char* path =
+      "";  ///< how the index space is covered: "linear", "strided", "transposing", "halos"; of a loop, its strategy
+  std::int64_t elements = 0;          ///< in the index space
+  int lanes = 1;                      ///< elements that a thread takes at a time
+  int block = 0;                      ///< threads a block; on the host, elements a block
+  std::int64_t grid = 0;              ///< blocks
+  int shared_bytes = 0;               ///< shared memory a block, in bytes
+  int registers = 0;                  ///< 32-bit registers a thread, as compiled; 0 where there is no kernel
   int blocks_per_multiprocessor = 0;  ///< that fit on one at once
   cost per_element{};                 ///< operations, and bytes read and written
 
@@ -53,6 +54,7 @@ struct tile_plan {
   std::int64_t count = 0;  ///< tiles; where there are reductions, of each group of results
   int patch_rows = 0;      ///< neighbours are kept in registers, a thread's for so many rows of its elements; 0: read one by one
   int planes = 1;          ///< elements along the third dimension, there
+  int halos = 0;           ///< arrays that are read beside elements, of which a block brings its tile and what lies around it
 };
 
 /// An elementwise kernel's.
@@ -150,6 +152,7 @@ struct pass_traits {
   int accumulator_bytes;  // of all reductions' values
   int state_bytes;        // of the values of the reduction that has the most
   patch_needs patches;
+  bool halos = false;  // it has a kernel by halos
 };
 
 /// Whether a second launch may make the results of what a pass's blocks leave, so many bytes each: beside stores, where it pays

@@ -30,6 +30,9 @@ struct map_policy {
   int patch_rows = 8;          ///< compiled: rows of a patch, at most, where neighbours are read
   int patch_planes = 4;        ///< compiled: the same along a third dimension
   int patch_block = 128;       ///< threads a block there
+  int halo_rows = 8;           ///< rows a thread, where a block brings what lies around its tile
+  int halo_planes = 4;         ///< of a tile there, along a third dimension
+  int halo_memory = 64 << 10;  ///< bytes of a block's shared memory there, at most
   int tile_memory = 48 << 10;  ///< bytes of a block's shared memory, at most, for tiles of transposed operands
 };
 

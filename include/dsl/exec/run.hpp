@@ -12,8 +12,9 @@
 namespace dsl::detail {
 
 /// The kernels of a pass: linear, or of neighbours, which are never in one line, the one by patches (null where the policy wants
-/// none, and of a chain's phase that reduces); strided; what finishes, null where a second launch does not pay.
-struct pass_kernels : entry_points<3> { reduction_policy policy; };
+/// none, and of a chain's phase that reduces); strided; what finishes, null where a second launch does not pay; by halos, null
+/// where nothing may be read beside elements.
+struct pass_kernels : entry_points<4> { reduction_policy policy; };
 
 struct chain_code;
 
@@ -47,37 +48,56 @@ constexpr int largest_accumulator(pass_reductions<F...>) {
   return most;
 }
 
+template <class Pass>
+inline constexpr bool takes_patches_first = patch_needs_of<Pass>().rows > 0;
+/// Whether a pass has a kernel by halos: it writes elements alone and reads neighbours, not by patches, or what may be slices of
+/// one array, three arrays of one dtype and more dimensions than one (`HasPlanes`).
+template <class Pass, bool HasPlanes>
+constexpr bool reads_halos() {
+  constexpr pass_view pass = Pass::view();
+  if (pass.reductions > 0 || takes_patches_first<Pass>) return false;
+  if (pass.neighbours.moved != 0) return true;
+  int arrays[256] = {}, most = 0;
+  for (int i = 0; i < pass.elements.nodes; ++i) {
+    const head h{pass.elements.heads[i]};
+    if (h.code() != op::load) continue;
+    const int count = ++arrays[static_cast<int>(h.type())];
+    most = count > most ? count : most;
+  }
+  return HasPlanes && most >= 3;
+}
+
 /// A pass's code before anything has been compiled for it.
 template <class Name, class Pass>
-constexpr program_code code_without_kernels(int inputs) {
+constexpr program_code code_without_kernels(int inputs, bool halos = false) {
   using reductions = typename Pass::reductions;
   return {{Pass::view(), lanes_of_pass<Pass>, sizeof(typename reductions_of<reductions>::accumulators),
-           largest_accumulator(reductions{}), patch_needs_of<Pass>()},
+           largest_accumulator(reductions{}), patch_needs_of<Pass>(), halos},
           inputs,
           spelled_name<Name>(),
           nullptr,
           {}};
 }
 
-template <class Pass>
-inline constexpr bool takes_patches_first = patch_needs_of<Pass>().rows > 0;
-template <class Name, class Pass, int Inputs> void add_kernels();
+template <class Name, class Pass, int Inputs, bool Halos> void add_kernels();
 
-template <class Name, class Pass, int Inputs>
+template <class Name, class Pass, int Inputs, bool Halos = reads_halos<Pass, false>()>
 struct compiled_program {
-  using first = std::conditional_t<takes_patches_first<Pass>, patched_arguments<Inputs + Pass::targets>,
-                                   linear_arguments<Inputs + Pass::targets>>;
-  using strided = strided_arguments<Inputs + Pass::targets>;
+  static constexpr int operands = Inputs + Pass::targets;
+  using first = std::conditional_t<takes_patches_first<Pass>, patched_arguments<operands>, linear_arguments<operands>>;
 
-  static constexpr bool has_first = takes_patches_first<Pass> || pass_policy<Pass>(0).has_linear;
+  // What reads neighbours is never in one line.
+  static constexpr bool has_first =
+      takes_patches_first<Pass> || (Pass::view().neighbours.nodes == 0 && pass_policy<Pass>(0).has_linear);
 
   static constexpr bool has_finish =
       may_finish_apart(Pass::view(), sizeof(typename reductions_of<typename Pass::reductions>::accumulators));
 
-  static inline constinit program_code code = code_without_kernels<Name, Pass>(Inputs);
+  static inline constinit program_code code = code_without_kernels<Name, Pass>(Inputs, Halos);
 
-  static const void* simulated_first() {
-    if constexpr (has_first) return reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, first>);
+  template <bool Exists, class Arguments>
+  static const void* simulated() {
+    if constexpr (Exists) return reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, Arguments>);
     else return nullptr;
   }
   static const void* simulated_last() {
@@ -87,22 +107,23 @@ struct compiled_program {
 
   template <unsigned BackEnds>
   static void add() {
-    if constexpr (has_cuda(BackEnds)) add_kernels<Name, Pass, Inputs>();
+    if constexpr (has_cuda(BackEnds)) add_kernels<Name, Pass, Inputs, Halos>();
     if constexpr (has_host(BackEnds)) code.host = &host_code_of<Pass>;
     if constexpr (has_sim(BackEnds)) {
-      static const pass_kernels made{
-          {nullptr, {simulated_first(), reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, strided>), simulated_last()}},
-          pass_policy<Pass>(0)};
+      static const pass_kernels made{{nullptr,
+                                      {simulated<has_first, first>(), simulated<true, strided_arguments<operands>>(),
+                                       simulated_last(), simulated<Halos, haloed_arguments<operands>>()}},
+                                     pass_policy<Pass>(0)};
       code.kernels[static_cast<int>(kernel_target::sim)] = &made;
     }
   }
 };
 
 #if defined(__CUDACC__)
-template <class Name, class Pass, int Inputs>
+template <class Name, class Pass, int Inputs, bool Halos>
 void add_kernels() {
-  using compiled = compiled_program<Name, Pass, Inputs>;
-  constexpr int operands = Inputs + Pass::targets;
+  using compiled = compiled_program<Name, Pass, Inputs, Halos>;
+  constexpr int operands = compiled::operands;
   const auto first = []() -> const void* {
     if constexpr (takes_patches_first<Pass>)
       return kernel_of_pass<pass_kernel<Pass, Inputs, patched_arguments<operands>>, Name, Pass>();
@@ -113,18 +134,23 @@ void add_kernels() {
     if constexpr (compiled::has_finish) return kernel_of_pass<finish_kernel<Pass, Inputs>, Name, Pass>();
     else return nullptr;
   };
+  const auto by_halos = []() -> const void* {
+    if constexpr (!Halos) return nullptr;
+    else return kernel_of_pass<pass_kernel<Pass, Inputs, haloed_arguments<operands>>, Name, Pass>();
+  };
   static const pass_kernels made{
       {DSL_DETAIL_ARCHITECTURES,
-       {first(), kernel_of_pass<pass_kernel<Pass, Inputs, strided_arguments<operands>>, Name, Pass>(), last()}},
+       {first(), kernel_of_pass<pass_kernel<Pass, Inputs, strided_arguments<operands>>, Name, Pass>(), last(), by_halos()}},
       pass_policy<Pass>(lowest_capability())};
   compiled::code.kernels[static_cast<int>(kernel_target::cuda)] = &made;
 }
 #endif
 
-template <class Name, class Untuned, int Inputs>
+/// `HasPlanes`: of arrays of more than one dimension.
+template <class Name, class Untuned, int Inputs, bool HasPlanes = false>
 const program_code& code_of() {
   using Pass = tuned_by_name<Untuned, Name>;
-  using compiled = compiled_program<Name, Pass, Inputs>;
+  using compiled = compiled_program<Name, Pass, Inputs, reads_halos<Pass, HasPlanes>()>;
   add_to_program<compiled>();
   return compiled::code;
 }

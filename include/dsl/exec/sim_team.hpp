@@ -56,6 +56,7 @@ struct simulated_memory {
   template <class T> DSL_DETAIL_FN void copy_async(T* to, const T* from, bool = false) const {
     start_copy(*self, to, from, sizeof(T), alignof(T));
   }
+  template <class T> DSL_DETAIL_FN void copy_async_through_l1(T* to, const T* from) const { copy_async(to, from); }
   DSL_DETAIL_FN void commit_copies() const { detail::commit_copies(*self); }
   template <int Pending> DSL_DETAIL_FN void wait_for_copies() const { detail::wait_for_copies(*self, Pending); }
   template <class T> DSL_DETAIL_FN void store_whole(T* address, const T& value) const { store(address, value); }

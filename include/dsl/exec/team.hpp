@@ -34,7 +34,9 @@ concept kernel_memory = requires(const M m, float* address, const float* from, q
 
   /// Starts a copy of one value from global to shared memory, in this thread's open group of copies.
   m.copy_async(address, from);
-  /// The same with the hint of `store_streaming`.
+  /// The same of 16 bytes, through the first-level cache, for what neighbouring blocks read as well.
+  m.copy_async_through_l1(to, static_cast<const quad*>(to));
+  /// As `copy_async` with the hint of `store_streaming`.
   m.copy_async(to, static_cast<const quad*>(to), true);
   /// Closes the group.
   m.commit_copies();

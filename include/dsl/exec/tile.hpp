@@ -12,11 +12,14 @@ struct tile_place {
   using arguments = Arguments;
   static constexpr bool strided = Arguments::strided;
   static constexpr int operands = Operands;
+  static constexpr bool has_planes = Neighbours || takes_halos<Arguments>;
   const Arguments& args;
-  std::int64_t offset[Arguments::strided ? Operands : 1];  // strided: of the tile's first element
-  std::int32_t width = 0, height = 0;                      // strided: of the tile, as far as it exists
+  // Strided: of the tile's first element. Where most operands are read in shared memory it is computed where it is needed.
+  static constexpr bool keeps_offsets = Arguments::strided && !takes_halos<Arguments>;
+  std::int64_t offset[keeps_offsets ? Operands : 1];
+  std::int32_t width = 0, height = 0;  // strided: of the tile, as far as it exists
   // Of neighbours: the tile's position along the two innermost dimensions, and along the others.
-  std::int64_t corner[2] = {}, outer[Arguments::strided && Neighbours ? max_rank - 2 : 1] = {};
+  std::int64_t corner[2] = {}, outer[Arguments::strided && has_planes ? max_rank - 2 : 1] = {};
   std::int32_t planes = 1;  // of neighbours: that the tile has along the third dimension
 
   DSL_DETAIL_KERNEL_FN explicit tile_place(const Arguments& a) : args(a) {}
@@ -31,20 +34,18 @@ struct tile_place {
       height = t.extents[1] - y < t.height ? static_cast<std::int32_t>(t.extents[1] - y) : t.height;
       corner[0] = x;
       corner[1] = y;
-      DSL_DETAIL_UNROLL
-      for (int k = 0; k < Operands; ++k) offset[k] = x * args.strides[k][0] + y * args.strides[k][1];
+      for_offsets([&](int k) { offset[k] = x * args.strides[k][0] + y * args.strides[k][1]; });
       DSL_DETAIL_ROLLED
       for (int d = 0; d < t.outer_rank; ++d) {
         std::int64_t at = take(group, tile, d + 2, t.outer[d]);
-        if constexpr (Neighbours) {
+        if constexpr (has_planes) {
           if (d == 0 && t.planes > 1) {
             at *= t.planes;
             planes = t.third - at < t.planes ? static_cast<std::int32_t>(t.third - at) : t.planes;
           }
           set_outer(d, at);
         }
-        DSL_DETAIL_UNROLL
-        for (int k = 0; k < Operands; ++k) offset[k] += at * args.strides[k][d + 2];
+        for_offsets([&](int k) { offset[k] += at * args.strides[k][d + 2]; });
       }
     }
   }
@@ -52,8 +53,18 @@ struct tile_place {
   /// Moves on to the tile's next plane.
   DSL_DETAIL_KERNEL_FN void enter_next_plane() {
     ++outer[0];
-    DSL_DETAIL_UNROLL
-    for (int k = 0; k < Operands; ++k) offset[k] += args.strides[k][2];
+    for_offsets([&](int k) { offset[k] += args.strides[k][2]; });
+  }
+
+  /// Of the tile's first element.
+  DSL_DETAIL_KERNEL_FN std::int64_t offset_of(int operand) const {
+    if constexpr (!takes_halos<Arguments>) return offset[operand];
+    else {
+      std::int64_t sum = corner[0] * args.strides[operand][0] + corner[1] * args.strides[operand][1];
+      DSL_DETAIL_ROLLED
+      for (int d = 0; d < args.tiles_of.outer_rank; ++d) sum += outer_at(d) * args.strides[operand][d + 2];
+      return sum;
+    }
   }
 
   /// How an operand is reached. `beside`: a bit for each of those of which neighbours are read.
@@ -69,17 +80,24 @@ struct tile_place {
   }
 
  private:
-  // By constant numbers, for a number that is not constant puts all of them into local memory. Where neighbours are not read by
-  // patches the code for their steps would take four times the registers for it.
+  template <class F> DSL_DETAIL_KERNEL_FN static void for_offsets([[maybe_unused]] const F& f) {
+    if constexpr (keeps_offsets) {
+      DSL_DETAIL_UNROLL
+      for (int k = 0; k < Operands; ++k) f(k);
+    }
+  }
+  // By constant numbers, for a number that is not constant puts all of them into local memory. Where neighbours are read one by
+  // one the code for their steps would take four times the registers for it.
+  static constexpr bool by_constants = takes_patches<Arguments> || takes_halos<Arguments>;
   DSL_DETAIL_KERNEL_FN void set_outer(int d, std::int64_t at) {
-    if constexpr (!takes_patches<Arguments>) outer[d] = at;
+    if constexpr (!by_constants) outer[d] = at;
     else
       each_outer([&](int e) {
         if (e == d) outer[e] = at;
       });
   }
   DSL_DETAIL_KERNEL_FN std::int64_t outer_at(int d) const {
-    if constexpr (!takes_patches<Arguments>) return outer[d];
+    if constexpr (!by_constants) return outer[d];
     std::int64_t at = 0;
     each_outer([&](int e) {
       if (e == d) at = outer[e];

@@ -32,13 +32,13 @@ auto kernel_name(const reduction<F, R, E>& e, const Rest&... rest) {
 
 // nvcc writes a kernel's template arguments down again and cannot write a closure type, so they are deduced from values here,
 // never spelled by way of the expression that made them.
-template <int Inputs, class Name, std::uint64_t Key, class... Calls>
+template <int Inputs, bool HasPlanes = false, class Name, std::uint64_t Key, class... Calls>
 const program_code& code_for(std::type_identity<Name>, pass<Key, Calls...>) {
   if constexpr (std::is_same_v<Name, unnamed> && Inputs == 1 && only_moves(pass<Key, Calls...>::view())) {
     static const program_code moves = code_of_move(pass<Key, Calls...>::view());
     return moves;
   } else {
-    return code_of<Name, pass<Key, Calls...>, Inputs>();
+    return code_of<Name, pass<Key, Calls...>, Inputs, HasPlanes>();
   }
 }
 
@@ -160,7 +160,7 @@ class assigned<tuple<Targets&...>, E...> {
     add_targets(to, at, target_numbers{});
   }
 
-  static const program_code& code(const E&... e) { return code_for<inputs>(kernel_name(e...), pass{}); }
+  static const program_code& code(const E&... e) { return code_for<inputs, ((E::rank > 1) || ...)>(kernel_name(e...), pass{}); }
   /// Inputs, then targets.
   const operand* operands() const { return all_; }
 

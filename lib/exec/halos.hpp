@@ -1,0 +1,32 @@
+// Arrays that a kernel reads beside its elements from tiles in shared memory.
+#pragma once
+
+#include <dsl/exec/arguments.hpp>
+
+namespace dsl::detail {
+
+/// The arrays, and which operands are read in them.
+struct found_halos {
+  struct array {
+    halo_tile tile;                       // but for what depends on the plan's tiles
+    std::int64_t reach[halo_tile::axes];  // how much more is brought than there are elements
+  };
+  struct place {
+    int array = -1;
+    std::int64_t at[halo_tile::axes];  // from where what is brought begins
+  };
+  int count = 0;
+  array arrays[halo_tiles::most];
+  place places[max_inputs];
+};
+
+/// Finds them for a pass that has a kernel by halos; none where its neighbours, or slices, are not near, or the operands do not
+/// lie as the kernel needs it.
+found_halos find_halos(const geometry& g, const operand* operands, int inputs, int count, const pass_traits& pass);
+
+/// What blocks bring for tiles of a plan: fills in the rest, and gives the bytes of shared memory.
+int lay_out_halos(found_halos& found, int width, int height, int planes);
+/// Where input k is found there.
+halo_place place_in_halo(const found_halos& found, int k);
+
+}  // namespace dsl::detail
