@@ -40,9 +40,8 @@ class row_stage {
  private:
   template <int K, class First> DSL_DETAIL_KERNEL_FN void bring_leaf(int rows, const First& first_of) const {
     if constexpr (K < operands::leaves) {
-      constexpr auto leaf = operands::loaded[static_cast<std::size_t>(K)];
-      if constexpr (leaf.is_loaded) {
-        using T = memory_t<leaf.type>;
+      if constexpr (operands::loaded[static_cast<std::size_t>(K)].is_loaded) {
+        using T = memory_t<operands::loaded[static_cast<std::size_t>(K)].type>;
         if ((args_.rows_of.kept >> K & 1) == 0) return;
         const T* const from = reinterpret_cast<const T*>(args_.operand[K].word) + first_of(K);
         for_each<K>(
@@ -52,9 +51,8 @@ class row_stage {
     }
   }
   template <int K, class First> DSL_DETAIL_KERNEL_FN void take_target_back(int rows, const First& first_of) const {
-    constexpr auto target = operands::stored[static_cast<std::size_t>(K)];
-    if constexpr (target.is_stored) {
-      using T = memory_t<target.type>;
+    if constexpr (operands::stored[static_cast<std::size_t>(K)].is_stored) {
+      using T = memory_t<operands::stored[static_cast<std::size_t>(K)].type>;
       T* const to = reinterpret_cast<T*>(args_.operand[K].word) + first_of(K);
       for_each<K>(
           rows, to, [&](const T* element, std::int64_t at) { memory_.store(to + at, memory_.template load<T>(element)); },
