@@ -214,7 +214,7 @@ void plan_tiles_with_halos(reduction_plan& p, const geometry& g, found_halos& ha
   tile_plan& t = p.tile;
   constexpr int warp = 32;
   const bool is_line = g.rank == 1;
-  t.columns = is_line ? columns_of(g.extents[0], p.lanes, p.block) : warp;
+  t.columns = is_line ? std::max(warp, columns_of(g.extents[0], p.lanes, p.block)) : warp;
   t.rows = p.block / t.columns;
   const auto cut = [&](int rows_a_thread, std::int64_t planes) {
     t.width = t.columns * p.lanes * (is_line ? rows_a_thread : 1);

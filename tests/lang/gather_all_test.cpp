@@ -1,4 +1,4 @@
-// Neighbours of arrays of many lengths, gathers of every size of element, and what stands in the place of a view.
+// The heat step as one expression, gathers of every size of element, and what stands in the place of a view.
 #include "../on_device.hpp"
 #include "boundary_reference.hpp"
 
@@ -8,23 +8,6 @@ namespace {
 
 struct all_gathering : on_device {};
 ON_EVERY_DEVICE(all_gathering);
-
-TEST_P(all_gathering, shift_along_one_axis) {
-  for (const std::int64_t n : {1, 2, 3, 5, 64, 257, 1030}) {
-    const auto host = random_floats(n);
-    const auto a = dsl::to_device(host);
-    for (const auto beyond : boundaries)
-      for (const std::int64_t k : {0, 1, -1, 2, -3, 5, 1000, -2500}) {
-        dsl::array<float> out = dsl::shift(a, k, beyond) + 1;
-        const auto got = out.copy_to_host();
-        for (std::int64_t i = 0; i < n; ++i) {
-          const std::int64_t from = inside_by_steps(beyond, i - k, n);
-          ASSERT_EQ(got[static_cast<std::size_t>(i)], (from < 0 ? 0 : host[static_cast<std::size_t>(from)]) + 1)
-              << n << ' ' << k << ' ' << int(beyond) << ' ' << i;
-        }
-      }
-  }
-}
 
 TEST_P(all_gathering, heat_step_is_one_expression) {
   const std::int64_t rows = 70, columns = 131;

@@ -11,6 +11,23 @@ namespace {
 struct gathering : on_device {};
 ON_EVERY_DEVICE(gathering);
 
+TEST_P(gathering, shift_along_one_axis) {
+  for (const std::int64_t n : {1, 2, 3, 5, 63, 64, 65, 257, 1030}) {
+    const auto host = random_floats(n);
+    const auto a = dsl::to_device(host);
+    for (const auto beyond : boundaries)
+      for (const std::int64_t k : {0, 1, -1, 2, -3, 5, 1000, -2500}) {
+        dsl::array<float> out = dsl::shift(a, k, beyond) + 1;
+        const auto got = out.copy_to_host();
+        for (std::int64_t i = 0; i < n; ++i) {
+          const std::int64_t from = inside_by_steps(beyond, i - k, n);
+          ASSERT_EQ(got[static_cast<std::size_t>(i)], (from < 0 ? 0 : host[static_cast<std::size_t>(from)]) + 1)
+              << n << ' ' << k << ' ' << int(beyond) << ' ' << i;
+        }
+      }
+  }
+}
+
 TEST_P(gathering, shift_along_any_axis_of_any_layout) {
   const std::int64_t sizes[] = {7, 18, 33};
   const auto host = random_floats(7 * 18 * 33);

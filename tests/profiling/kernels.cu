@@ -31,6 +31,7 @@ void run(dsl::array<float>& a, dsl::array<float>& b, dsl::scalar<float>& s) {
   b = dsl::cumsum(a);
   // shown: loop<dsl::kernels::formula<dsl::ops::multiply, dsl::ops::sum>,
   // shown: reduce<dsl::kernels::formula<dsl::ops::multiply, dsl::ops::sum>,
+  // shown: finish<dsl::kernels::formula<dsl::ops::multiply, dsl::ops::sum>,
   dsl::iterate(10, dsl::vectorize([](auto x, auto y) {
                  auto z = x * y;
                  return std::tuple{z, dsl::sum(z)};
