@@ -12,7 +12,8 @@ template <class T>
 class sequence {
  public:
   constexpr sequence() = default;
-  constexpr sequence(int n, T value) : data_(new T[n]), size_(n), capacity_(n) {
+  // nvcc says of some long formulas that an array of no elements was not freed.
+  constexpr sequence(int n, T value) : data_(n > 0 ? new T[n] : nullptr), size_(n), capacity_(n) {
     for (int i = 0; i < n; ++i) data_[i] = value;
   }
   constexpr sequence(sequence&& other) noexcept : data_(other.data_), size_(other.size_), capacity_(other.capacity_) {
