@@ -43,8 +43,8 @@ class back_end {
  public:
   static constexpr int max_kinds = 16, max_devices = 256;
 
-  constexpr back_end(const back_end_traits& traits, kernel_services* kernels, backend kind = {})
-      : traits(traits), kernels_(kernels), kind_(kind) {}
+  constexpr back_end(const back_end_traits& called, kernel_services* runs, backend number = {})
+      : traits(called), kernels_(runs), kind_(number) {}
   back_end(const back_end&) = delete;
 
   /// The object of a kind: one of the library's own three, or one that was added.
