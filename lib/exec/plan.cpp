@@ -209,7 +209,7 @@ void plan_tiles_of_patches(reduction_plan& p, const geometry& g) {
 }
 
 // Tiles of which a block brings what lies around them as well: a warp wide, or, of one dimension, some times the block, and as
-// many planes and rows a thread as find room.
+// many planes and rows a thread as find room. A row of threads is at least a warp, because a thread's lanes are a warp apart.
 void plan_tiles_with_halos(reduction_plan& p, const geometry& g, found_halos& halos, int multiprocessors) {
   tile_plan& t = p.tile;
   constexpr int warp = 32;

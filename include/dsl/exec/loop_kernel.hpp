@@ -33,7 +33,7 @@ class step_reduction {
 
   /// What the threads of a block come to: its first thread has it.
   DSL_DETAIL_KERNEL_FN accumulators of_block(accumulators mine, std::int64_t step) const {
-    combine_warp(mine);
+    combine_warp<Reductions>(mine, team_);
     if (warps_ == 1) return mine;
     accumulators* const of = of_warp_ + (step & 1) * most_warps;  // a warp may be one step ahead of another
     if (team_.lane() == 0) memory_.store(of + team_.warp(), mine);
@@ -62,7 +62,7 @@ class step_reduction {
       Reductions::add(read, other.value());
     }
     team_.synchronize_warp();
-    combine_warp(read);
+    combine_warp<Reductions>(read, team_);
     if (warps_ == 1) return team_.from_lane(read, 0);
     if (team_.lane() == 0) memory_.store(of_reader_ + team_.warp(), read);
     team_.synchronize();
@@ -71,15 +71,6 @@ class step_reduction {
 
  private:
   static constexpr int most_warps = 32;
-
-  // The first lane has the result.
-  DSL_DETAIL_KERNEL_FN void combine_warp(accumulators& mine) const {
-    DSL_DETAIL_UNROLL
-    for (int step = 16; step > 0; step /= 2)
-      Reductions::visit([&]<class Reduction, int J>() {
-        nth_accumulator<J>(mine) = combine<Reduction>(nth_accumulator<J>(mine), team_.shift_down(nth_accumulator<J>(mine), step));
-      });
-  }
 
   // Combines what warps have left in shared memory, several at once: one after another they would take as many times as long as a
   // read takes. Behind the last one are identities.

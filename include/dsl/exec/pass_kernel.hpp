@@ -150,8 +150,7 @@ DSL_DETAIL_KERNEL_FN void reduce(Body& body, const reduction_schedule& schedule,
 template <class Reductions, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void combine_block(typename Reductions::accumulators& sums, const Memory& memory, const Team& team) {
   using accumulators = typename Reductions::accumulators;
-  DSL_DETAIL_UNROLL
-  for (int step = 16; step > 0; step /= 2) combine_with_lane<Reductions>(sums, step, team);
+  combine_warp<Reductions>(sums, team);
   const int warps = team.threads() / 32;
   if (warps == 1) return;
   auto* const of_warp = reinterpret_cast<accumulators*>(memory.shared());

@@ -41,8 +41,8 @@ struct reduction_policy : map_policy {
   int vectors_ahead = 1;          ///< compiled: lanes times so many elements are read before the first of them is computed with
   int strided_vectors_ahead = 1;  ///< the same where the index space is not one line
   int occupancy = 100;            ///< percent of the threads that a multiprocessor holds
-  int finish_apart_from = 8;      ///< times the blocks that fit at once: of more tiles beside stores a block takes
-  int tiles_a_block = 2;          ///< so many, and a second launch makes the results of what they leave
+  int finish_apart_from = 8;      ///< times the blocks that fit: from so many tiles beside stores on a second launch finishes
+  int tiles_a_block = 2;          ///< tiles of a block whose sums a second launch finishes
 };
 
 /// Of loops that run in one kernel.

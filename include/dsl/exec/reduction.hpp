@@ -212,5 +212,11 @@ DSL_DETAIL_KERNEL_FN void combine_with_lane(typename Reductions::accumulators& s
     nth_accumulator<J>(sums) = combine<Reduction>(nth_accumulator<J>(sums), team.shift_down(nth_accumulator<J>(sums), step));
   });
 }
+/// Combines the sums of a warp's threads: its first lane has the result.
+template <class Reductions, class Team>
+DSL_DETAIL_KERNEL_FN void combine_warp(typename Reductions::accumulators& sums, const Team& team) {
+  DSL_DETAIL_UNROLL
+  for (int step = 16; step > 0; step /= 2) combine_with_lane<Reductions>(sums, step, team);
+}
 
 }  // namespace dsl::detail
