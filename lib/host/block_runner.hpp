@@ -182,7 +182,7 @@ class block_runner {
   /// Elements from `first` on, of one row, of those from `begin` to `end`; gives how many. As many as lie with their neighbours
   /// within the row are worked on where they are; those beside its ends are packed.
   std::int64_t run_in_row(std::int64_t first, std::int64_t begin, std::int64_t end, lane_sums& none) {
-    constexpr std::int64_t shortest_row = 128, longest_run = 1 << 20;
+    constexpr std::int64_t shortest_row = 128;
     const geometry& g = job_.space;
     if (g.rank == 0 || g.extents[g.rank - 1] < shortest_row) {
       const std::int64_t count = std::min<std::int64_t>(host_block, end - first);
@@ -190,7 +190,7 @@ class block_runner {
       return count;
     }
     const std::int64_t inner = g.extents[g.rank - 1], x = first % inner, left = std::min(inner - x, end - first);
-    const std::int64_t whole = std::min({left, inner - x - inputs_.after(), longest_run}) / 64 * 64;
+    const std::int64_t whole = std::min({left, inner - x - inputs_.after(), inputs_.longest_run()}) / 64 * 64;
     if (x >= inputs_.before() && whole > 0 && run_in_place(first, whole)) return whole;
     // The last ones are computed with some of those before, again, where these are what they were.
     if (left < 64 && x >= 64 && first + left - 64 >= begin && !in_place_) {
@@ -210,6 +210,22 @@ class block_runner {
       if (is_short) inputs_.read(first + row * length, static_cast<int>(length));
       else inputs_.read_in_a_row(first + row * length);
       job_.compiled.strip[simd_level()](row, together, length, length, inputs_.at(), sums.columns());
+    }
+  }
+
+  /// The same for short rows, whose elements are added one after another: up to host_block of them, or, where they are longer
+  /// than a piece that is transposed, up to 64.
+  void run_transposed(std::int64_t first, int rows, std::int64_t length, lane_sums& sums) {
+    const int padded = padded_block(rows);
+    void* out[max_operands];
+    for (int i = 0; i < job_.code.outputs(); ++i) out[i] = column(i);
+    for (std::int64_t begin = 0; begin < length; begin += transposed_columns) {
+      const std::int64_t columns = std::min<std::int64_t>(length - begin, transposed_columns);
+      inputs_.read_transposed(first, {rows, length, begin, columns}, padded);
+      void* const* const piece = begin == 0 ? sums.columns() : sums.columns_from(padded);
+      job_.compiled.clear(piece, padded);
+      job_.compiled.block[simd_level()](padded, static_cast<int>(columns), padded, inputs_.at(), out, piece);
+      if (begin > 0) job_.compiled.add(sums.columns(), piece, rows);
     }
   }
 

@@ -7,6 +7,7 @@
 #include <dsl/exec/plan.hpp>
 
 #include "host/neighbours.hpp"
+#include "host/transpose.hpp"
 #include "host/working_memory.hpp"
 
 namespace dsl::detail {
@@ -16,6 +17,9 @@ inline host_memory allocate_columns(std::size_t count) { return allocate_host_me
 
 /// Elements to compute, of which `valid` exist: what the loop takes has no remainder.
 inline int padded_block(int valid) { return std::max(64, (valid + 63) / 64 * 64); }
+
+/// Of rows that are transposed so many columns at a time stay in a core's first-level cache.
+inline constexpr int transposed_columns = 64;
 
 /// Whether an operand's elements lie one behind the other, so that the loop can work on them where they are.
 inline bool is_direct(const operand& o, const operand_layout& w, const geometry& g) {
@@ -42,6 +46,13 @@ inline bool counts_on(const operand_layout& w, const geometry& g) {
       step *= g.extents[d];
     }
   return counts;
+}
+
+/// Whether an operand is the same for all results.
+inline bool is_one_row(const operand_layout& w, const geometry& g) {
+  for (int d = 0; d < g.rank; ++d)
+    if ((g.kept >> d & 1) != 0 && g.extents[d] > 1 && w.strides[d] != 0) return false;
+  return true;
 }
 
 /// Whether an operand is the same for all elements.
@@ -82,6 +93,9 @@ class input_columns {
       direct_[k] = is_direct(o, space.layouts[k], space);
       throughout_ = throughout_ && (direct_[k] || is_the_same(o));
       counts_ = counts_ || o.kind == operand_kind::position;
+      const auto size = static_cast<std::size_t>(size_of(o.type));
+      widest_ = std::max(widest_, size);
+      if (stays_in_row(k)) longest_run_ = std::min(longest_run_, static_cast<std::int64_t>(column_bytes / size));
     }
   }
 
@@ -133,12 +147,33 @@ class input_columns {
       at_[first_neighbour_column + j] = at;
     }
   }
-  /// Elements first .. first + count, which lie in one row: whether all operands can be worked on where they are.
+  /// Transposes a piece of some rows, which lie one behind the other in the index space: elements `begin` to `begin + columns` of
+  /// each. Element j of all rows is `padded` elements side by side, and rows beyond the last one are like it. The first piece of
+  /// some rows comes first.
+  void read_transposed(std::int64_t first, const row_piece& piece, int padded) {
+    const std::size_t size = static_cast<std::size_t>(padded) * transposed_columns * widest_,
+                      packed_size = throughout_ ? 0 : static_cast<std::size_t>(piece.rows * piece.length) * widest_;
+    const std::size_t bytes = static_cast<std::size_t>(count_) * (size + packed_size);
+    if (turned_.get_deleter().bytes < bytes) turned_ = allocate_host_memory(bytes);
+    place_.move_to(first);
+    for (int k = 0; k < count_; ++k) {
+      const operand& o = operands_[k];
+      if (o.kind > operand_kind::position || o.kind == operand_kind::neighbour) continue;
+      unsigned char* const to = turned_.get() + static_cast<std::size_t>(k) * (size + packed_size);
+      row_piece mine = piece;
+      if (is_one_row(space_.layouts[k], space_)) mine.rows = 1;
+      if (!direct_[k] && piece.begin == 0) gather(to + size, o, space_, space_.layouts[k], place_, mine.rows * mine.length);
+      transpose(static_cast<std::size_t>(size_of(o.type)), to, direct_[k] ? direct_address(o, first) : to + size, mine, padded);
+      at_[k] = to;
+    }
+  }
+  /// Elements first .. first + count, which lie in one row: whether all operands can be worked on where they are, but for those
+  /// that are the same throughout the row.
   bool read_in_place(std::int64_t first, std::int64_t count) {
     place_.move_to(first);
     for (int k = 0; k < count_; ++k) {
       const operand& o = operands_[k];
-      if (is_the_same(o) || o.kind == operand_kind::step || o.kind == operand_kind::neighbour) continue;
+      if (is_the_same(o) || o.kind == operand_kind::step || o.kind == operand_kind::neighbour || stays_in_row(k)) continue;
       at_[k] = lies_at(o, space_, space_.layouts[k], place_, count);
       if (at_[k] == nullptr) return false;
     }
@@ -147,8 +182,15 @@ class input_columns {
       if (at == nullptr) return false;
       at_[static_cast<std::size_t>(first_neighbour_column) + j] = at;
     }
+    for (int k = 0; k < count_; ++k)
+      if (stays_in_row(k)) {
+        gather(column(k), operands_[k], space_, space_.layouts[k], place_, count);
+        at_[k] = column(k);
+      }
     return true;
   }
+  /// How many elements of a row can be read in place at a time.
+  std::int64_t longest_run() const { return longest_run_; }
   /// How far before and after a row's elements neighbours are read along it.
   std::int64_t before() const { return before_; }
   std::int64_t after() const { return after_; }
@@ -157,6 +199,11 @@ class input_columns {
 
  private:
   static constexpr int few_neighbours = max_operands - first_neighbour_column;
+
+  // Whether an array is the same throughout each row, as a column that is broadcast is.
+  bool stays_in_row(int k) const {
+    return operands_[k].kind == operand_kind::array && space_.rank > 0 && space_.layouts[k].strides[space_.rank - 1] == 0;
+  }
 
   // Elements that do not lie as the loop takes them. What follows the end repeats the last element, so that no function sees what
   // the formula would not.
@@ -179,7 +226,9 @@ class input_columns {
   std::vector<const void*> many_;
   const void** at_;
   std::vector<neighbour_column> neighbours_;
-  std::int64_t before_ = 0, after_ = 0;
+  std::int64_t before_ = 0, after_ = 0, longest_run_ = 1 << 20;
+  std::size_t widest_ = 1;
+  host_memory turned_;  // of each operand a piece that has been transposed, and what it was made of where that is packed
 };
 
 }  // namespace dsl::detail

@@ -11,8 +11,9 @@ namespace {
 // How elements that are reduced together follow each other: `steps` blocks of up to `lanes` elements, `stride` apart. Then
 // `lanes_a_result` lanes make a result, for each of some owners.
 struct lane_schedule {
-  // What lanes are: a result each; ...; and without lanes, by strips, a piece of one result or rows of one result each
-  enum { columns, rows_of_columns, one_result, several_results, strips, rows_of_strips } kind;
+  // What lanes are: a result each; ...; a result each, of rows that are transposed; and without lanes, by strips, a piece of one
+  // result or rows of one result each
+  enum { columns, rows_of_columns, one_result, several_results, transposed, strips, rows_of_strips } kind;
   std::int64_t lanes, stride, length;  // of a run: in elements, from its beginning to its end
   int owner_step, lanes_a_result, result_lane_step;
   std::int64_t owner_stride;  // elements from one owner's first to the next one's
@@ -42,9 +43,19 @@ int columns_at_once(const pass_view& pass) {
   return static_cast<int>(std::clamp<std::size_t>(16384 / bytes, host_block, 8 * host_block)) / host_block * host_block;
 }
 
+// Whether rows of a length are transposed: short ones, whose lanes take longer to join than their elements, and as many as fill
+// most lanes. A rule of many values, a variance's, takes longer to join.
+bool transposes_rows(const host_job& job, std::int64_t rows, std::int64_t length) {
+  const pass_view& pass = job.code.pass.view;
+  const std::int64_t longest = accumulator_dtypes(pass).size() > 2 ? 512 : 128, fewest = length < 64 ? 32 : 256;
+  return job.space.elements > 0 && length < longest && rows >= fewest && pass.neighbours.nodes == 0 &&
+         !pass.reduces_beside_arrays();
+}
+
 reduction_runs runs_of(const host_job& job, std::int64_t task_elements) {
   constexpr std::int64_t few =
       64;  // lanes of the shortest block; and what a row by strips must have to be quicker than with others
+  constexpr std::int64_t transposed_elements = 4096;  // that stay in a core's first-level cache
   const geometry& g = job.space;
   const std::int64_t inner = g.kept != 0 && (g.kept >> (g.rank - 1) & 1) != 0 ? g.extents[g.rank - 1] : 1,
                      kept = g.results / inner;
@@ -66,6 +77,14 @@ reduction_runs runs_of(const host_job& job, std::int64_t task_elements) {
             1,
             lanes,
             reduced * inner};
+  }
+  if (transposes_rows(job, kept, reduced)) {
+    const std::int64_t rows = std::clamp<std::int64_t>(transposed_elements / reduced / 64 * 64, 64, host_block);
+    return {{lane_schedule::transposed, rows, host_block, rows * reduced, 1, 1, 1, reduced},
+            pieces(kept, rows),
+            1,
+            rows,
+            rows * reduced};
   }
   if ((reduced >= few || kept == 1) && takes_strips(job)) {
     if (reduced > task_elements)
@@ -100,10 +119,15 @@ void reduce_on_host(const host_job& job) {
   const int task_blocks = blocks_of_task(job);
   const reduction_runs runs = runs_of(job, std::int64_t{host_block} * task_blocks);
   const lane_schedule& order = runs.order;
+  // Columns: to join a piece with another costs as much as some rows of it.
+  constexpr std::int64_t least_rows = 32, most_column_pieces = 512;
+  const bool is_transposed = order.kind == lane_schedule::transposed;
   // Whole blocks, so that the pieces of a run depend on nothing but its length.
   const std::int64_t steps = pieces(order.length, order.stride),
-                     steps_a_piece = std::max<std::int64_t>(task_blocks, pieces(steps, 1024));
-  const std::int64_t splits = std::max<std::int64_t>(1, pieces(steps, steps_a_piece));
+                     steps_a_piece = order.kind == lane_schedule::columns
+                                         ? std::max(least_rows, pieces(steps * runs.count, most_column_pieces))
+                                         : std::max<std::int64_t>(task_blocks, pieces(steps, 1024));
+  const std::int64_t splits = is_transposed ? 1 : std::max<std::int64_t>(1, pieces(steps, steps_a_piece));
   const std::int64_t runs_a_task = std::max<std::int64_t>(1, task_blocks / std::max<std::int64_t>(steps, 1));
   const auto valid_lanes = [&](std::int64_t run, std::int64_t step) {
     if (order.kind == lane_schedule::columns) return static_cast<std::int64_t>(runs.lanes(run));
@@ -117,6 +141,7 @@ void reduce_on_host(const host_job& job) {
       case lane_schedule::rows_of_columns: return order.result_lane_step;
       case lane_schedule::one_result:
       case lane_schedule::strips: return 1;
+      case lane_schedule::transposed:
       case lane_schedule::rows_of_strips: return static_cast<int>(std::min(order.lanes, g.results - run * order.lanes));
       default: return static_cast<int>(valid_lanes(run, 0) / order.lanes_a_result);
     }
@@ -130,6 +155,7 @@ void reduce_on_host(const host_job& job) {
   };
   const auto accumulate = [&](std::int64_t run, std::int64_t split, block_runner& runner, lane_sums& sums) {
     if (order.by_strips()) return accumulate_strips(run, split, runner, sums);
+    if (is_transposed) return runner.run_transposed(runs.first(run), owners_of(run), order.owner_stride, sums);
     const bool columns = order.kind == lane_schedule::columns;
     sums.clear(
         padded_block(static_cast<int>(columns                                        ? runs.lanes(run)
@@ -179,10 +205,23 @@ void reduce_on_host(const host_job& job) {
     collapse(task / splits, sums.columns());
     sums.store(partial(task / splits, task % splits), most);
   });
-  for_each_task(job, lanes, runs.count, [&](std::int64_t run, block_runner& runner, lane_sums& sums) {
-    for (std::int64_t distance = 1; distance < splits; distance *= 2)  // pairwise: the error grows with the logarithm
-      for (std::int64_t s = 0; s + distance < splits; s += 2 * distance)
+  // Pairwise: the error grows with the logarithm. Pieces near each other first where all of it is worth several threads.
+  const auto join = [&](const lane_sums& sums, std::int64_t run, std::int64_t begin, std::int64_t end, std::int64_t distance) {
+    for (; distance < end - begin; distance *= 2)
+      for (std::int64_t s = begin; s + distance < end; s += 2 * distance)
         code.add(sums.stored(partial(run, s), most).data(), sums.stored(partial(run, s + distance), most).data(), owners_of(run));
+  };
+  constexpr std::int64_t near = 16, many_lanes = 4096;
+  const bool is_shared = splits > near && splits * runs.count * most > many_lanes;
+  if (is_shared) {
+    const std::int64_t groups = pieces(splits, near);
+    for_each_task(job, lanes, runs.count * groups, [&](std::int64_t task, block_runner&, lane_sums& sums) {
+      const std::int64_t begin = task % groups * near;
+      join(sums, task / groups, begin, std::min(splits, begin + near), 1);
+    });
+  }
+  for_each_task(job, lanes, runs.count, [&](std::int64_t run, block_runner& runner, lane_sums& sums) {
+    join(sums, run, 0, splits, is_shared ? near : 1);
     finish(run, sums.stored(partial(run, 0), most).data(), 1, runner);
   });
 }

@@ -125,9 +125,8 @@ class host_loop {
     }
   };
 
-  // Rows that are reduced while a strip of their lanes is in registers: as many as a processor fetches ahead of at a time. Short
-  // ones that lie side by side it reads better one after another.
-  static constexpr int rows_together = 8, short_row = 512;
+  // Rows that are reduced while a strip of their lanes is in registers: as many as a processor fetches ahead of at a time.
+  static constexpr int rows_together = 8;
   using strip = typename strips<Pass>::strip;
   struct load_strip {
     strip& lanes;
@@ -148,12 +147,11 @@ class host_loop {
     }
   };
   DSL_DETAIL_FN static void run_rows(int padded, int rows, std::int64_t stride, const void* const* in, void* const* sums) {
-    const int together = stride < short_row ? 1 : rows_together;
-    for (std::int64_t first = 0; rows > 0; rows -= together, first += together * stride)
+    for (std::int64_t first = 0; rows > 0; rows -= rows_together, first += rows_together * stride)
       for (int lane = 0; lane < padded; lane += strip_lanes) {
         strip mine;
         reductions::visit(load_strip{mine, sums, lane});
-        for (int r = 0; r < (rows < together ? rows : together); ++r) {
+        for (int r = 0; r < (rows < rows_together ? rows : rows_together); ++r) {
           DSL_DETAIL_INDEPENDENT
           for (int l = 0; l < strip_lanes; ++l) {
             source from{in, first + r * stride + lane + l, {}};
@@ -234,15 +232,15 @@ class host_loop {
     });
   }
   template <class Reduction, int J>
-  DSL_DETAIL_FN static void join_one(void* const* sums, int to, int from) {
-    store<Reduction, J>(combine<Reduction>(load<Reduction, J>(sums, to), load<Reduction, J>(sums, from)), sums, to);
+  DSL_DETAIL_FN static void join_one(void* const* sums, int to, const void* const* others, int from) {
+    store<Reduction, J>(combine<Reduction>(load<Reduction, J>(sums, to), load<Reduction, J>(others, from)), sums, to);
   }
-  // Combines lanes from + l into to + l, vectorised.
+  // Combines others' lanes from + l into to + l, vectorised.
   template <class Reduction, int J>
   DSL_DETAIL_TARGET(DSL_DETAIL_V2)
-  static void join(void* const* sums, int count, int to, int from) {
+  static void join(void* const* sums, int to, const void* const* others, int from, int count) {
     DSL_DETAIL_INDEPENDENT
-    for (int l = 0; l < count; ++l) join_one<Reduction, J>(sums, to + l, from + l);
+    for (int l = 0; l < count; ++l) join_one<Reduction, J>(sums, to + l, others, from + l);
   }
   static void collapse(void* const* sums, int owners, int owner_step, int lanes_a_result, int result_lane_step) {
     reductions::visit([&]<class Reduction, int J>() {
@@ -252,21 +250,19 @@ class host_loop {
         if (in_a_row || (result_lane_step == 1 && left >= 32)) {
           const int count = in_a_row ? owners * (left - half) : left - half;
           for (int i = 0; i < (in_a_row ? 1 : owners); ++i)
-            join<Reduction, J>(sums, count, owner_step * i, owner_step * i + result_lane_step * half);
+            join<Reduction, J>(sums, owner_step * i, sums, owner_step * i + result_lane_step * half, count);
         } else {
           for (int j = 0; j < left - half; ++j)
             for (int i = 0; i < owners; ++i)
-              join_one<Reduction, J>(sums, owner_step * i + result_lane_step * j, owner_step * i + result_lane_step * (j + half));
+              join_one<Reduction, J>(sums, owner_step * i + result_lane_step * j, sums,
+                                     owner_step * i + result_lane_step * (j + half));
         }
         left = half;
       }
     });
   }
   static void add(void* const* sums, const void* const* others, int count) {
-    reductions::visit([&]<class Reduction, int J>() {
-      for (int l = 0; l < count; ++l)
-        store<Reduction, J>(combine<Reduction>(load<Reduction, J>(sums, l), load<Reduction, J>(others, l)), sums, l);
-    });
+    reductions::visit([&]<class Reduction, int J>() { join<Reduction, J>(sums, 0, others, 0, count); });
   }
 
   template <class In>

@@ -1,0 +1,113 @@
+#include "host/transpose.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <dsl/ir/config.hpp>
+
+#include "host/host.hpp"
+
+namespace dsl::detail {
+
+namespace {
+
+// Element by element.
+template <class T>
+DSL_DETAIL_FN void turn_apart(T* to, const T* from, const row_piece& r, std::int64_t padded, std::int64_t rows,
+                              std::int64_t columns) {
+  for (std::int64_t j = 0; j < columns; ++j)
+    for (std::int64_t i = 0; i < rows; ++i) to[j * padded + i] = from[i * r.length + j];
+}
+
+// A square of as many elements as a vector has, in as many vectors.
+template <class T, int Bytes>
+struct turner {
+  static constexpr int side = Bytes / static_cast<int>(sizeof(T));
+  typedef T vector __attribute__((vector_size(Bytes), may_alias, aligned(alignof(T))));
+
+  // Swaps the two squares of side S beside the diagonal in each square of side 2 S.
+  template <int S, int... K>
+  DSL_DETAIL_FN static void swap(vector& a, vector& b, std::integer_sequence<int, K...>) {
+    const vector upper = __builtin_shufflevector(a, b, ((K & S) == 0 ? K : side + K - S)...);
+    b = __builtin_shufflevector(a, b, ((K & S) == 0 ? K + S : side + K)...);
+    a = upper;
+  }
+  template <int S>
+  DSL_DETAIL_FN static void swap_all(vector (&v)[side]) {
+#pragma GCC unroll 64
+    for (int i = 0; i < side; ++i)
+      if ((i & S) == 0) swap<S>(v[i], v[i + S], std::make_integer_sequence<int, side>{});
+    if constexpr (S > 1) swap_all<S / 2>(v);
+  }
+  DSL_DETAIL_FN static void turn_square(T* to, const T* from, const row_piece& r, std::int64_t padded, std::int64_t columns) {
+    vector v[side];
+#pragma GCC unroll 64
+    for (int i = 0; i < side; ++i) v[i] = *reinterpret_cast<const vector*>(from + i * r.length);
+    swap_all<side / 2>(v);
+#pragma GCC unroll 64
+    for (int j = 0; j < side; ++j)
+      if (j < columns) *reinterpret_cast<vector*>(to + j * padded) = v[j];
+  }
+  // A square reads whole vectors, which may be parts of the next rows.
+  DSL_DETAIL_FN static void run(void* target, const void* source, const row_piece& r, std::int64_t padded) {
+    T* const to = static_cast<T*>(target);
+    const T* const from = static_cast<const T*>(source) + r.begin;
+    for (std::int64_t i = 0; i < r.rows; i += side)
+      for (std::int64_t j = 0; j < r.columns; j += side) {
+        const std::int64_t rows = std::min<std::int64_t>(side, r.rows - i), columns = std::min<std::int64_t>(side, r.columns - j),
+                           at = i * r.length + j;
+        const bool is_within = rows == side && r.begin + at + (side - 1) * r.length + side <= r.rows * r.length;
+        if (is_within && 4 * columns >= side) turn_square(to + j * padded + i, from + at, r, padded, columns);
+        else turn_apart(to + j * padded + i, from + at, r, padded, rows, columns);
+      }
+  }
+};
+
+using turn_function = void (*)(void*, const void*, const row_piece&, std::int64_t);
+template <class T>
+struct turners {
+  DSL_DETAIL_TARGET(DSL_DETAIL_V2) static void v2(void* to, const void* from, const row_piece& r, std::int64_t padded) {
+    turner<T, 16>::run(to, from, r, padded);
+  }
+#if DSL_DETAIL_X86_LEVELS
+  DSL_DETAIL_TARGET(DSL_DETAIL_V3) static void v3(void* to, const void* from, const row_piece& r, std::int64_t padded) {
+    turner<T, 32>::run(to, from, r, padded);
+  }
+  DSL_DETAIL_TARGET(DSL_DETAIL_V4) static void v4(void* to, const void* from, const row_piece& r, std::int64_t padded) {
+    turner<T, 64>::run(to, from, r, padded);
+  }
+  static constexpr turn_function level[] = {&v2, &v3, &v4};
+#else
+  static constexpr turn_function level[] = {&v2, &v2, &v2};
+#endif
+};
+
+template <class T>
+void turn(void* target, const void* source, const row_piece& r, std::int64_t padded) {
+  T* const to = static_cast<T*>(target);
+  if constexpr (sizeof(T) == 4 || sizeof(T) == 8) turners<T>::level[simd_level()](target, source, r, padded);
+  else turn_apart(to, static_cast<const T*>(source) + r.begin, r, padded, r.rows, r.columns);
+  for (std::int64_t j = 0; j < r.columns; ++j)
+    std::fill(to + j * padded + r.rows, to + (j + 1) * padded, to[j * padded + r.rows - 1]);
+}
+
+// Elements by their size alone.
+using word1 [[gnu::may_alias]] = std::uint8_t;
+using word2 [[gnu::may_alias]] = std::uint16_t;
+using word4 [[gnu::may_alias]] = std::uint32_t;
+using word8 [[gnu::may_alias]] = std::uint64_t;
+struct [[gnu::may_alias]] word16 { std::uint64_t first, second; };
+
+}  // namespace
+
+void transpose(std::size_t size, void* to, const void* from, const row_piece& piece, std::int64_t padded) {
+  switch (size) {
+    case 1: return turn<word1>(to, from, piece, padded);
+    case 2: return turn<word2>(to, from, piece, padded);
+    case 4: return turn<word4>(to, from, piece, padded);
+    case 8: return turn<word8>(to, from, piece, padded);
+    default: return turn<word16>(to, from, piece, padded);
+  }
+}
+
+}  // namespace dsl::detail
