@@ -32,20 +32,15 @@ constexpr bool has_cuda(unsigned back_ends) { return (back_ends & back_end_bits:
 constexpr bool has_host(unsigned back_ends) { return (back_ends & back_end_bits::host) != 0; }
 constexpr bool has_sim(unsigned back_ends) { return (back_ends & back_end_bits::sim) != 0; }
 
-/// Calls Compiled::add<BackEnds>(), once.
-template <class Compiled, unsigned BackEnds> bool add_once() {
-  static const bool done = (Compiled::template add<BackEnds>(), true);
-  return done;
-}
-
-/// Calls it before `main`. Of an inline function that two files compiled for different back ends the linker keeps one: what the
-/// other one adds is in the program by this alone.
-template <class Compiled, unsigned BackEnds> inline const bool added_at_start = add_once<Compiled, BackEnds>();
+/// True once Compiled::add<BackEnds>() was called, which is before `main`. Of an inline function that two files compiled for
+/// different back ends the linker keeps one: what the other one adds is in the program by this alone. `add` stores addresses that
+/// are always the same, so that it may be called again.
+template <class Compiled, unsigned BackEnds>
+inline bool added_at_start = (Compiled::template add<BackEnds>(), true);
 
 /// Has what this file compiles added to the program, at the latest now: another file's initializers may run before this one's.
 template <class Compiled> void add_to_program() {
-  static_cast<void>(&added_at_start<Compiled, compiled_back_ends>);
-  add_once<Compiled, compiled_back_ends>();
+  if (!added_at_start<Compiled, compiled_back_ends>) Compiled::template add<compiled_back_ends>();
 }
 
 }  // namespace dsl::detail

@@ -2,6 +2,8 @@
 // rows.
 #pragma once
 
+#include <array>
+
 #include <dsl/exec/chain_kernel.hpp>
 #include <dsl/exec/run.hpp>
 
@@ -24,7 +26,7 @@ struct chain_code {
   const chain_kernels* kernels[kernel_targets];
 };
 
-template <class Name, class Chain> void add_chain_kernels();
+template <class Name, class Chain> DSL_DETAIL_RARE void add_chain_kernels();
 
 template <class Name, class Chain> struct compiled_chain;
 template <class Name, class... Phase>
@@ -74,8 +76,22 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
   }
   static inline constinit std::array<program_code, phases> phase = uncompiled(numbers{});
 
+  // The entry points for a target. One object, for each takes a section of its own.
+  struct all_kernels {
+    std::array<pass_kernels, phases> of_phases;
+    chain_kernels of_rows;
+  };
+  static constexpr all_kernels without_entry_points(const char* architectures, int compute_capability) {
+    return {{pass_kernels{{architectures, {}}, pass_policy<tuned_pass<Phase>>(compute_capability)}...},
+            {{architectures, {}}, row_policy_of<tuned_chain>(compute_capability)}};
+  }
+  template <kernel_target Target>
+  static inline constinit all_kernels kernels =
+      Target == kernel_target::sim ? without_entry_points(nullptr, 0)
+                                   : without_entry_points(DSL_DETAIL_ARCHITECTURES, lowest_capability());
+
   template <unsigned BackEnds>
-  static void add() {
+  DSL_DETAIL_RARE static void add() {
     if constexpr (has_cuda(BackEnds)) add_chain_kernels<Name, pass_chain<Phase...>>();
     if constexpr (has_host(BackEnds)) add_host(numbers{});
     if constexpr (has_sim(BackEnds)) add_sim();
@@ -88,23 +104,24 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
     const void* linear = nullptr;
     if constexpr (has_linear) linear = reinterpret_cast<const void*>(&simulated_phase<tuned_chain, linear_arguments<operands>>);
     add_kernels<kernel_target::sim>(
-        nullptr, 0, linear, reinterpret_cast<const void*>(&simulated_phase<tuned_chain, strided_arguments<operands>>), numbers{});
+        linear, reinterpret_cast<const void*>(&simulated_phase<tuned_chain, strided_arguments<operands>>), numbers{});
     if constexpr (can_run_rows<tuned_chain>)
-      add_row_kernels<kernel_target::sim>(nullptr, 0, reinterpret_cast<const void*>(&simulated_rows<tuned_chain, false>),
+      add_row_kernels<kernel_target::sim>(reinterpret_cast<const void*>(&simulated_rows<tuned_chain, false>),
                                           reinterpret_cast<const void*>(&simulated_rows<tuned_chain, true>));
   }
   template <kernel_target Target>
-  static void add_row_kernels(const char* architectures, int compute_capability, const void* of_any_rows,
-                              const void* in_vectors) {
-    static const chain_kernels made{{architectures, {of_any_rows, in_vectors}}, row_policy_of<tuned_chain>(compute_capability)};
+  static void add_row_kernels(const void* of_any_rows, const void* in_vectors) {
+    chain_kernels& made = kernels<Target>.of_rows;
+    made.kernel[0] = of_any_rows;
+    made.kernel[1] = in_vectors;
     code.kernels[static_cast<int>(Target)] = &made;
   }
   template <kernel_target Target, std::size_t... P>
-  static void add_kernels(const char* architectures, int compute_capability, const void* linear, const void* strided,
-                          std::index_sequence<P...>) {
-    static const pass_kernels made[] = {{{architectures, {is_linear<Phase> ? linear : nullptr, strided, nullptr, nullptr}},
-                                         pass_policy<tuned_pass<Phase>>(compute_capability)}...};
-    ((phase[P].kernels[static_cast<int>(Target)] = &made[P]), ...);
+  static void add_kernels(const void* linear, const void* strided, std::index_sequence<P...>) {
+    std::array<pass_kernels, phases>& made = kernels<Target>.of_phases;
+    ((made[P].kernel[0] = is_linear<Phase> ? linear : nullptr, made[P].kernel[1] = strided,
+      phase[P].kernels[static_cast<int>(Target)] = &made[P]),
+     ...);
   }
 };
 template <class Name, class... Phase>
@@ -128,11 +145,10 @@ void add_chain_kernels() {
   if constexpr (compiled::has_linear)
     linear = kernel_of_chain<chain_kernel<chain_part::linear_phase, chain, compiled::operands>, Name>(chain{});
   compiled::template add_kernels<kernel_target::cuda>(
-      DSL_DETAIL_ARCHITECTURES, lowest_capability(), linear,
-      kernel_of_chain<chain_kernel<chain_part::phase, chain, compiled::operands>, Name>(chain{}), typename compiled::numbers{});
+      linear, kernel_of_chain<chain_kernel<chain_part::phase, chain, compiled::operands>, Name>(chain{}),
+      typename compiled::numbers{});
   if constexpr (can_run_rows<chain>)
     compiled::template add_row_kernels<kernel_target::cuda>(
-        DSL_DETAIL_ARCHITECTURES, lowest_capability(),
         kernel_of_chain<chain_kernel<chain_part::rows, chain, compiled::all.count>, Name>(chain{}),
         kernel_of_chain<chain_kernel<chain_part::rows_in_vectors, chain, compiled::all.count>, Name>(chain{}));
 }

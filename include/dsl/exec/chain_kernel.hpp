@@ -33,7 +33,7 @@ template <class... Phase, class Arguments, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_phase(std::type_identity<pass_chain<Phase...>>, const Arguments& args, Memory memory, Team team) {
   const auto run = [&]<class P>(std::type_identity<P>) {
     if constexpr (Arguments::strided || has_linear_phase<pass_chain<Phase...>, P>)
-      run_pass<typename P::pass, P::inputs>(args, memory, team);
+      run_pass<typename P::pass, P::inputs, true>(args, memory, team);
   };
   int number = 0;
   ((number++ == args.phase ? run(std::type_identity<Phase>{}) : void()), ...);

@@ -29,7 +29,7 @@ template <class Name, class Pass, int Inputs, int Arguments, int States, int Sto
 
 template <class Name, class Pass, int Inputs, int Arguments, int States, int Stop>
 struct compiled_loop {
-  static inline constinit loop_code code{&compiled_program<Name, Pass, Inputs>::code,
+  static inline constinit loop_code code{&compiled_program<Name, Pass, Inputs>::data.code,
                                          States,
                                          Arguments,
                                          Stop,

@@ -36,17 +36,23 @@ DSL_DETAIL_KERNEL_FN void combine_sums_across_warps(typename Reductions::accumul
 }
 
 // Combines the first `count` sums of threads that share a result, and calls leave(sums, how many, number of the first) in all
-// threads: those that own a result have it.
-template <class Reductions, int Sums, class Memory, class Team, class Leave>
+// threads: those that own a result have it. `Compact`: one sum after another, in less code.
+template <class Reductions, bool Compact, int Sums, class Memory, class Team, class Leave>
 DSL_DETAIL_KERNEL_FN void combine_threads(typename Reductions::accumulators (&sums)[Sums], int count, const sharing& threads,
                                           const Memory& memory, const Team& team, const Leave& leave) {
-  for (int step = 16; step > 0; step /= 2) {
-    if (!halves_at(step, threads)) continue;
+  const auto combine_at = [&](int step) {
+    if (!halves_at(step, threads)) return;
     DSL_DETAIL_UNROLL
     for (int s = 0; s < Sums; ++s)
       if (s < count) combine_with_lane<Reductions>(sums[s], step, team);
+  };
+  if constexpr (Compact) {
+    DSL_DETAIL_ROLLED
+    for (int step = 16; step > 0; step /= 2) combine_at(step);
+  } else {
+    for (int step = 16; step > 0; step /= 2) combine_at(step);
+    if (Sums <= 4 && !goes_across_warps(threads)) return leave(sums, count, 0);
   }
-  if (Sums <= 4 && !goes_across_warps(threads)) return leave(sums, count, 0);
   DSL_DETAIL_ROLLED
   for (int result_index = 0; result_index < count; ++result_index) {
     typename Reductions::accumulators mine[] = {sums[0]};
@@ -87,7 +93,7 @@ struct sum_leaver {
 
 // A pass that reduces. A block's share of the elements becomes one result, or a partial one: then the last block of the group
 // combines them in the order of the blocks. `take(group, tile, sums)` adds a thread's elements of a tile to its sums.
-template <class Body, class Team, class Take>
+template <bool Compact, class Body, class Team, class Take>
 DSL_DETAIL_KERNEL_FN void reduce(Body& body, const reduction_schedule& schedule, std::int64_t tiles, const Team& team,
                                  const Take& take) {
   using reductions = typename Body::reductions;
@@ -114,9 +120,9 @@ DSL_DETAIL_KERNEL_FN void reduce(Body& body, const reduction_schedule& schedule,
   const reduction_steps steps = schedule.steps;
   const std::int64_t first = static_cast<std::int64_t>(group) * schedule.partial_count;
   if (steps != reduction_steps::of_partials)
-    combine_threads<reductions>(left, results_a_thread, schedule.threads, memory, team,
-                                sum_leaver<Body>{body, schedule, schedule.threads.owned_by(thread, threads), first + split,
-                                                 owners, steps == reduction_steps::whole});
+    combine_threads<reductions, Compact>(left, results_a_thread, schedule.threads, memory, team,
+                                         sum_leaver<Body>{body, schedule, schedule.threads.owned_by(thread, threads),
+                                                          first + split, owners, steps == reduction_steps::whole});
   if (steps == reduction_steps::whole || steps == reduction_steps::to_partials) return;
   // Every block has read the scalars in device memory before the last one writes a result over them.
   if (steps == reduction_steps::by_last_block && !team.is_last(schedule.tickets + group, blocks)) return;
@@ -141,8 +147,8 @@ DSL_DETAIL_KERNEL_FN void reduce(Body& body, const reduction_schedule& schedule,
     for (int s = 0; s < most; ++s)
       if (s < results_a_thread) reductions::add(left[s], partial[s]);
   }
-  combine_threads<reductions>(left, results_a_thread, across, memory, team,
-                              sum_leaver<Body>{body, schedule, across.owned_by(thread, threads), 0, owners, true});
+  combine_threads<reductions, Compact>(left, results_a_thread, across, memory, team,
+                                       sum_leaver<Body>{body, schedule, across.owned_by(thread, threads), 0, owners, true});
 }
 
 // Combines the sums of all threads of a block, in the order of combine_threads, through the block's dynamic shared memory. The
@@ -223,8 +229,8 @@ DSL_DETAIL_KERNEL_FN void run_finish(const Arguments& args, Memory memory, Team 
   finish_line<(bytes <= 8 ? 16 : 8)>(mine, args.reduction, team);
 }
 
-/// Evaluates a pass.
-template <class Pass, int Inputs, class Arguments, class Memory, class Team>
+/// Evaluates a pass. `Compact`: what finishes reductions in less code.
+template <class Pass, int Inputs, bool Compact = false, class Arguments, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_pass(const Arguments& args, Memory memory, Team team) {
   using body = kernel_body<Pass, Inputs, Arguments, Memory>;
   body mine(args, memory);
@@ -246,11 +252,11 @@ DSL_DETAIL_KERNEL_FN void run_pass(const Arguments& args, Memory memory, Team te
     if (args.reduction.stop != nullptr && memory.template load<bool>(args.reduction.stop)) return;
     if constexpr (!Arguments::strided) reduce_line(mine, args.reduction, args.tiles, team);
     else
-      reduce(mine, args.reduction, args.tiles, team,
-             [&](std::uint32_t group, std::int64_t tile, typename body::accumulators* sums) {
-               enter(group, tile);
-               mine.reduce(tile, team.thread(), team.threads(), sums);
-             });
+      reduce<Compact>(mine, args.reduction, args.tiles, team,
+                      [&](std::uint32_t group, std::int64_t tile, typename body::accumulators* sums) {
+                        enter(group, tile);
+                        mine.reduce(tile, team.thread(), team.threads(), sums);
+                      });
   } else {
     enter(0, team.block());
     mine.map(team.block(), team.thread(), team.threads());

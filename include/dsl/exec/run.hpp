@@ -79,7 +79,7 @@ constexpr program_code code_without_kernels(int inputs, bool halos = false) {
           {}};
 }
 
-template <class Name, class Pass, int Inputs, bool Halos> void add_kernels();
+template <class Name, class Pass, int Inputs, bool Halos> DSL_DETAIL_RARE void add_kernels();
 
 template <class Name, class Pass, int Inputs, bool Halos = reads_halos<Pass, false>()>
 struct compiled_program {
@@ -93,7 +93,12 @@ struct compiled_program {
   static constexpr bool has_finish =
       may_finish_apart(Pass::view(), sizeof(typename reductions_of<typename Pass::reductions>::accumulators));
 
-  static inline constinit program_code code = code_without_kernels<Name, Pass>(Inputs, Halos);
+  // One object, for each takes a section of its own.
+  struct shared_by_files {
+    program_code code;
+    pass_kernels simulated;
+  };
+  static inline constinit shared_by_files data{code_without_kernels<Name, Pass>(Inputs, Halos), {{}, pass_policy<Pass>(0)}};
 
   template <bool Exists, class Arguments>
   static const void* simulated() {
@@ -106,43 +111,37 @@ struct compiled_program {
   }
 
   template <unsigned BackEnds>
-  static void add() {
+  DSL_DETAIL_RARE static void add() {
     if constexpr (has_cuda(BackEnds)) add_kernels<Name, Pass, Inputs, Halos>();
-    if constexpr (has_host(BackEnds)) code.host = &host_code_of<Pass>;
+    if constexpr (has_host(BackEnds)) data.code.host = &host_code_of<Pass>;
     if constexpr (has_sim(BackEnds)) {
-      static const pass_kernels made{{nullptr,
-                                      {simulated<has_first, first>(), simulated<true, strided_arguments<operands>>(),
-                                       simulated_last(), simulated<Halos, haloed_arguments<operands>>()}},
-                                     pass_policy<Pass>(0)};
-      code.kernels[static_cast<int>(kernel_target::sim)] = &made;
+      data.simulated.kernel[0] = simulated<has_first, first>();
+      data.simulated.kernel[1] = simulated<true, strided_arguments<operands>>();
+      data.simulated.kernel[2] = simulated_last();
+      data.simulated.kernel[3] = simulated<Halos, haloed_arguments<operands>>();
+      data.code.kernels[static_cast<int>(kernel_target::sim)] = &data.simulated;
     }
   }
 };
 
 #if defined(__CUDACC__)
+/// The kernels that nvcc made of a pass.
+template <class Name, class Pass, int Inputs, bool Halos>
+inline constinit pass_kernels cuda_kernels{{DSL_DETAIL_ARCHITECTURES, {}}, pass_policy<Pass>(lowest_capability())};
+
 template <class Name, class Pass, int Inputs, bool Halos>
 void add_kernels() {
   using compiled = compiled_program<Name, Pass, Inputs, Halos>;
   constexpr int operands = compiled::operands;
-  const auto first = []() -> const void* {
-    if constexpr (takes_patches_first<Pass>)
-      return kernel_of_pass<pass_kernel<Pass, Inputs, patched_arguments<operands>>, Name, Pass>();
-    else if constexpr (!compiled::has_first) return nullptr;
-    else return kernel_of_pass<pass_kernel<Pass, Inputs, linear_arguments<operands>>, Name, Pass>();
-  };
-  const auto last = []() -> const void* {
-    if constexpr (compiled::has_finish) return kernel_of_pass<finish_kernel<Pass, Inputs>, Name, Pass>();
-    else return nullptr;
-  };
-  const auto by_halos = []() -> const void* {
-    if constexpr (!Halos) return nullptr;
-    else return kernel_of_pass<pass_kernel<Pass, Inputs, haloed_arguments<operands>>, Name, Pass>();
-  };
-  static const pass_kernels made{
-      {DSL_DETAIL_ARCHITECTURES,
-       {first(), kernel_of_pass<pass_kernel<Pass, Inputs, strided_arguments<operands>>, Name, Pass>(), last(), by_halos()}},
-      pass_policy<Pass>(lowest_capability())};
-  compiled::code.kernels[static_cast<int>(kernel_target::cuda)] = &made;
+  pass_kernels& made = cuda_kernels<Name, Pass, Inputs, Halos>;
+  if constexpr (takes_patches_first<Pass>)
+    made.kernel[0] = kernel_of_pass<pass_kernel<Pass, Inputs, patched_arguments<operands>>, Name, Pass>();
+  else if constexpr (compiled::has_first)
+    made.kernel[0] = kernel_of_pass<pass_kernel<Pass, Inputs, linear_arguments<operands>>, Name, Pass>();
+  made.kernel[1] = kernel_of_pass<pass_kernel<Pass, Inputs, strided_arguments<operands>>, Name, Pass>();
+  if constexpr (compiled::has_finish) made.kernel[2] = kernel_of_pass<finish_kernel<Pass, Inputs>, Name, Pass>();
+  if constexpr (Halos) made.kernel[3] = kernel_of_pass<pass_kernel<Pass, Inputs, haloed_arguments<operands>>, Name, Pass>();
+  compiled::data.code.kernels[static_cast<int>(kernel_target::cuda)] = &made;
 }
 #endif
 
@@ -152,7 +151,7 @@ const program_code& code_of() {
   using Pass = tuned_by_name<Untuned, Name>;
   using compiled = compiled_program<Name, Pass, Inputs, reads_halos<Pass, HasPlanes>()>;
   add_to_program<compiled>();
-  return compiled::code;
+  return compiled::data.code;
 }
 
 /// Whether a pass of one operand only moves elements, or a value to each place: the library has the code for that.

@@ -89,9 +89,16 @@ struct pass {
   static constexpr auto rules = parts::rules();
   static constexpr auto firsts = parts::firsts();
   static constexpr pass_view view() {
-    return {elements::view(),    results::view(),   rules.data(),
-            firsts.data(),       reductions::count, parts::needs_elements,
-            target_words.data(), targets,           neighbours_in(elements::view())};
+    constexpr bool reduces = reductions::count > 0;  // what is pointed to is in the object file
+    return {elements::view(),
+            results::view(),
+            reduces ? rules.data() : nullptr,
+            reduces ? firsts.data() : nullptr,
+            reductions::count,
+            parts::needs_elements,
+            target_words.data(),
+            targets,
+            neighbours_in(elements::view())};
   }
   static constexpr bool is_result(int i) { return target_word{target_words[static_cast<std::size_t>(i)]}.is_result(); }
 };
