@@ -75,6 +75,17 @@ struct by_twos {
   };
 };
 
+// Sums beside stores are joined by a second launch wherever blocks would stay.
+struct joined_apart {
+  struct policy : dsl::default_policy {
+    static constexpr dsl::reduction_policy reduction(const dsl::formula_traits& f, int compute_capability) {
+      dsl::reduction_policy p = default_policy::reduction(f, compute_capability);
+      p.finish_apart_from = 0;
+      return p;
+    }
+  };
+};
+
 // Kernels that run once may be compiled for any layout alone.
 struct of_any_layout {
   struct policy : dsl::default_policy {
@@ -130,6 +141,31 @@ TEST_P(plan, goes_by_the_policy_of_a_name) {
   EXPECT_LE(l.block, 64);
   EXPECT_LE(l.held, 1);
   EXPECT_NE(std::string(l.describe().c_str()).find("1 vectors held"), std::string::npos) << l.describe().c_str();
+}
+
+TEST_P(plan, joins_sums_beside_stores_by_a_second_launch) {
+  if (dsl::device::current().kind == dsl::backend::host) GTEST_SKIP() << "the host has no grid";
+  const auto step = dsl::vectorize<joined_apart>([](auto x, auto y, auto total) {
+    auto z = x + 2 * y;
+    return std::tuple{z, dsl::sum(z) + total};
+  });
+  const auto expect_joined = [&](auto& x, auto& z, const auto& y) {
+    const auto want = dsl::eval(x + 2 * y);
+    const std::int64_t sum = dsl::scalar<std::int64_t>(dsl::sum(want)).value();
+    dsl::scalar<std::int64_t> total = std::int64_t{7};
+    const std::string line = dsl::plan_of(dsl::tie(z, total), step(x, y, total)).describe().c_str();
+    EXPECT_NE(line.find("a second launch joins"), std::string::npos) << line;
+    for (int k = 1; k <= 3; ++k) {  // what one leaves for the next launch is not the next one's
+      dsl::tie(z, total) = step(x, y, total);
+      EXPECT_EQ(total.value(), k * sum + 7);
+    }
+    EXPECT_EQ(z.copy_to_host(), want.copy_to_host());
+  };
+  const std::int64_t rows = simulated() ? 77 : 1537, columns = simulated() ? 259 : 2051;
+  dsl::array<std::int64_t> x = dsl::arange<std::int64_t>(rows * columns) % 1000, z(rows * columns);
+  expect_joined(x, z, x);
+  dsl::array<std::int64_t, 2> m = dsl::reshape(x, rows, columns), n(rows, columns);
+  expect_joined(m, n, dsl::array<std::int64_t>(dsl::arange<std::int64_t>(columns)));
 }
 
 TEST_P(plan, of_a_scan) {

@@ -109,7 +109,7 @@ template <boundary Beyond, int Rows, int Columns>
 void loops_of_one_field(int rounds) {
   drawing draw{std::mt19937(static_cast<unsigned>(Beyond) * 100 + Rows)};
   for (int round = 0; round < rounds; ++round) {
-    const dsl::extents<2> n{draw.one_of({12, 13, 17, 30, 64}), draw.one_of({12, 15, 16, 33, 64, 101})};
+    const dsl::extents<2> n{draw.one_of({12, 13, 17, 30, 64}), draw.one_of({12, 15, 16, 33, 64, 101, 150})};
     const int64_t steps = draw.one_of({0, 1, 2, 3, 8});
     expect_same(draw, std::to_string(n[0]) + " x " + std::to_string(n[1]), [&](drawing& same, strategy how, dsl::launch fixed) {
       placed<int, 2> u(same, n);

@@ -41,8 +41,8 @@ struct reduction_policy : map_policy {
   int vectors_ahead = 1;          ///< compiled: lanes times so many elements are read before the first of them is computed with
   int strided_vectors_ahead = 1;  ///< the same where the index space is not one line
   int occupancy = 100;            ///< percent of the threads that a multiprocessor holds
-  int finish_apart_from = 8;      ///< times the blocks that fit: from so many tiles beside stores on a second launch finishes
-  int tiles_a_block = 2;          ///< tiles of a block whose sums a second launch finishes
+  int finish_apart_from = 512 << 10;  ///< bytes a multiprocessor, read and written: beside so many a second launch finishes
+  int tiles_a_block = 2;              ///< tiles of a block whose sums a second launch finishes
 };
 
 /// Of loops that run in one kernel.
