@@ -359,7 +359,8 @@ void lay_out(geometry& g, const operand* all, int inputs, int outputs, int lanes
 
   g.linear = g.rank == 1 && g.kept == 0 && pass.neighbours.nodes == 0;
   for (int k = 0; k < count; ++k)
-    if (has_elements(all[k]) || all[k].kind == operand_kind::position) g.linear = g.linear && g.layouts[k].strides[0] == 1;
+    if (has_elements(all[k]) || all[k].kind == operand_kind::position)
+      g.linear = g.linear && (g.layouts[k].strides[0] == 1 || is_one_address(g, all[k], k));
     else if (g.kept == 0) std::fill_n(g.layouts[k].strides, max_rank, 0);
   if (g.kept == 0 && !g.linear) choose_second(g, all, inputs, count);
   g.pairs = false;

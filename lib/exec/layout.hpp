@@ -12,6 +12,11 @@ inline std::int64_t pieces(std::int64_t n, std::int64_t length) { return (n + le
 
 inline bool has_elements(const operand& o) { return o.kind <= operand_kind::index; }
 
+/// Whether an operand is an address that is the same for all elements of one line: what they gather from.
+inline bool is_one_address(const geometry& g, const operand& o, int k) {
+  return o.kind == operand_kind::address && g.rank == 1 && g.layouts[k].strides[0] == 0;
+}
+
 /// Whether two operands are one in every way: the same elements or the same number, read alike.
 bool is_one_operand(const operand& a, const operand& b);
 

@@ -6,6 +6,8 @@
 #include <dsl/exec/arguments.hpp>
 #include <dsl/exec/run.hpp>
 
+#include "exec/layout.hpp"
+
 namespace dsl::detail {
 
 /// An operand's `argument::descriptor`, but for a reduction's result and for tiles in shared memory.
@@ -13,7 +15,9 @@ inline std::uint64_t descriptor_of(const operand* operands, int k, const geometr
   const operand& o = operands[k];
   const bool is_beside = k < max_inputs && (pass.neighbours.operands >> k & 1) != 0;
   const reach how = g.layouts[k].how == access::wide ? in_vectors : by_elements;
-  const std::uint64_t reached = o.kind == operand_kind::address ? static_cast<std::uint64_t>(o.size) : how;
+  // The linear kernel's places are the elements'.
+  const std::int64_t unit = g.linear && is_one_address(g, o, k) ? 0 : o.size;
+  const std::uint64_t reached = o.kind == operand_kind::address ? static_cast<std::uint64_t>(unit) : how;
   if (o.kind == operand_kind::value || o.kind == operand_kind::device_scalar) return o.word[1];
   if (o.kind != operand_kind::step && !is_beside) return o.kind == operand_kind::index ? 0 : reached;
   std::uint32_t single = 0;

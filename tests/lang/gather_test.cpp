@@ -99,6 +99,31 @@ TEST_P(gathering, take_beyond_the_ends_and_of_several_axes) {
   EXPECT_THROW(dsl::shift(x, 1, dsl::boundary::zero, 1), dsl::shape_error);
 }
 
+// Contiguous indices and results are one line, however far apart the elements are.
+TEST_P(gathering, take_along_one_line) {
+  const int n = 700;
+  const auto host = random_floats(n);
+  const auto a = dsl::to_device(host);
+  std::vector<int> places;
+  for (int i = 0; i < 1037; ++i) places.push_back(i * 29 % 1700 - 850);
+  const auto index = dsl::to_device(places);
+  for (const std::int64_t first : {0, 1}) {
+    dsl::array<float> out = dsl::zeros<float>(1037);
+    const dsl::slice taken(first, dsl::end);
+    const auto to = out(taken);
+    if (dsl::device::current().kind != dsl::backend::host)
+      EXPECT_STREQ(dsl::plan_of(to, dsl::take(a, index(taken)) + 1).path, "linear");
+    to = dsl::take(a, index(taken)) + 1;
+    std::vector<float> want(1037);
+    for (auto i = static_cast<std::size_t>(first); i < want.size(); ++i) {
+      const int place = places[i] < 0 ? places[i] + n : places[i];
+      want[i] = host[static_cast<std::size_t>(std::clamp(place, 0, n - 1))] + 1;
+    }
+    EXPECT_EQ(out.copy_to_host(), want);
+    EXPECT_EQ(dsl::max(dsl::take(a, index(taken)) + 1).value(), *std::max_element(want.begin(), want.end()));
+  }
+}
+
 // A chain of functions of shape, chosen when the test runs, against what each does to the places of the elements: expressions of
 // one rank are all of one type.
 struct rearrangement {
