@@ -151,7 +151,8 @@ class input_columns {
   /// each. Element j of all rows is `padded` elements side by side, and rows beyond the last one are like it. The first piece of
   /// some rows comes first.
   void read_transposed(std::int64_t first, const row_piece& piece, int padded) {
-    const std::size_t size = static_cast<std::size_t>(padded) * transposed_columns * widest_,
+    const std::size_t size =
+                          static_cast<std::size_t>(padded * std::min<std::int64_t>(piece.length, transposed_columns)) * widest_,
                       packed_size = throughout_ ? 0 : static_cast<std::size_t>(piece.rows * piece.length) * widest_;
     const std::size_t bytes = static_cast<std::size_t>(count_) * (size + packed_size);
     if (turned_.get_deleter().bytes < bytes) turned_ = allocate_host_memory(bytes);

@@ -89,18 +89,20 @@ void reductions(dsl::scalar<float>& s, dsl::scalar<std::int64_t>& n, const float
   d = dsl::cumsum(d);
 }
 
-// Rows, columns, neighbours, pairs.
+// Rows, columns, gathered elements, neighbours, pairs.
 struct rows_and_columns;
 struct transposed;
+struct gathered;
 struct sums_of_rows;
 struct softmax;
 struct heat_by_slices;
 struct heat_by_shift;
 struct patches;
 struct sums_of_pairs;
-void matrices(matrix& y, const matrix& m, const matrix& row, const matrix& column, floats& sums) {
+void matrices(matrix& y, const matrix& m, const matrix& row, const matrix& column, floats& sums, const dsl::array<int>& i) {
   y = named<rows_and_columns>(m * row + column);
   y = named<transposed>(m + dsl::transpose(m));
+  sums = named<gathered>(dsl::take(sums, i));
   sums = dsl::sum(named<sums_of_rows>(m), dsl::axis(1));
   const auto shifted = exp(m - dsl::max(m, dsl::axis(1), dsl::keep_dims));
   y = named<softmax>(shifted / dsl::sum(shifted, dsl::axis(1), dsl::keep_dims));
