@@ -41,7 +41,7 @@ reduction_plan grid_executor::plan_pass(const prepared& pass) const {
   const geometry& g = pass.space();
   const pass_kernels& kernels = compiled_for(g.where, compiled(code.kernels), code.name, code.pass.view, pass.operands());
   tile_plan tile;
-  plan_patches(tile, g, pass.operands(), code.pass);
+  plan_patches(tile, g, pass.operands(), code.inputs + code.outputs(), code.pass);
   tile.halos = find_halos(g, pass.operands(), code.inputs, code.inputs + code.outputs(), code.pass).count;
   const kernel_entry entry{kernels.kernel[kernel_number(g, tile)], kernels.architectures, code.name, code.pass.view};
   const int planned = tile.patch_rows > 0 ? kernels.policy.patch_block : kernels.policy.block;

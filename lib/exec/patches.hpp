@@ -11,6 +11,6 @@ bool is_near_axis(const geometry& g, const operand& o, int axis);
 
 /// Fills in what a plan says of patches (`tile_plan::patch_rows` and what follows), where the kernel has them and the operands
 /// lie as they need it.
-void plan_patches(tile_plan& t, const geometry& g, const operand* operands, const pass_traits& pass);
+void plan_patches(tile_plan& t, const geometry& g, const operand* operands, int count, const pass_traits& pass);
 
 }  // namespace dsl::detail

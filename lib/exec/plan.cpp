@@ -333,7 +333,7 @@ reduction_plan make_plan(const geometry& g, const operand* all, int input_count,
     raise<device_error>("a block of " + std::to_string(fixed.block) + " threads was asked for; this kernel takes " +
                         (reduces ? "powers of two from 32" : "multiples of 32") + " up to " + std::to_string(most) + ": " +
                         spell_pass(pass.view));
-  plan_patches(p.tile, g, all, pass);
+  plan_patches(p.tile, g, all, input_count + pass.view.target_count, pass);
   found_halos halos = find_halos(g, all, input_count, input_count + pass.view.target_count, pass);
   p.tile.halos = halos.count;
   p.block = fixed.block != 0 ? fixed.block : p.tile.patch_rows > 0 ? p.policy.patch_block : p.policy.block;

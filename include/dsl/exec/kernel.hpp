@@ -11,10 +11,17 @@
 
 namespace dsl::detail {
 
+template <class Pass, int Inputs, class Arguments>
+struct place_of_pass {
+  using type = tile_place<Arguments, Inputs + Pass::targets, (Pass::view().neighbours.nodes > 0),
+                          (reductions_of<typename Pass::reductions>::count > 0)>;
+};
+template <class Pass, int Inputs, int Operands>
+struct place_of_pass<Pass, Inputs, patched_arguments<Operands>> {
+  using type = patch_place<patched_arguments<Operands>, Inputs + Pass::targets>;
+};
 template <class Pass, int Inputs, class Arguments, class Memory>
-using operands_of_pass = operand_access<tile_place<Arguments, Inputs + Pass::targets, (Pass::view().neighbours.nodes > 0),
-                                                   (reductions_of<typename Pass::reductions>::count > 0)>,
-                                        Memory>;
+using operands_of_pass = operand_access<typename place_of_pass<Pass, Inputs, Arguments>::type, Memory>;
 
 /// One thread's view of a pass: reads `lanes` elements of every operand, evaluates them, stores or reduces the outputs.
 /// Where fewer are left (the tail, the end of a row) the first one takes the place of those missing, so there is one

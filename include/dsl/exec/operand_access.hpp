@@ -19,12 +19,18 @@ struct operand_access : Place {
   /// Where a group's first element is in an operand, and how far the next one is.
   DSL_DETAIL_KERNEL_FN std::int64_t place(int operand, const lane_place& g) const {
     if constexpr (strided)
-      return this->offset_of(operand) + g.column * args.strides[operand][0] + g.row * args.strides[operand][1];
+      return this->offset_of(operand) + this->distance(operand, 0, g.column) + this->distance(operand, 1, g.row);
     else return g.first;
   }
   DSL_DETAIL_KERNEL_FN std::int64_t step(int operand) const {
     if constexpr (strided) return args.strides[operand][0];
     else return 1;
+  }
+
+  /// How an operand is reached. `beside`: a bit for each of those of which neighbours are read.
+  DSL_DETAIL_KERNEL_FN std::uint64_t how_reached(int k, std::uint64_t beside) const {
+    const std::uint64_t word = args.operand[k].descriptor;
+    return k < 64 && (beside >> k & 1) != 0 ? neighbour_word{word}.how() : word;
   }
 
   /// Reads an operand from an address on.

@@ -5,6 +5,7 @@
 
 #include <dsl/exec/neighbours.hpp>
 #include <dsl/exec/patch_needs.hpp>
+#include <dsl/exec/patch_place.hpp>
 #include <dsl/exec/policy.hpp>
 #include <dsl/exec/window.hpp>
 
@@ -44,46 +45,24 @@ constexpr patch_needs patch_needs_of() {
   return needs;
 }
 
-/// How far so many elements, which exist, are from the ends along an axis: in 32 bits, for what is further away than a patch
-/// reads is not told apart.
+/// How far so many elements, which exist, are from the ends along an axis.
 struct axis_ends {
-  std::int64_t n;
-  int first, end, own;
+  std::int32_t n, first, end, own;
 
-  DSL_DETAIL_KERNEL_FN axis_ends(std::int64_t position, std::int64_t extent, int count)
-      : n(extent), first(-narrow(position)), end(narrow(extent - position)), own(count) {}
+  DSL_DETAIL_KERNEL_FN axis_ends(std::int32_t position, std::int32_t extent, int count)
+      : n(extent), first(-position), end(extent - position), own(count) {}
   DSL_DETAIL_KERNEL_FN bool is_before(int at) const { return at < 0 && at < first; }
   DSL_DETAIL_KERNEL_FN bool is_behind(int at) const { return at >= own && at >= end; }
   DSL_DETAIL_KERNEL_FN bool exists(int at) const { return !is_before(at) && !is_behind(at); }
-  /// How far the element `at` elements further is in memory, or what stands for it; 0: it is zero.
-  template <boundary Beyond>
-  DSL_DETAIL_KERNEL_FN std::int64_t offset(int at, std::int64_t stride) const {
+  /// Which element is read in the place of the one `at` elements further.
+  template <boundary Beyond> DSL_DETAIL_KERNEL_FN std::int32_t found(int at) const {
     const bool before = is_before(at), behind = is_behind(at);
-    const std::int64_t inside = at * stride;
-    if constexpr (Beyond == boundary::wrap) {
-      return before ? inside + n * stride : behind ? inside - n * stride : inside;
-    } else {
-      const std::int64_t edge = (before ? first : end - 1) * stride;
-      const std::int64_t instead = Beyond == boundary::zero ? 0 : Beyond == boundary::clamp ? edge : 2 * edge - inside;
-      return before || behind ? instead : inside;
-    }
-  }
-
- private:
-  DSL_DETAIL_KERNEL_FN static int narrow(std::int64_t distance) {
-    constexpr std::int64_t far = 1 << 20;
-    return static_cast<int>(distance < far ? distance : far);
+    if constexpr (Beyond == boundary::wrap) return at + (before ? n : behind ? -n : 0);
+    const std::int32_t edge = before ? first : end - 1;
+    const std::int32_t instead = Beyond == boundary::zero ? 0 : Beyond == boundary::clamp ? edge : 2 * edge - at;
+    return before || behind ? instead : at;
   }
 };
-/// An address that is taken as it is: nvcc would compute each of those that are made of it from the beginning.
-template <class T>
-DSL_DETAIL_KERNEL_FN const T* as_computed(const T* address) {
-#if DSL_DETAIL_ON_DEVICE
-  asm("" : "+l"(address));
-  __builtin_assume(__isGlobal(address));
-#endif
-  return address;
-}
 /// Of a patch's first element, along the axes counted from the right; along the first one in elements and in vectors.
 struct patch_ends { axis_ends x, vectors, y, z; };
 
@@ -110,9 +89,8 @@ struct window : window_values<typename Body::program, Slot, Body::lanes, Rows, P
   template <bool InVectors>
   DSL_DETAIL_KERNEL_FN void load(const Body& body, const patch_ends& ends, int column, int row) {
     if constexpr (shape.any()) {
-      const auto& stride = body.args.strides[Slot];
       const T* const corner = reinterpret_cast<const T*>(body.args.operand[Slot].word) + body.offset[Slot];
-      load_lines<InVectors>(body, ends, corner + row * stride[1] + column * stride[0], lines{});
+      load_lines<InVectors>(body, ends, body.moved(body.moved(corner, Slot, 1, row), Slot, 0, column), lines{});
     }
   }
 
@@ -129,9 +107,8 @@ struct window : window_values<typename Body::program, Slot, Body::lanes, Rows, P
                                       std::integer_sequence<int, Vector...>) {
     if constexpr (shape.reads[Plane][Row] != 0) {
       constexpr int k = Plane - shape.front, r = Row - shape.above;
-      const auto& stride = body.args.strides[Slot];
-      const T* const plane = as_computed(own + ends.z.template offset<shape.beyond[2]>(k, stride[2]));
-      const T* const line = as_computed(plane + ends.y.template offset<shape.beyond[1]>(r, stride[1]));
+      const T* const plane = body.moved(own, Slot, 2, ends.z.template found<shape.beyond[2]>(k));
+      const T* const line = body.moved(plane, Slot, 1, ends.y.template found<shape.beyond[1]>(r));
       const bool exists =
           (shape.beyond[1] != boundary::zero || ends.y.exists(r)) && (shape.beyond[2] != boundary::zero || ends.z.exists(k));
       (load_vector<InVectors, Vector - shape.left>(at[Plane][Row][Vector], body, ends, line, exists,
@@ -147,7 +124,7 @@ struct window : window_values<typename Body::program, Slot, Body::lanes, Rows, P
                                                bool exists, std::true_type) {
     constexpr boundary beyond = shape.beyond[0];
     if constexpr (InVectors) {
-      const auto found = body.memory.template load<pack<T, lanes>>(line + ends.vectors.template offset<beyond>(V, lanes));
+      const auto found = body.memory.template load<pack<T, lanes>>(line + ends.vectors.template found<beyond>(V) * lanes);
       const T nearest = beyond == boundary::zero ? T{} : found.lane[V < 0 ? 0 : lanes - 1];
       const bool is_beyond = beyond != boundary::wrap && !ends.vectors.exists(V);
       DSL_DETAIL_UNROLL
@@ -158,7 +135,7 @@ struct window : window_values<typename Body::program, Slot, Body::lanes, Rows, P
       for (int l = 0; l < lanes; ++l) {
         if (!is_column(V, l)) continue;
         const int x = V * lanes + l;
-        const T found = body.memory.template load<T>(line + ends.x.template offset<beyond>(x, body.args.strides[Slot][0]));
+        const T found = body.memory.template load<T>(body.moved(line, Slot, 0, ends.x.template found<beyond>(x)));
         to.lane[l] = exists && (beyond != boundary::zero || ends.x.exists(x)) ? found : T{};
       }
     }
@@ -220,7 +197,7 @@ struct patch_walk {
  private:
   template <int Rows, int Planes>
   DSL_DETAIL_KERNEL_FN patch_ends ends_of(int column, int row) const {
-    const std::int64_t x = body.position(0) + column, n = body.extent(0);
+    const std::int32_t x = body.position(0) + column, n = body.extent(0);
     return {{x, n, 1},
             {x / lanes, n / lanes, 1},
             {body.position(1) + row, body.extent(1), Rows},

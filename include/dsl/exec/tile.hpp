@@ -67,10 +67,9 @@ struct tile_place {
     }
   }
 
-  /// How an operand is reached. `beside`: a bit for each of those of which neighbours are read.
-  DSL_DETAIL_KERNEL_FN std::uint64_t how_reached(int k, std::uint64_t beside) const {
-    const std::uint64_t word = args.operand[k].descriptor;
-    return k < 64 && (beside >> k & 1) != 0 ? neighbour_word{word}.how() : word;
+  /// So many elements along a dimension, in an operand's memory.
+  DSL_DETAIL_KERNEL_FN std::int64_t distance(int operand, int dimension, std::int64_t count) const {
+    return count * args.strides[operand][dimension];
   }
 
   /// The extent and the tile's position along a dimension, counted from the innermost; -1: one along which there is one element.
