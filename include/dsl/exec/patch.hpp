@@ -79,9 +79,8 @@ struct window : window_values<typename Body::program, Slot, Body::lanes, Rows, P
     bool whole = true;
     if constexpr (shape.any()) {
       const bool ends_whole = shape.beyond[0] != boundary::reflect && ends.x.n % lanes == 0;
-      whole = body.how_reached(Slot) == in_vectors;
-      DSL_DETAIL_UNROLL
-      for (int v = 0; v < shape.vectors; ++v) whole = whole && (ends.vectors.exists(v - shape.left) || ends_whole);
+      const bool all_exist = ends.vectors.exists(-shape.left) && ends.vectors.exists(shape.vectors - 1 - shape.left);
+      whole = body.how_reached(Slot) == in_vectors && (ends_whole || all_exist);
     }
     return whole;
   }
@@ -199,9 +198,12 @@ struct patch_walk {
   DSL_DETAIL_KERNEL_FN patch_ends ends_of(int column, int row) const {
     const std::int32_t x = body.position(0) + column, n = body.extent(0);
     return {{x, n, 1},
-            {x / lanes, n / lanes, 1},
+            {whole_vectors(x), whole_vectors(n), 1},
             {body.position(1) + row, body.extent(1), Rows},
             {body.position(2), body.extent(2), Planes}};
+  }
+  DSL_DETAIL_KERNEL_FN static std::int32_t whole_vectors(std::int32_t elements) {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(elements) / lanes);
   }
   template <int Rows, int Planes>
   struct source {
