@@ -153,4 +153,46 @@ TEST_P(patches, bytes) { check_stencil<life, std::int8_t, 2>(); }
 TEST_P(patches, one_dimension) { check_stencil<line, float, 1>(); }
 TEST_P(patches, along_rows) { check_stencil<line, float, 2>(); }
 
+TEST_P(patches, beyond_three_dimensions) {
+  std::mt19937 engine(9);
+  const auto step = dsl::vectorize([](auto x) { return formula<star_of_two, 2>(x); });
+  for (const extents3 n : {extents3{6, 20, 64}, extents3{6, 41, 36}, extents3{6, 13, 15}}) {
+    const numbers values(engine, n);
+    const std::int64_t row = (n[2] + 3) / 4 * 4, plane = n[1] * row + 16, three = 3 * plane + 8;
+    dsl::array<float> memory(2 * three), results(2 * three);
+    std::vector<float> all(static_cast<std::size_t>(2 * three));
+    const auto at = [&](std::int64_t z, std::int64_t y, std::int64_t x) { return z / 3 * three + z % 3 * plane + y * row + x; };
+    for (std::int64_t z = 0; z < n[0]; ++z)
+      for (std::int64_t y = 0; y < n[1]; ++y)
+        for (std::int64_t x = 0; x < n[2]; ++x)
+          all[static_cast<std::size_t>(at(z, y, x))] = static_cast<float>(values.at(z, y, x));
+    memory.copy_from_host(all);
+    const auto in_four = [&](dsl::array<float>& of) {
+      return dsl::view<float, 4>{of.view().owner(), of.data(), {2, 3, n[1], n[2]}, {three, plane, row, 1}};
+    };
+    auto to = in_four(results);
+    to = step(in_four(memory));
+    const std::vector<float> got = results.copy_to_host();
+    for (std::int64_t z = 0; z < n[0]; ++z)
+      for (std::int64_t y = 0; y < n[1]; ++y)
+        for (std::int64_t x = 0; x < n[2]; ++x)
+          ASSERT_EQ(static_cast<int>(got[static_cast<std::size_t>(at(z, y, x))]), values.sum<star_of_two>(z, y, x))
+              << z << ' ' << y << ' ' << x;
+  }
+}
+
+// Nothing is read: a plan alone is made of memory that does not exist.
+TEST_P(patches, rows_far_apart_are_not_taken_by_patches) {
+  if (std::string(GetParam()) == "host") GTEST_SKIP();
+  const auto step = dsl::vectorize([](auto x) { return formula<star_of_two, 2>(x); });
+  dsl::array<float> memory(64);
+  dsl::array<float, 2> out(dsl::extents<2>{64, 64});
+  for (const bool far : {false, true}) {
+    const std::int64_t row = std::int64_t{1} << (far ? 29 : 28);
+    const dsl::view<float, 2> from{memory.view().owner(), memory.data(), {64, 64}, {row, 1}};
+    const std::string plan = dsl::plan_of(out, step(from)).describe();
+    EXPECT_EQ(plan.find("elements a thread in registers") == std::string::npos, far) << plan;
+  }
+}
+
 }  // namespace
