@@ -24,6 +24,14 @@ __global__ void reduce(const __grid_constant__ Arguments args) {
   detail::run_pass<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{});
 }
 
+/// Either, where neighbours are read by patches. Bounds let nvcc take the registers for all that a patch reads, which is on its
+/// way before the first of it is used; without them it takes fewer, for more threads.
+template <class Name, class Arguments, int Inputs, class Pass>
+__global__ void __launch_bounds__(detail::device_map_policy<Pass>.patch_block, detail::device_map_policy<Pass>.patch_blocks)
+    patches(const __grid_constant__ Arguments args) {
+  detail::run_pass<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{});
+}
+
 /// Makes results of what the blocks of the one above have left.
 template <class Name, class Arguments, int Inputs, class Pass>
 __global__ void __launch_bounds__(detail::finish_threads) finish(const __grid_constant__ Arguments args) {
@@ -39,7 +47,9 @@ template <class Pass, int Inputs, class Arguments>
 struct pass_kernel {
   template <class Name>
   static const void* with_name() {
-    if constexpr (Pass::reductions::count > 0)
+    if constexpr (takes_patches<Arguments>)
+      return reinterpret_cast<const void*>(&kernels::patches<Name, Arguments, Inputs, Pass>);
+    else if constexpr (Pass::reductions::count > 0)
       return reinterpret_cast<const void*>(&kernels::reduce<Name, Arguments, Inputs, Pass>);
     else return reinterpret_cast<const void*>(&kernels::map<Name, Arguments, Inputs, Pass>);
   }

@@ -29,7 +29,8 @@ struct map_policy {
   int rows_a_thread = 4;       ///< of a tile, where the index space is not one line
   int patch_rows = 8;          ///< compiled: rows of a patch, at most, where neighbours are read
   int patch_planes = 4;        ///< compiled: the same along a third dimension
-  int patch_block = 128;       ///< threads a block there
+  int patch_block = 128;       ///< compiled: threads a block there, at most
+  int patch_blocks = 4;        ///< compiled: such blocks that a multiprocessor is to hold
   int halo_rows = 8;           ///< rows a thread, where a block brings what lies around its tile
   int halo_planes = 4;         ///< of a tile there, along a third dimension
   int halo_memory = 64 << 10;  ///< bytes of a block's shared memory there, at most
