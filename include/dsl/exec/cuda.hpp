@@ -9,6 +9,12 @@ namespace dsl {
 
 #if defined(__CUDACC__)
 
+namespace detail {
+
+template <class Pass> inline constexpr map_policy device_map_policy = pass_policy<Pass>(lowest_capability());
+
+}  // namespace detail
+
 /// The GPU's kernels. Profilers show their names and template arguments: what tells them apart for a reader comes first, the
 /// formula as it is computed last.
 namespace kernels {
