@@ -32,11 +32,14 @@ int kept_as(const row_chain& rows, int k) {
   return k;
 }
 
-// Bytes of shared memory for one vector of a thread, of the leaves that vary along rows, and of those that do not.
-int bytes_of_vector(const row_chain& rows, bool varies) {
+// Bytes of shared memory for one vector of a thread: of a leaf, and of the leaves that vary along rows, or of those that do not.
+int bytes_of_vector(const row_chain& rows, const row_plan& p, int leaf) {
+  return rows.code().vector_bytes[leaf] / rows.code().lanes * p.lanes;
+}
+int bytes_of_vectors(const row_chain& rows, const row_plan& p, bool varies) {
   int bytes = 0;
   for (int k = 0; k < rows.leaves(); ++k)
-    if (varies_along_row(rows, k) == varies && kept_as(rows, k) == k) bytes += rows.code().vector_bytes[k];
+    if (varies_along_row(rows, k) == varies && kept_as(rows, k) == k) bytes += bytes_of_vector(rows, p, k);
   return bytes;
 }
 
@@ -51,16 +54,35 @@ bool goes_in_vectors(const row_chain& rows) {
   return all;
 }
 
+// Whether rows lie across memory side by side, so many at a time, and all that varies across them does, in whole vectors.
+bool lie_side_by_side(const row_chain& rows, int lanes) {
+  const geometry& g = rows.space();
+  const int across = g.rank - 2;
+  if (rows.lies_along_rows() || g.extents[across] % lanes != 0) return false;
+  for (int k = 0; k < rows.operand_count(); ++k) {
+    const operand& o = rows.operands()[k];
+    const bool is_leaf = k < rows.leaves();
+    if (is_leaf ? rows.code().vector_bytes[k] == 0 : o.kind == operand_kind::result) continue;
+    const std::int64_t* const strides = g.layouts[k].strides;
+    if (is_leaf && strides[across] == 0) continue;
+    const std::int64_t vector = std::int64_t{size_of(o.type)} * lanes;
+    if (o.kind != operand_kind::array || strides[across] != 1 || o.word[0] % static_cast<std::uint64_t>(vector) != 0)
+      return false;
+    for (int d = 0; d < g.rank; ++d)
+      if (d != across && strides[d] * size_of(o.type) % vector != 0) return false;
+  }
+  return true;
+}
+
+// Rows that a thread has beside each other, and elements of a row that its vector has.
+int rows_of_vector(const row_plan& p) { return p.kernel == row_kernel::columns ? p.lanes : 1; }
+int elements_of_vector(const row_plan& p) { return p.kernel == row_kernel::columns ? 1 : p.lanes; }
+
 // Shared memory for what warps tell each other, twice.
 int bytes_of_sums(const row_plan& p, int accumulator_bytes) {
   const int crew = p.threads_a_row * p.rows_side_by_side;
-  const int bytes = crew <= 32 ? 0 : 2 * (p.block / 32) * p.rows_side_by_side * accumulator_bytes;
+  const int bytes = crew <= 32 ? 0 : 2 * (p.block / 32) * p.rows_side_by_side * rows_of_vector(p) * accumulator_bytes;
   return (bytes + 15) / 16 * 16;
-}
-
-// Whether the plan is for the kernel of rows that are whole in one block's registers in vectors.
-bool is_whole(const row_plan& p) {
-  return p.in_registers && p.in_vectors && p.blocks_a_row == 1 && p.vectors <= p.policy.vectors_held;
 }
 
 // Of rows that all threads bring: how far in elements of an operand a row lies from the next one, and how many bytes it takes, 0
@@ -107,12 +129,26 @@ bool plan_staged(row_plan& p, const row_chain& rows, std::int64_t inner, int blo
   return true;
 }
 
+// Threads side by side, a vector of columns each, of which there are `across` in each of so many planes, and a block has memory
+// for `vectors`. A row's piece is whole cache lines; it is longer where columns are still whole in a block, and there are blocks
+// for all multiprocessors.
+int threads_across(std::int64_t across, std::int64_t planes, std::int64_t rows, std::int64_t vectors, int multiprocessors) {
+  constexpr int line = 8;
+  int side = std::min(line, power_of_two_from(across));
+  while (side < 32 && side < across && rows * 2 * side <= vectors && planes * pieces(across, 2 * side) >= multiprocessors)
+    side *= 2;
+  return side;
+}
+std::int64_t part_of_block(std::int64_t count, const row_plan& p) {
+  return pieces(pieces(count, p.blocks_a_row), elements_of_vector(p)) * elements_of_vector(p);
+}
+
 constexpr int polled = 4;  // blocks' sums that a thread reads one after another, at most
 
 // Shared memory for what the blocks of a cluster send each other in words of four bytes, twice, and for two inboxes.
 int bytes_of_cluster(const row_plan& p, int accumulator_bytes) {
   if (!p.in_cluster) return 0;
-  const int bytes = 2 * p.blocks_a_row * p.rows_side_by_side * ((accumulator_bytes + 3) / 4 * 4);
+  const int bytes = 2 * p.blocks_a_row * p.rows_side_by_side * ((rows_of_vector(p) * accumulator_bytes + 3) / 4 * 4);
   return 2 * static_cast<int>(sizeof(cluster_inbox)) + (bytes + 15) / 16 * 16;
 }
 
@@ -140,14 +176,19 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
     return attributes({kernels.kernel[kernel], kernels.architectures, code.phase[0].name, pass}, kernels.policy.block,
                       g.where.index);
   };
-  kernel_attributes known = attributes_of(0);
+  if (const int lanes = lanes_of_columns(code.lanes); lie_side_by_side(rows, lanes)) {
+    p.kernel = row_kernel::columns;
+    p.lanes = lanes;
+  }
+  const bool columns = p.kernel == row_kernel::columns;
+  kernel_attributes known = attributes_of(static_cast<int>(p.kernel));
   const int most = known.max_block > 0 ? std::min(known.max_block, p.policy.block) : p.policy.block;
   if (fixed.block < 0 || fixed.block % 32 != 0 || (fixed.block & (fixed.block - 1)) != 0 || fixed.block > most)
     raise<device_error>("a block of " + std::to_string(fixed.block) + " threads was asked for; this kernel takes powers of two " +
                         "from 32 up to " + std::to_string(most) + ": " + spell_pass(pass));
 
-  const std::int64_t vectors = pieces(g.count, p.lanes);
-  const int vector_bytes = bytes_of_vector(rows, true), beside_bytes = bytes_of_vector(rows, false);
+  const std::int64_t vectors = pieces(g.count, elements_of_vector(p));
+  const int vector_bytes = bytes_of_vectors(rows, p, true), beside_bytes = bytes_of_vectors(rows, p, false);
   const std::int64_t inner = g.rank > 1 ? g.extents[g.rank - 2] : 1;
   const int room = static_cast<int>(device.shared_per_block) - known.static_shared;
   const int target = std::min(p.policy.row_memory, room);
@@ -179,23 +220,27 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
     return made;
   };
   const std::int64_t in_vectors = pieces(vectors, p.policy.vectors_held);
-  p.in_vectors = rows.lies_along_rows() && goes_in_vectors(rows);
-  const bool whole = p.in_vectors && in_vectors <= widest;
+  p.in_vectors = columns || (rows.lies_along_rows() && goes_in_vectors(rows));
+  const bool whole = !columns && p.in_vectors && in_vectors <= widest;
   p.registers = known.registers;
   if (!whole && plan_staged(p, rows, inner, usual)) return with_grid(p);
-  const row_share share = whole ? row_share::whole_vectors : share_of_other_rows(p.policy);
+  const row_share share = whole ? row_share::whole_vectors : columns ? row_share::in_shared : share_of_other_rows(p.policy);
   const int held = vectors_held(p.policy, share);
   p.in_registers = held > 0;
   if (whole) {
-    known = attributes_of(1);
+    p.kernel = row_kernel::whole;
+    known = attributes_of(static_cast<int>(p.kernel));
     const std::int64_t threads = threads_of_vectors(vectors, in_vectors);
     p.threads_a_row = threads <= 32 ? power_of_two_from(threads) : whole_warps(threads);
   } else {
     int& side = p.rows_side_by_side;
-    if (!rows.lies_along_rows()) side = std::min(32, power_of_two_from(inner));
-    const std::int64_t threads = p.in_registers           ? pieces(vectors, held)
-                                 : rows.lies_along_rows() ? pieces(vectors, p.policy.vectors)
-                                                          : pieces(g.count, p.policy.elements_across);
+    if (columns)
+      side =
+          threads_across(inner / p.lanes, g.results / inner, g.count, target / std::max(1, vector_bytes), device.multiprocessors);
+    else if (!rows.lies_along_rows()) side = std::min(32, power_of_two_from(inner));
+    const std::int64_t threads = p.in_registers                      ? pieces(vectors, held)
+                                 : columns || rows.lies_along_rows() ? pieces(vectors, p.policy.vectors)
+                                                                     : pieces(g.count, p.policy.elements_across);
     const std::int64_t of_cluster = std::int64_t{widest} * known.largest_cluster;
     if (p.in_registers && threads * side > widest) {  // several blocks
       int narrow = side;
@@ -213,10 +258,13 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
   const int crew = p.threads_a_row * p.rows_side_by_side;
   int crews = 1;
   if (crew <= 32 || (crew & (crew - 1)) == 0) {
-    crews = std::max(1, std::min<int>(usual / crew, power_of_two_from(pieces(g.results, p.rows_side_by_side))));
+    crews =
+        std::max(1, std::min<int>(usual / crew, power_of_two_from(pieces(g.results, p.rows_side_by_side * rows_of_vector(p)))));
     if (crew * crews < 32) crews = 32 / crew;
   }
-  const auto vectors_of = [&](std::int64_t part) { return pieces(part, static_cast<std::int64_t>(p.threads_a_row) * p.lanes); };
+  const auto vectors_of = [&](std::int64_t part) {
+    return pieces(part, static_cast<std::int64_t>(p.threads_a_row) * elements_of_vector(p));
+  };
   const auto bytes_of = [&](std::int64_t count) -> std::int64_t {
     return p.in_registers ? 0 : (count * vector_bytes + beside_bytes) * p.block;
   };
@@ -232,17 +280,17 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
                                           : std::max<std::int64_t>(1, (target - sums - beside_bytes * p.block) /
                                                                           (std::int64_t{std::max(1, vector_bytes)} * p.block));
   if (crews == 1 && vectors_of(part) > fit) {
-    const std::int64_t needed = pieces(g.count, fit * p.threads_a_row * p.lanes);
-    p.in_cluster = p.in_registers && needed <= known.largest_cluster && (fixed.grid == 0 || needed <= fixed.grid);
+    const std::int64_t needed = pieces(g.count, fit * p.threads_a_row * elements_of_vector(p));
+    p.in_cluster = (p.in_registers || columns) && needed <= known.largest_cluster && (fixed.grid == 0 || needed <= fixed.grid);
     if (p.in_cluster) {
       p.blocks_a_row = static_cast<int>(needed);
     } else if (is_cooperative(g.where.index) && needed <= std::int64_t{polled} * p.threads_a_row) {
       const std::int64_t blocks = resident(p.in_registers ? sums : target) * device.multiprocessors;
       p.blocks_a_row = static_cast<int>(std::min({blocks, needed, fixed.grid > 0 ? fixed.grid : blocks}));
     }
-    part = pieces(pieces(g.count, p.blocks_a_row), p.lanes) * p.lanes;
+    part = part_of_block(g.count, p);
   }
-  p.rows_a_block = p.rows_side_by_side * crews;
+  p.rows_a_block = p.rows_side_by_side * rows_of_vector(p) * crews;
   p.vectors = static_cast<int>(vectors_of(part));
   if (p.in_registers ? p.vectors > held : bytes_of(p.vectors) + sums > (p.blocks_a_row > 1 ? target : room))
     return p;  // no room for a row
@@ -264,7 +312,7 @@ row_schedule schedule_of(const row_chain& rows, const row_plan& p, int sums) {
   s.parts = p.blocks_a_row;
   s.groups = static_cast<std::int32_t>(p.grid / p.blocks_a_row);
   s.of_parts = divisor::of(s.parts);
-  s.part = s.parts == 1 ? s.count : static_cast<std::int32_t>(pieces(pieces(g.count, s.parts), p.lanes) * p.lanes);
+  s.part = s.parts == 1 ? s.count : static_cast<std::int32_t>(part_of_block(g.count, p));
   s.log2_across = std::countr_zero(static_cast<unsigned>(p.rows_side_by_side));
   s.log2_crew = crew == p.block ? 31 : std::countr_zero(static_cast<unsigned>(crew));
   s.crew = crew;
@@ -273,7 +321,10 @@ row_schedule schedule_of(const row_chain& rows, const row_plan& p, int sums) {
   s.lane_step = p.in_vectors ? 1 : s.along;
   s.thread_step = p.in_vectors ? p.lanes : 1;
   s.vector_step = s.along * p.lanes;
-  s.of_step = divisor::of(p.staged ? s.count : p.in_vectors ? s.vector_step : s.lane_step);
+  s.of_step = divisor::of(p.staged                          ? s.count
+                          : p.kernel == row_kernel::columns ? s.along
+                          : p.in_vectors                    ? s.vector_step
+                                                            : s.lane_step);
   s.vectors = p.vectors;
   s.staged = p.staged ? 1 : 0;
   s.in_vectors = p.in_vectors ? 1 : 0;
@@ -302,7 +353,7 @@ void grid_executor::run_rows(const row_chain& rows, const stream& on) const {
   memory_range cells{};
   if (exchanges) {
     const std::size_t bytes = 2 * static_cast<std::size_t>(p.grid) * static_cast<std::size_t>(p.rows_side_by_side) *
-                              tagged_bytes(static_cast<std::size_t>(code.accumulator_bytes));
+                              tagged_bytes(static_cast<std::size_t>(rows_of_vector(p) * code.accumulator_bytes));
     const std::int64_t steps = pieces(schedule.tiles, p.grid / p.blocks_a_row) * code.phases;
     shared = cells_of(on, bytes, steps);
     schedule.cells = shared.cells;
@@ -334,7 +385,7 @@ void grid_executor::run_rows(const row_chain& rows, const stream& on) const {
       if (first == k) {
         places[static_cast<std::size_t>(k)] =
             static_cast<std::uint64_t>(shared_before_rows + at) | static_cast<std::uint64_t>(varies ? p.block : 0) << 32;
-        at += code.vector_bytes[k] * p.block * (varies ? p.vectors : 1);
+        at += bytes_of_vector(rows, p, k) * p.block * (varies ? p.vectors : 1);
       }
       a.descriptor = places[static_cast<std::size_t>(first)];
     }
@@ -342,7 +393,7 @@ void grid_executor::run_rows(const row_chain& rows, const stream& on) const {
   }
   given.put_strides(g, rows.operand_count());
   const program_code& last = code.phase[code.phases - 1];
-  launch_kernel({{kernels.kernel[is_whole(p) ? 1 : 0], kernels.architectures, last.name, last.pass.view},
+  launch_kernel({{kernels.kernel[static_cast<int>(p.kernel)], kernels.architectures, last.name, last.pass.view},
                  p.grid,
                  p.block,
                  p.shared_bytes,

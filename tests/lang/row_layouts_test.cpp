@@ -182,4 +182,83 @@ TEST_P(row_layouts, values_of_rows) {
   }
 }
 
+/// Blocks that hold little: a column goes to more of them than a cluster has.
+struct in_small_blocks {
+  struct policy : dsl::default_policy {
+    static constexpr dsl::row_policy rows(const dsl::formula_traits& f, int compute_capability) {
+      dsl::row_policy p = default_policy::rows(f, compute_capability);
+      p.block = 64;
+      p.row_memory = 4 << 10;
+      return p;
+    }
+  };
+};
+
+// Of floats in memory order: vectors of columns and what are none, beside operands that are the same in a row or a column, and a
+// transposed one; a column in one block, in a cluster's, and in others.
+TEST_P(row_layouts, columns_side_by_side) {
+  struct layout { std::int64_t planes, length, width, pitch, first; };
+  constexpr layout layouts[] = {{1, 1, 4, 4, 0},     {1, 7, 1, 1, 0},       {1, 100, 1, 4, 0},    {2, 33, 4, 8, 4},
+                                {1, 100, 36, 36, 0}, {1, 100, 37, 40, 0},   {1, 100, 36, 37, 0},  {1, 100, 36, 40, 1},
+                                {3, 9, 132, 132, 8}, {1, 129, 260, 260, 0}, {2, 700, 12, 12, 0},  {2, 180, 8, 8, 0},
+                                {1, 180, 7, 7, 0},   {1, 1025, 8, 8, 0},    {1, 2000, 20, 24, 4}, {1, 4099, 8, 8, 0}};
+  const auto in_small = dsl::vectorize<in_small_blocks>([](auto x) { return x; });
+  for (const auto [planes, length, width, pitch, first] : layouts) {
+    SCOPED_TRACE(testing::Message() << planes << " x " << length << " x " << width << ", " << pitch << " apart, from " << first);
+    const std::vector<float> all = random_floats(first + planes * length * pitch), of_rows = random_floats(length),
+                             of_columns = random_floats(width), crossed = random_floats(planes * length * width);
+    dsl::array<float> memory = dsl::to_device(all), out(first + planes * length * pitch), column = dsl::to_device(of_rows),
+                      across = dsl::to_device(crossed);
+    const dsl::array<float> shift = dsl::to_device(of_columns);
+    const auto of = [&](dsl::array<float>& a) {
+      return dsl::view<float, 3>(a.view().owner(), a.data() + first, {planes, length, width}, {length * pitch, pitch, 1});
+    };
+    const dsl::view<float, 3> x = of(memory);
+    const dsl::view<float, 3> transposed(across.view().owner(), across.data(), {planes, length, width},
+                                         {length * width, 1, length});
+    const dsl::view<float, 2> scale(column.view().owner(), column.data(), {length, 1}, {1, 1});
+    const auto mean = dsl::mean(x, axis(1), keep_dims);
+    const auto standard = (x - mean) / sqrt(dsl::var(x, axis(1), keep_dims) + 0.01f);
+    std::vector<float> want, want_crossed, means;
+    const auto at = [&](std::int64_t i, std::int64_t j, std::int64_t k) {
+      return static_cast<double>(all[static_cast<std::size_t>(first + (i * length + j) * pitch + k)]);
+    };
+    for (std::int64_t i = 0; i < planes; ++i) {
+      std::vector<double> sum(static_cast<std::size_t>(width)), squares = sum;
+      for (std::int64_t j = 0; j < length; ++j)
+        for (std::int64_t k = 0; k < width; ++k) sum[static_cast<std::size_t>(k)] += at(i, j, k) / static_cast<double>(length);
+      for (std::int64_t j = 0; j < length; ++j)
+        for (std::int64_t k = 0; k < width; ++k)
+          squares[static_cast<std::size_t>(k)] +=
+              std::pow(at(i, j, k) - sum[static_cast<std::size_t>(k)], 2) / static_cast<double>(length);
+      for (const double m : sum) means.push_back(static_cast<float>(m));
+      for (std::int64_t j = 0; j < length; ++j)
+        for (std::int64_t k = 0; k < width; ++k) {
+          const auto c = static_cast<std::size_t>(k);
+          const double s = (at(i, j, k) - sum[c]) / std::sqrt(squares[c] + 0.01);
+          want.push_back(static_cast<float>(s * of_rows[static_cast<std::size_t>(j)] + of_columns[c]));
+          want_crossed.push_back(static_cast<float>(s + crossed[static_cast<std::size_t>((i * width + k) * length + j)]));
+        }
+    }
+    const auto expect = [&](const std::vector<float>& got, const std::vector<float>& wanted, const char* what) {
+      ASSERT_EQ(got.size(), wanted.size()) << what;
+      for (std::size_t i = 0; i < got.size(); ++i)
+        ASSERT_NEAR(got[i], wanted[i], 2e-5 * std::max(1.f, std::abs(wanted[i]))) << what << i;
+    };
+    const auto stored = [&](dsl::array<float>& a) { return dsl::array<float, 3>(of(a)).copy_to_host(); };
+    dsl::array<float, 3> left(planes, 1, width);
+    dsl::view<float, 3> to = of(out);
+    dsl::tie(to, left) = std::tuple{standard * scale + shift, mean};
+    expect(stored(out), want, "scaled, element ");
+    expect(left.copy_to_host(), means, "mean of column ");
+    dsl::assign(to, in_small(standard * scale + shift));
+    expect(stored(out), want, "in small blocks, element ");
+    dsl::assign(to, standard + transposed);
+    expect(stored(out), want_crossed, "beside a transposed operand, element ");
+    dsl::assign(x, standard * scale + shift);
+    expect(stored(memory), want, "in place, element ");
+    if (HasFatalFailure()) return;
+  }
+}
+
 }  // namespace

@@ -9,8 +9,8 @@
 
 namespace dsl::detail {
 
-/// The kernels of all phases at once: of any rows, and of those that are whole in one block's registers in vectors.
-struct chain_kernels : entry_points<2> { row_policy policy; };
+/// The kernels of all phases at once: a `row_kernel` each.
+struct chain_kernels : entry_points<3> { row_policy policy; };
 
 /// What a chain was compiled to. Its phases are bound, laid out and planned one by one, as other passes; where they turn out to
 /// work on the same rows, a statement runs them together.
@@ -107,13 +107,15 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
         linear, reinterpret_cast<const void*>(&simulated_phase<tuned_chain, strided_arguments<operands>>), numbers{});
     if constexpr (can_run_rows<tuned_chain>)
       add_row_kernels<kernel_target::sim>(reinterpret_cast<const void*>(&simulated_rows<tuned_chain, false>),
-                                          reinterpret_cast<const void*>(&simulated_rows<tuned_chain, true>));
+                                          reinterpret_cast<const void*>(&simulated_rows<tuned_chain, true>),
+                                          reinterpret_cast<const void*>(&simulated_columns<tuned_chain>));
   }
   template <kernel_target Target>
-  static void add_row_kernels(const void* of_any_rows, const void* in_vectors) {
+  static void add_row_kernels(const void* of_any_rows, const void* in_vectors, const void* of_columns) {
     chain_kernels& made = kernels<Target>.of_rows;
-    made.kernel[0] = of_any_rows;
-    made.kernel[1] = in_vectors;
+    made.kernel[static_cast<int>(row_kernel::any)] = of_any_rows;
+    made.kernel[static_cast<int>(row_kernel::whole)] = in_vectors;
+    made.kernel[static_cast<int>(row_kernel::columns)] = of_columns;
     code.kernels[static_cast<int>(Target)] = &made;
   }
   template <kernel_target Target, std::size_t... P>
@@ -150,7 +152,8 @@ void add_chain_kernels() {
   if constexpr (can_run_rows<chain>)
     compiled::template add_row_kernels<kernel_target::cuda>(
         kernel_of_chain<chain_kernel<chain_part::rows, chain, compiled::all.count>, Name>(chain{}),
-        kernel_of_chain<chain_kernel<chain_part::rows_in_vectors, chain, compiled::all.count>, Name>(chain{}));
+        kernel_of_chain<chain_kernel<chain_part::rows_in_vectors, chain, compiled::all.count>, Name>(chain{}),
+        kernel_of_chain<chain_kernel<chain_part::columns, chain, compiled::all.count>, Name>(chain{}));
 }
 #endif
 

@@ -1,6 +1,7 @@
 // The kernels of a chain of passes, on the GPU and in the simulator.
 #pragma once
 
+#include <dsl/exec/column_body.hpp>
 #include <dsl/exec/cuda_team.hpp>
 #include <dsl/exec/kernel_name.hpp>
 #include <dsl/exec/pass_kernel.hpp>
@@ -72,6 +73,16 @@ DSL_DETAIL_KERNEL_FN void run_rows(const row_arguments_of<Chain>& args, Memory m
   }
 }
 
+/// All phases of a chain, of columns that lie side by side and are read and written in vectors.
+template <class Chain, class Memory, class Team>
+DSL_DETAIL_KERNEL_FN void run_columns(const row_arguments_of<Chain>& args, Memory memory, Team team) {
+  column_body<Chain, row_arguments_of<Chain>, Memory, Team>(args, memory, team).run();
+}
+template <class Chain>
+DSL_DETAIL_SMALL void simulated_columns(const void* arguments, simulated_thread& self) {
+  run_columns<Chain>(*static_cast<const row_arguments_of<Chain>*>(arguments), simulated_memory{&self}, simulated_team{&self});
+}
+
 template <class Chain, bool InVectors>
 DSL_DETAIL_SMALL void simulated_rows(const void* arguments, simulated_thread& self) {
   run_rows<Chain, InVectors>(*static_cast<const row_arguments_of<Chain>*>(arguments), simulated_memory{&self},
@@ -130,11 +141,18 @@ __global__ void __launch_bounds__(detail::policy_of_kernel<Chain>.block, detail:
   detail::run_rows<Chain, false>(args, detail::device_memory{}, detail::device_team{});
 }
 
+/// The same of columns that lie side by side.
+template <class Name, int Operands, class Chain>
+__global__ void __launch_bounds__(detail::policy_of_kernel<Chain>.block, detail::policy_of_kernel<Chain>.blocks)
+    columns(const __grid_constant__ detail::row_arguments<Operands> args) {
+  detail::run_columns<Chain>(args, detail::device_memory{}, detail::device_team{});
+}
+
 }  // namespace dsl::kernels
 
 namespace dsl::detail {
 
-enum class chain_part { phase, linear_phase, rows, rows_in_vectors };
+enum class chain_part { phase, linear_phase, rows, rows_in_vectors, columns };
 
 /// One of a chain's kernels.
 template <chain_part Part, class Chain, int Operands> struct chain_kernel;
@@ -148,7 +166,9 @@ struct chain_kernel<Part, pass_chain<Phase...>, Operands> {
       return reinterpret_cast<const void*>(&kernels::phase<Name, linear_arguments<Operands>, pass_chain<Phase...>>);
     else if constexpr (Part == chain_part::rows)
       return reinterpret_cast<const void*>(&kernels::rows<Name, Operands, pass_chain<Phase...>>);
-    else return reinterpret_cast<const void*>(&kernels::rows_in_vectors<Name, Operands, pass_chain<Phase...>>);
+    else if constexpr (Part == chain_part::rows_in_vectors)
+      return reinterpret_cast<const void*>(&kernels::rows_in_vectors<Name, Operands, pass_chain<Phase...>>);
+    else return reinterpret_cast<const void*>(&kernels::columns<Name, Operands, pass_chain<Phase...>>);
   }
 };
 

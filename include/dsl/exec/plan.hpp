@@ -81,9 +81,17 @@ struct reduction_plan : plan {
   text describe() const;
 };
 
+/// The kernels that keep rows.
+enum class row_kernel : std::uint8_t {
+  any,      ///< of any rows
+  whole,    ///< of rows that are whole in one block's registers in vectors
+  columns,  ///< of rows across memory that lie side by side, in vectors
+};
+
 /// Of a kernel that keeps rows, what is reduced together, on the chip from the first reduction to the last element.
 struct row_plan : plan {
   row_policy policy;
+  row_kernel kernel = row_kernel::any;
   std::int64_t rows = 0;      ///< in the index space
   std::int64_t row = 0;       ///< elements of one
   int rows_a_block = 1;       ///< at a time

@@ -1,9 +1,7 @@
 // All phases of a chain on the rows that a thread works on: each row is read once, and stays on the chip.
 #pragma once
 
-#include <dsl/exec/row_operands.hpp>
-#include <dsl/exec/row_policy.hpp>
-#include <dsl/exec/row_sources.hpp>
+#include <dsl/exec/row_phases.hpp>
 #include <dsl/exec/row_stage.hpp>
 #include <dsl/exec/row_team.hpp>
 
@@ -11,18 +9,19 @@ namespace dsl::detail {
 
 /// What one thread does. Where its share of a row is in registers, what several phases compute of an element is computed once.
 template <class Chain, row_share Share, class Arguments, class Memory, class Team>
-class row_body {
+class row_body : row_phases<Chain, Arguments, Memory> {
+  using base = row_phases<Chain, Arguments, Memory>;
+  using typename base::operands, typename base::values, typename base::leaf_numbers, typename base::operand_numbers,
+      typename base::phase_numbers;
+  template <int P> using phase = typename base::template phase<P>;
+  template <int P> using pass_of = typename base::template pass_of<P>;
+  template <int P> using target_numbers = typename base::template target_numbers<P>;
+  using base::args_, base::s_, base::memory_, base::around_;
   static constexpr int held_vectors = vectors_held(row_policy_of<Chain>(Memory::compute_capability), Share);
   static constexpr bool whole_vectors = Share <= row_share::two_vectors, any_layout = Share == row_share::any_layout,
                         staged = Share == row_share::staged, in_shared = Share == row_share::in_shared || staged;
-  using operands = chain_operands<Chain>;
-  static constexpr int lanes = staged ? 1 : lanes_of_chain<Chain>, phases = operands::phases;
-  using leaf_numbers = std::make_index_sequence<static_cast<std::size_t>(operands::leaves)>;
-  using operand_numbers = std::make_index_sequence<operands::count>;
-  using phase_numbers = std::make_index_sequence<static_cast<std::size_t>(phases)>;
-  using values = values_of_chain<Chain, phase_numbers>;
-  template <int P> using phase = typename operands::template phase<P>;
-  template <int P> using pass_of = typename phase<P>::pass;
+  static constexpr int lanes = staged ? 1 : lanes_of_chain<Chain>;
+  friend base;
 
   // In registers: of the leaves that several phases read.
   static constexpr bool is_held(std::size_t k) { return !in_shared && operands::is_loaded_by_several(k); }
@@ -38,7 +37,7 @@ class row_body {
 
  public:
   DSL_DETAIL_KERNEL_FN row_body(const Arguments& a, Memory memory, Team team)
-      : args_(a), s_(a.rows_of), memory_(memory), team_(team), threads_(s_, memory, team), stage_(a, memory, team) {}
+      : base(a, memory), team_(team), threads_(s_, memory, team), stage_(a, memory, team) {}
 
   DSL_DETAIL_KERNEL_FN void run() {
     if constexpr (staged) {  // a tile a block
@@ -106,18 +105,11 @@ class row_body {
   DSL_DETAIL_KERNEL_FN void find_offsets(std::index_sequence<K...>) {
     ((offset_[K] = operands::is_result(K) ? 0 : offset_of_row(static_cast<int>(K))), ...);
   }
-  DSL_DETAIL_KERNEL_FN std::int64_t offset_of_row(int k) const {
-    std::int64_t offset = y_ * args_.strides[k][1];
-    std::uint32_t rest = around_;
-    DSL_DETAIL_ROLLED
-    for (int d = 0; d < s_.outer_rank; ++d) {
-      const std::uint32_t next = s_.outer[d].divide(rest);
-      offset += static_cast<std::int64_t>(rest - next * s_.outer[d].by) * args_.strides[k][d + 2];
-      rest = next;
-    }
-    return offset;
-  }
+  DSL_DETAIL_KERNEL_FN std::int64_t offset_of_row(int k) const { return base::offset_of_row(k, y_); }
   template <int K> DSL_DETAIL_KERNEL_FN std::int64_t row_stride() const { return args_.strides[K][0]; }
+  template <int K> DSL_DETAIL_KERNEL_FN std::int64_t place_of_element(int v, int lane) const {
+    return offset_[K] + position(v, lane) * row_stride<K>();
+  }
   // A thread without elements reads the first one of its part, of some row, and writes nothing.
   DSL_DETAIL_KERNEL_FN bool has_elements() const { return left_ > 0; }
   DSL_DETAIL_KERNEL_FN int step_of(int v, int lane) const { return v * s_.vector_step + lane * s_.lane_step; }
@@ -133,7 +125,7 @@ class row_body {
   }
   DSL_DETAIL_KERNEL_FN bool in_vectors() const { return whole_vectors || s_.in_vectors != 0; }
   // ---- from memory to the chip
-  template <int Leaf> static constexpr dtype type_of_leaf = operands::loaded[static_cast<std::size_t>(Leaf)].type;
+  template <int Leaf> static constexpr dtype type_of_leaf = base::template type_of_leaf<Leaf>;
   // What is the same along the row has one vector there.
   template <int Leaf> DSL_DETAIL_KERNEL_FN auto* shared_lanes(int v) const {
     using T = memory_t<type_of_leaf<Leaf>>;
@@ -229,15 +221,14 @@ class row_body {
     using reductions = reductions_of<typename pass::reductions>;
     if constexpr (is_of_rows<phase<P>>) {
       const packs_of<P, leaf_numbers> none{};
-      element_results<P> out;
-      out.of[0] = element<P>(0, none, known, 0);
-      if (is_owner_) store_row<P>(out, std::make_index_sequence<pass::targets>{});
+      const auto out = element<P>(0, none, known, 0);
+      if (is_owner_) base::template store_row<P>(y_, out, target_numbers<P>{});
     } else {
       typename reductions::accumulators sums = reductions::identities();
       // What a phase reads from memory another thread may have written in place. Without a branch, what phases compute of an
       // element is computed once.
       if (in_shared || !operands::loads_alone(P) || has_elements()) {
-        if constexpr (!staged) begin_writing<P>(std::make_index_sequence<pass::targets>{});
+        if constexpr (!staged) begin_writing<P>(target_numbers<P>{});
         if constexpr (!in_shared) {
           DSL_DETAIL_UNROLL
           for (int v = 0; v < held_vectors; ++v) take_vector<P>(v, known, sums);
@@ -247,22 +238,22 @@ class row_body {
         }
       }
       if constexpr (reductions::count > 0) {
-        if constexpr (staged) finish<P>(sums, known);
-        else finish<P>(threads_.template combine<reductions>(sums), known);
+        if constexpr (staged) base::template finish<P>(y_, is_owner_, sums, known);
+        else base::template finish<P>(y_, is_owner_, threads_.template combine<reductions>(sums), known);
       }
     }
   }
-  template <int P> struct element_results { typename evaluator<typename pass_of<P>::elements>::results of[lanes]; };
+  template <int P> struct results_of_lanes { typename base::template element_results<P> of[lanes]; };
   template <int P, class Sums>
   DSL_DETAIL_KERNEL_FN void take_vector(int v, const values& known, Sums& sums) {
     using pass = pass_of<P>;
     using reductions = reductions_of<typename pass::reductions>;
     packs_of<P, leaf_numbers> packs;
     read_packs<P>(v, packs, leaf_numbers{});
-    element_results<P> out;
+    results_of_lanes<P> out;
     DSL_DETAIL_UNROLL
     for (int l = 0; l < lanes; ++l) out.of[l] = element<P>(v, packs, known, l);
-    write_all<P>(v, out, std::make_index_sequence<pass::targets>{});
+    write_all<P>(v, out, target_numbers<P>{});
     if constexpr (reductions::count > 0) {
       if (whole_vectors ? exists(v, 0) : staged || (in_shared && s_.whole != 0)) {
         DSL_DETAIL_UNROLL
@@ -290,21 +281,7 @@ class row_body {
   }
   template <int P>
   DSL_DETAIL_KERNEL_FN auto element(int v, const packs_of<P, leaf_numbers>& packs, const values& known, int lane) const {
-    using eval = evaluator<typename pass_of<P>::elements>;
-    row_element_source<row_body, P, packs_of<P, leaf_numbers>, values, typename eval::inputs> from{*this, v,    packs,
-                                                                                                   known, lane, {}};
-    eval::read(from);
-    if constexpr (Memory::calls_formula && eval::gathers) return eval::compute_out_of_line(from.in, memory_);
-    else if constexpr (Memory::calls_formula || pass_of<P>::elements::nodes > row_policy_of<Chain>(0).inlined_nodes)
-      return eval::compute_out_of_line(from.in);
-    else return eval::compute(from.in);
-  }
-  template <op Code, dtype D, int K>
-  DSL_DETAIL_KERNEL_FN value_t<D> scalar() const {
-    const argument& a = args_.operand[K];
-    if constexpr (Code == op::load_scalar)
-      return memory_.template load<memory_t<D>>(reinterpret_cast<const memory_t<D>*>(a.word));
-    else return from_literal<value_t<D>>(literal{a.word, a.descriptor});
+    return base::template compute<P>(*this, v, packs, known, lane);
   }
 
   // Elements are written from the first one on; their addresses go on by steps.
@@ -313,11 +290,11 @@ class row_body {
     ((offset_[operands::target(P, static_cast<int>(I))] += first_ * row_stride<operands::target(P, static_cast<int>(I))>()), ...);
   }
   template <int P, std::size_t... I>
-  DSL_DETAIL_KERNEL_FN void write_all(int v, const element_results<P>& out, std::index_sequence<I...>) {
+  DSL_DETAIL_KERNEL_FN void write_all(int v, const results_of_lanes<P>& out, std::index_sequence<I...>) {
     (write<P, static_cast<int>(I)>(v, out), ...);
   }
   template <int P, int I>
-  DSL_DETAIL_KERNEL_FN void write([[maybe_unused]] int v, [[maybe_unused]] const element_results<P>& out) {
+  DSL_DETAIL_KERNEL_FN void write([[maybe_unused]] int v, [[maybe_unused]] const results_of_lanes<P>& out) {
     constexpr target_word t{pass_of<P>::target_words[I]};
     if constexpr (!t.is_result()) {
       constexpr int k = operands::target(P, I);
@@ -343,53 +320,13 @@ class row_body {
       }
     }
   }
-  template <int P, std::size_t... I>
-  DSL_DETAIL_KERNEL_FN void store_row(const element_results<P>& out, std::index_sequence<I...>) const {
-    (store_one<P, static_cast<int>(I)>(out), ...);
-  }
-  template <int P, int I>
-  DSL_DETAIL_KERNEL_FN void store_one(const element_results<P>& out) const {
-    constexpr target_word t{pass_of<P>::target_words[I]};
-    constexpr int k = operands::target(P, I);
-    using T = memory_t<pass_of<P>::elements::output(t.output()).type()>;
-    memory_.store(reinterpret_cast<T*>(args_.operand[k].word) + offset_of_row(k), static_cast<T>(nth<t.output()>(out.of[0])));
-  }
 
-  // ---- what a phase leaves
-  template <int P, class Totals>
-  DSL_DETAIL_KERNEL_FN void finish(const Totals& totals, values& known) const {
-    using after = evaluator<typename pass_of<P>::results>;
-    row_totals_source<row_body, P, Totals, values, typename after::inputs> from{*this, totals, known, {}};
-    after::read(from);
-    store_results<P>(after::compute(from.in), known, std::make_index_sequence<pass_of<P>::targets>{});
-  }
-  template <int P, class Results, std::size_t... I>
-  DSL_DETAIL_KERNEL_FN void store_results(const Results& results, values& known, std::index_sequence<I...>) const {
-    (store_result<P, static_cast<int>(I)>(results, known), ...);
-  }
-  template <int P, int I, class Results>
-  DSL_DETAIL_KERNEL_FN void store_result(const Results& results, values& known) const {
-    constexpr target_word t{pass_of<P>::target_words[I]};
-    if constexpr (t.is_result()) {
-      constexpr int k = operands::target(P, I);
-      auto& value = value_of_row<k>(known);
-      using T = std::remove_reference_t<decltype(value)>;
-      value = static_cast<T>(nth<t.output()>(results));
-      T* const to = reinterpret_cast<T*>(args_.operand[k].word);
-      if (is_owner_ && to != nullptr) memory_.store(to + offset_of_row(k), value);
-    }
-  }
-
-  const Arguments& args_;
-  const row_schedule& s_;
-  Memory memory_;
   Team team_;
   row_team<whole_vectors, Memory, Team> threads_;
   row_stage<Chain, Arguments, Memory, Team> stage_;
   held_lanes<leaf_numbers> held_[in_shared ? 1 : held_vectors];
   std::int64_t offset_[operands::count];
   std::int64_t y_ = 0;
-  std::uint32_t around_ = 0;           // which of the pieces along the other dimensions
   std::int32_t first_ = 0, left_ = 0;  // of the thread's elements in the row the first, and how far it is to the end of its part
   std::int32_t count_ = 0;             // of its elements, in registers and of any layout
   bool is_owner_ = false;

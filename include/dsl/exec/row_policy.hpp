@@ -83,5 +83,7 @@ constexpr row_policy row_policy_of(int compute_capability) {
 }
 // The same for every compute capability, as a map's.
 template <class Chain> inline constexpr int lanes_of_chain = row_policy_of<Chain>(0).lanes;
+/// Of the kernel of columns: each lane is a column, whose values a thread has in registers.
+constexpr int lanes_of_columns(int lanes) { return lanes < 4 ? lanes : 4; }
 
 }  // namespace dsl::detail

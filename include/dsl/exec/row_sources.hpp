@@ -29,8 +29,7 @@ struct row_element_source {
       const argument& a = body.args_.operand[k];
       const std::int64_t unit = Code == op::index ? 1 : static_cast<std::int64_t>(a.descriptor);
       input_of<Head>(in) =
-          static_cast<value_t<D>>(a.word) +
-          static_cast<value_t<D>>((body.offset_[k] + body.position(v, lane) * body.template row_stride<k>()) * unit);
+          static_cast<value_t<D>>(a.word) + static_cast<value_t<D>>(body.template place_of_element<k>(v, lane) * unit);
     } else {
       input_of<Head>(in) = body.template scalar<Code, D, from.number()>();
     }

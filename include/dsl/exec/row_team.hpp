@@ -39,11 +39,12 @@ class row_team {
   template <class Reductions>
   DSL_DETAIL_KERNEL_FN typename Reductions::accumulators combine(typename Reductions::accumulators mine) {
     if constexpr (InOneBlock) {
-      return combine_block<Reductions>(mine, true);
+      return combine_block<Reductions>(mine, team_.threads());
     } else {
       DSL_DETAIL_ROLLED
       for (int parts = s_.parts;; parts = 1) {
-        mine = combine_block<Reductions>(mine, parts == 1);
+        const int tell = s_.in_cluster != 0 ? parts : 1;  // of a row's threads, what others hear of
+        mine = combine_block<Reductions>(mine, parts == 1 ? team_.threads() : tell << log2_across());
         if (parts == 1) return mine;
         if (s_.in_cluster != 0) return combine_cluster<Reductions>(mine);
         mine = exchange<Reductions>(mine);
@@ -70,9 +71,9 @@ class row_team {
     }
   }
 
-  // All threads get it, or those of the block's first warp.
+  // So many threads get it, whole warps of them.
   template <class Reductions>
-  DSL_DETAIL_KERNEL_FN typename Reductions::accumulators combine_block(typename Reductions::accumulators mine, bool for_all) {
+  DSL_DETAIL_KERNEL_FN typename Reductions::accumulators combine_block(typename Reductions::accumulators mine, int receivers) {
     using accumulators = typename Reductions::accumulators;
     const int lane = team_.lane(), rows = rows_a_crew();
     combine_lanes<Reductions>(mine, s_.crew);
@@ -84,15 +85,14 @@ class row_team {
       turn_ = s_.shared_sums / 2 - turn_;
       if (lane < rows) memory_.store(of_warp + team_.warp() * rows + lane, mine);
       team_.synchronize();
-      if (!for_all && team_.warp() > 0) return mine;
+      if (!InOneBlock && team_.warp() * 32 >= receivers) return mine;
       mine = Reductions::identities();
-      const accumulators* const of_crew = of_warp + crew() * warps * rows + across();
+      const accumulators* const of_crew = of_warp + crew() * warps * rows;
       if constexpr (InOneBlock) {  // of at most 32 warps
         if (lane < warps) mine = memory_.template load<accumulators>(of_crew + lane);
       } else {
         DSL_DETAIL_UNROLL_BY_4
-        for (int w = lane >> log2_across(); w < warps; w += 32 >> log2_across())
-          Reductions::add(mine, memory_.template load<accumulators>(of_crew + w * rows));
+        for (int i = lane; i < warps * rows; i += 32) Reductions::add(mine, memory_.template load<accumulators>(of_crew + i));
       }
       threads = 32;
       combine_lanes<Reductions>(mine, 32);
@@ -115,16 +115,16 @@ class row_team {
   DSL_DETAIL_KERNEL_FN typename Reductions::accumulators combine_cluster(const typename Reductions::accumulators& of_block) {
     using sent = in_words<typename Reductions::accumulators>;
     const unsigned exchange = exchanges_++, count = static_cast<unsigned>(s_.parts * rows_a_crew());
-    sent* const of_parts = reinterpret_cast<sent*>(inbox(0) + inboxes) + exchange % inboxes * count + across();
+    sent* of_parts = reinterpret_cast<sent*>(inbox(0) + inboxes) + exchange % inboxes * count + across();
     if (exchange == 0) team_.wait_for_cluster();
-    if (along() == 0) {
-      DSL_DETAIL_ROLLED
-      for (int b = 0; b < s_.parts; ++b) team_.send(of_parts + part_ * rows_a_crew(), sent{of_block}, inbox(exchange), b);
-    }
+    DSL_DETAIL_ROLLED
+    for (int b = along(); b < s_.parts; b += s_.along)
+      team_.send(of_parts + part_ * rows_a_crew(), sent{of_block}, inbox(exchange), b);
     team_.receive(inbox(exchange), count * static_cast<unsigned>(sizeof(sent)), exchange / inboxes);
     auto all = Reductions::identities();
     DSL_DETAIL_UNROLL_BY_4
-    for (int b = 0; b < s_.parts; ++b) Reductions::add(all, memory_.template load<sent>(of_parts + b * rows_a_crew()).value);
+    for (int b = 0; b < s_.parts; ++b, of_parts += rows_a_crew())
+      Reductions::add(all, memory_.template load<sent>(of_parts).value);
     return all;
   }
 
