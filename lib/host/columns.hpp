@@ -19,7 +19,7 @@ inline host_memory allocate_columns(std::size_t count) { return allocate_host_me
 inline int padded_block(int valid) { return std::max(64, (valid + 63) / 64 * 64); }
 
 /// Of rows that are transposed so many columns at a time stay in a core's first-level cache.
-inline constexpr int transposed_columns = 64;
+inline constexpr int transposed_columns = 128;
 
 /// Whether an operand's elements lie one behind the other, so that the loop can work on them where they are.
 inline bool is_direct(const operand& o, const operand_layout& w, const geometry& g) {
