@@ -1,6 +1,7 @@
 // Passes on a grid of blocks of threads.
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include <dsl/exec/pairs.hpp>
 
@@ -8,7 +9,6 @@
 #include "exec/halos.hpp"
 #include "exec/layout.hpp"
 #include "exec/parameters.hpp"
-#include "exec/patches.hpp"
 #include "exec/scratch.hpp"
 #include "exec/text.hpp"
 
@@ -40,14 +40,12 @@ reduction_plan grid_executor::plan_pass(const prepared& pass) const {
   const program_code& code = pass.code();
   const geometry& g = pass.space();
   const pass_kernels& kernels = compiled_for(g.where, compiled(code.kernels), code.name, code.pass.view, pass.operands());
-  tile_plan tile;
-  plan_patches(tile, g, pass.operands(), code.inputs + code.outputs(), code.pass);
-  tile.halos = find_halos(g, pass.operands(), code.inputs, code.inputs + code.outputs(), code.pass).count;
-  const kernel_entry entry{kernels.kernel[kernel_number(g, tile)], kernels.architectures, code.name, code.pass.view};
-  const int planned = tile.patch_rows > 0 ? kernels.policy.patch_block : kernels.policy.block;
+  reduction_plan found = plan_neighbours(g, pass.operands(), code.inputs, code.pass);
+  const kernel_entry entry{kernels.kernel[kernel_number(g, found.tile)], kernels.architectures, code.name, code.pass.view};
+  const int planned = found.tile.patch_rows > 0 ? kernels.policy.patch_block : kernels.policy.block;
   const int block = pass.fixed().block > 0 ? pass.fixed().block : planned;
-  return make_plan(g, pass.operands(), code.inputs, code.pass, kernels.policy, attributes(entry, block, g.where.index),
-                   pass.fixed());
+  return make_plan(std::move(found), g, pass.operands(), code.inputs, code.pass, kernels.policy,
+                   attributes(entry, block, g.where.index), pass.fixed());
 }
 
 namespace {
@@ -74,7 +72,7 @@ tiling tiling_of(const geometry& g, int inputs, const reduction_plan& p) {
     if (g.layouts[k].how == access::row) t.in_rows |= std::uint64_t{1} << k;
   t.along_rows = t.pairs != 0 || p.tile.width > p.tile.columns * p.lanes ? 1 : 0;
   for (int d = 0; d < g.rank; ++d) t.kept |= (g.kept >> d & 1) << (g.rank - 1 - d);
-  t.across = divisor::of(pieces(t.extents[0], t.width));
+  t.across = divisor::of(pieces(t.extents[0] + (p.halos != nullptr ? p.halos->before : 0), t.width));
   t.down = divisor::of(pieces(t.extents[1], t.height));
   t.in_column = divisor::of(std::min(t.height, p.block));
   t.dimension_of_axis = dimensions_of_axes(g);
@@ -118,14 +116,9 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
   }
   for (int k = count; k < code.kernel_operands; ++k) given.put(argument{});
   if (!g.linear) given.put_strides(g, count);
-  if (p.tile.halos > 0) {
-    found_halos found = find_halos(g, operands, inputs, count, code.pass);
-    lay_out_halos(found, p.tile.width, p.tile.height, p.tile.planes);
-    halo_tiles tiles{};
-    tiles.count = found.count;
-    for (int i = 0; i < found.count; ++i) tiles.tile[i] = found.arrays[i].tile;
-    given.put(tiles);
-    for (int k = 0; k < count; ++k) given.put(k < inputs ? place_in_halo(found, k) : halo_place{});
+  if (p.halos != nullptr) {
+    given.put(tiles_of_halos(*p.halos));
+    for (int k = 0; k < count; ++k) given.put(k < inputs ? place_in_halo(*p.halos, k) : std::uint32_t{0});
   }
   return given;
 }

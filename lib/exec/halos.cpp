@@ -218,7 +218,7 @@ bool align_rows(found_halos& found, const geometry& g, const operand* operands, 
     if (!aligned || whole == 1) continue;
     const auto elements =
         static_cast<std::int64_t>(a.tile.word / static_cast<unsigned>(a.tile.size) % static_cast<unsigned>(whole));
-    const auto before = static_cast<int>((elements + a.tile.first[0] + 16 * whole) % whole);
+    const auto before = static_cast<int>((elements + a.tile.first[0] - found.before + 64 * whole) % whole);
     if (is_written && before > 0) continue;
     a.tile.in_vectors = 1;
     a.tile.first[0] -= before;
@@ -229,44 +229,79 @@ bool align_rows(found_halos& found, const geometry& g, const operand* operands, 
   return true;
 }
 
+// How many elements the first tile of a row begins earlier, so that a warp writes whole cache lines, or at least whole sectors of
+// them: less than the warp writes at once.
+int elements_before(const geometry& g, const operand* operands, int inputs, int count, const program_view& program) {
+  for (int i = 0; i < program.nodes; ++i) {
+    // What they compute with has to exist.
+    const op code = head{program.heads[i]}.code();
+    if (code == op::gather || code == op::call) return 0;
+  }
+  const auto target = std::find_if(operands + inputs, operands + count, [](const operand& o) { return o.kind == operand_kind::array; });
+  if (target == operands + count) return 0;
+  const std::int64_t* const strides = g.layouts[target - operands].strides;
+  const int size = size_of(target->type);
+  if (strides[g.rank - 1] != 1) return 0;
+  constexpr int line = 128, sector = 32, warp = 32;
+  int whole = std::min(line, warp * size);
+  for (int d = 0; d + 1 < g.rank; ++d)
+    while (whole >= sector && strides[d] * size % whole != 0) whole /= 2;
+  return whole < sector ? 0 : static_cast<int>(target->word[0] % static_cast<unsigned>(whole)) / size;
+}
+
 }  // namespace
 
-found_halos find_halos(const geometry& g, const operand* operands, int inputs, int count, const pass_traits& pass) {
-  found_halos found;
+std::unique_ptr<found_halos> find_halos(const geometry& g, const operand* operands, int inputs, int count,
+                                        const pass_traits& pass) {
   const int half_a_tile = 16 * pass.lanes;
-  if (!pass.halos || g.linear || g.elements == 0 || g.extents[g.rank - 1] < half_a_tile) return found;
-  if (!halo_finder(found, g, operands, inputs, count, pass).find()) return {};
-  if (!align_rows(found, g, operands, inputs, count)) return {};
+  if (!pass.halos || g.linear || g.elements == 0 || g.extents[g.rank - 1] < half_a_tile) return nullptr;
+  auto made = std::make_unique<found_halos>();
+  found_halos& found = *made;
+  if (!halo_finder(found, g, operands, inputs, count, pass).find()) return nullptr;
+  found.before = elements_before(g, operands, inputs, count, pass.view.elements);
+  if (!align_rows(found, g, operands, inputs, count)) return nullptr;
   constexpr int least_rows = 8, most_bytes = 24 << 10;
-  if (lay_out_halos(found, 2 * half_a_tile, least_rows, 1) > most_bytes) return {};
-  return found;
+  if (lay_out_halos(found, 2 * half_a_tile, least_rows, 1) > most_bytes) return nullptr;
+  return made;
 }
 
 int lay_out_halos(found_halos& found, int width, int height, int planes) {
-  const auto aligned = [](std::int64_t bytes) { return static_cast<std::uint32_t>((bytes + 15) / 16 * 16); };
+  found.pitch = 0;
+  std::int32_t rows = 0;
+  for (int i = 0; i < found.count; ++i) {
+    found_halos::array& a = found.arrays[i];
+    const int piece = a.tile.in_vectors != 0 ? 16 / a.tile.size : 1;
+    const std::int64_t columns = pieces(width + a.reach[0], piece);
+    a.tile.columns = divisor::of(columns);
+    a.tile.rows = static_cast<std::int32_t>(height + a.reach[1]);
+    a.tile.planes = static_cast<std::int32_t>(1 + a.reach[2]);
+    found.pitch = std::max(found.pitch, static_cast<std::uint32_t>(pieces(columns * piece * a.tile.size, 16) * 16));
+    rows = std::max(rows, a.tile.rows);
+  }
+  found.plane = found.pitch * static_cast<std::uint32_t>(rows);
   std::uint32_t bytes = 0;
   for (int i = 0; i < found.count; ++i) {
-    const found_halos::array& a = found.arrays[i];
-    halo_tile& t = found.arrays[i].tile;
-    const int piece = t.in_vectors != 0 ? 16 / a.tile.size : 1;
-    const std::int64_t columns = pieces(width + a.reach[0], piece), rows = height + a.reach[1];
-    t.columns = divisor::of(columns);
-    t.count = static_cast<std::uint32_t>(columns * rows);
-    t.planes = static_cast<std::int32_t>(1 + a.reach[2]);
-    t.pitch = aligned(columns * piece * a.tile.size);
-    t.plane = static_cast<std::uint32_t>(rows) * t.pitch;
-    t.offset = bytes;
-    bytes += static_cast<std::uint32_t>(planes + a.reach[2]) * t.plane;
+    found.arrays[i].tile.offset = bytes;
+    bytes += static_cast<std::uint32_t>(planes + found.arrays[i].reach[2]) * found.plane;
   }
   return static_cast<int>(bytes);
 }
 
-halo_place place_in_halo(const found_halos& found, int k) {
+halo_tiles tiles_of_halos(const found_halos& found) {
+  halo_tiles all{};
+  all.count = found.count;
+  all.before = found.before;
+  all.pitch = found.pitch;
+  all.plane = found.plane;
+  for (int i = 0; i < found.count; ++i) all.tile[i] = found.arrays[i].tile;
+  return all;
+}
+
+std::uint32_t place_in_halo(const found_halos& found, int k) {
   const found_halos::place& p = found.places[k];
-  if (p.array < 0) return {};
-  const found_halos::array& a = found.arrays[p.array];
-  return {a.tile.offset + static_cast<std::uint32_t>(p.at[2] * a.tile.plane + p.at[1] * a.tile.pitch + p.at[0] * a.tile.size),
-          a.tile.pitch, a.tile.plane};
+  if (p.array < 0) return 0;
+  const halo_tile& t = found.arrays[p.array].tile;
+  return t.offset + static_cast<std::uint32_t>(p.at[2] * found.plane + p.at[1] * found.pitch + p.at[0] * t.size);
 }
 
 }  // namespace dsl::detail

@@ -1,6 +1,8 @@
 // Arrays that a kernel reads beside its elements from tiles in shared memory.
 #pragma once
 
+#include <memory>
+
 #include <dsl/exec/arguments.hpp>
 
 namespace dsl::detail {
@@ -16,17 +18,21 @@ struct found_halos {
     std::int64_t at[halo_tile::axes];  // from where what is brought begins
   };
   int count = 0;
+  int before = 0;                // elements of the first tile that do not exist
+  std::uint32_t pitch = 0, plane = 0;  // of what is brought: from row to row, from plane to plane, in bytes
   array arrays[halo_tiles::most];
   place places[max_inputs];
 };
 
-/// Finds them for a pass that has a kernel by halos; none where its neighbours, or slices, are not near, or the operands do not
-/// lie as the kernel needs it.
-found_halos find_halos(const geometry& g, const operand* operands, int inputs, int count, const pass_traits& pass);
+/// Finds them for a pass that has a kernel by halos; null where its neighbours, or slices, are not near, or the operands do not lie
+/// as the kernel needs it.
+std::unique_ptr<found_halos> find_halos(const geometry& g, const operand* operands, int inputs, int count, const pass_traits& pass);
 
 /// What blocks bring for tiles of a plan: fills in the rest, and gives the bytes of shared memory.
 int lay_out_halos(found_halos& found, int width, int height, int planes);
-/// Where input k is found there.
-halo_place place_in_halo(const found_halos& found, int k);
+/// As the kernel takes them.
+halo_tiles tiles_of_halos(const found_halos& found);
+/// Where input k's element at the corner of the block's tile is found there.
+std::uint32_t place_in_halo(const found_halos& found, int k);
 
 }  // namespace dsl::detail

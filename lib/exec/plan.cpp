@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "exec/executor.hpp"
 #include "exec/halos.hpp"
@@ -210,8 +211,9 @@ void plan_tiles_of_patches(reduction_plan& p, const geometry& g) {
 
 // Tiles of which a block brings what lies around them as well: a warp wide, or, of one dimension, some times the block, and as
 // many planes and rows a thread as find room. A row of threads is at least a warp, because a thread's lanes are a warp apart.
-void plan_tiles_with_halos(reduction_plan& p, const geometry& g, found_halos& halos, int multiprocessors) {
+void plan_tiles_with_halos(reduction_plan& p, const geometry& g, int multiprocessors) {
   tile_plan& t = p.tile;
+  found_halos& halos = *p.halos;
   constexpr int warp = 32;
   const bool is_line = g.rank == 1;
   t.columns = is_line ? std::max(warp, columns_of(g.extents[0], p.lanes, p.block)) : warp;
@@ -221,7 +223,7 @@ void plan_tiles_with_halos(reduction_plan& p, const geometry& g, found_halos& ha
     t.height = is_line ? 1 : t.rows * rows_a_thread;
     t.planes = static_cast<int>(planes);
     t.shared_bytes = lay_out_halos(halos, t.width, t.height, t.planes);
-    t.count = pieces(g.extents[g.rank - 1], t.width) * (is_line ? 1 : pieces(g.extents[g.rank - 2], t.height));
+    t.count = pieces(g.extents[g.rank - 1] + halos.before, t.width) * (is_line ? 1 : pieces(g.extents[g.rank - 2], t.height));
     for (int d = 0; d < g.rank - 2; ++d) t.count *= d == g.rank - 3 ? pieces(g.extents[d], t.planes) : g.extents[d];
   };
   std::int64_t planes = 1;
@@ -236,11 +238,10 @@ void plan_tiles_with_halos(reduction_plan& p, const geometry& g, found_halos& ha
 }
 
 // The index space in tiles that blocks take one by one.
-void plan_tiles(reduction_plan& p, const geometry& g, const operand* inputs, int input_count, found_halos& halos,
-                int multiprocessors) {
+void plan_tiles(reduction_plan& p, const geometry& g, const operand* inputs, int input_count, int multiprocessors) {
   tile_plan& t = p.tile;
   if (t.patch_rows > 0) return plan_tiles_of_patches(p, g);
-  if (t.halos > 0) return plan_tiles_with_halos(p, g, halos, multiprocessors);
+  if (t.halos > 0) return plan_tiles_with_halos(p, g, multiprocessors);
   if (g.linear) {
     t.count = pieces(g.elements, static_cast<std::int64_t>(p.block) * p.lanes * p.policy.vectors_ahead);
     return;
@@ -317,9 +318,17 @@ void require_grid(const launch& fixed, std::int64_t grid, const pass_view& pass)
 
 map_plan as_map(const reduction_plan& p) { return {p, p.tile, p.policy}; }
 
-reduction_plan make_plan(const geometry& g, const operand* all, int input_count, const pass_traits& pass,
-                         const reduction_policy& policy, const kernel_attributes& attributes, const launch& fixed) {
+reduction_plan plan_neighbours(const geometry& g, const operand* all, int input_count, const pass_traits& pass) {
   reduction_plan p;
+  plan_patches(p.tile, g, all, input_count + pass.view.target_count, pass);
+  if (p.tile.patch_rows == 0) p.halos = find_halos(g, all, input_count, input_count + pass.view.target_count, pass);
+  if (p.halos != nullptr) p.tile.halos = p.halos->count;
+  return p;
+}
+
+reduction_plan make_plan(reduction_plan found, const geometry& g, const operand* all, int input_count, const pass_traits& pass,
+                         const reduction_policy& policy, const kernel_attributes& attributes, const launch& fixed) {
+  reduction_plan p = std::move(found);
   p.where = g.where;
   p.path = g.linear ? "linear" : "strided";
   p.elements = g.elements;
@@ -333,9 +342,6 @@ reduction_plan make_plan(const geometry& g, const operand* all, int input_count,
     raise<device_error>("a block of " + std::to_string(fixed.block) + " threads was asked for; this kernel takes " +
                         (reduces ? "powers of two from 32" : "multiples of 32") + " up to " + std::to_string(most) + ": " +
                         spell_pass(pass.view));
-  plan_patches(p.tile, g, all, input_count + pass.view.target_count, pass);
-  found_halos halos = find_halos(g, all, input_count, input_count + pass.view.target_count, pass);
-  p.tile.halos = halos.count;
   p.block = fixed.block != 0 ? fixed.block : p.tile.patch_rows > 0 ? p.policy.patch_block : p.policy.block;
   p.registers = attributes.registers;
   p.blocks_per_multiprocessor = attributes.blocks_per_multiprocessor > 0 ? attributes.blocks_per_multiprocessor
@@ -353,7 +359,7 @@ reduction_plan make_plan(const geometry& g, const operand* all, int input_count,
     plan_kept(p, g, resident() / (p.policy.strided_vectors_ahead >= 4 ? 2 : 1), fixed.block != 0);
     p.grid = p.groups * p.splits;
   } else {
-    const auto cut = [&] { plan_tiles(p, g, all, input_count, halos, device.multiprocessors); };
+    const auto cut = [&] { plan_tiles(p, g, all, input_count, device.multiprocessors); };
     cut();
     // A small job is spread over more multiprocessors by smaller blocks.
     while (fixed.block == 0 && p.block > p.policy.least_block && p.tile.count < device.multiprocessors) {

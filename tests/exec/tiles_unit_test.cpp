@@ -111,7 +111,7 @@ TEST(tiles, have_each_element_once) {
     if (reduces && !std::equal(shape.begin(), shape.end(), in.is.extents)) continue;
     lay_out(g, all, 1, 1, code.pass.lanes, code.pass.view);
     const dsl::reduction_plan p =
-        make_plan(g, all, 1, code.pass, policy, {}, draw_launch(engine, reduces ? std::max<std::int64_t>(1, g.results) : 0));
+        make_plan({}, g, all, 1, code.pass, policy, {}, draw_launch(engine, reduces ? std::max<std::int64_t>(1, g.results) : 0));
     ASSERT_EQ(p.grid, reduces ? p.groups * p.splits : p.tile.count) << p.describe().c_str();
     ASSERT_EQ(p.block % 32, 0);
     if (g.linear) {
@@ -206,7 +206,7 @@ TEST(tiles, threads_write_each_element_once) {
     const operand all[] = {in.is, out.is};
     geometry g;
     lay_out(g, all, 1, 1, code.pass.lanes, code.pass.view);
-    const dsl::reduction_plan p = make_plan(g, all, 1, code.pass, {}, {}, draw_launch(engine, 0));
+    const dsl::reduction_plan p = make_plan({}, g, all, 1, code.pass, {}, {}, draw_launch(engine, 0));
     linear += g.linear ? 1 : 0;
     transposing += p.tile.shared_bytes > 0 ? 1 : 0;
     const std::vector<unsigned char> before(out.data(), out.data() + out.size);

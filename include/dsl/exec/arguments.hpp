@@ -152,27 +152,24 @@ struct halo_tile {
   std::int32_t first[axes];                             // where what is brought begins, beside the block's tile
   std::int32_t operand;                                 // one in this array, which leads along the other dimensions
   divisor columns;                                      // of what is brought: pieces of a row
-  std::uint32_t count;                                  // pieces of a plane
-  std::int32_t planes;                                  // for one of the block's
-  std::uint32_t offset, pitch, plane;  // in shared memory, in bytes: where it begins, from row to row, from plane to plane
-  std::int32_t size, in_vectors;       // of an element, in bytes; whether pieces are 16 bytes, or one element
+  std::int32_t rows, planes;                            // of what is brought; planes for one of the block's
+  std::uint32_t offset;                                 // where it begins in shared memory, in bytes
+  std::int32_t size, in_vectors;                        // of an element, in bytes; whether pieces are 16 bytes, or one element
   boundary beyond[axes];
 };
-
-/// Where an array's element at the corner of the block's tile lies in shared memory, in bytes, and how far apart rows and planes
-/// are.
-struct halo_place { std::uint32_t offset, pitch, plane; };
 
 /// As `strided_arguments`, for neighbours at places that are known when the kernel runs.
 struct halo_tiles {
   static constexpr int most = 6;
   halo_tile tile[most];
-  std::int64_t count;
+  std::int32_t count;
+  std::int32_t before;         // elements of the first tile of a row that do not exist, so that all tiles are written aligned
+  std::uint32_t pitch, plane;  // in shared memory, in bytes: from row to row, from plane to plane
 };
 template <int Operands>
 struct haloed_arguments : strided_arguments<Operands> {
   halo_tiles halos;
-  halo_place place[Operands];
+  std::uint32_t place[Operands];  // of an array's element at the corner of the block's tile, in shared memory, in bytes
 };
 template <class Arguments> inline constexpr bool takes_halos = false;
 template <int Operands> inline constexpr bool takes_halos<haloed_arguments<Operands>> = true;

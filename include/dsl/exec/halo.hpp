@@ -47,61 +47,82 @@ struct halo_loader {
   }
   template <class Word>
   DSL_DETAIL_KERNEL_FN void load(const halo_tile& t) const {
-    constexpr int whole = 16 / static_cast<int>(sizeof(Word));
-    const int piece = t.in_vectors != 0 ? whole : 1;
-    const std::uint32_t piece_bytes = t.in_vectors != 0 ? 16 : t.element_bytes;
     const std::int64_t x = body.position(0) + t.first[0], y = body.position(1) + t.first[1], z = body.position(2) + t.first[2];
     const unsigned char* const array =
         reinterpret_cast<const unsigned char*>(t.word) + along_other_dimensions(t) * static_cast<std::int64_t>(sizeof(Word));
-    const range columns = range::within(x, t.extents[0]), rows = range::within(y, t.extents[1]);
+    const bool exist = x >= 0 && x + pieces<Word>::elements(t) <= t.extents[0] && y >= 0 && y + t.rows <= t.extents[1];
     DSL_DETAIL_ROLLED
     for (int plane = 0; plane < t.planes + body.planes - 1; ++plane) {
       const std::int64_t found = z + plane >= 0 && z + plane < t.extents[2] ? z + plane : beyond_end(t, 2, z + plane);
       const unsigned char* const from = array + found * t.plane_bytes;
-      const unsigned char* const corner = from + y * t.row_bytes + x * t.element_bytes;
-      unsigned char* const to = body.memory.shared() + (t.offset + static_cast<std::uint32_t>(plane) * t.plane);
+      const std::uint32_t to = t.offset + static_cast<std::uint32_t>(plane) * body.args.halos.plane;
+      if (exist && found >= 0) load_plane<Word>(t, from + y * t.row_bytes + x * t.element_bytes, to);
+      else load_across_ends<Word>(body.memory, t, found < 0 ? nullptr : from, x, y, to, body.args.halos.pitch, thread, block);
+    }
+  }
+  // What threads copy at once: 16 bytes, or an element.
+  template <class Word>
+  struct pieces {
+    static constexpr int whole = 16 / static_cast<int>(sizeof(Word));
+    DSL_DETAIL_KERNEL_FN static int of_one(const halo_tile& t) { return t.in_vectors != 0 ? whole : 1; }
+    DSL_DETAIL_KERNEL_FN static int elements(const halo_tile& t) { return static_cast<int>(t.columns.by) * of_one(t); }
+    DSL_DETAIL_KERNEL_FN static void copy(memory_type memory, bool in_vectors, std::uint32_t to, const unsigned char* from) {
+      unsigned char* const there = memory.shared() + to;
+      if (in_vectors)
+        memory.copy_async_through_l1(reinterpret_cast<pack<Word, whole>*>(there), reinterpret_cast<const pack<Word, whole>*>(from));
+      else memory.copy_async(reinterpret_cast<Word*>(there), reinterpret_cast<const Word*>(from));
+    }
+  };
+  // Of a plane of which all exist. A thread's next piece is so many rows and columns further, in the row behind if it has passed
+  // the end of one.
+  template <class Word>
+  DSL_DETAIL_KERNEL_FN void load_plane(const halo_tile& t, const unsigned char* from, std::uint32_t to) const {
+    const auto first = static_cast<std::uint32_t>(thread), on = static_cast<std::uint32_t>(block);
+    const bool in_vectors = t.in_vectors != 0;
+    const std::uint32_t across = t.columns.by, pitch = body.args.halos.pitch, row_bytes = t.row_bytes;
+    const std::uint32_t piece_bytes = in_vectors ? 16 : t.element_bytes, size = in_vectors ? 16 : sizeof(Word);
+    const std::uint32_t rows_on = t.columns.divide(on), columns_on = on - rows_on * across;
+    std::uint32_t row = t.columns.divide(first), column = first - row * across;
+    to += row * pitch + column * size;
+    from += static_cast<std::uint64_t>(row) * row_bytes + static_cast<std::uint64_t>(column) * piece_bytes;
+    const std::uint32_t to_on = rows_on * pitch + columns_on * size, to_back = pitch - across * size;
+    const std::int64_t from_on = static_cast<std::int64_t>(rows_on) * row_bytes + static_cast<std::int64_t>(columns_on) * piece_bytes,
+                       from_back = static_cast<std::int64_t>(row_bytes) - static_cast<std::int64_t>(across) * piece_bytes;
+    DSL_DETAIL_ROLLED
+    while (row < static_cast<std::uint32_t>(t.rows)) {
+      pieces<Word>::copy(body.memory, in_vectors, to, from);
+      row += rows_on, column += columns_on, to += to_on, from += from_on;
+      if (column >= across) ++row, column -= across, to += to_back, from += from_back;
+    }
+  }
+  template <class Word>
+  DSL_DETAIL_NOINLINE static void load_across_ends(memory_type memory, const halo_tile& t, const unsigned char* plane,
+                                                   std::int64_t x, std::int64_t y, std::uint32_t to, std::uint32_t pitch,
+                                                   int thread, int block) {
+    const int piece = pieces<Word>::of_one(t), across = static_cast<int>(t.columns.by);
+    DSL_DETAIL_ROLLED
+    for (int i = thread; i < across * t.rows; i += block) {
+      const int row = static_cast<int>(t.columns.divide(static_cast<std::uint32_t>(i))), column = (i - row * across) * piece;
+      const std::int64_t at = x + column, found = beyond_end(t, 1, y + row);
+      const std::uint32_t there = to + static_cast<std::uint32_t>(row) * pitch + static_cast<std::uint32_t>(column) * sizeof(Word);
+      const unsigned char* const from = plane == nullptr || found < 0 ? nullptr : plane + found * t.row_bytes;
+      if (from != nullptr && at >= 0 && at + piece <= t.extents[0]) {
+        pieces<Word>::copy(memory, piece > 1, there, from + at * t.element_bytes);
+        continue;
+      }
+      Word* const to_each = reinterpret_cast<Word*>(memory.shared() + there);
       DSL_DETAIL_ROLLED
-      for (auto i = static_cast<std::uint32_t>(thread); i < t.count; i += static_cast<std::uint32_t>(block)) {
-        const std::uint32_t row = t.columns.divide(i), column = i - row * t.columns.by;
-        Word* const there = reinterpret_cast<Word*>(to + row * t.pitch) + static_cast<std::int32_t>(column) * piece;
-        const unsigned char* const here = corner + (static_cast<std::uint64_t>(row) * t.row_bytes + column * piece_bytes);
-        if (found < 0 || !rows.has(static_cast<int>(row), 1) || !columns.has(static_cast<int>(column) * piece, piece))
-          copy_elements(body.memory, there, found < 0 ? nullptr : from, x + static_cast<std::int32_t>(column) * piece, y + row, t,
-                        piece);
-        else if (piece == 1) body.memory.copy_async(there, reinterpret_cast<const Word*>(here));
-        else
-          body.memory.copy_async_through_l1(reinterpret_cast<pack<Word, whole>*>(there),
-                                            reinterpret_cast<const pack<Word, whole>*>(here));
+      for (int e = 0; e < piece; ++e) {
+        const std::int64_t each = beyond_end(t, 0, at + e);
+        if (from != nullptr && each >= 0)
+          memory.copy_async(to_each + e, reinterpret_cast<const Word*>(from + each * t.element_bytes));
+        else memory.store(to_each + e, Word{});
       }
     }
   }
-  // What of a tile's places lies within an array.
-  struct range {
-    std::int32_t begin, count;
-    DSL_DETAIL_FN static range within(std::int64_t first, std::int64_t n) {
-      constexpr std::int64_t most = 1 << 28;
-      const std::int64_t begin = -first > -most ? -first : -most, end = n - first < most ? n - first : most;
-      return {static_cast<std::int32_t>(begin), static_cast<std::int32_t>(end - begin)};
-    }
-    DSL_DETAIL_FN bool has(std::int32_t at, std::int32_t length) const {
-      return static_cast<std::uint32_t>(at - begin) <= static_cast<std::uint32_t>(count - length);
-    }
-  };
+  // Where the element is that is found at a place; negative: it is zero.
   DSL_DETAIL_NOINLINE static std::int64_t beyond_end(const halo_tile& t, int axis, std::int64_t at) {
-    return inside(t.beyond[axis], at, t.extents[axis]);
-  }
-  // One by one, as where they lie across an end; of no plane zeros.
-  template <class Word>
-  DSL_DETAIL_NOINLINE static void copy_elements(memory_type memory, Word* to, const unsigned char* plane, std::int64_t x,
-                                                std::int64_t y, const halo_tile& t, int count) {
-    const std::int64_t row = beyond_end(t, 1, y);
-    DSL_DETAIL_ROLLED
-    for (int i = 0; i < count; ++i) {
-      const std::int64_t column = beyond_end(t, 0, x + i);
-      if (plane != nullptr && row >= 0 && column >= 0)
-        memory.copy_async(to + i, reinterpret_cast<const Word*>(plane + row * t.row_bytes + column * t.element_bytes));
-      else memory.store(to + i, Word{});
-    }
+    return at >= 0 && at < t.extents[axis] ? at : inside(t.beyond[axis], at, t.extents[axis]);
   }
   DSL_DETAIL_KERNEL_FN std::int64_t along_other_dimensions(const halo_tile& t) const {
     std::int64_t offset = 0;
@@ -128,20 +149,26 @@ struct halo_walk {
 
  private:
   template <std::size_t... I>
-  DSL_DETAIL_KERNEL_FN void run(int thread, std::index_sequence<I...> targets) const {
-    const int step_across = lanes << body.args.tiles_of.log2_columns;
+  DSL_DETAIL_KERNEL_FN void run(int thread, std::index_sequence<I...>) const {
+    const int step_across = lanes << body.args.tiles_of.log2_columns, rows = body.args.tiles_of.rows;
+    const auto pitch = static_cast<std::int32_t>(body.args.halos.pitch), step_down = rows * pitch;
+    const int begin = body.position(0) < 0 ? -static_cast<int>(body.position(0)) : 0;
     DSL_DETAIL_ROLLED
     for (int plane = 0;;) {
-      const std::int64_t corners[] = {body.offset_of(Body::inputs + static_cast<int>(I))...};
       DSL_DETAIL_ROLLED
       for (int column = body.column_of(thread); column < body.width; column += step_across) {
         group g;
-        body.place_in_tile(g, column, 0);
+        body.place_in_tile(g, column, body.row_of(thread));
+        const int first = column < begin ? 1 : 0;
+        const bool whole = first == 0 && g.count == lanes && ((body.step(Body::inputs + static_cast<int>(I)) == 1) && ...);
+        unsigned char* to[] = {address_of<static_cast<int>(I)>(g)...};
+        std::int32_t line = plane * static_cast<std::int32_t>(body.args.halos.plane) + g.row * pitch;
         DSL_DETAIL_ROLLED
-        for (g.row = body.row_of(thread); g.row < body.height; g.row += body.args.tiles_of.rows) {
-          source from{body, g, plane};
+        for (; g.row < body.height; g.row += rows, line += step_down) {
+          source from{body, g, line};
           Body::eval::read(from);
-          write(g, body.compute_read(g), corners, targets);
+          const results out = body.compute_read(g);
+          (write_output<static_cast<int>(I)>(g, whole, first, out, to[I]), ...);
         }
       }
       if (++plane >= body.planes) return;
@@ -151,16 +178,17 @@ struct halo_walk {
   struct source {
     const Body& body;
     group& g;
-    int plane;
+    std::int32_t line;  // of the group's row in shared memory, in bytes
     template <op Code, dtype D, int N, std::uint32_t Head>
     DSL_DETAIL_KERNEL_FN void read() {
       if constexpr (Code == op::load) {
         set_from_tile<D, Head>(body.args.place[N], 0);
       } else if constexpr (reads_tile<Code, Head>()) {
-        const halo_place& p = body.args.place[static_cast<int>(operand_read(program::view(), node_with(program::view(), Head)))];
+        const halo_tiles& tiles = body.args.halos;
         set_from_tile<D, Head>(
-            p, neighbour_reader<Body, group, Head>{body, g}.bytes_beside(sizeof(memory_t<D>), static_cast<std::int32_t>(p.pitch),
-                                                                         static_cast<std::int32_t>(p.plane)));
+            body.args.place[static_cast<int>(operand_read(program::view(), node_with(program::view(), Head)))],
+            neighbour_reader<Body, group, Head>{body, g}.bytes_beside(
+                sizeof(memory_t<D>), static_cast<std::int32_t>(tiles.pitch), static_cast<std::int32_t>(tiles.plane)));
       } else {
         body.template read<Code, D, N, Head>(g);
       }
@@ -173,31 +201,40 @@ struct halo_walk {
       else return path_with_head<program, Head>.base == op::load;
     }
     template <dtype D, std::uint32_t Head>
-    DSL_DETAIL_KERNEL_FN void set_from_tile(const halo_place& p, std::int32_t beside) {
+    DSL_DETAIL_KERNEL_FN void set_from_tile(std::uint32_t place, std::int32_t beside) {
       using T = memory_t<D>;
-      const std::int32_t at = static_cast<std::int32_t>(p.offset) + beside + plane * static_cast<std::int32_t>(p.plane) +
-                              g.row * static_cast<std::int32_t>(p.pitch);
-      const T* const row = reinterpret_cast<const T*>(body.memory.shared() + at) + g.column;
+      const unsigned char* const row = body.memory.shared() + (line + g.column * static_cast<int>(sizeof(T)));
+      const T* const from = reinterpret_cast<const T*>(row + (static_cast<std::int32_t>(place) + beside));
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l)
-        operand_lanes<Head>(g).set(l, body.memory.template load<T>(row + (needs_own && l >= g.count ? 0 : l * step)));
+        operand_lanes<Head>(g).set(l, body.memory.template load<T>(from + (needs_own && l >= g.count ? 0 : l * step)));
     }
   };
 
-  template <std::size_t... I>
-  DSL_DETAIL_KERNEL_FN void write(const group& g, const results& out, const std::int64_t* corners,
-                                  std::index_sequence<I...>) const {
-    (write_output<static_cast<int>(I)>(g, out, corners[I]), ...);
-  }
   template <int I>
-  DSL_DETAIL_KERNEL_FN void write_output(const group& g, const results& out, std::int64_t corner) const {
+  using target = memory_t<program::output(target_word{pass::target_words[I]}.output()).type()>;
+  template <int I>
+  DSL_DETAIL_KERNEL_FN unsigned char* address_of(const group& g) const {
+    constexpr int k = Body::inputs + I;
+    const std::int64_t at = body.offset_of(k) + g.column * body.args.strides[k][0] + g.row * body.args.strides[k][1];
+    return reinterpret_cast<unsigned char*>(reinterpret_cast<target<I>*>(body.args.operand[k].word) + at);
+  }
+  // Writes a row's lanes, but for the first so many, and moves on to the thread's next row.
+  template <int I>
+  DSL_DETAIL_KERNEL_FN void write_output(const group& g, bool whole, int first, const results& out,
+                                         unsigned char*& row) const {
     constexpr int output = target_word{pass::target_words[I]}.output(), k = Body::inputs + I;
-    using T = memory_t<program::output(output).type()>;
-    T* to = reinterpret_cast<T*>(body.args.operand[k].word) + corner + g.column * body.args.strides[k][0] +
-            g.row * body.args.strides[k][1];
-    DSL_DETAIL_UNROLL
-    for (int l = 0; l < lanes; ++l, to += body.step(k) * step)
-      if (l < g.count) body.memory.store(to, static_cast<T>(nth<output>(out.of[l])));
+    using T = target<I>;
+    T* to = reinterpret_cast<T*>(row);
+    if (whole) {
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l) body.memory.store(to + l * step, static_cast<T>(nth<output>(out.of[l])));
+    } else {
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l, to += body.step(k) * step)
+        if (l >= first && l < g.count) body.memory.store(to, static_cast<T>(nth<output>(out.of[l])));
+    }
+    row += body.args.tiles_of.rows * body.args.strides[k][1] * static_cast<std::int64_t>(sizeof(T));
   }
 };
 

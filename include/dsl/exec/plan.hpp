@@ -1,6 +1,8 @@
 // How a kernel is launched: values that can be printed and, in part, fixed for a call.
 #pragma once
 
+#include <memory>
+
 #include <dsl/exec/operand.hpp>
 #include <dsl/exec/patch_needs.hpp>
 #include <dsl/exec/policy.hpp>
@@ -66,9 +68,16 @@ struct map_plan : plan {
   text describe() const;
 };
 
+namespace detail {
+
+struct found_halos;
+
+}  // namespace detail
+
 /// A kernel's that reduces, beside what it may store for each element.
 struct reduction_plan : plan {
   tile_plan tile;
+  std::shared_ptr<detail::found_halos> halos;  ///< the arrays that `tile.halos` counts
   reduction_policy policy;
   std::int64_t groups = 1;       ///< of results, each made by `splits` blocks
   int splits = 1;                ///< blocks that leave partial results for one group
@@ -172,10 +181,15 @@ constexpr bool may_finish_apart(const pass_view& pass, std::size_t accumulator_b
 /// What the driver says of a compiled kernel; zeros for the simulator.
 struct kernel_attributes { int registers, max_block, blocks_per_multiprocessor, static_shared, largest_cluster; };
 
+/// How a pass reads beside its elements, on which it depends which kernel runs: by patches, by tiles with halos, or one by one. A
+/// plan of which nothing else is filled in.
+reduction_plan plan_neighbours(const geometry& g, const operand* all, int input_count, const pass_traits& pass);
+
 /// Grid and block for a kernel. One that reduces gets as many blocks as fit on the device at once and walks on from there, so
 /// that its partial results are few. Of a pass that does not reduce, the plan is its map_plan (`as_map`). Throws device_error
 /// where a fixed block is larger than the kernel allows.
-reduction_plan make_plan(const geometry& g, const operand* all, int input_count, const pass_traits& pass,
+/// `found` is what plan_neighbours found.
+reduction_plan make_plan(reduction_plan found, const geometry& g, const operand* all, int input_count, const pass_traits& pass,
                          const reduction_policy& policy, const kernel_attributes& attributes, const launch& fixed);
 
 /// Of a pass that does not reduce.

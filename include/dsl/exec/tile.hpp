@@ -29,7 +29,9 @@ struct tile_place {
     if constexpr (Arguments::strided) {
       const tiling& t = args.tiles_of;
       const std::uint32_t across = take(group, tile, 0, t.across), down = take(group, tile, 1, t.down);
-      const std::int64_t x = static_cast<std::int64_t>(across) * t.width, y = static_cast<std::int64_t>(down) * t.height;
+      std::int64_t x = static_cast<std::int64_t>(across) * t.width;
+      const std::int64_t y = static_cast<std::int64_t>(down) * t.height;
+      if constexpr (takes_halos<Arguments>) x -= args.halos.before;
       width = t.extents[0] - x < t.width ? static_cast<std::int32_t>(t.extents[0] - x) : t.width;
       height = t.extents[1] - y < t.height ? static_cast<std::int32_t>(t.extents[1] - y) : t.height;
       corner[0] = x;
