@@ -119,6 +119,7 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
   if (p.halos != nullptr) {
     given.put(tiles_of_halos(*p.halos));
     for (int k = 0; k < count; ++k) given.put(k < inputs ? place_in_halo(*p.halos, k) : std::uint32_t{0});
+    for (int k = 0; k < count; ++k) given.put(k < inputs ? step_in_halo(*p.halos, k) : std::int32_t{0});
   }
   return given;
 }

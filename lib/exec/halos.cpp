@@ -113,6 +113,7 @@ class halo_finder {
       if (dimension < 0 || axis >= axes || at[axis] != 0) return false;
       at[axis] = -least_distance(step.beyond, step.distance, extent(axis));
       if (std::abs(at[axis]) > farthest[axis]) return false;
+      if (step.slot >= 0) to_.steps[step.slot] = {axis, axis == 0 ? at[axis] * a.tile.size : at[axis]};
       if (step.ends_inside && step.beyond == boundary::zero) continue;  // what is found there is not used
       if (bounded[number][axis] && a.tile.beyond[axis] != step.beyond) return false;
       bounded[number][axis] = true;
@@ -202,31 +203,28 @@ class halo_finder {
   std::int64_t begin_[halo_tiles::most][axes] = {};
 };
 
-// Has what is brought begin where 16 aligned bytes do, in all rows, if they can. Of memory that the kernel writes nothing is
-// brought that another block writes: false where that cannot be.
-bool align_rows(found_halos& found, const geometry& g, const operand* operands, int inputs, int count) {
+// Whether 16 bytes may be brought at once. Of memory that the kernel writes nothing is brought that another block writes: false
+// where that cannot be.
+bool find_vectors(found_halos& found, const geometry& g, const operand* operands, int inputs, int count) {
   for (int i = 0; i < found.count; ++i) {
     found_halos::array& a = found.arrays[i];
-    const bool is_written = std::any_of(operands + inputs, operands + count, [&](const operand& o) {
-      return share_memory(o.memory, operands[a.tile.operand].memory);
-    });
-    if (is_written && has_reach(a)) return false;
+    a.is_written = std::any_of(operands + inputs, operands + count,
+                               [&](const operand& o) { return share_memory(o.memory, operands[a.tile.operand].memory); });
+    if (a.is_written && has_reach(a)) return false;
     const int whole = 16 / a.tile.size;
-    bool aligned =
-        a.tile.word % static_cast<unsigned>(a.tile.size) == 0 && a.tile.element_bytes == static_cast<unsigned>(a.tile.size);
-    for (int d = 0; d + 1 < g.rank; ++d) aligned = aligned && g.layouts[a.tile.operand].strides[d] % whole == 0;
-    if (!aligned || whole == 1) continue;
-    const auto elements =
-        static_cast<std::int64_t>(a.tile.word / static_cast<unsigned>(a.tile.size) % static_cast<unsigned>(whole));
-    const auto before = static_cast<int>((elements + a.tile.first[0] - found.before + 64 * whole) % whole);
-    if (is_written && before > 0) continue;
-    a.tile.in_vectors = 1;
-    a.tile.first[0] -= before;
-    a.reach[0] += before;
-    for (int k = 0; k < inputs; ++k)
-      if (found.places[k].array == i) found.places[k].at[0] += before;
+    a.may_be_in_vectors = whole > 1 && a.tile.word % static_cast<unsigned>(a.tile.size) == 0 &&
+                          a.tile.element_bytes == static_cast<unsigned>(a.tile.size);
+    for (int d = 0; d + 2 < g.rank; ++d)
+      a.may_be_in_vectors = a.may_be_in_vectors && g.layouts[a.tile.operand].strides[d] % whole == 0;
   }
   return true;
+}
+
+// How many bytes what is brought of an array begins behind 16 aligned ones.
+std::uint32_t bytes_behind(const found_halos& found, const halo_tile& t) {
+  const std::int64_t bytes = (t.first[0] - found.before) * std::int64_t{t.size} + t.first[1] * std::int64_t{t.row_bytes} +
+                             t.first[2] * std::int64_t{t.plane_bytes};
+  return static_cast<std::uint32_t>((t.word + static_cast<std::uint64_t>(bytes)) % 16);
 }
 
 // How many elements the first tile of a row begins earlier, so that a warp writes whole cache lines, or at least whole sectors of
@@ -237,7 +235,8 @@ int elements_before(const geometry& g, const operand* operands, int inputs, int 
     const op code = head{program.heads[i]}.code();
     if (code == op::gather || code == op::call) return 0;
   }
-  const auto target = std::find_if(operands + inputs, operands + count, [](const operand& o) { return o.kind == operand_kind::array; });
+  const auto target =
+      std::find_if(operands + inputs, operands + count, [](const operand& o) { return o.kind == operand_kind::array; });
   if (target == operands + count) return 0;
   const std::int64_t* const strides = g.layouts[target - operands].strides;
   const int size = size_of(target->type);
@@ -259,32 +258,51 @@ std::unique_ptr<found_halos> find_halos(const geometry& g, const operand* operan
   found_halos& found = *made;
   if (!halo_finder(found, g, operands, inputs, count, pass).find()) return nullptr;
   found.before = elements_before(g, operands, inputs, count, pass.view.elements);
-  if (!align_rows(found, g, operands, inputs, count)) return nullptr;
+  if (!find_vectors(found, g, operands, inputs, count)) return nullptr;
   constexpr int least_rows = 8, most_bytes = 24 << 10;
   if (lay_out_halos(found, 2 * half_a_tile, least_rows, 1) > most_bytes) return nullptr;
   return made;
 }
 
+// Rows lie in shared memory as in the array, so many bytes behind 16 aligned ones, so that pieces of 16 bytes are aligned in
+// both.
 int lay_out_halos(found_halos& found, int width, int height, int planes) {
+  constexpr std::uint32_t whole = 16;
+  const bool alike = std::all_of(found.arrays, found.arrays + found.count,
+                                 [&](const found_halos::array& a) { return a.tile.size == found.arrays[0].tile.size; });
+  const std::uint32_t row_behind = alike ? found.arrays[0].tile.row_bytes % whole : 0;  // than the row before
   found.pitch = 0;
   std::int32_t rows = 0;
   for (int i = 0; i < found.count; ++i) {
     found_halos::array& a = found.arrays[i];
-    const int piece = a.tile.in_vectors != 0 ? 16 / a.tile.size : 1;
-    const std::int64_t columns = pieces(width + a.reach[0], piece);
-    a.tile.columns = divisor::of(columns);
-    a.tile.rows = static_cast<std::int32_t>(height + a.reach[1]);
-    a.tile.planes = static_cast<std::int32_t>(1 + a.reach[2]);
-    found.pitch = std::max(found.pitch, static_cast<std::uint32_t>(pieces(columns * piece * a.tile.size, 16) * 16));
-    rows = std::max(rows, a.tile.rows);
+    halo_tile& t = a.tile;
+    const std::uint32_t behind = bytes_behind(found, t);
+    t.in_vectors = a.may_be_in_vectors && t.row_bytes % whole == row_behind &&
+                   row_behind * static_cast<unsigned>(height) % whole == 0 && (!a.is_written || (row_behind == 0 && behind == 0));
+    const std::int32_t piece = t.in_vectors != 0 ? 16 / t.size : 1;
+    t.before = t.in_vectors == 0 ? 0 : row_behind == 0 ? static_cast<std::int32_t>(behind) / t.size : piece - 1;
+    const std::int64_t columns = pieces(width + a.reach[0] + t.before, piece);
+    t.columns = divisor::of(columns);
+    t.behind = static_cast<std::int32_t>(columns * piece) - (row_behind == 0 ? t.before : 0);
+    t.rows = static_cast<std::int32_t>(height + a.reach[1]);
+    t.planes = static_cast<std::int32_t>(1 + a.reach[2]);
+    t.offset = t.in_vectors != 0 ? behind : 0;
+    found.pitch = std::max(found.pitch, static_cast<std::uint32_t>(columns * piece * t.size));
+    rows = std::max(rows, t.rows);
   }
-  found.plane = found.pitch * static_cast<std::uint32_t>(rows);
+  found.pitch = (found.pitch + whole - 1) / whole * whole + (row_behind == 0 ? 0 : whole + row_behind);
+  found.plane = (found.pitch * static_cast<std::uint32_t>(rows) + whole - 1) / whole * whole;
   std::uint32_t bytes = 0;
   for (int i = 0; i < found.count; ++i) {
-    found.arrays[i].tile.offset = bytes;
+    found.arrays[i].tile.offset += bytes;
     bytes += static_cast<std::uint32_t>(planes + found.arrays[i].reach[2]) * found.plane;
   }
   return static_cast<int>(bytes);
+}
+
+std::int32_t step_in_halo(const found_halos& found, int k) {
+  const found_halos::step& s = found.steps[k];
+  return static_cast<std::int32_t>(s.bytes * (s.axis == 0 ? 1 : s.axis == 1 ? found.pitch : found.plane));
 }
 
 halo_tiles tiles_of_halos(const found_halos& found) {

@@ -152,6 +152,7 @@ struct halo_tile {
   std::int32_t first[axes];                             // where what is brought begins, beside the block's tile
   std::int32_t operand;                                 // one in this array, which leads along the other dimensions
   divisor columns;                                      // of what is brought: pieces of a row
+  std::int32_t before, behind;                          // of a row's first element: from where to where pieces reach at most
   std::int32_t rows, planes;                            // of what is brought; planes for one of the block's
   std::uint32_t offset;                                 // where it begins in shared memory, in bytes
   std::int32_t size, in_vectors;                        // of an element, in bytes; whether pieces are 16 bytes, or one element
@@ -169,7 +170,9 @@ struct halo_tiles {
 template <int Operands>
 struct haloed_arguments : strided_arguments<Operands> {
   halo_tiles halos;
-  std::uint32_t place[Operands];  // of an array's element at the corner of the block's tile, in shared memory, in bytes
+  // In shared memory, in bytes: where an array's element at the corner of the block's tile lies, and how far a step leads.
+  std::uint32_t place[Operands];
+  std::int32_t beside[Operands];
 };
 template <class Arguments> inline constexpr bool takes_halos = false;
 template <int Operands> inline constexpr bool takes_halos<haloed_arguments<Operands>> = true;

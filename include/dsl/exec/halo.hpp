@@ -50,64 +50,96 @@ struct halo_loader {
     const std::int64_t x = body.position(0) + t.first[0], y = body.position(1) + t.first[1], z = body.position(2) + t.first[2];
     const unsigned char* const array =
         reinterpret_cast<const unsigned char*>(t.word) + along_other_dimensions(t) * static_cast<std::int64_t>(sizeof(Word));
-    const bool exist = x >= 0 && x + pieces<Word>::elements(t) <= t.extents[0] && y >= 0 && y + t.rows <= t.extents[1];
+    const std::int64_t corner = y * t.row_bytes + x * t.element_bytes;
+    const bool exist = x >= t.before && x + t.behind <= t.extents[0] && y >= 0 && y + t.rows <= t.extents[1];
+    const share<Word> mine(t, body.args.halos.pitch, thread, body.args.tiles_of.rows << body.args.tiles_of.log2_columns);
     DSL_DETAIL_ROLLED
     for (int plane = 0; plane < t.planes + body.planes - 1; ++plane) {
       const std::int64_t found = z + plane >= 0 && z + plane < t.extents[2] ? z + plane : beyond_end(t, 2, z + plane);
       const unsigned char* const from = array + found * t.plane_bytes;
       const std::uint32_t to = t.offset + static_cast<std::uint32_t>(plane) * body.args.halos.plane;
-      if (exist && found >= 0) load_plane<Word>(t, from + y * t.row_bytes + x * t.element_bytes, to);
+      if (exist && found >= 0) mine.copy(body.memory, to, from + corner);
       else load_across_ends<Word>(body.memory, t, found < 0 ? nullptr : from, x, y, to, body.args.halos.pitch, thread, block);
     }
   }
-  // What threads copy at once: 16 bytes, or an element.
+  // What a thread copies of a plane: 16 bytes at once, or an element. Its next piece is so many rows and columns further, in the
+  // row behind if it has passed the end of one.
   template <class Word>
-  struct pieces {
+  struct share {
     static constexpr int whole = 16 / static_cast<int>(sizeof(Word));
-    DSL_DETAIL_KERNEL_FN static int of_one(const halo_tile& t) { return t.in_vectors != 0 ? whole : 1; }
-    DSL_DETAIL_KERNEL_FN static int elements(const halo_tile& t) { return static_cast<int>(t.columns.by) * of_one(t); }
-    DSL_DETAIL_KERNEL_FN static void copy(memory_type memory, bool in_vectors, std::uint32_t to, const unsigned char* from) {
-      unsigned char* const there = memory.shared() + to;
-      if (in_vectors)
-        memory.copy_async_through_l1(reinterpret_cast<pack<Word, whole>*>(there), reinterpret_cast<const pack<Word, whole>*>(from));
-      else memory.copy_async(reinterpret_cast<Word*>(there), reinterpret_cast<const Word*>(from));
+    std::uint32_t rows, across, first_row, first_column, first_to, rows_on, columns_on, to_on, to_back;
+    std::int64_t first_from, from_on, from_back;
+    bool in_vectors;
+
+    DSL_DETAIL_KERNEL_FN share(const halo_tile& t, std::uint32_t pitch, int thread, int block)
+        : rows(static_cast<std::uint32_t>(t.rows)), across(t.columns.by), in_vectors(t.in_vectors != 0) {
+      const auto first = static_cast<std::uint32_t>(thread), on = static_cast<std::uint32_t>(block);
+      const std::uint32_t piece_bytes = in_vectors ? 16 : t.element_bytes, size = in_vectors ? 16 : sizeof(Word);
+      const auto bytes = [&](std::uint32_t row, std::uint32_t column) {
+        return static_cast<std::int64_t>(static_cast<std::uint64_t>(row) * t.row_bytes +
+                                         static_cast<std::uint64_t>(column) * piece_bytes);
+      };
+      first_row = t.columns.divide(first);
+      first_column = first - first_row * across;
+      first_to = first_row * pitch + first_column * size;
+      first_from = bytes(first_row, first_column);
+      rows_on = t.columns.divide(on);
+      columns_on = on - rows_on * across;
+      to_on = rows_on * pitch + columns_on * size;
+      from_on = bytes(rows_on, columns_on);
+      to_back = pitch - across * size;
+      from_back = static_cast<std::int64_t>(t.row_bytes) - bytes(0, across);
+    }
+    DSL_DETAIL_KERNEL_FN void copy(memory_type memory, std::uint32_t to, const unsigned char* from) const {
+      std::uint32_t row = first_row, column = first_column;
+      to += first_to;
+      from += first_from;
+      DSL_DETAIL_ROLLED
+      while (row < rows) {
+        copy_piece(memory, in_vectors, to, from);
+        row += rows_on;
+        column += columns_on;
+        to += to_on;
+        from += from_on;
+        if (column < across) continue;
+        ++row;
+        column -= across;
+        to += to_back;
+        from += from_back;
+      }
+    }
+    // 16 bytes are those that a place lies in.
+    DSL_DETAIL_KERNEL_FN static void copy_piece(memory_type memory, bool in_vectors, std::uint32_t to,
+                                                const unsigned char* from) {
+      unsigned char* const shared = memory.shared();
+      if (in_vectors) {
+        const auto address = reinterpret_cast<std::uintptr_t>(from) & ~std::uintptr_t{15};
+        memory.copy_async_through_l1(reinterpret_cast<pack<Word, whole>*>(shared + (to & ~15u)),
+                                     reinterpret_cast<const pack<Word, whole>*>(address));
+      } else {
+        memory.copy_async(reinterpret_cast<Word*>(shared + to), reinterpret_cast<const Word*>(from));
+      }
     }
   };
-  // Of a plane of which all exist. A thread's next piece is so many rows and columns further, in the row behind if it has passed
-  // the end of one.
-  template <class Word>
-  DSL_DETAIL_KERNEL_FN void load_plane(const halo_tile& t, const unsigned char* from, std::uint32_t to) const {
-    const auto first = static_cast<std::uint32_t>(thread), on = static_cast<std::uint32_t>(block);
-    const bool in_vectors = t.in_vectors != 0;
-    const std::uint32_t across = t.columns.by, pitch = body.args.halos.pitch, row_bytes = t.row_bytes;
-    const std::uint32_t piece_bytes = in_vectors ? 16 : t.element_bytes, size = in_vectors ? 16 : sizeof(Word);
-    const std::uint32_t rows_on = t.columns.divide(on), columns_on = on - rows_on * across;
-    std::uint32_t row = t.columns.divide(first), column = first - row * across;
-    to += row * pitch + column * size;
-    from += static_cast<std::uint64_t>(row) * row_bytes + static_cast<std::uint64_t>(column) * piece_bytes;
-    const std::uint32_t to_on = rows_on * pitch + columns_on * size, to_back = pitch - across * size;
-    const std::int64_t from_on = static_cast<std::int64_t>(rows_on) * row_bytes + static_cast<std::int64_t>(columns_on) * piece_bytes,
-                       from_back = static_cast<std::int64_t>(row_bytes) - static_cast<std::int64_t>(across) * piece_bytes;
-    DSL_DETAIL_ROLLED
-    while (row < static_cast<std::uint32_t>(t.rows)) {
-      pieces<Word>::copy(body.memory, in_vectors, to, from);
-      row += rows_on, column += columns_on, to += to_on, from += from_on;
-      if (column >= across) ++row, column -= across, to += to_back, from += from_back;
-    }
-  }
   template <class Word>
   DSL_DETAIL_NOINLINE static void load_across_ends(memory_type memory, const halo_tile& t, const unsigned char* plane,
                                                    std::int64_t x, std::int64_t y, std::uint32_t to, std::uint32_t pitch,
                                                    int thread, int block) {
-    const int piece = pieces<Word>::of_one(t), across = static_cast<int>(t.columns.by);
+    const bool in_vectors = t.in_vectors != 0;
+    const int piece = in_vectors ? share<Word>::whole : 1, across = static_cast<int>(t.columns.by), count = across * t.rows;
     DSL_DETAIL_ROLLED
-    for (int i = thread; i < across * t.rows; i += block) {
+    for (int i = thread; i < count; i += block) {
       const int row = static_cast<int>(t.columns.divide(static_cast<std::uint32_t>(i))), column = (i - row * across) * piece;
-      const std::int64_t at = x + column, found = beyond_end(t, 1, y + row);
-      const std::uint32_t there = to + static_cast<std::uint32_t>(row) * pitch + static_cast<std::uint32_t>(column) * sizeof(Word);
+      const std::uint32_t line = to + static_cast<std::uint32_t>(row) * pitch, behind = in_vectors ? line & 15u : 0;
+      const std::uint32_t there = line - behind + static_cast<std::uint32_t>(column) * sizeof(Word);
+      const std::int64_t at = x + column - static_cast<int>(behind / sizeof(Word)), own = y + row;
+      const bool has_row = own >= 0 && own < t.extents[1];
+      const std::int64_t found = has_row ? own : beyond_end(t, 1, own);
       const unsigned char* const from = plane == nullptr || found < 0 ? nullptr : plane + found * t.row_bytes;
-      if (from != nullptr && at >= 0 && at + piece <= t.extents[0]) {
-        pieces<Word>::copy(memory, piece > 1, there, from + at * t.element_bytes);
+      const unsigned char* const here = from + at * t.element_bytes;
+      if (from != nullptr && at >= 0 && at + piece <= t.extents[0] &&
+          (has_row || !in_vectors || reinterpret_cast<std::uintptr_t>(here) % 16 == 0)) {
+        share<Word>::copy_piece(memory, in_vectors, there, here);
         continue;
       }
       Word* const to_each = reinterpret_cast<Word*>(memory.shared() + there);
@@ -122,7 +154,7 @@ struct halo_loader {
   }
   // Where the element is that is found at a place; negative: it is zero.
   DSL_DETAIL_NOINLINE static std::int64_t beyond_end(const halo_tile& t, int axis, std::int64_t at) {
-    return at >= 0 && at < t.extents[axis] ? at : inside(t.beyond[axis], at, t.extents[axis]);
+    return inside(t.beyond[axis], at, t.extents[axis]);
   }
   DSL_DETAIL_KERNEL_FN std::int64_t along_other_dimensions(const halo_tile& t) const {
     std::int64_t offset = 0;
@@ -184,11 +216,8 @@ struct halo_walk {
       if constexpr (Code == op::load) {
         set_from_tile<D, Head>(body.args.place[N], 0);
       } else if constexpr (reads_tile<Code, Head>()) {
-        const halo_tiles& tiles = body.args.halos;
-        set_from_tile<D, Head>(
-            body.args.place[static_cast<int>(operand_read(program::view(), node_with(program::view(), Head)))],
-            neighbour_reader<Body, group, Head>{body, g}.bytes_beside(
-                sizeof(memory_t<D>), static_cast<std::int32_t>(tiles.pitch), static_cast<std::int32_t>(tiles.plane)));
+        set_from_tile<D, Head>(body.args.place[static_cast<int>(operand_read(program::view(), node_with(program::view(), Head)))],
+                               bytes_beside<D, Head>(path_steps<Head>{}));
       } else {
         body.template read<Code, D, N, Head>(g);
       }
@@ -199,6 +228,23 @@ struct halo_walk {
     static constexpr bool reads_tile() {
       if constexpr (Code != op::neighbour) return false;
       else return path_with_head<program, Head>.base == op::load;
+    }
+    // How far all steps of a path lead.
+    template <std::uint32_t Head> using path_steps = std::make_integer_sequence<int, path_with_head<program, Head>.count>;
+    template <dtype D, std::uint32_t Head, int... S>
+    DSL_DETAIL_KERNEL_FN std::int32_t bytes_beside(std::integer_sequence<int, S...>) const {
+      return (0 + ... + bytes_of_step<D, Head, S>());
+    }
+    template <dtype D, std::uint32_t Head, int S>
+    DSL_DETAIL_KERNEL_FN std::int32_t bytes_of_step() const {
+      constexpr path_step step = path_with_head<program, Head>.step[S];
+      if constexpr (step.slot >= 0) return body.args.beside[step.slot];
+      else {
+        const halo_tiles& tiles = body.args.halos;
+        const auto dimension = body.args.tiles_of.dimension_of_axis >> 4 * step.axis & 0xf;
+        const std::uint32_t apart = dimension == 0 ? sizeof(memory_t<D>) : dimension == 1 ? tiles.pitch : tiles.plane;
+        return -static_cast<std::int32_t>(step.distance) * static_cast<std::int32_t>(apart);
+      }
     }
     template <dtype D, std::uint32_t Head>
     DSL_DETAIL_KERNEL_FN void set_from_tile(std::uint32_t place, std::int32_t beside) {
@@ -221,8 +267,7 @@ struct halo_walk {
   }
   // Writes a row's lanes, but for the first so many, and moves on to the thread's next row.
   template <int I>
-  DSL_DETAIL_KERNEL_FN void write_output(const group& g, bool whole, int first, const results& out,
-                                         unsigned char*& row) const {
+  DSL_DETAIL_KERNEL_FN void write_output(const group& g, bool whole, int first, const results& out, unsigned char*& row) const {
     constexpr int output = target_word{pass::target_words[I]}.output(), k = Body::inputs + I;
     using T = target<I>;
     T* to = reinterpret_cast<T*>(row);
