@@ -51,17 +51,40 @@ struct halo_loader {
     const unsigned char* const array =
         reinterpret_cast<const unsigned char*>(t.word) + along_other_dimensions(t) * static_cast<std::int64_t>(sizeof(Word));
     const std::int64_t corner = y * t.row_bytes + x * t.element_bytes;
-    const bool exist = x >= t.before && x + t.behind <= t.extents[0] && y >= 0 && y + t.rows <= t.extents[1];
+    const bool has_rows = y >= 0 && y + t.rows <= t.extents[1];
     const share<Word> mine(t, body.args.halos.pitch, thread, body.args.tiles_of.rows << body.args.tiles_of.log2_columns);
+    const piece_range range = has_rows ? pieces_inside<Word>(t, x) : piece_range{0, 0};
     DSL_DETAIL_ROLLED
     for (int plane = 0; plane < t.planes + body.planes - 1; ++plane) {
       const std::int64_t found = z + plane >= 0 && z + plane < t.extents[2] ? z + plane : beyond_end(t, 2, z + plane);
       const unsigned char* const from = array + found * t.plane_bytes;
       const std::uint32_t to = t.offset + static_cast<std::uint32_t>(plane) * body.args.halos.plane;
-      if (exist && found >= 0) mine.copy(body.memory, to, from + corner);
-      else load_across_ends<Word>(body.memory, t, found < 0 ? nullptr : from, x, y, to, body.args.halos.pitch, thread, block);
+      if (found >= 0 && has_rows) mine.copy(body.memory, to, from + corner, range);
+      if (found < 0 || range.count() < static_cast<int>(t.columns.by))
+        load_across_ends<Word>(body.memory, t, found < 0 ? nullptr : from, x, y, to, body.args.halos.pitch,
+                               found < 0 ? piece_range{0, 0} : range, thread, block);
     }
   }
+  // The pieces of a row that lie in the array whole.
+  struct piece_range {
+    int begin, end;
+    DSL_DETAIL_KERNEL_FN int count() const { return end - begin; }
+  };
+  template <class Word>
+  DSL_DETAIL_KERNEL_FN static piece_range pieces_inside(const halo_tile& t, std::int64_t x) {
+    const int across = static_cast<int>(t.columns.by), shift = t.in_vectors != 0 ? log2_of_whole<Word> : 0,
+              rest = (1 << shift) - 1;
+    const std::int64_t before = t.before - x, behind = x + t.behind - t.extents[0];
+    const int begin = before > 0 ? (static_cast<int>(before) + rest) >> shift : 0;
+    const int end = behind > 0 ? across - ((static_cast<int>(behind) + rest) >> shift) : across;
+    return begin < end ? piece_range{begin, end} : piece_range{0, 0};
+  }
+  template <class Word>
+  static constexpr int log2_of_whole = sizeof(Word) == 1   ? 4
+                                       : sizeof(Word) == 2 ? 3
+                                       : sizeof(Word) == 4 ? 2
+                                       : sizeof(Word) == 8 ? 1
+                                                           : 0;
   // What a thread copies of a plane: 16 bytes at once, or an element. Its next piece is so many rows and columns further, in the
   // row behind if it has passed the end of one.
   template <class Word>
@@ -90,13 +113,15 @@ struct halo_loader {
       to_back = pitch - across * size;
       from_back = static_cast<std::int64_t>(t.row_bytes) - bytes(0, across);
     }
-    DSL_DETAIL_KERNEL_FN void copy(memory_type memory, std::uint32_t to, const unsigned char* from) const {
+    DSL_DETAIL_KERNEL_FN void copy(memory_type memory, std::uint32_t to, const unsigned char* from,
+                                   const piece_range& inside) const {
       std::uint32_t row = first_row, column = first_column;
       to += first_to;
       from += first_from;
       DSL_DETAIL_ROLLED
       while (row < rows) {
-        copy_piece(memory, in_vectors, to, from);
+        if (column - static_cast<std::uint32_t>(inside.begin) < static_cast<std::uint32_t>(inside.count()))
+          copy_piece(memory, in_vectors, to, from);
         row += rows_on;
         column += columns_on;
         to += to_on;
@@ -111,25 +136,26 @@ struct halo_loader {
     // 16 bytes are those that a place lies in.
     DSL_DETAIL_KERNEL_FN static void copy_piece(memory_type memory, bool in_vectors, std::uint32_t to,
                                                 const unsigned char* from) {
-      unsigned char* const shared = memory.shared();
-      if (in_vectors) {
-        const auto address = reinterpret_cast<std::uintptr_t>(from) & ~std::uintptr_t{15};
-        memory.copy_async_through_l1(reinterpret_cast<pack<Word, whole>*>(shared + (to & ~15u)),
-                                     reinterpret_cast<const pack<Word, whole>*>(address));
-      } else {
-        memory.copy_async(reinterpret_cast<Word*>(shared + to), reinterpret_cast<const Word*>(from));
-      }
+      const std::uint32_t behind = in_vectors ? 15 : 0;
+      unsigned char* const there = memory.shared() + (to & ~behind);
+      const unsigned char* const here =
+          reinterpret_cast<const unsigned char*>(reinterpret_cast<std::uintptr_t>(from) & ~static_cast<std::uintptr_t>(behind));
+      if (in_vectors)
+        memory.copy_async_through_l1(reinterpret_cast<pack<Word, whole>*>(there),
+                                     reinterpret_cast<const pack<Word, whole>*>(here));
+      else memory.copy_async(reinterpret_cast<Word*>(there), reinterpret_cast<const Word*>(here));
     }
   };
   template <class Word>
   DSL_DETAIL_NOINLINE static void load_across_ends(memory_type memory, const halo_tile& t, const unsigned char* plane,
                                                    std::int64_t x, std::int64_t y, std::uint32_t to, std::uint32_t pitch,
-                                                   int thread, int block) {
+                                                   piece_range but, int thread, int block) {
     const bool in_vectors = t.in_vectors != 0;
-    const int piece = in_vectors ? share<Word>::whole : 1, across = static_cast<int>(t.columns.by), count = across * t.rows;
+    const int piece = in_vectors ? share<Word>::whole : 1, across = static_cast<int>(t.columns.by) - but.count();
     DSL_DETAIL_ROLLED
-    for (int i = thread; i < count; i += block) {
-      const int row = static_cast<int>(t.columns.divide(static_cast<std::uint32_t>(i))), column = (i - row * across) * piece;
+    for (int i = thread; i < across * t.rows; i += block) {
+      const int row = i / across, number = i - row * across,
+                column = (number < but.begin ? number : number + but.count()) * piece;
       const std::uint32_t line = to + static_cast<std::uint32_t>(row) * pitch, behind = in_vectors ? line & 15u : 0;
       const std::uint32_t there = line - behind + static_cast<std::uint32_t>(column) * sizeof(Word);
       const std::int64_t at = x + column - static_cast<int>(behind / sizeof(Word)), own = y + row;
