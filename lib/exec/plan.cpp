@@ -209,16 +209,21 @@ void plan_tiles_of_patches(reduction_plan& p, const geometry& g) {
   p.path = "strided";
 }
 
-// Tiles of which a block brings what lies around them as well: a warp wide, or, of one dimension, some times the block, and as
-// many planes and rows a thread as find room. A row of threads is at least a warp, because a thread's lanes are a warp apart.
+// Tiles of which a block brings what lies around them as well: two warps wide, one where they have planes, or, of one dimension,
+// some times the block, and as many planes and rows a thread as find room. A row of threads is at least a warp, because a
+// thread's lanes are a warp apart.
 void plan_tiles_with_halos(reduction_plan& p, const geometry& g, int multiprocessors) {
   tile_plan& t = p.tile;
   found_halos& halos = *p.halos;
   constexpr int warp = 32;
   const bool is_line = g.rank == 1;
-  t.columns = is_line ? std::max(warp, columns_of(g.extents[0], p.lanes, p.block)) : warp;
+  std::int64_t planes = 1;
+  for (int i = 0; i < halos.count; ++i)
+    if (halos.arrays[i].reach[2] > 0) planes = std::min<std::int64_t>(p.policy.halo_planes, g.extents[g.rank - 3]);
+  const int most_columns = is_line ? p.block : planes > 1 ? warp : 2 * warp;
+  t.columns = std::max(warp, std::min(most_columns, columns_of(g.extents[g.rank - 1], p.lanes, p.block)));
   t.rows = p.block / t.columns;
-  const auto cut = [&](int rows_a_thread, std::int64_t planes) {
+  const auto cut = [&](int rows_a_thread) {
     t.width = t.columns * p.lanes * (is_line ? rows_a_thread : 1);
     t.height = is_line ? 1 : t.rows * rows_a_thread;
     t.planes = static_cast<int>(planes);
@@ -226,14 +231,10 @@ void plan_tiles_with_halos(reduction_plan& p, const geometry& g, int multiproces
     t.count = pieces(g.extents[g.rank - 1] + halos.before, t.width) * (is_line ? 1 : pieces(g.extents[g.rank - 2], t.height));
     for (int d = 0; d < g.rank - 2; ++d) t.count *= d == g.rank - 3 ? pieces(g.extents[d], t.planes) : g.extents[d];
   };
-  std::int64_t planes = 1;
-  for (int i = 0; i < halos.count; ++i)
-    if (halos.arrays[i].reach[2] > 0) planes = std::min<std::int64_t>(p.policy.halo_planes, g.extents[g.rank - 3]);
   int rows_a_thread = p.policy.halo_rows;
-  cut(rows_a_thread, planes);
-  while (rows_a_thread > 1 && (t.shared_bytes > p.policy.halo_memory || t.count < 2LL * multiprocessors))
-    cut(rows_a_thread /= 2, planes);
-  while (planes > 1 && t.shared_bytes > p.policy.halo_memory) cut(rows_a_thread, planes /= 2);
+  cut(rows_a_thread);
+  while (rows_a_thread > 1 && (t.shared_bytes > p.policy.halo_memory || t.count < 2LL * multiprocessors)) cut(rows_a_thread /= 2);
+  for (; planes > 1 && t.shared_bytes > p.policy.halo_memory; cut(rows_a_thread)) planes /= 2;
   p.path = "halos";
 }
 
