@@ -72,7 +72,7 @@ tiling tiling_of(const geometry& g, int inputs, const reduction_plan& p) {
     if (g.layouts[k].how == access::row) t.in_rows |= std::uint64_t{1} << k;
   t.along_rows = t.pairs != 0 || p.tile.width > p.tile.columns * p.lanes ? 1 : 0;
   for (int d = 0; d < g.rank; ++d) t.kept |= (g.kept >> d & 1) << (g.rank - 1 - d);
-  t.across = divisor::of(pieces(t.extents[0] + (p.halos != nullptr ? p.halos->before : 0), t.width));
+  t.across = divisor::of(pieces(t.extents[0] + (p.halos ? p.halos->before : 0), t.width));
   t.down = divisor::of(pieces(t.extents[1], t.height));
   t.in_column = divisor::of(std::min(t.height, p.block));
   t.dimension_of_axis = dimensions_of_axes(g);
@@ -116,7 +116,7 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
   }
   for (int k = count; k < code.kernel_operands; ++k) given.put(argument{});
   if (!g.linear) given.put_strides(g, count);
-  if (p.halos != nullptr) {
+  if (p.halos) {
     given.put(tiles_of_halos(*p.halos));
     for (int k = 0; k < count; ++k) given.put(k < inputs ? place_in_halo(*p.halos, k) : std::uint32_t{0});
     for (int k = 0; k < count; ++k) given.put(k < inputs ? step_in_halo(*p.halos, k) : std::int32_t{0});

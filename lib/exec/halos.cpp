@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 
 #include "exec/layout.hpp"
 #include "mem/buffer.hpp"
@@ -250,18 +251,24 @@ int elements_before(const geometry& g, const operand* operands, int inputs, int 
 
 }  // namespace
 
-std::unique_ptr<found_halos> find_halos(const geometry& g, const operand* operands, int inputs, int count,
-                                        const pass_traits& pass) {
+halos_ref::halos_ref(const halos_ref& other) noexcept : found_(other.found_) {
+  if (found_ != nullptr) found_->claims.fetch_add(1, std::memory_order_relaxed);
+}
+void halos_ref::release() noexcept {
+  if (found_->claims.fetch_sub(1, std::memory_order_acq_rel) == 1) delete found_;
+}
+
+halos_ref find_halos(const geometry& g, const operand* operands, int inputs, int count, const pass_traits& pass) {
   const int half_a_tile = 16 * pass.lanes;
-  if (!pass.halos || g.linear || g.elements == 0 || g.extents[g.rank - 1] < half_a_tile) return nullptr;
+  if (!pass.halos || g.linear || g.elements == 0 || g.extents[g.rank - 1] < half_a_tile) return {};
   auto made = std::make_unique<found_halos>();
   found_halos& found = *made;
-  if (!halo_finder(found, g, operands, inputs, count, pass).find()) return nullptr;
+  if (!halo_finder(found, g, operands, inputs, count, pass).find()) return {};
   found.before = elements_before(g, operands, inputs, count, pass.view.elements);
-  if (!find_vectors(found, g, operands, inputs, count)) return nullptr;
+  if (!find_vectors(found, g, operands, inputs, count)) return {};
   constexpr int least_rows = 8, most_bytes = 24 << 10;
-  if (lay_out_halos(found, 2 * half_a_tile, least_rows, 1) > most_bytes) return nullptr;
-  return made;
+  if (lay_out_halos(found, 2 * half_a_tile, least_rows, 1) > most_bytes) return {};
+  return halos_ref(made.release());
 }
 
 // Rows lie in shared memory as in the array, so many bytes behind 16 aligned ones, so that pieces of 16 bytes are aligned in

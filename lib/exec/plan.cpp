@@ -323,7 +323,7 @@ reduction_plan plan_neighbours(const geometry& g, const operand* all, int input_
   reduction_plan p;
   plan_patches(p.tile, g, all, input_count + pass.view.target_count, pass);
   if (p.tile.patch_rows == 0) p.halos = find_halos(g, all, input_count, input_count + pass.view.target_count, pass);
-  if (p.halos != nullptr) p.tile.halos = p.halos->count;
+  if (p.halos) p.tile.halos = p.halos->count;
   return p;
 }
 

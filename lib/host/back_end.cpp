@@ -24,7 +24,7 @@ class host_executor final : public executor {
 
   reduction_plan plan_pass(const prepared& pass) const override {
     compiled(pass);
-    return {plan_of(pass), {}, {}};
+    return {plan_of(pass), {}, {}, {}};
   }
   void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool*, const stream&) const override {
     run_on_host({pass.code(), compiled(pass), pass.operands(), pass.space(), recorded});
