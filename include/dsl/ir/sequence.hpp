@@ -12,8 +12,9 @@ template <class T>
 class sequence {
  public:
   constexpr sequence() = default;
-  // nvcc says of some long formulas that an array of no elements was not freed.
-  constexpr sequence(int n, T value) : data_(n > 0 ? new T[n] : nullptr), size_(n), capacity_(n) {
+  constexpr sequence(int n, T value) : size_(n), capacity_(n) {
+    // Not as a member's initializer: nvcc says of some long formulas that what that allocated was not freed.
+    if (n > 0) data_ = new T[n];
     for (int i = 0; i < n; ++i) data_[i] = value;
   }
   constexpr sequence(sequence&& other) noexcept : data_(other.data_), size_(other.size_), capacity_(other.capacity_) {
