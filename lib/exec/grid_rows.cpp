@@ -10,6 +10,7 @@
 #include "exec/grid_executor.hpp"
 #include "exec/layout.hpp"
 #include "exec/parameters.hpp"
+#include "exec/row_memory.hpp"
 #include "exec/rows.hpp"
 #include "exec/scratch.hpp"
 #include "exec/text.hpp"
@@ -22,83 +23,6 @@ int power_of_two_from(std::int64_t n) {
   return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1))));
 }
 int whole_warps(std::int64_t threads) { return static_cast<int>(pieces(std::max<std::int64_t>(threads, 1), 32) * 32); }
-
-bool varies_along_row(const row_chain& rows, int k) { return rows.space().layouts[k].strides[rows.space().rank - 1] != 0; }
-
-// The first leaf that is kept and is the same array as leaf k: both have one place.
-int kept_as(const row_chain& rows, int k) {
-  for (int first = 0; first < k; ++first)
-    if (rows.code().vector_bytes[first] > 0 && is_same_operand(rows.operands()[first], rows.operands()[k])) return first;
-  return k;
-}
-
-// Bytes of shared memory for one vector of a thread: of a leaf, and of the leaves that vary along rows, or of those that do not.
-int bytes_of_vector(const row_chain& rows, const row_plan& p, int leaf) {
-  return rows.code().vector_bytes[leaf] / rows.code().lanes * p.lanes;
-}
-int bytes_of_vectors(const row_chain& rows, const row_plan& p, bool varies) {
-  int bytes = 0;
-  for (int k = 0; k < rows.leaves(); ++k)
-    if (varies_along_row(rows, k) == varies && kept_as(rows, k) == k) bytes += bytes_of_vector(rows, p, k);
-  return bytes;
-}
-
-// Whether all that varies along rows is read and written in whole vectors.
-bool goes_in_vectors(const row_chain& rows) {
-  const geometry& g = rows.space();
-  bool all = g.count % rows.code().lanes == 0;
-  for (int k = 0; k < rows.operand_count(); ++k) {
-    const operand& o = rows.operands()[k];
-    if (o.kind == operand_kind::array && g.layouts[k].strides[g.rank - 1] != 0) all = all && g.layouts[k].how == access::wide;
-  }
-  return all;
-}
-
-// Whether rows lie across memory side by side, so many at a time, and all that varies across them does, in whole vectors.
-bool lie_side_by_side(const row_chain& rows, int lanes) {
-  const geometry& g = rows.space();
-  const int across = g.rank - 2;
-  if (rows.lies_along_rows() || g.extents[across] % lanes != 0) return false;
-  for (int k = 0; k < rows.operand_count(); ++k) {
-    const operand& o = rows.operands()[k];
-    const bool is_leaf = k < rows.leaves();
-    if (is_leaf ? rows.code().vector_bytes[k] == 0 : o.kind == operand_kind::result) continue;
-    const std::int64_t* const strides = g.layouts[k].strides;
-    if (is_leaf && strides[across] == 0) continue;
-    const std::int64_t vector = std::int64_t{size_of(o.type)} * lanes;
-    if (o.kind != operand_kind::array || strides[across] != 1 || o.word[0] % static_cast<std::uint64_t>(vector) != 0)
-      return false;
-    for (int d = 0; d < g.rank; ++d)
-      if (d != across && strides[d] * size_of(o.type) % vector != 0) return false;
-  }
-  return true;
-}
-
-// Rows that a thread has beside each other, and elements of a row that its vector has.
-int rows_of_vector(const row_plan& p) { return p.kernel == row_kernel::columns ? p.lanes : 1; }
-int elements_of_vector(const row_plan& p) { return p.kernel == row_kernel::columns ? 1 : p.lanes; }
-
-// Shared memory for what warps tell each other, twice.
-int bytes_of_sums(const row_plan& p, int accumulator_bytes) {
-  const int crew = p.threads_a_row * p.rows_side_by_side;
-  const int bytes = crew <= 32 ? 0 : 2 * (p.block / 32) * p.rows_side_by_side * rows_of_vector(p) * accumulator_bytes;
-  return (bytes + 15) / 16 * 16;
-}
-
-// Of rows that all threads bring: how far in elements of an operand a row lies from the next one, and how many bytes it takes, 0
-// of what is not brought. Threads with a row each are to find their elements in different banks: whole vectors are one element
-// apart.
-int staged_pitch(const row_chain& rows, int k) {
-  const auto count = static_cast<int>(rows.space().count);
-  return !varies_along_row(rows, k) ? 1 : count % rows.code().lanes == 0 ? count + 1 : count;
-}
-int staged_bytes(const row_chain& rows, int k) {
-  const bool is_leaf = k < rows.leaves();
-  const operand& o = rows.operands()[k];
-  if (is_leaf ? rows.code().vector_bytes[k] == 0 || kept_as(rows, k) != k : o.kind == operand_kind::result) return 0;
-  return staged_pitch(rows, k) * size_of(o.type);
-}
-int staged_bytes(const row_chain& rows, int k, int count) { return (staged_bytes(rows, k) * count + 15) / 16 * 16; }
 
 // Threads of a row of so many vectors, of which at least `needed` have room for it. Two of them read a whole sector; with more
 // than two vectors each what a warp reads at a time lies further apart, which pays only where as many threads would be idle.
@@ -139,18 +63,8 @@ int threads_across(std::int64_t across, std::int64_t planes, std::int64_t rows, 
     side *= 2;
   return side;
 }
-std::int64_t part_of_block(std::int64_t count, const row_plan& p) {
-  return pieces(pieces(count, p.blocks_a_row), elements_of_vector(p)) * elements_of_vector(p);
-}
 
 constexpr int polled = 4;  // blocks' sums that a thread reads one after another, at most
-
-// Shared memory for what the blocks of a cluster send each other in words of four bytes, twice, and for two inboxes.
-int bytes_of_cluster(const row_plan& p, int accumulator_bytes) {
-  if (!p.in_cluster) return 0;
-  const int bytes = 2 * p.blocks_a_row * p.rows_side_by_side * ((rows_of_vector(p) * accumulator_bytes + 3) / 4 * 4);
-  return 2 * static_cast<int>(sizeof(cluster_inbox)) + (bytes + 15) / 16 * 16;
-}
 
 }  // namespace
 
