@@ -160,6 +160,10 @@ def context_of(device):
     return context
 
 
+def as_json(context, rows):
+    return json.dumps({"context": context, "benchmarks": rows}, indent=1)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", choices=LIBRARIES, required=True)
@@ -214,12 +218,11 @@ def main():
                 context.update(row["versions"])
             else:
                 rows.append(row)
-    text = json.dumps({"context": context, "benchmarks": rows}, indent=1)
-    if arguments.out:
-        with open(arguments.out, "w") as file:
-            file.write(text + "\n")
-    else:
-        print(text)
+        if arguments.out:  # after each library, so that whoever stops the next one keeps what there is
+            with open(arguments.out, "w") as file:
+                print(as_json(context, rows), file=file)
+    if not arguments.out:
+        print(as_json(context, rows))
 
 
 if __name__ == "__main__":
