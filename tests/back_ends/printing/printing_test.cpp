@@ -56,7 +56,7 @@ TEST_F(printing_back_end, runs_formulas_and_reductions) {
 
 // In one kernel, whose blocks tell each other their sums; and as a graph of kernels.
 TEST_F(printing_back_end, runs_loops) {
-  dsl::array<float> x(100'000);
+  dsl::array<float> x(300'000);
   dsl::scalar<float> total = 1.0f;
   const auto step = dsl::vectorize([](auto v, auto sum) {
     auto next = v / sum;
@@ -68,14 +68,14 @@ TEST_F(printing_back_end, runs_loops) {
             "allocate 40 bytes on print:0, the default stream\n"
             "allocate 16384 bytes on print:0, the default stream\n"
             "zero 16384 bytes\n"
-            "launch together on the default stream: a / b, 100000 elements, grid 4, block 512, 49152 bytes of shared memory; 4 "
+            "launch together on the default stream: a / b, 300000 elements, grid 4, block 512, 49152 bytes of shared memory; 4 "
             "operands, beside "
             "them 40 bytes and 128 bytes\n"
             "free\n");
   dsl::iterate(2, step, dsl::state(x, total), dsl::strategy::graph);
-  const std::string beside = "of shared memory; 4 operands, beside them 4 bytes and 196 bytes\n",
-                    of = "launch on the default stream: a / b, 100000 elements, grid ",
-                    step_launches = of + "49, block 256, 32 bytes " + beside + of + "1, block 1024, 128 bytes " + beside;
+  const std::string beside = "of shared memory; 4 operands, beside them 4 bytes and 588 bytes\n",
+                    of = "launch on the default stream: a / b, 300000 elements, grid ",
+                    step_launches = of + "147, block 256, 32 bytes " + beside + of + "1, block 1024, 128 bytes " + beside;
   EXPECT_EQ(printing::printed(),
             "allocate 8 bytes on print:0, the default stream\nbegin a graph\nallocate 65536 bytes on print:0, the default "
             "stream\n" +
