@@ -251,14 +251,12 @@ int elements_before(const geometry& g, const operand* operands, int inputs, int 
 
 }  // namespace
 
-halos_ref::halos_ref(const halos_ref& other) noexcept : found_(other.found_) {
-  if (found_ != nullptr) found_->claims.fetch_add(1, std::memory_order_relaxed);
-}
-void halos_ref::release() noexcept {
-  if (found_->claims.fetch_sub(1, std::memory_order_acq_rel) == 1) delete found_;
+void add_owner(found_halos& found) noexcept { found.owners.fetch_add(1, std::memory_order_relaxed); }
+void drop_owner(found_halos& found) noexcept {
+  if (found.owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete &found;
 }
 
-halos_ref find_halos(const geometry& g, const operand* operands, int inputs, int count, const pass_traits& pass) {
+counted_ref<found_halos> find_halos(const geometry& g, const operand* operands, int inputs, int count, const pass_traits& pass) {
   const int half_a_tile = 16 * pass.lanes;
   if (!pass.halos || g.linear || g.elements == 0 || g.extents[g.rank - 1] < half_a_tile) return {};
   auto made = std::make_unique<found_halos>();
@@ -268,7 +266,7 @@ halos_ref find_halos(const geometry& g, const operand* operands, int inputs, int
   if (!find_vectors(found, g, operands, inputs, count)) return {};
   constexpr int least_rows = 8, most_bytes = 24 << 10;
   if (lay_out_halos(found, 2 * half_a_tile, least_rows, 1) > most_bytes) return {};
-  return halos_ref(made.release());
+  return counted_ref(made.release());
 }
 
 // Rows lie in shared memory as in the array, so many bytes behind 16 aligned ones, so that pieces of 16 bytes are aligned in

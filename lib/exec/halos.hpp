@@ -23,7 +23,7 @@ struct found_halos {
     int axis = 0;
     std::int64_t bytes = 0;  // to the place that is read, along the first axis; along the others rows and planes
   };
-  std::atomic<int> claims{1};
+  std::atomic<int> owners{1};
   int count = 0;
   int before = 0;                      // elements of the first tile that do not exist
   std::uint32_t pitch = 0, plane = 0;  // of what is brought: from row to row, from plane to plane, in bytes
@@ -34,7 +34,7 @@ struct found_halos {
 
 /// Finds them for a pass that has a kernel by halos; null where its neighbours, or slices, are not near, or the operands do not
 /// lie as the kernel needs it.
-halos_ref find_halos(const geometry& g, const operand* operands, int inputs, int count, const pass_traits& pass);
+counted_ref<found_halos> find_halos(const geometry& g, const operand* operands, int inputs, int count, const pass_traits& pass);
 
 /// What blocks bring for tiles of a plan: fills in the rest, and gives the bytes of shared memory.
 int lay_out_halos(found_halos& found, int width, int height, int planes);

@@ -9,10 +9,6 @@
 
 namespace dsl::detail {
 
-buffer_ref::buffer_ref(const buffer_ref& other) noexcept : buffer_(other.buffer_), of_formula_(other.of_formula_) {
-  if (buffer_ != nullptr) buffer_->owners.fetch_add(1, std::memory_order_relaxed);
-}
-
 buffer_ref buffer_ref::allocate(std::size_t bytes, device where) {
   const stream current = stream::current(where);
   stream_state& home = stream_state::of(current);
@@ -20,44 +16,43 @@ buffer_ref buffer_ref::allocate(std::size_t bytes, device where) {
   void* const data = home.on.allocate(size, home.index, home.native);
   home.retain();
   home.retain();  // as home and as the first writer
-  buffer_ref ref;
-  ref.buffer_ = new buffer{where, data, size, &home, &home};
-  return ref;
+  return buffer_ref(new buffer{where, data, size, &home, &home});
 }
 
-void* buffer_ref::data() const noexcept { return buffer_ != nullptr ? buffer_->data : nullptr; }
-device buffer_ref::where() const noexcept { return buffer_ != nullptr ? buffer_->where : device(backend::host); }
+void* buffer_ref::data() const noexcept { return buffer_ ? buffer_->data : nullptr; }
+device buffer_ref::where() const noexcept { return buffer_ ? buffer_->where : device(backend::host); }
 
 void buffer_ref::replace() const noexcept {
-  if (buffer_ != nullptr) buffer_->is_replaced.store(true, std::memory_order_relaxed);
+  if (buffer_) buffer_->is_replaced.store(true, std::memory_order_relaxed);
 }
 bool buffer_ref::is_replaced() const noexcept {
-  return buffer_ != nullptr && buffer_->is_replaced.load(std::memory_order_relaxed);
+  return buffer_ && buffer_->is_replaced.load(std::memory_order_relaxed);
 }
 
-void buffer_ref::release() noexcept {
-  buffer* const b = std::exchange(buffer_, nullptr);
-  if (b->owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+void add_owner(buffer& b) noexcept { b.owners.fetch_add(1, std::memory_order_relaxed); }
+
+void drop_owner(buffer& b) noexcept {
+  if (b.owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   {
-    const auto lasting = b->home->hold();
-    stream_state& home = b->home->or_stand_in();
+    const auto lasting = b.home->hold();
+    stream_state& home = b.home->or_stand_in();
     const auto follow = [&](stream_state* s) {
-      if (s == &home || s == b->home) return;
+      if (s == &home || s == b.home) return;
       try {
         home.wait_for(*s);
       } catch (const error&) {
         s->synchronize_quietly();
       }
     };
-    follow(b->writer);
-    for (stream_state* s : b->readers) follow(s);
-    if (!b->is_foreign) home.on.release(b->data, home.index, home.native);
+    follow(b.writer);
+    for (stream_state* s : b.readers) follow(s);
+    if (!b.is_foreign) home.on.release(b.data, home.index, home.native);
   }
-  if (b->is_foreign) forget_foreign(*b);
-  b->writer->release();
-  for (stream_state* s : b->readers) s->release();
-  b->home->release();
-  delete b;
+  if (b.is_foreign) forget_foreign(b);
+  b.writer->release();
+  for (stream_state* s : b.readers) s->release();
+  b.home->release();
+  delete &b;
 }
 
 void use(buffer* memory, const stream& on, bool writes) {

@@ -26,26 +26,38 @@ pinned_ref pinned_ref::allocate(std::size_t count, std::size_t size, device wher
   properties(where);
   back_end& on = back_end::of(where);
   pinned_ref made;
-  made.memory_ = new pinned_memory{on, where.index, nullptr};
+  made.memory_ = counted_ref(new pinned_memory{on, where.index, nullptr});
   if (count > 0) made.memory_->data = on.allocate_pinned(count * size, where.index);
   return made;
 }
 
-pinned_ref::pinned_ref(const pinned_ref& other) noexcept : memory_(other.memory_) {
-  if (memory_ != nullptr) memory_->owners.fetch_add(1, std::memory_order_relaxed);
-}
-pinned_ref::~pinned_ref() {
-  if (memory_ == nullptr || memory_->owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  try {
-    wait();
-  } catch (const error&) {  // of work that failed, and is over
+void add_owner(pinned_memory& m) noexcept { m.owners.fetch_add(1, std::memory_order_relaxed); }
+
+namespace {
+
+void wait_for_uses(pinned_memory& m) {
+  const std::lock_guard lock(m.mutex);
+  while (!m.uses.empty()) {
+    m.uses.back().end.wait();
+    m.uses.back().stream->release();
+    m.uses.pop_back();
   }
-  for (const pinned_memory::use& u : memory_->uses) u.stream->release();
-  if (memory_->data != nullptr) memory_->on.release_pinned(memory_->data, memory_->index);
-  delete memory_;
 }
 
-void* pinned_ref::data() const noexcept { return memory_ != nullptr ? memory_->data : nullptr; }
+}  // namespace
+
+void drop_owner(pinned_memory& m) noexcept {
+  if (m.owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  try {
+    wait_for_uses(m);
+  } catch (const error&) {  // of work that failed, and is over
+  }
+  for (const pinned_memory::use& u : m.uses) u.stream->release();
+  if (m.data != nullptr) m.on.release_pinned(m.data, m.index);
+  delete &m;
+}
+
+void* pinned_ref::data() const noexcept { return memory_ ? memory_->data : nullptr; }
 
 void pinned_ref::note_use(const stream& on) const {
   stream_state& s = stream_state::of(on);
@@ -69,13 +81,7 @@ void pinned_ref::note_use(const stream& on) const {
 }
 
 void pinned_ref::wait() const {
-  if (memory_ == nullptr) return;
-  const std::lock_guard lock(memory_->mutex);
-  while (!memory_->uses.empty()) {
-    memory_->uses.back().end.wait();
-    memory_->uses.back().stream->release();
-    memory_->uses.pop_back();
-  }
+  if (memory_) wait_for_uses(*memory_);
 }
 
 void require_within(std::int64_t offset, std::int64_t count, std::int64_t size) {

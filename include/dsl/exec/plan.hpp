@@ -5,6 +5,7 @@
 #include <dsl/exec/patch_needs.hpp>
 #include <dsl/exec/policy.hpp>
 #include <dsl/ir/cost.hpp>
+#include <dsl/mem/counted_ref.hpp>
 
 namespace dsl {
 
@@ -69,40 +70,15 @@ struct map_plan : plan {
 namespace detail {
 
 struct found_halos;
-
-/// A claim on what plans share of the arrays that they found: <memory> would take a file 0.9 s.
-class halos_ref {
- public:
-  halos_ref() = default;
-  /// Takes over a claim that is counted already.
-  explicit halos_ref(found_halos* owned) noexcept : found_(owned) {}
-  halos_ref(const halos_ref& other) noexcept;
-  halos_ref(halos_ref&& other) noexcept : found_(other.found_) { other.found_ = nullptr; }
-  halos_ref& operator=(halos_ref other) noexcept {
-    found_halos* const mine = found_;
-    found_ = other.found_;
-    other.found_ = mine;
-    return *this;
-  }
-  ~halos_ref() {
-    if (found_ != nullptr) release();
-  }
-
-  explicit operator bool() const noexcept { return found_ != nullptr; }
-  found_halos& operator*() const noexcept { return *found_; }
-  found_halos* operator->() const noexcept { return found_; }
-
- private:
-  void release() noexcept;
-  found_halos* found_ = nullptr;
-};
+void add_owner(found_halos& found) noexcept;
+void drop_owner(found_halos& found) noexcept;
 
 }  // namespace detail
 
 /// A kernel's that reduces, beside what it may store for each element.
 struct reduction_plan : plan {
   tile_plan tile;
-  detail::halos_ref halos;  ///< the arrays that `tile.halos` counts
+  detail::counted_ref<detail::found_halos> halos;  ///< the arrays that `tile.halos` counts
   reduction_policy policy;
   std::int64_t groups = 1;       ///< of results, each made by `splits` blocks
   int splits = 1;                ///< blocks that leave partial results for one group

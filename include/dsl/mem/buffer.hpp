@@ -5,38 +5,29 @@
 #include <cstdint>
 #include <utility>
 
+#include <dsl/mem/counted_ref.hpp>
 #include <dsl/mem/mapping.hpp>
 #include <dsl/mem/stream.hpp>
 
 namespace dsl::detail {
 
 struct buffer;
+void add_owner(buffer& b) noexcept;
+void drop_owner(buffer& b) noexcept;
 
 /// Shared ownership of a piece of device memory. When the last owner dies the memory goes back to the pool behind the work that
 /// is queued on it, on whichever streams that was.
 class buffer_ref {
  public:
   buffer_ref() = default;
-  /// Takes over a claim that is counted already.
+  /// Takes over an ownership that is counted already.
   explicit buffer_ref(buffer* owned) noexcept : buffer_(owned) {}
-  buffer_ref(const buffer_ref& other) noexcept;
-  buffer_ref(buffer_ref&& other) noexcept : buffer_(other.buffer_), of_formula_(other.of_formula_) { other.buffer_ = nullptr; }
-  buffer_ref& operator=(buffer_ref other) noexcept {
-    buffer* const mine = buffer_;
-    buffer_ = other.buffer_;
-    other.buffer_ = mine;
-    of_formula_ = other.of_formula_;
-    return *this;
-  }
-  ~buffer_ref() {
-    if (buffer_ != nullptr) release();
-  }
 
   /// Stream-ordered memory on `where`, 256-byte aligned, not initialised. Throws memory_error or device_error.
   static buffer_ref allocate(std::size_t bytes, device where);
 
-  explicit operator bool() const noexcept { return buffer_ != nullptr; }
-  buffer* get() const noexcept { return buffer_; }
+  explicit operator bool() const noexcept { return static_cast<bool>(buffer_); }
+  buffer* get() const noexcept { return buffer_.get(); }
   void* data() const noexcept;
   device where() const noexcept;
 
@@ -50,9 +41,8 @@ class buffer_ref {
   bool is_out_of_date() const noexcept { return of_formula_ && is_replaced(); }
 
  private:
-  void release() noexcept;
   bool is_replaced() const noexcept;
-  buffer* buffer_ = nullptr;
+  counted_ref<buffer> buffer_;
   bool of_formula_ = false;
 };
 

@@ -3,25 +3,19 @@
 
 #include <dsl/ir/promotion.hpp>
 #include <dsl/mem/buffer.hpp>
+#include <dsl/mem/counted_ref.hpp>
 
 namespace dsl {
 
 namespace detail {
 
 struct pinned_memory;
+void add_owner(pinned_memory& m) noexcept;
+void drop_owner(pinned_memory& m) noexcept;
 
 /// Shared ownership of page-locked memory, which stays until the copies that are queued on it are done.
 class pinned_ref {
  public:
-  pinned_ref() = default;
-  pinned_ref(const pinned_ref& other) noexcept;
-  pinned_ref(pinned_ref&& other) noexcept : memory_(std::exchange(other.memory_, nullptr)) {}
-  pinned_ref& operator=(pinned_ref other) noexcept {
-    std::swap(memory_, other.memory_);
-    return *this;
-  }
-  ~pinned_ref();
-
   /// Not initialised. Throws memory_error or device_error.
   static pinned_ref allocate(std::size_t count, std::size_t size, device where);
 
@@ -31,7 +25,7 @@ class pinned_ref {
   void wait() const;
 
  private:
-  pinned_memory* memory_ = nullptr;
+  counted_ref<pinned_memory> memory_;
 };
 
 // Copies that are queued and not waited for, of `bytes` bytes or of a mapping's elements in row-major order.
