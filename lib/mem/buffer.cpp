@@ -25,9 +25,7 @@ device buffer_ref::where() const noexcept { return buffer_ ? buffer_->where : de
 void buffer_ref::replace() const noexcept {
   if (buffer_) buffer_->is_replaced.store(true, std::memory_order_relaxed);
 }
-bool buffer_ref::is_replaced() const noexcept {
-  return buffer_ && buffer_->is_replaced.load(std::memory_order_relaxed);
-}
+bool buffer_ref::is_replaced() const noexcept { return buffer_ && buffer_->is_replaced.load(std::memory_order_relaxed); }
 
 void add_owner(buffer& b) noexcept { b.owners.fetch_add(1, std::memory_order_relaxed); }
 
