@@ -308,7 +308,8 @@ def roofline(table, folder):
     axes.set_xlabel("operations a byte that must be moved")
     axes.set_ylabel("TFLOP/s")
     axes.grid(color="#dddddd", linewidth=0.6)
-    figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=8, handlelength=1.5)
+    # Beside the axes: the "outside" places of a figure's legend are matplotlib 3.7's, and Debian 12 has 3.6.
+    axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1, 1), frameon=False, fontsize=8, handlelength=1.5)
     save(figure, folder, "roofline.svg")
     return [
         (
