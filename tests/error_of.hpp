@@ -5,12 +5,12 @@
 
 #include <dsl/mem/error.hpp>
 
-/// What a call throws as a file_error says; "no error" where it throws none.
+/// What an error of the library says that a call throws; "no error" where it throws none.
 template <class Call>
 std::string error_of(const Call& call) {
   try {
     call();
-  } catch (const dsl::file_error& e) {
+  } catch (const dsl::error& e) {
     return e.what();
   }
   return "no error";

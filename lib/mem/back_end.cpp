@@ -1,10 +1,12 @@
 #include "mem/back_end.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 #include <vector>
 
 #include "mem/buffer.hpp"
+#include "mem/mesh.hpp"
 #include "mem/stream.hpp"
 #include "mem/text.hpp"
 
@@ -29,16 +31,20 @@ void back_end::add(back_end& made) {
 std::optional<int> back_end::find(std::string_view wanted) {
   const std::string_view name = traits.name;
   if (wanted == name) return 0;
-  if (!traits.is_numbered || !wanted.starts_with(name)) return {};
-  const std::string number(wanted.substr(name.size()));
-  const bool is_number =
-      number.size() > 1 && number.size() < 5 && number[0] == ':' && number.find_first_not_of("0123456789", 1) == number.npos;
-  return is_number ? std::optional(std::atoi(number.c_str() + 1)) : std::nullopt;
+  if (!wanted.starts_with(name) || wanted[name.size()] != ':') return {};
+  const auto listed = parse_members(wanted.substr(name.size() + 1), device_count());
+  if (!listed) return {};
+  if (listed->size() == 1) return traits.is_numbered ? std::optional(listed->front()) : std::nullopt;
+  for (std::size_t i = 0; i < listed->size(); ++i)
+    if (std::count(listed->begin(), listed->end(), (*listed)[i]) > 1)
+      raise<device_error>("the mesh \"" + std::string(wanted) + "\" has device " + std::to_string((*listed)[i]) + " twice");
+  return mesh_of(*this, *listed);
 }
 
 std::string back_end::spell(int index) const {
   std::string name = traits.name;
-  if (traits.is_numbered) name.append(":").append(std::to_string(index));
+  if (!members().empty()) name.append(":").append(spell_members(members()));
+  else if (traits.is_numbered) name.append(":").append(std::to_string(index));
   return name;
 }
 
@@ -46,7 +52,7 @@ void* back_end::allocate_pinned(std::size_t bytes, int) { return host_bytes(1, b
 void back_end::release_pinned(void* memory, int) noexcept { std::free(memory); }
 
 stream_state& back_end::default_stream(int index) {
-  std::atomic<stream_state*>& place = default_streams_[index];
+  std::atomic<stream_state*>& place = default_streams_[index < max_devices ? index : 0];
   if (stream_state* const made = place.load(std::memory_order_acquire)) return *made;
   auto* const made = new stream_state(*this, index, true);
   stream_state* first = nullptr;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,7 +42,7 @@ struct back_end_traits {
 /// once.
 class back_end {
  public:
-  static constexpr int max_kinds = 16, max_devices = 256;
+  static constexpr int max_kinds = 16, max_devices = 256;  // numbers from `max_devices` on are meshes'
 
   constexpr back_end(const back_end_traits& called, kernel_services* runs, backend number = {})
       : traits(called), kernels_(runs), kind_(number) {}
@@ -49,7 +50,8 @@ class back_end {
 
   /// The object of a kind: one of the library's own three, or one that was added.
   static back_end& of(backend kind) noexcept { return *table[static_cast<std::size_t>(kind)].load(std::memory_order_acquire); }
-  static back_end& of(device where) noexcept { return of(where.kind); }
+  /// A mesh's is its own.
+  static back_end& of(device where) noexcept { return where.index < max_devices ? of(where.kind) : of_mesh(where); }
   static std::vector<back_end*> all();
   /// Adds a kind, whose object must live until the program ends: `device` and DSL_DEVICE know its names from then on. Throws
   /// device_error where there are `max_kinds`.
@@ -64,9 +66,15 @@ class back_end {
   // Devices and their names.
 
   /// The number of the device with this name, which need not be there, and for which the number may be given out now
-  /// ("cuda:0-3"); none if the name is of another kind.
+  /// ("cuda:0-3"); none if the name is of another kind. Throws device_error if a mesh's name has a member twice.
   virtual std::optional<int> find(std::string_view name);
   virtual std::string spell(int index) const;
+  /// Of a mesh, the numbers of its devices; else none.
+  virtual std::span<const int> members() const { return {}; }
+  /// The object of a mesh of several devices of this kind; null where they form none. It lives until the program ends.
+  virtual back_end* make_mesh(std::span<const int> /*members*/) { return nullptr; }
+  /// Devices of a mesh have smaller numbers.
+  virtual int max_member() { return device_count(); }
   /// At most `max_devices`.
   virtual int device_count() { return 1; }
   /// Why there is no device, where there is none.
@@ -108,6 +116,9 @@ class back_end {
   /// Whether a device whose own memory is elsewhere reads and writes the host's at this address.
   virtual bool reaches_host_memory(const void* /*address*/, int /*index*/) { return false; }
 
+  /// Of a mesh's memory: where each member's part of so many bytes ends, counted from the address, in the order of the members.
+  virtual void part_ends(const void* /*address*/, std::size_t bytes, std::size_t* ends) const { *ends = bytes; }
+
   // Streams, and places in them that can be waited for.
 
   virtual void* create_stream(int) { return nullptr; }
@@ -133,10 +144,11 @@ class back_end {
 
  private:
   static std::atomic<back_end*> table[max_kinds];
+  static back_end& of_mesh(device where) noexcept;
 
   kernel_services* const kernels_;
   backend kind_;
-  std::atomic<stream_state*> default_streams_[max_devices] = {};
+  std::atomic<stream_state*> default_streams_[max_devices] = {};  // a mesh's is the first
 };
 
 }  // namespace dsl::detail

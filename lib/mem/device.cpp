@@ -66,15 +66,22 @@ device device::current() {
   return chosen;
 }
 
-text device::name() const { return text(back_end::of(kind).spell(index).c_str()); }
+text device::name() const { return text(back_end::of(*this).spell(index).c_str()); }
 
 void device::synchronize() const {
   properties(*this);
-  back_end::of(kind).synchronize_device(index);
+  back_end::of(*this).synchronize_device(index);
 }
 
 const device_properties& properties(device where) {
   back_end& on = back_end::of(where);
+  if (!on.members().empty()) {
+    for (const int member : on.members())
+      if (member >= back_end::of(where.kind).max_member())
+        detail::raise<device_error>("there is no device " + quoted(back_end::of(where.kind).spell(member)) + " for the mesh " +
+                                    quoted(on.spell(where.index)) + "; valid are " + valid_names());
+    return on.properties(where.index);
+  }
   const int count = on.device_count();
   if (where.index >= 0 && where.index < count) return on.properties(where.index);
   const std::string wanted = "device " + quoted(on.spell(where.index));

@@ -14,20 +14,20 @@ namespace dsl {
 /// checked. Kinds that a program adds have the numbers that follow.
 enum class backend : std::uint8_t { cuda, host, sim };
 
-/// A device, by value. The default for a thread is the innermost `device_guard`'s, else DSL_DEVICE's, else the first GPU if this
-/// program has CUDA kernels and there is one, else host.
+/// A device, by value, or a mesh: several GPUs that are one device. The default for a thread is the innermost `device_guard`'s,
+/// else DSL_DEVICE's, else the first GPU if this program has CUDA kernels and there is one, else host.
 struct device {
   backend kind = backend::host;
-  int index = 0;  ///< of the GPU, as CUDA counts them; 0 for host and sim
+  int index = 0;  ///< of the GPU, as CUDA counts them; 0 for host and sim; a mesh's is given out with its name
 
   constexpr device(backend k, int i = 0) : kind(k), index(i) {}
-  /// "cuda", "cuda:1", "host", "sim", or as a kind that was added names its devices. Throws device_error that lists the valid
-  /// names.
+  /// "cuda", "cuda:1", "host", "sim"; a mesh, "cuda:0-3", "cuda:0,2", "cuda:all", or of simulated GPUs "sim:0-3"; or as a kind
+  /// that was added names its devices. Throws device_error that lists the valid names, or says which member a mesh has twice.
   device(const char* name);
 
   /// The calling thread's device. Throws device_error if DSL_DEVICE names none, or a GPU where there is none.
   static device current();
-  /// "cuda:0", "host", "sim".
+  /// "cuda:0", "host", "sim", "cuda:0-3".
   text name() const;
   /// Waits for everything queued on the device. Throws cuda_error where a kernel failed: such a fault surfaces in whichever call
   /// comes after it, here at the latest.
