@@ -4,6 +4,8 @@
 #include <memory>
 #include <string>
 
+#include <dsl/exec/by_key.hpp>
+#include <dsl/exec/compress.hpp>
 #include <dsl/exec/loop.hpp>
 #include <dsl/exec/scan.hpp>
 
@@ -75,6 +77,10 @@ class executor : public kernel_services {
   virtual scan_plan plan_scan(const scan_code& code, const operand* operands, const scan_space& s) const = 0;
   virtual void run_scan(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters,
                         const stream& on) const = 0;
+  /// Of operands in row-major order.
+  virtual void run_by_key(const by_key_code& code, const operand* operands, const geometry& g, const by_key_request& request,
+                          const stream& on) const = 0;
+  virtual void run_compress(const compress_code& code, const operand* operands, const geometry& g, const stream& on) const = 0;
 
  protected:
   ~executor() = default;

@@ -19,12 +19,12 @@ namespace {
 
 // Largest strides of the target first, so that what is written is contiguous; its order says nothing where all elements are one
 // row.
-int order_dimensions(const geometry& g, const operand& target, int axis, int (&order)[max_rank]) {
+int order_dimensions(const geometry& g, const operand* target, int axis, int (&order)[max_rank]) {
   int rank = 0;
   for (int d = 0; d < g.shape_rank; ++d) {
     if (g.shape[d] == 1 && d != axis) continue;
     int at = rank++;
-    for (; axis >= 0 && at > 0 && std::abs(target.strides[order[at - 1]]) < std::abs(target.strides[d]); --at)
+    for (; axis >= 0 && at > 0 && std::abs(target->strides[order[at - 1]]) < std::abs(target->strides[d]); --at)
       order[at] = order[at - 1];
     order[at] = d;
   }
@@ -44,16 +44,22 @@ bool is_linear(const geometry& g, const operand* operands, int count) {
 
 }  // namespace
 
-void lay_out_scan(scan_space& s, const scan_code& code, const operand* operands, int axis) {
+void lay_out_in_order(scan_space& s, const operand* operands, int inputs, int outputs, int lanes, const pass_view& pass,
+                      int axis) {
   geometry& g = s.space;
-  const int count = code.inputs + 1;
-  lay_out(g, operands, code.inputs, 1, code.lanes, code.view);
+  const int count = inputs + outputs;
+  lay_out(g, operands, inputs, outputs, lanes, pass);
+  g.pairs = false;
   for (int k = 0; k < count; ++k) {
     g.layouts[k] = {};
     if (has_elements(operands[k])) g.layouts[k] = layout_of(g, operands[k]);
+    if (operands[k].kind == operand_kind::position) {
+      std::int64_t step = 1;
+      for (int d = g.shape_rank - 1; d >= 0; step *= g.shape[d--]) g.layouts[k].strides[d] = g.shape[d] == 1 ? 0 : step;
+    }
   }
   int order[max_rank];
-  const int rank = order_dimensions(g, operands[code.inputs], axis, order);
+  const int rank = order_dimensions(g, outputs > 0 ? operands + inputs : nullptr, axis, order);
   const auto places = merge_dimensions(g, count, order, rank, axis < 0 ? 0 : 1u << axis);
   if (g.rank == 0) {
     g.rank = 1;
@@ -69,21 +75,21 @@ void lay_out_scan(scan_space& s, const scan_code& code, const operand* operands,
     if (s.columns && place == last) move_dimension(g, count, last - 1, last);
     else if (s.columns) move_dimension(g, count, place, last - 1);
   }
-  g.linear = !s.columns && code.view.neighbours.nodes == 0 && is_linear(g, operands, count);
+  g.linear = !s.columns && pass.neighbours.nodes == 0 && is_linear(g, operands, count);
   if (g.linear) {
     g.rank = 1;
     g.extents[0] = g.elements;
   }
   for (int k = 0; k < count; ++k) {
     if (g.linear && has_elements(operands[k])) g.layouts[k].strides[0] = 1;
-    g.layouts[k].how = is_wide(g, operands[k], g.layouts[k], code.lanes) ? access::wide : access::elements;
+    g.layouts[k].how = is_wide(g, operands[k], g.layouts[k], lanes) ? access::wide : access::elements;
   }
 }
 
 namespace {
 
 void run_in_place(const scan_code& code, const operand* operands, const scan_space& s, const scan_request& request) {
-  const profiled_range range([&] { return work_of(code, operands, s.space.elements); });
+  const profiled_range range([&] { return work_of("scan of ", code.view, operands, s.space.elements); });
   const stream on = stream::current(s.space.where);
   use_operands(operands, code.inputs, 1, on);
   scan_parameters parameters{};

@@ -13,7 +13,12 @@ struct scan_space {
   bool columns;
 };
 
-/// Throws as `lay_out`. `axis` is -1 where all elements are scanned in row-major order.
-void lay_out_scan(scan_space& s, const scan_code& code, const operand* operands, int axis);
+/// Of operands of which the first are inputs, and of one output or none. Throws as `lay_out`. `axis` is -1 where all elements are
+/// taken in row-major order.
+void lay_out_in_order(scan_space& s, const operand* operands, int inputs, int outputs, int lanes, const pass_view& pass,
+                      int axis = -1);
+inline void lay_out_scan(scan_space& s, const scan_code& code, const operand* operands, int axis) {
+  lay_out_in_order(s, operands, code.inputs, 1, code.lanes, code.view, axis);
+}
 
 }  // namespace dsl::detail

@@ -33,9 +33,9 @@ profiled_work work_of(const prepared& pass, std::int64_t steps) {
   return work_of(std::move(name), std::move(formula), pass.space().elements, steps, pass.cost_per_element());
 }
 
-profiled_work work_of(const scan_code& code, const operand* operands, std::int64_t elements) {
+profiled_work work_of(const char* kind, const pass_view& pass, const operand* operands, std::int64_t elements) {
   const auto array_of = [operands](std::uint64_t k) { return first_of_array(operands, static_cast<int>(k)); };
-  return work_of("scan of " + spell_pass(code.view, operands, longest_name), {}, elements, 1, cost_of(code.view, array_of));
+  return work_of(kind + spell_pass(pass, operands, longest_name), {}, elements, 1, cost_of(pass, array_of));
 }
 
 }  // namespace dsl::detail

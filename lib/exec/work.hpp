@@ -2,7 +2,6 @@
 #pragma once
 
 #include <dsl/exec/run.hpp>
-#include <dsl/exec/scan.hpp>
 
 #include "mem/profiling.hpp"
 
@@ -10,7 +9,7 @@ namespace dsl::detail {
 
 /// "rk4_step" and its formula, or the formula alone, and what so many evaluations of it cost.
 profiled_work work_of(const prepared& pass, std::int64_t steps = 1);
-/// Of a scan of `elements` elements.
-profiled_work work_of(const scan_code& code, const operand* operands, std::int64_t elements);
+/// Of a kernel that takes each of `elements` elements once: `kind`, "scan of ", and the formula.
+profiled_work work_of(const char* kind, const pass_view& pass, const operand* operands, std::int64_t elements);
 
 }  // namespace dsl::detail

@@ -70,6 +70,15 @@ class host_executor final : public executor {
     compiled_for(s.space.where, code.host, nullptr, code.view, operands);
     scan_on_host(code, operands, s, parameters);
   }
+  void run_by_key(const by_key_code& code, const operand* operands, const geometry& g, const by_key_request& request,
+                  const stream&) const override {
+    compiled_for(g.where, code.host, nullptr, code.view, operands);
+    reduce_by_key_on_host(code, operands, g, request);
+  }
+  void run_compress(const compress_code& code, const operand* operands, const geometry& g, const stream&) const override {
+    compiled_for(g.where, code.host, nullptr, code.view, operands);
+    compress_on_host(code, operands, g);
+  }
 
  private:
   static plan plan_of(const prepared& pass) { return plan_of(pass.space(), pass.code().pass.lanes); }

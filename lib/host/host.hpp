@@ -3,6 +3,8 @@
 
 #include <memory>
 
+#include <dsl/exec/by_key.hpp>
+#include <dsl/exec/compress.hpp>
 #include <dsl/exec/run.hpp>
 
 #include "exec/calibration.hpp"
@@ -39,6 +41,12 @@ void run_rows_on_host(const row_chain& rows);
 /// On all cores, in three phases: what each chunk comes to, what comes before each, the scan. The order of operations does not
 /// depend on the number of threads.
 void scan_on_host(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters);
+
+/// Chunks of elements fill a table each, which are joined in order; how many chunks there are depends on the sizes alone.
+void reduce_by_key_on_host(const by_key_code& code, const operand* operands, const geometry& g, const by_key_request& request);
+
+/// In two phases: how many elements each chunk has that are chosen, and their values.
+void compress_on_host(const compress_code& code, const operand* operands, const geometry& g);
 
 /// Times all cores.
 std::unique_ptr<calibration> measure_host();

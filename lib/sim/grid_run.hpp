@@ -140,6 +140,7 @@ class grid_run {
   void release(thread_run& t, quad* to, unsigned number);
   unsigned acquire(thread_run& t, const quad* from);
   void* shared_object(thread_run& t, const void* key, std::size_t bytes);
+  [[noreturn]] void report(const thread_run& t, const std::string& what) const;
 
  private:
   // Scheduling.
@@ -160,7 +161,6 @@ class grid_run {
   void note_read(thread_run& t, region& r, std::uintptr_t at, std::size_t bytes, std::size_t alignment);
   void note_write(thread_run& t, region& r, std::uintptr_t at, std::size_t bytes, std::size_t alignment, bool pending);
   bool is_before(moment past, const thread_run& t, bool read_then_write) const;
-  [[noreturn]] void report(const thread_run& t, const std::string& what) const;
   [[noreturn]] void report_race(const thread_run& t, bool writes, moment other, bool other_writes, const region& r,
                                 std::size_t bytes) const;
   void report_divergence(const block_run& b) const;

@@ -133,6 +133,10 @@ struct device_team {
   template <class T> DSL_DETAIL_FN T shift_up(const T& value, int step) const {
     return by_words(value, [step](unsigned word) { return __shfl_up_sync(0xffffffffu, word, static_cast<unsigned>(step)); });
   }
+  DSL_DETAIL_FN unsigned match(unsigned number) const { return __match_any_sync(0xffffffffu, number); }
+  DSL_DETAIL_FN unsigned ballot(bool mine) const { return __ballot_sync(0xffffffffu, mine); }
+
+  DSL_DETAIL_FN void refuse_key(std::int64_t, std::int64_t) const {}
 
   DSL_DETAIL_FN unsigned next_ticket(unsigned* counter) const { return atomicAdd(counter, 1u); }
   // No block waits for another. What comes before a barrier is visible with the fence of the thread that comes after it.
@@ -260,6 +264,9 @@ struct device_team {
   template <class T> DSL_FN T from_lane(const T& value, int lane) const;
   template <class T> DSL_FN T shift_down(const T& value, int step) const;
   template <class T> DSL_FN T shift_up(const T& value, int step) const;
+  DSL_FN unsigned match(unsigned number) const;
+  DSL_FN unsigned ballot(bool mine) const;
+  DSL_FN void refuse_key(std::int64_t key, std::int64_t groups) const;
   DSL_FN unsigned next_ticket(unsigned* counter) const;
   DSL_FN bool is_last(unsigned* counter, unsigned count) const;
   template <class T> DSL_FN void publish(tagged<T>* to, const tagged<T>& v) const;

@@ -28,6 +28,7 @@ DSL_FN void synchronize_warp(simulated_thread& self);
 /// Gives each lane of a warp the value of the lane that it names; its own where there is none.
 DSL_FN void exchange(simulated_thread& self, void* to, const void* value, std::size_t bytes, int lane);
 DSL_FN unsigned next_ticket(simulated_thread& self, unsigned* counter);
+[[noreturn]] DSL_FN void refuse_key(simulated_thread& self, std::int64_t key, std::int64_t groups);
 DSL_FN bool is_last(simulated_thread& self, unsigned* counter, unsigned count);
 DSL_FN void* in_block_of_cluster(simulated_thread& self, void* address, int block);
 DSL_FN void arrive_in_cluster(simulated_thread& self);
@@ -89,6 +90,20 @@ struct simulated_team {
   }
   template <class T> DSL_DETAIL_FN T shift_up(const T& value, int step) const { return from(value, (self->thread & 31) - step); }
 
+  DSL_DETAIL_FN unsigned match(unsigned number) const {
+    const auto all = of_warp(number);
+    unsigned same = 0;
+    for (unsigned lane = 0; lane < 32; ++lane) same |= (all.lane[lane] == number ? 1u : 0u) << lane;
+    return same;
+  }
+  DSL_DETAIL_FN unsigned ballot(bool mine) const {
+    unsigned bits = (mine ? 1u : 0u) << lane();
+    for (int step = 1; step < 32; step *= 2) bits |= from_lane(bits, lane() ^ step);
+    return bits;
+  }
+
+  DSL_DETAIL_FN void refuse_key(std::int64_t key, std::int64_t groups) const { detail::refuse_key(*self, key, groups); }
+
   DSL_DETAIL_FN unsigned next_ticket(unsigned* counter) const { return detail::next_ticket(*self, counter); }
   DSL_DETAIL_FN bool is_last(unsigned* counter, unsigned count) const { return detail::is_last(*self, counter, count); }
 
@@ -125,6 +140,18 @@ struct simulated_team {
   }
 
  private:
+  // What all lanes give, in five exchanges: after each a lane knows twice as many.
+  struct lane_numbers { unsigned lane[32]; };
+  DSL_DETAIL_FN lane_numbers of_warp(unsigned number) const {
+    lane_numbers known{};
+    known.lane[lane()] = number;
+    for (int step = 1; step < 32; step *= 2) {
+      const lane_numbers other = from_lane(known, lane() ^ step);
+      const int first = (lane() ^ step) & ~(step - 1);
+      for (int i = first; i < first + step; ++i) known.lane[i] = other.lane[i];
+    }
+    return known;
+  }
   template <class T> DSL_DETAIL_FN T from(const T& value, int lane) const {
     T result;
     exchange(*self, &result, &value, sizeof(T), lane);

@@ -73,6 +73,10 @@ concept kernel_team =
       /// The value of the lane so many further, or before; the lane's own where there is none.
       { t.shift_down(value, 1) } -> std::same_as<float>;
       { t.shift_up(value, 1) } -> std::same_as<float>;
+      /// The lanes of a warp that gave the same number, a bit for each, and those that gave true. All lanes call them; they order
+      /// nothing.
+      { t.match(1u) } -> std::same_as<unsigned>;
+      { t.ballot(true) } -> std::same_as<unsigned>;
 
       /// How many have called it before. For one thread.
       { t.next_ticket(counter) } -> std::same_as<unsigned>;
@@ -104,6 +108,8 @@ concept kernel_team =
       /// Waits for the kernel that the stream was given before this one, if this one may have begun beside it; all threads,
       /// before they read what it writes.
       t.wait_for_earlier_launch();
+      /// Says that a key is not among so many groups, where someone can be told: in the simulator it throws.
+      t.refuse_key(std::int64_t{}, std::int64_t{});
       /// Leaves the hardware to others for about so many nanoseconds.
       t.pause(1u);
 

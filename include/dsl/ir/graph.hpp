@@ -104,6 +104,7 @@ class graph {
   bool notes_literals = false, literal_outside = false, axis_missing = false;
   bool reads_rows_again = false;    // elements that need what rows reduce to: a variance then takes their mean first
   bool has_variance = false;        // which would do so
+  bool counts_groups = false;       // elements are reduced by a key: how many a group has is a reduction itself
   bool notes_numbers = false;       // lets symbols become C++ numbers, to see what else is wrong
   sequence<int> ranks;              // of operands that are arrays, as far as their types say so; else -1
   sequence<integer_range> scalars;  // what each operand that is a C++ integer has to lie in

@@ -65,7 +65,8 @@ struct tied {
   template <class E>
     requires(detail::lazy<E> || detail::viewable<E>)
   const tied& operator=(const E& expression) const {
-    detail::assign_all({}, targets, detail::as_operand(expression));
+    if constexpr (detail::stands_alone<E>) assign_tied(targets, expression);  // lang/select.hpp
+    else detail::assign_all({}, targets, detail::as_operand(expression));
     return *this;
   }
   template <class... E>

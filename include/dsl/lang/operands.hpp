@@ -117,11 +117,15 @@ concept operator_call = ((lazy_operand<T> || structured<T> || std::same_as<T, re
 
 /// lang/scan.hpp: whether it is a scan, which is assigned as it is.
 template <class T> inline constexpr bool is_scan = false;
+/// lang/by_key.hpp and others: the same of what is no element's function either.
+template <class T> inline constexpr bool stands_alone = false;
 
 /// Whether it is an operand; says so where it is not.
 template <class T>
 constexpr bool require_operand() {
   static_assert(!is_scan<T>, "a scan is no operand of a formula: evaluate it first, dsl::eval(dsl::cumsum(x))");
+  static_assert(!stands_alone<T>,
+                "a reduction by key or a selection is no operand of a formula: evaluate it first, dsl::eval(...)");
   static_assert(
       any_operand<T> || structured<T>,
       "an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector "
@@ -129,7 +133,7 @@ constexpr bool require_operand() {
   static_assert(
       any_operand<T> || !structured<T>,
       "a struct has no operators and functions of its own: it is an argument, dsl::vectorize(f)(p), and f works on its members");
-  return any_operand<T> && !is_scan<T>;
+  return any_operand<T> && !is_scan<T> && !stands_alone<T>;
 }
 
 /// Anything, as a function of operands sees it that is called with something else: worse than any other conversion.

@@ -43,7 +43,11 @@ constexpr symbol<D> reduce_by(symbol<D, W> s, V identity, bool needs_elements = 
   return get<0>(reduce_together(needs_elements, combine, tuple{identity}, s));
 }
 
-constexpr symbol<dtype::int64> count_of(graph* g) { return {g, g->add(op::count, dtype::int64, fields(g->space))}; }
+/// How many elements are reduced to one value.
+constexpr symbol<dtype::int64> count_of(graph* g) {
+  if (g->counts_groups) return reduce_by<op::add>(constant<dtype::int64>(g, 1), std::int64_t{0});
+  return {g, g->add(op::count, dtype::int64, fields(g->space))};
+}
 constexpr symbol<dtype::int64> position_of(graph* g) {
   return {g, g->add(op::index, dtype::int64, fields(position_in_reduction, g->space))};
 }

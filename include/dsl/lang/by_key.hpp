@@ -1,0 +1,241 @@
+// Reductions by key: what the elements of each group become.
+#pragma once
+
+#include <dsl/exec/by_key.hpp>
+#include <dsl/lang/assign.hpp>
+#include <dsl/lang/reduce.hpp>
+#include <dsl/lang/vectorize.hpp>
+
+namespace dsl {
+
+namespace detail {
+
+/// What stands in the place of values where elements are only counted.
+struct no_values { static constexpr int rank = 0; };
+template <> inline constexpr int leaf_count<no_values> = 0;
+inline void add_leaves(const no_values&, operand*&) {}
+
+/// A reduction by key that is evaluated when it is assigned. `Function` reduces symbols.
+template <class Function, class Keys, class Values>
+struct by_key_expression {
+  using lazy_expression = void;
+  static constexpr int rank = 1;
+  Keys keys;
+  Values values;
+  by_key_request request;
+};
+template <class Function, class Keys, class Values>
+inline constexpr bool stands_alone<by_key_expression<Function, Keys, Values>> = true;
+
+template <class Function, class Keys, class Values>
+struct traced<by_key_expression<Function, Keys, Values>> {
+  static_assert(Keys::rank < 0, "a reduction by key is no operand of a formula: evaluate it first, dsl::eval(...)");
+  static constexpr symbol<dtype::float64> run(tracer& t) { return {t.g, 0}; }
+};
+
+struct count_of_group : without_calls {
+  static constexpr auto trace(tracer& t) { return reduce_by<op::add>(constant<dtype::int64>(t.g, 1), std::int64_t{0}); }
+};
+/// A formula of a group's elements.
+template <class F>
+struct formula_of_group : without_calls {
+  template <class S> static constexpr auto trace(tracer& t, S s) { return lift(t.g, F{}(s)); }
+};
+
+/// The graph of the keys, and of what is made of each group. `To` is the results' dtype; without, that of the formula.
+template <class Function, class Keys, class Values>
+struct by_key_parts {
+  static constexpr auto result(tracer& t) {
+    if constexpr (std::same_as<Values, no_values>) return Function::trace(t);
+    else return Function::trace(t, traced<Values>::run(t));
+  }
+  using type = decltype(result(std::declval<tracer&>()));
+};
+template <class Function, class Keys, class Values, dtype To>
+struct by_key_trace {
+  static constexpr graph run() {
+    graph g;
+    g.counts_groups = true;
+    tracer t{&g};
+    const auto key = traced<Keys>::run(t);
+    g.outputs.push_back(convert_symbol<dtype::int64, false>(key).id);
+    g.open_space(t.operands, true, 0);
+    const auto result = by_key_parts<Function, Keys, Values>::result(t);
+    g.close_space(t.operands);
+    g.scalar_outputs = 2;
+    g.outputs.push_back(convert_symbol<To, false>(result).id);
+    g.operands = t.operands;
+    return g;
+  }
+};
+template <class E> struct by_key_of;
+template <class Function, class Keys, class Values>
+struct by_key_of<by_key_expression<Function, Keys, Values>> {
+  using parts = by_key_parts<Function, Keys, Values>;
+  static constexpr dtype result = parts::type::type.type;
+  static constexpr int leaves = leaf_count<Keys> + leaf_count<Values>;
+  template <dtype To, class... Calls>
+  static auto compiled(std::type_identity<tuple<Calls...>>) {
+    return compile<by_key_trace<Function, Keys, Values, To>, Calls...>{};
+  }
+  using calls =
+      decltype(concatenate(std::declval<typename calls_of<Keys>::type>(), std::declval<typename calls_of<Values>::type>()));
+};
+
+template <class Target, class E>
+void assign_by_key(Target& target, const E& e) {
+  using of = by_key_of<E>;
+  using T = typename std::remove_cvref_t<Target>::value_type;
+  using compiled = decltype(of::template compiled<dtype_v<T>>(std::type_identity<typename of::calls>{}));
+  static_assert(compiled::is_one_pass, "keys and values are computed element by element: dsl::eval the reductions in them first");
+  if constexpr (compiled::is_one_pass) {
+    using pass_type = typename compiled::spelled;
+    constexpr int inputs = inputs_of_kernel<of::leaves + (counts_positions(pass_type::elements::view(), of::leaves) ? 1 : 0)>();
+    operand all[inputs + 1], *at = all;
+    add_leaves(e.keys, at);
+    add_leaves(e.values, at);
+    if (inputs > of::leaves) all[of::leaves] = position_operand();
+    const by_key_code& code = by_key_code_for<inputs>(pass_type{});
+    const auto run = [&](const auto& to) {
+      at = all + inputs;
+      add_leaves(as_operand(to), at);
+      run_by_key(code, all, e.request);
+    };
+    if constexpr (is_array<std::remove_cvref_t<Target>>) {
+      if (!target.has_memory()) {
+        array<T, 1> made(dsl::extents<1>{e.request.groups}, home_of_operands(all, of::leaves));
+        run(made);
+        target = std::move(made);
+        return;
+      }
+    }
+    run(target);
+  }
+}
+
+template <class Keys>
+constexpr bool require_keys() {
+  if constexpr (!require_operand<Keys>()) {
+    return false;
+  } else {
+    constexpr bool are_integers = kind_of(trace_t<operand_t<Keys>>::type.type) <= kind::integer;
+    static_assert(are_integers, "keys are integers, from 0 on: cast<std::int32_t>(floor(x))");
+    return are_integers;
+  }
+}
+
+template <class Function, class Keys, class Values>
+auto make_by_key(const Keys& keys, const Values& values, std::int64_t groups, bool ignores_others = false) {
+  element_count(&groups, 1, 1);  // throws
+  return by_key_expression<Function, Keys, Values>{keys, values, {groups, ignores_others}};
+}
+
+}  // namespace detail
+
+// Reductions by key. Keys and values are arrays, views or expressions that broadcast together; the key of an element, an integer
+// from 0 to groups - 1, is the group that it belongs to. The result has an element for each group, in the order of the keys, and
+// is lazy: assign it to an array or a view of that many elements, or use dsl::eval; it does not wait. It is the same from run to
+// run. A key of no group is an error in the simulator (memory_error); elsewhere its element is left out. Throws shape_error where
+// shapes do not fit or `groups` is negative.
+
+/// Sums by key, pandas' groupby(keys).sum(): 0 for a group without elements. Integers and booleans widen to int64 or uint64.
+/// ```cpp
+/// dsl::array<float> sums = dsl::sum_by(keys, 2 * values, 1000);
+/// ```
+template <class Keys, class Values>
+  requires detail::operands<Keys> && detail::any_operand<Values>
+auto sum_by(const Keys& keys, const Values& values, std::int64_t groups) {
+  if constexpr (!detail::require_keys<Keys>() || !detail::require_operand<Values>()) return refused{};
+  else return detail::make_by_key<detail::sum_function>(detail::as_operand(keys), detail::as_operand(values), groups);
+}
+
+/// Any reduction by key: f is given a group's elements and returns one value, which it makes of them with the library's
+/// reductions, those of dsl::reduce too. A group without elements gives what the reduction gives of nothing; min and max the
+/// value that all others are less or greater than. The positions of argmin and argmax are those among all elements.
+///
+/// f: a lambda with `auto` parameter and no captures, traced as vectorize's.
+/// ```cpp
+/// dsl::array<double> means = dsl::reduce_by(keys, values, 10, [](auto x) { return dsl::mean(x); });
+/// dsl::array<float> ranges = dsl::reduce_by(keys, values, 10, [](auto x) { return dsl::max(x) - dsl::min(x); });
+/// ```
+template <class Keys, class Values, class F>
+  requires detail::operands<Keys> && detail::any_operand<Values>
+auto reduce_by(const Keys& keys, const Values& values, std::int64_t groups, F) {
+  static_assert(detail::is_stateless<F>, "reduce_by takes a function of a group's elements without captures");
+  if constexpr (!detail::is_stateless<F> || !detail::require_keys<Keys>() || !detail::require_operand<Values>()) return refused{};
+  else return detail::make_by_key<detail::formula_of_group<F>>(detail::as_operand(keys), detail::as_operand(values), groups);
+}
+
+/// How many elements have each key: int64. np.bincount(keys, minlength=groups), but that the result has `groups` elements.
+template <class Keys>
+  requires detail::operands<Keys>
+auto bincount(const Keys& keys, std::int64_t groups) {
+  if constexpr (!detail::require_keys<Keys>()) return refused{};
+  else return detail::make_by_key<detail::count_of_group>(detail::as_operand(keys), detail::no_values{}, groups);
+}
+
+namespace detail {
+
+/// The number of the bin that an element is in, or -1. The edges are NumPy's: low + i (high - low) / bins in double, in x's
+/// dtype.
+struct bin_of {
+  template <class X, class Low, class High, class Apart, class Scale, class Bins>
+  constexpr auto operator()(const X& x, const Low& low, const High& high, const Apart& apart, const Scale& scale,
+                            const Bins& bins) const {
+    constexpr dtype type = type_of<X>;
+    static_assert(kind_of(type) != kind::complex, "a histogram is of real numbers");
+    constexpr dtype D = kind_of(type) <= kind::integer ? dtype::float64 : type;
+    const auto value = as<D>(x);
+    const auto edge = [&](const auto& i) {
+      // The choice keeps the compiler from fusing product and sum.
+      const auto at = as<D>(where(i < bins, as<dtype::float64>(i) * apart, 0.0) + low);
+      return where(i < bins, at, as<D>(high));
+    };
+    const auto guess = as<dtype::int64>((as<dtype::float64>(value) - low) * scale);
+    const auto inside = max(min(guess, bins - 1), 0);
+    const auto lower = where(value < edge(inside), inside - 1, inside);
+    const auto bin = where((value >= edge(lower + 1)) & (lower != bins - 1), lower + 1, lower);
+    return where((value >= as<D>(low)) & (value <= as<D>(high)), bin, -1);
+  }
+};
+[[noreturn]] void throw_no_bins(std::int64_t bins, double low, double high);
+
+}  // namespace detail
+
+/// How many elements of x lie in each of `bins` intervals of equal width from low to high: int64, np.histogram(x, bins, (low,
+/// high))[0]. An interval is closed below and open above, the last one closed at both ends; what lies outside, NaN too, is not
+/// counted. x is real. Throws value_error unless bins > 0 and low < high.
+template <class X, element Low, element High>
+  requires detail::operands<X>
+auto histogram(const X& x, std::int64_t bins, Low low, High high) {
+  if constexpr (!detail::require_operand<X>()) {
+    return refused{};
+  } else {
+    const double first = static_cast<double>(low), last = static_cast<double>(high);
+    if (!(bins > 0 && first < last)) detail::throw_no_bins(bins, first, last);
+    const auto keys = vectorize(detail::bin_of{})(x, first, last, (last - first) / static_cast<double>(bins),
+                                                  static_cast<double>(bins) / (last - first), bins);
+    return detail::make_by_key<detail::count_of_group>(keys, detail::no_values{}, bins, true);
+  }
+}
+
+/// Evaluates a reduction by key into an array or a view with an element for each group.
+template <class Target, class Function, class Keys, class Values>
+void assign(Target&& target, const detail::by_key_expression<Function, Keys, Values>& e) {
+  using target_type = std::remove_cvref_t<Target>;
+  constexpr bool is_line = target_type::rank == 1, is_writable = detail::is_writable<std::remove_reference_t<Target>>;
+  static_assert(is_line, "a reduction by key has one dimension, its groups'");
+  static_assert(is_writable, "the target is const: an array that is, or a view that only reads");
+  constexpr bool is_wide_enough = assignable(dtype_v<typename target_type::value_type>,
+                                             {detail::by_key_of<detail::by_key_expression<Function, Keys, Values>>::result});
+  static_assert(is_wide_enough, "the target's dtype is narrower than the expression's: use dsl::cast on the values");
+  if constexpr (is_line && is_writable && is_wide_enough) detail::assign_by_key(target, e);
+}
+
+/// Evaluates a reduction by key now, into an array.
+template <class Function, class Keys, class Values>
+auto eval(const detail::by_key_expression<Function, Keys, Values>& e) {
+  return array<element_t<detail::by_key_of<detail::by_key_expression<Function, Keys, Values>>::result>, 1>(e);
+}
+
+}  // namespace dsl

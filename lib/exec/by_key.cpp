@@ -1,0 +1,47 @@
+#include <dsl/exec/by_key.hpp>
+
+#include <string>
+#include <vector>
+
+#include "exec/copy.hpp"
+#include "exec/executor.hpp"
+#include "exec/layout.hpp"
+#include "exec/scan.hpp"
+#include "exec/text.hpp"
+#include "exec/work.hpp"
+#include "mem/buffer.hpp"
+
+namespace dsl::detail {
+
+void run_by_key(const by_key_code& code, const operand* operands, const by_key_request& request) {
+  scan_space s;
+  lay_out_in_order(s, operands, code.inputs, 0, code.lanes, code.view);
+  const operand& target = operands[code.inputs];
+  if (target.memory->where != s.space.where)
+    raise<device_error>("a target on another device than its operands, " + std::string(target.memory->where.name()) + " and " +
+                        std::string(s.space.where.name()) + ", in " + spell_pass(code.view, operands));
+  if (target.extents[0] != request.groups)
+    raise<shape_error>("a reduction by key of " + std::to_string(request.groups) + " groups cannot be assigned to shape " +
+                       spell_shape(target.extents, 1) + ": " + spell_pass(code.view, operands));
+  if (request.groups == 0) return;
+  // Groups may take several launches, and results of the first are written before the last has read.
+  for (int k = 0; k < code.inputs; ++k) {
+    if (operands[k].memory == nullptr || !share_memory(operands[k].memory, target.memory)) continue;
+    std::vector<operand> by_way(operands, operands + code.inputs + 1);
+    buffer_ref memory;
+    by_way.back() = temporary_for(target, memory, false);
+    run_by_key(code, by_way.data(), request);
+    return copy_elements(by_way.back(), target);
+  }
+  const profiled_range range([&] { return work_of("by key: ", code.view, operands, s.space.elements); });
+  const stream on = stream::current(s.space.where);
+  use_operands(operands, code.inputs, 1, on);
+  executor::of(s.space.where).run_by_key(code, operands, s.space, request, on);
+}
+
+void throw_no_bins(std::int64_t bins, double low, double high) {
+  raise<value_error>("a histogram of " + std::to_string(bins) + " bins from " + std::to_string(low) + " to " +
+                     std::to_string(high) + ": there are to be bins, and the first edge is below the last");
+}
+
+}  // namespace dsl::detail

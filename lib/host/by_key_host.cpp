@@ -1,0 +1,66 @@
+#include <algorithm>
+
+#include "exec/layout.hpp"
+#include "host/columns.hpp"
+#include "host/host.hpp"
+#include "host/threads.hpp"
+
+namespace dsl::detail {
+
+namespace {
+
+// Chunks of elements with a table each: a table is to be filled by a few times as many elements as it has groups.
+std::int64_t chunk_count(std::int64_t elements, std::int64_t groups) {
+  constexpr std::int64_t least_elements = 1 << 15, most_chunks = 64;
+  return std::clamp<std::int64_t>(elements / std::max(least_elements, 4 * groups), 1, most_chunks);
+}
+
+constexpr double nanoseconds_of_element = 2, nanoseconds_of_group = 1;
+
+}  // namespace
+
+void reduce_by_key_on_host(const by_key_code& code, const operand* operands, const geometry& g, const by_key_request& request) {
+  const by_key_host_code& compiled = *code.host;
+  const operand& target = operands[code.inputs];
+  const std::int64_t elements = g.elements, groups = request.groups, chunks = chunk_count(elements, groups);
+  const std::int64_t chunk = pieces(pieces(elements, chunks), host_block) * host_block;
+  const auto group_bytes = static_cast<std::size_t>(code.accumulator_bytes),
+             table_bytes = (group_bytes * static_cast<std::size_t>(groups) + 63) / 64 * 64;
+  const host_memory tables = allocate_host_memory(table_bytes * static_cast<std::size_t>(chunks));
+  const auto table = [&](std::int64_t number) { return tables.get() + table_bytes * static_cast<std::size_t>(number); };
+
+  const double of_chunks = (nanoseconds_of_element + compiled.nanoseconds) * static_cast<double>(elements) +
+                           nanoseconds_of_group * static_cast<double>(groups * chunks);
+  on_threads(chunks, of_chunks, [&](std::int64_t begin, std::int64_t end) {
+    input_columns inputs(operands, code.inputs, g, code.view);
+    const host_memory values = allocate_columns(static_cast<std::size_t>(code.values));
+    void* columns[max_operands];
+    for (int k = 0; k < code.values; ++k) columns[k] = values.get() + column_bytes * static_cast<std::size_t>(k);
+    for (std::int64_t c = begin; c != end; ++c) {
+      compiled.clear(table(c), groups);
+      const std::int64_t last = std::min(elements, (c + 1) * chunk);
+      for (std::int64_t first = c * chunk; first < last; first += host_block) {
+        const int count = static_cast<int>(std::min<std::int64_t>(host_block, last - first));
+        inputs.read(first, count);
+        compiled.elements[simd_level()](padded_block(count), 1, 0, inputs.at(), columns, nullptr);
+        compiled.add(columns, count, table(c), groups);
+      }
+    }
+  });
+
+  // Values alone are left of the inputs.
+  const input_columns inputs(operands, code.inputs, g, code.view);
+  constexpr std::int64_t together = 1024;  // groups
+  const auto size = static_cast<std::size_t>(size_of(target.type));
+  on_threads(pieces(groups, together), nanoseconds_of_group * static_cast<double>(groups * (chunks + 1)),
+             [&](std::int64_t begin, std::int64_t end) {
+               const std::int64_t first = begin * together, count = std::min(groups, end * together) - first;
+               const auto at = [&](std::int64_t c) { return table(c) + group_bytes * static_cast<std::size_t>(first); };
+               for (std::int64_t c = 1; c < chunks; ++c) compiled.join(at(0), at(c), count);
+               auto* const to =
+                   reinterpret_cast<unsigned char*>(target.word[0]) + first * target.strides[0] * static_cast<std::int64_t>(size);
+               compiled.finish(at(0), count, inputs.at(), to, target.strides[0]);
+             });
+}
+
+}  // namespace dsl::detail

@@ -1,0 +1,30 @@
+// The examples of docs/by_key.md do what is said of them.
+#include "../on_device.hpp"
+
+#include <dsl/by_key.hpp>
+
+namespace {
+
+struct by_key_doc : on_device {};
+ON_EVERY_DEVICE(by_key_doc);
+
+TEST_P(by_key_doc, first) {
+  const auto keys = dsl::to_device(std::vector<std::int32_t>{0, 3, 0, 1, 3});
+  auto values = dsl::to_device(std::vector<float>{1, 2, 3, 4, 6});
+#include <docs/by_key/by-key-and-selection.inc>
+  EXPECT_EQ(sums.copy_to_host(), (std::vector<float>{8, 8, 0, 16}));
+  EXPECT_EQ(counts.copy_to_host(), (std::vector<std::int64_t>{2, 1, 0, 2}));
+  EXPECT_EQ(means.copy_to_host()[3], 4);
+  EXPECT_EQ(bins.copy_to_host(), (std::vector<std::int64_t>{1, 2, 2}));
+  EXPECT_EQ(large.copy_to_host(), (std::vector<float>{9, 16, 36}));
+  EXPECT_EQ(values.copy_to_host(), (std::vector<float>{1, 2, 3, 4, 0}));
+}
+
+TEST_P(by_key_doc, selection) {
+  const auto x = dsl::to_device(std::vector<float>{4, -1, 9});
+#include <docs/by_key/selection.inc>
+  EXPECT_EQ(count.value(), 2);
+  EXPECT_EQ(dsl::eval(kept(dsl::slice(0, 2))).copy_to_host(), (std::vector<float>{2, 3}));
+}
+
+}  // namespace

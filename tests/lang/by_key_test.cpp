@@ -1,0 +1,175 @@
+// Reductions by key against plain loops: every count of groups that is planned in another way, keys that are hard, layouts.
+#include <dsl/by_key.hpp>
+
+#include <cmath>
+#include <limits>
+
+#include "error_of.hpp"
+#include "on_device.hpp"
+
+namespace {
+
+using by_key = on_device;
+ON_EVERY_DEVICE(by_key);
+
+enum class order { random, sorted, equal, descending };
+std::vector<std::int32_t> keys_of(std::int64_t n, std::int64_t groups, order how) {
+  std::mt19937 engine(7);
+  std::vector<std::int32_t> keys;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t rising = i * groups / n;
+    keys.push_back(static_cast<std::int32_t>(how == order::random   ? engine() % groups
+                                             : how == order::sorted ? rising
+                                             : how == order::equal  ? groups / 2
+                                                                    : groups - 1 - rising));
+  }
+  return keys;
+}
+template <class T>
+std::vector<T> sums_of(const std::vector<std::int32_t>& keys, const std::vector<T>& values, std::int64_t groups) {
+  std::vector<T> sums(static_cast<std::size_t>(groups));
+  for (std::size_t i = 0; i < keys.size(); ++i) sums[static_cast<std::size_t>(keys[i])] += values[i];
+  return sums;
+}
+
+// Whole numbers, whose sums are exact in any order.
+TEST_P(by_key, sums_of_any_number_of_groups) {
+  for (const std::int64_t n : {0, 1, 31, 33, 1000, 4097, 20011})
+    for (const std::int64_t groups : {1, 2, 7, 40, 300, 1000, 5000}) {
+      if (groups > 1000 && n != 4097) continue;
+      for (const order how : {order::random, order::sorted, order::equal, order::descending}) {
+        const auto keys = keys_of(n, groups, how);
+        std::vector<float> values;
+        for (std::int64_t i = 0; i < n; ++i) values.push_back(static_cast<float>(i * 7 % 23) - 11);
+        const auto k = dsl::to_device(keys);
+        const auto v = dsl::to_device(values);
+        const dsl::array<float> got = dsl::sum_by(k, v, groups);
+        ASSERT_EQ(got.copy_to_host(), sums_of(keys, values, groups)) << n << " elements, " << groups << " groups";
+      }
+    }
+}
+
+TEST_P(by_key, are_the_same_in_every_run_and_order_of_blocks) {
+  const std::int64_t n = 30001, groups = 50;
+  const auto k = dsl::to_device(keys_of(n, groups, order::random));
+  const auto v = dsl::to_device(random_floats(n));
+  const dsl::array<float> first = dsl::sum_by(k, v, groups);
+  for (const char* seed : {"1", "2", "3"}) {
+    const simulated_order with(seed);
+    const dsl::array<float> again = dsl::sum_by(k, v, groups);
+    ASSERT_EQ(again.copy_to_host(), first.copy_to_host());
+  }
+}
+
+TEST_P(by_key, any_reduction) {
+  const std::int64_t n = 5003, groups = 37;
+  const auto keys = keys_of(n, groups, order::random);
+  const auto values = random_floats(n);
+  const auto k = dsl::to_device(keys);
+  const auto v = dsl::to_device(values);
+  const dsl::array<float> greatest = dsl::reduce_by(k, v, groups + 1, [](auto x) { return dsl::max(x); });
+  const dsl::array<double> variances =
+      dsl::reduce_by(k, dsl::cast<double>(v), groups, [](auto x) { return dsl::var(x) + 2 * dsl::mean(x); });
+  const dsl::array<std::int64_t> places = dsl::reduce_by(k, v, groups, [](auto x) { return dsl::argmin(x); });
+  const dsl::array<float> joined = dsl::reduce_by(
+      k, v, groups, [](auto x) { return dsl::reduce([](auto a, auto b) { return where(a * a > b * b, a, b); })(x); });
+  std::vector<std::vector<std::size_t>> members(static_cast<std::size_t>(groups));
+  for (std::size_t i = 0; i < keys.size(); ++i) members[static_cast<std::size_t>(keys[i])].push_back(i);
+  const auto got_greatest = greatest.copy_to_host(), got_joined = joined.copy_to_host();
+  const auto got_variances = variances.copy_to_host();
+  const auto got_places = places.copy_to_host();
+  for (std::size_t g = 0; g < members.size(); ++g) {
+    double sum = 0, squares = 0;
+    std::size_t least = members[g].front();
+    float most = -1e9f, widest = 0;
+    for (const std::size_t i : members[g]) {
+      sum += static_cast<double>(values[i]);
+      if (values[i] < values[least]) least = i;
+      most = std::max(most, values[i]);
+      if (std::fabs(values[i]) > std::fabs(widest)) widest = values[i];
+    }
+    const double count = static_cast<double>(members[g].size()), mean = sum / count;
+    for (const std::size_t i : members[g]) squares += std::pow(static_cast<double>(values[i]) - mean, 2);
+    ASSERT_EQ(got_greatest[g], most);
+    ASSERT_NEAR(got_variances[g], squares / count + 2 * mean, 1e-12);
+    ASSERT_EQ(got_places[g], static_cast<std::int64_t>(least));
+    ASSERT_EQ(got_joined[g], widest);
+  }
+  EXPECT_EQ(got_greatest.back(), -std::numeric_limits<float>::infinity());  // of no elements
+}
+
+TEST_P(by_key, keys_and_values_of_any_layout) {
+  const std::int64_t rows = 37, columns = 130, groups = 11;
+  const auto values = random_floats(rows * columns, 0, 100);
+  std::vector<std::int64_t> whole;
+  for (const float x : values) whole.push_back(static_cast<std::int64_t>(x));
+  const auto all = dsl::to_device(whole);
+  const auto m = dsl::reshape(all, rows, columns);
+  std::vector<std::int64_t> by_column(static_cast<std::size_t>(groups)), of_part(by_column);
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j) {
+      const std::int64_t x = whole[static_cast<std::size_t>(i * columns + j)];
+      by_column[static_cast<std::size_t>(j % groups)] += x;
+      if (i % 2 == 1 && j > 0) of_part[static_cast<std::size_t>(x % groups)] += i;
+    }
+  // A row of keys that is stretched, a transposed operand, a view with steps.
+  const dsl::array<std::int64_t> columns_keys = dsl::arange<std::int64_t>(columns) % groups;
+  EXPECT_EQ(dsl::eval(dsl::sum_by(columns_keys, m, groups)).copy_to_host(), by_column);
+  EXPECT_EQ(dsl::eval(dsl::sum_by(dsl::expand_dims(columns_keys, 1), dsl::transpose(m), groups)).copy_to_host(), by_column);
+  const auto part = m(dsl::slice(1, dsl::end, 2), dsl::slice(1, dsl::end));
+  const auto row = dsl::index(0, rows, columns)(dsl::slice(1, dsl::end, 2), dsl::slice(1, dsl::end));
+  dsl::array<std::int64_t> target = dsl::full<std::int64_t>(-1, 2 * groups);
+  auto every_second = target(dsl::slice(0, dsl::end, 2));
+  dsl::assign(every_second, dsl::sum_by(part % groups, row, groups));
+  const auto got = target.copy_to_host();
+  for (std::size_t g = 0; g < of_part.size(); ++g) {
+    EXPECT_EQ(got[2 * g], of_part[g]);
+    EXPECT_EQ(got[2 * g + 1], -1);
+  }
+}
+
+TEST_P(by_key, may_write_what_is_read) {
+  auto x = dsl::to_device(std::vector<std::int64_t>{3, 1, 0, 1});
+  x = dsl::bincount(x, 4);
+  EXPECT_EQ(x.copy_to_host(), (std::vector<std::int64_t>{1, 2, 0, 1}));
+}
+
+TEST_P(by_key, counts) {
+  const auto keys = keys_of(20011, 100, order::random);
+  std::vector<std::int64_t> want(100);
+  for (const std::int32_t k : keys) ++want[static_cast<std::size_t>(k)];
+  const auto k = dsl::to_device(keys);
+  EXPECT_EQ(dsl::eval(dsl::bincount(k, 100)).copy_to_host(), want);
+  EXPECT_EQ(dsl::eval(dsl::bincount(dsl::cast<std::uint8_t>(k), 100)).copy_to_host(), want);
+  EXPECT_EQ(dsl::eval(dsl::bincount(dsl::array<std::int32_t>(0), 3)).copy_to_host(), (std::vector<std::int64_t>{0, 0, 0}));
+}
+
+// np.histogram of the same values.
+TEST_P(by_key, histograms_have_numpys_edges) {
+  const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+  const auto x = dsl::to_device(std::vector<double>{0, 0.1, 0.2, 0.3, 0.7, 0.8, 0.9, 1, -0.01, 1.01, nan, inf, -inf});
+  EXPECT_EQ(dsl::eval(dsl::histogram(x, 10, 0., 1.)).copy_to_host(), (std::vector<std::int64_t>{1, 1, 2, 0, 0, 0, 1, 0, 1, 2}));
+  const auto i = dsl::to_device(std::vector<std::int32_t>{-3, -2, -1, 0, 1, 2, 3});
+  EXPECT_EQ(dsl::eval(dsl::histogram(i, 3, -3, 3)).copy_to_host(), (std::vector<std::int64_t>{2, 2, 3}));
+  EXPECT_THROW(dsl::eval(dsl::histogram(x, 0, 0., 1.)), dsl::value_error);
+  EXPECT_THROW(dsl::eval(dsl::histogram(x, 3, 1., 1.)), dsl::value_error);
+}
+
+TEST_P(by_key, keys_of_no_group) {
+  const auto k = dsl::to_device(std::vector<std::int32_t>{0, -1, 2, 3, 1 << 30});
+  if (simulated()) {
+    EXPECT_THROW(dsl::eval(dsl::bincount(k, 3)), dsl::memory_error);
+  } else {
+    EXPECT_EQ(dsl::eval(dsl::bincount(k, 3)).copy_to_host(), (std::vector<std::int64_t>{1, 0, 1}));
+  }
+}
+
+TEST_P(by_key, wrong_shapes) {
+  const auto k = dsl::to_device(std::vector<std::int32_t>{0, 1, 2});
+  dsl::array<std::int64_t> target(4);
+  EXPECT_THROW(target = dsl::bincount(k, 3), dsl::shape_error);
+  EXPECT_THROW(dsl::eval(dsl::sum_by(k, dsl::array<float>(2), 3)), dsl::shape_error);
+  EXPECT_THROW(dsl::eval(dsl::bincount(k, -1)), dsl::shape_error);
+}
+
+}  // namespace
