@@ -8,7 +8,7 @@
 #include "cuda/back_end.hpp"
 #include "cuda/calibration.hpp"
 #include "cuda/calls.hpp"
-#include "cuda/fill.hpp"
+#include "cuda/launch.hpp"
 #include "exec/text.hpp"
 #include "mem/stream.hpp"
 
@@ -17,52 +17,6 @@ namespace dsl::detail {
 using namespace cuda;
 
 namespace {
-
-// Lets a block have this much shared memory. A function's limit is raised once, to the most that the device has: it is the
-// function's, so a limit for each launch would be another thread's too. Without that a block has 48 kB, of which the function's
-// own are a part.
-void allow_shared_memory(const void* function, int bytes, int index) {
-  struct known_function {
-    int own;
-    bool is_raised;
-  };
-  static std::mutex mutex;
-  static std::map<std::pair<const void*, int>, known_function> known;
-  const std::lock_guard lock(mutex);
-  auto found = known.find({function, index});
-  if (found == known.end()) {
-    cudaFuncAttributes a{};
-    check(cudaFuncGetAttributes(&a, function), "reading a kernel's attributes");
-    found = known.emplace(std::pair(function, index), known_function{static_cast<int>(a.sharedSizeBytes), false}).first;
-  }
-  known_function& f = found->second;
-  constexpr int without_asking = 48 << 10;
-  if (f.is_raised || bytes + f.own <= without_asking) return;
-  int most = 0;
-  DSL_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, index));
-  check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, most - f.own), "asking for shared memory");
-  f.is_raised = true;
-}
-
-// Calls `launch` and notes the kernel. With DSL_BLOCKING=1 waits for it as well, one kernel at a time in all threads, so that a
-// fault is known to be its own.
-template <class Launch>
-void queue_kernel(const queued_kernel& k, const operand* operands, const char* architectures, int index, void* stream,
-                  const Launch& launch) {
-  static std::mutex one_at_a_time;
-  std::unique_lock lock(one_at_a_time, std::defer_lock);
-  const bool waits = is_blocking() && !is_capturing(stream);
-  if (waits) lock.lock();
-  if (const cudaError_t status = launch(); status != cudaSuccess) {
-    check_code(status, spell_launch(k, operands), architectures, index);
-    raise_failure(status, "launching " + spell_launch(k, operands), stream);
-  }
-  note_launch(index, stream, k);
-  if (!waits) return;
-  const cudaError_t ran = cudaStreamSynchronize(native(stream));
-  forget_launches(index, stream);
-  if (ran != cudaSuccess) raise_failure(ran, spell_launch(k, operands), stream);
-}
 
 class recorded_graph;
 thread_local recorded_graph* recording = nullptr;
@@ -83,7 +37,7 @@ class recorded_graph final : public kernel_graph {
 
   void add(const kernel_launch& k) {
     cudaKernelNodeParams p{};
-    void* arguments[] = {const_cast<void*>(k.arguments)};
+    void* arguments[] = {k.range};
     p.func = const_cast<void*>(k.function);
     p.kernelParams = arguments;
     p.gridDim = dim3(static_cast<unsigned>(k.grid));
@@ -177,47 +131,19 @@ kernel_attributes cuda_executor::attributes(const kernel_entry& kernel, int bloc
   return known[key] = {a.numRegs, a.maxThreadsPerBlock, blocks, static_cast<int>(a.sharedSizeBytes), cluster};
 }
 
-cudaError_t launch_with(const cudaLaunchAttribute& given, const kernel_launch& k, void** arguments, void* stream) {
-  cudaLaunchAttribute attribute = given;
-  cudaLaunchConfig_t c{};
-  c.gridDim = dim3(static_cast<unsigned>(k.grid));
-  c.blockDim = dim3(static_cast<unsigned>(k.block));
-  c.dynamicSmemBytes = static_cast<std::size_t>(k.shared_bytes);
-  c.stream = native(stream);
-  c.attrs = &attribute;
-  c.numAttrs = 1;
-  return cudaLaunchKernelExC(&c, k.function, arguments);
-}
-
-cudaLaunchAttribute clusters_of(int blocks) {
-  cudaLaunchAttribute a{};
-  a.id = cudaLaunchAttributeClusterDimension;
-  a.val.clusterDim = {static_cast<unsigned>(blocks), 1, 1};
-  return a;
-}
-cudaLaunchAttribute begins_early() {
-  cudaLaunchAttribute a{};
-  a.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  a.val.programmaticStreamSerializationAllowed = 1;
-  return a;
-}
-
 void cuda_executor::launch_kernel(const kernel_launch& k, const stream& on) const {
   stream_state& s = stream_state::of(on);
   const current_device current(s.index);
   if (k.shared_bytes > 0) allow_shared_memory(k.function, k.shared_bytes, s.index);
+  *k.range = {0, static_cast<std::uint32_t>(k.grid)};
   if (recording != nullptr) return recording->add(k);
-  const dim3 grid(static_cast<unsigned>(k.grid)), block(static_cast<unsigned>(k.block));
-  const auto shared = static_cast<std::size_t>(k.shared_bytes);
-  void* arguments[] = {const_cast<void*>(k.arguments)};
   // What is compiled for less than compute capability 9.0 cannot wait itself, nor form clusters.
-  const bool begins = k.waits_itself && !s.is_captured() && attributes(k, k.block, s.index).largest_cluster > 0;
-  queue_kernel(queued_kernel::of(k), k.operands_of_pass(), k.architectures, s.index, s.native, [&] {
-    if (k.cluster > 1) return launch_with(clusters_of(k.cluster), k, arguments, s.native);
-    if (begins) return launch_with(begins_early(), k, arguments, s.native);
-    return k.cooperative ? cudaLaunchCooperativeKernel(k.function, grid, block, arguments, shared, native(s.native))
-                         : cudaLaunchKernel(k.function, grid, block, arguments, shared, native(s.native));
-  });
+  const bool early = k.waits_itself && !s.is_captured() && attributes(k, k.block, s.index).largest_cluster > 0;
+  const queued_kernel noted = queued_kernel::of(k);
+  const auto one_at_a_time = hold_if_blocking(s.native);
+  queue_kernel(noted, k.operands_of_pass(), k.architectures, s.index, s.native,
+               [&] { return launch_blocks(k, k.grid, early, native(s.native)); });
+  if (one_at_a_time) wait_for_kernel(noted, k.operands_of_pass(), s.index, s.native);
 }
 
 std::unique_ptr<kernel_graph> cuda_executor::make_graph(const stream& on) const {
@@ -233,9 +159,7 @@ void cuda_back_end::fill(void* at, const void* value, std::size_t size, std::int
   const current_device on(index);
   const unsigned char zeros[16] = {};
   if (std::memcmp(value, zeros, size) == 0) return set_zero(at, size * static_cast<std::size_t>(count), index, stream);
-  const queued_kernel k{nullptr, nullptr, count, 0, 0};
-  queue_kernel(k, nullptr, fill_architectures(), index, stream,
-               [&] { return launch_fill(at, value, size, count, native(stream)); });
+  fill_elements(at, value, size, count, index, native(stream));
 }
 
 }  // namespace dsl::detail
