@@ -58,7 +58,7 @@ void grid_executor::run_by_key(const by_key_code& code, const operand* operands,
     kernel_parameters given = common;
     given.put(by_key);
     launch_kernel(
-        {kernel, grid, block, static_cast<int>(shared), given.data(), operands, code.inputs, 1, g.elements, false, &others, 1},
+        {kernel, grid, block, static_cast<int>(shared), given.range(), operands, code.inputs, 1, g.elements, false, &others, 1},
         on);
   };
   for (std::int64_t first = 0; first < request.groups; first += plan.span) {

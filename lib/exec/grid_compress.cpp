@@ -50,7 +50,7 @@ void grid_executor::run_compress(const compress_code& code, const operand* opera
                  blocks,
                  scan_block_threads,
                  0,
-                 given.data(),
+                 given.range(),
                  operands,
                  code.inputs,
                  values + 1,

@@ -25,7 +25,7 @@ struct memory_range {
 struct kernel_launch : kernel_entry {
   std::int64_t grid;
   int block, shared_bytes;
-  const void* arguments;  // the kernel's one parameter
+  block_range* range;  // the kernel's one parameter, which begins with it; filled in here
   const operand* operands;
   int inputs, outputs;  // of the operands
   std::int64_t elements;

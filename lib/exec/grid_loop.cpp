@@ -150,7 +150,7 @@ kernel_parameters loop_parameters(const loop& of, const loop_plan& p, const loop
   schedule.in_shared = p.in_shared;
   schedule.streamed = p.streamed;
   schedule.l2_resident = p.l2_resident;
-  kernel_parameters given({g.elements, 1, {g.count, 1, 1, {0, 0}, kept_along::none, nullptr, nullptr, nullptr}});
+  kernel_parameters given({{}, g.elements, 1, {g.count, 1, 1, {0, 0}, kept_along::none, nullptr, nullptr, nullptr}});
   const bool by_tiles = p.loop == strategy::tiled;
   if (by_tiles) {
     given.put(tiling_of_grid(g));
@@ -209,7 +209,7 @@ void grid_executor::run_loop(const loop& of, const loop_plan& p, const loop_step
       others[other_count++] = {second.data(), static_cast<std::size_t>(p.elements * size_of(of.operands()[i].type)), true};
     }
   kernel_parameters given = loop_parameters(of, p, steps, schedule, arrivals);
-  launch_kernel({entry_of(of), p.grid, p.block, p.shared_bytes, given.data(), of.operands(), step.inputs, outputs, p.elements,
+  launch_kernel({entry_of(of), p.grid, p.block, p.shared_bytes, given.range(), of.operands(), step.inputs, outputs, p.elements,
                  together, others, other_count},
                 on);
 }

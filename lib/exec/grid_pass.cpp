@@ -94,7 +94,7 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
   const kept_along kept = g.kept == 0 ? kept_along::none : columns_kept ? kept_along::columns : kept_along::rows;
   const sharing threads{log2_of(p.distance), log2_of(p.threads_a_result)};
   kernel_parameters given(
-      {g.elements, p.tile.count, {g.count, p.splits, p.results_a_thread, threads, kept, nullptr, nullptr, stop}});
+      {{}, g.elements, p.tile.count, {g.count, p.splits, p.results_a_thread, threads, kept, nullptr, nullptr, stop}});
   given.header().phase = code.phase;
   given.header().in_vectors = are_in_vectors(operands, g, count) ? 1 : 0;
   if (!g.linear) given.put(tiling_of(g, inputs, p));
@@ -132,7 +132,7 @@ void grid_executor::launch_pass(const prepared& pass, const reduction_plan& p, k
                  p.grid,
                  p.block,
                  p.shared_bytes,
-                 given.data(),
+                 given.range(),
                  pass.operands(),
                  code.inputs,
                  code.outputs(),
@@ -189,7 +189,7 @@ void grid_executor::launch_finish(const prepared& pass, const reduction_plan& p,
   const program_code& code = pass.code();
   const pass_kernels& kernels = *compiled(code.kernels);
   const int inputs = code.inputs, count = inputs + code.outputs();
-  kernel_parameters given({p.elements, 0, left});
+  kernel_parameters given({{}, p.elements, 0, left});
   for (int k = 0; k < count; ++k) {
     const operand& o = pass.operands()[k];
     const bool is_result = o.kind == operand_kind::result;
@@ -201,7 +201,7 @@ void grid_executor::launch_finish(const prepared& pass, const reduction_plan& p,
                   1,
                   finish_threads,
                   finish_threads / 32 * code.pass.accumulator_bytes,
-                  given.data(),
+                  given.range(),
                   pass.operands(),
                   inputs,
                   code.outputs(),

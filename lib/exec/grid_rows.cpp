@@ -274,7 +274,7 @@ void grid_executor::run_rows(const row_chain& rows, const stream& on) const {
     schedule.epoch = shared.epoch;
     cells = {shared.cells, bytes, false};
   }
-  kernel_parameters given({g.elements, 1, {}});
+  kernel_parameters given({{}, g.elements, 1, {}});
   for (int k = 0; k < rows.leaves(); ++k)
     if (kept_as(rows, k) == k) schedule.kept |= std::uint64_t{1} << k;
   given.put(schedule);
@@ -311,7 +311,7 @@ void grid_executor::run_rows(const row_chain& rows, const stream& on) const {
                  p.grid,
                  p.block,
                  p.shared_bytes,
-                 given.data(),
+                 given.range(),
                  rows.operands(),
                  rows.leaves(),
                  rows.operand_count() - rows.leaves(),

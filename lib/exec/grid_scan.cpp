@@ -113,7 +113,7 @@ class grid_scan {
     s.on.set_zero(at, bytes, s.index, s.native);
     other_ = {at, bytes, false};
     kernel_parameters given = arguments();
-    launch(kernel_of(space_), plan_.grid, given.data());
+    launch(kernel_of(space_), plan_.grid, given.range());
   }
 
   void run_columns() {
@@ -132,12 +132,13 @@ class grid_scan {
     const auto pass = [&](bool last) {
       parameters_.last_pass = last ? 1 : 0;
       kernel_parameters given = arguments();
-      launch(scan_of_columns, plan_.grid, given.data());
+      launch(scan_of_columns, plan_.grid, given.range());
     };
     if (plan_.chunks > 1) {
       pass(false);
       other_.is_empty = false;
-      launch(scan_of_totals, plan_.chunks <= scan_block_threads ? pieces(columns, scan_block_threads) : columns, &parameters_);
+      scan_totals_arguments given{{}, parameters_};
+      launch(scan_of_totals, plan_.chunks <= scan_block_threads ? pieces(columns, scan_block_threads) : columns, &given.range);
     }
     pass(true);
   }
@@ -156,7 +157,7 @@ class grid_scan {
     return given;
   }
 
-  void launch(scan_kernel_number number, std::int64_t grid, const void* arguments) const {
+  void launch(scan_kernel_number number, std::int64_t grid, block_range* arguments) const {
     kernels_.launch_kernel({{compiled_.kernel[number], compiled_.architectures, nullptr, code_.view},
                             grid,
                             scan_block_threads,

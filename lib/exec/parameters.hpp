@@ -58,7 +58,8 @@ class kernel_parameters {
       for (int d = 0; d < max_rank; ++d) put(d < g.rank ? g.layouts[k].strides[g.rank - 1 - d] : std::int64_t{0});
   }
   argument_header& header() { return *reinterpret_cast<argument_header*>(bytes_); }
-  void* data() { return bytes_; }
+  /// Its first member, and what a launch takes.
+  block_range* range() { return &header().range; }
 
  private:
   // What a kernel takes beside its operands' addresses and strides; a loop by tiles two addresses more of each, as many bytes as

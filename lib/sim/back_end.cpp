@@ -19,7 +19,7 @@ class sim_executor final : public grid_executor {
   bool is_cooperative(int) const override { return true; }
   void launch_kernel(const kernel_launch& k, const stream&) const override {
     simulated_launch launch{reinterpret_cast<simulated_entry>(const_cast<void*>(k.function)),
-                            k.arguments,
+                            k.range,
                             k.grid,
                             k.block,
                             k.shared_bytes,

@@ -122,7 +122,7 @@ TEST(tiles, have_each_element_once) {
     kept += g.kept != 0 ? 1 : 0;
     kernel_parameters given = pass_parameters(code, all, g, p);
     const auto got =
-        reduces ? places_of_tiles<true>(given.data(), p, g.kept != 0) : places_of_tiles<false>(given.data(), p, false);
+        reduces ? places_of_tiles<true>(given.range(), p, g.kept != 0) : places_of_tiles<false>(given.range(), p, false);
     std::vector<std::pair<std::int64_t, std::int64_t>> want;
     for_each_place(shape, [&](const shape_of_test& at) { want.emplace_back(in.offset(at), out.offset(kept_of(at, axes))); });
     std::sort(want.begin(), want.end());
@@ -218,8 +218,8 @@ TEST(tiles, threads_write_each_element_once) {
                std::vector<int>(before.size(), 0)};
     const counting_memory memory{aligned, &seen};
     kernel_parameters given = pass_parameters(code, all, g, p);
-    if (g.linear) copy_by_threads<linear_arguments<2>>(given.data(), p, memory);
-    else copy_by_threads<strided_arguments<2>>(given.data(), p, memory);
+    if (g.linear) copy_by_threads<linear_arguments<2>>(given.range(), p, memory);
+    else copy_by_threads<strided_arguments<2>>(given.range(), p, memory);
     std::vector<int> times(before.size(), 0);
     auto want = before;
     for_each_place(shape, [&](const shape_of_test& at) {

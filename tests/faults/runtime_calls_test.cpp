@@ -55,7 +55,8 @@ kernel_attributes attributes_of(int function, int block, int device) {
   return kernels.attributes({&functions[function], nullptr, nullptr, no_pass}, block, device);
 }
 kernel_launch launch_of(int function, int shared = 0) {
-  return {{&functions[function], nullptr, nullptr, no_pass}, 1, 32, shared, nullptr, nullptr, 0, 0, 1};
+  static block_range blocks;
+  return {{&functions[function], nullptr, nullptr, no_pass}, 1, 32, shared, &blocks, nullptr, 0, 0, 1};
 }
 
 TEST(device_properties, are_asked_for_until_there_is_an_answer_and_no_more) {

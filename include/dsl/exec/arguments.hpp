@@ -1,6 +1,7 @@
 // A kernel's parameters: what a launch tells every thread.
 #pragma once
 
+#include <dsl/exec/block_range.hpp>
 #include <dsl/exec/plan.hpp>
 
 namespace dsl::detail {
@@ -76,6 +77,7 @@ struct reduction_schedule {
 /// A kernel's parameters, laid out so that the launcher can fill them without knowing the kernel: this, for the strided kernel a
 /// `tiling`, an `argument` for each operand, and for the strided kernel max_rank strides for each operand.
 struct argument_header {
+  block_range range;             // filled in where the kernel is launched
   std::int64_t elements, tiles;  // where the kernel reduces: of a group
   reduction_schedule reduction;
   int phase = 0;                // of a chain's kernel: which it runs

@@ -175,12 +175,12 @@ namespace dsl::kernels {
 template <class Name, class Arguments, int Inputs, class Pass>
 __global__ void __launch_bounds__(detail::by_key_threads)
     by_key(const __grid_constant__ detail::by_key_arguments<Arguments> args) {
-  detail::run_by_key<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{});
+  detail::run_by_key<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{args.range});
 }
 template <class Name, class Arguments, int Inputs, class Pass>
 __global__ void __launch_bounds__(detail::by_key_finish_threads)
     by_key_finish(const __grid_constant__ detail::by_key_arguments<Arguments> args) {
-  detail::run_by_key_finish<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{});
+  detail::run_by_key_finish<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{args.range});
 }
 
 }  // namespace dsl::kernels

@@ -124,28 +124,28 @@ namespace dsl::kernels {
 /// A phase of a chain, where not all of them work on the same rows.
 template <class Name, class Arguments, class Chain>
 __global__ void phase(const __grid_constant__ Arguments args) {
-  detail::run_phase(std::type_identity<Chain>{}, args, detail::device_memory{}, detail::device_team{});
+  detail::run_phase(std::type_identity<Chain>{}, args, detail::device_memory{}, detail::device_team{args.range});
 }
 
 /// All phases of a chain: each row is read once, and stays on the chip. Of rows that are whole in one block's registers.
 template <class Name, int Operands, class Chain>
 __global__ void __launch_bounds__(detail::policy_of_kernel<Chain>.block, detail::policy_of_kernel<Chain>.blocks)
     rows_in_vectors(const __grid_constant__ detail::row_arguments<Operands> args) {
-  detail::run_rows<Chain, true>(args, detail::device_memory{}, detail::device_team{});
+  detail::run_rows<Chain, true>(args, detail::device_memory{}, detail::device_team{args.range});
 }
 
 /// The same of any other rows.
 template <class Name, int Operands, class Chain>
 __global__ void __launch_bounds__(detail::policy_of_kernel<Chain>.block, detail::blocks_of_kernel<Chain>)
     rows(const __grid_constant__ detail::row_arguments<Operands> args) {
-  detail::run_rows<Chain, false>(args, detail::device_memory{}, detail::device_team{});
+  detail::run_rows<Chain, false>(args, detail::device_memory{}, detail::device_team{args.range});
 }
 
 /// The same of columns that lie side by side.
 template <class Name, int Operands, class Chain>
 __global__ void __launch_bounds__(detail::policy_of_kernel<Chain>.block, detail::policy_of_kernel<Chain>.blocks)
     columns(const __grid_constant__ detail::row_arguments<Operands> args) {
-  detail::run_columns<Chain>(args, detail::device_memory{}, detail::device_team{});
+  detail::run_columns<Chain>(args, detail::device_memory{}, detail::device_team{args.range});
 }
 
 }  // namespace dsl::kernels

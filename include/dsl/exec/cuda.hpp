@@ -22,12 +22,12 @@ namespace kernels {
 /// Writes elements.
 template <class Name, class Arguments, int Inputs, class Pass>
 __global__ void map(const __grid_constant__ Arguments args) {
-  detail::run_pass<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{});
+  detail::run_pass<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{args.range});
 }
 /// Reduces elements, and may write some as well.
 template <class Name, class Arguments, int Inputs, class Pass>
 __global__ void reduce(const __grid_constant__ Arguments args) {
-  detail::run_pass<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{});
+  detail::run_pass<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{args.range});
 }
 
 /// Either, where neighbours are read by patches. Bounds let nvcc take the registers for all that a patch reads, which is on its
@@ -35,13 +35,13 @@ __global__ void reduce(const __grid_constant__ Arguments args) {
 template <class Name, class Arguments, int Inputs, class Pass>
 __global__ void __launch_bounds__(detail::device_map_policy<Pass>.patch_block, detail::device_map_policy<Pass>.patch_blocks)
     patches(const __grid_constant__ Arguments args) {
-  detail::run_pass<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{});
+  detail::run_pass<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{args.range});
 }
 
 /// Makes results of what the blocks of the one above have left.
 template <class Name, class Arguments, int Inputs, class Pass>
 __global__ void __launch_bounds__(detail::finish_threads) finish(const __grid_constant__ Arguments args) {
-  detail::run_finish<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{});
+  detail::run_finish<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{args.range});
 }
 
 }  // namespace kernels

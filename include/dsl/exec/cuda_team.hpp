@@ -113,13 +113,31 @@ struct device_memory {
 
 #if DSL_DETAIL_ON_DEVICE
 
+// A word of 16 bytes for the blocks of one GPU, or for those of other GPUs as well.
+#define DSL_DETAIL_STORE_WORD(scope, to, value)                                                              \
+  asm volatile(                                                                                              \
+      "{ .reg .b128 w; .reg .b64 lo, hi; mov.b64 lo, {%1, %2}; mov.b64 hi, {%3, %4}; mov.b128 w, {lo, hi}; " \
+      "st.relaxed." scope ".global.b128 [%0], w; }" ::"l"(to),                                               \
+      "r"((value).x), "r"((value).y), "r"((value).z), "r"((value).w)                                         \
+      : "memory")
+#define DSL_DETAIL_LOAD_WORD(scope, value, from)                                                           \
+  asm volatile("{ .reg .b128 w; .reg .b64 lo, hi; ld.relaxed." scope                                       \
+               ".global.b128 w, [%4]; mov.b128 {lo, hi}, w; mov.b64 {%0, %1}, lo; mov.b64 {%2, %3}, hi; }" \
+               : "=r"((value).x), "=r"((value).y), "=r"((value).z), "=r"((value).w)                        \
+               : "l"(from)                                                                                 \
+               : "memory")
+
 struct device_team {
+  const block_range& range;  // in the kernel's parameters
+
   DSL_DETAIL_FN int thread() const { return static_cast<int>(threadIdx.x); }
   DSL_DETAIL_FN int threads() const { return static_cast<int>(blockDim.x); }
   DSL_DETAIL_FN int lane() const { return static_cast<int>(threadIdx.x % 32); }  // of the signed number it takes more registers
   DSL_DETAIL_FN int warp() const { return static_cast<int>(threadIdx.x / 32); }
-  DSL_DETAIL_FN std::int64_t block() const { return blockIdx.x; }
-  DSL_DETAIL_FN std::int64_t blocks() const { return gridDim.x; }
+  DSL_DETAIL_FN std::int64_t block() const { return range.first + blockIdx.x; }
+  DSL_DETAIL_FN std::int64_t blocks() const { return range.blocks; }
+  DSL_DETAIL_FN int member() const { return range.member; }
+  DSL_DETAIL_FN int members() const { return range.members; }
 
   DSL_DETAIL_FN void synchronize() const { __syncthreads(); }
   DSL_DETAIL_FN void synchronize_warp() const { __syncwarp(); }
@@ -138,48 +156,60 @@ struct device_team {
 
   DSL_DETAIL_FN void refuse_key(std::int64_t, std::int64_t) const {}
 
-  DSL_DETAIL_FN unsigned next_ticket(unsigned* counter) const { return atomicAdd(counter, 1u); }
+  // What follows is between the blocks of one GPU, where those are all; wider, it takes longer.
+  DSL_DETAIL_FN unsigned next_ticket(unsigned* counter) const {
+    return is_mesh() ? atomicAdd_system(counter, 1u) : atomicAdd(counter, 1u);
+  }
   // No block waits for another. What comes before a barrier is visible with the fence of the thread that comes after it.
   DSL_DETAIL_FN bool is_last(unsigned* counter, unsigned count) const {
     __shared__ bool last;
     __syncthreads();
     if (threadIdx.x == 0) {
-      __threadfence();
-      last = atomicInc(counter, count - 1) == count - 1;
-      __threadfence();
+      if (is_mesh()) {
+        __threadfence_system();
+        last = atomicInc_system(counter, count - 1) == count - 1;
+        __threadfence_system();
+      } else {
+        __threadfence();
+        last = atomicInc(counter, count - 1) == count - 1;
+        __threadfence();
+      }
     }
     __syncthreads();
     return last;
   }
 
   // ld and st of .b128 are one access each (PTX ISA 8.3).
-  template <class T> DSL_DETAIL_FN void publish(tagged<T>* to, const tagged<T>& v) const {
+  template <class T> DSL_DETAIL_FN void publish(tagged<T>* to, const tagged<T>& v, bool to_mesh = false) const {
     DSL_DETAIL_UNROLL
     for (int i = 0; i < tagged<T>::words; ++i)
-      asm volatile(
-          "{ .reg .b128 w; .reg .b64 lo, hi; mov.b64 lo, {%1, %2}; mov.b64 hi, {%3, %4}; mov.b128 w, {lo, hi}; "
-          "st.relaxed.gpu.global.b128 [%0], w; }" ::"l"(&to->word[i]),
-          "r"(v.word[i].x), "r"(v.word[i].y), "r"(v.word[i].z), "r"(v.word[i].w)
-          : "memory");
+      if (to_mesh) DSL_DETAIL_STORE_WORD("sys", &to->word[i], v.word[i]);
+      else DSL_DETAIL_STORE_WORD("gpu", &to->word[i], v.word[i]);
   }
-  template <class T> DSL_DETAIL_FN void poll(tagged<T>& v, const tagged<T>* from) const {
+  template <class T> DSL_DETAIL_FN void poll(tagged<T>& v, const tagged<T>* from, bool of_mesh = false) const {
     DSL_DETAIL_UNROLL
     for (int i = 0; i < tagged<T>::words; ++i)
-      asm volatile(
-          "{ .reg .b128 w; .reg .b64 lo, hi; ld.relaxed.gpu.global.b128 w, [%4]; mov.b128 {lo, hi}, w; mov.b64 {%0, %1}, lo; "
-          "mov.b64 {%2, %3}, hi; }"
-          : "=r"(v.word[i].x), "=r"(v.word[i].y), "=r"(v.word[i].z), "=r"(v.word[i].w)
-          : "l"(&from->word[i])
-          : "memory");
+      if (of_mesh) DSL_DETAIL_LOAD_WORD("sys", v.word[i], &from->word[i]);
+      else DSL_DETAIL_LOAD_WORD("gpu", v.word[i], &from->word[i]);
   }
   // Of a cell that tagged values may share, their tag is the number.
   DSL_DETAIL_FN void release(quad* to, unsigned number) const {
-    asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(&to->w), "r"(number) : "memory");
+    if (is_mesh()) asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(&to->w), "r"(number) : "memory");
+    else asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(&to->w), "r"(number) : "memory");
   }
   DSL_DETAIL_FN unsigned acquire(const quad* from) const {
     unsigned number;
-    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(number) : "l"(&from->w) : "memory");
+    if (is_mesh()) asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(number) : "l"(&from->w) : "memory");
+    else asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(number) : "l"(&from->w) : "memory");
     return number;
+  }
+  // Tries are counted: to read the time takes registers in every loop that waits.
+  DSL_DETAIL_FN bool gives_up(unsigned& tries, std::int64_t block, unsigned step) const {
+    if (++tries < block_range::quick_tries) return false;
+    __nanosleep(block_range::pause_nanoseconds);
+    if (tries != range.most_tries) return false;
+    *const_cast<volatile std::uint64_t*>(range.given_up) = given_up_wait::of(block, step).word;
+    return true;
   }
 #if __CUDA_ARCH__ >= 900
   DSL_DETAIL_FN void arrive_in_cluster() const { asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory"); }
@@ -238,6 +268,7 @@ struct device_team {
   }
 
  private:
+  DSL_DETAIL_FN bool is_mesh() const { return range.members > 1; }
   DSL_DETAIL_FN static unsigned shared_address(const void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
   template <class T, class Exchange> DSL_DETAIL_FN static T by_words(T value, const Exchange& exchange) {
     constexpr int words = (sizeof(T) + 3) / 4;
@@ -249,16 +280,22 @@ struct device_team {
   }
 };
 
+#undef DSL_DETAIL_STORE_WORD
+#undef DSL_DETAIL_LOAD_WORD
+
 #else
 
 // What nvcc's host half sees of it: the kernels that it only reads have to be well-formed.
 struct device_team {
+  const block_range& range;
   DSL_FN int thread() const;
   DSL_FN int threads() const;
   DSL_FN int lane() const;
   DSL_FN int warp() const;
   DSL_FN std::int64_t block() const;
   DSL_FN std::int64_t blocks() const;
+  DSL_FN int member() const;
+  DSL_FN int members() const;
   DSL_FN void synchronize() const;
   DSL_FN void synchronize_warp() const;
   template <class T> DSL_FN T from_lane(const T& value, int lane) const;
@@ -269,10 +306,11 @@ struct device_team {
   DSL_FN void refuse_key(std::int64_t key, std::int64_t groups) const;
   DSL_FN unsigned next_ticket(unsigned* counter) const;
   DSL_FN bool is_last(unsigned* counter, unsigned count) const;
-  template <class T> DSL_FN void publish(tagged<T>* to, const tagged<T>& v) const;
-  template <class T> DSL_FN void poll(tagged<T>& v, const tagged<T>* from) const;
+  template <class T> DSL_FN void publish(tagged<T>* to, const tagged<T>& v, bool to_mesh = false) const;
+  template <class T> DSL_FN void poll(tagged<T>& v, const tagged<T>* from, bool of_mesh = false) const;
   DSL_FN void release(quad* to, unsigned number) const;
   DSL_FN unsigned acquire(const quad* from) const;
+  DSL_FN bool gives_up(unsigned& tries, std::int64_t block, unsigned step) const;
   DSL_FN void arrive_in_cluster() const;
   DSL_FN void wait_for_cluster() const;
   DSL_FN void open(cluster_inbox* inbox) const;

@@ -19,8 +19,15 @@ struct step_schedule {
   std::int32_t in_shared;    // rows that stay in shared memory
   std::int32_t streamed;     // rows that are streamed: 0, or more than are on their way
   std::int32_t l2_resident;  // of eight rows that are streamed, how many are to stay in the L2 cache
-  void* cells;               // blocks' partial results (`tagged`) of two steps, or null
+  void* cells;               // blocks' partial results (`tagged`) of two steps, or null; the first member's copy
+  std::int64_t copy_bytes;   // from a member's copy to the next one's
   unsigned epoch;            // the first step's number in the cells
+
+  /// A member's copy of something that lies with the cells.
+  template <class T>
+  DSL_DETAIL_FN T* copy(T* first, int member) const {
+    return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(first) + static_cast<std::uintptr_t>(member * copy_bytes));
+  }
 
   /// Divides so many groups among blocks.
   void divide(std::int64_t all_groups, std::int64_t blocks, int threads) {

@@ -42,23 +42,30 @@ class step_reduction {
     return mine;
   }
 
-  /// Tells all blocks what each has come to (`of_block`): each thread reads some of the others' and the block combines them, so
-  /// that all threads of all blocks have the same. A read that comes too early holds up the writes that it waits for: 132 blocks
-  /// take 0.8 microseconds with the pause, 1.2 without, and 1.7 where one warp reads all cells until all have come
-  /// (docs/performance.md).
-  DSL_DETAIL_KERNEL_FN accumulators exchange(const accumulators& of_block, void* cells, unsigned epoch) const {
+  /// Tells all blocks what each has come to (`of_block`), each in the copy of the cells that its GPU has: each thread reads some
+  /// of the others' and the block combines them, so that all threads of all blocks have the same. A read that comes too early
+  /// holds up the writes that it waits for: 132 blocks take 0.8 microseconds with the pause, 1.2 without, and 1.7 where one warp
+  /// reads all cells until all have come (docs/performance.md).
+  DSL_DETAIL_KERNEL_FN accumulators exchange(const accumulators& of_block, const step_schedule& steps, unsigned epoch) {
     using cell = tagged<accumulators>;
     const int thread = team_.thread(), threads = team_.threads(), blocks = static_cast<int>(team_.blocks());
     if (blocks == 1) return warps_ == 1 ? team_.from_lane(of_block, 0) : of_block;
-    cell* const all = cells_of_step<accumulators>(cells, epoch, static_cast<unsigned>(blocks));
-    if (thread == 0) team_.publish(all + team_.block(), cell(of_block, epoch));
+    cell* const first = cells_of_step<accumulators>(steps.cells, epoch, static_cast<unsigned>(blocks));
+    cell* const all = steps.copy(first, team_.member());
+    const bool in_mesh = team_.members() > 1;
+    if (thread == 0) {
+      DSL_DETAIL_ROLLED
+      for (int m = 0; m < team_.members(); ++m)
+        team_.publish(steps.copy(first, m) + team_.block(), cell(of_block, epoch), in_mesh);
+    }
     team_.pause(static_cast<unsigned>(3 * blocks / 2));
     accumulators read = Reductions::identities();
     DSL_DETAIL_ROLLED
     for (int b = thread; b < blocks; b += threads) {
       cell other;
-      do team_.poll(other, all + b);
-      while (other.tag() != epoch);
+      unsigned tries = 0;
+      do team_.poll(other, all + b, in_mesh);
+      while (other.tag() != epoch && !gave_up_ && !(gave_up_ = team_.gives_up(tries, b, epoch - steps.epoch)));
       Reductions::add(read, other.value());
     }
     team_.synchronize_warp();
@@ -90,6 +97,7 @@ class step_reduction {
   Team team_;
   accumulators *of_warp_, *of_reader_;
   int warps_;
+  bool gave_up_ = false;  // a wait; then the thread waits no more, and the kernel ends with values that mean nothing
 };
 
 /// As many steps as the arguments say. Where a step reduces, blocks wait for each other: all must be on the device at once.
@@ -110,7 +118,7 @@ DSL_DETAIL_KERNEL_FN void run_loop(const Arguments& args, Memory memory, Team te
   } else {
     if (loop.has_ended()) return;
     typename body::scalars s = loop.read_scalars();
-    const step_reduction<typename body::reductions, Memory, Team> reduction(memory, team);
+    step_reduction<typename body::reductions, Memory, Team> reduction(memory, team);
     typename body::thread_state mine;
     history_place history(args.loop);
     loop.begin(mine);
@@ -119,7 +127,7 @@ DSL_DETAIL_KERNEL_FN void run_loop(const Arguments& args, Memory memory, Team te
       unsigned epoch = args.loop.epoch + static_cast<unsigned>(k);
       keep_in_register(epoch);  // computed before the block's partial results, for which the others wait
       const typename body::accumulators of_block = reduction.of_block(loop.step(mine, s.now, k), k);
-      loop.finish(s, reduction.exchange(of_block, args.loop.cells, epoch), k);
+      loop.finish(s, reduction.exchange(of_block, args.loop, epoch), k);
       if (team.block() == 0 && team.thread() == team.threads() - 1) loop.record_reduced(s.now, history);
       if (body::stops(s.now)) break;
     }
@@ -144,14 +152,14 @@ namespace dsl::kernels {
 template <class Name, int States, int Stop, int Operands, class Pass>
 __global__ void __launch_bounds__(detail::loop_policy_of<Pass>(States, detail::lowest_capability()).block)
     loop(const __grid_constant__ detail::loop_arguments<Operands> args) {
-  detail::run_loop<Pass, Operands - Pass::targets, States, Stop>(args, detail::device_memory{}, detail::device_team{});
+  detail::run_loop<Pass, Operands - Pass::targets, States, Stop>(args, detail::device_memory{}, detail::device_team{args.range});
 }
 
 /// The same over neighbours.
 template <class Name, int States, int Stop, int Operands, class Pass>
 __global__ void __launch_bounds__(detail::loop_policy_of<Pass>(States, detail::lowest_capability()).block)
     tiled_loop(const __grid_constant__ detail::tiled_loop_arguments<Operands, States> args) {
-  detail::run_loop<Pass, Operands - Pass::targets, States, Stop>(args, detail::device_memory{}, detail::device_team{});
+  detail::run_loop<Pass, Operands - Pass::targets, States, Stop>(args, detail::device_memory{}, detail::device_team{args.range});
 }
 
 }  // namespace dsl::kernels

@@ -24,6 +24,12 @@ struct scan_parameters {
 
 template <class Arguments> struct scan_arguments : Arguments { scan_parameters scan; };
 
+/// Of the kernel that makes of chunks' totals what comes before them.
+struct scan_totals_arguments {
+  block_range range;
+  scan_parameters scan;
+};
+
 /// Threads of a block, and how many tiles make a group, and groups a group of groups.
 inline constexpr int scan_block_threads = 256, scan_groups = 32;
 

@@ -98,19 +98,20 @@ class segment_scan {
   DSL_DETAIL_KERNEL_FN request ask(const cell* from, unsigned count) const {
     const auto lane = static_cast<unsigned>(team_.thread());
     request r{from + lane, count, {}};
-    if (lane < count) team_.poll(r.seen, r.from);
+    if (lane < count) team_.poll(r.seen, r.from, team_.members() > 1);
     return r;
   }
   // Waits for the cells, and joins their segments in their order.
   DSL_DETAIL_KERNEL_FN Segment join_cells(request& r) const {
     const bool is_asked_for = static_cast<unsigned>(team_.thread()) < r.count;
+    unsigned tries = 0;
     if (is_asked_for)
-      while (r.seen.tag() == 0) team_.poll(r.seen, r.from);
+      while (r.seen.tag() == 0 && !team_.gives_up(tries, team_.block(), 0)) team_.poll(r.seen, r.from, team_.members() > 1);
     team_.synchronize_warp();
     return from_lane(scan_warp(Segment::of(r.seen.value(), is_asked_for ? r.seen.tag() : 0)), static_cast<int>(r.count) - 1);
   }
   DSL_DETAIL_KERNEL_FN void publish(cell* to, const Segment& s) const {
-    if (team_.thread() == 0) team_.publish(to, cell(s.value, s.tag()));
+    if (team_.thread() == 0) team_.publish(to, cell(s.value, s.tag()), team_.members() > 1);
   }
 
   Memory memory_;
@@ -158,7 +159,8 @@ DSL_DETAIL_KERNEL_FN void run_scan_columns(const scan_arguments<Arguments>& args
 /// The chunks' totals become what comes before each in its column: a thread takes a column, or a block where a column has many.
 /// `Run` totals are combined one after another, and the loads of `Ahead` are on their way together.
 template <class Operator, class V, int Run, int Ahead, class Memory, class Team>
-DSL_DETAIL_KERNEL_FN void run_scan_column_totals(const scan_parameters& given, Memory memory, Team team) {
+DSL_DETAIL_KERNEL_FN void run_scan_column_totals(const scan_totals_arguments& args, Memory memory, Team team) {
+  const scan_parameters& given = args.scan;
   using segment_type = row_segment<Operator, V>;
   const bool alone = given.chunks <= scan_block_threads;
   const std::int64_t column = alone ? team.block() * scan_block_threads + team.thread() : team.block();
@@ -207,7 +209,7 @@ DSL_DETAIL_SMALL void simulate_scan_columns(const void* arguments, simulated_thr
 }
 template <class Operator, class V, int Run, int Ahead>
 DSL_DETAIL_SMALL void simulate_scan_column_totals(const void* arguments, simulated_thread& self) {
-  run_scan_column_totals<Operator, V, Run, Ahead>(*static_cast<const scan_parameters*>(arguments), simulated_memory{&self},
+  run_scan_column_totals<Operator, V, Run, Ahead>(*static_cast<const scan_totals_arguments*>(arguments), simulated_memory{&self},
                                                   simulated_team{&self});
 }
 
@@ -224,17 +226,18 @@ template <class Name, class Arguments, bool Rows, class Scan>
 __global__ void __launch_bounds__(detail::scan_block_threads, Arguments::strided ? detail::device_scan_policy<Scan>.strided_blocks
                                                                                  : detail::device_scan_policy<Scan>.blocks)
     scan_rows(const __grid_constant__ detail::scan_arguments<Arguments> args) {
-  detail::run_scan_rows<Scan, Rows>(args, detail::device_memory{}, detail::device_team{});
+  detail::run_scan_rows<Scan, Rows>(args, detail::device_memory{}, detail::device_team{args.range});
 }
 template <class Name, class Arguments, class Scan>
 __global__ void __launch_bounds__(detail::scan_block_threads, detail::device_scan_policy<Scan>.column_blocks)
     scan_columns(const __grid_constant__ detail::scan_arguments<Arguments> args) {
-  detail::run_scan_columns<Scan>(args, detail::device_memory{}, detail::device_team{});
+  detail::run_scan_columns<Scan>(args, detail::device_memory{}, detail::device_team{args.range});
 }
 template <class Name, dtype Value, int Run, int Ahead, class Operator>
-__global__ void __launch_bounds__(detail::scan_block_threads) scan_column_totals(const detail::scan_parameters given) {
-  detail::run_scan_column_totals<Operator, detail::value_t<Value>, Run, Ahead>(given, detail::device_memory{},
-                                                                               detail::device_team{});
+__global__ void __launch_bounds__(detail::scan_block_threads)
+    scan_column_totals(const __grid_constant__ detail::scan_totals_arguments args) {
+  detail::run_scan_column_totals<Operator, detail::value_t<Value>, Run, Ahead>(args, detail::device_memory{},
+                                                                               detail::device_team{args.range});
 }
 
 }  // namespace dsl::kernels

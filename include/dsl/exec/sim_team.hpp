@@ -77,6 +77,9 @@ struct simulated_team {
   DSL_DETAIL_FN std::int64_t block() const { return self->block; }
   DSL_DETAIL_FN std::int64_t blocks() const { return self->blocks; }
 
+  DSL_DETAIL_FN int member() const { return 0; }
+  DSL_DETAIL_FN int members() const { return 1; }
+
   DSL_DETAIL_FN void synchronize() const { detail::synchronize(*self); }
   DSL_DETAIL_FN void synchronize_warp() const { detail::synchronize_warp(*self); }
 
@@ -107,14 +110,15 @@ struct simulated_team {
   DSL_DETAIL_FN unsigned next_ticket(unsigned* counter) const { return detail::next_ticket(*self, counter); }
   DSL_DETAIL_FN bool is_last(unsigned* counter, unsigned count) const { return detail::is_last(*self, counter, count); }
 
-  template <class T> DSL_DETAIL_FN void publish(tagged<T>* to, const tagged<T>& v) const {
+  template <class T> DSL_DETAIL_FN void publish(tagged<T>* to, const tagged<T>& v, bool = false) const {
     detail::publish(*self, to->word, v.word, tagged<T>::words);
   }
-  template <class T> DSL_DETAIL_FN void poll(tagged<T>& v, const tagged<T>* from) const {
+  template <class T> DSL_DETAIL_FN void poll(tagged<T>& v, const tagged<T>* from, bool = false) const {
     detail::poll(*self, v.word, from->word, tagged<T>::words);
   }
   DSL_DETAIL_FN void release(quad* to, unsigned number) const { detail::release(*self, to, number); }
   DSL_DETAIL_FN unsigned acquire(const quad* from) const { return detail::acquire(*self, from); }
+  DSL_DETAIL_FN bool gives_up(unsigned&, std::int64_t, unsigned) const { return false; }
   template <class T> DSL_DETAIL_FN T* in_block_of_cluster(T* address, int block) const {
     return static_cast<T*>(detail::in_block_of_cluster(*self, address, block));
   }

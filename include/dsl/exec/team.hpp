@@ -11,6 +11,7 @@
 #include <concepts>
 #include <cstdint>
 
+#include <dsl/exec/block_range.hpp>
 #include <dsl/exec/tagged.hpp>
 
 namespace dsl::detail {
@@ -49,72 +50,79 @@ concept kernel_memory = requires(const M m, float* address, const float* from, q
 struct cluster_inbox { std::uint64_t word; };
 
 template <class T>
-concept kernel_team =
-    requires(const T t, float value, float* address, unsigned* counter, tagged<float>* to, tagged<float>& v, quad* cell) {
-      /// This thread's number in its block, and how many there are.
-      { t.thread() } -> std::same_as<int>;
-      { t.threads() } -> std::same_as<int>;
-      /// Its number in its warp of 32 threads, and the warp's in the block.
-      { t.lane() } -> std::same_as<int>;
-      { t.warp() } -> std::same_as<int>;
-      /// The block's number in the grid, and how many there are.
-      { t.block() } -> std::same_as<std::int64_t>;
-      { t.blocks() } -> std::same_as<std::int64_t>;
+concept kernel_team = requires(const T t, float value, float* address, unsigned* counter, tagged<float>* to, tagged<float>& v,
+                               quad* cell, unsigned& tries) {
+  /// This thread's number in its block, and how many there are.
+  { t.thread() } -> std::same_as<int>;
+  { t.threads() } -> std::same_as<int>;
+  /// Its number in its warp of 32 threads, and the warp's in the block.
+  { t.lane() } -> std::same_as<int>;
+  { t.warp() } -> std::same_as<int>;
+  /// The block's number in the grid, and how many there are.
+  { t.block() } -> std::same_as<std::int64_t>;
+  { t.blocks() } -> std::same_as<std::int64_t>;
 
-      /// Waits for all threads of the block, which all call it: a barrier. What was accessed before comes before what is accessed
-      /// after.
-      t.synchronize();
-      /// The same for the threads of a warp.
-      t.synchronize_warp();
+  /// Where several GPUs share the grid: the number of this one, and how many there are.
+  { t.member() } -> std::same_as<int>;
+  { t.members() } -> std::same_as<int>;
 
-      /// The value of another lane of the warp, its number modulo 32. All lanes of a warp call it; so of the next two. They order
-      /// a lane's reads before other lanes' writes, and nothing else.
-      { t.from_lane(value, 0) } -> std::same_as<float>;
-      /// The value of the lane so many further, or before; the lane's own where there is none.
-      { t.shift_down(value, 1) } -> std::same_as<float>;
-      { t.shift_up(value, 1) } -> std::same_as<float>;
-      /// The lanes of a warp that gave the same number, a bit for each, and those that gave true. All lanes call them; they order
-      /// nothing.
-      { t.match(1u) } -> std::same_as<unsigned>;
-      { t.ballot(true) } -> std::same_as<unsigned>;
+  /// Waits for all threads of the block, which all call it: a barrier. What was accessed before comes before what is accessed
+  /// after.
+  t.synchronize();
+  /// The same for the threads of a warp.
+  t.synchronize_warp();
 
-      /// How many have called it before. For one thread.
-      { t.next_ticket(counter) } -> std::same_as<unsigned>;
-      /// Whether this block is the last of so many that call it: then it sees what the others wrote before, and the counter is 0
-      /// again. For all threads of a block; a barrier.
-      { t.is_last(counter, 1u) } -> std::same_as<bool>;
+  /// The value of another lane of the warp, its number modulo 32. All lanes of a warp call it; so of the next two. They order
+  /// a lane's reads before other lanes' writes, and nothing else.
+  { t.from_lane(value, 0) } -> std::same_as<float>;
+  /// The value of the lane so many further, or before; the lane's own where there is none.
+  { t.shift_down(value, 1) } -> std::same_as<float>;
+  { t.shift_up(value, 1) } -> std::same_as<float>;
+  /// The lanes of a warp that gave the same number, a bit for each, and those that gave true. All lanes call them; they order
+  /// nothing.
+  { t.match(1u) } -> std::same_as<unsigned>;
+  { t.ballot(true) } -> std::same_as<unsigned>;
 
-      /// Writes a tagged value that other blocks poll. For one thread.
-      t.publish(to, v);
-      /// Reads a tagged value once, which another block may be writing.
-      t.poll(v, to);
-      /// Says to other blocks how far this one has come: whoever sees the number sees what the block wrote before its last
-      /// barrier, and may write what it read before. For one thread.
-      t.release(cell, 1u);
-      /// The number that another block has said last.
-      { t.acquire(static_cast<const quad*>(cell)) } -> std::same_as<unsigned>;
-      /// A barrier of all threads of a cluster's blocks, in two halves: the second waits for all to have called the first. Before
-      /// it another block may not have begun, and nothing is to be sent to it. What was written is not made visible.
-      t.arrive_in_cluster();
-      t.wait_for_cluster();
-      /// Makes an inbox, before the cluster's first barrier. For one thread.
-      t.open(static_cast<cluster_inbox*>(nullptr));
-      /// Writes a value to another block's shared memory, by its number in the cluster, at the place that corresponds to one in
-      /// this block's, and to the inbox there that it has come.
-      t.send(address, value, static_cast<cluster_inbox*>(nullptr), 0);
-      /// Waits until so many bytes have come to an inbox, after it has been waited for so many times. All threads of the block
-      /// call it, and see what was sent.
-      t.receive(static_cast<cluster_inbox*>(nullptr), 4u, 0u);
-      /// Waits for the kernel that the stream was given before this one, if this one may have begun beside it; all threads,
-      /// before they read what it writes.
-      t.wait_for_earlier_launch();
-      /// Says that a key is not among so many groups, where someone can be told: in the simulator it throws.
-      t.refuse_key(std::int64_t{}, std::int64_t{});
-      /// Leaves the hardware to others for about so many nanoseconds.
-      t.pause(1u);
+  /// How many have called it before. For one thread.
+  { t.next_ticket(counter) } -> std::same_as<unsigned>;
+  /// Whether this block is the last of so many that call it: then it sees what the others wrote before, and the counter is 0
+  /// again. For all threads of a block; a barrier.
+  { t.is_last(counter, 1u) } -> std::same_as<bool>;
 
-      /// So many objects of a type in the block's shared memory, the kernel's own; the first type tells them from others.
-      { t.template shared<T, float, 32>() } -> std::same_as<float*>;
-    };
+  /// Writes a tagged value that other blocks poll; with true, those of other GPUs too. For one thread.
+  t.publish(to, v, true);
+  /// Reads a tagged value once, which another block may be writing; with true, one of another GPU too.
+  t.poll(v, to, true);
+  /// Says to other blocks how far this one has come: whoever sees the number sees what the block wrote before its last
+  /// barrier, and may write what it read before. For one thread.
+  t.release(cell, 1u);
+  /// The number that another block has said last.
+  { t.acquire(static_cast<const quad*>(cell)) } -> std::same_as<unsigned>;
+  /// Asked after each try of a thread that waits for a block, in a step: whether to give up, since that is another GPU's and has
+  /// not come for too long. Then the host is told. The first number counts the tries.
+  { t.gives_up(tries, std::int64_t{}, 1u) } -> std::same_as<bool>;
+  /// A barrier of all threads of a cluster's blocks, in two halves: the second waits for all to have called the first. Before
+  /// it another block may not have begun, and nothing is to be sent to it. What was written is not made visible.
+  t.arrive_in_cluster();
+  t.wait_for_cluster();
+  /// Makes an inbox, before the cluster's first barrier. For one thread.
+  t.open(static_cast<cluster_inbox*>(nullptr));
+  /// Writes a value to another block's shared memory, by its number in the cluster, at the place that corresponds to one in
+  /// this block's, and to the inbox there that it has come.
+  t.send(address, value, static_cast<cluster_inbox*>(nullptr), 0);
+  /// Waits until so many bytes have come to an inbox, after it has been waited for so many times. All threads of the block
+  /// call it, and see what was sent.
+  t.receive(static_cast<cluster_inbox*>(nullptr), 4u, 0u);
+  /// Waits for the kernel that the stream was given before this one, if this one may have begun beside it; all threads,
+  /// before they read what it writes.
+  t.wait_for_earlier_launch();
+  /// Says that a key is not among so many groups, where someone can be told: in the simulator it throws.
+  t.refuse_key(std::int64_t{}, std::int64_t{});
+  /// Leaves the hardware to others for about so many nanoseconds.
+  t.pause(1u);
+
+  /// So many objects of a type in the block's shared memory, the kernel's own; the first type tells them from others.
+  { t.template shared<T, float, 32>() } -> std::same_as<float*>;
+};
 
 }  // namespace dsl::detail

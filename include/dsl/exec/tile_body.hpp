@@ -56,7 +56,7 @@ struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Memory, Team>, 
     return sums;
   }
 
-  DSL_DETAIL_KERNEL_FN void end(thread_state& t) const {
+  DSL_DETAIL_KERNEL_FN void end(thread_state& t) {
     if (t.steps > 0) this->wait_for_neighbours(t.steps - 1);
     team.synchronize();
     this->write_tile(t.steps);

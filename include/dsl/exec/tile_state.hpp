@@ -264,14 +264,21 @@ struct tile_state : kernel_body<Pass, Inputs, tiled_loop_arguments<Inputs + Pass
   /// Says that others find in memory what step k has made of this block's tile. After a barrier. The last warp is the one that
   /// may have nothing else to do.
   DSL_DETAIL_KERNEL_FN void announce(std::int64_t k) const {
-    if (team.blocks() > 1 && team.thread() == team.threads() - 1)
-      team.release(args.tile.arrivals + team.block(), args.loop.epoch + static_cast<unsigned>(k));
+    if (team.blocks() <= 1 || team.thread() != team.threads() - 1) return;
+    DSL_DETAIL_ROLLED
+    for (int m = 0; m < team.members(); ++m)
+      team.release(args.loop.copy(args.tile.arrivals, m) + team.block(), args.loop.epoch + static_cast<unsigned>(k));
   }
   /// Waits until all blocks around this one have said so of step k. Threads see what they wrote after the next barrier.
-  DSL_DETAIL_KERNEL_FN void wait_for_neighbours(std::int64_t k) const {
+  DSL_DETAIL_KERNEL_FN void wait_for_neighbours(std::int64_t k) {
     if (beside_ == nullptr) return;
     const unsigned wanted = args.loop.epoch + static_cast<unsigned>(k);
-    while (team.acquire(beside_) < wanted) {}
+    unsigned tries = 0;
+    while (team.acquire(beside_) < wanted)
+      if (team.gives_up(tries, beside_ - args.loop.copy(args.tile.arrivals, team.member()), static_cast<unsigned>(k))) {
+        beside_ = nullptr;  // and waits no more
+        return;
+      }
   }
 
  protected:
@@ -326,7 +333,7 @@ struct tile_state : kernel_body<Pass, Inputs, tiled_loop_arguments<Inputs + Pass
       number /= tiles;
       which /= 3;
     }
-    if (other != team.block()) beside_ = args.tile.arrivals + other;
+    if (other != team.block()) beside_ = args.loop.copy(args.tile.arrivals, team.member()) + other;
   }
   // An element's, of the arrays before number `end`.
   static constexpr int bytes_of(int end, bool with_halo) {

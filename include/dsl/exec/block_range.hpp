@@ -1,0 +1,32 @@
+// Which blocks of a grid a launch has.
+#pragma once
+
+#include <dsl/ir/config.hpp>
+
+#include <cstdint>
+
+namespace dsl::detail {
+
+/// What a thread says that has waited for a block in vain: which one, and in which step of the launch. Not 0.
+struct given_up_wait {
+  std::uint64_t word;
+  DSL_DETAIL_FN static given_up_wait of(std::int64_t block, unsigned step) {
+    return {std::uint64_t{1} << 63 | static_cast<std::uint64_t>(block) << 32 | step};
+  }
+  std::int64_t block() const { return static_cast<std::int64_t>(word << 1 >> 33); }
+  unsigned step() const { return static_cast<unsigned>(word); }
+};
+
+/// The blocks of a launch: all of a grid's, or on a mesh of GPUs one member's, each of which has a launch of its own. Every
+/// kernel's parameters begin with it.
+struct block_range {
+  std::uint32_t first = 0, blocks = 0;   // the launch's first one; how many the grid has
+  std::int32_t member = 0, members = 1;  // this one, of those that the grid is shared by
+  // A thread that waits for another block tries at once so often, then after a pause, and gives up after the last try: within a
+  // factor of two, so many times the pause. 0: it does not, as on one GPU.
+  std::uint32_t most_tries = 0;
+  std::uint64_t* given_up = nullptr;  // a `given_up_wait` of the last thread that did, in the host's memory
+  static constexpr std::uint32_t quick_tries = 4096, pause_nanoseconds = 1000;
+};
+
+}  // namespace dsl::detail
