@@ -35,6 +35,7 @@ struct kernel_launch : kernel_entry {
   const operand* own_operands = nullptr;  // the pass's, where `operands` are those of several
   int cluster = 1;                        // so many blocks one behind the other are a cluster
   bool waits_itself = false;              // for the launch before it, which may still run when its blocks begin
+  std::int64_t elements_a_block = 0;      // of arrays in the order of their elements, which block after block takes; else 0
 
   const operand* operands_of_pass() const { return own_operands != nullptr ? own_operands : operands; }
 };

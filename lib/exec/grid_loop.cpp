@@ -7,6 +7,7 @@
 #include "exec/layout.hpp"
 #include "exec/parameters.hpp"
 #include "exec/scratch.hpp"
+#include "exec/shares.hpp"
 #include "exec/text.hpp"
 #include "exec/tiles.hpp"
 
@@ -34,12 +35,13 @@ loop_plan grid_executor::plan_loop(const loop& of, strategy how) const {
   const program_code& step = of.code();
   const launch& fixed = of.fixed();
   p.where = of.where();
+  p.devices = members_for(p.where, of.operands(), step.inputs + step.outputs());
   p.elements = of.space().elements;
   p.lanes = step.pass.lanes;
   p.per_element = of.cost_per_element();
   const int vector_bytes = of.compiled().vector_bytes;
   p.policy = compiled(of.compiled().kernels)->policy;
-  const device_properties& device = properties(p.where);
+  const device_properties& device = properties_for(p.where, of.operands(), step.inputs + step.outputs());
   const kernel_attributes attributes = this->attributes(entry_of(of), p.policy.block, p.where.index);
   const std::int64_t groups = pieces(p.elements, p.lanes);
   p.loop = how;

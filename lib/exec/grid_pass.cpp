@@ -25,8 +25,11 @@ bool grid_executor::has_linear_path(const program_code& code) const {
 }
 
 std::string grid_executor::describe_launch(const plan& p) const {
-  return "grid " + std::to_string(p.grid) + " x block " + std::to_string(p.block) + ", " + std::to_string(p.lanes) +
-         " lanes a thread";
+  std::string s = "grid " + std::to_string(p.grid) + " x block " + std::to_string(p.block) + ", " + std::to_string(p.lanes) +
+                  " lanes a thread";
+  if (p.devices == 1) s += ", on one of " + std::to_string(back_end::of(p.where).members().size()) + " devices";
+  if (p.devices > 1) s += ", shared by " + std::to_string(p.devices) + " devices";
+  return s;
 }
 
 namespace {
@@ -128,19 +131,20 @@ void grid_executor::launch_pass(const prepared& pass, const reduction_plan& p, k
                                 const memory_range* others, int other_count, const stream& on) const {
   const program_code& code = pass.code();
   const pass_kernels& kernels = *compiled(code.kernels);
-  launch_kernel({{kernels.kernel[kernel_number(pass.space(), p.tile)], kernels.architectures, code.name, code.pass.view},
-                 p.grid,
-                 p.block,
-                 p.shared_bytes,
-                 given.range(),
-                 pass.operands(),
-                 code.inputs,
-                 code.outputs(),
-                 p.elements,
-                 false,
-                 others,
-                 other_count},
-                on);
+  kernel_launch k{{kernels.kernel[kernel_number(pass.space(), p.tile)], kernels.architectures, code.name, code.pass.view},
+                  p.grid,
+                  p.block,
+                  p.shared_bytes,
+                  given.range(),
+                  pass.operands(),
+                  code.inputs,
+                  code.outputs(),
+                  p.elements,
+                  false,
+                  others,
+                  other_count};
+  if (p.tile.columns == 0 && !code.reduces()) k.elements_a_block = p.tile.width;
+  launch_kernel(k, on);
 }
 
 namespace {

@@ -13,6 +13,7 @@
 #include "exec/row_memory.hpp"
 #include "exec/rows.hpp"
 #include "exec/scratch.hpp"
+#include "exec/shares.hpp"
 #include "exec/text.hpp"
 
 namespace dsl::detail {
@@ -23,6 +24,10 @@ int power_of_two_from(std::int64_t n) {
   return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1))));
 }
 int whole_warps(std::int64_t threads) { return static_cast<int>(pieces(std::max<std::int64_t>(threads, 1), 32) * 32); }
+
+const device_properties& properties_of(const row_chain& rows) {
+  return properties_for(rows.space().where, rows.operands(), rows.operand_count());
+}
 
 // Threads of a row of so many vectors, of which at least `needed` have room for it. Two of them read a whole sector; with more
 // than two vectors each what a warp reads at a time lies further apart, which pays only where as many threads would be idle.
@@ -48,7 +53,7 @@ bool plan_staged(row_plan& p, const row_chain& rows, std::int64_t inner, int blo
   p.vectors = static_cast<int>(g.count);
   p.block = static_cast<int>(std::min<std::int64_t>(block, count));
   p.rows_a_block =
-      static_cast<int>(std::min(count, pieces(pieces(g.results, properties(g.where).multiprocessors), p.block) * p.block));
+      static_cast<int>(std::min(count, pieces(pieces(g.results, properties_of(rows).multiprocessors), p.block) * p.block));
   for (int k = 0; k < rows.operand_count(); ++k) p.shared_bytes += staged_bytes(rows, k, p.rows_a_block);
   return true;
 }
@@ -77,9 +82,10 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
   const chain_kernels& kernels = *compiled(code.kernels);
   const launch& fixed = rows.fixed();
   const pass_view& pass = code.phase[code.phases - 1].pass.view;
-  const device_properties& device = properties(g.where);
+  const device_properties& device = properties_of(rows);
   row_plan p;
   p.where = g.where;
+  p.devices = members_for(g.where, rows.operands(), rows.operand_count());
   p.path = rows.lies_along_rows() ? "rows" : "columns";
   p.elements = g.elements;
   p.policy = kernels.policy;

@@ -5,6 +5,7 @@
 #include "exec/layout.hpp"
 #include "exec/parameters.hpp"
 #include "exec/scan.hpp"
+#include "exec/shares.hpp"
 #include "exec/text.hpp"
 #include "mem/buffer.hpp"
 #include "mem/stream.hpp"
@@ -194,6 +195,7 @@ scan_plan grid_executor::plan_scan(const scan_code& code, const operand* operand
                                              scan_block_threads, s.space.where.index);
   p.registers = known.registers;
   p.blocks_per_multiprocessor = known.blocks_per_multiprocessor > 0 ? known.blocks_per_multiprocessor : kernels.policy.blocks;
+  p.devices = members_for(s.space.where, operands, code.inputs + 1);
   p.per_element = cost_of(code.view, [operands](std::uint64_t k) { return first_of_array(operands, static_cast<int>(k)); });
   return p;
 }

@@ -9,6 +9,7 @@
 #include "exec/layout.hpp"
 #include "exec/pairs.hpp"
 #include "exec/patches.hpp"
+#include "exec/shares.hpp"
 #include "exec/text.hpp"
 
 namespace dsl {
@@ -244,7 +245,8 @@ void plan_tiles(reduction_plan& p, const geometry& g, const operand* inputs, int
   if (t.patch_rows > 0) return plan_tiles_of_patches(p, g);
   if (t.halos > 0) return plan_tiles_with_halos(p, g, multiprocessors);
   if (g.linear) {
-    t.count = pieces(g.elements, static_cast<std::int64_t>(p.block) * p.lanes * p.policy.vectors_ahead);
+    t.width = p.block * p.lanes * p.policy.vectors_ahead;
+    t.count = pieces(g.elements, t.width);
     return;
   }
   const std::int64_t inner = g.extents[g.rank - 1];
@@ -331,11 +333,12 @@ reduction_plan make_plan(reduction_plan found, const geometry& g, const operand*
                          const reduction_policy& policy, const kernel_attributes& attributes, const launch& fixed) {
   reduction_plan p = std::move(found);
   p.where = g.where;
+  p.devices = members_for(g.where, all, input_count + pass.view.target_count);
   p.path = g.linear ? "linear" : "strided";
   p.elements = g.elements;
   p.policy = policy;
   p.lanes = pass.lanes;
-  const device_properties& device = properties(g.where);
+  const device_properties& device = properties_for(g.where, all, input_count + pass.view.target_count);
   const bool reduces = pass.view.reductions > 0;
   const int most = attributes.max_block > 0 ? attributes.max_block : 1024;
   const bool fits = fixed.block % 32 == 0 && (!reduces || (fixed.block & (fixed.block - 1)) == 0);

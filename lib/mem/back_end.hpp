@@ -118,6 +118,8 @@ class back_end {
 
   /// Of a mesh's memory: where each member's part of so many bytes ends, counted from the address, in the order of the members.
   virtual void part_ends(const void* /*address*/, std::size_t bytes, std::size_t* ends) const { *ends = bytes; }
+  /// Of a mesh: its members share the elements of arrays at multiples of so many.
+  virtual std::int64_t elements_between_cuts() const { return 1; }
 
   // Streams, and places in them that can be waited for.
 

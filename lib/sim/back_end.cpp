@@ -4,8 +4,11 @@
 #include <cstring>
 
 #include "exec/grid_executor.hpp"
+#include "exec/shares.hpp"
 #include "mem/buffer.hpp"
+#include "mem/stream.hpp"
 #include "sim/grid.hpp"
+#include "sim/mesh.hpp"
 
 namespace dsl::detail {
 
@@ -17,7 +20,7 @@ class sim_executor final : public grid_executor {
 
   kernel_attributes attributes(const kernel_entry&, int, int) const override { return {0, 0, 0, 0, 4}; }
   bool is_cooperative(int) const override { return true; }
-  void launch_kernel(const kernel_launch& k, const stream&) const override {
+  void launch_kernel(const kernel_launch& k, const stream& on) const override {
     simulated_launch launch{reinterpret_cast<simulated_entry>(const_cast<void*>(k.function)),
                             k.range,
                             k.grid,
@@ -36,7 +39,14 @@ class sim_executor final : public grid_executor {
       const memory_range& each = k.others[i];
       launch.memory.push_back({reinterpret_cast<std::uintptr_t>(each.begin), each.bytes, true, each.is_empty});
     }
-    simulate(launch);
+    back_end& where = stream_state::of(on).on;
+    if (where.members().empty()) {
+      simulate(launch);
+    } else {
+      const grid_shares shares = shares_of(k, where);
+      launch.member_ends = shares.ends;
+      static_cast<sim_mesh&>(where).run(launch, shares.is_local);
+    }
   }
 };
 
@@ -45,6 +55,8 @@ constinit sim_executor kernels;
 }  // namespace
 
 constinit sim_back_end simulator(&kernels);
+
+back_end* sim_back_end::make_mesh(std::span<const int> members) { return new sim_mesh(members, properties(0), &kernels()); }
 
 // Small enough that the tests' kernels have more work than threads, and walk on.
 const device_properties& sim_back_end::properties(int) {

@@ -9,6 +9,8 @@ class sim_back_end final : public machine_memory {
  public:
   constexpr explicit sim_back_end(kernel_services* kernels) : machine_memory("sim", kernels, backend::sim) {}
 
+  back_end* make_mesh(std::span<const int> members) override;
+  int max_member() override { return 64; }
   const device_properties& properties(int index) override;
   void* allocate(std::size_t bytes, int index, void* stream) override;
 };

@@ -88,6 +88,10 @@ void grid_run::check(thread_run& by, const void* address, std::size_t bytes, std
   thread_run& t = owner_of(by, address);
   region& r = find(t, address, bytes, alignment);
   const auto at = reinterpret_cast<std::uintptr_t>(address);
+  if (!r.touched.empty()) {
+    touched_bytes& mine = r.touched[static_cast<std::size_t>(by.member)];
+    (writes ? mine.written : mine.read).add({at, at + bytes});
+  }
   if (!writes) {
     if (r.is_written) note_read(t, r, at, bytes, alignment);
     return;
@@ -111,6 +115,13 @@ void grid_run::wait_for_copies(thread_run& t, int pending) {
                             [&](const shadow::cell& each) { each.written = now_of(t); });
     return true;
   });
+}
+
+std::vector<touched_memory> grid_run::touched() const {
+  std::vector<touched_memory> all;
+  for (const region& r : memory_)
+    if (!r.touched.empty()) all.push_back({r.begin, r.touched});
+  return all;
 }
 
 // Errors.

@@ -27,7 +27,10 @@ grid_run::grid_run(const simulated_launch& launch) : launch_(launch), order_(see
     });
     memory_.push_back(std::move(all));
   }
-  for (region& r : memory_) r.accesses = shadow(r.begin, r.bytes);
+  for (region& r : memory_) {
+    r.accesses = shadow(r.begin, r.bytes);
+    r.touched.resize(launch.member_ends.size());
+  }
   const int at_once = order_.is_seeded() ? 1 + order_.below(8) : 2;
   const std::int64_t clusters = launch.grid / launch.cluster;
   clusters_.resize(static_cast<std::size_t>(launch.cooperative ? clusters : std::min<std::int64_t>(clusters, at_once)));
@@ -43,6 +46,7 @@ grid_run::grid_run(const simulated_launch& launch) : launch_(launch), order_(see
     for (int i = 0; i < launch.block; ++i) {
       thread_run& t = b.threads[static_cast<std::size_t>(i)];
       t.blocks = launch.grid;
+      t.members = std::max(1, static_cast<int>(launch.member_ends.size()));
       t.thread = i;
       t.threads = launch.block;
       t.home = &b;
@@ -73,6 +77,8 @@ std::int64_t grid_run::next_cluster() {
 }
 
 void grid_run::begin(block_run& b, std::int64_t number) {
+  const std::vector<std::int64_t>& ends = launch_.member_ends;
+  const auto member = static_cast<int>(std::upper_bound(ends.begin(), ends.end(), number) - ends.begin());
   b.number = number;
   b.arrived = b.ended = 0;
   b.clock = b.barrier = 0;
@@ -81,6 +87,7 @@ void grid_run::begin(block_run& b, std::int64_t number) {
   for (block_run::shared_thing& s : b.shared) std::memset(s.memory.get(), 0xff, s.where->bytes);
   for (thread_run& t : b.threads) {
     t.block = b.number;
+    t.member = member;
     t.state = thread_state::ready;
     t.on = nullptr;
     t.who = moment::of(b.number, t.thread);
@@ -353,7 +360,11 @@ void* grid_run::shared_object(thread_run& t, const void* key, std::size_t bytes)
   return b.shared.back().memory.get();
 }
 
-void simulate(const simulated_launch& launch) { grid_run(launch).run(); }
+std::vector<touched_memory> simulate(const simulated_launch& launch) {
+  grid_run run(launch);
+  run.run();
+  return run.touched();
+}
 
 void synchronize(simulated_thread& self) { grid_of(self).synchronize(run_of(self)); }
 void synchronize_warp(simulated_thread& self) { grid_of(self).synchronize_warp(run_of(self)); }

@@ -23,6 +23,7 @@ struct region {
   std::size_t bytes = 0;
   bool is_shared = false, is_written = true, is_empty = true;
   shadow accesses;
+  std::vector<touched_bytes> touched{};  // by each member of a mesh
 
   bool holds(std::uintptr_t at, std::size_t count) const { return at - begin < bytes && count <= bytes - (at - begin); }
 };
@@ -123,6 +124,7 @@ class grid_run {
  public:
   explicit grid_run(const simulated_launch& launch);
   void run();
+  std::vector<touched_memory> touched() const;
 
   void check(thread_run& t, const void* address, std::size_t bytes, std::size_t alignment, bool writes);
   void start_copy(thread_run& t, void* to, const void* from, std::size_t bytes, std::size_t alignment);

@@ -157,7 +157,7 @@ struct halo_loader {
       const int row = i / across, number = i - row * across,
                 column = (number < but.begin ? number : number + but.count()) * piece;
       const std::uint32_t line = to + static_cast<std::uint32_t>(row) * pitch, behind = in_vectors ? line & 15u : 0;
-      const std::uint32_t there = line - behind + static_cast<std::uint32_t>(column) * sizeof(Word);
+      const std::uint32_t there = line - behind + static_cast<std::uint32_t>(column) * static_cast<std::uint32_t>(sizeof(Word));
       const std::int64_t at = x + column - static_cast<int>(behind / sizeof(Word)), own = y + row;
       const bool has_row = own >= 0 && own < t.extents[1];
       const std::int64_t found = has_row ? own : beyond_end(t, 1, own);

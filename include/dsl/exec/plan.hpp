@@ -40,6 +40,7 @@ struct plan {
   int registers = 0;                  ///< 32-bit registers a thread, as compiled; 0 where there is no kernel
   int blocks_per_multiprocessor = 0;  ///< that fit on one at once
   cost per_element{};                 ///< operations, and bytes read and written
+  int devices = 0;                    ///< of a mesh, how many share the blocks; 0: it is none
 
   /// One line: device, path, grid, block, lanes, registers, flops and bytes.
   text describe() const;
@@ -49,7 +50,7 @@ struct plan {
 struct tile_plan {
   int columns = 0;         ///< threads along the innermost dimension; 0 where the index space is one line
   int rows = 0;            ///< threads along the second dimension
-  int width = 0;           ///< elements along the innermost dimension
+  int width = 0;           ///< elements along the innermost dimension, or of the line
   int height = 0;          ///< elements along the second dimension
   int shared_bytes = 0;    ///< shared memory for transposed operands, or for a row that all rows of the tile share, in bytes
   std::int64_t count = 0;  ///< tiles; where there are reductions, of each group of results

@@ -10,6 +10,7 @@ namespace dsl::detail {
 struct simulated_thread {
   std::int64_t block, blocks;
   int thread, threads;
+  int member, members;    // of a mesh: which has the block
   unsigned char* shared;  // the block's dynamic shared memory
 };
 
@@ -77,8 +78,8 @@ struct simulated_team {
   DSL_DETAIL_FN std::int64_t block() const { return self->block; }
   DSL_DETAIL_FN std::int64_t blocks() const { return self->blocks; }
 
-  DSL_DETAIL_FN int member() const { return 0; }
-  DSL_DETAIL_FN int members() const { return 1; }
+  DSL_DETAIL_FN int member() const { return self->member; }
+  DSL_DETAIL_FN int members() const { return self->members; }
 
   DSL_DETAIL_FN void synchronize() const { detail::synchronize(*self); }
   DSL_DETAIL_FN void synchronize_warp() const { detail::synchronize_warp(*self); }
