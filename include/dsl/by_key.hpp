@@ -1,6 +1,7 @@
-// Reductions by key and selections beside everything else: not in dsl.hpp, for they bring kernels of their own.
+// Reductions by key, selections and sorting beside everything else: not in dsl.hpp, for they bring kernels of their own.
 #pragma once
 
 #include <dsl/dsl.hpp>
 #include <dsl/lang/by_key.hpp>
 #include <dsl/lang/select.hpp>
+#include <dsl/lang/sort.hpp>

@@ -9,6 +9,7 @@
 #include "cuda/calibration.hpp"
 #include "cuda/calls.hpp"
 #include "cuda/launch.hpp"
+#include "cuda/sort.hpp"
 #include "exec/text.hpp"
 #include "mem/stream.hpp"
 
@@ -81,6 +82,19 @@ class recorded_graph final : public kernel_graph {
   queued_kernel last_{};
 };
 
+// In working memory that goes back to the pool behind the sort.
+template <class Task>
+void sort_on_gpu(const Task& task, const stream& on) {
+  stream_state& s = stream_state::of(on);
+  const current_device current(s.index);
+  std::size_t bytes = 0;
+  check(launch_sort(task, nullptr, bytes, native(s.native)), "asking for a sort's memory");
+  const buffer_ref memory = buffer_ref::allocate(bytes, s.where());
+  const queued_kernel k{nullptr, nullptr, task.count, 0, 0};
+  queue_kernel(k, nullptr, sort_architectures(), s.index, s.native,
+               [&] { return launch_sort(task, memory.data(), bytes, native(s.native)); });
+}
+
 class cuda_executor final : public grid_executor {
  public:
   constexpr cuda_executor() : grid_executor(kernel_target::cuda, true) {}
@@ -97,6 +111,8 @@ class cuda_executor final : public grid_executor {
   kernel_attributes attributes(const kernel_entry& kernel, int block, int index) const override;
   void launch_kernel(const kernel_launch& k, const stream& on) const override;
   std::unique_ptr<kernel_graph> make_graph(const stream& on) const override;
+  void sort(const sort_task& task, const stream& on) const override { sort_on_gpu(task, on); }
+  void sort(const pair_sort_task& task, const stream& on) const override { sort_on_gpu(task, on); }
   std::unique_ptr<calibration> measure(int index) const override {
     const current_device on(index);
     return std::make_unique<calibration>(cuda::measure(gpus.properties(index), gpus.usage(index).free));

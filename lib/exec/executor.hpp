@@ -10,6 +10,7 @@
 #include <dsl/exec/scan.hpp>
 
 #include "exec/calibration.hpp"
+#include "exec/sort.hpp"
 #include "mem/back_end.hpp"
 
 namespace dsl::detail {
@@ -80,6 +81,9 @@ class executor : public kernel_services {
   /// Of operands in row-major order.
   virtual void run_by_key(const by_key_code& code, const operand* operands, const geometry& g, const by_key_request& request,
                           const stream& on) const = 0;
+  /// In this machine's memory, unless a kind of devices has its own.
+  virtual void sort(const sort_task& task, const stream& on) const;
+  virtual void sort(const pair_sort_task& task, const stream& on) const;
   virtual void run_compress(const compress_code& code, const operand* operands, const geometry& g, const stream& on) const = 0;
 
  protected:

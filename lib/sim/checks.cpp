@@ -100,6 +100,8 @@ void grid_run::check(thread_run& by, const void* address, std::size_t bytes, std
   note_write(t, r, at, bytes, alignment, false);
 }
 
+void grid_run::check_atomic(thread_run& t, const void* address, std::size_t bytes) { find(t, address, bytes, bytes); }
+
 void grid_run::start_copy(thread_run& t, void* to, const void* from, std::size_t bytes, std::size_t alignment) {
   check(t, from, bytes, alignment, false);
   region& r = find(t, to, bytes, alignment);
@@ -188,6 +190,9 @@ void check_read(simulated_thread& self, const void* address, std::size_t bytes, 
 }
 void check_write(simulated_thread& self, const void* address, std::size_t bytes, std::size_t alignment) {
   grid_of(self).check(run_of(self), address, bytes, alignment, true);
+}
+void check_atomic(simulated_thread& self, const void* address, std::size_t bytes) {
+  grid_of(self).check_atomic(run_of(self), address, bytes);
 }
 void refuse_key(simulated_thread& self, std::int64_t key, std::int64_t groups) {
   grid_of(self).report(run_of(self), "key " + std::to_string(key) + " is none of " + std::to_string(groups) + " groups");

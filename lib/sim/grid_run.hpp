@@ -127,6 +127,7 @@ class grid_run {
   std::vector<touched_memory> touched() const;
 
   void check(thread_run& t, const void* address, std::size_t bytes, std::size_t alignment, bool writes);
+  void check_atomic(thread_run& t, const void* address, std::size_t bytes);
   void start_copy(thread_run& t, void* to, const void* from, std::size_t bytes, std::size_t alignment);
   void wait_for_copies(thread_run& t, int pending);
   void synchronize(thread_run& t);

@@ -27,4 +27,15 @@ TEST_P(by_key_doc, selection) {
   EXPECT_EQ(dsl::eval(kept(dsl::slice(0, 2))).copy_to_host(), (std::vector<float>{2, 3}));
 }
 
+TEST_P(by_key_doc, sorting) {
+  auto x = dsl::to_device(std::vector<float>{3, 1, 3, 2});
+#include <docs/by_key/sorting.inc>
+  EXPECT_EQ(order.copy_to_host(), (std::vector<std::int64_t>{1, 3, 0, 2}));
+  EXPECT_EQ(sorted.copy_to_host(), (std::vector<float>{1, 2, 3, 3}));
+  EXPECT_EQ(distinct.copy_to_host(), (std::vector<float>{1, 2, 3}));
+  EXPECT_EQ(middle.value(), 2.5f);
+  EXPECT_EQ(ranks.copy_to_host(), (std::vector<std::int64_t>{2, 0, 2, 1}));
+  EXPECT_EQ(x.copy_to_host(), (std::vector<float>{33, 11, 33, 22}));
+}
+
 }  // namespace

@@ -16,6 +16,7 @@ enum by_key_kernel_number { by_key_linear, by_key_strided, by_key_results };
 struct by_key_code {
   pass_view view;
   int inputs, lanes, accumulator_bytes, values;  // values: of an element, with its key
+  bool counts;                                   // elements, and nothing else
   // Null where no file compiled it for that.
   const by_key_host_code* host;
   const by_key_kernels* kernels[kernel_targets];
@@ -42,6 +43,7 @@ struct compiled_by_key {
       lanes_of_pass<Pass>,
       static_cast<int>(sizeof(typename reductions_of<typename Pass::reductions>::accumulators)),
       Pass::elements::outputs,
+      only_counts<Pass>,
       nullptr,
       {}};
 

@@ -11,13 +11,23 @@ struct by_key_parameters {
   std::int64_t groups;          // all
   std::int64_t first_group;     // that this launch takes, and
   std::int32_t span;            //   how many
-  std::int32_t log2_copies;     // of a warp's table of accumulators, which its lanes share out
+  std::int32_t tables;          // that a block's warps share out, and
+  std::int32_t log2_copies;     //   copies of each, which a warp's lanes share out
+  std::int32_t tags;            // of a warp, by which its lanes see that they have one entry; 0: they never have
   std::int32_t ignores_others;  // elements whose keys are of no group are left out; else that is a mistake
-  std::int32_t tables;          // that the blocks of the launch before have left
+  std::int32_t left_tables;     // that the blocks of the launch before have left
   void* partials;               // a table for each block
 };
 
 template <class Arguments> struct by_key_arguments : Arguments { by_key_parameters by_key; };
+
+/// Entries of a table, of which the last ones, a lane's each, take what is of no group.
+DSL_DETAIL_FN constexpr std::int64_t by_key_entries(std::int64_t span, int log2_copies) { return (span << log2_copies) + 32; }
+
+/// Of a block's tags, which its tables stand behind.
+DSL_DETAIL_FN constexpr int by_key_tag_bytes(int warps, int tags) {
+  return (warps * tags * static_cast<int>(sizeof(unsigned)) + 15) / 16 * 16;
+}
 
 /// Threads of a block, at most, and of one that makes results.
 inline constexpr int by_key_threads = 512, by_key_finish_threads = 256;

@@ -43,9 +43,9 @@ class by_key_host_loop {
     for (std::int64_t i = 0; i < groups; ++i) static_cast<accumulators*>(table)[i] = reductions::identities();
   }
   static void add(const void* const* columns, int n, void* table, std::int64_t groups) {
-    const std::int64_t* const keys = static_cast<const std::int64_t*>(columns[0]);
+    const auto* const keys = static_cast<const memory_t<elements::output(0).type()>*>(columns[0]);
     for (int i = 0; i < n; ++i) {
-      if (static_cast<std::uint64_t>(keys[i]) >= static_cast<std::uint64_t>(groups)) continue;
+      if (static_cast<std::uint64_t>(std::int64_t{keys[i]}) >= static_cast<std::uint64_t>(groups)) continue;
       accumulators mine;
       reductions::visit(
           [&]<class Reduction, int J>() { read<Reduction, J>(mine, columns, i, values_of_reduction<Reduction>{}); });

@@ -9,7 +9,18 @@
 
 namespace dsl::detail {
 
-/// A pass whose elements' first output is the key, int64, and whose one result is a group's.
+/// Whether a pass only counts a group's elements: they are counted in 32 bits, by atomic additions, whose order does not matter.
+template <class Pass>
+inline constexpr bool only_counts = [] {
+  constexpr pass_view pass = Pass::view();
+  if (pass.reductions != 1 || pass.elements.output_count != 2) return false;
+  const program_view rule = pass.rules[0];
+  const int value = node_of(pass.elements, pass.elements.output(1));
+  return rule.nodes == 3 && head{rule.heads[2]}.code() == op::add && pass.elements.output(1).type() == dtype::int64 &&
+         head{pass.elements.heads[value]}.code() == op::constant && pass.elements.payloads[value] == 1;
+}();
+
+/// A pass whose elements' first output is the key, int32 or int64, and whose one result is a group's.
 template <class Pass, int Inputs, class Arguments, class Memory, class Team>
 struct by_key_body : warp_tiles<Pass, Inputs, Arguments, Memory> {
   using base = warp_tiles<Pass, Inputs, Arguments, Memory>;
@@ -17,8 +28,13 @@ struct by_key_body : warp_tiles<Pass, Inputs, Arguments, Memory> {
   using accumulators = typename base::accumulators;
   using reductions = typename base::reductions;
   using base::args, base::lanes, base::memory;
-  // Groups of lanes that are read before the first of them is computed with.
-  static constexpr int ahead = base::strided || base::calls_formula ? 1 : lanes > 4 ? 2 : 4;
+  static constexpr bool counts = only_counts<Pass>;
+  using entry_type = std::conditional_t<counts, unsigned, accumulators>;
+  // Tiles of a warp that are computed with together, so that a lane's steps for one element are hidden behind those for others.
+  static constexpr int together = base::strided || base::calls_formula || lanes > 8     ? 1
+                                  : lanes > 4 || (!counts && sizeof(accumulators) > 16) ? 2
+                                                                                        : 4;
+  static constexpr int vectors = together * lanes;
 
   const by_key_parameters& given;
   const Team team;
@@ -26,49 +42,46 @@ struct by_key_body : warp_tiles<Pass, Inputs, Arguments, Memory> {
   DSL_DETAIL_KERNEL_FN by_key_body(const by_key_arguments<Arguments>& a, Memory m, Team t)
       : base(a, m), given(a.by_key), team(t) {}
 
-  /// Makes a block's table of its elements. Each warp has copies of its own, of which the lanes share one: nothing is done
-  /// atomically, so any rule will do, and the order is the same each time.
+  /// Makes a block's table of its elements. A warp has a table of its own, and copies of it, of which the lanes share one; lanes
+  /// that have one entry at a time join what they have first. So any rule will do, and the order is the same each time.
   DSL_DETAIL_KERNEL_FN void accumulate() {
-    const int lane = team.lane(), entries = given.span << given.log2_copies;
-    accumulators* const tables = reinterpret_cast<accumulators*>(memory.shared());
-    accumulators* const table = tables + team.warp() * entries;
-    DSL_DETAIL_ROLLED
-    for (int i = lane; i < entries; i += 32) memory.store(table + i, reductions::identities());
-    team.synchronize_warp();
-
+    const auto entries = static_cast<int>(by_key_entries(given.span, given.log2_copies));
     const int warps = team.threads() / 32;
-    const std::int64_t step = team.blocks() * warps;
+    unsigned* const tags = reinterpret_cast<unsigned*>(memory.shared());
+    entry_type* const tables = reinterpret_cast<entry_type*>(memory.shared() + by_key_tag_bytes(warps, given.tags));
     DSL_DETAIL_ROLLED
-    for (std::int64_t tile = team.block() * warps + team.warp(); tile < args.tiles; tile += ahead * step) {
-      group g[ahead];
-      if (this->are_whole_to(tile + (ahead - 1) * step)) {
-        DSL_DETAIL_UNROLL
-        for (int u = 0; u < ahead; ++u) this->read_whole(g[u], tile + u * step, lane);
-      } else {
-        DSL_DETAIL_UNROLL
-        for (int u = 0; u < ahead; ++u) this->read(g[u], tile + u * step, lane);
-      }
-      DSL_DETAIL_UNROLL
-      for (int u = 0; u < ahead; ++u) add(g[u], table);
-    }
-    team.synchronize_warp();
+    for (int i = team.thread(); i < given.tables * entries; i += team.threads()) memory.store(tables + i, nothing());
+    DSL_DETAIL_ROLLED
+    for (int i = team.thread(); i < warps * given.tags; i += team.threads()) memory.store(tags + i, 0u);
+    team.synchronize();
 
+    entry_type* const table = tables + team.warp() % given.tables * entries;
+    unsigned* const tag = tags + team.warp() * given.tags;
+    unsigned epoch = 1;
+    const std::int64_t apart = team.blocks() * warps;
+    std::int64_t tile = team.block() * warps + team.warp();
+    group g[together];
+    read_tiles(g, tile, apart);
     DSL_DETAIL_ROLLED
-    for (int i = lane; i < given.span; i += 32) {
-      accumulators sum = memory.template load<accumulators>(table + (i << given.log2_copies));
-      DSL_DETAIL_ROLLED
-      for (int c = 1; c < 1 << given.log2_copies; ++c)
-        reductions::add(sum, memory.template load<accumulators>(table + (i << given.log2_copies) + c));
-      memory.store(table + (i << given.log2_copies), sum);
+    while (tile < args.tiles) {
+      tile += together * apart;
+      group next[together];  // on its way while those before it are computed with
+      read_tiles(next, tile, apart);
+      add(g, table, tag, epoch);
+      epoch += vectors;
+      DSL_DETAIL_UNROLL
+      for (int u = 0; u < together; ++u) g[u] = next[u];
     }
+
     team.synchronize();
     accumulators* const to = static_cast<accumulators*>(given.partials) + team.block() * given.span;
     DSL_DETAIL_ROLLED
     for (int i = team.thread(); i < given.span; i += team.threads()) {
-      accumulators sum = memory.template load<accumulators>(tables + (i << given.log2_copies));
+      accumulators sum = reductions::identities();
       DSL_DETAIL_ROLLED
-      for (int w = 1; w < warps; ++w)
-        reductions::add(sum, memory.template load<accumulators>(tables + w * entries + (i << given.log2_copies)));
+      for (int t = 0; t < given.tables; ++t) DSL_DETAIL_ROLLED
+      for (int c = 0; c < 1 << given.log2_copies; ++c)
+        reductions::add(sum, sum_of(memory.template load<entry_type>(tables + t * entries + (i << given.log2_copies) + c)));
       memory.store(to + i, sum);
     }
   }
@@ -81,43 +94,118 @@ struct by_key_body : warp_tiles<Pass, Inputs, Arguments, Memory> {
     const accumulators* const from = static_cast<const accumulators*>(given.partials) + i;
     accumulators sum = reductions::identities();
     DSL_DETAIL_UNROLL_BY_4
-    for (int b = by_warps ? team.lane() : 0; b < given.tables; b += by_warps ? 32 : 1)
+    for (int b = by_warps ? team.lane() : 0; b < given.left_tables; b += by_warps ? 32 : 1)
       reductions::add(sum, memory.template load<accumulators>(from + static_cast<std::int64_t>(b) * given.span));
     if (by_warps) combine_warp<reductions>(sum, team);
     if (!by_warps || team.lane() == 0) store_result(sum, given.first_group + i);
   }
 
  private:
-  DSL_DETAIL_KERNEL_FN void add(const group& g, accumulators* table) const {
-    typename base::lane_results out;
-    if (g.count > 0) out = this->compute_read(g);
-    DSL_DETAIL_UNROLL
-    for (int l = 0; l < lanes; ++l) {
-      const std::int64_t key = nth<0>(out.of[l]);
-      const auto in_table = static_cast<std::uint64_t>(key - given.first_group);
-      const bool exists = l < g.count, is_mine = exists && in_table < static_cast<std::uint64_t>(given.span);
-      if (exists && !is_mine && given.ignores_others == 0 && (key < 0 || key >= given.groups)) team.refuse_key(key, given.groups);
-      const int copy = team.lane() & ((1 << given.log2_copies) - 1);
-      // What is of no group is joined with nothing.
-      const unsigned entry = is_mine ? static_cast<unsigned>(in_table) << given.log2_copies | static_cast<unsigned>(copy)
-                                     : ~static_cast<unsigned>(team.lane());
-      accumulators mine = reductions::of_element(out.of[l]);
-      const bool shares = given.log2_copies < 5;
-      const bool writes = shares ? join_lanes(mine, entry) && is_mine : is_mine;
-      if (writes) {
-        accumulators all = memory.template load<accumulators>(table + entry);
-        reductions::add(all, mine);
-        memory.store(table + entry, all);
-      }
-      if (shares) team.synchronize_warp();
+  DSL_DETAIL_KERNEL_FN static entry_type nothing() {
+    if constexpr (counts) return 0;
+    else return reductions::identities();
+  }
+  DSL_DETAIL_KERNEL_FN static accumulators sum_of(const entry_type& entry) {
+    if constexpr (!counts) {
+      return entry;
+    } else {
+      accumulators sum;
+      nth<0>(nth_accumulator<0>(sum)) = static_cast<std::int64_t>(entry);
+      return sum;
     }
+  }
+
+  DSL_DETAIL_KERNEL_FN void read_tiles(group (&g)[together], std::int64_t tile, std::int64_t apart) {
+    if (this->are_whole_to(tile + (together - 1) * apart)) {
+      DSL_DETAIL_UNROLL
+      for (int u = 0; u < together; ++u) this->read_whole(g[u], tile + u * apart, team.lane());
+    } else {
+      DSL_DETAIL_UNROLL
+      for (int u = 0; u < together; ++u) this->read(g[u], tile + u * apart, team.lane());
+    }
+  }
+
+  DSL_DETAIL_KERNEL_FN void add(const group (&g)[together], entry_type* table, unsigned* tag, unsigned epoch) const {
+    const int lane = team.lane(), copy = lane & ((1 << given.log2_copies) - 1), rest = (given.span << given.log2_copies) + lane;
+    unsigned entry[vectors];
+    accumulators mine[vectors];
+    DSL_DETAIL_UNROLL
+    for (int u = 0; u < together; ++u) {
+      typename base::lane_results out;
+      if (g[u].count > 0) out = this->compute_read(g[u]);
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l) {
+        const std::int64_t key = nth<0>(out.of[l]);
+        const bool exists = l < g[u].count;
+        const auto in_table = static_cast<std::uint64_t>(key - given.first_group);
+        const bool is_mine = exists && in_table < static_cast<std::uint64_t>(given.span);
+        if (exists && !is_mine && given.ignores_others == 0 && (key < 0 || key >= given.groups))
+          team.refuse_key(key, given.groups);
+        entry[u * lanes + l] = static_cast<unsigned>(is_mine ? static_cast<int>(in_table) << given.log2_copies | copy : rest);
+        if constexpr (!counts) {
+          mine[u * lanes + l] = reductions::identities();
+          if (is_mine) mine[u * lanes + l] = reductions::of_element(out.of[l]);
+        }
+      }
+    }
+    if constexpr (counts) {
+      DSL_DETAIL_UNROLL
+      for (int v = 0; v < vectors; ++v) team.atomic_add(table + entry[v], 1u);
+    } else if (given.tags == 0) {
+      DSL_DETAIL_UNROLL
+      for (int v = 0; v < vectors; ++v) add_to(table + entry[v], mine[v]);
+    } else {
+      add_apart(table, tag, epoch, entry, mine);
+    }
+  }
+  DSL_DETAIL_KERNEL_FN void add_to(entry_type* to, const accumulators& mine) const {
+    if constexpr (!counts) {
+      accumulators all = memory.template load<accumulators>(to);
+      reductions::add(all, mine);
+      memory.store(to, all);
+    }
+  }
+
+  // Whoever finds a tag with the number of this step sees that another lane has the same entry. Where there are more entries than
+  // tags it may be another one.
+  DSL_DETAIL_KERNEL_FN void add_apart(entry_type* table, unsigned* tags, unsigned epoch, const unsigned (&entry)[vectors],
+                                      accumulators (&mine)[vectors]) const {
+    const bool exact = given.tags >= by_key_entries(given.span, given.log2_copies);
+    const unsigned mask = exact ? ~0u : static_cast<unsigned>(given.tags) - 1;
+    unsigned meets = 0;
+    DSL_DETAIL_UNROLL
+    for (int v = 0; v < vectors; ++v) {
+      const unsigned number = epoch + static_cast<unsigned>(v);
+      if (team.atomic_exchange(tags + (entry[v] & mask), number) == number) meets |= 1u << v;
+      team.synchronize_warp();
+    }
+    DSL_DETAIL_UNROLL
+    for (int v = 0; v < vectors; ++v) {
+      if (team.ballot((meets >> v & 1) != 0) == 0) {
+        add_to(table + entry[v], mine[v]);
+      } else {
+        const unsigned same = exact ? lanes_with(tags + entry[v]) : team.match(entry[v]);
+        if (join_lanes(mine[v], same)) add_to(table + entry[v], mine[v]);
+      }
+      team.synchronize_warp();
+    }
+  }
+  // The lanes that have one tag.
+  DSL_DETAIL_KERNEL_FN unsigned lanes_with(unsigned* tag) const {
+    team.atomic_exchange(tag, 0u);
+    team.synchronize_warp();
+    team.atomic_or(tag, 1u << team.lane());
+    team.synchronize_warp();
+    const unsigned same = team.atomic_or(tag, 0u);
+    team.synchronize_warp();
+    return same;
   }
 
   // Lanes with the same entry join what they have, the first with the second, the third with the fourth, and the firsts of these
   // pairs again. Returns whether this one has what all of them come to.
-  DSL_DETAIL_KERNEL_FN bool join_lanes(accumulators& mine, unsigned entry) const {
+  DSL_DETAIL_KERNEL_FN bool join_lanes(accumulators& mine, unsigned same) const {
     const int lane = team.lane();
-    const unsigned same = team.match(entry), before = same & ((1u << lane) - 1);
+    const unsigned before = same & ((1u << lane) - 1);
     unsigned rest = same & ~((2u << lane) - 1);
     unsigned rank = this->count_bits(before);
     while (team.ballot(rest != 0) != 0) {

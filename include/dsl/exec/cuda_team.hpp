@@ -154,6 +154,10 @@ struct device_team {
   DSL_DETAIL_FN unsigned match(unsigned number) const { return __match_any_sync(0xffffffffu, number); }
   DSL_DETAIL_FN unsigned ballot(bool mine) const { return __ballot_sync(0xffffffffu, mine); }
 
+  DSL_DETAIL_FN unsigned atomic_add(unsigned* at, unsigned value) const { return atomicAdd(at, value); }
+  DSL_DETAIL_FN unsigned atomic_or(unsigned* at, unsigned bits) const { return atomicOr(at, bits); }
+  DSL_DETAIL_FN unsigned atomic_exchange(unsigned* at, unsigned value) const { return atomicExch(at, value); }
+
   DSL_DETAIL_FN void refuse_key(std::int64_t, std::int64_t) const {}
 
   // What follows is between the blocks of one GPU, where those are all; wider, it takes longer.
@@ -303,6 +307,9 @@ struct device_team {
   template <class T> DSL_FN T shift_up(const T& value, int step) const;
   DSL_FN unsigned match(unsigned number) const;
   DSL_FN unsigned ballot(bool mine) const;
+  DSL_FN unsigned atomic_add(unsigned* at, unsigned value) const;
+  DSL_FN unsigned atomic_or(unsigned* at, unsigned bits) const;
+  DSL_FN unsigned atomic_exchange(unsigned* at, unsigned value) const;
   DSL_FN void refuse_key(std::int64_t key, std::int64_t groups) const;
   DSL_FN unsigned next_ticket(unsigned* counter) const;
   DSL_FN bool is_last(unsigned* counter, unsigned count) const;

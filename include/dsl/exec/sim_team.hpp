@@ -29,6 +29,8 @@ DSL_FN void synchronize_warp(simulated_thread& self);
 /// Gives each lane of a warp the value of the lane that it names; its own where there is none.
 DSL_FN void exchange(simulated_thread& self, void* to, const void* value, std::size_t bytes, int lane);
 DSL_FN unsigned next_ticket(simulated_thread& self, unsigned* counter);
+/// For an atomic operation. Those of other threads at the same time are no race.
+DSL_FN void check_atomic(simulated_thread& self, const void* address, std::size_t bytes);
 [[noreturn]] DSL_FN void refuse_key(simulated_thread& self, std::int64_t key, std::int64_t groups);
 DSL_FN bool is_last(simulated_thread& self, unsigned* counter, unsigned count);
 DSL_FN void* in_block_of_cluster(simulated_thread& self, void* address, int block);
@@ -104,6 +106,25 @@ struct simulated_team {
     unsigned bits = (mine ? 1u : 0u) << lane();
     for (int step = 1; step < 32; step *= 2) bits |= from_lane(bits, lane() ^ step);
     return bits;
+  }
+
+  DSL_DETAIL_FN unsigned atomic_add(unsigned* at, unsigned value) const {
+    check_atomic(*self, at, sizeof *at);
+    const unsigned before = *at;
+    *at += value;
+    return before;
+  }
+  DSL_DETAIL_FN unsigned atomic_or(unsigned* at, unsigned bits) const {
+    check_atomic(*self, at, sizeof *at);
+    const unsigned before = *at;
+    *at |= bits;
+    return before;
+  }
+  DSL_DETAIL_FN unsigned atomic_exchange(unsigned* at, unsigned value) const {
+    check_atomic(*self, at, sizeof *at);
+    const unsigned before = *at;
+    *at = value;
+    return before;
   }
 
   DSL_DETAIL_FN void refuse_key(std::int64_t key, std::int64_t groups) const { detail::refuse_key(*self, key, groups); }

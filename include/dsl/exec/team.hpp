@@ -116,6 +116,10 @@ concept kernel_team = requires(const T t, float value, float* address, unsigned*
   /// Waits for the kernel that the stream was given before this one, if this one may have begun beside it; all threads,
   /// before they read what it writes.
   t.wait_for_earlier_launch();
+  /// Atomic operations on the block's shared memory; each gives what was there before.
+  { t.atomic_add(counter, 1u) } -> std::same_as<unsigned>;
+  { t.atomic_or(counter, 1u) } -> std::same_as<unsigned>;
+  { t.atomic_exchange(counter, 1u) } -> std::same_as<unsigned>;
   /// Says that a key is not among so many groups, where someone can be told: in the simulator it throws.
   t.refuse_key(std::int64_t{}, std::int64_t{});
   /// Leaves the hardware to others for about so many nanoseconds.

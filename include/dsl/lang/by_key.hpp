@@ -58,7 +58,10 @@ struct by_key_trace {
     g.counts_groups = true;
     tracer t{&g};
     const auto key = traced<Keys>::run(t);
-    g.outputs.push_back(convert_symbol<dtype::int64, false>(key).id);
+    // Wider keys would be more bytes than are read, and fewer elements a thread.
+    constexpr dtype type = decltype(key)::type.type,
+                    as_key = size_of(type) < 4 || type == dtype::int32 ? dtype::int32 : dtype::int64;
+    g.outputs.push_back(convert_symbol<as_key, false>(key).id);
     g.open_space(t.operands, true, 0);
     const auto result = by_key_parts<Function, Keys, Values>::result(t);
     g.close_space(t.operands);

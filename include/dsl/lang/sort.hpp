@@ -1,0 +1,283 @@
+// Sorting, and what is found in sorted elements.
+#pragma once
+
+#include <dsl/exec/sort.hpp>
+#include <dsl/lang/by_key.hpp>
+#include <dsl/lang/gather.hpp>
+#include <dsl/lang/select.hpp>
+
+namespace dsl {
+
+namespace detail {
+
+template <class X>
+constexpr bool may_be_sorted() {
+  if constexpr (!require_operand<X>()) {
+    return false;
+  } else {
+    constexpr bool is_line = operand_t<X>::rank == 1, has_order = kind_of(trace_t<operand_t<X>>::type.type) != kind::complex;
+    static_assert(is_line, "a sort is of one dimension: dsl::ravel(x)");
+    static_assert(has_order, "complex numbers are not sorted: sort their real parts, or abs(x)");
+    return is_line && has_order;
+  }
+}
+
+/// Elements that lie one behind the other: an array's own, or those of an expression, which is evaluated.
+template <class T>
+view<const T, 1> elements_in_line(const array<T, 1>& x) {
+  require_memory(x.view().owner(), "sort");
+  return x.view();
+}
+template <class X>
+auto elements_in_line(const X& x) {
+  const auto values = eval(x);
+  return values.view();
+}
+
+template <class T>
+operand operand_of_line(const view<T, 1>& x) {
+  operand o, *at = &o;
+  add_leaves(x, at);
+  return o;
+}
+
+}  // namespace detail
+
+// Of one dimension, an array, a view or an expression of real numbers, integers or booleans. The work is queued when the function
+// is called, and it does not wait; the result is an array. Equal elements stay in their order, NaN comes last. Throws shape_error
+// for 2^32 elements and more.
+
+/// The elements in rising order: np.sort. -0 comes before 0, and what NaN is has no sign.
+template <class X>
+  requires detail::operands<X>
+auto sort(const X& x) {
+  if constexpr (!detail::may_be_sorted<X>()) {
+    return refused{};
+  } else {
+    const auto elements = detail::elements_in_line(x);
+    using T = std::remove_const_t<typename decltype(elements)::value_type>;
+    array<T, 1> sorted(dsl::extents<1>{elements.size()}, elements.owner().where());
+    const detail::operand to = detail::operand_of_line(sorted.view());
+    detail::run_sort(detail::operand_of_line(elements), &to, nullptr);
+    return sorted;
+  }
+}
+
+/// The positions of the elements in rising order, int64: np.argsort(x, stable=True).
+template <class X>
+  requires detail::operands<X>
+auto argsort(const X& x) {
+  if constexpr (!detail::may_be_sorted<X>()) {
+    return refused{};
+  } else {
+    const auto elements = detail::elements_in_line(x);
+    array<std::int64_t, 1> order(dsl::extents<1>{elements.size()}, elements.owner().where());
+    const detail::operand to = detail::operand_of_line(order.view());
+    detail::run_sort(detail::operand_of_line(elements), nullptr, &to);
+    return order;
+  }
+}
+
+namespace detail {
+
+/// Whether an element of a sorted array is the first of its kind; NaNs are of one kind.
+struct is_first_of_kind {
+  template <class I, class X>
+  constexpr auto operator()(const I& i, const X& x, const X& before) const {
+    if constexpr (may_be_nan<X>) return (i == 0) | ((x != before) & !(isnan(x) & isnan(before)));
+    else return (i == 0) | (x != before);
+  }
+};
+
+}  // namespace detail
+
+/// The distinct elements in rising order: np.unique; NaN once. A selection, as `compress`: assigned to an array it waits for how
+/// many there are, and with a target for their number, dsl::tie(values, count) = dsl::unique(x), it does not.
+template <class X>
+  requires detail::operands<X>
+auto unique(const X& x) {
+  if constexpr (!detail::may_be_sorted<X>()) {
+    return refused{};
+  } else {
+    const auto sorted = sort(x);
+    const auto all = sorted.view();
+    // Of no elements there is none to take.
+    const std::int64_t n = sorted.size();
+    const auto places = cast<std::int64_t>(detail::positions(n));
+    const view<const typename decltype(all)::value_type, 0> first(all.owner(), all.data(), {}, {});
+    const auto before = detail::gather(detail::as_operand(first), max(places - 1, 0), n > 0 ? n : 1, 1);
+    return compress(vectorize(detail::is_first_of_kind{})(places, all, before), all);
+  }
+}
+
+namespace detail {
+
+[[noreturn]] void throw_no_quantile(double quantile, bool is_empty);
+
+/// Element number `rank` of the sorted ones, counted in fractions; NaN where there is one.
+template <class X>
+auto order_statistic(const X& x, double quantile) {
+  const auto sorted = sort(x);
+  using T = typename decltype(sorted)::value_type;
+  constexpr dtype mean = mean_dtype(dtype_v<T>);
+  using R = element_t<mean>;
+  if (sorted.size() == 0) throw_no_quantile(quantile, true);
+  if (!(quantile >= 0 && quantile <= 1)) throw_no_quantile(quantile, false);
+  const double at = quantile * static_cast<double>(sorted.size() - 1);
+  const auto lower = static_cast<std::int64_t>(at), upper = lower + 1 < sorted.size() ? lower + 1 : lower;
+  const double beyond = at - static_cast<double>(lower);
+  const auto element = [&sorted](std::int64_t i) { return cast<R>(detail::as_operand(sorted(i))); };
+  const auto a = element(lower), b = element(upper), last = element(sorted.size() - 1);
+  // As NumPy: from the nearer of the two.
+  if (beyond < 0.5) return scalar<R>(where(isnan(last), last, a + (b - a) * beyond));
+  return scalar<R>(where(isnan(last), last, b - (b - a) * (1 - beyond)));
+}
+
+}  // namespace detail
+
+/// The element in the middle, of an even number the mean of the two: np.median. Of integers a double; NaN where one is NaN. A
+/// dsl::scalar; does not wait. Throws shape_error where there are no elements.
+template <class X>
+  requires detail::operands<X>
+auto median(const X& x) {
+  if constexpr (!detail::may_be_sorted<X>()) return refused{};
+  else return detail::order_statistic(x, 0.5);
+}
+/// The element below which p percent lie, between two elements on the straight line: np.percentile. As `median`. Throws
+/// value_error unless p is from 0 to 100.
+template <class X>
+  requires detail::operands<X>
+auto percentile(const X& x, double p) {
+  if constexpr (!detail::may_be_sorted<X>()) return refused{};
+  else return detail::order_statistic(x, p / 100);
+}
+
+/// The side of equal elements on which `searchsorted` would insert: dsl::right after them, as NumPy's side='right'.
+struct right_t {};
+inline constexpr right_t right{};
+
+namespace detail {
+
+/// How many of n elements in memory come before x, or are not after it.
+template <class T, bool Right>
+struct search_sorted {
+  DSL_FN std::int64_t operator()(std::uint64_t address, std::int64_t n, std::int64_t step, T x) const {
+    const T* const elements = reinterpret_cast<const T*>(address);
+    std::int64_t low = 0;
+    while (n > 0) {
+      const std::int64_t half = n / 2;
+      const T y = elements[(low + half) * step];
+      if (Right ? !comes_before_it(x, y) : comes_before_it(y, x)) {
+        low += half + 1;
+        n -= half + 1;
+      } else {
+        n = half;
+      }
+    }
+    return low;
+  }
+
+ private:
+  // NaN is after all others.
+  DSL_FN static bool comes_before_it(T a, T b) { return a < b || (a == a && b != b); }
+};
+
+template <bool Right, class T, class X>
+auto search(const view<const T, 1>& sorted, const X& x) {
+  require_memory(sorted.owner(), "searchsorted");
+  const view<const T, 0> first(sorted.owner(), sorted.data(), {}, {});
+  return vectorize(search_sorted<T, Right>{})(address_leaf<T, 0>{first}, sorted.size(), sorted.strides()[0], cast<T>(x));
+}
+
+template <class A, class X, bool Right>
+auto search_in(const A& sorted, const X& x) {
+  constexpr bool lies = in_memory<A>;
+  static_assert(lies, "dsl::searchsorted looks into memory: of an expression take dsl::eval(x)");
+  if constexpr (!lies || !require_operand<X>()) {
+    return refused{};
+  } else {
+    constexpr bool is_line = operand_t<A>::rank == 1, has_order = kind_of(trace_t<operand_t<A>>::type.type) != kind::complex;
+    static_assert(is_line && has_order, "dsl::searchsorted looks into real numbers of one dimension");
+    if constexpr (is_line && has_order) return search<Right>(as_operand(sorted), as_operand(x));
+    else return refused{};
+  }
+}
+
+}  // namespace detail
+
+/// Where each element of x would be inserted among `sorted`, an array or a view in rising order, before what is equal to it:
+/// int64, of x's shape. x is converted to the dtype of `sorted`. Lazy, an operand as any other.
+/// ```cpp
+/// dsl::array<std::int64_t> bin = dsl::searchsorted(edges, x, dsl::right) - 1;
+/// ```
+template <class A, class X>
+  requires detail::operands<A> && detail::any_operand<X>
+auto searchsorted(const A& sorted, const X& x) {
+  return detail::search_in<A, X, false>(sorted, x);
+}
+template <class A, class X>
+  requires detail::operands<A> && detail::any_operand<X>
+auto searchsorted(const A& sorted, const X& x, right_t) {
+  return detail::search_in<A, X, true>(sorted, x);
+}
+
+namespace detail {
+
+template <class T, int R>
+view<T, 1> all_in_line(const view<T, R>& x) {
+  if constexpr (R == 1) return x;
+  else return reshape(x, x.size());
+}
+template <class T, int R>
+view<T, 1> all_in_line(array<T, R>& x) {
+  return all_in_line(x.view());
+}
+
+// Negative positions count from the end.
+template <class Index>
+auto keys_of_positions(const Index& index, std::int64_t n) {
+  return vectorize([](auto i, auto size) { return where(i < 0, i + size, cast<std::int64_t>(i)); })(cast<std::int64_t>(index), n);
+}
+
+}  // namespace detail
+
+/// Adds values to the elements at the positions `index`, all of those that one position has: np.add.at. Positions are integers,
+/// counted in row-major order, negative ones from the end; values broadcast with them. The result is the same from run to run.
+/// Does not wait. What is at no position of the target is an error in the simulator and left out elsewhere.
+template <class Target, class Index, class Values>
+  requires detail::operands<Index> && detail::any_operand<Values>
+void scatter_add(Target&& target, const Index& index, const Values& values) {
+  if constexpr (detail::require_keys<Index>() && detail::require_operand<Values>()) {
+    const auto all = detail::all_in_line(target);
+    using T = typename decltype(all)::value_type;
+    const auto sums = eval(sum_by(detail::keys_of_positions(index, all.size()), values, all.size()));
+    assign(all, all + cast<T>(sums));
+  }
+}
+
+/// Sets the elements at the positions `index` to values: np.put. Of several for one position the last one stays. Values are a C++
+/// scalar, or an array or an expression, of which the k-th belongs to the k-th position, from the first one again where they are
+/// fewer. As `scatter_add`.
+template <class Target, class Index, class Values>
+  requires detail::operands<Index> && detail::any_operand<Values>
+void put(Target&& target, const Index& index, const Values& values) {
+  if constexpr (detail::require_keys<Index>() && detail::require_operand<Values>()) {
+    const auto all = detail::all_in_line(target);
+    using T = typename decltype(all)::value_type;
+    const auto operand = detail::as_operand(index);
+    constexpr int rank = decltype(operand)::rank;
+    const auto shape = detail::shape_of(operand);
+    const detail::index_leaf<rank> numbers{0, shape, detail::row_major(shape)};
+    const auto last =
+        eval(reduce_by(detail::keys_of_positions(index, all.size()), numbers, all.size(), [](auto k) { return dsl::max(k); }));
+    if constexpr (detail::operand_t<Values>::rank == 0) {
+      assign(all, where(last >= 0, cast<T>(detail::as_operand(values)), all));
+    } else {
+      const auto given = eval(values);
+      if (given.size() == 0 && detail::element_count(shape.data(), rank, 1) == 0) return;
+      assign(all, where(last >= 0, cast<T>(take(given, max(last, 0) % given.size())), all));
+    }
+  }
+}
+
+}  // namespace dsl

@@ -1,0 +1,18 @@
+// Sorting on a GPU: CUB's radix sort, compiled once for keys of 32 and of 64 bits.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+#include "exec/sort.hpp"
+
+namespace dsl::detail::cuda {
+
+/// As entry_points'.
+const char* sort_architectures();
+/// Queues a sort in working memory of `bytes`; where that is null, sets `bytes` to what it takes.
+cudaError_t launch_sort(const sort_task& task, void* memory, std::size_t& bytes, cudaStream_t stream);
+cudaError_t launch_sort(const pair_sort_task& task, void* memory, std::size_t& bytes, cudaStream_t stream);
+
+}  // namespace dsl::detail::cuda

@@ -1,0 +1,124 @@
+// Sorting, and what is made of sorted elements, against the standard library.
+#include <dsl/by_key.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "on_device.hpp"
+
+namespace {
+
+using sorting = on_device;
+ON_EVERY_DEVICE(sorting);
+
+const double nan_value = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+
+template <class T>
+bool is_before(T a, T b) {
+  return a < b || (a == a && b != b);
+}
+template <class T>
+void expect_sorted(const std::vector<T>& host) {
+  const auto x = dsl::to_device(host);
+  std::vector<T> want = host;
+  std::stable_sort(want.begin(), want.end(), is_before<T>);
+  std::vector<std::int64_t> order(host.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&host](std::int64_t a, std::int64_t b) {
+    return is_before(host[static_cast<std::size_t>(a)], host[static_cast<std::size_t>(b)]);
+  });
+  const auto got = dsl::sort(x).copy_to_host();
+  ASSERT_EQ(got.size(), want.size());
+  for (std::size_t i = 0; i < want.size(); ++i) ASSERT_TRUE(got[i] == want[i] || (got[i] != got[i] && want[i] != want[i])) << i;
+  ASSERT_EQ(dsl::argsort(x).copy_to_host(), order);
+}
+
+TEST_P(sorting, of_every_size_of_elements) {
+  std::mt19937_64 engine(3);
+  for (const std::size_t n : {0u, 1u, 2u, 33u, 1000u, 20011u}) {
+    std::vector<std::int8_t> i8(n);
+    std::vector<std::uint16_t> u16(n);
+    std::vector<std::int32_t> i32(n);
+    std::vector<float> f32(n);
+    std::vector<double> f64(n);
+    std::vector<std::int64_t> i64(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::uint64_t drawn = engine();
+      i8[i] = static_cast<std::int8_t>(drawn);
+      u16[i] = static_cast<std::uint16_t>(drawn);
+      i32[i] = static_cast<std::int32_t>(drawn % 100) - 50;
+      f32[i] = drawn % 50 == 0 ? static_cast<float>(nan_value) : static_cast<float>(static_cast<std::int32_t>(drawn)) / 1e6f;
+      f64[i] = drawn % 40 == 0 ? -0.0 : drawn % 41 == 0 ? 0.0 : drawn % 43 == 0 ? -infinity : static_cast<double>(drawn) - 9e18;
+      i64[i] = static_cast<std::int64_t>(drawn);
+    }
+    expect_sorted(i8);
+    expect_sorted(u16);
+    expect_sorted(i32);
+    expect_sorted(f32);
+    expect_sorted(f64);
+    expect_sorted(i64);
+  }
+}
+
+TEST_P(sorting, distinct_elements) {
+  const auto x = dsl::to_device(std::vector<double>{3, nan_value, -1, 3, nan_value, 0, -1, infinity});
+  const dsl::array<double> u = dsl::unique(x);
+  const auto got = u.copy_to_host();
+  ASSERT_EQ(got.size(), 5u);
+  EXPECT_EQ((std::vector<double>(got.begin(), got.end() - 1)), (std::vector<double>{-1, 0, 3, infinity}));
+  EXPECT_TRUE(std::isnan(got.back()));
+  dsl::array<int> values(6);
+  dsl::scalar<std::int64_t> count;
+  dsl::tie(values, count) = dsl::unique(dsl::to_device(std::vector<int>{2, 2, 1, 7, 1, 2}));
+  EXPECT_EQ(count.value(), 3);
+  EXPECT_EQ(dsl::eval(values(dsl::slice(0, 3))).copy_to_host(), (std::vector<int>{1, 2, 7}));
+  const dsl::array<int> none = dsl::unique(dsl::array<int>(0));
+  EXPECT_EQ(none.size(), 0);
+}
+
+TEST_P(sorting, medians_and_percentiles) {
+  const auto x = dsl::to_device(std::vector<float>{7, 1, 3, 10});
+  EXPECT_EQ(dsl::median(x).value(), 5);
+  EXPECT_EQ(dsl::percentile(x, 0).value(), 1);
+  EXPECT_EQ(dsl::percentile(x, 100).value(), 10);
+  EXPECT_FLOAT_EQ(dsl::percentile(x, 25).value(), 2.5f);
+  EXPECT_FLOAT_EQ(dsl::percentile(x, 90).value(), 9.1f);
+  EXPECT_EQ(dsl::median(dsl::to_device(std::vector<std::int32_t>{4, 1, 3})).value(), 3.0);
+  EXPECT_EQ(dsl::median(dsl::to_device(std::vector<std::int32_t>{4, 1})).value(), 2.5);
+  EXPECT_TRUE(std::isnan(dsl::median(dsl::to_device(std::vector<double>{1, nan_value, 2})).value()));
+  EXPECT_THROW(dsl::median(dsl::array<float>(0)), dsl::shape_error);
+  EXPECT_THROW(dsl::percentile(x, 101), dsl::value_error);
+}
+
+TEST_P(sorting, search_among_sorted_elements) {
+  const std::vector<double> host = {-2, 0, 0, 1, 5, nan_value};
+  const std::vector<double> wanted = {-3, -2, 0, 0.5, 5, 6, nan_value};
+  const auto sorted = dsl::to_device(host), x = dsl::to_device(wanted);
+  std::vector<std::int64_t> left, right;
+  for (const double w : wanted) {
+    left.push_back(std::lower_bound(host.begin(), host.end(), w, is_before<double>) - host.begin());
+    right.push_back(std::upper_bound(host.begin(), host.end(), w, is_before<double>) - host.begin());
+  }
+  EXPECT_EQ(dsl::eval(dsl::searchsorted(sorted, x)).copy_to_host(), left);
+  EXPECT_EQ(dsl::eval(dsl::searchsorted(sorted, x, dsl::right)).copy_to_host(), right);
+  EXPECT_EQ(dsl::eval(dsl::searchsorted(sorted(dsl::slice(0, 5, 2)), x) + 1).copy_to_host(),
+            (std::vector<std::int64_t>{1, 1, 2, 3, 3, 4, 4}));
+}
+
+TEST_P(sorting, writing_to_positions) {
+  auto x = dsl::to_device(std::vector<float>{0, 1, 2, 3, 4, 5});
+  const auto index = dsl::to_device(std::vector<std::int32_t>{1, -1, 1, 3, 1});
+  dsl::scatter_add(x, index, dsl::to_device(std::vector<float>{10, 20, 30, 40, 50}));
+  EXPECT_EQ(x.copy_to_host(), (std::vector<float>{0, 91, 2, 43, 4, 25}));
+  dsl::put(x, index, dsl::to_device(std::vector<float>{7, 8, 9}));  // 7, 8, 9, 7, 8
+  EXPECT_EQ(x.copy_to_host(), (std::vector<float>{0, 8, 2, 7, 4, 8}));
+  dsl::put(x, dsl::cast<std::int64_t>(index) - 1, -1.f);
+  EXPECT_EQ(x.copy_to_host(), (std::vector<float>{-1, 8, -1, 7, -1, 8}));
+  dsl::array<std::int32_t, 2> m = dsl::zeros<std::int32_t>(2, 3);
+  dsl::scatter_add(m, index, 1);
+  EXPECT_EQ(m.copy_to_host(), (std::vector<std::int32_t>{0, 3, 0, 1, 0, 1}));
+}
+
+}  // namespace
