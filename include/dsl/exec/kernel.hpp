@@ -208,8 +208,7 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
     if constexpr (computes_quickly) {
       lane_results out;
       lane_range range;
-      DSL_DETAIL_UNROLL
-      for (int l = 0; l < lanes; ++l) out.of[l] = eval::compute_quickly(g.lane(l), range);
+      each_lane(g, [&](const group& of, int l) { out.of[l] = eval::compute_quickly(of.lane(l), range); });
       if (!range.in_doubt()) return write_all(g, out, targets{});
       // From memory again, so that nothing of what was read has to stay in registers.
       kernel_body<Pass, Inputs, Arguments, Memory, 1> of_one{args, memory};
@@ -266,13 +265,27 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
   }
   DSL_DETAIL_KERNEL_FN lane_results compute_read(const group& g) const {
     lane_results out;
-    DSL_DETAIL_UNROLL
-    for (int l = 0; l < lanes; ++l) {
-      if constexpr (Memory::calls_formula && eval::gathers) out.of[l] = eval::compute_out_of_line(g.lane(l), memory);
-      else if constexpr (calls_formula) out.of[l] = eval::compute_out_of_line(g.lane(l));
-      else out.of[l] = eval::compute(g.lane(l));
-    }
+    each_lane(g, [&](const group& of, int l) {
+      if constexpr (Memory::calls_formula && eval::gathers) out.of[l] = eval::compute_out_of_line(of.lane(l), memory);
+      else if constexpr (calls_formula) out.of[l] = eval::compute_out_of_line(of.lane(l));
+      else out.of[l] = eval::compute(of.lane(l));
+    });
     return out;
+  }
+  // Where positions begin with a multiple of the lanes the compiler is told so: then it finds that four lanes draw from one block
+  // of random bits, and computes that once.
+  template <class Compute>
+  DSL_DETAIL_KERNEL_FN static void each_lane(const group& g, const Compute& compute) {
+    if constexpr (eval::draws && !calls_formula && lanes > 1) {
+      if (g.has_aligned_positions()) {
+        const group aligned = g.with_aligned_positions();
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < lanes; ++l) compute(aligned, l);
+        return;
+      }
+    }
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < lanes; ++l) compute(g, l);
   }
 
   // Places groups and reduces them. Where all of them are whole, they are read before the first is computed with: without a

@@ -25,6 +25,7 @@ enum class name_word : int {
   copy,
   cast,
   take,
+  random,
   sum,
   prod,
   all,
@@ -58,6 +59,7 @@ DSL_DETAIL_WORD(fill, name_word::fill)
 DSL_DETAIL_WORD(copy, name_word::copy)
 DSL_DETAIL_WORD(cast, name_word::cast)
 DSL_DETAIL_WORD(take, name_word::take)
+DSL_DETAIL_WORD(random, name_word::random)
 DSL_DETAIL_WORD(sum, name_word::sum)
 DSL_DETAIL_WORD(prod, name_word::prod)
 DSL_DETAIL_WORD(all, name_word::all)
@@ -104,6 +106,7 @@ struct name_words {
     for (int i = 0; i < p.nodes; ++i) {
       const op code = head{p.heads[i]}.code();
       if (code == op::gather) add(name_word::take);
+      if (code >= op::random_bits && code <= op::random_permuted) add(name_word::random);
       if (code == op::call)
         add(static_cast<name_word>(static_cast<int>(name_word::functor) + static_cast<int>(p.payloads[i] & 0xffff)));
       if (code > op::result) add(word_of(code));

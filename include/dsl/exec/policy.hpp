@@ -16,6 +16,7 @@ struct formula_traits {
   int read_bytes = 0;          ///< of one element, of all arrays that are read in place
   bool writes_arrays = false;  ///< as opposed to results of reductions alone
   bool reads_beside = false;   ///< neighbours of elements, at distances that are known while compiling or not
+  bool draws = false;          ///< random numbers
   int carried_bytes = 0;       ///< of one element, of all arrays that a loop carries
 };
 
@@ -99,8 +100,9 @@ struct row_policy {
 struct default_policy {
   /// 16 bytes of the widest array: of more, each of a warp's accesses would leave gaps. What lies around patches of bytes is kept
   /// in registers by 8 elements. The same for every compute capability, since operands are laid out for it before a device's
-  /// kernel is chosen.
+  /// kernel is chosen. Of random numbers beside no arrays four: one block of random bits.
   static constexpr int lanes(const formula_traits& f) {
+    if (f.draws && f.widest < f.narrowest) return 4;
     const int by_narrowest = 16 / f.narrowest, by_widest = 16 / f.widest;  // less, where there are no arrays
     const int whole = by_narrowest < by_widest ? by_narrowest : by_widest;
     return f.reads_beside && whole > 8 ? 8 : whole;
@@ -118,6 +120,7 @@ struct default_policy {
     p.block = map_policy{}.block;
     if (f.writes_arrays) p.occupancy = 50;
     if (f.writes_arrays || f.nodes > 64) return p;
+    if (f.draws && f.read_bytes == 0) return p;
     const int bytes = f.read_bytes * p.lanes;
     p.strided_vectors_ahead = bytes <= 16 ? 4 : bytes <= 48 ? 2 : 1;
     p.vectors_ahead = bytes <= 16 && f.nodes <= 16 ? 8 : p.strided_vectors_ahead;
@@ -177,6 +180,7 @@ constexpr void add_array(formula_traits& f, int size) {
 constexpr formula_traits traits_of(const pass_view& p, int carried = 0) {
   formula_traits f = traits_without_arrays();
   f.nodes = p.elements.nodes;
+  f.draws = draws_bits(p.elements);
   for (int i = 0; i < p.elements.nodes; ++i) {
     const head h{p.elements.heads[i]};
     if (h.code() == op::load || h.code() == op::neighbour) add_array(f, size_of(h.type()));

@@ -7,6 +7,7 @@
 #include <dsl/ir/functor_object.hpp>
 #include <dsl/ir/program.hpp>
 #include <dsl/ir/quick.hpp>
+#include <dsl/ir/random.hpp>
 #include <dsl/ir/tuple.hpp>
 
 namespace dsl::detail {
@@ -227,6 +228,7 @@ struct evaluator<program<Key, Calls...>> {
       if (head_of(i).code() == op::gather) return true;
     return false;
   }();
+  static constexpr bool draws = draws_bits(self::view());
 
  private:
   static constexpr int count(int type) {

@@ -8,25 +8,29 @@ namespace dsl {
 
 /// What a node of a program does. The first group reads operands or is made by the library; the rest are the table's rows.
 enum class op : std::uint8_t {
-  load,         // an element of an array
-  neighbour,    // an element of an array some places away, or its position or address
-  inside,       // whether there is such an element
-  coordinate,   // an element's position along an axis of an array
-  address,      // where in memory an element of an array lies
-  index,        // an element's position, in elements: the value of an array that counts 0, 1, 2, ...
-  value,        // a scalar passed by value
-  load_scalar,  // a scalar in device memory
-  reduced,      // a value that a reduction left, after all elements
-  count,        // how many elements were reduced into it
-  constant,     // a literal
-  step,         // to a neighbour, along an axis
-  given_step,   // the same, as an operand says when the program runs
-  convert,      // to another dtype
-  complex,      // from a real and an imaginary part
-  gather,       // the element that lies so many elements after an address
-  argument,     // of a call, one after another
-  call,         // of a functor
-  result,       // of a call, one after another
+  load,             // an element of an array
+  neighbour,        // an element of an array some places away, or its position or address
+  inside,           // whether there is such an element
+  coordinate,       // an element's position along an axis of an array
+  address,          // where in memory an element of an array lies
+  index,            // an element's position, in elements: the value of an array that counts 0, 1, 2, ...
+  value,            // a scalar passed by value
+  load_scalar,      // a scalar in device memory
+  reduced,          // a value that a reduction left, after all elements
+  count,            // how many elements were reduced into it
+  constant,         // a literal
+  step,             // to a neighbour, along an axis
+  given_step,       // the same, as an operand says when the program runs
+  convert,          // to another dtype
+  complex,          // from a real and an imaginary part
+  gather,           // the element that lies so many elements after an address
+  random_bits,      // of a position, a key and a draw: 32 of them (ir/random.hpp)
+  random_key,       // of a key and a number: another one
+  random_below,     // of a position, a key and a range
+  random_permuted,  // of a position, a key and their number: its place in another order
+  argument,         // of a call, one after another
+  call,             // of a functor
+  result,           // of a call, one after another
 #define DSL_OPERATOR(name, ...) name,
 #define DSL_FUNCTION(name, ...) name,
 #define DSL_FAST(name, ...) fast_##name,
@@ -72,8 +76,12 @@ inline constexpr op_info op_table[] = {
     DSL_NODE(load, 0, any) DSL_NODE(shift, 0, any) DSL_NODE(inside, 0, any) DSL_NODE(index, 0, any) DSL_NODE(address, 0, any)
         DSL_NODE(index, 0, any) DSL_NODE(value, 0, any) DSL_NODE(load_scalar, 0, any) DSL_NODE(reduced, 0, any)
             DSL_NODE(count, 0, any) DSL_NODE(constant, 0, any) DSL_NODE(step, 0, any) DSL_NODE(step, 0, any)
-                DSL_NODE(cast, 1, any) DSL_NODE(complex, 2, ordered) DSL_NODE(take, 2, any) DSL_NODE(argument, 1, any)
-                    DSL_NODE(call, 0, any) DSL_NODE(result, 0, any)
+                DSL_NODE(cast, 1, any) DSL_NODE(complex, 2, ordered) DSL_NODE(take, 2, any)
+#define DSL_RANDOM(name, arity, flops) \
+  {#name, nullptr, "", arity, op_operands::promoted, op_result::common, op_domain::any, flops, 0},
+                    DSL_RANDOM(random_bits, 3, 8) DSL_RANDOM(random_key, 2, 8) DSL_RANDOM(random_below, 3, 8) DSL_RANDOM(
+                        random_permuted, 3, 16) DSL_NODE(argument, 1, any) DSL_NODE(call, 0, any) DSL_NODE(result, 0, any)
+#undef DSL_RANDOM
 #undef DSL_NODE
 #define DSL_OPERATOR(name, token, numpy, arity, operands, result, domain, flops, complex_flops, code) \
   {#name, #token, numpy, arity, op_operands::operands, op_result::result, op_domain::domain, flops, complex_flops},

@@ -45,6 +45,13 @@ struct program_view {
   constexpr reference output(int i) const { return {outputs[i]}; }
 };
 
+/// Whether a program draws random numbers, of which four neighbours share what they are made of.
+constexpr bool draws_bits(const program_view& p) {
+  for (int i = 0; i < p.nodes; ++i)
+    if (const op code = head{p.heads[i]}.code(); code == op::random_bits || code == op::random_below) return true;
+  return false;
+}
+
 /// A number of its own for each sequence of words, by splitmix64's steps.
 struct word_key {
   std::uint64_t value;

@@ -1,0 +1,136 @@
+// Random numbers as functions of a position and a key: what the operations op::random_bits and those beside it compute.
+//
+// Philox 4x32-10: J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, Parallel random numbers: as easy as 1, 2, 3, SC11 (2011).
+#pragma once
+
+#include <dsl/ir/op.hpp>
+
+namespace dsl::detail {
+
+namespace math {
+
+/// A product's two halves. Of one of 64 bits nvcc lost sight of what is 0, and added it.
+struct product { std::uint32_t low, high; };
+DSL_DETAIL_FN constexpr product multiply_words(std::uint32_t a, std::uint32_t b) {
+#if DSL_DETAIL_ON_DEVICE
+  if (!__builtin_is_constant_evaluated()) return {a * b, ::__umulhi(a, b)};
+#endif
+  const std::uint64_t both = static_cast<std::uint64_t>(a) * b;
+  return {static_cast<std::uint32_t>(both), static_cast<std::uint32_t>(both >> 32)};
+}
+
+/// Four words that are made random together, or that say which ones are meant.
+struct philox_block { std::uint32_t word[4]; };
+
+// Round by round without a loop, which GCC would not vectorise.
+template <int Rounds>
+DSL_DETAIL_FN constexpr philox_block philox_rounds(const philox_block& c, std::uint32_t low_key, std::uint32_t high_key) {
+  if constexpr (Rounds == 0) {
+    return c;
+  } else {
+    const product a = multiply_words(0xd2511f53, c.word[0]), b = multiply_words(0xcd9e8d57, c.word[2]);
+    const philox_block next{{b.high ^ c.word[1] ^ low_key, b.low, a.high ^ c.word[3] ^ high_key, a.low}};
+    return philox_rounds<Rounds - 1>(next, low_key + 0x9e3779b9, high_key + 0xbb67ae85);
+  }
+}
+/// Philox 4x32-10's block of a counter under a key.
+DSL_DETAIL_FN constexpr philox_block philox(const philox_block& counter, std::uint64_t key) {
+  return philox_rounds<10>(counter, static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32));
+}
+
+/// Word i % 4 of block i / 4. Blocks of each draw are others.
+DSL_DETAIL_FN constexpr std::uint32_t random_bits(std::uint64_t i, std::uint64_t key, std::uint32_t draw) {
+  const std::uint64_t block = (i & ~std::uint64_t{3}) >> 2;  // so nvcc sees that of i = 4 n + 1 as well it is n
+  const philox_block all = philox({{static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32), draw, 0}}, key);
+  // Chosen by masks, of which GCC makes vectors, as it does not of a bit's comparison with 0.
+  const std::uint32_t in_pair = 0 - static_cast<std::uint32_t>(i & 1), pair = 0 - static_cast<std::uint32_t>(i >> 1 & 1);
+  const std::uint32_t first = all.word[0] ^ ((all.word[0] ^ all.word[1]) & in_pair);
+  const std::uint32_t second = all.word[2] ^ ((all.word[2] ^ all.word[3]) & in_pair);
+  return first ^ ((first ^ second) & pair);
+}
+
+/// The key number i that follows from a key. Its block is none that bits are drawn from.
+DSL_DETAIL_FN constexpr std::uint64_t random_key(std::uint64_t key, std::uint64_t i) {
+  const philox_block all = philox({{static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i >> 32), 0, 1}}, key);
+  return all.word[0] | static_cast<std::uint64_t>(all.word[1]) << 32;
+}
+
+/// An integer below `range`, each equally likely: the upper half of a product of random bits with the range. Products whose lower
+/// half is below 2^32 mod range (2^64) are rejected, and the next bits drawn. D. Lemire, Fast random integer generation in an
+/// interval, ACM Trans. Model. Comput. Simul. 29 (2019).
+DSL_DETAIL_FN constexpr std::uint32_t random_below(std::uint64_t i, std::uint64_t key, std::uint32_t range) {
+  for (std::uint32_t draw = 0;; ++draw) {
+    const std::uint64_t product = static_cast<std::uint64_t>(random_bits(i, key, draw)) * range;
+    const auto low = static_cast<std::uint32_t>(product);
+    if (low >= range || low >= (0 - range) % range) return static_cast<std::uint32_t>(product >> 32);
+  }
+}
+DSL_DETAIL_FN constexpr std::uint64_t random_below(std::uint64_t i, std::uint64_t key, std::uint64_t range) {
+  for (std::uint32_t draw = 0;; draw += 2) {
+    const std::uint64_t high = random_bits(i, key, draw), low = random_bits(i, key, draw + 1);
+    // (high 2^32 + low) * range in 128 bits, from products of 32 bits.
+    const std::uint64_t range_low = range & 0xffffffff, range_high = range >> 32;
+    const std::uint64_t middle = high * range_low + (low * range_low >> 32), other = low * range_high + (middle & 0xffffffff);
+    const std::uint64_t upper = high * range_high + (middle >> 32) + (other >> 32);
+    const std::uint64_t lower = (high << 32 | low) * range;
+    if (lower >= range || lower >= (0 - range) % range) return upper;
+  }
+}
+
+// splitmix64's last step: G. L. Steele, D. Lea, C. H. Flood, Fast splittable pseudorandom number generators, OOPSLA 2014.
+DSL_DETAIL_FN constexpr std::uint64_t mixed(std::uint64_t x) {
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+  x = (x ^ x >> 27) * 0x94d049bb133111eb;
+  return x ^ x >> 31;
+}
+
+/// Where i, one of n, goes in a random order. A keyed permutation of the numbers of as many bits, by a Feistel network, is
+/// repeated until it leads to one of the n. J. Black, P. Rogaway, Ciphers with arbitrary finite domains, CT-RSA 2002.
+DSL_DETAIL_FN constexpr std::uint64_t random_permuted(std::uint64_t i, std::uint64_t key, std::uint64_t n) {
+  constexpr int rounds = 8, least_bits = 8;  // those of very few numbers would not come out equally likely
+  int bits = least_bits;
+  while (bits < 64 && (n - 1) >> bits != 0) ++bits;
+  const int low_bits = bits / 2;
+  const std::uint64_t low_mask = (std::uint64_t{1} << low_bits) - 1, high_mask = (std::uint64_t{1} << (bits - low_bits)) - 1;
+  do {
+    std::uint64_t high = i >> low_bits, low = i & low_mask, of_round = key;
+    DSL_DETAIL_ROLLED
+    for (int r = 0; r < rounds; r += 2) {
+      of_round += 0x9e3779b97f4a7c15;  // 2^64 / golden ratio
+      high ^= mixed(of_round ^ low) >> 32 & high_mask;
+      of_round += 0x9e3779b97f4a7c15;
+      low ^= mixed(of_round ^ high) >> 32 & low_mask;
+    }
+    i = high << low_bits | low;
+  } while (i >= n);
+  return i;
+}
+
+}  // namespace math
+
+template <> struct scalar_code<op::random_bits> {
+  template <class R, dtype, class I, class K, class N>
+  DSL_DETAIL_FN static constexpr R apply(I i, K key, N draw) {
+    return math::random_bits(static_cast<std::uint64_t>(i), key, draw);
+  }
+};
+template <> struct scalar_code<op::random_key> {
+  template <class R, dtype, class K, class N>
+  DSL_DETAIL_FN static constexpr R apply(K key, N number) {
+    return math::random_key(key, static_cast<std::uint64_t>(number));
+  }
+};
+template <> struct scalar_code<op::random_below> {
+  template <class R, dtype, class I, class K, class N>
+  DSL_DETAIL_FN static constexpr R apply(I i, K key, N range) {
+    return math::random_below(static_cast<std::uint64_t>(i), key, range);
+  }
+};
+template <> struct scalar_code<op::random_permuted> {
+  template <class R, dtype, class I, class K, class N>
+  DSL_DETAIL_FN static constexpr R apply(I i, K key, N n) {
+    return static_cast<R>(math::random_permuted(static_cast<std::uint64_t>(i), key, static_cast<std::uint64_t>(n)));
+  }
+};
+
+}  // namespace dsl::detail

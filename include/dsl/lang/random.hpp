@@ -1,0 +1,243 @@
+// Random numbers as expressions: Philox 4x32-10 of an element's position and a key. They take no memory, have no state, and are
+// the same however an expression is cut, ordered or spread over devices.
+#pragma once
+
+#include <dsl/lang/random_key.hpp>
+
+namespace dsl::random {
+
+namespace detail {
+
+// Draws as formulas of symbols: a position (int64) and a key (uint64).
+
+template <class I, class K>
+constexpr symbol<dtype::uint32> bits_at(I i, K key, std::uint32_t draw) {
+  graph& g = *i.owner;
+  return {&g, g.add(op::random_bits, dtype::uint32, fields(i.id, key.id, constant<dtype::uint32>(&g, draw).id))};
+}
+template <class S>
+constexpr auto to_signed(S s) {
+  return dsl::cast<std::int32_t>(s);  // from which vectors of floats are made in one instruction
+}
+
+// `Bits` bits as a floating point number, an integer below 2^Bits. Of a double two words are put together.
+template <class T, int Bits, class S>
+constexpr auto as_whole(S high, S low) {
+  if constexpr (Bits <= 31) return dsl::cast<T>(to_signed(high >> (32 - Bits)));
+  else return dsl::cast<T>(to_signed(high >> 5)) * T(1 << (Bits - 27)) + dsl::cast<T>(to_signed(low >> (59 - Bits)));
+}
+// Floating point numbers narrower than float are computed as float.
+template <class T> using computed_as =
+    std::conditional_t<std::is_same_v<math::real_type<dsl::detail::value_t<dtype_v<T>>>, double>, double, float>;
+template <class T> inline constexpr int significant_bits = std::is_same_v<T, double>  ? 53
+                                                           : std::is_same_v<T, float> ? 24
+                                                           : std::is_same_v<T, half>  ? 11
+                                                                                      : 8;
+
+/// From [0, 1), of as many bits as T has.
+template <class T>
+struct uniform_draw {
+  template <class I, class K>
+  static constexpr auto trace(I i, K key) {
+    using V = computed_as<T>;
+    constexpr int bits = significant_bits<T>;
+    const auto high = bits_at(i, key, 0), low = bits > 32 ? bits_at(i, key, 1) : high;
+    return dsl::cast<T>(as_whole<V, bits>(high, low) * V(1.0 / (std::uint64_t{1} << bits)));
+  }
+};
+
+// From (0, 1], in the middle between multiples of 2^-31 or 2^-53.
+template <class V, class I, class K>
+constexpr auto positive_at(I i, K key, std::uint32_t draw) {
+  constexpr int bits = std::is_same_v<V, double> ? 53 : 31;
+  const auto high = bits_at(i, key, draw), low = bits > 32 ? bits_at(i, key, draw + 1) : high;
+  return (as_whole<V, bits>(high, low) + V(0.5)) * V(1.0 / (std::uint64_t{1} << bits));
+}
+// An angle over pi, from [-1, 1), turned on by so many 2^-32 of a circle: a quarter of one, and its sine is the cosine.
+template <class V, class I, class K, class Turn = std::uint32_t>
+constexpr auto angle_at(I i, K key, std::uint32_t draw, const Turn& turn = {}) {
+  const auto high = dsl::cast<V>(to_signed(bits_at(i, key, draw) + turn)) * V(0x1p-31);
+  if constexpr (std::is_same_v<V, float>) return high;
+  else return high + dsl::cast<V>(to_signed(bits_at(i, key, draw + 1) >> 1)) * V(0x1p-62);
+}
+
+/// Of mean 0 and variance 1, by G. E. P. Box, M. E. Muller, A note on the generation of random normal deviates, Ann. Math. Stat.
+/// 29 (1958). Two neighbours share a radius, of the even one's bits, and an angle, of the odd one's: one takes its cosine, the
+/// other its sine. The parts of a complex number, of variance 1/2 each, have a radius and an angle of their own.
+template <class T>
+struct normal_draw {
+  template <class I, class K>
+  static constexpr auto trace(I i, K key) {
+    using V = computed_as<T>;
+    constexpr std::uint32_t words = std::is_same_v<V, double> ? 2 : 1;
+    if constexpr (kind_of(dtype_v<T>) == kind::complex) {
+      const auto radius = sqrt(-log(positive_at<V>(i, key, 0)));
+      const auto re = radius * sinpi(angle_at<V>(i, key, words, std::uint32_t{1} << 30)),
+                 im = radius * sinpi(angle_at<V>(i, key, words));
+      return symbol<dtype_v<T>>{i.owner, i.owner->add(op::complex, dtype_v<T>, fields(re.id, im.id))};
+    } else {
+      const auto even = i & ~std::int64_t{1}, odd = i | std::int64_t{1};
+      const auto radius = sqrt(V(-2) * log(positive_at<V>(even, key, 0)));
+      const auto turn = dsl::cast<std::uint32_t>(~i & std::int64_t{1}) << 30;
+      return dsl::cast<T>(radius * sinpi(angle_at<V>(odd, key, 0, turn)));
+    }
+  }
+};
+
+/// Of mean 1.
+template <class T>
+struct exponential_draw {
+  template <class I, class K>
+  static constexpr auto trace(I i, K key) {
+    using V = computed_as<T>;
+    return dsl::cast<T>(V(0) - log(positive_at<V>(i, key, 0)));
+  }
+};
+
+template <class T>
+struct bits_draw {
+  template <class I, class K>
+  static constexpr auto trace(I i, K key) {
+    const auto high = bits_at(i, key, 0);
+    if constexpr (sizeof(T) == 4) return high;
+    else return dsl::cast<T>(high) << 32 | dsl::cast<T>(bits_at(i, key, 1));
+  }
+};
+
+/// Below a range, and then from `low` on.
+template <class T>
+struct integers_draw {
+  static constexpr dtype word = sizeof(T) == 8 ? dtype::uint64 : dtype::uint32;
+  template <class I, class K, class W>
+  static constexpr auto trace(I i, K key, W low, W range) {
+    graph& g = *i.owner;
+    const auto first = convert_symbol<word, false>(low), count = convert_symbol<word, false>(range);
+    const symbol<word> below{&g, g.add(op::random_below, word, fields(i.id, key.id, count.id))};
+    return dsl::cast<T>(first + below);
+  }
+};
+
+struct bernoulli_draw {
+  template <class I, class K, class W>
+  static constexpr auto trace(I i, K key, W end) {
+    return dsl::cast<std::uint64_t>(bits_at(i, key, 0)) < end;
+  }
+};
+
+struct permutation_draw {
+  template <class I, class K, class W>
+  static constexpr auto trace(I i, K key, W n) {
+    graph& g = *i.owner;
+    return symbol<dtype::int64>{&g, g.add(op::random_permuted, dtype::int64, fields(i.id, key.id, n.id))};
+  }
+};
+
+/// A draw for each of the positions.
+template <class Draw>
+struct function {
+  template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
+  template <class...> using calls = tuple<>;
+  template <class I, class K, class... W>
+  static constexpr auto trace(tracer&, I i, K key, W... more) {
+    return Draw::trace(i, key, more...);
+  }
+};
+
+template <class Draw, class K, std::size_t Rank, class... W>
+auto draw(const K& key, const std::array<std::int64_t, Rank>& sizes, const W&... more) {
+  element_count(sizes.data(), static_cast<int>(Rank), 1);  // throws
+  const index_leaf<static_cast<int>(Rank)> positions{0, sizes, row_major(sizes)};
+  return make_expression<function<Draw>>(positions, key.operand(), object_word{static_cast<std::uint64_t>(more)}...);
+}
+
+template <class... N>
+concept sizes = dsl::detail::sizes<N...> && sizeof...(N) > 0;
+template <class T>
+concept floating = element<T> && (kind_of(dtype_v<T>) == kind::real);
+template <class T>
+concept floating_or_complex = element<T> && (kind_of(dtype_v<T>) >= kind::real);
+template <class T>
+concept integer = element<T> && (kind_of(dtype_v<T>) == kind::integer);
+
+/// Throws value_error.
+void require_range(std::int64_t low, std::int64_t high);
+void require_range(std::uint64_t low, std::uint64_t high);
+/// How many of 2^32 words are below it. Throws value_error where it is no probability.
+std::uint64_t words_of_probability(double p);
+
+template <class T, class K, std::size_t Rank>
+auto draw_integers(const K& key, std::type_identity_t<T> low, std::type_identity_t<T> high,
+                   const std::array<std::int64_t, Rank>& sizes) {
+  using wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+  require_range(static_cast<wide>(low), static_cast<wide>(high));
+  const auto first = static_cast<std::uint64_t>(low), range = static_cast<std::uint64_t>(high) - first;
+  return draw<integers_draw<T>>(key, sizes, first, range);
+}
+
+}  // namespace detail
+
+// Each of these functions gives a lazy expression of the extents n, separate integers or one std::array: nothing runs before it
+// is assigned, nothing waits, and a slice of it computes its own elements alone. Element i, in row-major order, is made of word i
+// % 4 of the block with counter i / 4 that Philox 4x32-10 gives under the key; what takes more than 32 bits takes the words of
+// further blocks, whose counters hold the number of the draw. `k` is a dsl::random::key, or what its `fold` gives of dsl::step.
+// All throw shape_error for extents that no array has.
+
+/// 32 random bits, or 64: std::uint32_t or std::uint64_t. The same on every device.
+template <class T = std::uint32_t, class K, class... N>
+  requires(detail::is_key<K> && detail::sizes<N...> && (std::same_as<T, std::uint32_t> || std::same_as<T, std::uint64_t>))
+auto bits(const K& k, const N&... n) {
+  return detail::draw<detail::bits_draw<T>>(k, dsl::detail::to_extents(n...));
+}
+
+/// From [0, 1), evenly: a multiple of 2^-24 (float), 2^-53 (double), 2^-11 (half) or 2^-8 (bfloat16). The same on every device.
+/// ```cpp
+/// const dsl::random::key k{42};
+/// const auto x = dsl::random::uniform<float>(k.fold(0), n), y = dsl::random::uniform<float>(k.fold(1), n);
+/// const double pi = 4 * dsl::mean(dsl::cast<double>(x * x + y * y < 1)).value();
+/// ```
+template <detail::floating T, class K, class... N>
+  requires(detail::is_key<K> && detail::sizes<N...>)
+auto uniform(const K& k, const N&... n) {
+  return detail::draw<detail::uniform_draw<T>>(k, dsl::detail::to_extents(n...));
+}
+
+/// Of mean 0 and variance 1, normally distributed, by Box and Muller's formula; a complex number's parts are independent and of
+/// variance 1/2. The same on one device however it is cut, and within 4 units in the last place from one device to another.
+template <detail::floating_or_complex T, class K, class... N>
+  requires(detail::is_key<K> && detail::sizes<N...>)
+auto normal(const K& k, const N&... n) {
+  return detail::draw<detail::normal_draw<T>>(k, dsl::detail::to_extents(n...));
+}
+
+/// Exponentially distributed, of mean 1: minus the logarithm of a uniform number. As exact as `normal`.
+template <detail::floating T, class K, class... N>
+  requires(detail::is_key<K> && detail::sizes<N...>)
+auto exponential(const K& k, const N&... n) {
+  return detail::draw<detail::exponential_draw<T>>(k, dsl::detail::to_extents(n...));
+}
+
+/// From low, ..., high - 1, each equally likely: what would not come out evenly is rejected (D. Lemire, 2019). The same on every
+/// device. Throws value_error where there is none.
+template <detail::integer T, class K, class... N>
+  requires(detail::is_key<K> && detail::sizes<N...>)
+auto integers(const K& k, std::type_identity_t<T> low, std::type_identity_t<T> high, const N&... n) {
+  return detail::draw_integers<T>(k, low, high, dsl::detail::to_extents(n...));
+}
+
+/// True with probability p, rounded up to a multiple of 2^-32. The same on every device. Throws value_error where p is not
+/// between 0 and 1.
+template <class K, class... N>
+  requires(detail::is_key<K> && detail::sizes<N...>)
+auto bernoulli(const K& k, double p, const N&... n) {
+  return detail::draw<detail::bernoulli_draw>(k, dsl::detail::to_extents(n...), detail::words_of_probability(p));
+}
+
+/// The numbers 0, ..., n - 1 in a random order, int64: a Feistel network, of which each element is computed alone. The same on
+/// every device.
+template <class K>
+  requires detail::is_key<K>
+auto permutation(const K& k, std::integral auto n) {
+  return detail::draw<detail::permutation_draw>(k, std::array{static_cast<std::int64_t>(n)}, n);
+}
+
+}  // namespace dsl::random
