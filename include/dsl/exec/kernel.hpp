@@ -272,8 +272,8 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
     });
     return out;
   }
-  // Where positions begin with a multiple of the lanes the compiler is told so: then it finds that four lanes draw from one block
-  // of random bits, and computes that once.
+  // Where positions begin with a multiple of four the compiler is told so: then it finds that four lanes draw from one block of
+  // random bits, and computes that once.
   template <class Compute>
   DSL_DETAIL_KERNEL_FN static void each_lane(const group& g, const Compute& compute) {
     if constexpr (eval::draws && !calls_formula && lanes > 1) {

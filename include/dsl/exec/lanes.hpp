@@ -95,31 +95,32 @@ struct lane_group<Eval, Lanes, std::index_sequence<I...>> : input_lanes<Eval::te
     return in;
   }
 
-  /// Whether each operand that counts positions does so from a multiple of `Lanes` on, one by one.
+  /// Whether each operand that counts positions does so one by one from a multiple of four on, or of fewer lanes.
   DSL_DETAIL_FN bool has_aligned_positions() const { return (... && is_aligned<Eval::template input_head<I>>()); }
   /// The same positions, as sums that show the compiler that.
   DSL_DETAIL_FN lane_group with_aligned_positions() const {
     lane_group g = *this;
-    (g.template align<Eval::template input_head<I>>(), ...);
+    (align<Eval::template input_head<I>>(g), ...);
     return g;
   }
 
  private:
+  static constexpr int together = Lanes < 4 ? Lanes : 4;
   template <std::uint32_t Head>
   DSL_DETAIL_FN bool is_aligned() const {
     if constexpr (head{Head}.code() != op::index) return true;
     else {
       const auto& positions = operand_lanes<Head>(*this);
-      return positions.at(0) % Lanes == 0 && positions.at(Lanes - 1) - positions.at(0) == Lanes - 1;
+      return positions.at(0) % together == 0 && positions.at(Lanes - 1) - positions.at(0) == Lanes - 1;
     }
   }
   template <std::uint32_t Head>
-  DSL_DETAIL_FN void align() {
+  DSL_DETAIL_FN void align(lane_group& g) const {
     if constexpr (head{Head}.code() == op::index) {
-      auto& positions = operand_lanes<Head>(*this);
-      const std::int64_t base = positions.at(0) & ~std::int64_t{Lanes - 1};
+      const auto& positions = operand_lanes<Head>(*this);
       DSL_DETAIL_UNROLL
-      for (int l = 0; l < Lanes; ++l) positions.set(l, base | l);
+      for (int l = 0; l < Lanes; ++l)
+        operand_lanes<Head>(g).set(l, (positions.at(l / together * together) & ~std::int64_t{together - 1}) | l % together);
     }
   }
 };
