@@ -11,6 +11,7 @@ class cuda_back_end final : public back_end {
 
   /// 0 without a driver or a GPU, and where the GPUs cannot be counted: then the next call tries again.
   int device_count() override;
+  back_end* make_mesh(std::span<const int> members) override;
   std::string why_no_device() override;
   std::string device_count_error() override;
   const device_properties& properties(int index) override;

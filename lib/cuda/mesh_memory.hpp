@@ -39,6 +39,10 @@ class mesh_memory {
   };
   std::vector<part> parts(const void* address, std::size_t bytes) const;
 
+  /// So many bytes, up to a multiple of what a member's part is: an array of as many times that as there are members has one at
+  /// each.
+  std::size_t granules(std::size_t bytes) const { return (bytes + granule_ - 1) / granule_ * granule_; }
+
   /// What arrays use, and what is kept for them; `free` and `total` are not filled in.
   memory_usage usage() const;
   /// Waits for the members, and gives back what nothing uses.

@@ -200,9 +200,10 @@ void grid_executor::run_loop(const loop& of, const loop_plan& p, const loop_step
                       bytes = sums + (p.loop == strategy::tiled ? blocks * sizeof(quad) : 0);
     shared = cells_of(on, bytes, steps.count);
     schedule.cells = shared.cells;
+    schedule.copy_bytes = static_cast<std::int64_t>(shared.copy_bytes);
     schedule.epoch = shared.epoch;
     arrivals = reinterpret_cast<quad*>(static_cast<unsigned char*>(shared.cells) + sums);
-    others[other_count++] = {shared.cells, bytes, false};
+    others[other_count++] = {shared.cells, shared.all_bytes, false};
   }
   for (int i = 0; p.loop == strategy::tiled && i < of.compiled().states; ++i)
     if (is_beside(of, i)) {
@@ -211,9 +212,10 @@ void grid_executor::run_loop(const loop& of, const loop_plan& p, const loop_step
       others[other_count++] = {second.data(), static_cast<std::size_t>(p.elements * size_of(of.operands()[i].type)), true};
     }
   kernel_parameters given = loop_parameters(of, p, steps, schedule, arrivals);
-  launch_kernel({entry_of(of), p.grid, p.block, p.shared_bytes, given.range(), of.operands(), step.inputs, outputs, p.elements,
-                 together, others, other_count},
-                on);
+  kernel_launch k{entry_of(of), p.grid,  p.block,    p.shared_bytes, given.range(), of.operands(),
+                  step.inputs,  outputs, p.elements, together,       others,        other_count};
+  k.first_step = steps.all.first + steps.done;
+  launch_kernel(k, on);
 }
 
 }  // namespace dsl::detail

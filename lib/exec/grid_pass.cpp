@@ -98,6 +98,7 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
   const sharing threads{log2_of(p.distance), log2_of(p.threads_a_result)};
   kernel_parameters given(
       {{}, g.elements, p.tile.count, {g.count, p.splits, p.results_a_thread, threads, kept, nullptr, nullptr, stop}});
+  given.header().reduction.take_neighbours(p.tile.count, 0, p.splits);
   given.header().phase = code.phase;
   given.header().in_vectors = are_in_vectors(operands, g, count) ? 1 : 0;
   if (!g.linear) given.put(tiling_of(g, inputs, p));
@@ -144,6 +145,12 @@ void grid_executor::launch_pass(const prepared& pass, const reduction_plan& p, k
                   others,
                   other_count};
   if (p.tile.columns == 0 && !code.reduces()) k.elements_a_block = p.tile.width;
+  argument_header& header = given.header();
+  if (header.reduction.kept != kept_along::rows && p.splits > 1 && p.devices > 1) {
+    k.shared_tiles = &header;
+    k.blocks_together = static_cast<int>(p.groups);
+    if (p.groups > 1) header.reduction.by_splits = static_cast<std::uint32_t>(p.groups);
+  }
   launch_kernel(k, on);
 }
 

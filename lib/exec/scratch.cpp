@@ -1,5 +1,6 @@
 #include "exec/scratch.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "exec/step_numbers.hpp"
@@ -10,6 +11,9 @@ namespace dsl::detail {
 namespace {
 
 constexpr std::size_t ticket_bytes = max_tickets * sizeof(unsigned);
+
+// Of what a mesh's members keep each for itself.
+std::size_t copies_of(const stream_state& s) { return std::max<std::size_t>(1, s.on.members().size()); }
 
 void set_zero(stream_state& s, void* at, std::size_t bytes) { s.on.set_zero(at, bytes, s.index, s.native); }
 
@@ -56,8 +60,9 @@ class stream_scratch final : public stream_attachment {
   }
 
   exchange_cells cells(std::size_t bytes, unsigned steps) {
-    if (cells_.bytes < bytes) {
-      const std::size_t size = grown(std::size_t{1} << 14, bytes);
+    const std::size_t copies = copies_of(stream_);
+    if (cells_.bytes < copies * bytes) {
+      const std::size_t size = copies * stream_.on.bytes_of_copy(grown(std::size_t{1} << 14, bytes));
       replace(cells_, allocate(size), size);
       numbers_.use_up();  // so that they are cleared
     }
@@ -65,7 +70,7 @@ class stream_scratch final : public stream_attachment {
       set_zero(stream_, cells_.memory, cells_.bytes);
       numbers_.begin();
     }
-    return {cells_.memory, numbers_.take(steps)};
+    return {cells_.memory, cells_.bytes / copies, cells_.bytes, numbers_.take(steps)};
   }
 
  private:
@@ -133,10 +138,11 @@ workspace scratch_of_two_launches(const stream& on, std::size_t bytes) {
 exchange_cells cells_of(const stream& on, std::size_t bytes, std::int64_t steps) {
   stream_state& s = stream_state::of(on);
   if (may_run_beside_others(s)) {
-    buffer_ref own = buffer_ref::allocate(bytes, s.where());
-    set_zero(s, own.data(), bytes);
+    const std::size_t copy = s.on.bytes_of_copy(bytes), all = copies_of(s) * copy;
+    buffer_ref own = buffer_ref::allocate(all, s.where());
+    set_zero(s, own.data(), all);
     void* const cells = own.data();
-    return {cells, 1, std::move(own)};
+    return {cells, copy, all, 1, std::move(own)};
   }
   const std::lock_guard lock(s.mutex);
   return stream_scratch::of(s).cells(bytes, static_cast<unsigned>(steps));

@@ -22,10 +22,11 @@ workspace scratch_of(const stream& on, std::size_t bytes);
 /// The same, without tickets, for what one launch leaves to the next one, until both are queued.
 workspace scratch_of_two_launches(const stream& on, std::size_t bytes);
 
-/// Where the blocks of one kernel tell each other their sums, and the number that stands for their first step: none of the
-/// numbers that the next `steps` ones take is there.
+/// Where the blocks of one kernel tell each other their sums, on a mesh a copy for each member, and the number that stands for
+/// their first step: none of the numbers that the next `steps` ones take is there.
 struct exchange_cells {
   void* cells;
+  std::size_t copy_bytes, all_bytes;  // from a copy to the next; of all of them
   unsigned epoch;
   buffer_ref own{};
 };

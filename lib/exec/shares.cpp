@@ -75,11 +75,11 @@ grid_shares shares_of(const kernel_launch& k, const back_end& mesh) {
     return shares;
   }
   shares.is_local = is_map_of_arrays(k, mesh);
-  const std::int64_t clusters = k.grid / k.cluster, step = mesh.elements_between_cuts();
+  const std::int64_t together = k.cluster * k.blocks_together, clusters = k.grid / together, step = mesh.elements_between_cuts();
   for (std::int64_t m = 1; m < members; ++m)
     shares.ends[static_cast<std::size_t>(m - 1)] =
         shares.is_local ? std::min(k.grid, (k.elements * m / members + step / 2) / step * step / k.elements_a_block)
-                        : pieces(clusters * m, members) * k.cluster;
+                        : pieces(clusters * m, members) * together;
   return shares;
 }
 

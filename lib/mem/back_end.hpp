@@ -116,6 +116,9 @@ class back_end {
   /// Whether a device whose own memory is elsewhere reads and writes the host's at this address.
   virtual bool reaches_host_memory(const void* /*address*/, int /*index*/) { return false; }
 
+  /// Of a mesh: what so many bytes come to, so that of an allocation of as many times that as there are members each one has its
+  /// part at home.
+  virtual std::size_t bytes_of_copy(std::size_t bytes) const { return bytes; }
   /// Of a mesh's memory: where each member's part of so many bytes ends, counted from the address, in the order of the members.
   virtual void part_ends(const void* /*address*/, std::size_t bytes, std::size_t* ends) const { *ends = bytes; }
   /// Of a mesh: its members share the elements of arrays at multiples of so many.

@@ -79,6 +79,7 @@ std::int64_t grid_run::next_cluster() {
 void grid_run::begin(block_run& b, std::int64_t number) {
   const std::vector<std::int64_t>& ends = launch_.member_ends;
   const auto member = static_cast<int>(std::upper_bound(ends.begin(), ends.end(), number) - ends.begin());
+  const std::int64_t first = member > 0 ? ends[static_cast<std::size_t>(member - 1)] : 0;
   b.number = number;
   b.arrived = b.ended = 0;
   b.clock = b.barrier = 0;
@@ -88,6 +89,8 @@ void grid_run::begin(block_run& b, std::int64_t number) {
   for (thread_run& t : b.threads) {
     t.block = b.number;
     t.member = member;
+    t.first_block = first;
+    t.own_blocks = (ends.empty() ? launch_.grid : ends[static_cast<std::size_t>(member)]) - first;
     t.state = thread_state::ready;
     t.on = nullptr;
     t.who = moment::of(b.number, t.thread);

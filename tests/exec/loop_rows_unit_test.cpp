@@ -32,12 +32,14 @@ TEST(loop_rows, have_each_element_once) {
       for (std::int64_t i = first; i < first + lanes && i < elements; ++i) ++times[static_cast<std::size_t>(i)];
     };
     std::int64_t fewest = most, largest = 0;
+    const std::int64_t border = round % 2 == 0 ? 0 : below(static_cast<int>(blocks));  // of two members of a mesh
     for (std::int64_t b = 0; b < blocks; ++b) {
-      const std::int64_t in_block = loop_rows::of(w, b, blocks, 0, threads, lanes).held_groups;
+      const std::int64_t from = b < border ? 0 : border, own = b < border ? border : blocks - border;
+      const std::int64_t in_block = loop_rows::of(w, b, from, own, 0, threads, lanes).held_groups;
       fewest = std::min(fewest, in_block);
       largest = std::max(largest, in_block);
       for (int t = 0; t < threads; ++t) {
-        const loop_rows mine = loop_rows::of(w, b, blocks, t, threads, lanes);
+        const loop_rows mine = loop_rows::of(w, b, from, own, t, threads, lanes);
         ASSERT_EQ(mine.held_groups, in_block);
         for (std::int64_t r = 0; r < rows; ++r) {
           ASSERT_LE(mine.first + r * mine.row + lanes, elements) << "a row is whole";

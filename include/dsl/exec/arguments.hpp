@@ -72,6 +72,19 @@ struct reduction_schedule {
   const bool* stop;                // of a loop: whether it has ended; or null
   std::int32_t partial_count = 0;  // partial results of each group
   reduction_steps steps = reduction_steps::whole;
+  // Which tiles a group's blocks take in turn: all of them; on a mesh each member's take neighbouring ones, which lie with it.
+  // The first one is where the grid's first block would begin.
+  std::int64_t first_tile = 0, end_tile = 0;
+  std::int32_t takers = 1;
+  std::uint32_t by_splits = 0;  // groups, where the grid has the first block of each, then the second of each; 0: group by group
+
+  /// Of so many of a group's blocks, from number `first` on.
+  void take_neighbours(std::int64_t tiles, std::int64_t first, std::int64_t blocks) {
+    const std::int64_t begin = tiles * first / splits;
+    first_tile = begin - first;
+    end_tile = tiles * (first + blocks) / splits;
+    takers = static_cast<std::int32_t>(blocks);
+  }
 };
 
 /// A kernel's parameters, laid out so that the launcher can fill them without knowing the kernel: this, for the strided kernel a

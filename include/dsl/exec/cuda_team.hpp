@@ -138,6 +138,8 @@ struct device_team {
   DSL_DETAIL_FN std::int64_t blocks() const { return range.blocks; }
   DSL_DETAIL_FN int member() const { return range.member; }
   DSL_DETAIL_FN int members() const { return range.members; }
+  DSL_DETAIL_FN std::int64_t first_block() const { return range.first; }
+  DSL_DETAIL_FN std::int64_t own_blocks() const { return gridDim.x; }
 
   DSL_DETAIL_FN void synchronize() const { __syncthreads(); }
   DSL_DETAIL_FN void synchronize_warp() const { __syncwarp(); }
@@ -300,6 +302,8 @@ struct device_team {
   DSL_FN std::int64_t blocks() const;
   DSL_FN int member() const;
   DSL_FN int members() const;
+  DSL_FN std::int64_t first_block() const;
+  DSL_FN std::int64_t own_blocks() const;
   DSL_FN void synchronize() const;
   DSL_FN void synchronize_warp() const;
   template <class T> DSL_FN T from_lane(const T& value, int lane) const;

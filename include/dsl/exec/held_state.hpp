@@ -36,7 +36,7 @@ struct held_state : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targ
   DSL_DETAIL_KERNEL_FN void begin(thread_state& t) const {
     const step_schedule& s = args.loop;
     const int thread = team.thread(), threads = team.threads();
-    const loop_rows mine = loop_rows::of(s, team.block(), team.blocks(), thread, threads, lanes);
+    const loop_rows mine = loop_rows::of(s, team.block(), team.first_block(), team.own_blocks(), thread, threads, lanes);
     t.first = mine.first;
     t.row = mine.row;
     t.first_held = mine.first_held;

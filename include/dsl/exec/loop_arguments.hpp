@@ -43,11 +43,14 @@ struct loop_rows {
   std::int64_t first_held;   // element of its first group in registers
   std::int64_t held_groups;  // of its block's registers: threads take them in turn
 
-  DSL_DETAIL_FN static loop_rows of(const step_schedule& s, std::int64_t block, std::int64_t blocks, int thread, int threads,
-                                    int lanes) {
-    const std::int64_t row = blocks * (threads * lanes), more = block > s.more_from ? block - s.more_from : 0;
-    return {(block * threads + thread) * lanes, row,
-            (s.in_shared + s.streamed) * row + (block * s.groups + more + thread) * lanes,
+  // `first` and `blocks` are those of the launch, a member of a mesh has neighbouring elements.
+  DSL_DETAIL_FN static loop_rows of(const step_schedule& s, std::int64_t block, std::int64_t first, std::int64_t blocks,
+                                    int thread, int threads, int lanes) {
+    const std::int64_t row = blocks * (threads * lanes), more = block > s.more_from ? block - s.more_from : 0,
+                       rows = s.in_shared + s.streamed, before = first * rows * (threads * lanes),
+                       held = before + (block * s.groups + more + thread) * lanes,
+                       held_before = (first * s.groups + (first > s.more_from ? first - s.more_from : 0)) * lanes;
+    return {before + held_before + ((block - first) * threads + thread) * lanes, row, rows * row + held,
             s.groups + (block >= s.more_from ? 1 : 0)};
   }
 };

@@ -101,11 +101,16 @@ DSL_DETAIL_KERNEL_FN void reduce(Body& body, const reduction_schedule& schedule,
   const auto& memory = body.memory;
   const int thread = team.thread(), threads = team.threads(), owners = schedule.threads.owners(threads);
   const auto block = static_cast<std::uint32_t>(team.block()), blocks = static_cast<std::uint32_t>(schedule.splits);
-  const std::uint32_t group = blocks == 1 ? block : block / blocks, split = block - group * blocks;
+  std::uint32_t group = blocks == 1 ? block : block / blocks, split = block - group * blocks;
+  if (schedule.by_splits > 0) {
+    split = block / schedule.by_splits;
+    group = block - split * schedule.by_splits;
+  }
   accumulators sums[Body::sums_a_thread];
   DSL_DETAIL_UNROLL
   for (int s = 0; s < Body::sums_a_thread; ++s) sums[s] = reductions::identities();
-  for (std::int64_t tile = split; tile < tiles; tile += blocks) take(group, tile, sums);
+  for (std::int64_t tile = schedule.first_tile + split; tile < schedule.end_tile; tile += schedule.takers)
+    take(group, tile, sums);
   if (tiles == 0) body.enter(group, 0);
 
   const int results_a_thread = schedule.results_a_thread;
@@ -201,7 +206,7 @@ DSL_DETAIL_KERNEL_FN void reduce_line(Body& body, const reduction_schedule& sche
     accumulators sums[Body::sums_a_thread];
     DSL_DETAIL_UNROLL
     for (int s = 0; s < Body::sums_a_thread; ++s) sums[s] = reductions::identities();
-    for (std::int64_t tile = team.block(); tile < tiles; tile += schedule.splits)
+    for (std::int64_t tile = schedule.first_tile + team.block(); tile < schedule.end_tile; tile += schedule.takers)
       body.reduce(tile, team.thread(), team.threads(), sums);
     DSL_DETAIL_UNROLL
     for (int s = 1; s < Body::sums_a_thread; ++s) reductions::add(sums[0], sums[s]);

@@ -10,8 +10,9 @@ namespace dsl::detail {
 struct simulated_thread {
   std::int64_t block, blocks;
   int thread, threads;
-  int member, members;    // of a mesh: which has the block
-  unsigned char* shared;  // the block's dynamic shared memory
+  int member, members;                   // of a mesh: which has the block,
+  std::int64_t first_block, own_blocks;  // and the member's
+  unsigned char* shared;                 // the block's dynamic shared memory
 };
 
 // What follows throws memory_error, which names the kernel, the expression, the block and the thread, where a kernel does what a
@@ -82,6 +83,8 @@ struct simulated_team {
 
   DSL_DETAIL_FN int member() const { return self->member; }
   DSL_DETAIL_FN int members() const { return self->members; }
+  DSL_DETAIL_FN std::int64_t first_block() const { return self->first_block; }
+  DSL_DETAIL_FN std::int64_t own_blocks() const { return self->own_blocks; }
 
   DSL_DETAIL_FN void synchronize() const { detail::synchronize(*self); }
   DSL_DETAIL_FN void synchronize_warp() const { detail::synchronize_warp(*self); }

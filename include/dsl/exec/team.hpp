@@ -62,9 +62,11 @@ concept kernel_team = requires(const T t, float value, float* address, unsigned*
   { t.block() } -> std::same_as<std::int64_t>;
   { t.blocks() } -> std::same_as<std::int64_t>;
 
-  /// Where several GPUs share the grid: the number of this one, and how many there are.
+  /// Where several GPUs share the grid: the number of this one, and how many there are; which blocks it has.
   { t.member() } -> std::same_as<int>;
   { t.members() } -> std::same_as<int>;
+  { t.first_block() } -> std::same_as<std::int64_t>;
+  { t.own_blocks() } -> std::same_as<std::int64_t>;
 
   /// Waits for all threads of the block, which all call it: a barrier. What was accessed before comes before what is accessed
   /// after.

@@ -1,0 +1,105 @@
+#include "cuda/mesh_kernels.hpp"
+
+#include <dsl/exec/arguments.hpp>
+
+#include <algorithm>
+
+#include "cuda/back_end.hpp"
+#include "cuda/mesh.hpp"
+#include "cuda/sort.hpp"
+#include "exec/shares.hpp"
+#include "mem/stream.hpp"
+
+namespace dsl::detail {
+
+using namespace cuda;
+
+namespace {
+
+cuda_mesh& mesh_with(int index) { return static_cast<cuda_mesh&>(back_end::of({backend::cuda, index})); }
+grid_executor& one_gpu() { return static_cast<grid_executor&>(executor::of(gpus)); }
+
+// By the first member, which reads and writes what the others have.
+template <class Task>
+void sort_on_first(const Task& task, const stream& on) {
+  const stream_state& state = stream_state::of(on);
+  mesh_stream& s = static_cast<cuda_mesh&>(state.on).stream_of(state.native);
+  std::size_t bytes = 0;
+  {
+    const current_device current(s.gpu(0));
+    check(launch_sort(task, nullptr, bytes, s.native(0)), "asking for a sort's memory");
+  }
+  const buffer_ref memory = buffer_ref::allocate(bytes, state.where());
+  const queued_kernel k{nullptr, nullptr, task.count, 0, 0};
+  s.queue(1, touches::others, [&](int, cudaStream_t native) {
+    queue_kernel(k, nullptr, sort_architectures(), s.gpu(0), native,
+                 [&] { return launch_sort(task, memory.data(), bytes, native); });
+  });
+}
+
+// Plans and kernels are those of one GPU that is as large as all; a launch is one for each member that has blocks of it.
+class mesh_executor final : public grid_executor {
+ public:
+  constexpr mesh_executor() : grid_executor(kernel_target::cuda, false) {}
+
+  std::string why_not_compiled(device where) const override { return one_gpu().why_not_compiled(where); }
+  bool is_cooperative(int index) const override {
+    const auto members = mesh_with(index).members();
+    return std::all_of(members.begin(), members.end(), [](int gpu) { return one_gpu().is_cooperative(gpu); });
+  }
+  kernel_attributes attributes(const kernel_entry& kernel, int block, int index) const override {
+    return one_gpu().attributes(kernel, block, mesh_with(index).members()[0]);
+  }
+  void launch_kernel(const kernel_launch& k, const stream& on) const override;
+  void sort(const sort_task& task, const stream& on) const override { sort_on_first(task, on); }
+  void sort(const pair_sort_task& task, const stream& on) const override { sort_on_first(task, on); }
+};
+
+void mesh_executor::launch_kernel(const kernel_launch& k, const stream& on) const {
+  stream_state& state = stream_state::of(on);
+  auto& mesh = static_cast<cuda_mesh&>(state.on);
+  mesh_stream& s = mesh.stream_of(state.native);
+  const grid_shares shares = shares_of(k, mesh);
+  const auto first_of = [&](int m) { return m == 0 ? 0 : shares.ends[static_cast<std::size_t>(m - 1)]; };
+  const auto blocks_of = [&](int m) { return shares.ends[static_cast<std::size_t>(m)] - first_of(m); };
+  std::uint64_t by = 0;
+  int members = 0;
+  for (int m = 0; m < s.members(); ++m) {
+    if (blocks_of(m) == 0) continue;
+    by |= std::uint64_t{1} << m;
+    ++members;
+  }
+
+  const queued_kernel noted = queued_kernel::of(k);
+  if (members > 1) *k.range = mesh.waits().waits_of(k, shares.ends);
+  else *k.range = {};
+  k.range->blocks = static_cast<std::uint32_t>(k.grid);
+  k.range->members = members;
+  const auto one_at_a_time = hold_if_blocking(nullptr);
+  const auto in_order = k.cooperative && members > 1 ? mesh.queue_cooperative(s) : std::unique_lock<std::mutex>();
+  s.queue(by, shares.is_local ? touches::own : touches::others, [&](int m, cudaStream_t native) {
+    k.range->first = static_cast<std::uint32_t>(first_of(m));
+    if (k.shared_tiles != nullptr)
+      k.shared_tiles->reduction.take_neighbours(k.shared_tiles->tiles, first_of(m) / k.blocks_together,
+                                                blocks_of(m) / k.blocks_together);
+    if (k.shared_bytes > 0) allow_shared_memory(k.function, k.shared_bytes, s.gpu(m));
+    queue_kernel(noted, k.operands_of_pass(), k.architectures, s.gpu(m), native,
+                 [&] { return launch_blocks(k, blocks_of(m), false, native); });
+    ++k.range->member;
+  });
+  if (one_at_a_time) {
+    for (int m = 0; m < s.members(); ++m) {
+      const current_device current(s.gpu(m));
+      if ((by >> m & 1) != 0) wait_for_kernel(noted, k.operands_of_pass(), s.gpu(m), s.native(m));
+    }
+    mesh.waits().check();
+  }
+}
+
+constinit mesh_executor kernels;
+
+}  // namespace
+
+grid_executor& mesh_kernels() { return kernels; }
+
+}  // namespace dsl::detail

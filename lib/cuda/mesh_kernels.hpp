@@ -1,0 +1,11 @@
+// Kernels on several GPUs.
+#pragma once
+
+#include "exec/grid_executor.hpp"
+
+namespace dsl::detail {
+
+/// Of every mesh of GPUs.
+grid_executor& mesh_kernels();
+
+}  // namespace dsl::detail
