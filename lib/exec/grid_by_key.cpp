@@ -1,5 +1,7 @@
 // Reductions by key on a grid of blocks of threads.
 #include <algorithm>
+#include <bit>
+#include <vector>
 
 #include "exec/grid_executor.hpp"
 #include "exec/layout.hpp"
@@ -59,55 +61,133 @@ table_plan plan_tables(std::int64_t groups, std::int64_t accumulator_bytes, std:
   return planned(std::min(groups, most), 0, few_tags);
 }
 
+// A reduction by key's launches.
+class grid_by_key {
+ public:
+  grid_by_key(const grid_executor& kernels, const by_key_kernels& compiled, const by_key_code& code, const operand* operands,
+              const geometry& g, const by_key_request& request, const stream& on)
+      : kernels_(kernels),
+        code_(code),
+        operands_(operands),
+        space_(g),
+        groups_(request.groups),
+        on_(on),
+        device_(properties(g.where)),
+        tiles_(tile_by_warps(g, code.lanes, code.view, operands)),
+        elements_{compiled.kernel[g.linear ? by_key_linear : by_key_strided], compiled.architectures, nullptr, code.view},
+        results_{compiled.kernel[by_key_results], compiled.architectures, nullptr, code.view} {
+    parameters_.groups = groups_;
+    parameters_.ignores_others = request.ignores_others ? 1 : 0;
+  }
+
+  void run() {
+    const std::int64_t room = static_cast<std::int64_t>(device_.shared_per_block) -
+                              kernels_.attributes(elements_, by_key_threads, space_.where.index).static_shared;
+    const table_plan plan = code_.counts ? plan_counters(groups_, room) : plan_tables(groups_, code_.accumulator_bytes, room);
+    // To sort takes as long as some ten launches that read all elements.
+    constexpr std::int64_t most_launches = 4, most = std::int64_t{1} << 31;
+    if (groups_ > most_launches * plan.span && groups_ < most && slots() < most) run_sorted();
+    else run_tables(plan);
+  }
+
+ private:
+  std::int64_t slots() const { return tiles_.count * 32 * code_.lanes; }
+  int multiprocessors() const { return std::max(1, device_.multiprocessors); }
+
+  void run_tables(const table_plan& plan) {
+    const std::int64_t blocks = std::clamp<std::int64_t>(pieces(tiles_.count, plan.warps), 1, multiprocessors());
+    parameters_.step = by_key_step::tables;
+    parameters_.partials = allocate(blocks * plan.span * code_.accumulator_bytes);
+    parameters_.tables = plan.tables;
+    parameters_.log2_copies = plan.log2_copies;
+    parameters_.tags = plan.tags;
+    parameters_.left_tables = static_cast<std::int32_t>(blocks);
+    for (std::int64_t first = 0; first < groups_; first += plan.span) {
+      parameters_.first_group = first;
+      parameters_.span = static_cast<std::int32_t>(std::min(plan.span, groups_ - first));
+      others_[0].is_empty = true;
+      launch_elements(by_key_step::tables, blocks, 32 * plan.warps, plan.shared_bytes);
+      launch_results(by_key_step::results,
+                     parameters_.span <= by_key_warps_to ? std::int64_t{parameters_.span} * 32 : parameters_.span);
+    }
+  }
+
+  // What pairs come to goes to one table.
+  void run_sorted() {
+    by_key_pairs& p = parameters_.pairs;
+    const std::int64_t count = slots(), warps = by_key_finish_threads / 32, word = sizeof(std::uint32_t);
+    parameters_.span = static_cast<std::int32_t>(groups_);
+    parameters_.left_tables = 1;
+    parameters_.partials = allocate(groups_ * code_.accumulator_bytes);
+    launch_results(by_key_step::identities, groups_);
+    p.count = count;
+    if (count > 0) {
+      p.keys = static_cast<std::uint32_t*>(allocate(count * word));
+      p.values = static_cast<std::uint32_t*>(allocate(count * word));
+      if (code_.accumulator_bytes != word) p.accumulators = allocate(count * code_.accumulator_bytes);
+      const std::int64_t wanted = std::int64_t{multiprocessors()} * 64;
+      p.slice = pieces(pieces(count, wanted), 32) * 32;
+      p.slices = pieces(count, p.slice);
+      p.end_keys = static_cast<std::uint32_t*>(allocate(2 * p.slices * word));
+      p.ends = allocate(2 * p.slices * code_.accumulator_bytes);
+      const std::int64_t blocks = std::min<std::int64_t>(pieces(tiles_.count, warps), std::int64_t{multiprocessors()} * 4);
+      launch_elements(by_key_step::pairs, blocks, by_key_finish_threads, 0);
+      kernels_.sort({count, p.keys, p.values, std::bit_width(static_cast<std::uint64_t>(groups_))}, on_);
+      launch_results(by_key_step::runs, p.slices * 32);
+      launch_results(by_key_step::ends, 2 * p.slices);
+    }
+    launch_results(by_key_step::results, groups_);
+  }
+
+  // It goes back to the pool behind the kernels.
+  void* allocate(std::int64_t bytes) {
+    memory_.push_back(buffer_ref::allocate(static_cast<std::size_t>(bytes), space_.where));
+    others_.push_back({memory_.back().data(), static_cast<std::size_t>(bytes), true});
+    return memory_.back().data();
+  }
+
+  void launch_elements(by_key_step step, std::int64_t grid, int block, int shared) {
+    launch(elements_, space_, step, grid, block, shared);
+    for (memory_range& each : others_) each.is_empty = false;
+  }
+  // The kernel that makes results knows scalars alone of its operands.
+  void launch_results(by_key_step step, std::int64_t threads) {
+    geometry line = space_;
+    line.linear = true;
+    launch(results_, line, step, pieces(threads, by_key_finish_threads), by_key_finish_threads, 0);
+    for (memory_range& each : others_) each.is_empty = false;
+  }
+  void launch(const kernel_entry& kernel, const geometry& g, by_key_step step, std::int64_t grid, int block, int shared) {
+    const operand& target = operands_[code_.inputs];
+    const argument outputs[] = {{}, {target.word[0], static_cast<std::uint64_t>(target.strides[0])}};
+    kernel_parameters given = warp_tile_parameters(tiles_, g, operands_, code_.inputs, code_.view, outputs, 2);
+    parameters_.step = step;
+    given.put(parameters_);
+    kernels_.launch_kernel({kernel, grid, block, shared, given.range(), operands_, code_.inputs, 1, space_.elements, false,
+                            others_.data(), static_cast<int>(others_.size())},
+                           on_);
+  }
+
+  const grid_executor& kernels_;
+  const by_key_code& code_;
+  const operand* operands_;
+  const geometry& space_;
+  std::int64_t groups_;
+  const stream& on_;
+  const device_properties& device_;
+  warp_tiling tiles_;
+  kernel_entry elements_, results_;
+  by_key_parameters parameters_{};
+  std::vector<buffer_ref> memory_{};
+  std::vector<memory_range> others_{};
+};
+
 }  // namespace
 
 void grid_executor::run_by_key(const by_key_code& code, const operand* operands, const geometry& g, const by_key_request& request,
                                const stream& on) const {
   const by_key_kernels& kernels = compiled_for(g.where, compiled(code.kernels), nullptr, code.view, operands);
-  const operand& target = operands[code.inputs];
-  const device_properties& device = properties(g.where);
-  const kernel_entry accumulate{kernels.kernel[g.linear ? by_key_linear : by_key_strided], kernels.architectures, nullptr,
-                                code.view};
-  const kernel_entry finish{kernels.kernel[by_key_results], kernels.architectures, nullptr, code.view};
-  const std::int64_t room =
-      static_cast<std::int64_t>(device.shared_per_block) - attributes(accumulate, by_key_threads, g.where.index).static_shared;
-  const table_plan plan =
-      code.counts ? plan_counters(request.groups, room) : plan_tables(request.groups, code.accumulator_bytes, room);
-  const warp_tiling tiles = tile_by_warps(g, code.lanes, code.view, operands);
-  const std::int64_t blocks = std::clamp<std::int64_t>(pieces(tiles.count, plan.warps), 1, std::max(1, device.multiprocessors));
-
-  const auto bytes = static_cast<std::size_t>(blocks * plan.span * code.accumulator_bytes);
-  const buffer_ref partials = buffer_ref::allocate(bytes, g.where);  // goes back to the pool behind the kernels
-  memory_range others{partials.data(), bytes, true};
-  const argument outputs[] = {{}, {target.word[0], static_cast<std::uint64_t>(target.strides[0])}};
-  kernel_parameters of_elements = warp_tile_parameters(tiles, g, operands, code.inputs, code.view, outputs, 2);
-  geometry line = g;  // the kernel that makes results knows scalars alone of its operands
-  line.linear = true;
-  kernel_parameters of_results = warp_tile_parameters(tiles, line, operands, code.inputs, code.view, outputs, 2);
-
-  const auto launch = [&](const kernel_entry& kernel, const kernel_parameters& common, const by_key_parameters& by_key,
-                          std::int64_t grid, int block, int shared) {
-    kernel_parameters given = common;
-    given.put(by_key);
-    launch_kernel({kernel, grid, block, shared, given.range(), operands, code.inputs, 1, g.elements, false, &others, 1}, on);
-  };
-  for (std::int64_t first = 0; first < request.groups; first += plan.span) {
-    by_key_parameters p{};
-    p.groups = request.groups;
-    p.first_group = first;
-    p.span = static_cast<std::int32_t>(std::min(plan.span, request.groups - first));
-    p.tables = plan.tables;
-    p.log2_copies = plan.log2_copies;
-    p.tags = plan.tags;
-    p.ignores_others = request.ignores_others ? 1 : 0;
-    p.left_tables = static_cast<std::int32_t>(blocks);
-    p.partials = partials.data();
-    others.is_empty = true;
-    launch(accumulate, of_elements, p, blocks, 32 * plan.warps, plan.shared_bytes);
-    others.is_empty = false;
-    const std::int64_t threads = p.span <= by_key_warps_to ? std::int64_t{p.span} * 32 : p.span;
-    launch(finish, of_results, p, pieces(threads, by_key_finish_threads), by_key_finish_threads, 0);
-  }
+  grid_by_key(*this, kernels, code, operands, g, request, on).run();
 }
 
 }  // namespace dsl::detail

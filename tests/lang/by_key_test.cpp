@@ -49,6 +49,32 @@ TEST_P(by_key, sums_of_any_number_of_groups) {
     }
 }
 
+// More groups than a block's memory has room for: pairs that are sorted, whose accumulators are 4 bytes or more.
+TEST_P(by_key, means_of_many_groups) {
+  const std::int64_t n = 20011, groups = 9000;
+  for (const order how : {order::random, order::sorted, order::equal}) {
+    const auto keys = keys_of(n, groups, how);
+    std::vector<double> values, sums(static_cast<std::size_t>(groups)), counts(sums), want(sums);
+    for (std::int64_t i = 0; i < n; ++i) values.push_back(static_cast<double>(i * 7 % 23) - 11);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      sums[static_cast<std::size_t>(keys[i])] += values[i];
+      counts[static_cast<std::size_t>(keys[i])] += 1;
+    }
+    const auto k = dsl::to_device(keys);
+    const auto v = dsl::to_device(values);
+    const auto got = dsl::eval(dsl::reduce_by(k, v, groups, [](auto x) { return dsl::mean(x); })).copy_to_host();
+    for (std::size_t g = 0; g < want.size(); ++g) {
+      if (counts[g] == 0) {
+        ASSERT_TRUE(std::isnan(got[g])) << g;
+      } else {
+        ASSERT_EQ(got[g], sums[g] / counts[g]) << g;
+      }
+    }
+  }
+  const auto k = dsl::to_device(keys_of(n, 100000, order::random));
+  EXPECT_EQ(dsl::sum(dsl::eval(dsl::bincount(k, 100000))).value(), n);
+}
+
 TEST_P(by_key, are_the_same_in_every_run_and_order_of_blocks) {
   const std::int64_t n = 30001, groups = 50;
   const auto k = dsl::to_device(keys_of(n, groups, order::random));

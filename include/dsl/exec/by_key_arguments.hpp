@@ -5,6 +5,21 @@
 
 namespace dsl::detail {
 
+/// What a launch does. Where there are more groups than a table has room for, elements become pairs of a key and an accumulator,
+/// which are sorted; each warp takes a slice of them and leaves what its first and its last run of one key come to, for those may
+/// go on in other slices.
+enum class by_key_step : std::int32_t { tables, pairs, identities, runs, ends, results };
+
+/// Pairs, sorted or not. An accumulator of 4 bytes is the pair's value itself; else that is its place among them.
+struct by_key_pairs {
+  std::int64_t count;
+  std::uint32_t *keys, *values;
+  void* accumulators;
+  std::int64_t slices, slice;  // and how long one is
+  std::uint32_t* end_keys;     // of each slice's first and last run; the number of groups: there is none
+  void* ends;
+};
+
 /// Beside the operands, which are the inputs, one that stands for the keys, and the results, whose `argument::descriptor` is how
 /// far the next group's is, in elements.
 struct by_key_parameters {
@@ -17,6 +32,8 @@ struct by_key_parameters {
   std::int32_t ignores_others;  // elements whose keys are of no group are left out; else that is a mistake
   std::int32_t left_tables;     // that the blocks of the launch before have left
   void* partials;               // a table for each block
+  by_key_step step;
+  by_key_pairs pairs;
 };
 
 template <class Arguments> struct by_key_arguments : Arguments { by_key_parameters by_key; };

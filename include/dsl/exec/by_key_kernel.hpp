@@ -1,7 +1,7 @@
 // The kernels of a reduction by key: elements become a table of accumulators, one for each group, and tables become results.
 #pragma once
 
-#include <dsl/exec/by_key_arguments.hpp>
+#include <dsl/exec/by_key_runs.hpp>
 #include <dsl/exec/cuda_team.hpp>
 #include <dsl/exec/kernel_name.hpp>
 #include <dsl/exec/sim_team.hpp>
@@ -45,6 +45,7 @@ struct by_key_body : warp_tiles<Pass, Inputs, Arguments, Memory> {
   /// Makes a block's table of its elements. A warp has a table of its own, and copies of it, of which the lanes share one; lanes
   /// that have one entry at a time join what they have first. So any rule will do, and the order is the same each time.
   DSL_DETAIL_KERNEL_FN void accumulate() {
+    if (given.step == by_key_step::pairs) return make_pairs();
     const auto entries = static_cast<int>(by_key_entries(given.span, given.log2_copies));
     const int warps = team.threads() / 32;
     unsigned* const tags = reinterpret_cast<unsigned*>(memory.shared());
@@ -86,6 +87,16 @@ struct by_key_body : warp_tiles<Pass, Inputs, Arguments, Memory> {
     }
   }
 
+  /// What launches do that know no elements.
+  DSL_DETAIL_KERNEL_FN void run_step() {
+    switch (given.step) {
+      case by_key_step::identities: return clear();
+      case by_key_step::runs: return by_key_runs<reductions, Memory, Team>{given, memory, team}.reduce();
+      case by_key_step::ends: return by_key_runs<reductions, Memory, Team>{given, memory, team}.join_ends();
+      default: return finish();
+    }
+  }
+
   /// Makes results of the blocks' tables.
   DSL_DETAIL_KERNEL_FN void finish() {
     const bool by_warps = given.span <= by_key_warps_to;
@@ -101,6 +112,36 @@ struct by_key_body : warp_tiles<Pass, Inputs, Arguments, Memory> {
   }
 
  private:
+  DSL_DETAIL_KERNEL_FN void make_pairs() {
+    const std::int64_t warps = team.blocks() * (team.threads() / 32);
+    DSL_DETAIL_ROLLED
+    for (std::int64_t tile = team.block() * (team.threads() / 32) + team.warp(); tile < args.tiles; tile += warps) {
+      group g;
+      this->read(g, tile, team.lane());
+      typename base::lane_results out;
+      if (g.count > 0) out = this->compute_read(g);
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l) {
+        const std::int64_t key = nth<0>(out.of[l]), at = (tile * 32 + team.lane()) * lanes + l;
+        const bool exists = l < g.count, is_in_group = exists && key >= 0 && key < given.groups;
+        if (exists && !is_in_group && given.ignores_others == 0) team.refuse_key(key, given.groups);
+        memory.store(given.pairs.keys + at, static_cast<std::uint32_t>(is_in_group ? key : given.groups));
+        accumulators mine = reductions::identities();
+        if (is_in_group) mine = reductions::of_element(out.of[l]);
+        if constexpr (sizeof(accumulators) == sizeof(std::uint32_t)) {
+          memory.store(reinterpret_cast<accumulators*>(given.pairs.values) + at, mine);
+        } else {
+          memory.store(given.pairs.values + at, static_cast<std::uint32_t>(at));
+          memory.store(static_cast<accumulators*>(given.pairs.accumulators) + at, mine);
+        }
+      }
+    }
+  }
+  DSL_DETAIL_KERNEL_FN void clear() {
+    const std::int64_t i = team.block() * team.threads() + team.thread();
+    if (i < given.groups) memory.store(static_cast<accumulators*>(given.partials) + i, reductions::identities());
+  }
+
   DSL_DETAIL_KERNEL_FN static entry_type nothing() {
     if constexpr (counts) return 0;
     else return reductions::identities();
@@ -155,6 +196,8 @@ struct by_key_body : warp_tiles<Pass, Inputs, Arguments, Memory> {
       DSL_DETAIL_UNROLL
       for (int v = 0; v < vectors; ++v) add_to(table + entry[v], mine[v]);
     } else {
+      DSL_DETAIL_UNROLL
+      for (int u = 0; u < together; ++u) join_tile(entry + u * lanes, mine + u * lanes, static_cast<unsigned>(rest));
       add_apart(table, tag, epoch, entry, mine);
     }
   }
@@ -166,22 +209,41 @@ struct by_key_body : warp_tiles<Pass, Inputs, Arguments, Memory> {
     }
   }
 
+  // Of a tile whose elements are all of one group, as sorted keys make them, the first lane gets what all come to.
+  DSL_DETAIL_KERNEL_FN void join_tile(unsigned* entry, accumulators* mine, unsigned rest) const {
+    const unsigned first = team.from_lane(entry[0] >> given.log2_copies, 0);
+    bool same = true;
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < lanes; ++l) same = same && entry[l] >> given.log2_copies == first;
+    if (team.ballot(same) != ~0u) return;
+    accumulators all = mine[0];
+    DSL_DETAIL_UNROLL
+    for (int l = 1; l < lanes; ++l) {
+      reductions::add(all, mine[l]);
+      entry[l] = rest;
+    }
+    combine_warp<reductions>(all, team);
+    mine[0] = all;
+    if (team.lane() != 0) entry[0] = rest;
+  }
+
   // Whoever finds a tag with the number of this step sees that another lane has the same entry. Where there are more entries than
   // tags it may be another one.
   DSL_DETAIL_KERNEL_FN void add_apart(entry_type* table, unsigned* tags, unsigned epoch, const unsigned (&entry)[vectors],
                                       accumulators (&mine)[vectors]) const {
     const bool exact = given.tags >= by_key_entries(given.span, given.log2_copies);
     const unsigned mask = exact ? ~0u : static_cast<unsigned>(given.tags) - 1;
-    unsigned meets = 0;
+    unsigned found[vectors], meets = 0;
     DSL_DETAIL_UNROLL
     for (int v = 0; v < vectors; ++v) {
-      const unsigned number = epoch + static_cast<unsigned>(v);
-      if (team.atomic_exchange(tags + (entry[v] & mask), number) == number) meets |= 1u << v;
+      found[v] = team.atomic_exchange(tags + (entry[v] & mask), epoch + static_cast<unsigned>(v));
       team.synchronize_warp();
     }
     DSL_DETAIL_UNROLL
+    for (int v = 0; v < vectors; ++v) meets |= (team.ballot(found[v] == epoch + static_cast<unsigned>(v)) != 0 ? 1u : 0u) << v;
+    DSL_DETAIL_UNROLL
     for (int v = 0; v < vectors; ++v) {
-      if (team.ballot((meets >> v & 1) != 0) == 0) {
+      if ((meets >> v & 1) == 0) {
         add_to(table + entry[v], mine[v]);
       } else {
         const unsigned same = exact ? lanes_with(tags + entry[v]) : team.match(entry[v]);
@@ -241,7 +303,7 @@ DSL_DETAIL_KERNEL_FN void run_by_key(const by_key_arguments<Arguments>& args, Me
 }
 template <class Pass, int Inputs, class Arguments, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_by_key_finish(const by_key_arguments<Arguments>& args, Memory memory, Team team) {
-  by_key_body<Pass, Inputs, Arguments, Memory, Team>(args, memory, team).finish();
+  by_key_body<Pass, Inputs, Arguments, Memory, Team>(args, memory, team).run_step();
 }
 
 template <class Pass, int Inputs, class Arguments>
