@@ -1,0 +1,96 @@
+// Reductions by key, selections and sorting beside CUB. CUB has no sum by key of unsorted keys.
+#include <cub/device/device_histogram.cuh>
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_select.cuh>
+
+#include <dsl/by_key.hpp>
+
+#include "works.hpp"
+#include "workspace.cuh"
+
+namespace bench {
+namespace {
+
+/// Keys of so many groups, and values.
+template <class K>
+struct keyed {
+  keyed(std::int64_t count, std::int64_t group_count)
+      : n(count),
+        groups(group_count),
+        keys(dsl::eval(dsl::cast<K>(dsl::cast<std::uint32_t>(operand<std::uint32_t>(slot::b, n)) %
+                                    static_cast<std::uint32_t>(groups)))),
+        values(operand<float>(slot::a, n)),
+        sums(target<float>(slot::out, groups)),
+        counts(target<std::int64_t>(slot::out, groups)) {}
+  std::int64_t n, groups;
+  dsl::array<K> keys;
+  dsl::view<const float> values;
+  dsl::view<float> sums;
+  dsl::view<std::int64_t> counts;
+};
+
+template <class K>
+class work_by_key {
+ public:
+  work_by_key(const char* name, dsl::dtype type, std::int64_t n, std::int64_t groups, double bytes, result (*out)(const keyed<K>&))
+      : n_(n), groups_(groups), out_(out), work_("by key", type, shape_of(n, groups), name, bytes * static_cast<double>(n)) {}
+  template <class Call> work_by_key& by(const char* who, Call call) {
+    work_.by(who, [n = n_, groups = groups_, out = out_, call] {
+      const keyed<K> x(n, groups);
+      return job{bound(x, call), out(x)};
+    });
+    return *this;
+  }
+  work_by_key& within(double tolerance) { return work_.within(tolerance), *this; }
+
+ private:
+  std::int64_t n_, groups_;
+  result (*out_)(const keyed<K>&);
+  work work_;
+};
+
+struct is_above_zero {
+  __host__ __device__ bool operator()(float x) const { return x > 0; }
+};
+
+const rows by_keys([] {
+  constexpr std::int64_t n = 100'000'000;
+  for (const std::int64_t groups : {1, 100, 1000, 10'000, 1'000'000})
+    work_by_key<std::int32_t>("sum_by", dsl::dtype::float32, n, groups, 8, [](const keyed<std::int32_t>& x) -> result {
+      return x.sums;
+    }).within(1e-4).by("dsl", [](const keyed<std::int32_t>& x) { dsl::assign(x.sums, dsl::sum_by(x.keys, x.values, x.groups)); });
+  for (const std::int64_t groups : {100, 10'000})
+    work_by_key<std::int64_t>("bincount", dsl::dtype::int64, n / 2, groups, 8, [](const keyed<std::int64_t>& x) -> result {
+      return x.counts;
+    })
+        .by("dsl", [](const keyed<std::int64_t>& x) { dsl::assign(x.counts, dsl::bincount(x.keys, x.groups)); })
+        .by("CUB", [](const keyed<std::int64_t>& x) {
+          return with_workspace([=](void* memory, std::size_t& size) {
+            return cub::DeviceHistogram::HistogramEven(memory, size, x.keys.data(),
+                                                       reinterpret_cast<unsigned long long*>(x.counts.data()),
+                                                       static_cast<int>(x.groups) + 1, std::int64_t{0}, x.groups, x.n, stream());
+          });
+        });
+  using selected = arrays<float, dsl::view<std::int64_t, 0>>;
+  work_on<selected>("by key", dsl::dtype::float32, "compress(a > 0, a)", n, 6)
+      .by("dsl", [](const selected& x) {
+        const auto kept = target<float>(slot::second_out, x.n);
+        dsl::tie(kept, x.out) = dsl::compress(x.a > 0, x.a);
+      })
+      .by("CUB", [](const selected& x) {
+        const auto kept = target<float>(slot::second_out, x.n);
+        return with_workspace([=](void* memory, std::size_t& size) {
+          return cub::DeviceSelect::If(memory, size, x.a.data(), kept.data(), x.out.data(), x.n, is_above_zero{}, stream());
+        });
+      });
+  map<float>("sort(a)", n, 2, "by key")
+      .by("dsl", [](const arrays<float>& x) { x.out = dsl::sort(x.a); })
+      .by("CUB", [](const arrays<float>& x) {
+        return with_workspace([=](void* memory, std::size_t& size) {
+          return cub::DeviceRadixSort::SortKeys(memory, size, x.a.data(), x.out.data(), x.n, 0, 32, stream());
+        });
+      });
+});
+
+}  // namespace
+}  // namespace bench
