@@ -17,8 +17,8 @@ struct keyed {
   keyed(std::int64_t count, std::int64_t group_count)
       : n(count),
         groups(group_count),
-        keys(dsl::eval(dsl::cast<K>(dsl::cast<std::uint32_t>(operand<std::uint32_t>(slot::b, n)) %
-                                    static_cast<std::uint32_t>(groups)))),
+        keys(dsl::eval(
+            dsl::cast<K>(dsl::cast<std::uint32_t>(operand<std::uint32_t>(slot::b, n)) % static_cast<std::uint32_t>(groups)))),
         values(operand<float>(slot::a, n)),
         sums(target<float>(slot::out, groups)),
         counts(target<std::int64_t>(slot::out, groups)) {}
@@ -32,7 +32,8 @@ struct keyed {
 template <class K>
 class work_by_key {
  public:
-  work_by_key(const char* name, dsl::dtype type, std::int64_t n, std::int64_t groups, double bytes, result (*out)(const keyed<K>&))
+  work_by_key(const char* name, dsl::dtype type, std::int64_t n, std::int64_t groups, double bytes,
+              result (*out)(const keyed<K>&))
       : n_(n), groups_(groups), out_(out), work_("by key", type, shape_of(n, groups), name, bytes * static_cast<double>(n)) {}
   template <class Call> work_by_key& by(const char* who, Call call) {
     work_.by(who, [n = n_, groups = groups_, out = out_, call] {
@@ -56,27 +57,29 @@ struct is_above_zero {
 const rows by_keys([] {
   constexpr std::int64_t n = 100'000'000;
   for (const std::int64_t groups : {1, 100, 1000, 10'000, 1'000'000})
-    work_by_key<std::int32_t>("sum_by", dsl::dtype::float32, n, groups, 8, [](const keyed<std::int32_t>& x) -> result {
-      return x.sums;
-    }).within(1e-4).by("dsl", [](const keyed<std::int32_t>& x) { dsl::assign(x.sums, dsl::sum_by(x.keys, x.values, x.groups)); });
+    work_by_key<std::int32_t>("sum_by", dsl::dtype::float32, n, groups, 8,
+                              [](const keyed<std::int32_t>& x) -> result { return x.sums; })
+        .within(1e-4)
+        .by("dsl", [](const keyed<std::int32_t>& x) { dsl::assign(x.sums, dsl::sum_by(x.keys, x.values, x.groups)); });
   for (const std::int64_t groups : {100, 10'000})
     work_by_key<std::int64_t>("bincount", dsl::dtype::int64, n / 2, groups, 8, [](const keyed<std::int64_t>& x) -> result {
       return x.counts;
-    })
-        .by("dsl", [](const keyed<std::int64_t>& x) { dsl::assign(x.counts, dsl::bincount(x.keys, x.groups)); })
-        .by("CUB", [](const keyed<std::int64_t>& x) {
-          return with_workspace([=](void* memory, std::size_t& size) {
-            return cub::DeviceHistogram::HistogramEven(memory, size, x.keys.data(),
-                                                       reinterpret_cast<unsigned long long*>(x.counts.data()),
-                                                       static_cast<int>(x.groups) + 1, std::int64_t{0}, x.groups, x.n, stream());
-          });
-        });
+    }).by("dsl", [](const keyed<std::int64_t>& x) {
+        dsl::assign(x.counts, dsl::bincount(x.keys, x.groups));
+      }).by("CUB", [](const keyed<std::int64_t>& x) {
+      return with_workspace([=](void* memory, std::size_t& size) {
+        return cub::DeviceHistogram::HistogramEven(memory, size, x.keys.data(),
+                                                   reinterpret_cast<unsigned long long*>(x.counts.data()),
+                                                   static_cast<int>(x.groups) + 1, std::int64_t{0}, x.groups, x.n, stream());
+      });
+    });
   using selected = arrays<float, dsl::view<std::int64_t, 0>>;
   work_on<selected>("by key", dsl::dtype::float32, "compress(a > 0, a)", n, 6)
-      .by("dsl", [](const selected& x) {
-        const auto kept = target<float>(slot::second_out, x.n);
-        dsl::tie(kept, x.out) = dsl::compress(x.a > 0, x.a);
-      })
+      .by("dsl",
+          [](const selected& x) {
+            const auto kept = target<float>(slot::second_out, x.n);
+            dsl::tie(kept, x.out) = dsl::compress(x.a > 0, x.a);
+          })
       .by("CUB", [](const selected& x) {
         const auto kept = target<float>(slot::second_out, x.n);
         return with_workspace([=](void* memory, std::size_t& size) {

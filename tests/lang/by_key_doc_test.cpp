@@ -27,6 +27,32 @@ TEST_P(by_key_doc, selection) {
   EXPECT_EQ(dsl::eval(kept(dsl::slice(0, 2))).copy_to_host(), (std::vector<float>{2, 3}));
 }
 
+// The examples at the declarations.
+TEST_P(by_key_doc, declarations) {
+  auto x = dsl::to_device(std::vector<float>{4, -1, 16});
+  const auto m = dsl::reshape(x, 1, 3);
+  dsl::array<float> kept;
+  dsl::array<std::int64_t> rows, columns;
+  dsl::scalar<std::int64_t> count;
+  {
+    dsl::array<float> positive = dsl::compress(x > 0, sqrt(x));
+    dsl::tie(kept, count) = dsl::compress(x > 0, sqrt(x));
+    EXPECT_EQ(positive.copy_to_host(), (std::vector<float>{2, 4}));
+    EXPECT_EQ(count.value(), 2);
+  }
+  {
+    dsl::array<std::int64_t> where = dsl::nonzero(x > 0);
+    dsl::tie(rows, columns, count) = dsl::nonzero(m);
+    EXPECT_EQ(where.copy_to_host(), (std::vector<std::int64_t>{0, 2}));
+    EXPECT_EQ(columns.copy_to_host(), (std::vector<std::int64_t>{0, 1, 2}));
+  }
+  const auto edges = dsl::to_device(std::vector<float>{-1, 4, 10});
+  dsl::array<std::int64_t> bin = dsl::searchsorted(edges, x, dsl::right) - 1;
+  EXPECT_EQ(bin.copy_to_host(), (std::vector<std::int64_t>{1, 0, 2}));
+  dsl::assign_where(x > 15.f, x, 0.f);
+  EXPECT_EQ(x.copy_to_host(), (std::vector<float>{4, -1, 0}));
+}
+
 TEST_P(by_key_doc, sorting) {
   auto x = dsl::to_device(std::vector<float>{3, 1, 3, 2});
 #include <docs/by_key/sorting.inc>

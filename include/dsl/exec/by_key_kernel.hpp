@@ -76,14 +76,17 @@ struct by_key_body : warp_tiles<Pass, Inputs, Arguments, Memory> {
 
     team.synchronize();
     accumulators* const to = static_cast<accumulators*>(given.partials) + team.block() * given.span;
+    const int all_copies = given.span << given.log2_copies;
     DSL_DETAIL_ROLLED
-    for (int i = team.thread(); i < given.span; i += team.threads()) {
+    for (int first = 32 * team.warp(); first < all_copies; first += team.threads()) {
+      const int at = first + team.lane();
       accumulators sum = reductions::identities();
       DSL_DETAIL_ROLLED
-      for (int t = 0; t < given.tables; ++t) DSL_DETAIL_ROLLED
-      for (int c = 0; c < 1 << given.log2_copies; ++c)
-        reductions::add(sum, sum_of(memory.template load<entry_type>(tables + t * entries + (i << given.log2_copies) + c)));
-      memory.store(to + i, sum);
+      for (int t = 0; t < given.tables && at < all_copies; ++t)
+        reductions::add(sum, sum_of(memory.template load<entry_type>(tables + t * entries + at)));
+      DSL_DETAIL_ROLLED
+      for (int step = (1 << given.log2_copies) / 2; step > 0; step /= 2) combine_with_lane<reductions>(sum, step, team);
+      if (at < all_copies && (at & ((1 << given.log2_copies) - 1)) == 0) memory.store(to + (at >> given.log2_copies), sum);
     }
   }
 

@@ -143,7 +143,7 @@ auto make_by_key(const Keys& keys, const Values& values, std::int64_t groups, bo
 
 /// Sums by key, pandas' groupby(keys).sum(): 0 for a group without elements. Integers and booleans widen to int64 or uint64.
 /// ```cpp
-/// dsl::array<float> sums = dsl::sum_by(keys, 2 * values, 1000);
+/// dsl::array<float> sums = dsl::sum_by(keys, 2 * values, 4);
 /// ```
 template <class Keys, class Values>
   requires detail::operands<Keys> && detail::any_operand<Values>
@@ -158,8 +158,7 @@ auto sum_by(const Keys& keys, const Values& values, std::int64_t groups) {
 ///
 /// f: a lambda with `auto` parameter and no captures, traced as vectorize's.
 /// ```cpp
-/// dsl::array<double> means = dsl::reduce_by(keys, values, 10, [](auto x) { return dsl::mean(x); });
-/// dsl::array<float> ranges = dsl::reduce_by(keys, values, 10, [](auto x) { return dsl::max(x) - dsl::min(x); });
+/// dsl::array<double> means = dsl::reduce_by(keys, values, 4, [](auto x) { return dsl::mean(dsl::cast<double>(x)); });
 /// ```
 template <class Keys, class Values, class F>
   requires detail::operands<Keys> && detail::any_operand<Values>
