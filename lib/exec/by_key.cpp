@@ -41,7 +41,7 @@ void run_by_key(const by_key_code& code, const operand* operands, const by_key_r
 
 void throw_no_bins(std::int64_t bins, double low, double high) {
   raise<value_error>("a histogram of " + std::to_string(bins) + " bins from " + std::to_string(low) + " to " +
-                     std::to_string(high) + ": there are to be bins, and the first edge is below the last");
+                     std::to_string(high) + ": there are to be bins, fewer than 2^31, and the first edge is below the last");
 }
 
 }  // namespace dsl::detail

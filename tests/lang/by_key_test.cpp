@@ -181,6 +181,19 @@ TEST_P(by_key, histograms_have_numpys_edges) {
   EXPECT_THROW(dsl::eval(dsl::histogram(x, 3, 1., 1.)), dsl::value_error);
 }
 
+TEST_P(by_key, histograms_of_many_values) {
+  const std::int64_t n = 20011, bins = 100;
+  const auto values = random_floats(n);
+  std::vector<std::int64_t> want(static_cast<std::size_t>(bins));
+  for (const float x : values)
+    for (std::size_t b = 0; b < want.size(); ++b) {
+      const auto edge = [&](std::size_t i) { return static_cast<float>(-1.5 + static_cast<double>(i) * 0.03); };
+      if (x >= edge(b) && (b + 1 < want.size() ? x < edge(b + 1) : x <= 1.5f)) ++want[b];
+    }
+  const auto x = dsl::to_device(values);
+  EXPECT_EQ(dsl::eval(dsl::histogram(x, bins, -1.5, 1.5)).copy_to_host(), want);
+}
+
 TEST_P(by_key, keys_of_no_group) {
   const auto k = dsl::to_device(std::vector<std::int32_t>{0, -1, 2, 3, 1 << 30});
   if (simulated()) {

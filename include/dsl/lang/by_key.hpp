@@ -193,7 +193,7 @@ struct bin_of {
       const auto at = as<D>(where(i < bins, as<dtype::float64>(i) * apart, 0.0) + low);
       return where(i < bins, at, as<D>(high));
     };
-    const auto guess = as<dtype::int64>((as<dtype::float64>(value) - low) * scale);
+    const auto guess = as<dtype::int32>((as<dtype::float64>(value) - low) * scale);
     const auto inside = max(min(guess, bins - 1), 0);
     const auto lower = where(value < edge(inside), inside - 1, inside);
     const auto bin = where((value >= edge(lower + 1)) & (lower != bins - 1), lower + 1, lower);
@@ -206,7 +206,7 @@ struct bin_of {
 
 /// How many elements of x lie in each of `bins` intervals of equal width from low to high: int64, np.histogram(x, bins, (low,
 /// high))[0]. An interval is closed below and open above, the last one closed at both ends; what lies outside, NaN too, is not
-/// counted. x is real. Throws value_error unless bins > 0 and low < high.
+/// counted. x is real. Throws value_error unless 0 < bins < 2^31 and low < high.
 template <class X, element Low, element High>
   requires detail::operands<X>
 auto histogram(const X& x, std::int64_t bins, Low low, High high) {
@@ -214,9 +214,9 @@ auto histogram(const X& x, std::int64_t bins, Low low, High high) {
     return refused{};
   } else {
     const double first = static_cast<double>(low), last = static_cast<double>(high);
-    if (!(bins > 0 && first < last)) detail::throw_no_bins(bins, first, last);
+    if (!(bins > 0 && bins < std::int64_t{1} << 31 && first < last)) detail::throw_no_bins(bins, first, last);
     const auto keys = vectorize(detail::bin_of{})(x, first, last, (last - first) / static_cast<double>(bins),
-                                                  static_cast<double>(bins) / (last - first), bins);
+                                                  static_cast<double>(bins) / (last - first), static_cast<std::int32_t>(bins));
     return detail::make_by_key<detail::count_of_group>(keys, detail::no_values{}, bins, true);
   }
 }
