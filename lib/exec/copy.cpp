@@ -1,6 +1,7 @@
 // Compiled as CUDA where there is a toolkit.
 #include "exec/copy.hpp"
 
+#include "exec/processes.hpp"
 #include "mem/buffer.hpp"
 
 namespace dsl::detail {
@@ -41,8 +42,7 @@ operand temporary_for(const operand& target, buffer_ref& memory, bool imagined) 
     constexpr std::uint64_t aligned = 1 << 20;
     o.word[0] = aligned;
   } else {
-    memory = buffer_ref::allocate(static_cast<std::size_t>(element_count(o.extents, o.rank, size_of(o.type)) * size_of(o.type)),
-                                  o.memory->where);
+    memory = memory_like(target);
     o.memory = memory.get();
     o.word[0] = reinterpret_cast<std::uintptr_t>(memory.data());
   }

@@ -257,8 +257,12 @@ void evaluation::passes::give_memory_to_values(pass_of_space& of) {
       v.strides[d] = step;
       step *= v.extents[d];
     }
-    memory_.push_back(buffer_ref::allocate(
-        static_cast<std::size_t>(element_count(v.extents, v.rank, size_of(v.type)) * size_of(v.type)), g.where));
+    const auto size = static_cast<std::size_t>(size_of(v.type));
+    const std::int64_t count = element_count(v.extents, v.rank, size_of(v.type));
+    // On a mesh of processes each has all of what is reduced along the axis that is divided.
+    const bool is_copied = (spaces_[o.space - 1].axes.axes & 1) != 0;
+    memory_.push_back(is_copied ? buffer_ref::allocate(static_cast<std::size_t>(count) * size, g.where)
+                                : buffer_ref::allocate(v.extents, v.rank, size, g.where));
     v.memory = memory_.back().get();
     v.word[0] = reinterpret_cast<std::uintptr_t>(memory_.back().data());
   }

@@ -26,6 +26,16 @@ struct loop_support {
   loop_policy policy;    ///< that loops are planned with
 };
 
+/// The partial results of a pass that reduces: for each group of results as many as blocks left, of one launch or of several.
+/// Those of a group lie side by side.
+struct partial_results_layout {
+  std::int64_t groups;
+  std::int64_t count;  // of each group
+  std::size_t bytes;   // of one
+
+  std::size_t all_bytes() const { return static_cast<std::size_t>(groups * count) * bytes; }
+};
+
 class kernel_graph;
 
 /// What a strategy is called in errors and plans.
@@ -54,6 +64,20 @@ class executor : public kernel_services {
   virtual reduction_plan plan_pass(const prepared& pass) const = 0;
   /// As `prepared::run`.
   virtual void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop, const stream& on) const = 0;
+
+  // A reduction in two steps, between which a device's partial results may come together with others': of passes of the same
+  // code and plan, over elements of their own.
+
+  /// What the first step leaves.
+  virtual partial_results_layout partials_of(const prepared& pass) const = 0;
+  /// Queues the reduction of a pass's elements to partial results, which become those from number `first` on in each group of
+  /// `all`.
+  virtual void reduce_to_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t first,
+                                  const stream& on) const = 0;
+  /// Queues the computation of a pass's results from partial results; each is of `count` elements. `recorded` as
+  /// `prepared::run`'s.
+  virtual void finish_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t count,
+                               const std::uint64_t* recorded, const stream& on) const = 0;
 
   /// Whether a chain may run in one launch.
   virtual bool runs_rows(const chain_code& code) const = 0;

@@ -44,16 +44,6 @@ struct kernel_launch : kernel_entry {
   const operand* operands_of_pass() const { return own_operands != nullptr ? own_operands : operands; }
 };
 
-/// The partial results of a pass that reduces: for each group of results as many as blocks left, of one launch or of several.
-/// Those of a group lie side by side.
-struct partial_results_layout {
-  std::int64_t groups;
-  std::int64_t count;  // of each group
-  std::size_t bytes;   // of one
-
-  std::size_t all_bytes() const { return static_cast<std::size_t>(groups * count) * bytes; }
-};
-
 /// Plans grids, fills kernels' parameters, and gives them memory for what their blocks tell each other.
 class grid_executor : public executor {
  public:
@@ -75,18 +65,11 @@ class grid_executor : public executor {
   row_plan plan_rows(const row_chain& rows) const override;
   void run_rows(const row_chain& rows, const stream& on) const override;
 
-  // A reduction in two steps, between which a device's partial results may come together with others': of passes of the same
-  // code, shapes and layout, over elements of their own.
-
-  /// What the first step leaves.
-  partial_results_layout partials_of(const prepared& pass) const;
-  /// Queues the reduction of a pass's elements to partial results, which become those from number `first` on in each group of
-  /// `all`.
+  partial_results_layout partials_of(const prepared& pass) const override;
   void reduce_to_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t first,
-                          const stream& on) const;
-  /// Queues the computation of a pass's results from partial results; each is of `count` elements.
+                          const stream& on) const override;
   void finish_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t count,
-                       const stream& on) const;
+                       const std::uint64_t* recorded, const stream& on) const override;
 
   loop_support supports(const loop& of) const override;
   loop_plan plan_loop(const loop& of, strategy how) const override;

@@ -162,6 +162,16 @@ partial_results_layout partials_of_plan(const reduction_plan& p, const program_c
           static_cast<std::size_t>(p.results_a_thread * (p.block / p.threads_a_result) * code.pass.accumulator_bytes)};
 }
 
+// Where results go a second time; gives how many ranges that are.
+int add_recorded(memory_range* others, const program_code& code, const std::uint64_t* recorded) {
+  int count = 0;
+  for (int i = 0; recorded != nullptr && i < code.outputs(); ++i)
+    if (recorded[i] != 0)
+      others[count++] = {reinterpret_cast<const void*>(recorded[i]), static_cast<std::size_t>(size_of(code.pass.view.type(i))),
+                         false};
+  return count;
+}
+
 }  // namespace
 
 void grid_executor::run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop, const stream& on) const {
@@ -169,11 +179,7 @@ void grid_executor::run_pass(const prepared& pass, const std::uint64_t* recorded
   const reduction_plan p = plan_pass(pass);
   kernel_parameters given = pass_parameters(code, pass.operands(), pass.space(), p, recorded, stop);
   memory_range others[max_operands + 2];
-  int other_count = 0;
-  for (int i = 0; recorded != nullptr && i < code.outputs(); ++i)
-    if (recorded[i] != 0)
-      others[other_count++] = {reinterpret_cast<const void*>(recorded[i]),
-                               static_cast<std::size_t>(size_of(code.pass.view.type(i))), false};
+  int other_count = add_recorded(others, code, recorded);
   workspace scratch{};
   if (code.reduces() && p.splits > 1) {
     const std::size_t bytes = partials_of_plan(p, code).all_bytes();
@@ -241,19 +247,21 @@ void grid_executor::reduce_to_partials(const prepared& pass, const partial_resul
 
 // A block a group, which has no tiles of its own.
 void grid_executor::finish_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t count,
-                                    const stream& on) const {
+                                    const std::uint64_t* recorded, const stream& on) const {
   reduction_plan p = plan_pass(pass);
   p.grid = p.groups;
   p.splits = 1;
   p.tile.count = 0;
-  kernel_parameters given = pass_parameters(pass.code(), pass.operands(), pass.space(), p);
+  kernel_parameters given = pass_parameters(pass.code(), pass.operands(), pass.space(), p, recorded);
   reduction_schedule& reduction = given.header().reduction;
   reduction.count = count;
   reduction.partials = memory;
   reduction.partial_count = static_cast<std::int32_t>(all.count);
   reduction.steps = reduction_steps::of_partials;
-  const memory_range range{memory, all.all_bytes(), false};
-  launch_pass(pass, p, given, &range, 1, on);
+  memory_range others[max_operands + 1];
+  int other_count = add_recorded(others, pass.code(), recorded);
+  others[other_count++] = {memory, all.all_bytes(), false};
+  launch_pass(pass, p, given, others, other_count, on);
 }
 
 }  // namespace dsl::detail

@@ -8,6 +8,7 @@
 #include "exec/executor.hpp"
 #include "exec/explain.hpp"
 #include "exec/layout.hpp"
+#include "exec/processes.hpp"
 #include "exec/scan.hpp"
 #include "exec/text.hpp"
 #include "exec/work.hpp"
@@ -47,6 +48,7 @@ bool is_linear(const geometry& g, const operand* operands, int count) {
 void lay_out_in_order(scan_space& s, const operand* operands, int inputs, int outputs, int lanes, const pass_view& pass,
                       int axis) {
   geometry& g = s.space;
+  s.axis = axis;
   const int count = inputs + outputs;
   lay_out(g, operands, inputs, outputs, lanes, pass);
   g.pairs = false;
@@ -110,8 +112,7 @@ void run_scan(const scan_code& code, const operand* operands, const scan_request
   if (!overlaps(operands, code.inputs, 1, s.space)) return run_in_place(code, operands, s, request);
   std::vector<operand> by_way(operands, operands + code.inputs + 1);
   operand& temporary = by_way.back();
-  const buffer_ref memory =
-      buffer_ref::allocate(static_cast<std::size_t>(s.space.elements * size_of(temporary.type)), s.space.where);
+  const buffer_ref memory = memory_like(temporary);
   temporary.memory = memory.get();
   temporary.word[0] = reinterpret_cast<std::uintptr_t>(memory.data());
   std::int64_t step = 1;

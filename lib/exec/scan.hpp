@@ -11,6 +11,7 @@ struct scan_space {
   geometry space;
   std::int64_t row;  // elements along the axis, or all
   bool columns;
+  int axis;  // -1: all elements in row-major order
 };
 
 /// Of operands of which the first are inputs, and of one output or none. Throws as `lay_out`. `axis` is -1 where all elements are

@@ -27,7 +27,19 @@ class host_executor final : public executor {
     return {plan_of(pass), {}, {}, {}};
   }
   void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool*, const stream&) const override {
-    run_on_host({pass.code(), compiled(pass), pass.operands(), pass.space(), recorded});
+    run_on_host(job_of(pass, recorded, nullptr));
+  }
+
+  partial_results_layout partials_of(const prepared& pass) const override {
+    return {1, 1, partial_bytes_on_host(job_of(pass, nullptr, nullptr))};
+  }
+  void reduce_to_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t first,
+                          const stream&) const override {
+    reduce_on_host(job_of(pass, nullptr, static_cast<unsigned char*>(memory) + static_cast<std::size_t>(first) * all.bytes));
+  }
+  void finish_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t count,
+                       const std::uint64_t* recorded, const stream&) const override {
+    finish_partials_on_host(job_of(pass, recorded, static_cast<unsigned char*>(memory)), all.count, count);
   }
 
   bool runs_rows(const chain_code& code) const override { return code.runs_together; }
@@ -91,6 +103,9 @@ class host_executor final : public executor {
     p.block = host_block;
     p.grid = pieces(g.elements, host_block);
     return p;
+  }
+  static host_job job_of(const prepared& pass, const std::uint64_t* recorded, unsigned char* partials) {
+    return {pass.code(), compiled(pass), pass.operands(), pass.space(), recorded, partials};
   }
   static const host_code& compiled(const prepared& pass) {
     const program_code& code = pass.code();

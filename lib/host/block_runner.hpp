@@ -80,7 +80,7 @@ class lane_sums {
     if (valid < padded) each(true);
   }
   // Lanes as they are kept between tasks: value after value, `count` lanes each.
-  std::size_t stored_bytes(int count) const {
+  std::size_t stored_bytes(std::int64_t count) const {
     std::size_t bytes = 0;
     for (const dtype t : types_) bytes += (bytes_of_value(t) * static_cast<std::size_t>(count) + 15) / 16 * 16;
     return bytes;
@@ -91,7 +91,7 @@ class lane_sums {
       to += (bytes_of_value(types_[s]) * static_cast<std::size_t>(count) + 15) / 16 * 16;
     }
   }
-  std::vector<void*> stored(unsigned char* at, int count) const {
+  std::vector<void*> stored(unsigned char* at, std::int64_t count) const {
     std::vector<void*> columns;
     for (const dtype t : types_) {
       columns.push_back(at);

@@ -19,7 +19,8 @@ struct host_job {
   const host_code& compiled;
   const operand* operands;
   const geometry& space;
-  const std::uint64_t* recorded;  // for each output a second address for a reduction's result, or 0; or null
+  const std::uint64_t* recorded;      // for each output a second address for a reduction's result, or 0; or null
+  unsigned char* partials = nullptr;  // where partial results go, in place of results
 };
 
 /// 0 to 2, as `host_code` counts: what this machine has, or less if DSL_SIMD says so.
@@ -32,6 +33,11 @@ void run_on_host(const host_job& job, std::int64_t first, std::int64_t steps);
 
 /// The part of `run_on_host` for a job that reduces.
 void reduce_on_host(const host_job& job);
+
+// As the executors' functions: there is one partial result, of all values of all results.
+std::size_t partial_bytes_on_host(const host_job& job);
+/// `job.partials` has so many of them, one behind the other.
+void finish_partials_on_host(const host_job& job, std::int64_t partials, std::int64_t count);
 
 /// How many pieces of rows are worked on one after another; 0 where that gains nothing.
 std::int64_t pieces_of_rows_on_host(const row_chain& rows);

@@ -1,5 +1,6 @@
 // Reductions on the host: the order in which elements follow each other, and how partial results are combined.
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "host/block_runner.hpp"
@@ -52,13 +53,17 @@ bool transposes_rows(const host_job& job, std::int64_t rows, std::int64_t length
          !pass.reduces_beside_arrays();
 }
 
+// The last dimension, where it is kept: results along it lie side by side.
+std::int64_t kept_inside(const geometry& g) {
+  return g.kept != 0 && (g.kept >> (g.rank - 1) & 1) != 0 ? g.extents[g.rank - 1] : 1;
+}
+
 reduction_runs runs_of(const host_job& job, std::int64_t task_elements) {
   constexpr std::int64_t few =
       64;  // lanes of the shortest block; and what a row by strips must have to be quicker than with others
   constexpr std::int64_t transposed_elements = 4096;  // that stay in a core's first-level cache
   const geometry& g = job.space;
-  const std::int64_t inner = g.kept != 0 && (g.kept >> (g.rank - 1) & 1) != 0 ? g.extents[g.rank - 1] : 1,
-                     kept = g.results / inner;
+  const std::int64_t inner = kept_inside(g), kept = g.results / inner;
   const std::int64_t reduced = std::max<std::int64_t>(g.count, 1);
   const auto whole = [](std::int64_t n) { return host_block / n * n; };
   if (inner >= few) {  // columns: a lane each
@@ -111,7 +116,64 @@ reduction_runs runs_of(const host_job& job, std::int64_t task_elements) {
           lanes};
 }
 
+// Partial results by the number of their result, in row-major order of the kept dimensions.
+class result_partials {
+ public:
+  result_partials(const host_job& job, unsigned char* memory)
+      : types_(accumulator_dtypes(job.code.pass.view)),
+        inside_(kept_inside(job.space)),
+        reduced_(std::max<std::int64_t>(job.space.count, 1)) {
+    const lane_sums shape(job, host_block);
+    columns_ = shape.stored(memory, job.space.results);
+  }
+  // Of owners whose first has this element: they have numbers one behind the other.
+  std::vector<void*> of(std::int64_t element) const { return from(element / (reduced_ * inside_) * inside_ + element % inside_); }
+  std::vector<void*> from(std::int64_t result) const {
+    std::vector<void*> columns = columns_;
+    for (std::size_t s = 0; s < columns.size(); ++s)
+      columns[s] = static_cast<unsigned char*>(columns[s]) + bytes_of_value(types_[s]) * static_cast<std::size_t>(result);
+    return columns;
+  }
+  void store(std::int64_t element, const void* const* sums, int lane_step, int owners) const {
+    const std::vector<void*> to = of(element);
+    for (std::size_t s = 0; s < to.size(); ++s)
+      for (int k = 0; k < owners; ++k) {
+        const std::size_t size = bytes_of_value(types_[s]);
+        std::memcpy(static_cast<unsigned char*>(to[s]) + size * static_cast<std::size_t>(k),
+                    static_cast<const unsigned char*>(sums[s]) + size * static_cast<std::size_t>(k * lane_step), size);
+      }
+  }
+
+ private:
+  std::vector<dtype> types_;
+  std::int64_t inside_, reduced_;
+  std::vector<void*> columns_;
+};
+
 }  // namespace
+
+std::size_t partial_bytes_on_host(const host_job& job) { return lane_sums(job, host_block).stored_bytes(job.space.results); }
+
+void finish_partials_on_host(const host_job& job, std::int64_t partials, std::int64_t count) {
+  const geometry& g = job.space;
+  const std::size_t bytes = partial_bytes_on_host(job);
+  const result_partials first(job, job.partials);
+  const std::int64_t inside = kept_inside(g), reduced = std::max<std::int64_t>(g.count, 1),
+                     length = inside > 1 ? inside : g.results;
+  constexpr std::int64_t at_once = 1 << 20;
+  geometry of_all = g;
+  of_all.count = count;
+  host_job finishing{job.code, job.compiled, job.operands, of_all, job.recorded};
+  const block_runner runner(finishing);
+  for (std::int64_t r = 0, owners; r < g.results; r += owners) {
+    owners = std::min({at_once, g.results - r, length - r % length});
+    const std::vector<void*> sums = first.from(r);
+    for (std::int64_t p = 1; p < partials; ++p)
+      job.compiled.add(sums.data(), result_partials(job, job.partials + bytes * static_cast<std::size_t>(p)).from(r).data(),
+                       static_cast<int>(owners));
+    runner.finish(sums.data(), 1, static_cast<int>(owners), r / inside * reduced * inside + r % inside, inside > 1 ? 1 : reduced);
+  }
+}
 
 void reduce_on_host(const host_job& job) {
   const geometry& g = job.space;
@@ -176,7 +238,10 @@ void reduce_on_host(const host_job& job) {
   const auto collapse = [&](std::int64_t run, void* const* columns) {
     code.collapse(columns, owners_of(run), step, order.lanes_a_result, order.result_lane_step);
   };
+  std::optional<result_partials> partials_of_results;
+  if (job.partials != nullptr) partials_of_results.emplace(job, job.partials);
   const auto finish = [&](std::int64_t run, const void* const* columns, int lane_step, const block_runner& runner) {
+    if (partials_of_results) return partials_of_results->store(runs.first(run), columns, lane_step, owners_of(run));
     runner.finish(columns, lane_step, owners_of(run), runs.first(run), order.owner_stride);
   };
 

@@ -14,6 +14,7 @@
 namespace dsl::detail {
 
 struct stream_state;
+class process_mesh;
 
 enum class direction : std::uint8_t { to_device, to_host, on_device };
 
@@ -73,6 +74,8 @@ class back_end {
   virtual std::span<const int> members() const { return {}; }
   /// The object of a mesh of several devices of this kind; null where they form none. It lives until the program ends.
   virtual back_end* make_mesh(std::span<const int> /*members*/) { return nullptr; }
+  /// The mesh of processes that this is; else null.
+  virtual process_mesh* processes() { return nullptr; }
   /// Devices of a mesh have smaller numbers.
   virtual int max_member() { return device_count(); }
   /// At most `max_devices`.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "mem/buffer.hpp"
+#include "mem/processes.hpp"
 #include "mem/profiling.hpp"
 #include "mem/text.hpp"
 
@@ -12,11 +13,28 @@ namespace dsl::detail {
 buffer_ref buffer_ref::allocate(std::size_t bytes, device where) {
   const stream current = stream::current(where);
   stream_state& home = stream_state::of(current);
+  if (const process_mesh* const mesh = home.on.processes()) return mesh->allocate_copies(bytes, where);
   const std::size_t size = std::max<std::size_t>(bytes, 1);
   void* const data = home.on.allocate(size, home.index, home.native);
   home.retain();
   home.retain();  // as home and as the first writer
   return buffer_ref(new buffer{where, data, size, &home, &home});
+}
+buffer_ref buffer_ref::allocate(const std::int64_t* extents, int rank, std::size_t size, device where) {
+  const std::int64_t count = element_count(extents, rank, static_cast<std::int64_t>(size));
+  const stream current = stream::current(where);
+  if (const process_mesh* const mesh = stream_state::of(current).on.processes())
+    return mesh->allocate_rows(extents, rank, size, where);
+  return allocate(static_cast<std::size_t>(count) * size, where);
+}
+buffer_ref make_shared_buffer(device where, std::size_t bytes, std::shared_ptr<const process_part> part) {
+  const stream current = stream::current(where);
+  stream_state& home = stream_state::of(current);
+  home.retain();
+  home.retain();
+  auto* const made = new buffer{where, part->shown_at(), std::max<std::size_t>(bytes, 1), &home, &home};
+  made->part = std::move(part);
+  return buffer_ref(made);
 }
 
 void* buffer_ref::data() const noexcept { return buffer_ ? buffer_->data : nullptr; }
@@ -44,7 +62,7 @@ void drop_owner(buffer& b) noexcept {
     };
     follow(b.writer);
     for (stream_state* s : b.readers) follow(s);
-    if (!b.is_foreign) home.on.release(b.data, home.index, home.native);
+    if (!b.is_foreign && b.part == nullptr) home.on.release(b.data, home.index, home.native);
   }
   if (b.is_foreign) forget_foreign(b);
   b.writer->release();
@@ -109,6 +127,12 @@ stream_with queue_copy(const buffer_ref& memory, void* to, const void* from, std
   return s;
 }
 
+// What a mesh of processes has there; null of other memory.
+const process_part* part_of(const buffer_ref& memory) { return memory ? memory.get()->part.get() : nullptr; }
+std::int64_t number_of_byte(const buffer_ref& memory, const void* at) {
+  return static_cast<const unsigned char*>(at) - static_cast<const unsigned char*>(memory.data());
+}
+
 // The elements of a mapping one after another: where they lie, or in memory of their own.
 struct packed_elements {
   packed_elements(const buffer_ref& memory, const void* origin, const mapping& elements, std::size_t size)
@@ -158,6 +182,8 @@ void move_out(const buffer_ref& from, const void* origin, const mapping& element
 void upload(const buffer_ref& to, void* at, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
   require_memory(to, "a copy from the host");
+  if (const process_part* const part = part_of(to))
+    return part->upload(number_of_byte(to, at), from, static_cast<std::int64_t>(bytes));
   const stream_with s = queue_copy(to, at, from, bytes, direction::to_device);
   if (s->on.is_page_locked(from) && !s->is_captured()) s->synchronize();
 }
@@ -165,26 +191,32 @@ void upload(const buffer_ref& to, void* at, const void* from, std::size_t bytes)
 void download(const buffer_ref& from, const void* at, void* to, std::size_t bytes) {
   if (bytes == 0) return;
   require_memory(from, "a copy to the host");
+  if (const process_part* const part = part_of(from))
+    return part->download(number_of_byte(from, at), to, static_cast<std::int64_t>(bytes));
   queue_copy(from, to, at, bytes, direction::to_host)->synchronize();
 }
 
 void upload(const buffer_ref& to, void* origin, const mapping& elements, std::size_t size, const void* from) {
+  if (const process_part* const part = part_of(to)) return part->upload(number_of_byte(to, origin), elements, size, from);
   move_in(to, origin, elements, size,
           [from](const buffer_ref& owner, void* at, std::size_t bytes) { upload(owner, at, from, bytes); });
 }
 void download(const buffer_ref& from, const void* origin, const mapping& elements, std::size_t size, void* to) {
+  if (const process_part* const part = part_of(from)) return part->download(number_of_byte(from, origin), elements, size, to);
   move_out(from, origin, elements, size,
            [to](const buffer_ref& owner, void* at, std::size_t bytes) { download(owner, at, to, bytes); });
 }
 
 void upload_async(const buffer_ref& to, void* origin, const mapping& elements, std::size_t size, const pinned_ref& owner,
                   const void* from) {
+  if (part_of(to) != nullptr) return upload(to, origin, elements, size, from);
   move_in(to, origin, elements, size, [&](const buffer_ref& packed, void* at, std::size_t bytes) {
     owner.note_use(queue_copy(packed, at, from, bytes, direction::to_device).get());
   });
 }
 void download_async(const buffer_ref& from, const void* origin, const mapping& elements, std::size_t size,
                     const pinned_ref& owner, void* to) {
+  if (part_of(from) != nullptr) return download(from, origin, elements, size, to);
   move_out(from, origin, elements, size, [&](const buffer_ref& packed, void* at, std::size_t bytes) {
     owner.note_use(queue_copy(packed, to, at, bytes, direction::to_host).get());
   });
@@ -214,6 +246,8 @@ void copy(const buffer_ref& to, void* at, const buffer_ref& from, const void* so
     download(from, source, staged.data(), bytes);
     return upload(to, at, staged.data(), bytes);
   }
+  if (const process_part* const part = part_of(to))
+    return part->copy(number_of_byte(to, at), *part_of(from), number_of_byte(from, source), static_cast<std::int64_t>(bytes));
   const profiled_range range(transfer("copy on ", to, bytes));
   use(from.get(), stream::current(from.where()), false);
   const stream_with s(to, true);
@@ -228,6 +262,7 @@ void copy(const buffer_ref& to, void* at, const mapping& target, const buffer_re
 void fill(const buffer_ref& to, void* at, const void* element, std::size_t size, std::int64_t count) {
   if (count == 0) return;
   require_memory(to, "a fill");
+  if (const process_part* const part = part_of(to)) return part->fill(number_of_byte(to, at), element, size, count);
   const profiled_range range(transfer("fill on ", to, static_cast<std::size_t>(count) * size));
   const stream_with s(to, true);
   s->on.fill(at, element, size, count, s->index, s->native);

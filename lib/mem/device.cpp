@@ -82,6 +82,7 @@ const device_properties& properties(device where) {
                                     quoted(on.spell(where.index)) + "; valid are " + valid_names());
     return on.properties(where.index);
   }
+  if (on.processes() != nullptr) return on.properties(where.index);
   const int count = on.device_count();
   if (where.index >= 0 && where.index < count) return on.properties(where.index);
   const std::string wanted = "device " + quoted(on.spell(where.index));

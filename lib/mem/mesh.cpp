@@ -13,6 +13,15 @@ namespace {
 
 constexpr int max_meshes = 256;
 std::atomic<back_end*> meshes[max_meshes];
+std::mutex mutex;  // of writers
+int mesh_count = 0;
+
+int append(back_end& made) {
+  if (mesh_count == max_meshes)
+    raise<device_error>("there are " + std::to_string(max_meshes) + " meshes, and no room for another");
+  meshes[mesh_count].store(&made, std::memory_order_release);
+  return back_end::max_devices + mesh_count++;
+}
 
 // Takes a number of at most three digits from the front.
 std::optional<int> take_number(std::string_view& from) {
@@ -60,18 +69,18 @@ std::string spell_members(std::span<const int> members) {
 }
 
 std::optional<int> mesh_of(back_end& kind, std::span<const int> members) {
-  static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  for (int i = 0; i < max_meshes; ++i) {
-    back_end* mesh = meshes[i].load(std::memory_order_relaxed);
-    if (mesh == nullptr) {
-      mesh = kind.make_mesh(members);
-      if (mesh == nullptr) return {};
-      meshes[i].store(mesh, std::memory_order_release);
-    }
-    if (mesh->kind() == kind.kind() && std::ranges::equal(mesh->members(), members)) return back_end::max_devices + i;
+  for (int i = 0; i < mesh_count; ++i) {
+    const back_end& mesh = *meshes[i].load(std::memory_order_relaxed);
+    if (mesh.kind() == kind.kind() && std::ranges::equal(mesh.members(), members)) return back_end::max_devices + i;
   }
-  raise<device_error>("there are " + std::to_string(max_meshes) + " meshes, and no room for another");
+  back_end* const made = kind.make_mesh(members);
+  return made == nullptr ? std::nullopt : std::optional(append(*made));
+}
+
+int add_mesh(back_end& made) {
+  const std::lock_guard lock(mutex);
+  return append(made);
 }
 
 // Numbers that no name has given out are those of devices that are not there.

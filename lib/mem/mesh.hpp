@@ -20,5 +20,7 @@ std::string spell_members(std::span<const int> members);
 /// The number of the mesh of these devices, which are the same mesh each time. None where the kind forms no meshes. Throws
 /// device_error where no number is left.
 std::optional<int> mesh_of(back_end& kind, std::span<const int> members);
+/// The number of a mesh that no name stands for. It must live until the program ends. Throws as `mesh_of`.
+int add_mesh(back_end& made);
 
 }  // namespace dsl::detail

@@ -173,7 +173,8 @@ template <class... S> using scalar_histories = decltype(concatenate(std::declval
 
 template <class T>
 array<T, 1> new_history(std::type_identity<array<T, 1>>, std::int64_t count) {
-  return array<T, 1>(count);
+  // On a mesh of processes each has all of it.
+  return {buffer_ref::allocate(static_cast<std::size_t>(count) * sizeof(T), device::current()), extents<1>{count}};
 }
 template <class T, int R>
 array<T, R + 1> new_history(const sample_option<T, R>& sample, std::int64_t count) {

@@ -19,9 +19,9 @@ class array : public detail::in_device_memory<T> {
   array() = default;
   /// Not initialised, on the current device. Throws memory_error, device_error or shape_error (a negative extent).
   explicit array(const dsl::extents<Rank>& sizes, device where = device::current())
-      : owner_(detail::buffer_ref::allocate(
-            static_cast<std::size_t>(detail::element_count(sizes.data(), Rank, sizeof(T))) * sizeof(T), where)),
-        extents_(sizes) {}
+      : array(detail::buffer_ref::allocate(sizes.data(), Rank, sizeof(T), where), sizes) {}
+  /// In memory that is there.
+  array(detail::buffer_ref memory, const dsl::extents<Rank>& sizes) : owner_(std::move(memory)), extents_(sizes) {}
   template <std::integral... N>
     requires(sizeof...(N) == Rank && Rank > 0)
   explicit array(N... n) : array(detail::to_extents(n...)) {}

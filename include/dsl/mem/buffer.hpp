@@ -25,6 +25,9 @@ class buffer_ref {
 
   /// Stream-ordered memory on `where`, 256-byte aligned, not initialised. Throws memory_error or device_error.
   static buffer_ref allocate(std::size_t bytes, device where);
+  /// The same for an array in row-major order of elements of `size` bytes: on a mesh of processes each has rows of it, where of
+  /// other memory each has a copy. Throws shape_error for a negative extent.
+  static buffer_ref allocate(const std::int64_t* extents, int rank, std::size_t size, device where);
 
   explicit operator bool() const noexcept { return static_cast<bool>(buffer_); }
   buffer* get() const noexcept { return buffer_.get(); }

@@ -1,0 +1,72 @@
+// Several processes that are one device: how bytes get from one to another, and what each has of an array.
+#pragma once
+
+#include <dsl/mem/array.hpp>
+
+namespace dsl {
+
+namespace detail {
+
+/// Bytes for another process, or from there.
+struct message {
+  int process;
+  void* data;
+  std::size_t bytes;
+};
+
+/// Processes with numbers from 0 on, which all call the same functions in the same order.
+class process_group {
+ public:
+  virtual ~process_group() = default;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  /// Sends and receives, at once. Messages from one process to another arrive in their order.
+  virtual void exchange(const message* sent, std::size_t sent_count, const message* received, std::size_t received_count) = 0;
+  /// Gives all processes what each has, so many bytes, one behind the other; the own ones are in their place already.
+  virtual void all_gather(void* all, const std::size_t* bytes) = 0;
+};
+
+/// What a process has of elements whose first is at `first`, on its own device.
+struct own_elements {
+  buffer_ref owner;
+  void* first;
+  mapping elements;
+};
+/// Of elements of `size` bytes. On a device that is no mesh of processes, all of them. Throws device_error where other rows (of
+/// the outermost axis) than the process's own have elements here, as those of a transposed array.
+own_elements own_part(const buffer_ref& owner, void* first, const mapping& elements, std::size_t size);
+
+}  // namespace detail
+
+/// Of an array or a view on a mesh of processes this process's rows, as a view on the process's own device: the same memory, used
+/// like any other. On another device all of it. Throws memory_error for one
+/// without memory, and device_error where a process's part is no rows of it: of a transposed array, say.
+template <element T, int Rank>
+  requires(Rank > 0)
+view<T, Rank> local(const view<T, Rank>& all) {
+  detail::require_memory(all.owner(), "dsl::local");
+  const auto part = detail::own_part(all.owner(), const_cast<std::remove_const_t<T>*>(all.data()), all.mapping(), sizeof(T));
+  return {part.owner, static_cast<T*>(part.first), detail::first_of<Rank>(part.elements.extents),
+          detail::first_of<Rank>(part.elements.strides)};
+}
+template <element T, int Rank>
+view<T, Rank> local(array<T, Rank>& all) {
+  return local(all.view());
+}
+template <element T, int Rank>
+view<const T, Rank> local(const array<T, Rank>& all) {
+  return local(all.view());
+}
+
+/// The number of the first row that `local` shows. Throws as `local`.
+template <element T, int Rank>
+std::int64_t first_local_row(const view<T, Rank>& all) {
+  detail::require_memory(all.owner(), "dsl::first_local_row");
+  return detail::own_part(all.owner(), const_cast<std::remove_const_t<T>*>(all.data()), all.mapping(), sizeof(T)).elements.offset;
+}
+template <element T, int Rank>
+std::int64_t first_local_row(const array<T, Rank>& all) {
+  return first_local_row(all.view());
+}
+
+}  // namespace dsl

@@ -1,0 +1,222 @@
+// How a mesh of processes runs what was compiled: each process its rows, on its own device.
+#include <algorithm>
+#include <vector>
+
+#include <dsl/exec/processes.hpp>
+
+#include "exec/executor.hpp"
+#include "exec/layout.hpp"
+#include "exec/processes.hpp"
+#include "exec/scan.hpp"
+#include "exec/text.hpp"
+#include "mem/mesh.hpp"
+
+namespace dsl::detail {
+
+namespace {
+
+// What partial results of several processes must have in common to come together.
+struct partials_form {
+  std::int64_t groups, bytes, block, tile[4], threads, distance;
+  std::int64_t count;  // which may differ
+
+  bool fits(const partials_form& other) const {
+    return groups == other.groups && bytes == other.bytes && block == other.block && std::equal(tile, tile + 4, other.tile) &&
+           threads == other.threads && distance == other.distance;
+  }
+};
+
+class process_executor final : public executor {
+ public:
+  explicit process_executor(executor& runs) : runs_(runs) {}
+  const process_mesh* mesh = nullptr;
+
+  void order_reduced(geometry& g, const operand* operands, int inputs, int count, const pass_view& pass) const override {
+    runs_.order_reduced(g, operands, inputs, count, pass);
+  }
+  std::string describe_launch(const plan& p) const override { return runs_.describe_launch(p); }
+  std::string why_not_compiled(device) const override { return runs_.why_not_compiled(mesh->own); }
+  bool has_linear_path(const program_code& code) const override { return runs_.has_linear_path(code); }
+
+  reduction_plan plan_pass(const prepared& pass) const override { return runs_.plan_pass(bound(pass, local(pass, false, true))); }
+
+  void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop, const stream&) const override {
+    const program_code& code = pass.code();
+    const operand* const targets = pass.operands() + code.inputs;
+    bool is_whole = false;  // a target that each process has whole needs all rows
+    const local_operands mine = local(pass, false);
+    if (mine.are_divided() && reads_other_rows(pass.space()))
+      raise<device_error>("neighbours along the axis that is divided among processes, in " +
+                          spell_pass(code.pass.view, pass.operands()) +
+                          ": shift along another axis, or work on dsl::local of it");
+    for (int i = 0; i < code.outputs() && mine.are_divided(); ++i)
+      is_whole = is_whole || (targets[i].kind == operand_kind::array && !is_divided(targets[i]));
+    if (is_whole) return run_whole(pass, recorded, stop);
+    if (!mine.are_divided() || !code.reduces() || (reduced_axes(targets, code.outputs()) & 1) == 0) {
+      if (!mine.are_divided() || mine.own_rows().count() > 0) bound(pass, mine).run(recorded, stop);
+      return mine.store();
+    }
+    if (!mine.all_have_rows() || !reduce(pass, mine, recorded)) run_whole(pass, recorded, stop);
+  }
+
+  // Passes of a chain run one after another.
+  bool runs_rows(const chain_code&) const override { return false; }
+  row_plan plan_rows(const row_chain&) const override { return {}; }
+  void run_rows(const row_chain&, const stream&) const override {}
+
+  // A loop is a launch a step.
+  loop_support supports(const loop&) const override { return {false, false, false, {}}; }
+  loop_plan plan_loop(const loop&, strategy) const override { return {}; }
+  void run_loop(const loop&, const loop_plan&, const loop_steps&, const stream&) const override {}
+
+  partial_results_layout partials_of(const prepared& pass) const override {
+    return runs_.partials_of(bound(pass, local(pass, false)));
+  }
+  void reduce_to_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t first,
+                          const stream&) const override {
+    const prepared own = bound(pass, local(pass, false));
+    runs_.reduce_to_partials(own, all, memory, first, stream::current(mesh->own));
+  }
+  void finish_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t count,
+                       const std::uint64_t* recorded, const stream&) const override {
+    runs_.finish_partials(bound(pass, local(pass, false)), all, memory, count, recorded, stream::current(mesh->own));
+  }
+
+  scan_plan plan_scan(const scan_code& code, const operand* operands, const scan_space& s) const override {
+    const local_operands mine = local(code, operands, s, true);
+    return runs_.plan_scan(code, mine.data(), space_of(code, mine, s.axis));
+  }
+  void run_scan(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters,
+                const stream&) const override {
+    const local_operands mine = local(code, operands, s, false);
+    if (mine.are_divided() && (s.axis <= 0 || reads_other_rows(s.space)))
+      raise<device_error>("a scan along the axis that is divided among processes, of " + spell_pass(code.view, operands) +
+                          ": scan another axis, or dsl::local of it, and add what the processes before come to");
+    if (mine.are_divided() && mine.own_rows().count() == 0) return;
+    const scan_space own = space_of(code, mine, s.axis);
+    scan_parameters given = parameters;
+    given.row = own.row;
+    const stream on = stream::current(mesh->own);
+    use_operands(mine.data(), code.inputs, 1, on);
+    runs_.run_scan(code, mine.data(), own, given, on);
+    mine.store();
+  }
+
+  void run_by_key(const by_key_code& code, const operand* operands, const geometry&, const by_key_request&,
+                  const stream&) const override {
+    throw_apart("a reduction by key, " + spell_pass(code.view, operands) + ",");
+  }
+  void run_compress(const compress_code& code, const operand* operands, const geometry&, const stream&) const override {
+    throw_apart("a selection, " + spell_pass(code.view, operands) + ",");
+  }
+
+  void sort(const sort_task&, const stream&) const override { throw_apart("sorting"); }
+  void sort(const pair_sort_task&, const stream&) const override { throw_apart("sorting"); }
+
+ private:
+  static bool reads_other_rows(const geometry& g) { return g.shape_rank > 0 && (g.moved >> (g.shape_rank - 1) & 1) != 0; }
+  [[noreturn]] static void throw_apart(const std::string& what) {
+    raise<device_error>(
+        what + " of elements of several processes: work on dsl::local of the arrays, and put together what the processes have");
+  }
+  local_operands local(const prepared& pass, bool whole, bool planned = false) const {
+    return {*mesh,
+            pass.operands(),
+            pass.code().inputs,
+            pass.code().inputs + pass.code().outputs(),
+            pass.space(),
+            pass.code().pass.view,
+            whole,
+            planned};
+  }
+  local_operands local(const scan_code& code, const operand* operands, const scan_space& s, bool planned) const {
+    return {*mesh, operands, code.inputs, code.inputs + 1, s.space, code.view, false, planned};
+  }
+  static scan_space space_of(const scan_code& code, const local_operands& mine, int axis) {
+    scan_space own;
+    lay_out_scan(own, code, mine.data(), axis);
+    return own;
+  }
+  static prepared bound(const prepared& pass, const local_operands& to) { return {pass.code(), to.data(), pass.fixed()}; }
+
+  // Each process computes everything.
+  void run_whole(const prepared& pass, const std::uint64_t* recorded, const bool* stop) const {
+    const local_operands all = local(pass, true);
+    bound(pass, all).run(recorded, stop);
+    all.store();
+  }
+
+  // Brings the partial results of all processes together, in the order of the processes, and finishes them in each. False, and
+  // nothing done, where they are of different forms.
+  bool reduce(const prepared& pass, const local_operands& mine, const std::uint64_t* recorded) const {
+    process_group& group = mesh->group();
+    const auto processes = static_cast<std::size_t>(group.size()), rank = static_cast<std::size_t>(group.rank());
+    const prepared own = bound(pass, mine);
+    const partial_results_layout left = runs_.partials_of(own);
+    const reduction_plan p = runs_.plan_pass(own);
+    std::vector<partials_form> forms(processes);
+    forms[rank] = {left.groups,
+                   static_cast<std::int64_t>(left.bytes),
+                   p.block,
+                   {p.tile.columns, p.tile.rows, p.tile.width, left.groups == 1 ? 0 : p.tile.height},
+                   p.threads_a_result,
+                   p.distance,
+                   left.count};
+    group.all_gather(forms.data(), std::vector<std::size_t>(processes, sizeof(partials_form)).data());
+    partial_results_layout all{left.groups, 0, left.bytes};
+    std::vector<std::size_t> sizes;
+    for (const partials_form& f : forms) {
+      if (!f.fits(forms[0])) return false;
+      all.count += f.count;
+      sizes.push_back(static_cast<std::size_t>(f.groups * f.count) * left.bytes);
+    }
+
+    const stream on = stream::current(mesh->own);
+    use_operands(own.operands(), pass.code().inputs, pass.code().outputs(), on);
+    const buffer_ref memory = buffer_ref::allocate(all.all_bytes(), mesh->own);
+    runs_.reduce_to_partials(own, left, memory.data(), 0, on);
+    const host_bytes gathered(1, all.all_bytes()), in_groups(1, all.all_bytes());
+    std::size_t before = 0;
+    for (std::size_t k = 0; k < rank; ++k) before += sizes[k];
+    download(memory, memory.data(), gathered.data() + before, sizes[rank]);
+    group.all_gather(gathered.data(), sizes.data());
+    // Those of a group lie side by side.
+    const unsigned char* from = gathered.data();
+    std::size_t place = 0;
+    for (const partials_form& f : forms) {
+      const std::size_t bytes = static_cast<std::size_t>(f.count) * left.bytes;
+      for (std::int64_t k = 0; k < left.groups; ++k, from += bytes)
+        std::copy_n(from, bytes, in_groups.data() + static_cast<std::size_t>(k * all.count) * left.bytes + place);
+      place += bytes;
+    }
+    upload(memory, memory.data(), in_groups.data(), in_groups.size());
+    runs_.finish_partials(own, all, memory.data(), pass.space().count, recorded, on);
+    mine.store();
+    return true;
+  }
+
+  executor& runs_;
+};
+
+}  // namespace
+
+device mesh_of_processes(std::unique_ptr<process_group> joined, device own) {
+  properties(own);
+  back_end& runs = back_end::of(own);
+  const auto processes = static_cast<std::size_t>(joined->size());
+  std::vector<std::uint8_t> kinds(processes);
+  kinds[static_cast<std::size_t>(joined->rank())] =
+      runs.traits.is_asynchronous || runs.processes() != nullptr ? 0xff : static_cast<std::uint8_t>(own.kind);
+  joined->all_gather(kinds.data(), std::vector<std::size_t>(processes, 1).data());
+  for (const std::uint8_t kind : kinds)
+    if (kind == 0xff || kind != kinds[0])
+      raise<device_error>("a mesh of processes has a device of one kind in each, the host or sim; here it is " +
+                          std::string(own.name()) + ": DSL_DEVICE, or the device that dsl::mesh is given, says another");
+  // These live until the program ends, as all kinds of devices do.
+  auto* const kernels = new process_executor(executor::of(own));
+  auto* const made = new process_mesh(std::move(joined), own, *kernels);
+  kernels->mesh = made;
+  return {own.kind, add_mesh(*made)};
+}
+
+}  // namespace dsl::detail

@@ -1,0 +1,103 @@
+// A mesh of processes: its memory is in parts, one in each process on a device of its own.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <dsl/mem/processes.hpp>
+
+#include "mem/back_end.hpp"
+#include "mem/buffer.hpp"
+
+namespace dsl::detail {
+
+/// Rows of an array, or bytes, from `first` to before `end`.
+struct index_range {
+  std::int64_t first = 0, end = 0;
+
+  std::int64_t count() const { return end - first; }
+  index_range within(const index_range& other) const {
+    const std::int64_t from = std::max(first, other.first);
+    return {from, std::max(from, std::min(end, other.end))};
+  }
+  bool contains(const index_range& other) const { return first <= other.first && other.end <= end; }
+};
+
+/// What a program sees as one device. What it runs and where its bytes lie is each process's own device's.
+class process_mesh final : public back_end {
+ public:
+  process_mesh(std::unique_ptr<process_group> joined, device own_device, kernel_services& kernels);
+
+  process_group& group() const { return *group_; }
+  int rank() const { return group_->rank(); }
+  int size() const { return group_->size(); }
+  const device own;
+
+  /// Memory of which each process has so many bytes, from `ends` of the process before on.
+  buffer_ref allocate_parts(std::vector<std::int64_t> ends, device where) const;
+  /// Rows of the outermost axis, divided evenly.
+  buffer_ref allocate_rows(const std::int64_t* extents, int rank, std::size_t size, device where) const;
+  /// Memory that each process has whole.
+  buffer_ref allocate_copies(std::size_t bytes, device where) const;
+
+  process_mesh* processes() override { return this; }
+  std::string spell(int) const override;
+  const device_properties& properties(int) override;
+  void synchronize_device(int) override { own.synchronize(); }
+  memory_usage usage(int) override { return memory_usage_of(own); }
+  void release_memory(int) override { dsl::release_memory(own); }
+  void set_release_threshold(int, std::size_t bytes) override { dsl::set_release_threshold(bytes, own); }
+
+  // Memory is the own device's, which none of these is asked for.
+  void* allocate(std::size_t, int, void*) override { return nullptr; }
+  void release(void*, int, void*) noexcept override {}
+  void copy(void*, const void*, std::size_t, direction, int, void*) override {}
+  void set_zero(void*, std::size_t, int, void*) override {}
+  void fill(void*, const void*, std::size_t, std::int64_t, int, void*) override {}
+
+ private:
+  std::unique_ptr<process_group> group_;
+};
+
+/// A piece of memory of a mesh of processes, whose bytes have numbers over all processes.
+class process_part {
+ public:
+  process_part(const process_mesh& mesh, std::vector<std::int64_t> ends, std::size_t bytes);
+
+  const process_mesh& mesh() const { return mesh_; }
+  /// On the process's own device.
+  const buffer_ref& own() const { return own_; }
+  /// Whether each process has bytes of its own; else each has all.
+  bool is_divided() const { return !ends_.empty(); }
+  const std::vector<std::int64_t>& ends() const { return ends_; }
+  index_range bytes_of(int process) const;
+  /// The address by which the program knows the byte with number 0: of memory that is divided, one that nothing else has.
+  void* shown_at() const { return shown_at_; }
+  /// Where the byte with number 0 would be in the process's own memory.
+  unsigned char* base() const { return static_cast<unsigned char*>(own_.data()) - bytes_of(mesh_.rank()).first; }
+
+  /// Of rows `stride` bytes apart, the first of which begins at byte `first`, those that begin in a process's part.
+  index_range rows_of(int process, std::int64_t first, std::int64_t stride, std::int64_t rows) const;
+
+  // As the functions on buffers, all processes together; `at` is a byte's number.
+  void upload(std::int64_t at, const void* from, std::int64_t bytes) const;
+  void download(std::int64_t at, void* to, std::int64_t bytes) const;
+  void upload(std::int64_t origin, const mapping& elements, std::size_t size, const void* from) const;
+  void download(std::int64_t origin, const mapping& elements, std::size_t size, void* to) const;
+  void fill(std::int64_t at, const void* element, std::size_t size, std::int64_t count) const;
+  void copy(std::int64_t at, const process_part& from, std::int64_t source, std::int64_t bytes) const;
+
+ private:
+  unsigned char* address(std::int64_t at) const { return base() + at; }
+  index_range mine(std::int64_t at, std::int64_t bytes) const;
+
+  const process_mesh& mesh_;
+  std::vector<std::int64_t> ends_;
+  buffer_ref own_;
+  void* shown_at_;
+};
+
+/// The bytes between the first and the end of the last of some elements, counted from the origin.
+index_range bytes_spanned(const mapping& elements, std::size_t size);
+
+}  // namespace dsl::detail
