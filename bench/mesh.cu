@@ -1,0 +1,131 @@
+// Works on one GPU and on several as one device: `bench_mesh cuda:0 cuda:0-1`, after Google Benchmark's options. A row is named
+// mesh/float32/2^29/cuda:0-1/a + b; its time is the median of the wall time of ten calls and the wait for their end, a call.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <complex>
+#include <functional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <dsl/dsl.hpp>
+#include <dsl/ode.hpp>
+#include <dsl/scan.hpp>
+
+using namespace std::complex_literals;
+
+namespace bench {
+namespace {
+
+using c32 = std::complex<float>;
+
+struct mesh_loop;
+struct mesh_exchange;
+
+double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+/// Seconds of a call, on the current device.
+double median_of(const std::function<void()>& call, int calls) {
+  constexpr int measurements = 9;
+  const dsl::device where = dsl::device::current();
+  std::vector<double> times;
+  for (int i = 0; i <= measurements; ++i) {
+    where.synchronize();
+    const double begin = seconds();
+    for (int c = 0; c < calls; ++c) call();
+    where.synchronize();
+    if (i > 0) times.push_back((seconds() - begin) / calls);  // the first one is to warm up
+  }
+  std::nth_element(times.begin(), times.begin() + measurements / 2, times.end());
+  return times[measurements / 2];
+}
+
+/// A row: `make()` on the device gives the call that is timed.
+void add(const std::string& where, const char* type, const std::string& size, const std::string& work, int calls,
+         const std::function<std::function<void()>()>& make) {
+  const std::string name = std::string("mesh/") + type + "/" + size + "/" + where + "/" + work;
+  const auto run = [=](benchmark::State& state) {
+    try {
+      const dsl::device_guard guard(dsl::device(where.c_str()));
+      const auto call = make();
+      for (auto each : state) state.SetIterationTime(median_of(call, calls));
+    } catch (const dsl::error& e) {
+      state.SkipWithError(e.what());
+    }
+  };
+  benchmark::RegisterBenchmark(name.c_str(), run)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+}
+
+void add_maps(const std::string& where) {
+  static constexpr std::int64_t n = std::int64_t{1} << 29, rows = 16384, columns = 32768;
+  add(where, "float32", "2^29", "a + b", 10, [] {
+    const dsl::array<float> a = dsl::full<float>(1, n), b = dsl::full<float>(2, n);
+    return [a, b, out = dsl::array<float>(n)]() mutable { out = a + b; };
+  });
+  add(where, "float32", "2^29", "sum(a)", 10, [] {
+    const dsl::array<float> a = dsl::full<float>(1, n);
+    return [a, out = dsl::scalar<float>()]() mutable { out = dsl::sum(a); };
+  });
+  for (const int axis : {1, 0})
+    add(where, "float32", "16384x32768", axis == 1 ? "sum of rows" : "sum of columns", 10, [axis] {
+      const dsl::array<float, 2> m = dsl::full<float>(1, rows, columns);
+      return [m, axis, out = dsl::array<float>(axis == 1 ? rows : columns)]() mutable {
+        if (axis == 1) out = dsl::sum(m, dsl::axis(1));
+        else out = dsl::sum(m, dsl::axis(0));
+      };
+    });
+  add(where, "float32", "16384x16384", "five-point heat by slices", 10, [] {
+    const dsl::array<float, 2> m = dsl::full<float>(1, rows, rows);
+    return [m, out = dsl::array<float, 2>(rows, rows)]() mutable {
+      const auto in = dsl::slice(1, -1), up = dsl::slice(0, -2), down = dsl::slice(2, dsl::end);
+      out(in, in) = m(in, in) + 0.1f * (m(up, in) + m(down, in) + m(in, up) + m(in, down) - 4 * m(in, in));
+    };
+  });
+  add(where, "float32", "16384x16384", "transpose(m)", 10, [] {
+    const dsl::array<float, 2> m = dsl::full<float>(1, rows, rows);
+    return [m, out = dsl::array<float, 2>(rows, rows)]() mutable { out = dsl::transpose(m); };
+  });
+  add(where, "float32", "2^25", "cumsum(a)", 10, [] {
+    const dsl::array<float> a = dsl::full<float>(1, std::int64_t{1} << 25);
+    return [a, out = dsl::array<float>(std::int64_t{1} << 25)]() mutable { out = dsl::cumsum(a); };
+  });
+}
+
+// The demo's coupled fields (docs/ode.md).
+constexpr auto dF = [](auto F, auto G, auto d) { return -2i * F - 1i * d * (2 * G - 1); };
+constexpr auto dG = [](auto F, auto d) { return -1i * (conj(d) * F - d * conj(F)); };
+constexpr auto fields = [](auto F, auto G, auto d) { return std::tuple{dF(F, G, d), dG(F, d)}; };
+
+void add_loops(const std::string& where) {
+  for (const std::int64_t side : {512, 1024, 1448, 2048, 3162, 4472})
+    add(where, "complex64", std::to_string(side) + "x" + std::to_string(side), "100 RK4 steps, sum(F) fed back", 1, [side] {
+      dsl::array<c32, 2> F = dsl::full<c32>(1, side, side), G = F;
+      return [F, G, d = dsl::scalar<c32>(c32(1))]() mutable {
+        dsl::iterate(100, dsl::ode::rk4<mesh_loop>(fields, [](auto f, auto) { return dsl::sum(f); }), dsl::state(F, G, d), 1e-6f);
+      };
+    });
+  // Little is computed: what is left is that all blocks learn the sum of each step.
+  add(where, "float32", "2^21", "1000 steps of x + h mean(x)", 1, [] {
+    const auto step = dsl::vectorize<mesh_exchange>([](auto x, auto mean, auto h) {
+      const auto next = x + h * mean;
+      return std::tuple{next, dsl::mean(next)};
+    });
+    return [step, x = dsl::array<float>(dsl::full<float>(1, 1 << 21)), mean = dsl::scalar<float>(1.0f)]() mutable {
+      dsl::iterate(1000, step, dsl::state(x, mean), 1e-6f);
+    };
+  });
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  for (int i = 1; i < argc; ++i) {
+    bench::add_maps(argv[i]);
+    bench::add_loops(argv[i]);
+  }
+  benchmark::RunSpecifiedBenchmarks();
+}
