@@ -65,7 +65,7 @@ class step_reduction {
       cell other;
       unsigned tries = 0;
       do team_.poll(other, all + b, in_mesh);
-      while (other.tag() != epoch && !gave_up_ && !(gave_up_ = team_.gives_up(tries, b, epoch - steps.epoch)));
+      while (other.tag() != epoch && !(in_mesh && (gave_up_ || (gave_up_ = team_.gives_up(tries, b, epoch - steps.epoch)))));
       Reductions::add(read, other.value());
     }
     team_.synchronize_warp();

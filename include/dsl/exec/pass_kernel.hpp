@@ -198,7 +198,7 @@ DSL_DETAIL_KERNEL_FN void finish_line(Body& body, const reduction_schedule& sche
 // The same as `reduce` where all elements, which lie in one line, become one result: blocks that are many, and short, do little
 // beside their elements.
 template <class Body, class Team>
-DSL_DETAIL_KERNEL_FN void reduce_line(Body& body, const reduction_schedule& schedule, std::int64_t tiles, const Team& team) {
+DSL_DETAIL_KERNEL_FN void reduce_line(Body& body, const reduction_schedule& schedule, const Team& team) {
   using reductions = typename Body::reductions;
   using accumulators = typename Body::accumulators;
   const reduction_steps steps = schedule.steps;
@@ -255,7 +255,7 @@ DSL_DETAIL_KERNEL_FN void run_pass(const Arguments& args, Memory memory, Team te
   };
   if constexpr (body::reductions::count > 0) {
     if (args.reduction.stop != nullptr && memory.template load<bool>(args.reduction.stop)) return;
-    if constexpr (!Arguments::strided) reduce_line(mine, args.reduction, args.tiles, team);
+    if constexpr (!Arguments::strided) reduce_line(mine, args.reduction, team);
     else
       reduce<Compact>(mine, args.reduction, args.tiles, team,
                       [&](std::uint32_t group, std::int64_t tile, typename body::accumulators* sums) {

@@ -98,7 +98,7 @@ class segment_scan {
   DSL_DETAIL_KERNEL_FN request ask(const cell* from, unsigned count) const {
     const auto lane = static_cast<unsigned>(team_.thread());
     request r{from + lane, count, {}};
-    if (lane < count) team_.poll(r.seen, r.from, team_.members() > 1);
+    if (lane < count) team_.poll(r.seen, r.from);  // which may miss another GPU's: a choice here would wait for what it reads
     return r;
   }
   // Waits for the cells, and joins their segments in their order.
