@@ -213,8 +213,12 @@ struct device_team {
   DSL_DETAIL_FN bool gives_up(unsigned& tries, std::int64_t block, unsigned step) const {
     if (++tries < block_range::quick_tries) return false;
     __nanosleep(block_range::pause_nanoseconds);
-    if (tries != range.most_tries) return false;
-    *const_cast<volatile std::uint64_t*>(range.given_up) = given_up_wait::of(block, step).word;
+    if (tries % 1024 != 0 || range.given_up == nullptr) return false;
+    // The first one's word stays: who comes later waits for blocks that have given up themselves.
+    volatile std::uint64_t& word = *range.given_up;
+    if (word != 0) return true;
+    if (tries < range.most_tries) return false;
+    word = given_up_wait::of(block, step).word;
     return true;
   }
 #if __CUDA_ARCH__ >= 900
