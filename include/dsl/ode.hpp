@@ -2,4 +2,5 @@
 #pragma once
 
 #include <dsl/ode/integrate.hpp>
+#include <dsl/ode/sde.hpp>
 #include <dsl/ode/stepper.hpp>

@@ -100,12 +100,12 @@ struct row_policy {
 struct default_policy {
   /// 16 bytes of the widest array: of more, each of a warp's accesses would leave gaps. What lies around patches of bytes is kept
   /// in registers by 8 elements. The same for every compute capability, since operands are laid out for it before a device's
-  /// kernel is chosen. Random numbers that no array is read beside take eight: two blocks of random bits under one key.
+  /// kernel is chosen. Random numbers beside no arrays take eight, two blocks of random bits under one key.
   static constexpr int lanes(const formula_traits& f) {
+    if (f.draws && f.widest < f.narrowest) return f.nodes <= 64 ? 8 : 4;
     const int by_narrowest = 16 / f.narrowest, by_widest = 16 / f.widest;  // less, where there are no arrays
     const int whole = by_narrowest < by_widest ? by_narrowest : by_widest;
-    if (f.draws && f.read_bytes == 0 && f.widest <= 4 && f.nodes <= (f.writes_arrays ? 16 : 64)) return whole < 8 ? 8 : whole;
-    return f.reads_beside && whole > 8 ? 8 : f.draws && f.widest < f.narrowest ? 4 : whole;
+    return f.reads_beside && whole > 8 ? 8 : whole;
   }
   static constexpr map_policy map(const formula_traits& f, int /*compute_capability*/) {
     map_policy p;

@@ -193,7 +193,7 @@ auto bits(const K& k, const N&... n) {
 /// ```cpp
 /// const dsl::random::key k{42};
 /// const auto x = dsl::random::uniform<float>(k.fold(0), n), y = dsl::random::uniform<float>(k.fold(1), n);
-/// const double pi = 4 * dsl::mean(dsl::cast<double>(x * x + y * y < 1)).value();
+/// const double pi = 4 * dsl::mean(dsl::cast<double>(square(x) + square(y) < 1)).value();
 /// ```
 template <detail::floating T, class K, class... N>
   requires(detail::is_key<K> && detail::sizes<N...>)
