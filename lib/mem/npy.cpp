@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mem/processes.hpp"
 #include "mem/text.hpp"
 
 namespace dsl::detail {
@@ -145,9 +146,27 @@ void replace_file(file_path to, const std::function<bool(const fs::path&, const 
 }
 
 void save_npy(file_path to, const stored& from) {
-  replace_file(to, [&](const fs::path& unfinished, const fs::path& target) {
-    return write(unfinished, target, from.type, from.elements, to_host(from).data());
-  });
+  const host_bytes elements = to_host(from);
+  const auto save = [&] {
+    replace_file(to, [&](const fs::path& unfinished, const fs::path& target) {
+      return write(unfinished, target, from.type, from.elements, elements.data());
+    });
+  };
+  const process_part* const part = from.owner.get()->part.get();
+  if (part == nullptr) return save();
+  // Of several processes the first one writes, and tells the others when it is done, and whether it could.
+  process_group& group = part->mesh().group();
+  std::vector<char> is_saved(static_cast<std::size_t>(group.size()), 1);
+  const auto tell = [&] { group.all_gather(is_saved.data(), std::vector<std::size_t>(is_saved.size(), 1).data()); };
+  try {
+    if (group.rank() == 0) save();
+  } catch (...) {
+    is_saved[0] = 0;
+    tell();
+    throw;
+  }
+  tell();
+  if (is_saved[0] == 0) throw_file_error(path_of(to), "was not written by the first process");
 }
 
 struct npy_file::contents {

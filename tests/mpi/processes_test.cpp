@@ -172,6 +172,20 @@ void along_rows(std::int64_t n) {
   });
 }
 
+void files() {
+  const std::string name = "processes_test_" + std::string(own.name()) + std::to_string(processes) + ".npy";
+  compare("a file", [&](dsl::device where) {
+    if (where == own) return numbers(77 * 3);
+    dsl::save_npy(name, matrix_on(where, 77, 3));
+    const auto read = dsl::load_npy<double, 2>(name);
+    check("a file's array is divided", dsl::local(read).extent(0) <= (77 + processes - 1) / processes);
+    return read.copy_to_host();
+  });
+  refuse("a file that cannot be written", "no_such_folder", [&] { dsl::save_npy("no_such_folder/file.npy", vector_on(all, 5)); });
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) std::remove(name.c_str());
+}
+
 void page() {
 #include <docs/processes/several-processes.inc>
   check("the page's sum", total.value() == 5. * 1000 * 500);
@@ -193,6 +207,7 @@ int main(int argc, char** argv) {
     refusals();
     for (const std::int64_t n : {1, 2, 9, 64}) loops(n), along_rows(n);
     shown();
+    files();
     page();
     for (const std::int64_t n : {1, 2, 8, 37, 300}) reductions(n, 70);
   } catch (const std::exception& e) {
