@@ -79,7 +79,7 @@ TEST_P(foreign, extents_and_strides) {
   EXPECT_EQ(view(memory.at + 23, {2, 2}, {-6, -1}, dsl::device::current()).copy_to_host(), (std::vector<float>{23, 22, 17, 16}));
   EXPECT_EQ(view(memory.at, std::array{2, 2, 1}, std::array{1, 2, 0}).copy_to_host(), (std::vector<float>{0, 2, 1, 3}));
   EXPECT_EQ(view(memory.at, 3, 5).copy_to_host(), (std::vector<float>{0, 5, 10}));
-  EXPECT_EQ(view(memory.at, 3, GetParam()).where(), dsl::device::current());
+  EXPECT_EQ(view(memory.at, 3, name()).where(), dsl::device::current());
   view transposed(memory.at, {3, 4}, {1, 3});
   const dsl::array<float, 2> ones = dsl::full<float>(1, 3, 4);
   transposed = 2 * ones + transposed;
@@ -191,7 +191,7 @@ TEST_P(foreign, what_has_data_and_size) {
 
 TEST_P(foreign, memory_of_the_host) {
   std::vector<float> values = counted(100);
-  EXPECT_EQ(dsl::device_of(values.data()), GetParam() == std::string("sim") ? dsl::backend::sim : dsl::backend::host);
+  EXPECT_EQ(dsl::device_of(values.data()), dsl::device(GetParam() == std::string("sim") ? name() : "host"));
   if (GetParam() == std::string("cuda")) return;
   view x(values);
   x = 2 * x + x;
