@@ -7,6 +7,7 @@
 #include "cuda/back_end.hpp"
 #include "cuda/mesh.hpp"
 #include "cuda/sort.hpp"
+#include "exec/parameters.hpp"
 #include "exec/shares.hpp"
 #include "mem/stream.hpp"
 
@@ -80,8 +81,7 @@ void mesh_executor::launch_kernel(const kernel_launch& k, const stream& on) cons
   s.queue(by, shares.is_local ? touches::own : touches::others, [&](int m, cudaStream_t native) {
     k.range->first = static_cast<std::uint32_t>(first_of(m));
     if (k.shared_tiles != nullptr)
-      k.shared_tiles->reduction.take_neighbours(k.shared_tiles->tiles, first_of(m) / k.blocks_together,
-                                                blocks_of(m) / k.blocks_together);
+      k.shared_tiles->take_neighbours(first_of(m) / k.blocks_together, blocks_of(m) / k.blocks_together);
     if (k.shared_bytes > 0) allow_shared_memory(k.function, k.shared_bytes, s.gpu(m));
     queue_kernel(noted, k.operands_of_pass(), k.architectures, s.gpu(m), native,
                  [&] { return launch_blocks(k, blocks_of(m), false, native); });

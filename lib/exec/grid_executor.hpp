@@ -13,7 +13,6 @@ struct kernel_entry {
 };
 
 class kernel_parameters;
-struct argument_header;
 
 /// Memory that a kernel may read and write, beside its operands'.
 struct memory_range {
@@ -33,13 +32,13 @@ struct kernel_launch : kernel_entry {
   bool cooperative = false;              // all blocks at once on the device
   const memory_range* others = nullptr;  // `other_count` of them
   int other_count = 0;
-  const operand* own_operands = nullptr;    // the pass's, where `operands` are those of several
-  int cluster = 1;                          // so many blocks one behind the other are a cluster
-  std::int64_t first_step = 0;              // of a loop, as errors count them
-  bool waits_itself = false;                // for the launch before it, which may still run when its blocks begin
-  argument_header* shared_tiles = nullptr;  // of a reduction whose members take neighbouring tiles of each group
-  int blocks_together = 1;                  // so many blocks one behind the other are one member's
-  std::int64_t elements_a_block = 0;        // of arrays in the order of their elements, which block after block takes; else 0
+  const operand* own_operands = nullptr;      // the pass's, where `operands` are those of several
+  int cluster = 1;                            // so many blocks one behind the other are a cluster
+  std::int64_t first_step = 0;                // of a loop, as errors count them
+  bool waits_itself = false;                  // for the launch before it, which may still run when its blocks begin
+  kernel_parameters* shared_tiles = nullptr;  // of a reduction whose members take neighbouring tiles of each group
+  int blocks_together = 1;                    // so many blocks one behind the other are one member's
+  std::int64_t elements_a_block = 0;          // of arrays in the order of their elements, which block after block takes; else 0
 
   const operand* operands_of_pass() const { return own_operands != nullptr ? own_operands : operands; }
 };

@@ -147,7 +147,7 @@ void grid_executor::launch_pass(const prepared& pass, const reduction_plan& p, k
   if (p.tile.columns == 0 && !code.reduces()) k.elements_a_block = p.tile.width;
   argument_header& header = given.header();
   if (header.reduction.kept != kept_along::rows && p.splits > 1 && p.devices > 1) {
-    k.shared_tiles = &header;
+    k.shared_tiles = &given;
     k.blocks_together = static_cast<int>(p.groups);
     if (p.groups > 1) header.reduction.by_splits = static_cast<std::uint32_t>(p.groups);
   }

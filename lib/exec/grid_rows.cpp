@@ -100,6 +100,7 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
     p.kernel = row_kernel::columns;
     p.lanes = lanes;
   }
+  const int devices = std::max(1, p.devices), multiprocessors = device.multiprocessors / devices;  // of one, which has whole rows
   const bool columns = p.kernel == row_kernel::columns;
   kernel_attributes known = attributes_of(static_cast<int>(p.kernel));
   const int most = known.max_block > 0 ? std::min(known.max_block, p.policy.block) : p.policy.block;
@@ -130,9 +131,8 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
     const std::int64_t tiles = g.results / inner * pieces(inner, made.rows_a_block);
     made.grid = tiles * (made.in_cluster ? made.blocks_a_row : 1);
     if (!made.in_cluster && made.blocks_a_row > 1) {
-      const std::int64_t all = std::max<std::int64_t>(
-          made.blocks_a_row, static_cast<std::int64_t>(made.blocks_per_multiprocessor) * device.multiprocessors);
-      made.grid = std::min(tiles, all / made.blocks_a_row) * made.blocks_a_row;
+      const std::int64_t of_device = std::int64_t{made.blocks_per_multiprocessor} * multiprocessors;
+      made.grid = std::min(tiles, devices * std::max<std::int64_t>(1, of_device / made.blocks_a_row)) * made.blocks_a_row;
     }
     require_grid(fixed, made.grid, pass);
     if (made.grid > 0x7fffffff)
@@ -205,7 +205,7 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
     if (p.in_cluster) {
       p.blocks_a_row = static_cast<int>(needed);
     } else if (is_cooperative(g.where.index) && needed <= std::int64_t{polled} * p.threads_a_row) {
-      const std::int64_t blocks = resident(p.in_registers ? sums : target) * device.multiprocessors;
+      const std::int64_t blocks = resident(p.in_registers ? sums : target) * multiprocessors;
       p.blocks_a_row = static_cast<int>(std::min({blocks, needed, fixed.grid > 0 ? fixed.grid : blocks}));
     }
     part = part_of_block(g.count, p);
@@ -313,21 +313,22 @@ void grid_executor::run_rows(const row_chain& rows, const stream& on) const {
   }
   given.put_strides(g, rows.operand_count());
   const program_code& last = code.phase[code.phases - 1];
-  launch_kernel({{kernels.kernel[static_cast<int>(p.kernel)], kernels.architectures, last.name, last.pass.view},
-                 p.grid,
-                 p.block,
-                 p.shared_bytes,
-                 given.range(),
-                 rows.operands(),
-                 rows.leaves(),
-                 rows.operand_count() - rows.leaves(),
-                 g.elements,
-                 exchanges,
-                 &cells,
-                 exchanges ? 1 : 0,
-                 rows.phases()[code.phases - 1].operands(),
-                 p.in_cluster ? p.blocks_a_row : 1},
-                on);
+  kernel_launch k{{kernels.kernel[static_cast<int>(p.kernel)], kernels.architectures, last.name, last.pass.view},
+                  p.grid,
+                  p.block,
+                  p.shared_bytes,
+                  given.range(),
+                  rows.operands(),
+                  rows.leaves(),
+                  rows.operand_count() - rows.leaves(),
+                  g.elements,
+                  exchanges,
+                  &cells,
+                  exchanges ? 1 : 0,
+                  rows.phases()[code.phases - 1].operands(),
+                  p.in_cluster ? p.blocks_a_row : 1};
+  if (exchanges) k.blocks_together = p.blocks_a_row;
+  launch_kernel(k, on);
 }
 
 }  // namespace dsl::detail

@@ -58,6 +58,10 @@ class kernel_parameters {
       for (int d = 0; d < max_rank; ++d) put(d < g.rank ? g.layouts[k].strides[g.rank - 1 - d] : std::int64_t{0});
   }
   argument_header& header() { return *reinterpret_cast<argument_header*>(bytes_); }
+  /// As `reduction_schedule`'s.
+  void take_neighbours(std::int64_t first, std::int64_t blocks) {
+    header().reduction.take_neighbours(header().tiles, first, blocks);
+  }
   /// Its first member, and what a launch takes.
   block_range* range() { return &header().range; }
 

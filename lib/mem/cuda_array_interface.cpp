@@ -65,7 +65,10 @@ cuda_array_interface to_interface(const buffer_ref& owner, const void* data, dty
   typestr.copy(made.typestr, sizeof made.typestr - 1);
   made.data = element_count(elements) > 0 ? const_cast<void*>(data) : nullptr;
   made.is_read_only = is_read_only;
-  if (back_end::of(owner.where()).traits.is_asynchronous) {
+  if (const back_end& on = back_end::of(owner.where()); on.traits.is_asynchronous) {
+    if (!on.members().empty())
+      raise<device_error>(std::string(what) + "cannot describe memory of " + std::string(owner.where().name()) +
+                          ": copy it to one device");
     void* const native = current.native();
     made.stream = native != nullptr ? reinterpret_cast<std::uintptr_t>(native) : 1;  // null is CUDA's legacy default stream
   }

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "mem/buffer.hpp"
+#include "mem/mesh.hpp"
 #include "mem/text.hpp"
 
 namespace dsl {
@@ -18,7 +19,10 @@ struct found_memory {
   device where;
   bool is_managed;
 };
+// A mesh's is its members' as well, and found first.
 std::optional<found_memory> find_memory(const void* address) {
+  for (const device mesh : known_meshes())
+    if (const auto home = back_end::of(mesh).find_memory(address)) return found_memory{mesh, home->is_managed};
   for (back_end* const each : back_end::all())
     if (const auto home = each->find_memory(address)) return found_memory{{each->kind(), home->index}, home->is_managed};
   return {};

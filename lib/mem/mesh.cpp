@@ -83,6 +83,16 @@ int add_mesh(back_end& made) {
   return append(made);
 }
 
+std::vector<device> known_meshes() {
+  std::vector<device> known;
+  for (int i = 0; i < max_meshes; ++i) {
+    const back_end* const mesh = meshes[i].load(std::memory_order_acquire);
+    if (mesh == nullptr) break;
+    known.emplace_back(mesh->kind(), back_end::max_devices + i);
+  }
+  return known;
+}
+
 // Numbers that no name has given out are those of devices that are not there.
 back_end& back_end::of_mesh(device where) noexcept {
   const int i = where.index - max_devices;

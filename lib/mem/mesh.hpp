@@ -23,4 +23,7 @@ std::optional<int> mesh_of(back_end& kind, std::span<const int> members);
 /// The number of a mesh that no name stands for. It must live until the program ends. Throws as `mesh_of`.
 int add_mesh(back_end& made);
 
+/// All meshes that there are by now.
+std::vector<device> known_meshes();
+
 }  // namespace dsl::detail

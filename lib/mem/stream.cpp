@@ -107,7 +107,7 @@ stream::stream(device where) : state_(nullptr) {
 stream::stream(void* native, device where) : state_(&detail::present(where).default_stream(where.index)) {
   if (native == nullptr) return;
   detail::back_end& on = state_->on;
-  if (!on.traits.is_asynchronous)
+  if (!on.traits.is_asynchronous || !on.members().empty())
     detail::raise<device_error>("a stream made elsewhere was given to " + std::string(where.name()) + ", which has none");
   if (const int index = on.device_of_stream(native); index != where.index)
     detail::raise<device_error>("a stream of " + on.spell(index) + " was given to " + std::string(where.name()));
@@ -122,7 +122,7 @@ device stream::device_of_stream(void* native) {
   const device now = device::current();
   if (native == nullptr) return now;
   detail::back_end& on =
-      detail::back_end::of(now).traits.is_asynchronous ? detail::back_end::of(now) : detail::present(backend::cuda);
+      detail::back_end::of(now).traits.is_asynchronous ? detail::back_end::of(now.kind) : detail::present(backend::cuda);
   return {on.kind(), on.device_of_stream(native)};
 }
 stream::stream(const stream& other) noexcept : state_(other.state_) { state_->add_handle(); }
@@ -143,6 +143,7 @@ stream stream::current(device where) {
 }
 device stream::where() const noexcept { return state_->where(); }
 void* stream::native() const noexcept {
+  if (!state_->on.members().empty()) return nullptr;
   state_->is_handed_out = true;
   return state_->native;
 }

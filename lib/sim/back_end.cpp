@@ -2,8 +2,10 @@
 
 #include <cstdio>
 #include <cstring>
+#include <vector>
 
 #include "exec/grid_executor.hpp"
+#include "exec/parameters.hpp"
 #include "exec/shares.hpp"
 #include "mem/buffer.hpp"
 #include "mem/stream.hpp"
@@ -45,6 +47,13 @@ class sim_executor final : public grid_executor {
     } else {
       const grid_shares shares = shares_of(k, where);
       launch.member_ends = shares.ends;
+      std::vector<kernel_parameters> of_member;
+      if (k.shared_tiles != nullptr) of_member.assign(shares.ends.size(), *k.shared_tiles);
+      std::int64_t first = 0;
+      for (std::size_t m = 0; m < of_member.size(); first = shares.ends[m++]) {
+        of_member[m].take_neighbours(first / k.blocks_together, (shares.ends[m] - first) / k.blocks_together);
+        launch.of_member.push_back(of_member[m].range());
+      }
       static_cast<sim_mesh&>(where).run(launch, shares.is_local);
     }
   }

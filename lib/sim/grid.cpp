@@ -165,30 +165,12 @@ bool grid_run::run_block(block_run& b) {
   return moved;
 }
 
-inline void grid_run::enter(fiber& from, thread_run* next) {
-  if (next == nullptr) return from.go_to(main_);
-  if (next->on != nullptr) {
-    if (const warp_run& w = *next->warp; w.ready != 0)
-      if (const fiber* after = w.first[std::countr_zero(w.ready)].on; after != nullptr) after->prefetch();
-    return from.go_to(*next->on);
-  }
-  entering_ = next;
-  from.go_to(pool_.take(&run_threads, this));
-}
-
-inline void grid_run::leave(thread_run& t, thread_state why) {
-  t.state = why;
-  enter(*t.on, t.warp->take_ready());
-  if (failure_) throw abandoned{};
-  t.state = thread_state::ready;
-}
-
 // One thread, and those of its warp that have not begun, for as long as they need not wait: they share a stack.
 fiber& grid_run::run_threads(fiber& self) {
   for (thread_run* t = entering_;;) {
     t->on = &self;
     try {
-      launch_.entry(launch_.arguments, *t);
+      launch_.entry(launch_.of_member.empty() ? launch_.arguments : launch_.of_member[static_cast<std::size_t>(t->member)], *t);
     } catch (const abandoned&) {
     } catch (...) {
       failure_ = std::current_exception();
@@ -300,57 +282,6 @@ void grid_run::wait_for_cluster(thread_run& t) {
   if (t.home->cluster->barriers == t.cluster_barriers) leave(t, thread_state::at_cluster_barrier);
 }
 
-void grid_run::note_publication(thread_run& t, const quad* at) {
-  ++t.home->clock;
-  publishers_[at] = now_of(t);
-  ++published_;
-}
-
-void grid_run::publish(thread_run& t, quad* to, const quad* words, int count) {
-  find(t, to, static_cast<std::size_t>(count) * sizeof *to, alignof(quad));
-  std::copy_n(words, count, to);
-  note_publication(t, to);
-}
-
-// Leaves a thread that has seen all that was published.
-void grid_run::wait_to_poll(thread_run& t, const quad* from) {
-  constexpr int most = 64;  // of several cells in turn
-  if (t.published != published_) {
-    t.polls = 0;
-    t.polls_again = 0;
-  }
-  // A cell may be polled twice before it is waited for: a kernel that polls it no further goes on without what will be there.
-  if (t.published == published_ && (t.polled == from ? ++t.polls_again > 1 : ++t.polls > most)) {
-    t.warp->polling |= t.lane;
-    leave(t, thread_state::polling);
-  }
-  t.polled = from;
-  t.published = published_;
-}
-
-void grid_run::poll(thread_run& t, quad* words, const quad* from, int count) {
-  find(t, from, static_cast<std::size_t>(count) * sizeof *from, alignof(quad));
-  wait_to_poll(t, from);
-  std::copy_n(from, count, words);
-  if (const auto publisher = publishers_.find(from);
-      publisher != publishers_.end() && publisher->second.block() != now_of(t).block())
-    t.home->seen_reads[publisher->second.block()] = publisher->second.when;
-}
-
-void grid_run::release(thread_run& t, quad* to, unsigned number) {
-  find(t, to, sizeof *to, alignof(quad));
-  to->w = number;
-  note_publication(t, to);
-}
-
-unsigned grid_run::acquire(thread_run& t, const quad* from) {
-  find(t, from, sizeof *from, alignof(quad));
-  wait_to_poll(t, from);
-  if (const auto publisher = publishers_.find(from); publisher != publishers_.end())
-    t.home->seen[publisher->second.block()] = publisher->second.when;
-  return from->w;
-}
-
 void* grid_run::shared_object(thread_run& t, const void* key, std::size_t bytes) {
   block_run& b = *t.home;
   for (const block_run::shared_thing& each : b.shared)
@@ -383,14 +314,6 @@ void* in_block_of_cluster(simulated_thread& self, void* address, int block) {
 }
 void arrive_in_cluster(simulated_thread& self) { grid_of(self).arrive_in_cluster(run_of(self)); }
 void wait_for_cluster(simulated_thread& self) { grid_of(self).wait_for_cluster(run_of(self)); }
-void publish(simulated_thread& self, quad* to, const quad* words, int count) {
-  grid_of(self).publish(run_of(self), to, words, count);
-}
-void poll(simulated_thread& self, quad* words, const quad* from, int count) {
-  grid_of(self).poll(run_of(self), words, from, count);
-}
-void release(simulated_thread& self, quad* to, unsigned number) { grid_of(self).release(run_of(self), to, number); }
-unsigned acquire(simulated_thread& self, const quad* from) { return grid_of(self).acquire(run_of(self), from); }
 void* shared_object(simulated_thread& self, const void* key, std::size_t bytes) {
   return grid_of(self).shared_object(run_of(self), key, bytes);
 }

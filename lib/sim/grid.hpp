@@ -47,6 +47,7 @@ struct simulated_launch {
   const pass_view* pass;
   const operand* operands;
   std::vector<std::int64_t> member_ends{};  // of a mesh: each member has the blocks from the one before its end on
+  std::vector<const void*> of_member{};     // its arguments, where members have some of their own
 };
 
 /// Returns when all threads have ended; of a mesh, what its members have touched of each piece of memory. Throws memory_error

@@ -138,8 +138,8 @@ class grid_run {
   void* in_block_of_cluster(thread_run& t, void* address, int block);
   void arrive_in_cluster(thread_run& t);
   void wait_for_cluster(thread_run& t);
-  void publish(thread_run& t, quad* to, const quad* words, int count);
-  void poll(thread_run& t, quad* words, const quad* from, int count);
+  void publish(thread_run& t, quad* to, const quad* words, int count, bool to_mesh);
+  void poll(thread_run& t, quad* words, const quad* from, int count, bool of_mesh);
   void release(thread_run& t, quad* to, unsigned number);
   unsigned acquire(thread_run& t, const quad* from);
   void* shared_object(thread_run& t, const void* key, std::size_t bytes);
@@ -155,7 +155,7 @@ class grid_run {
   fiber& run_threads(fiber& self);
   void unwind();
   void wait_to_poll(thread_run& t, const quad* from);
-  void note_publication(thread_run& t, const quad* at);
+  void note_publication(thread_run& t, const quad* at, bool to_mesh);
   std::int64_t next_cluster();
 
   // Checking.
@@ -182,12 +182,35 @@ class grid_run {
   fiber main_{pool_};
   thread_run* entering_ = nullptr;
   std::exception_ptr failure_;
-  std::unordered_map<const void*, moment> publishers_;
+  struct publication {
+    moment when;
+    int member;
+    bool to_mesh;
+  };
+  std::unordered_map<const void*, publication> publications_;
   std::unordered_map<const void*, std::vector<moment>> arrivals_;
   std::uint64_t published_ = 0;
 };
 
 inline thread_run& run_of(simulated_thread& self) { return static_cast<thread_run&>(self); }
 inline grid_run& grid_of(simulated_thread& self) { return *run_of(self).home->grid; }
+
+inline void grid_run::enter(fiber& from, thread_run* next) {
+  if (next == nullptr) return from.go_to(main_);
+  if (next->on != nullptr) {
+    if (const warp_run& w = *next->warp; w.ready != 0)
+      if (const fiber* after = w.first[std::countr_zero(w.ready)].on; after != nullptr) after->prefetch();
+    return from.go_to(*next->on);
+  }
+  entering_ = next;
+  from.go_to(pool_.take(&run_threads, this));
+}
+
+inline void grid_run::leave(thread_run& t, thread_state why) {
+  t.state = why;
+  enter(*t.on, t.warp->take_ready());
+  if (failure_) throw abandoned{};
+  t.state = thread_state::ready;
+}
 
 }  // namespace dsl::detail

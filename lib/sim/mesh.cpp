@@ -9,16 +9,10 @@
 
 namespace dsl::detail {
 
-namespace {
-
-constexpr std::size_t granule = 256;
-
-std::size_t part_end(std::size_t bytes, std::size_t member, std::size_t members) {
+std::size_t sim_mesh::part_end(std::size_t bytes, std::size_t member, std::size_t members) {
   if (bytes < members * granule || member + 1 == members) return bytes;
   return (bytes / members * (member + 1) + granule / 2) / granule * granule;
 }
-
-}  // namespace
 
 sim_mesh::sim_mesh(std::span<const int> members, const device_properties& one, kernel_services* kernels)
     : machine_memory("sim", kernels, backend::sim), members_(members.begin(), members.end()), properties_(one) {

@@ -21,6 +21,7 @@ class sim_mesh final : public machine_memory {
   const device_properties& properties(int) override { return properties_; }
   void part_ends(const void* address, std::size_t bytes, std::size_t* ends) const override;
   std::int64_t elements_between_cuts() const override { return 1024; }
+  std::size_t bytes_of_copy(std::size_t bytes) const override { return (bytes + granule - 1) / granule * granule; }
 
   void* allocate(std::size_t bytes, int index, void* stream) override;
   void release(void* memory, int index, void* stream) noexcept override;
@@ -33,6 +34,8 @@ class sim_mesh final : public machine_memory {
   void run(const simulated_launch& launch, bool is_local);
 
  private:
+  static constexpr std::size_t granule = 256;
+  static std::size_t part_end(std::size_t bytes, std::size_t member, std::size_t members);
   struct allocation {
     std::size_t bytes;
     std::vector<touched_bytes> touched;  // by each member, since they waited for each other

@@ -146,6 +146,32 @@ TEST_F(sim_meshes, clusters_are_not_divided) {
   EXPECT_EQ(shares_of(of.k, mesh).ends, (ends{10, 15, 25, 30}));
 }
 
+TEST_F(sim_meshes, values_for_other_members_are_published_for_them) {
+  struct exchange {
+    bool to_mesh, of_mesh;
+    tagged<int> cell[1]{};
+  };
+  const auto run_with = [](exchange x) {
+    const simulated_entry entry = [](const void* given, simulated_thread& t) {
+      auto& of = *static_cast<exchange*>(const_cast<void*>(given));
+      const simulated_team team{&t};
+      if (t.block == 1) return team.publish(of.cell, tagged<int>(5, 1), of.to_mesh);
+      tagged<int> seen;
+      do team.poll(seen, of.cell, of.of_mesh);
+      while (seen.tag() != 1);
+    };
+    simulated_launch launch{entry, &x, 2, 1, 0, true, 1, {}, "[with Name = planted]", nullptr, nullptr};
+    launch.memory.push_back({reinterpret_cast<std::uintptr_t>(x.cell), sizeof x.cell, true});
+    launch.member_ends = {1, 2};
+    return error_of([&] { simulate(launch); });
+  };
+  EXPECT_EQ(run_with({true, true}), "no error");
+  EXPECT_EQ(run_with({false, true}),
+            "a value of another device's block that is published for one device, by block 0, thread 0 of kernel planted");
+  EXPECT_EQ(run_with({true, false}),
+            "a value of another device's block that is polled for one device, by block 0, thread 0 of kernel planted");
+}
+
 TEST_F(sim_meshes, members_wait_where_they_share_elements) {
   const dsl::array<std::uint8_t> a(4000);
   const unsigned char* const p = a.data();

@@ -37,8 +37,8 @@ DSL_FN bool is_last(simulated_thread& self, unsigned* counter, unsigned count);
 DSL_FN void* in_block_of_cluster(simulated_thread& self, void* address, int block);
 DSL_FN void arrive_in_cluster(simulated_thread& self);
 DSL_FN void wait_for_cluster(simulated_thread& self);
-DSL_FN void publish(simulated_thread& self, quad* to, const quad* words, int count);
-DSL_FN void poll(simulated_thread& self, quad* words, const quad* from, int count);
+DSL_FN void publish(simulated_thread& self, quad* to, const quad* words, int count, bool to_mesh);
+DSL_FN void poll(simulated_thread& self, quad* words, const quad* from, int count, bool of_mesh);
 DSL_FN void release(simulated_thread& self, quad* to, unsigned number);
 DSL_FN unsigned acquire(simulated_thread& self, const quad* from);
 /// An object of the kernel in the block's shared memory, found by its key.
@@ -135,11 +135,11 @@ struct simulated_team {
   DSL_DETAIL_FN unsigned next_ticket(unsigned* counter) const { return detail::next_ticket(*self, counter); }
   DSL_DETAIL_FN bool is_last(unsigned* counter, unsigned count) const { return detail::is_last(*self, counter, count); }
 
-  template <class T> DSL_DETAIL_FN void publish(tagged<T>* to, const tagged<T>& v, bool = false) const {
-    detail::publish(*self, to->word, v.word, tagged<T>::words);
+  template <class T> DSL_DETAIL_FN void publish(tagged<T>* to, const tagged<T>& v, bool to_mesh = false) const {
+    detail::publish(*self, to->word, v.word, tagged<T>::words, to_mesh);
   }
-  template <class T> DSL_DETAIL_FN void poll(tagged<T>& v, const tagged<T>* from, bool = false) const {
-    detail::poll(*self, v.word, from->word, tagged<T>::words);
+  template <class T> DSL_DETAIL_FN void poll(tagged<T>& v, const tagged<T>* from, bool of_mesh = false) const {
+    detail::poll(*self, v.word, from->word, tagged<T>::words, of_mesh);
   }
   DSL_DETAIL_FN void release(quad* to, unsigned number) const { detail::release(*self, to, number); }
   DSL_DETAIL_FN unsigned acquire(const quad* from) const { return detail::acquire(*self, from); }

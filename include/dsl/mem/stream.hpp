@@ -29,7 +29,7 @@ class stream {
   static stream current(device where = device::current());
 
   device where() const noexcept;
-  /// The cudaStream_t; null on host and sim, and for CUDA's default stream.
+  /// The cudaStream_t; null on host, sim and meshes, and for CUDA's default stream.
   void* native() const noexcept;
   /// Waits until everything queued so far is done. Throws cuda_error if any of it failed, or a kernel on another stream.
   void synchronize() const;
