@@ -132,7 +132,8 @@ class grid_by_key {
       p.ends = allocate(2 * p.slices * code_.accumulator_bytes);
       const std::int64_t blocks = std::min<std::int64_t>(pieces(tiles_.count, warps), std::int64_t{multiprocessors()} * 4);
       launch_elements(by_key_step::pairs, blocks, by_key_finish_threads, 0);
-      kernels_.sort({count, p.keys, p.values, std::bit_width(static_cast<std::uint64_t>(groups_))}, on_);
+      const auto bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(groups_)));
+      kernels_.sort({count, p.keys, p.values, bits}, on_);
       launch_results(by_key_step::runs, p.slices * 32);
       launch_results(by_key_step::ends, 2 * p.slices);
     }

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "error_of.hpp"
+#include "../error_of.hpp"
 #include "on_device.hpp"
 
 namespace {

@@ -26,13 +26,13 @@ struct traced<compress_expression<E...>> {
 
 /// The graph of a condition and of values, in their targets' dtypes.
 template <class Types, class Condition, class... Values> struct compress_trace;
-template <dtype... To, class Condition, class... Values>
-struct compress_trace<std::integer_sequence<dtype, To...>, Condition, Values...> {
+template <class... To, class Condition, class... Values>
+struct compress_trace<tuple<To...>, Condition, Values...> {
   static constexpr graph run() {
     graph g;
     tracer t{&g};
     g.outputs.push_back(convert_symbol<dtype::boolean, false>(traced<Condition>::run(t)).id);
-    (g.outputs.push_back(convert_symbol<To, false>(traced<Values>::run(t)).id), ...);
+    (g.outputs.push_back(convert_symbol<dtype_v<To>, false>(traced<Values>::run(t)).id), ...);
     g.operands = t.operands;
     return g;
   }
@@ -56,7 +56,7 @@ struct count_trace {
 /// Queues a selection into targets for its values, and for their number.
 template <class Condition, class... Values, class... To>
 void select_into(const compress_expression<Condition, Values...>& e, const view<std::int64_t, 0>& count, const To&... to) {
-  using trace = compress_trace<std::integer_sequence<dtype, dtype_v<typename To::value_type>...>, Condition, Values...>;
+  using trace = compress_trace<tuple<typename To::value_type...>, Condition, Values...>;
   using calls = decltype(concatenate(std::declval<typename calls_of<Condition>::type>(),
                                      std::declval<typename calls_of<Values>::type>()...));
   using compiled = decltype(compiled_trace(std::type_identity<calls>{}, std::type_identity<trace>{}));

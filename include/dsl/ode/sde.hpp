@@ -30,7 +30,8 @@ struct euler_maruyama {
       const auto values = [&]<class R>(std::type_identity<R>) {
         return unpack([&](const auto&... y) { return as_tuple(R::at(time, y...)); }, subtuple<0, seen>(all));
       };
-      const auto drift = values(std::type_identity<right_side<F>>{}), diffusion = values(std::type_identity<right_side<G>>{});
+      const auto drift = values(std::type_identity<right_side<F>>{});
+      const auto diffusion = values(std::type_identity<right_side<G>>{});
       constexpr bool are_as_many = std::tuple_size_v<decltype(diffusion)> == fields;
       static_assert(are_as_many, "drift and diffusion return a value for each field");
       if constexpr (!are_as_many) return refused{};
