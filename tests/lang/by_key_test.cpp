@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "../error_of.hpp"
-#include "on_device.hpp"
+#include "../on_device.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // Selections against plain loops.
 #include <dsl/by_key.hpp>
 
-#include "on_device.hpp"
+#include "../on_device.hpp"
 
 namespace {
 

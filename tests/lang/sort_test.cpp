@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "on_device.hpp"
+#include "../on_device.hpp"
 
 namespace {
 
