@@ -58,7 +58,7 @@ auto fold_lazily(const K& from, const I& number) {
     const auto made = make_expression<fold_function>(from, by);
     return lazy_key<std::remove_const_t<decltype(made)>>(made);
   } else {
-    require_integer<>();
+    require_integer<By>();
     return refused{};
   }
 }

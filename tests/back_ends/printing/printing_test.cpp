@@ -70,7 +70,7 @@ TEST_F(printing_back_end, runs_loops) {
             "zero 16384 bytes\n"
             "launch together on the default stream: a / b, 300000 elements, grid 4, block 512, 49152 bytes of shared memory; 4 "
             "operands, beside "
-            "them 40 bytes and 128 bytes\n"
+            "them 40 bytes and 16384 bytes\n"
             "free\n");
   dsl::iterate(2, step, dsl::state(x, total), dsl::strategy::graph);
   const std::string beside = "of shared memory; 4 operands, beside them 4 bytes and 588 bytes\n",
