@@ -65,7 +65,9 @@ std::optional<std::size_t> mesh_memory::lead_in(const range& r, std::size_t byte
 // False where a member has too little memory.
 bool mesh_memory::map(range& r) const {
   const driver_functions& call = driver();
-  check(call.reserve(&r.low, r.bytes(), 0, 0, 0), "cuMemAddressReserve");
+  const CUresult reserved = call.reserve(&r.low, r.bytes(), 0, 0, 0);
+  if (reserved == CUDA_ERROR_OUT_OF_MEMORY) return false;
+  check(reserved, "cuMemAddressReserve");
   std::size_t mapped = 0;
   CUresult status = CUDA_SUCCESS;
   for (std::size_t m = 0; m < members_.size() && status == CUDA_SUCCESS; ++m) {
