@@ -26,15 +26,6 @@ class mpi_group final : public process_group {
   int rank() const override { return rank_; }
   int size() const override { return size_; }
 
-  void exchange(const message* sent, std::size_t sent_count, const message* received, std::size_t received_count) override {
-    std::vector<MPI_Request> requests;
-    for (const message* m = received; m != received + received_count; ++m)
-      in_pieces(*m, [&](void* at, int bytes) { MPI_Irecv(at, bytes, MPI_BYTE, m->process, 0, all_, &requests.emplace_back()); });
-    for (const message* m = sent; m != sent + sent_count; ++m)
-      in_pieces(*m, [&](void* at, int bytes) { MPI_Isend(at, bytes, MPI_BYTE, m->process, 0, all_, &requests.emplace_back()); });
-    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-  }
-
   void all_gather(void* all, const std::size_t* bytes) override {
     std::size_t sum = 0;
     for (int p = 0; p < size_; ++p) sum += bytes[p];
@@ -48,15 +39,12 @@ class mpi_group final : public process_group {
   }
 
  private:
-  static constexpr std::size_t piece = std::size_t{1} << 30;  // MPI counts with an int
-  template <class Each>
-  static void in_pieces(const message& m, const Each& each) {
-    for (std::size_t done = 0; done < m.bytes; done += piece)
-      each(static_cast<unsigned char*>(m.data) + done, static_cast<int>(std::min(piece, m.bytes - done)));
-  }
+  // MPI counts with an int.
   void broadcast_all(unsigned char* at, const std::size_t* bytes) {
+    constexpr std::size_t piece = std::size_t{1} << 30;
     for (int p = 0; p < size_; at += bytes[p++])
-      in_pieces({p, at, bytes[p]}, [&](void* part, int count) { MPI_Bcast(part, count, MPI_BYTE, p, all_); });
+      for (std::size_t done = 0; done < bytes[p]; done += piece)
+        MPI_Bcast(at + done, static_cast<int>(std::min(piece, bytes[p] - done)), MPI_BYTE, p, all_);
   }
 
   MPI_Comm all_ = MPI_COMM_NULL;

@@ -7,21 +7,12 @@ namespace dsl {
 
 namespace detail {
 
-/// Bytes for another process, or from there.
-struct message {
-  int process;
-  void* data;
-  std::size_t bytes;
-};
-
 /// Processes with numbers from 0 on, which all call the same functions in the same order.
 class process_group {
  public:
   virtual ~process_group() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  /// Sends and receives, at once. Messages from one process to another arrive in their order.
-  virtual void exchange(const message* sent, std::size_t sent_count, const message* received, std::size_t received_count) = 0;
   /// Gives all processes what each has, so many bytes, one behind the other; the own ones are in their place already.
   virtual void all_gather(void* all, const std::size_t* bytes) = 0;
 };
@@ -39,8 +30,8 @@ own_elements own_part(const buffer_ref& owner, void* first, const mapping& eleme
 }  // namespace detail
 
 /// Of an array or a view on a mesh of processes this process's rows, as a view on the process's own device: the same memory, used
-/// like any other. On another device all of it. Throws memory_error for one
-/// without memory, and device_error where a process's part is no rows of it: of a transposed array, say.
+/// like any other. On another device all of it. Throws memory_error for one without memory, and device_error where a process's
+/// part is no rows of it: of a transposed array, say.
 template <element T, int Rank>
   requires(Rank > 0)
 view<T, Rank> local(const view<T, Rank>& all) {
