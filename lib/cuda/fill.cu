@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "cuda/grid_stride.hpp"
+
 namespace dsl::kernels {
 
 template <class Word>
@@ -19,11 +21,7 @@ namespace dsl::detail::cuda {
 
 namespace {
 
-constexpr int block = 256;
-unsigned grid_for(std::int64_t count) {
-  const std::int64_t blocks = (count + block - 1) / block, most = 1 << 16;
-  return static_cast<unsigned>(blocks < most ? blocks : most);
-}
+constexpr std::int64_t most_blocks = 1 << 16;
 
 // Calls `launch` with a word of `size` bytes.
 template <class Launch>
@@ -47,8 +45,8 @@ cudaError_t launch_fill(void* at, const void* value, std::size_t size, std::int6
     std::memcpy(&word, value, sizeof word);
     auto* to = static_cast<Word*>(at);
     void* arguments[] = {&to, &word, &count};
-    return cudaLaunchKernel(reinterpret_cast<const void*>(&kernels::fill<Word>), dim3(grid_for(count)), dim3(block), arguments, 0,
-                            stream);
+    return cudaLaunchKernel(reinterpret_cast<const void*>(&kernels::fill<Word>), dim3(grid_stride_blocks(count, most_blocks)),
+                            dim3(grid_stride_block), arguments, 0, stream);
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include <dsl/ir/config.hpp>
 
+#include "cuda/grid_stride.hpp"
 #include "exec/ordered_key.hpp"
 
 namespace dsl::kernels {
@@ -42,11 +43,7 @@ namespace dsl::detail::cuda {
 
 namespace {
 
-constexpr int block = 256;
-unsigned grid_for(std::int64_t count) {
-  const std::int64_t blocks = (count + block - 1) / block, most = 1 << 13;
-  return static_cast<unsigned>(blocks < most ? blocks : most);
-}
+constexpr std::int64_t most_blocks = 1 << 13;
 
 constexpr std::size_t aligned(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
 
@@ -95,14 +92,15 @@ cudaError_t sort_as(const sort_task& task, void* memory, std::size_t& bytes, cud
     bytes = arrays + temporary;
     return cudaSuccess;
   }
-  const unsigned grid = grid_for(task.count);
-  kernels::keys_of_elements<<<grid, block, 0, stream>>>(keys, task.elements, key.Current(), has_order, task.count);
-  if (has_order) kernels::positions<<<grid, block, 0, stream>>>(at.Current(), task.count);
+  const unsigned grid = grid_stride_blocks(task.count, most_blocks);
+  kernels::keys_of_elements<<<grid, grid_stride_block, 0, stream>>>(keys, task.elements, key.Current(), has_order, task.count);
+  if (has_order) kernels::positions<<<grid, grid_stride_block, 0, stream>>>(at.Current(), task.count);
   const cudaError_t sorted = sort.run(static_cast<char*>(memory) + arrays, temporary, key, at, stream);
   if (sorted != cudaSuccess) return sorted;
   if (has_order)
-    kernels::sorted_order<<<grid, block, 0, stream>>>(keys, at.Current(), task.elements, task.sorted, task.order, task.count);
-  else kernels::elements_of_keys<<<grid, block, 0, stream>>>(keys, key.Current(), task.sorted, task.count);
+    kernels::sorted_order<<<grid, grid_stride_block, 0, stream>>>(keys, at.Current(), task.elements, task.sorted, task.order,
+                                                                  task.count);
+  else kernels::elements_of_keys<<<grid, grid_stride_block, 0, stream>>>(keys, key.Current(), task.sorted, task.count);
   return cudaGetLastError();
 }
 

@@ -7,6 +7,7 @@
 #include "exec/scan.hpp"
 #include "exec/shares.hpp"
 #include "exec/text.hpp"
+#include "exec/tiling.hpp"
 #include "mem/buffer.hpp"
 #include "mem/stream.hpp"
 
@@ -42,14 +43,8 @@ tiled_scan tile_scan(const scan_space& s, const scan_code& code, const scan_poli
     p.tiles = pieces(g.elements, static_cast<std::int64_t>(block) * code.lanes);
     p.grid = pieces(p.tiles, policy.rounds);
   } else {
+    made.tiles = tile_of(g, block, code.lanes);
     tiling& t = made.tiles;
-    t.extents[0] = g.extents[g.rank - 1];
-    t.extents[1] = g.rank > 1 ? g.extents[g.rank - 2] : 1;
-    while ((1 << t.log2_columns) < block && (std::int64_t{code.lanes} << t.log2_columns) < t.extents[0]) ++t.log2_columns;
-    t.rows = block >> t.log2_columns;
-    t.height = t.rows;
-    t.outer_rank = std::max(0, g.rank - 2);
-    t.width = code.lanes << t.log2_columns;
     if (s.columns) {
       // Columns are cut into chunks where there are too few of them to occupy the device.
       const std::int64_t threads =
@@ -60,16 +55,7 @@ tiled_scan tile_scan(const scan_space& s, const scan_code& code, const scan_poli
       t.height = static_cast<int>(std::clamp<std::int64_t>(pieces(s.row, wanted), policy.least_chunk, 1 << 20));
       p.chunks = pieces(s.row, t.height);
     }
-    t.across = divisor::of(pieces(t.extents[0], t.width));
-    t.down = divisor::of(pieces(t.extents[1], t.height));
-    t.in_column = divisor::of(1);
-    t.dimension_of_axis = dimensions_of_axes(g);
-    p.tiles = static_cast<std::int64_t>(t.across.by) * t.down.by;
-    for (int d = 0; d < t.outer_rank; ++d) {
-      const std::int64_t extent = g.extents[g.rank - 3 - d];
-      t.outer[d] = divisor::of(extent);
-      p.tiles *= extent;
-    }
+    p.tiles = cover(t, g);
     p.grid = s.columns ? pieces(p.tiles, block >> t.log2_columns) : pieces(p.tiles, policy.rounds);
   }
   if (p.tiles > 0x7fffffff)

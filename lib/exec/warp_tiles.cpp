@@ -5,6 +5,7 @@
 
 #include "exec/layout.hpp"
 #include "exec/text.hpp"
+#include "exec/tiling.hpp"
 #include "mem/text.hpp"
 
 namespace dsl::detail {
@@ -16,23 +17,8 @@ warp_tiling tile_by_warps(const geometry& g, int lanes, const pass_view& pass, c
     made.count = pieces(g.elements, std::int64_t{threads} * lanes);
     return made;
   }
-  tiling& t = made.tiles;
-  t.extents[0] = g.extents[g.rank - 1];
-  t.extents[1] = g.rank > 1 ? g.extents[g.rank - 2] : 1;
-  while ((1 << t.log2_columns) < threads && (std::int64_t{lanes} << t.log2_columns) < t.extents[0]) ++t.log2_columns;
-  t.rows = t.height = threads >> t.log2_columns;
-  t.width = lanes << t.log2_columns;
-  t.outer_rank = std::max(0, g.rank - 2);
-  t.across = divisor::of(pieces(t.extents[0], t.width));
-  t.down = divisor::of(pieces(t.extents[1], t.height));
-  t.in_column = divisor::of(1);
-  t.dimension_of_axis = dimensions_of_axes(g);
-  made.count = static_cast<std::int64_t>(t.across.by) * t.down.by;
-  for (int d = 0; d < t.outer_rank; ++d) {
-    const std::int64_t extent = g.extents[g.rank - 3 - d];
-    t.outer[d] = divisor::of(extent);
-    made.count *= extent;
-  }
+  made.tiles = tile_of(g, threads, lanes);
+  made.count = cover(made.tiles, g);
   if (made.count > 0x7fffffff)
     raise<shape_error>(std::to_string(g.elements) +
                        " elements are more tiles than a kernel counts: " + spell_pass(pass, operands));
