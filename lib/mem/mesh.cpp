@@ -1,7 +1,6 @@
 #include "mem/mesh.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <mutex>
 #include <numeric>
 
@@ -25,11 +24,10 @@ int append(back_end& made) {
 
 // Takes a number of at most three digits from the front.
 std::optional<int> take_number(std::string_view& from) {
-  int number = 0;
-  const auto [end, failure] = std::from_chars(from.data(), from.data() + std::min<std::size_t>(from.size(), 3), number);
-  if (failure != std::errc{} || number < 0) return {};
-  from.remove_prefix(static_cast<std::size_t>(end - from.data()));
-  return number;
+  const std::string digits(from.substr(0, from.find_first_not_of("0123456789")));
+  if (digits.empty() || digits.size() > 3) return {};
+  from.remove_prefix(digits.size());
+  return std::stoi(digits);
 }
 
 }  // namespace
