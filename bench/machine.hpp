@@ -12,6 +12,8 @@ namespace bench::machine {
 /// Makes the device the current one, and says what it is, by the names of the JSON's context. Throws dsl::error where there is
 /// none.
 std::map<std::string, std::string> open();
+/// What it says of GPUs, of several as one too; machine_cuda.cu alone has it.
+std::map<std::string, std::string> context_of(const dsl::device& device);
 
 /// Random elements: uniform in [0.5, 1.5), or whole numbers in 0 to 7.
 void fill(void* data, dsl::dtype type, std::int64_t count, std::uint32_t seed);

@@ -50,7 +50,11 @@ std::string version_of(int v) { return std::to_string(v / 1000) + '.' + std::to_
 std::map<std::string, std::string> open() {
   const dsl::device gpu("cuda");
   static const dsl::device_guard guard(gpu);
-  const dsl::device_properties& p = dsl::properties(gpu);
+  return context_of(gpu);
+}
+
+std::map<std::string, std::string> context_of(const dsl::device& device) {
+  const dsl::device_properties& p = dsl::properties(device);
   return {{"backend", "cuda"},
           {"device", p.name},
           {"multiprocessors", std::to_string(p.multiprocessors)},

@@ -1,27 +1,24 @@
 // Works on one GPU and on several as one device: `bench_mesh cuda:0 cuda:0-1`, after Google Benchmark's options. A row is named
-// mesh/float32/2^29/cuda:0-1/a + b; its time is the median of the wall time of ten calls and the wait for their end, a call.
+// mesh/float32/536870912/dsl cuda:0-1/a + b. Its time is a call's: of ten in a row, with the wait for their end, the median.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
 #include <chrono>
-#include <complex>
 #include <functional>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include <dsl/dsl.hpp>
-#include <dsl/ode.hpp>
 #include <dsl/scan.hpp>
 
-using namespace std::complex_literals;
+#include "machine.hpp"
+#include "works.hpp"
 
 namespace bench {
 namespace {
 
-using c32 = std::complex<float>;
-
-struct mesh_loop;
 struct mesh_exchange;
 
 double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
@@ -45,7 +42,7 @@ double median_of(const std::function<void()>& call, int calls) {
 /// A row: `make()` on the device gives the call that is timed.
 void add(const std::string& where, const char* type, const std::string& size, const std::string& work, int calls,
          const std::function<std::function<void()>()>& make) {
-  const std::string name = std::string("mesh/") + type + "/" + size + "/" + where + "/" + work;
+  const std::string name = std::string("mesh/") + type + "/" + size + "/dsl " + where + "/" + work;
   const auto run = [=](benchmark::State& state) {
     try {
       const dsl::device_guard guard(dsl::device(where.c_str()));
@@ -60,11 +57,11 @@ void add(const std::string& where, const char* type, const std::string& size, co
 
 void add_maps(const std::string& where) {
   static constexpr std::int64_t n = std::int64_t{1} << 29, rows = 16384, columns = 32768;
-  add(where, "float32", "2^29", "a + b", 10, [] {
+  add(where, "float32", std::to_string(n), "a + b", 10, [] {
     const dsl::array<float> a = dsl::full<float>(1, n), b = dsl::full<float>(2, n);
     return [a, b, out = dsl::array<float>(n)]() mutable { out = a + b; };
   });
-  add(where, "float32", "2^29", "sum(a)", 10, [] {
+  add(where, "float32", std::to_string(n), "sum(a)", 10, [] {
     const dsl::array<float> a = dsl::full<float>(1, n);
     return [a, out = dsl::scalar<float>()]() mutable { out = dsl::sum(a); };
   });
@@ -87,27 +84,22 @@ void add_maps(const std::string& where) {
     const dsl::array<float, 2> m = dsl::full<float>(1, rows, rows);
     return [m, out = dsl::array<float, 2>(rows, rows)]() mutable { out = dsl::transpose(m); };
   });
-  add(where, "float32", "2^25", "cumsum(a)", 10, [] {
+  add(where, "float32", "33554432", "cumsum(a)", 10, [] {
     const dsl::array<float> a = dsl::full<float>(1, std::int64_t{1} << 25);
     return [a, out = dsl::array<float>(std::int64_t{1} << 25)]() mutable { out = dsl::cumsum(a); };
   });
 }
 
-// The demo's coupled fields (docs/ode.md).
-constexpr auto dF = [](auto F, auto G, auto d) { return -2i * F - 1i * d * (2 * G - 1); };
-constexpr auto dG = [](auto F, auto d) { return -1i * (conj(d) * F - d * conj(F)); };
-constexpr auto fields = [](auto F, auto G, auto d) { return std::tuple{dF(F, G, d), dG(F, d)}; };
-
 void add_loops(const std::string& where) {
   for (const std::int64_t side : {512, 1024, 1448, 2048, 3162, 4472})
     add(where, "complex64", std::to_string(side) + "x" + std::to_string(side), "100 RK4 steps, sum(F) fed back", 1, [side] {
-      dsl::array<c32, 2> F = dsl::full<c32>(1, side, side), G = F;
-      return [F, G, d = dsl::scalar<c32>(c32(1))]() mutable {
-        dsl::iterate(100, dsl::ode::rk4<mesh_loop>(fields, [](auto f, auto) { return dsl::sum(f); }), dsl::state(F, G, d), 1e-6f);
-      };
+      const auto x = std::make_shared<fields>(side);
+      x->start();
+      const c32 scale(1.0f / static_cast<float>(side * side));
+      return [=] { dsl::iterate(100, coupled, dsl::state(x->F, x->G, x->delta), step_size, scale); };
     });
   // Little is computed: what is left is that all blocks learn the sum of each step.
-  add(where, "float32", "2^21", "1000 steps of x + h mean(x)", 1, [] {
+  add(where, "float32", "2097152", "1000 steps of x + h mean(x)", 1, [] {
     const auto step = dsl::vectorize<mesh_exchange>([](auto x, auto mean, auto h) {
       const auto next = x + h * mean;
       return std::tuple{next, dsl::mean(next)};
@@ -123,6 +115,9 @@ void add_loops(const std::string& where) {
 
 int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
+  if (argc > 1)
+    for (const auto& [name, value] : bench::machine::context_of(dsl::device(argv[argc - 1])))
+      benchmark::AddCustomContext(name, value);
   for (int i = 1; i < argc; ++i) {
     bench::add_maps(argv[i]);
     bench::add_loops(argv[i]);

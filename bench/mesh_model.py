@@ -10,27 +10,53 @@ element takes that stays on the chip, what one takes that comes and goes, and ho
 `chip`, how many elements stay, is the number that fits best. NumPy is needed.
 """
 
-import json
 import re
 import sys
+from dataclasses import dataclass
 
 import numpy
 
+from peer.devices import gpus_of
 
-def gpus_of(device):
-    """How many a name like cuda:0-3 or cuda:0,2 has."""
-    ranges = [part.split("-") for part in device.split(":")[1].split(",")]
-    return sum(int(each[-1]) - int(each[0]) + 1 for each in ranges)
+# GPUs for which it is evaluated.
+COUNTS = (1, 2, 4, 8, 64)
 
 
-def points_of(report):
-    """GPUs, elements and microseconds a step."""
+@dataclass
+class Point:
+    """A step that was measured, in microseconds."""
+
+    gpus: int
+    elements: int
+    time: float
+
+
+@dataclass
+class Model:
+    start: float
+    arithmetic: float
+    memory: float
+    exchange: float
+    chip: float
+    worst: float  # relative error
+
+    def step(self, gpus, elements):
+        """Microseconds."""
+        found = self.start, self.arithmetic, self.memory, self.exchange
+        return float(numpy.dot(terms(gpus, elements, self.chip), found))
+
+
+def points_of(table):
+    """Those of a table by report.py."""
     points = []
-    for row in json.load(open(report))["benchmarks"]:
-        found = re.match(r"mesh/complex64/(\d+)x(\d+)/([^/]+)/(\d+) RK4 steps", row["name"])
-        if found and "error_message" not in row:
-            rows, columns, device, steps = found.groups()
-            points.append((gpus_of(device), int(rows) * int(columns), 1e3 * row["real_time"] / int(steps)))
+    for (_, group, dtype, size, work), row in table.rows.items():
+        loop, shape = re.match(r"(\d+) RK4 steps", work), re.fullmatch(r"(\d+)x(\d+)", size)
+        if group != "mesh" or not loop or not shape:
+            continue
+        for by, measured in row.items():
+            if by.startswith("dsl ") and not measured.error:
+                elements = int(shape[1]) * int(shape[2])
+                points.append(Point(gpus_of(by[4:]), elements, 1e3 * measured.ms / int(loop[1])))
     return points
 
 
@@ -40,31 +66,52 @@ def terms(gpus, elements, chip):
 
 
 def fit(points):
-    """The largest relative error, chip, and the four coefficients, so that squares of relative errors are least."""
-    best = None
-    times = numpy.array([t for _, _, t in points])
+    """The Model for which the squares of relative errors are least; None where there are too few points."""
+    if len(points) < 6 or len({point.gpus for point in points}) < 2:
+        return None
+    best, least = None, numpy.inf
+    times = numpy.array([point.time for point in points])
     for chip in numpy.arange(5e5, 2e7, 2.5e4):
-        matrix = numpy.array([terms(gpus, elements, chip) for gpus, elements, _ in points]) / times[:, None]
+        matrix = numpy.array([terms(point.gpus, point.elements, chip) for point in points]) / times[:, None]
         found = numpy.linalg.lstsq(matrix, numpy.ones(len(points)), rcond=None)[0]
         errors = matrix @ found - 1
-        if best is None or errors @ errors < best[0]:
-            best = (errors @ errors, abs(errors).max(), chip, found)
-    return best[1:]
+        if errors @ errors < least:
+            best, least = Model(*map(float, found), float(chip), float(abs(errors).max())), errors @ errors
+    return best
+
+
+def lines_of(points):
+    """What a page says of it."""
+    model = fit(points)
+    if model is None:
+        return []
+    measured = {(point.gpus, point.elements): point.time for point in points}
+
+    def cell(gpus, elements, digits):
+        """100 steps, in milliseconds; 3162 squared stands for 10^7 elements, 4472 squared for 2 x 10^7."""
+        here = [time for (count, size), time in measured.items() if count == gpus and abs(size / elements - 1) < 1e-3]
+        return f"{0.1 * model.step(gpus, elements):.{digits}f}" + (f" ({0.1 * here[0]:.{digits}f})" if here else "")
+
+    lines = [
+        "A model of the loop's step, `start + arithmetic * min(n, chip) + memory * max(0, n - chip) + exchange` for n elements a GPU, the last "
+        f"where there are several, fitted to these {len(points)} loops: start {model.start:.2f} us, arithmetic {1e6 * model.arithmetic:.2f} ps "
+        f"an element, chip {1e-6 * model.chip:.2f} million elements, memory {1e6 * model.memory:.2f} ps an element, exchange "
+        f"{model.exchange:.2f} us; the worst point is {100 * model.worst:.1f} % off. Milliseconds for 100 steps, measured ones in brackets:",
+        "",
+        "| GPUs | 10^7 elements | 10^7 a GPU | 512 x 512 |",
+        "| --- | --- | --- | --- |",
+    ]
+    for gpus in COUNTS:
+        cells = cell(gpus, 1e7, 2), cell(gpus, 1e7 * gpus, 2), cell(gpus, 512**2, 3)
+        lines.append("| " + " | ".join([str(gpus), *cells]) + " |")
+    return lines
 
 
 def main():
-    points = points_of(sys.argv[1])
-    worst, chip, found = fit(points)
-    start, arithmetic, memory, exchange = found
-    print(f"start {start:.2f} us, arithmetic {1e6 * arithmetic:.2f} ps an element, memory {1e6 * memory:.2f} ps, chip {chip:.3g} elements,"
-          f" exchange {exchange:.2f} us; worst error {100 * worst:.1f} %\n")
-    print("| GPUs | elements | measured, us a step | model |\n| --- | --- | --- | --- |")
-    for gpus, elements, time in points:
-        print(f"| {gpus} | {elements:.3g} | {time:.2f} | {numpy.dot(terms(gpus, elements, chip), found):.2f} |")
-    print("\n| GPUs | 10^7 equations, ms for 100 steps | 10^7 a GPU | 512 x 512 |\n| --- | --- | --- | --- |")
-    for gpus in (1, 2, 4, 8, 64):
-        times = [0.1 * numpy.dot(terms(gpus, elements, chip), found) for elements in (1e7, 1e7 * gpus, 512**2)]
-        print(f"| {gpus} | {times[0]:.2f} | {times[1]:.2f} | {times[2]:.3f} |")
+    import report
+
+    points = points_of(report.read(sys.argv[1:]))
+    print("\n".join(lines_of(points) or ["There are too few points."]))
 
 
 if __name__ == "__main__":

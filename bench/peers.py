@@ -3,6 +3,7 @@
 
     peers.py --device cuda --out peers_cuda.json      CuPy, PyTorch, torch.compile, JAX, Numba
     peers.py --device host --out peers_host.json      NumPy, PyTorch, torch.compile, JAX, Numba
+    peers.py --device cuda:0-1 --out peers_mesh.json  JAX and PyTorch on several GPUs and on one, beside bench_mesh
 
 A library that is not installed is left out. Each runs in a process of its own, with a share of the time: when that is up, it starts
 no further row. Every formula's result is compared with NumPy's, and a row that fails says why.
@@ -14,17 +15,21 @@ import importlib
 import json
 import os
 import platform
+import socket
 import statistics
 import subprocess
 import sys
 import time
 
+from peer.devices import gpus_of
+
 LIBRARIES = {
     "cuda": ["libraries.CuPy", "libraries.PyTorch", "libraries.JAX", "numba_cuda.NumbaCuda", "libraries.Compiled"],
     "host": ["libraries.NumPy", "libraries.PyTorch", "libraries.JAX", "numba_host.NumbaHost", "libraries.Compiled"],
+    "mesh": ["meshes.JAX", "meshes.PyTorch"],
 }
 # Seconds for all libraries of a device, and the parts of it that go to each.
-SECONDS = {"cuda": 320, "host": 200}
+SECONDS = {"cuda": 320, "host": 200, "mesh": 120}
 SHARES = {
     "libraries.CuPy": 2,
     "libraries.NumPy": 2,
@@ -33,7 +38,19 @@ SHARES = {
     "numba_cuda.NumbaCuda": 2,
     "numba_host.NumbaHost": 2,
     "libraries.Compiled": 4,
+    "meshes.JAX": 1,
+    "meshes.PyTorch": 1,
 }
+
+
+def kind_of(device):
+    """A key of LIBRARIES."""
+    return "mesh" if ":" in device else device
+
+
+def processes_of(library, device):
+    """How many run at once, one for each GPU."""
+    return gpus_of(device) if library == "meshes.PyTorch" else 1
 
 
 def measure(library, call, work):
@@ -45,9 +62,9 @@ def measure(library, call, work):
     if not work.wall:
         time.sleep(0.1)  # a GPU that has been at its limit of power comes back to its clock
     if work.wall:
-        calls = 500 if work.group == "latency" else 1
+        calls = 500 if work.group == "latency" else 10 if work.group == "mesh" and not work.steps else 1
     else:
-        calls = min(100, max(5, int(ms_of_a_batch / about)))
+        calls = 1 if about > 10 else min(100, max(library.fewest_calls, int(ms_of_a_batch / about)))
     batches = min(20, max(2 if about > 200 else 5, int(1e3 * seconds_for_a_row / (about * calls))))
     times = [library.elapsed(call, calls, work.wall) / calls for _ in range(batches + 1)]
     return statistics.median(times[1:])
@@ -80,19 +97,19 @@ def rows_of(library, device, seconds, only):
     """A JSON row for each work that the library does."""
     from peer import works
     from peer.check import check, small_shape
-    from peer.operands import Operands, operands as arrays_of
+    from peer.operands import operands as arrays_of
 
     end = time.monotonic() + seconds
     checked, of_last, held, call = set(), None, None, None
     todo = [
         work
-        for work in (works.cuda_works() if device == "cuda" else works.host_works())
+        for work in {"cuda": works.cuda_works, "host": works.host_works, "mesh": works.mesh_works}[kind_of(device)]()
         if library.fits(work) and ways_of(library, work)
     ]
     if only:
         asked = lambda work, by: any(text in f"{work.group}/{work.dtype}/{work.size}/{by}/{work.name}" for text in only)
         todo = [work for work in todo if any(asked(work, by) for by in ways_of(library, work))]
-    operands_of = Operands(library, todo)
+    operands_of = library.operands(todo)
     for work in todo:
         for by, prepare in ways_of(library, work).items():
             row = {
@@ -105,7 +122,7 @@ def rows_of(library, device, seconds, only):
             row["run_name"] = row["name"]
             if only and not any(text in row["name"] for text in only):
                 continue
-            if time.monotonic() > end:
+            if library.agreed(time.monotonic() > end):
                 print(f"{by}: the time is up before {row['name']}", file=sys.stderr)
                 return
             try:
@@ -114,8 +131,8 @@ def rows_of(library, device, seconds, only):
                     of_last = held = call = None
                     library.free()
                     held, of_last = operands_of.of(work), key
-                # A formula is compared once for each dtype, on small operands; the loop at every size, on its own.
-                small, what = small_shape(work), (by, work.name, work.dtype, work.group == "loop" and work.size)
+                # A formula is compared once for each dtype, on small operands; a loop whose elements are equal at every size, on its own.
+                small, what = small_shape(work), (by, work.name, work.dtype, work.is_uniform and work.size)
                 if what not in checked and small != work.shape:
                     operands = arrays_of(work, small)
                     check(work, results_of(library, prepare([library.to_library(x) for x in operands])), operands)
@@ -147,6 +164,36 @@ def run_library(name, device, seconds, only, out):
     print(json.dumps({"versions": library.versions}), file=out, flush=True)
     for row in rows_of(library, device, seconds - (time.monotonic() - begin), only):
         print(json.dumps(row), file=out, flush=True)
+    library.close()
+
+
+def lines_of(name, command, count, seconds, environment):
+    """What the first of `count` processes prints. A single row may take long to compile; after these seconds all are ended."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        meeting = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free.getsockname()[1]), "WORLD_SIZE": str(count)}
+    processes = [
+        subprocess.Popen(
+            command,
+            stdout=subprocess.DEVNULL if rank else subprocess.PIPE,
+            env={**environment, **meeting, "RANK": str(rank)},
+            text=True,
+        )
+        for rank in range(count)
+    ]
+    try:
+        lines, _ = processes[0].communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        for process in processes:
+            process.kill()
+        lines, _ = processes[0].communicate()
+        print(f"{name}: stopped, its last row took too long", file=sys.stderr)
+    for process in processes:
+        if process is not processes[0] and processes[0].returncode:
+            process.kill()  # it would wait for the first one
+        if process.wait():
+            print(f"{name}: ended with {process.returncode}", file=sys.stderr)
+    return lines
 
 
 def context_of(device):
@@ -154,7 +201,7 @@ def context_of(device):
         "date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
         "executable": "peers.py",
         "num_cpus": len(os.sched_getaffinity(0)),
-        "backend": device,
+        "backend": device.split(":")[0],
         "Python": platform.python_version(),
     }
     return context
@@ -166,9 +213,13 @@ def as_json(context, rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", choices=LIBRARIES, required=True)
+    parser.add_argument("--device", required=True, help="cuda, host, or several GPUs as cuda:0-1")
     parser.add_argument("--out", help="the JSON file; standard output without it")
-    parser.add_argument("--seconds", type=float, help="for all libraries together; 320 on the GPU, 200 on the host")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        help="for all libraries together; without it " + ", ".join(f"{n} ({kind})" for kind, n in SECONDS.items()),
+    )
     parser.add_argument(
         "--only", action="append", default=[], metavar="TEXT", help="only rows whose names have one of these texts in them"
     )
@@ -177,8 +228,10 @@ def main():
     )
     parser.add_argument("--library", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    device = arguments.device
-    seconds = SECONDS[device] if arguments.seconds is None else arguments.seconds
+    device, kind = arguments.device, kind_of(arguments.device)
+    if kind not in LIBRARIES:
+        parser.error(f"--device {device}: cuda, host, or several GPUs as cuda:0-1")
+    seconds = SECONDS[kind] if arguments.seconds is None else arguments.seconds
     if arguments.library:
         with os.fdopen(os.dup(1), "w") as out:
             os.dup2(2, 1)  # what libraries print is no JSON
@@ -193,22 +246,13 @@ def main():
         "TF_CPP_MIN_LOG_LEVEL": "3",
     }
     context, rows, end = context_of(device), [], time.monotonic() + seconds
-    wanted = [name for name in LIBRARIES[device] if any(part.lower() in name.lower() for part in arguments.libraries.split(","))]
+    wanted = [name for name in LIBRARIES[kind] if any(part.lower() in name.lower() for part in arguments.libraries.split(","))]
     for k, name in enumerate(wanted):
         # What a library leaves of its share goes to those after it.
         share = max(5, (end - time.monotonic()) * SHARES[name] / sum(SHARES[other] for other in wanted[k:]))
         command = [sys.executable, os.path.abspath(__file__), "--device", device, "--library", name, "--seconds", str(share)]
         command += [word for text in arguments.only for word in ("--only", text)]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True)
-        try:
-            # A single row may take long to compile; one that never ends is given up.
-            lines, _ = process.communicate(timeout=share + 60)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            lines, _ = process.communicate()
-            print(f"{name}: stopped, its last row took too long", file=sys.stderr)
-        if process.returncode:
-            print(f"{name}: ended with {process.returncode}", file=sys.stderr)
+        lines = lines_of(name, command, processes_of(name, device), share + 60, environment)
         for line in lines.splitlines():
             try:
                 row = json.loads(line)

@@ -4,6 +4,7 @@ import io
 import math
 import os
 import re
+import sys
 
 import matplotlib
 
@@ -12,6 +13,7 @@ import matplotlib.pyplot as plt
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
+from peer.devices import gpus_of
 from report import best, columns_of, elements, milliseconds, size_text
 
 # Colours that colour-blind readers tell apart, and a mark for each, so that colour is not all.
@@ -20,6 +22,7 @@ STYLE = {
     "hand": ("#7f7f7f", "s"),
     "CUB": ("#0072b2", "^"),
     "Thrust": ("#56b4e9", "v"),
+    "cuRAND": ("#0072b2", "^"),
     "std": ("#56b4e9", "v"),
     "CuPy": ("#009e73", "D"),
     "CuPy fuse": ("#7fcfb5", "d"),
@@ -173,8 +176,8 @@ def bandwidth(table, device, folder):
     return [(f"bandwidth-{device}.svg", f"Bandwidth over the number of elements on {where}; dashed, a copy")]
 
 
-def compared(table, device):
-    """The works with dsl and at least two peers, each at its largest size: key -> column -> milliseconds."""
+def compared(table, device, peers=2):
+    """The works with dsl and at least so many peers, each at its largest size: key -> column -> milliseconds."""
     largest = {}
     for key, row in table.rows.items():
         where, group, dtype, size, work = key
@@ -183,56 +186,192 @@ def compared(table, device):
             continue
         times = {"dsl": mine.ms, **{h: best(row, h).ms for h in columns_of([row]) if not best(row, h).error}}
         known = largest.get((group, dtype, work))
-        if len(times) >= 3 and (not known or (len(times), elements(size)) > (len(known[1]), elements(known[0][3]))):
+        if len(times) > peers and (not known or (len(times), elements(size)) > (len(known[1]), elements(known[0][3]))):
             largest[group, dtype, work] = key, times
     return dict(largest.values())
 
 
-def bars(table, device, folder):
-    """A panel for each work: times relative to dsl's. Those works that most libraries do."""
-    works = dict(sorted(compared(table, device).items(), key=lambda item: -len(item[1]))[:16])
-    works = {key: times for key, times in compared(table, device).items() if key in works}
+def relative_bars(panel, times, title):
+    """Times relative to dsl's; those that are longer than four times end there, and say so."""
+    most = 4.0
+    names = list(times)
+    ratios = [times[name] / times["dsl"] for name in names]
+    panel.barh(range(len(names)), [min(r, most) for r in ratios], color=[style(name)[0] for name in names], height=0.72)
+    for k, (name, ratio) in enumerate(zip(names, ratios)):
+        text = milliseconds(times[name]) + ("" if ratio <= most else f"  ({ratio:.0f} times)")
+        inside = ratio > 0.6 * most
+        colour = "white" if inside and style(name)[0] in DARK else "black"
+        beside = 1 if 0.22 < ratio < 1 else ratio  # not across the line at 1
+        panel.text(
+            most - 0.06 if ratio > most else ratio - 0.06 if inside else beside + 0.06,
+            k,
+            text,
+            va="center",
+            ha="right" if inside else "left",
+            fontsize=7,
+            color=colour,
+        )
+    panel.axvline(1, color="black", linewidth=0.7)
+    panel.set_yticks(range(len(names)), [NAMES.get(name, name) for name in names], fontsize=7)
+    panel.invert_yaxis()
+    panel.set_xlim(0, most)
+    panel.tick_params(axis="x", labelsize=7)
+    panel.tick_params(axis="y", length=0)
+    panel.set_xticks(range(5))
+    panel.set_title(title, fontsize=8)
+    for side in ("top", "right"):
+        panel.spines[side].set_visible(False)
+
+
+def bars(works, folder, name, caption):
+    """A panel for each work of key -> column -> milliseconds."""
     if not works:
         return []
-    columns, most = 4, 4.0
+    columns = 4
     lines = math.ceil(len(works) / columns)
     height = 0.55 + 0.16 * max(len(times) for times in works.values())
     figure, panels = plt.subplots(lines, columns, figsize=(12, height * lines), squeeze=False, layout="constrained")
     for panel, ((_, _, dtype, size, work), times) in zip(panels.flat, works.items()):
-        names = list(times)
-        ratios = [times[name] / times["dsl"] for name in names]
-        panel.barh(range(len(names)), [min(r, most) for r in ratios], color=[style(name)[0] for name in names], height=0.72)
-        for k, (name, ratio) in enumerate(zip(names, ratios)):
-            text = milliseconds(times[name]) + ("" if ratio <= most else f"  ({ratio:.0f} times)")
-            inside = ratio > 0.6 * most
-            colour = "white" if inside and style(name)[0] in DARK else "black"
-            beside = 1 if 0.22 < ratio < 1 else ratio  # not across the line at 1
-            panel.text(
-                most - 0.06 if ratio > most else ratio - 0.06 if inside else beside + 0.06,
-                k,
-                text,
-                va="center",
-                ha="right" if inside else "left",
-                fontsize=7,
-                color=colour,
-            )
-        panel.axvline(1, color="black", linewidth=0.7)
-        panel.set_yticks(range(len(names)), [NAMES.get(name, name) for name in names], fontsize=7)
-        panel.invert_yaxis()
-        panel.set_xlim(0, most)
-        panel.tick_params(axis="x", labelsize=7)
-        panel.tick_params(axis="y", length=0)
-        panel.set_xticks(range(5))
         title = work if len(work) < 34 else work[:31] + "..."
-        panel.set_title(f"{title}\n{dtype}, {size_text(size)}", fontsize=8)
-        for side in ("top", "right"):
-            panel.spines[side].set_visible(False)
+        relative_bars(panel, times, f"{title}\n{dtype}, {size_text(size)}")
     for panel in list(panels.flat)[len(works) :]:
         panel.set_axis_off()
     figure.supxlabel("time relative to dsl (at the bars: milliseconds)", fontsize=9)
-    save(figure, folder, f"bars-{device}.svg")
+    save(figure, folder, name)
+    return [(name, f"{caption}, shorter is faster; at the bars milliseconds")]
+
+
+def all_bars(table, device, folder):
+    """Those works that most libraries do."""
+    works = compared(table, device)
+    most = sorted(works, key=lambda key: -len(works[key]))[:16]
     where = "the GPU" if device == "cuda" else "the host"
-    return [(f"bars-{device}.svg", f"Times relative to dsl's on {where}, shorter is faster; at the bars milliseconds")]
+    return bars(
+        {key: works[key] for key in works if key in most}, folder, f"bars-{device}.svg", f"Times relative to dsl's on {where}"
+    )
+
+
+def drawn(table, folder):
+    """Random numbers."""
+    return bars(compared(table, "cuda", peers=1), folder, "random.svg", "Random numbers: times relative to dsl's")
+
+
+def keyed(table, folder):
+    """Sums over the number of groups, and bars of all else."""
+    sums = {int(key[3].split("x")[1]): row for key, row in table.rows.items() if key[4] == "sum_by"}
+    others = {key: times for key, times in compared(table, "cuda", peers=1).items() if key[4] != "sum_by"}
+    pictures = []
+    if len(sums) > 1:
+        figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
+        used = ["dsl", *columns_of(sums.values())]
+        lines_over_sizes(axes, dict(sorted(sums.items())), lambda measured, row: measured.ms, used)
+        axes.set_yscale("log")
+        axes.set_xlabel("groups")
+        axes.set_ylabel("milliseconds")
+        axes.xaxis.set_major_locator(FixedLocator(sorted(sums)))
+        legend_below(figure, used)
+        save(figure, folder, "sum-by.svg")
+        count = size_text(next(key[3] for key in table.rows if key[4] == "sum_by").split("x")[0])
+        pictures.append(("sum-by.svg", f"Sums by key of {count} floats over the number of groups"))
+    return pictures + bars(others, folder, "by-key.svg", "By key, selections and sorting: times relative to dsl's")
+
+
+def several_gpus(table, folder):
+    """A loop over the number of elements, what the model makes of it for more GPUs, and how much faster the largest mesh is."""
+    rows = {
+        key[3:]: {tuple(by.split(" ")): measured.ms for by, measured in row.items() if not measured.error}
+        for key, row in table.rows.items()
+    }
+    every = [column for row in rows.values() for column in row]
+    libraries = sorted({library for library, _ in every}, key=list(STYLE).index)
+    devices = sorted({device for _, device in every}, key=gpus_of)
+    loops = {elements(size): row for (size, work), row in rows.items() if "RK4 steps" in work}
+    faster = {  # work -> library -> times
+        (work, size): {
+            library: row[library, devices[0]] / row[library, devices[-1]]
+            for library in libraries
+            if (library, devices[0]) in row and (library, devices[-1]) in row
+        }
+        for (size, work), row in rows.items()
+    }
+    faster = {work: times for work, times in faster.items() if "dsl" in times}
+    if len(devices) < 2 or not loops:
+        return []
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(13, 4.6), layout="constrained")
+    for library in libraries:
+        for device, dashes in zip((devices[0], devices[-1]), ("--", "-")):
+            points = [(size, row[library, device]) for size, row in sorted(loops.items()) if (library, device) in row]
+            colour, mark = style(library)
+            left.plot(
+                *zip(*points),
+                color=colour,
+                marker=mark,
+                markersize=4,
+                linestyle=dashes,
+                linewidth=1.2,
+                label=f"{library}, {gpus(device)}",
+            )
+    left.set(xscale="log", yscale="log", xlabel="elements", ylabel="milliseconds", title="100 RK4 steps, their sum fed back")
+    left.legend(fontsize=7, frameon=False)
+    model_panel(middle, table)
+    height = 0.8 / len(libraries)
+    for k, library in enumerate(libraries):
+        places = [(place + k * height, times[library]) for place, times in enumerate(faster.values()) if library in times]
+        right.barh(*zip(*places), height=height, color=style(library)[0], label=library)
+    right.set_yticks(
+        [place + 0.4 - height / 2 for place in range(len(faster))],
+        [f"{work if len(work) < 34 else work[:31] + '...'}\n{size_text(size)}" for work, size in faster],
+        fontsize=6,
+    )
+    right.invert_yaxis()
+    right.axvline(gpus_of(devices[-1]), color="black", linewidth=0.7)
+    right.set_title(f"times as fast on {gpus(devices[-1])}")
+    right.legend(fontsize=7, frameon=False)
+    for panel in (left, middle):
+        panel.grid(color="#dddddd", linewidth=0.6)
+    save(figure, folder, "gpus.svg")
+    return [("gpus.svg", "Several GPUs: a loop, what the model predicts of it, and how much faster they are than one")]
+
+
+def gpus(device):
+    count = gpus_of(device)
+    return "1 GPU" if count == 1 else f"{count} GPUs"
+
+
+def model_panel(panel, table):
+    """Lines by the model, points that were measured. Nothing where NumPy is missing or there are too few points."""
+    try:
+        import mesh_model
+    except ImportError as missing:
+        print(f"No model of several GPUs: {missing}.", file=sys.stderr)
+        return panel.set_axis_off()
+    points = mesh_model.points_of(table)
+    model = mesh_model.fit(points)
+    if model is None:
+        return panel.set_axis_off()
+    for elements_of, dashes, name in ((lambda n: 1e7, "-", "$10^7$ elements"), (lambda n: 1e7 * n, "--", "$10^7$ a GPU")):
+        panel.plot(
+            mesh_model.COUNTS,
+            [0.1 * model.step(n, elements_of(n)) for n in mesh_model.COUNTS],
+            color="#7f7f7f",
+            linestyle=dashes,
+            label=name,
+        )
+        measured = [
+            (point.gpus, 0.1 * point.time) for point in points if abs(point.elements / elements_of(point.gpus) - 1) < 1e-3
+        ]
+        if measured:
+            panel.plot(*zip(*measured), color="black", marker="o", markersize=5, linestyle="")
+    panel.set(
+        xscale="log", yscale="log", xlabel="GPUs", title="the model; dots were measured", ylabel="milliseconds for 100 steps"
+    )
+    panel.xaxis.set_major_locator(FixedLocator(mesh_model.COUNTS))
+    panel.xaxis.set_minor_locator(NullLocator())
+    panel.yaxis.set_major_locator(FixedLocator([base * 10**power for power in range(-2, 3) for base in (1, 2, 5)]))
+    panel.yaxis.set_minor_locator(NullLocator())
+    for axis in (panel.xaxis, panel.yaxis):
+        axis.set_major_formatter(FuncFormatter(lambda n, _: f"{n:g}"))
+    panel.legend(fontsize=7, frameon=False)
 
 
 def roofline(table, folder):
@@ -373,8 +512,8 @@ def latency(table, folder):
     return [("latency.svg", "Microseconds a call on the GPU over the number of elements, and wall time of calls in a row")]
 
 
-def draw(table, folder):
-    """All that the table has data for: (file name, what it shows)."""
+def draw(table, folder, part=""):
+    """All that one of report.py's PARTS has data for: (file name, what it shows)."""
     plt.rcParams.update(
         {
             "svg.hashsalt": "dsl",
@@ -385,9 +524,11 @@ def draw(table, folder):
             "savefig.facecolor": "white",
         }
     )
+    if part:
+        return {"mesh": several_gpus, "random": drawn, "by key": keyed}[part](table, folder)
     pictures = []
     for device in ("cuda", "host"):
-        pictures += bandwidth(table, device, folder) + bars(table, device, folder)
+        pictures += bandwidth(table, device, folder) + all_bars(table, device, folder)
         if device == "cuda":
             pictures += roofline(table, folder) + latency(table, folder)
     return pictures

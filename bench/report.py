@@ -3,7 +3,9 @@
 
 report.py FILE...                                   prints the table
 report.py FILE... --pictures DIR                    draws the pictures as well
-report.py FILE... --page docs/performance.md        rewrites the page between its two markers, and docs/performance/*.svg
+report.py FILE... --page docs/performance.md        rewrites the page between its markers, and docs/performance/*.svg
+
+A page has a part between two markers for each of PARTS. Those for which the files have rows are rewritten, the others stay.
 """
 
 import argparse
@@ -15,10 +17,27 @@ import statistics
 import sys
 from dataclasses import dataclass, field
 
+from peer.devices import gpus_of
+
 # The columns beside dsl's. It shows the best of what runs under its name or under that and more, as "hand, cooperative".
-PEERS = ["hand", "copy", "CUB", "Thrust", "std", "CuPy", "CuPy fuse", "PyTorch", "torch.compile", "JAX", "Numba", "NumPy"]
+PEERS = [
+    "hand",
+    "copy",
+    "CUB",
+    "Thrust",
+    "std",
+    "cuRAND",
+    "CuPy",
+    "CuPy fuse",
+    "PyTorch",
+    "torch.compile",
+    "JAX",
+    "Numba",
+    "NumPy",
+]
 SHOWN_AS = {"cudaMemcpy": "copy", "memcpy": "copy", "par_unseq": "std", "Numba parallel": "Numba", "Numba vectorize": "Numba"}
-BEGIN, END = "<!-- What the last run printed: from here -->", "<!-- What the last run printed: to here -->"
+# What a page shows apart from all else: rows of these groups, from runs of their own.
+PARTS = ["", "mesh", "random", "by key"]
 TO_MS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
 # What Google Benchmark appends to a name.
 APPENDED = re.compile(r"(/((iterations|repeats|min_time|min_warmup_time|threads):[^/]*|manual_time|real_time|process_time))+$")
@@ -35,10 +54,22 @@ class Row:
 
 @dataclass
 class Table:
-    """rows[device, group, dtype, size, work][by] is a Row, in the order of the files; contexts[file name] is a file's context."""
+    """rows[device, group, dtype, size, work][by] is a Row, in the order of the files; contexts[file name] is a file's context, and
+    groups[file name] those that it has rows of."""
 
     rows: dict = field(default_factory=dict)
     contexts: dict = field(default_factory=dict)
+    groups: dict = field(default_factory=dict)
+
+    def part(self, name):
+        """The rows of one of PARTS, and the files that they are from."""
+        rows = {key: row for key, row in self.rows.items() if part_of(key[1]) == name}
+        files = [file for file, groups in self.groups.items() if any(part_of(group) == name for group in groups)]
+        return Table(rows, {file: self.contexts[file] for file in files}, {file: self.groups[file] for file in files})
+
+
+def part_of(group):
+    return group if group in PARTS else ""
 
 
 def device_of(context):
@@ -66,6 +97,7 @@ def read(paths):
                 print(f"{path}: '{name}' is not group/dtype/size/by/work", file=sys.stderr)
                 continue
             group, dtype, size, by, work = parts
+            table.groups.setdefault(os.path.basename(path), set()).add(group)
             if entry.get("error_occurred"):
                 row = Row(error=entry.get("error_message") or "error")
             else:
@@ -177,9 +209,13 @@ LAST = "dsl / best peer"
 def print_table(table, out=sys.stdout):
     """The table for the terminal: a line a work, each group with the columns that it needs, * at the fastest."""
     for (device, group), keys in groups_of(table).items():
-        columns = columns_of(table.rows[key] for key in keys)
-        lines = [[f"{device}: {group}", *HEAD[1:], *columns, LAST]]
-        lines += [line for key in keys for line in lines_of(key, table.rows[key], columns, "*{}".format)]
+        if group == "mesh":
+            lines = mesh_lines(table, keys, "*{}".format)
+            lines[0][0] = f"{device}: {group}"
+        else:
+            columns = columns_of(table.rows[key] for key in keys)
+            lines = [[f"{device}: {group}", *HEAD[1:], *columns, LAST]]
+            lines += [line for key in keys for line in lines_of(key, table.rows[key], columns, "*{}".format)]
         widths = [max(map(len, column)) for column in zip(*lines)]
         for line in lines:
             print(
@@ -193,6 +229,50 @@ def print_table(table, out=sys.stdout):
         for by, measured in row.items():
             if measured.error:
                 print(f"failed: {by}, {' '.join(key)}: {measured.error}", file=out)
+
+
+def mesh_lines(table, keys, mark):
+    """Of rows whose `by` is a library and a device, "dsl cuda:0-1": the head, and a line a work, in which mark(text) marks the fastest."""
+    every = dict.fromkeys(tuple(by.split(" ")) for key in keys for by in table.rows[key])
+    libraries = sorted({library for library, _ in every}, key=lambda library: library != "dsl")
+    devices = sorted({device for _, device in every}, key=gpus_of)
+    columns = [(library, device) for library in libraries for device in devices]
+    plural = lambda device: "1 GPU" if gpus_of(device) == 1 else f"{gpus_of(device)} GPUs"
+    heads = [f"{library}, {plural(device)}" for library, device in columns]
+    faster = len(devices) > 1 and "dsl" in libraries
+    lines = [["work", "dtype", "size", *heads[: len(devices)], *["times as fast"] * faster, *heads[len(devices) :]]]
+    for key in keys:
+        row = {tuple(by.split(" ")): measured for by, measured in table.rows[key].items()}
+        fastest = min((measured.ms for measured in row.values() if not measured.error), default=math.nan)
+
+        def cell(column):
+            measured = row.get(column)
+            if measured is None:
+                return ""
+            text = "failed" if measured.error else milliseconds(measured.ms)
+            return mark(text) if measured.ms == fastest and len(row) > 1 else text
+
+        cells = [cell(column) for column in columns]
+        if faster:
+            one, all_of_them = (row.get(("dsl", device)) for device in (devices[0], devices[-1]))
+            both = one and all_of_them and not one.error and not all_of_them.error
+            cells.insert(len(devices), f"{one.ms / all_of_them.ms:.2f}" if both else "")
+        lines.append([key[4], key[2], size_text(key[3]), *cells])
+    return lines
+
+
+def mesh_table(table, keys):
+    """The same for a page, and what the model of mesh_model.py makes of it, where there is NumPy."""
+    head, *lines = mesh_lines(table, keys, "**{}**".format)
+    lines = [[code(work), *cells] for work, *cells in lines]
+    page = ["Milliseconds:", "", markdown_row(head), "|" + " --- |" * len(head), *map(markdown_row, lines)]
+    try:
+        import mesh_model
+    except ImportError as missing:
+        print(f"No model of several GPUs: {missing}.", file=sys.stderr)
+        return page
+    model = mesh_model.lines_of(mesh_model.points_of(table))
+    return [*page, "", *model] if model else page
 
 
 def groups_of(table):
@@ -312,6 +392,9 @@ def page_part(table, pictures):
     for path, caption in pictures:
         lines += [f"![{caption}]({path})", "", f"{caption}.", ""]
     for (device, group), keys in groups_of(table).items():
+        if part_of(group):
+            lines += [*(mesh_table if group == "mesh" else plain_table)(table, keys), ""]
+            continue
         lines += [f"### {'GPU' if device == 'cuda' else 'Host'}: {group}", ""]
         single, swept = split(keys)
         lines += [*plain_table(table, single), ""] if single else []
@@ -319,22 +402,29 @@ def page_part(table, pictures):
     return "\n".join(lines)
 
 
-def between_markers(page, part):
+def markers(name):
+    """Between which a page has one of PARTS."""
+    of = f" of {name}" if name else ""
+    return f"<!-- What the last run{of} printed: from here -->", f"<!-- What the last run{of} printed: to here -->"
+
+
+def between_markers(page, part, name=""):
     """The page with `part` between its markers. ValueError if they are not there once each, in order."""
-    if page.count(BEGIN) != 1 or page.count(END) != 1 or page.index(BEGIN) > page.index(END):
-        raise ValueError(f"the page needs one line '{BEGIN}' and after it one line '{END}'")
-    return page[: page.index(BEGIN) + len(BEGIN)] + "\n\n" + part.strip() + "\n\n" + page[page.index(END) :]
+    begin, end = markers(name)
+    if page.count(begin) != 1 or page.count(end) != 1 or page.index(begin) > page.index(end):
+        raise ValueError(f"the page needs one line '{begin}' and after it one line '{end}'")
+    return page[: page.index(begin) + len(begin)] + "\n\n" + part.strip() + "\n\n" + page[page.index(end) :]
 
 
-def draw(table, folder):
-    """The pictures as (file name, what it shows); none where matplotlib is missing."""
+def draw(table, folder, part):
+    """The pictures of a part as (file name, what it shows); none where matplotlib is missing."""
     try:
         import pictures
     except ImportError as missing:
         print(f"No pictures: {missing} (Debian and Ubuntu: python3-matplotlib).", file=sys.stderr)
         return []
     os.makedirs(folder, exist_ok=True)
-    return pictures.draw(table, folder)
+    return pictures.draw(table, folder, part)
 
 
 def main():
@@ -347,15 +437,19 @@ def main():
     if not table.rows:
         sys.exit("report.py: no rows in " + ", ".join(arguments.files))
     print_table(table)
-    if arguments.pictures:
-        draw(table, arguments.pictures)
-    if arguments.page:
-        folder = os.path.splitext(arguments.page)[0]
-        drawn = [(f"{os.path.basename(folder)}/{name}", caption) for name, caption in draw(table, folder)]
-        with open(arguments.page) as file:
-            page = between_markers(file.read(), page_part(table, drawn))
-        with open(arguments.page, "w") as file:
-            file.write(page)
+    for name in PARTS:
+        part = table.part(name)
+        if not part.rows:
+            continue
+        if arguments.pictures:
+            draw(part, arguments.pictures, name)
+        if arguments.page:
+            folder = os.path.splitext(arguments.page)[0]
+            drawn = [(f"{os.path.basename(folder)}/{file}", caption) for file, caption in draw(part, folder, name)]
+            with open(arguments.page) as file:
+                page = between_markers(file.read(), page_part(part, drawn), name)
+            with open(arguments.page, "w") as file:
+                file.write(page)
 
 
 if __name__ == "__main__":

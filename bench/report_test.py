@@ -65,6 +65,18 @@ HOST = {
     },
     "benchmarks": [measured("map/float32/64/dsl/a + b", 2.0, 768), row("map/float32/64/NumPy/a + b", 1.0)],
 }
+# Several GPUs, from a run of their own.
+MESH = {
+    "context": {"date": "2026-01-03", "executable": "bench_mesh", "backend": "cuda", "device": "2 x Some GPU"},
+    "benchmarks": [
+        row("mesh/float32/64/dsl cuda:0/a + b", 4.0),
+        row("mesh/float32/64/JAX cuda:0-1/a + b", 5.0),
+        row("mesh/float32/64/dsl cuda:0-1/a + b", 2.0),
+        row("mesh/float32/64/dsl cuda:0/sum(a)", 4.0),
+        row("mesh/float32/64/dsl cuda:0-1/sum(a)", 0, error_occurred=True, error_message="no"),
+        row("mesh/float32/64/JAX cuda:0/sum(a)", 3.0),
+    ],
+}
 # A work over many sizes, and repetitions of which the median is given.
 SWEEP = {
     "context": {"date": "2026-01-02", "executable": "bench_cuda", "backend": "cuda"},
@@ -197,6 +209,16 @@ class Lines(unittest.TestCase):
         self.assertIn("failed: Thrust, cuda map float32 64 a + b: differs", text)
         self.assertLess(text.index("cuda: map"), text.index("host: map"))
 
+    def test_of_several_gpus_each_library_and_device_is_a_column(self):
+        self.assertEqual(
+            report.mesh_lines(table_of(MESH), list(table_of(MESH).rows), "*{}".format),
+            [
+                ["work", "dtype", "size", "dsl, 1 GPU", "dsl, 2 GPUs", "times as fast", "JAX, 1 GPU", "JAX, 2 GPUs"],
+                ["a + b", "float32", "64", "4.000", "*2.000", "2.00", "", "5.000"],
+                ["sum(a)", "float32", "64", "4.000", "failed", "", "*3.000", ""],
+            ],
+        )
+
     def test_numbers(self):
         self.assertEqual(
             [report.milliseconds(ms) for ms in (123.456, 12.3456, 0.123456, 0.00123456, 0.0000123, 0)],
@@ -210,19 +232,34 @@ class Lines(unittest.TestCase):
 
 class Page(unittest.TestCase):
     def test_only_what_is_between_the_markers_is_replaced(self):
-        page = f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n"
+        (begin, end), (begin_mesh, end_mesh) = report.markers(""), report.markers("mesh")
+        page = f"before\n{begin}\nold\n{end}\nafter\n{begin_mesh}\nold\n{end_mesh}\n"
         once = report.between_markers(page, "new")
-        self.assertEqual(once, f"before\n{report.BEGIN}\n\nnew\n\n{report.END}\nafter\n")
+        self.assertEqual(once, f"before\n{begin}\n\nnew\n\n{end}\nafter\n{begin_mesh}\nold\n{end_mesh}\n")
         self.assertEqual(report.between_markers(once, "new"), once)
+        self.assertEqual(report.between_markers(once, "other", "mesh").count("old"), 0)
 
     def test_a_page_without_both_markers_in_order_is_refused(self):
-        for page in ("", report.BEGIN, f"{report.END}\n{report.BEGIN}", f"{report.BEGIN}{report.BEGIN}{report.END}"):
+        begin, end = report.markers("")
+        for page in ("", begin, f"{end}\n{begin}", f"{begin}{begin}{end}"):
             with self.assertRaises(ValueError):
                 report.between_markers(page, "new")
 
     def test_the_page_of_this_repository_has_them(self):
         with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs", "performance.md")) as file:
-            self.assertIn("new", report.between_markers(file.read(), "new"))
+            page = file.read()
+        for part in ("", "mesh"):
+            self.assertIn("new", report.between_markers(page, "new", part))
+
+    def test_a_part_has_the_rows_of_its_groups_and_says_what_they_were_measured_with(self):
+        table = table_of(CUDA, MESH)
+        self.assertEqual({key[1] for key in table.part("mesh").rows}, {"mesh"})
+        self.assertEqual({key[1] for key in table.part("").rows}, {"map", "loop"})
+        self.assertEqual(table.part("random").rows, {})
+        part = report.page_part(table.part("mesh"), [])
+        self.assertIn("GPU: 2026-01-03, 2 x Some GPU.", part)
+        self.assertIn("| `a + b` | float32 | 64 | 4.000 | **2.000** | 2.00 |", part)
+        self.assertNotIn("###", part)
 
     def test_it_says_what_was_measured_with_but_not_where(self):
         part = report.page_part(table_of(CUDA, PEERS, HOST), [("performance/bars.svg", "Bars")])
@@ -244,6 +281,31 @@ class Page(unittest.TestCase):
         self.assertIn("| `exp(a)` | float32 | dsl | **10.00** | **11.00** |", part)
         self.assertIn("| `exp(a)` | float32 | JAX | 15.00 | 16.00 |", part)
         self.assertEqual(part.count("| `exp(a)` | 2^17 |"), 1)
+
+
+def measured_loops():
+    """Rows by a model without errors: 1 us, 5 ps an element on the chip, of which it holds 2 million, 8 ps of others, 0.5 us an exchange."""
+    rows = []
+    for side in (512, 1024, 2048, 3162):
+        for device, gpus in (("cuda:0", 1), ("cuda:0-1", 2)):
+            each = side * side / gpus
+            step = 1 + 5e-6 * min(each, 2e6) + 8e-6 * max(0, each - 2e6) + 0.5 * (gpus - 1)
+            rows.append(row(f"mesh/complex64/{side}x{side}/dsl {device}/100 RK4 steps, sum(F) fed back", 0.1 * step))
+    return {"context": {"executable": "bench_mesh", "backend": "cuda"}, "benchmarks": rows}
+
+
+class Model(unittest.TestCase):
+    def test_it_finds_what_the_steps_were_made_of(self):
+        try:
+            import mesh_model
+        except ImportError as missing:
+            self.skipTest(str(missing))
+        model = mesh_model.fit(mesh_model.points_of(table_of(measured_loops())))
+        found = model.start, 1e6 * model.arithmetic, 1e6 * model.memory, model.exchange, 1e-6 * model.chip
+        for got, right in zip(found, (1, 5, 8, 0.5, 2)):
+            self.assertAlmostEqual(got, right, delta=0.02)
+        self.assertAlmostEqual(model.step(4, 4e6), 1 + 5 + 0.5, delta=0.02)
+        self.assertEqual(mesh_model.lines_of(mesh_model.points_of(table_of(MESH))), [])
 
 
 class Pictures(unittest.TestCase):
@@ -269,6 +331,13 @@ class Pictures(unittest.TestCase):
                     with open(os.path.join(folder, name)) as file:
                         contents[-1][name] = file.read()
         self.assertEqual(contents[0], contents[1])
+        with tempfile.TemporaryDirectory() as folder:
+            keyed = [row(f"by key/float32/9x{k}/{by}/sum_by", 1.0 * k) for k in (1, 10) for by in ("dsl", "CuPy")]
+            keyed += [row(f"by key/float32/9/{by}/sort(a)", 1.0) for by in ("dsl", "CuPy")]
+            drawn = [row(f"random/float32/9/{by}/uniform", 1.0) for by in ("dsl", "cuRAND")]
+            every = table_of(measured_loops(), {"context": {"backend": "cuda"}, "benchmarks": keyed + drawn})
+            found = [name for part in report.PARTS for name, _ in pictures.draw(every.part(part), folder, part)]
+        self.assertEqual(found, ["gpus.svg", "random.svg", "sum-by.svg", "by-key.svg"])
         labels = {
             "bandwidth-cuda.svg": ["GB/s", "elements", "exp(a), float32"],
             "bars-cuda.svg": ["time relative to dsl", "0.2500"],

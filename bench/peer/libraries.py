@@ -7,12 +7,26 @@ import time
 
 import numpy as np
 
-from . import loops
+from . import drawn, loops
+from .operands import Operands
 from .works import functions, numpy_functions
 
 
 class Library:
     """What a library need not say itself: time on the processor's clock."""
+
+    fewest_calls = 5  # of a measurement
+
+    def operands(self, works):
+        """What gives the operands of each of these works."""
+        return Operands(self, works)
+
+    def cast(self, x, dtype):
+        return x.astype(dtype)
+
+    def agreed(self, value):
+        """The same value in all processes of a library that has several."""
+        return value
 
     def wait(self, result):
         pass
@@ -34,6 +48,9 @@ class Library:
 
     def free(self):
         """Gives unused memory back."""
+
+    def close(self):
+        """Comes after the last row."""
 
 
 class OnGpu(Library):
@@ -65,8 +82,17 @@ class CuPy(OnGpu):
             contiguous=cp.ascontiguousarray,
             flip_rows=lambda m: m[:, ::-1],
             copy_to=lambda out, a: cp.copyto(out, a),
+            sum_by=self.sum_by,
+            bincount=lambda keys, groups: cp.bincount(keys, minlength=groups),
+            histogram=lambda x, bins, low, high: cp.histogram(x, bins, (low, high))[0],
+            compress=lambda condition, x: x[condition],
         )
         self.versions = {"CuPy": cp.__version__}
+
+    def sum_by(self, keys, values, groups):
+        sums = self.cp.zeros(groups, values.dtype)
+        self.cp.add.at(sums, keys, values)
+        return sums
 
     def to_library(self, x):
         return self.cp.asarray(x)
@@ -81,6 +107,8 @@ class CuPy(OnGpu):
         self.cp.get_default_memory_pool().free_all_blocks()
 
     def ways(self, work):
+        if work.group == "random":
+            return drawn.cupy_ways(work, self.cp)
         if work.steps or work.operands == "FGd":
             return loops.cupy_ways(work, self.cp)
         ways = {"CuPy": lambda operands: plain_call(self.xp, work, operands)}
@@ -138,6 +166,11 @@ class PyTorch(OnGpu):
             copy_to=lambda out, a: out.copy_(a),
             softmax_rows=lambda m: torch.softmax(m, dim=1),
             layer_norm_rows=lambda m: torch.nn.functional.layer_norm(m, m.shape[1:]),
+            sum_by=lambda keys, values, groups: values.new_zeros(groups).index_add_(0, keys, values),
+            bincount=lambda keys, groups: torch.bincount(keys, minlength=groups),
+            histogram=torch.histc,
+            compress=lambda condition, x: x[condition],
+            sort=lambda x: torch.sort(x)[0],
         )
         self.versions = {"PyTorch": torch.__version__}
 
@@ -149,6 +182,9 @@ class PyTorch(OnGpu):
 
     def elapsed(self, call, n, wall):
         return super().elapsed(call, n, wall or self.device == "host")
+
+    def cast(self, x, dtype):
+        return x.to(getattr(self.torch, dtype))
 
     def to_library(self, x):
         return self.torch.from_numpy(np.array(x)).to("cuda" if self.device == "cuda" else "cpu")
@@ -165,6 +201,8 @@ class PyTorch(OnGpu):
             self.torch.cuda.empty_cache()
 
     def ways(self, work):
+        if work.group == "random":
+            return drawn.torch_ways(work, self.torch, self.device)
         if work.steps or work.operands == "FGd":
             return {}
         return {"PyTorch": lambda operands: plain_call(self.xp, work, operands)}
@@ -174,6 +212,8 @@ class Compiled(PyTorch):
     def ways(self, work):
         if not work.compiled:
             return {}
+        if work.group == "random":
+            return drawn.compiled_ways(work, self.torch, self.device)
         if work.operands == "FGd":
             return loops.torch_ways(work, self.torch, self.device)
 
@@ -188,6 +228,8 @@ class Compiled(PyTorch):
 
 
 class JAX(Library):
+    fewest_calls = 20  # it has no events; many calls hide the wait for the last
+
     def __init__(self, device):
         if device == "host":
             os.environ["JAX_PLATFORMS"] = "cpu"
@@ -206,6 +248,12 @@ class JAX(Library):
             contiguous=lambda x: x,
             flip_rows=lambda m: m[:, ::-1],
             softmax_rows=lambda m: jax.nn.softmax(m, axis=1),
+            sum_by=lambda keys, values, groups: jax.ops.segment_sum(values, keys, groups),
+            bincount=lambda keys, groups: jnp.bincount(keys, length=groups),
+            histogram=lambda x, bins, low, high: jnp.histogram(x, bins, (low, high))[0],
+            # Sizes are known when a function is compiled.
+            compress=lambda condition, x: jnp.compress(condition, x, size=x.size),
+            unique=lambda keys: jnp.unique(keys, size=min(keys.size, 10_000)),
         )
         self.versions = {"JAX": jax.__version__}
 
@@ -218,11 +266,9 @@ class JAX(Library):
     def wait(self, result):
         self.jax.block_until_ready(result)
 
-    def elapsed(self, call, n, wall):
-        # It has no events; many calls hide the wait for the last.
-        return super().elapsed(call, max(n, 1 if wall else 20), wall) * n / max(n, 1 if wall else 20)
-
     def ways(self, work):
+        if work.group == "random":
+            return drawn.jax_ways(work, self.jax, self.jnp)
         if work.operands == "FGd" or work.steps:
             return loops.jax_ways(work, self.jax, self.jnp)
         if work.name == "copy":

@@ -12,8 +12,8 @@ from .works import START_D, START_F, START_G
 PERIOD = 65521
 
 
-# Operands of the work's size, and those whose elements they begin with.
-LONG = {"a": "a", "b": "b", "c": "c", "m": "a", "w": "b", "x": "a", "y": "b"}
+# Operands of the work's size, and those whose elements they begin with. Keys are made of numbers, which do not repeat.
+LONG = {"a": "a", "b": "b", "c": "c", "m": "a", "w": "b", "x": "a", "y": "b", "v": "v", "g": "u"}
 
 
 def operand(letter, work, shape):
@@ -25,6 +25,13 @@ def operand(letter, work, shape):
         return np.full((), START_D, dtype)
     if letter == "i":
         return np.arange(shape[0] - 1, -1, -1, np.int32)
+    if letter in "uv":
+        below = np.nextafter(np.float32(1.5), np.float32(0))  # some sums would be rounded to 1.5
+        return np.minimum(np.random.default_rng(ord(letter)).random(shape[:1], np.float32) + np.float32(0.5), below)
+    if letter == "g":
+        return ((operand("u", work, shape) - np.float32(0.5)) * np.float32(shape[1])).astype(dtype_of_keys(work))
+    if letter == "e":
+        return np.linspace(0.5, 1.5, 1000, dtype=dtype)
     if work.steps:  # Lorenz
         return np.full(shape, {"x": 1, "y": 1, "z": 20}[letter], dtype)
     shape = {"r": shape[1:], "k": (shape[0], 1), "s": (), "w": (shape[0], 2 * shape[-1])}.get(letter, shape)
@@ -34,6 +41,10 @@ def operand(letter, work, shape):
     else:
         values = (rng.random(PERIOD) + 0.5 + (1j * (rng.random(PERIOD) + 0.5) if dtype.kind == "c" else 0)).astype(dtype)
     return np.resize(values, shape)
+
+
+def dtype_of_keys(work):
+    return "int64" if work.dtype == "int64" else "int32"
 
 
 def operands(work, shape):
@@ -55,15 +66,23 @@ class Operands:
         return self.library.to_library(operand(letter, work, work.shape))
 
     def part(self, letter, work):
-        base, dtype = LONG[letter], work.dtype
+        base, dtype = LONG[letter], "float32" if letter == "g" else work.dtype
         if (base, dtype) not in self.arrays:
             # As long as any work with this dtype needs it.
             counts = [
-                other.elements * (2 if name == "w" else 1)
+                self.count(name, other)
                 for other in self.works
                 for name in other.operands
-                if other.dtype == dtype and self.is_long(name, other) and LONG[name] == base
+                if (name == "g" or other.dtype == dtype) and self.is_long(name, other) and LONG[name] == base
             ]
             self.arrays[base, dtype] = self.library.to_library(operand(base, work, (max(counts),)))
+        whole = self.arrays[base, dtype]
+        if letter in "gv":
+            x = self.library.part(whole, work.shape[:1], work.shape[0])
+            return x if letter == "v" else self.library.cast((x - 0.5) * work.shape[1], dtype_of_keys(work))
         shape = (work.shape[0], 2 * work.shape[1]) if letter == "w" else work.shape
-        return self.library.part(self.arrays[base, dtype], shape, math.prod(shape))
+        return self.library.part(whole, shape, math.prod(shape))
+
+    @staticmethod
+    def count(letter, work):
+        return work.shape[0] if letter in "gv" else work.elements * (2 if letter == "w" else 1)

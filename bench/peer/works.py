@@ -19,7 +19,8 @@ START_F, START_G, START_D = 0.01 + 0.02j, 0.9, 0.01
 @dataclass(frozen=True)
 class Work:
     """formula(xp, *operands) computes the result, a tuple if there are several. Operands are letters: a, b, c, m, x, y of the work's
-    shape; r a row, k a column, s a scalar, i a backward index, w a matrix of twice as many columns, F, G, d the coupled fields.
+    shape; r a row, k a column, s a scalar, i a backward index, w a matrix of twice as many columns, F, G, d the coupled fields. Of works by
+    key, whose shape is their number of elements and of groups: v values, g keys, e the edges of bins.
     into(xp, out, *operands) does the same into memory that is there, and returns what it wrote."""
 
     group: str
@@ -43,10 +44,15 @@ class Work:
     def elements(self):
         return math.prod(self.shape)
 
+    @property
+    def is_uniform(self):
+        """All its elements are equal, so that its result is the same at every size."""
+        return self.steps > 0 and self.group in ("loop", "mesh")
+
 
 def functions(library, **more):
     """A module of a library's functions that the formulas use; torch.compile looks into modules, not into objects."""
-    names = "abs add amax amin argmax concatenate conj cumsum dot exp log mean multiply power roll sin sqrt sum var"
+    names = "abs add amax amin argmax argsort concatenate conj cumsum dot exp log mean multiply power roll searchsorted sin sort sqrt sum unique var"
     module = types.ModuleType("functions")
     for name in names.split():
         if hasattr(library, name):
@@ -185,6 +191,15 @@ def lorenz_loop(x, y, z, steps):
     return x, y, z
 
 
+def fed_back_mean(xp, x, steps, h=1e-6):
+    """The last mean of x after steps of x + h mean(x)."""
+    mean = 1.0
+    for _ in range(steps):
+        x = x + h * mean
+        mean = xp.mean(x)
+    return mean
+
+
 FORMULAS = {
     "copy": ("a", lambda xp, a: a + 0, lambda xp, out, a: xp.copy_to(out, a)),
     "a + b": ("ab", lambda xp, a, b: a + b, lambda xp, out, a, b: xp.add(a, b, out=out)),
@@ -257,12 +272,12 @@ def works(group, names, dtypes, shapes, compiled=(), **more):
                 yield Work(group, name, dtype, shape, operands, formula, into, name in FUSED, by_compiler, **more)
 
 
-def loop_works(steps, sides):
+def loop_works(steps, sides, group="loop"):
     name = f"{steps} RK4 steps, sum(F) fed back"
     for n in sides:
         formula = lambda xp, F, G, d: rk4_loop(xp, F, G, d, steps)
         yield Work(
-            "loop", name, "complex64", (n, n), "FGd", formula, compiled=True, wall=True, steps=steps, bytes_an_element=32 * steps
+            group, name, "complex64", (n, n), "FGd", formula, compiled=True, wall=True, steps=steps, bytes_an_element=32 * steps
         )
 
 
@@ -333,6 +348,8 @@ def cuda_works():
     )
     yield from works("strided", ["take(a, index)"], "float32", [1 << 26])
     yield from works("alignment", ["a[1:] + b[:-1]", "exp(a[1:])"], "float32", [n])
+    yield from drawn_works()
+    yield from keyed_works()
 
 
 def host_works():
@@ -367,22 +384,72 @@ def host_works():
     yield from works("map", ["copy"], "float32", sizes)
 
 
+def keyed_works():
+    """bench/by_key.cu's."""
+    n, sums, counts = 100_000_000, lambda k: lambda xp, g, v: xp.sum_by(g, v, k), lambda k: lambda xp, g: xp.bincount(g, k)
+    for groups in (1000, 1, 10, 100, 10_000, 100_000, 1_000_000):
+        yield Work("by key", "sum_by", "float32", (n, groups), "gv", sums(groups), bytes_an_element=8)
+    for groups in (100, 10_000):
+        yield Work("by key", "bincount", "int64", (n // 2, groups), "g", counts(groups), bytes_an_element=8)
+    yield Work("by key", "histogram", "float32", (n, 100), "v", lambda xp, v: xp.histogram(v, 100, 0.5, 1.5), bytes_an_element=4)
+    yield Work("by key", "compress(a > 1, a)", "float32", (n,), "v", lambda xp, v: xp.compress(v > 1, v), bytes_an_element=6)
+    search = lambda xp, e, v: xp.searchsorted(e, v)
+    yield Work("by key", "searchsorted(1000 edges, a)", "float32", (n,), "ev", search, bytes_an_element=12)
+    yield Work("by key", "sort(a)", "float32", (n,), "v", lambda xp, v: xp.sort(v), bytes_an_element=8)
+    yield Work("by key", "argsort(a)", "float32", (n,), "v", lambda xp, v: xp.argsort(v), bytes_an_element=12)
+    yield Work("by key", "unique(keys)", "int32", (n, 10_000), "g", lambda xp, g: xp.unique(g), bytes_an_element=4)
+
+
+SDE_STEPS, PATHS = 256, 1 << 23
+
+
+def drawn_works():
+    """bench/random.cu's; drawn.py has what computes them."""
+    n = (1 << 28,)
+    drawn = lambda name, dtype, written, **more: Work("random", name, dtype, n, "", None, bytes_an_element=written, **more)
+    for dtype, item in (("float32", 4), ("float64", 8)):
+        yield drawn("uniform", dtype, item, compiled=True)
+        yield drawn("normal", dtype, item, compiled=True)
+    yield drawn("pi", "float32", 0, compiled=True)
+    steps = f"{SDE_STEPS} Euler-Maruyama steps of a linear SDE"
+    yield Work("random", steps, "float32", (PATHS,), "", None, compiled=True, wall=True, bytes_an_element=0)
+    yield drawn("bits", "uint32", 4)
+    yield drawn("exponential", "float32", 4)
+    yield drawn("integers", "int32", 4)
+    yield drawn("permutation", "int64", 8)
+
+
+EXCHANGE = "1000 steps of x + h mean(x)"
+ALL_REDUCES = "1000 all-reduces of 8 bytes in a CUDA graph"
+
+
+def mesh_works():
+    """bench/mesh.cu's. The most important first."""
+    yield from loop_works(STEPS, (512, 1024, 3162, 4472), "mesh")
+    mean = lambda xp, x: fed_back_mean(xp, x, 1000)
+    yield Work("mesh", EXCHANGE, "float32", (1 << 21,), "x", mean, wall=True, steps=1000, bytes_an_element=8000)
+    yield Work("mesh", ALL_REDUCES, "float32", (2,), "x", lambda xp, x: 0 * x, wall=True, steps=1000, bytes_an_element=4000)
+    yield from works("mesh", ["a + b", "sum(a)"], "float32", [1 << 29], wall=True)
+    yield from works("mesh", ["sum of rows", "sum of columns"], "float32", [(1 << 14, 1 << 15)], wall=True)
+    yield from works("mesh", ["five-point heat by slices", "transpose(m)"], "float32", [(1 << 14, 1 << 14)], wall=True)
+    yield from works("mesh", ["cumsum(a)"], "float32", [1 << 25], wall=True)
+
+
 def bytes_of(work):
     """The bytes of a call: operands and results, each once, as bench/README.md counts them."""
     item, n = np.dtype(work.dtype).itemsize, work.elements
-    if work.bytes_an_element:
-        return work.bytes_an_element * n
-    if work.group == "axis" and " of " in work.name and work.name.split()[0] in ("sum", "var", "argmax"):
+    if work.bytes_an_element or work.group == "random":
+        return work.bytes_an_element * (work.shape[0] if work.group == "by key" else n)
+    if work.group in ("axis", "mesh") and " of " in work.name and work.name.split()[0] in ("sum", "var", "argmax"):
         results = work.shape[1] if "columns" in work.name else work.shape[0]
         return item * n + (8 if "argmax" in work.name else item) * results
     operands = sum({"r": 0, "k": 0, "s": 0, "d": 0, "i": 4 / item}.get(letter, 1) for letter in work.operands)
-    results = 0 if work.group == "reduction" and "/" not in work.name and "softmax" not in work.name else 1
+    is_reduced = work.group == "reduction" and "/" not in work.name and "softmax" not in work.name
+    results = 0 if is_reduced or work.name == "sum(a)" else 1
     if "over j" in work.name:
         return 12 * n
     if work.name.startswith("RK4") or work.name == "Black-Scholes":
         results = 2
-    elif work.group == "latency":
-        results = 0 if "sum" in work.name else 1
     return item * n * (operands + results) + (4 * n if work.dtype == "int32" and work.group == "scan" else 0)
 
 
@@ -394,4 +461,8 @@ def numpy_functions():
         contiguous=np.ascontiguousarray,
         flip_rows=lambda m: m[:, ::-1],
         copy_to=np.copyto,
+        sum_by=lambda keys, values, groups: np.bincount(keys, values, groups),
+        bincount=lambda keys, groups: np.bincount(keys, minlength=groups),
+        histogram=lambda x, bins, low, high: np.histogram(x, bins, (low, high))[0],
+        compress=np.compress,
     )
