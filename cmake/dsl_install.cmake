@@ -7,13 +7,16 @@ install(TARGETS dsl EXPORT dsl_targets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime NAMELINK_COMPONENT development
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development
   INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+if(TARGET dsl_nccl)
+  install(TARGETS dsl_nccl EXPORT dsl_targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development)
+endif()
 install(DIRECTORY include/dsl DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development FILES_MATCHING PATTERN "*.hpp" PATTERN "*.inc")
 install(EXPORT dsl_targets FILE dsl-targets.cmake NAMESPACE dsl:: DESTINATION "${package_dir}" COMPONENT development)
 
 configure_package_config_file(cmake/dsl-config.cmake.in "${CMAKE_CURRENT_BINARY_DIR}/dsl-config.cmake" INSTALL_DESTINATION "${package_dir}")
 write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/dsl-config-version.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/dsl-config.cmake" "${CMAKE_CURRENT_BINARY_DIR}/dsl-config-version.cmake"
-  cmake/FindLibZip.cmake cmake/FindSleefGnuAbi.cmake cmake/dsl_cuda_toolkit.cmake cmake/dsl_python.cmake DESTINATION "${package_dir}" COMPONENT development)
+  cmake/FindLibZip.cmake cmake/FindNCCL.cmake cmake/FindSleefGnuAbi.cmake cmake/dsl_cuda_toolkit.cmake cmake/dsl_python.cmake DESTINATION "${package_dir}" COMPONENT development)
 install(DIRECTORY lib/python DESTINATION "${package_dir}" COMPONENT development)
 
 # dsl_pc_library(name LOCATION file): adds a library to what pkg-config says, with its folder, which pkg-config leaves out where the linker

@@ -37,6 +37,17 @@ class mpi_group final : public process_group {
     }
     MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, counts.data(), places.data(), MPI_BYTE, all_);
   }
+  std::unique_ptr<gpu_group> with_gpus(device own) override { return join_gpus(*this, own); }
+
+  /// How many processes on the same machine have smaller numbers.
+  int number_on_machine() const {
+    MPI_Comm here = MPI_COMM_NULL;
+    MPI_Comm_split_type(all_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &here);
+    int number = 0;
+    MPI_Comm_rank(here, &number);
+    MPI_Comm_free(&here);
+    return number;
+  }
 
  private:
   // MPI counts with an int.
@@ -53,15 +64,29 @@ class mpi_group final : public process_group {
 
 }  // namespace detail
 
-/// The processes of a communicator as one device, of which each has `own`: the host or the simulator, the same in all of them.
-/// Arrays on it have their global shape. Each process holds its rows of the outermost axis (`local`) and computes those, so all
-/// processes run the same statements on them in the same order, from one thread at a time. Made once, after MPI_Init; called by
-/// all processes of the communicator, it waits for them. Throws device_error.
-inline device mesh(MPI_Comm processes, device own = device::current()) {
+namespace detail {
+
+inline std::unique_ptr<mpi_group> group_of(MPI_Comm processes) {
   int is_running = 0;
   MPI_Initialized(&is_running);
   if (is_running == 0) throw device_error(text("dsl::mesh before MPI_Init"));
-  return detail::mesh_of_processes(std::make_unique<detail::mpi_group>(processes), own);
+  return std::make_unique<mpi_group>(processes);
+}
+
+}  // namespace detail
+
+/// The processes of a communicator as one device, of which each has `own`: the host, the simulator or a GPU, of one kind in all
+/// of them. Arrays on it have their global shape. Each process holds its rows of the outermost axis (`local`) and computes those,
+/// so all processes run the same statements on them in the same order, from one thread at a time. Made once, after MPI_Init;
+/// called by all processes of the communicator, it waits for them. Throws device_error: for GPUs where the library was built
+/// without NCCL, and where NCCL cannot join them, as two processes with one GPU.
+inline device mesh(MPI_Comm processes, device own) { return detail::mesh_of_processes(detail::group_of(processes), own); }
+/// Each has its current device; where that is the first GPU, the first process of a machine has its first one, the second its
+/// second, and so on.
+inline device mesh(MPI_Comm processes) {
+  auto group = detail::group_of(processes);
+  const device own = detail::own_device(group->number_on_machine());
+  return detail::mesh_of_processes(std::move(group), own);
 }
 
 }  // namespace dsl

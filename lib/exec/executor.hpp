@@ -71,13 +71,13 @@ class executor : public kernel_services {
   /// What the first step leaves.
   virtual partial_results_layout partials_of(const prepared& pass) const = 0;
   /// Queues the reduction of a pass's elements to partial results, which become those from number `first` on in each group of
-  /// `all`.
+  /// `all`. `stop` as `prepared::run`'s.
   virtual void reduce_to_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t first,
-                                  const stream& on) const = 0;
-  /// Queues the computation of a pass's results from partial results; each is of `count` elements. `recorded` as
+                                  const bool* stop, const stream& on) const = 0;
+  /// Queues the computation of a pass's results from partial results; each is of `count` elements. `recorded` and `stop` as
   /// `prepared::run`'s.
   virtual void finish_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t count,
-                               const std::uint64_t* recorded, const stream& on) const = 0;
+                               const std::uint64_t* recorded, const bool* stop, const stream& on) const = 0;
 
   /// Whether a chain may run in one launch.
   virtual bool runs_rows(const chain_code& code) const = 0;

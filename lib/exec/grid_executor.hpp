@@ -66,9 +66,9 @@ class grid_executor : public executor {
 
   partial_results_layout partials_of(const prepared& pass) const override;
   void reduce_to_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t first,
-                          const stream& on) const override;
+                          const bool* stop, const stream& on) const override;
   void finish_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t count,
-                       const std::uint64_t* recorded, const stream& on) const override;
+                       const std::uint64_t* recorded, const bool* stop, const stream& on) const override;
 
   loop_support supports(const loop& of) const override;
   loop_plan plan_loop(const loop& of, strategy how) const override;

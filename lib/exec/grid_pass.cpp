@@ -234,9 +234,9 @@ partial_results_layout grid_executor::partials_of(const prepared& pass) const {
 }
 
 void grid_executor::reduce_to_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t first,
-                                       const stream& on) const {
+                                       const bool* stop, const stream& on) const {
   const reduction_plan p = plan_pass(pass);
-  kernel_parameters given = pass_parameters(pass.code(), pass.operands(), pass.space(), p);
+  kernel_parameters given = pass_parameters(pass.code(), pass.operands(), pass.space(), p, nullptr, stop);
   reduction_schedule& reduction = given.header().reduction;
   reduction.partials = static_cast<unsigned char*>(memory) + static_cast<std::size_t>(first) * all.bytes;
   reduction.partial_count = static_cast<std::int32_t>(all.count);
@@ -247,12 +247,12 @@ void grid_executor::reduce_to_partials(const prepared& pass, const partial_resul
 
 // A block a group, which has no tiles of its own.
 void grid_executor::finish_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t count,
-                                    const std::uint64_t* recorded, const stream& on) const {
+                                    const std::uint64_t* recorded, const bool* stop, const stream& on) const {
   reduction_plan p = plan_pass(pass);
   p.grid = p.groups;
   p.splits = 1;
   p.tile.count = 0;
-  kernel_parameters given = pass_parameters(pass.code(), pass.operands(), pass.space(), p, recorded);
+  kernel_parameters given = pass_parameters(pass.code(), pass.operands(), pass.space(), p, recorded, stop);
   reduction_schedule& reduction = given.header().reduction;
   reduction.count = count;
   reduction.partials = memory;

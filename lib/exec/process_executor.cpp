@@ -1,5 +1,6 @@
 // How a mesh of processes runs what was compiled: each process its rows, on its own device.
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include <dsl/exec/processes.hpp>
@@ -10,6 +11,7 @@
 #include "exec/scan.hpp"
 #include "exec/text.hpp"
 #include "mem/mesh.hpp"
+#include "mem/stream.hpp"
 
 namespace dsl::detail {
 
@@ -52,11 +54,12 @@ class process_executor final : public executor {
     for (int i = 0; i < code.outputs() && mine.are_divided(); ++i)
       is_whole = is_whole || (targets[i].kind == operand_kind::array && !is_divided(targets[i]));
     if (is_whole) return run_whole(pass, recorded, stop);
+    if (mine.keeps_aside() && has_ended(stop)) return;
     if (!mine.are_divided() || !code.reduces() || (reduced_axes(targets, code.outputs()) & 1) == 0) {
       if (!mine.are_divided() || mine.own_rows().count() > 0) bound(pass, mine).run(recorded, stop);
       return mine.store();
     }
-    if (!mine.all_have_rows() || !reduce(pass, mine, recorded)) run_whole(pass, recorded, stop);
+    if (!mine.all_have_rows() || !reduce(pass, mine, recorded, stop)) run_whole(pass, recorded, stop);
   }
 
   // Passes of a chain run one after another.
@@ -73,13 +76,13 @@ class process_executor final : public executor {
     return runs_.partials_of(bound(pass, local(pass, false)));
   }
   void reduce_to_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t first,
-                          const stream&) const override {
+                          const bool* stop, const stream&) const override {
     const prepared own = bound(pass, local(pass, false));
-    runs_.reduce_to_partials(own, all, memory, first, stream::current(mesh->own));
+    runs_.reduce_to_partials(own, all, memory, first, stop, stream::current(mesh->own));
   }
   void finish_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t count,
-                       const std::uint64_t* recorded, const stream&) const override {
-    runs_.finish_partials(bound(pass, local(pass, false)), all, memory, count, recorded, stream::current(mesh->own));
+                       const std::uint64_t* recorded, const bool* stop, const stream&) const override {
+    runs_.finish_partials(bound(pass, local(pass, false)), all, memory, count, recorded, stop, stream::current(mesh->own));
   }
 
   scan_plan plan_scan(const scan_code& code, const operand* operands, const scan_space& s) const override {
@@ -139,16 +142,27 @@ class process_executor final : public executor {
   }
   static prepared bound(const prepared& pass, const local_operands& to) { return {pass.code(), to.data(), pass.fixed()}; }
 
+  // Whether a loop has ended: what its kernels then leave aside is not to be moved anywhere. Waits for the device.
+  bool has_ended(const bool* stop) const {
+    if (stop == nullptr) return false;
+    const stream on = stream::current(mesh->own);
+    bool ended = false;
+    back_end::of(mesh->own).copy(&ended, stop, 1, direction::to_host, mesh->own.index, stream_state::of(on).native);
+    on.synchronize();
+    return ended;
+  }
+
   // Each process computes everything.
   void run_whole(const prepared& pass, const std::uint64_t* recorded, const bool* stop) const {
     const local_operands all = local(pass, true);
+    if (all.keeps_aside() && has_ended(stop)) return;
     bound(pass, all).run(recorded, stop);
     all.store();
   }
 
   // Brings the partial results of all processes together, in the order of the processes, and finishes them in each. False, and
   // nothing done, where they are of different forms.
-  bool reduce(const prepared& pass, const local_operands& mine, const std::uint64_t* recorded) const {
+  bool reduce(const prepared& pass, const local_operands& mine, const std::uint64_t* recorded, const bool* stop) const {
     process_group& group = mesh->group();
     const auto processes = static_cast<std::size_t>(group.size()), rank = static_cast<std::size_t>(group.rank());
     const prepared own = bound(pass, mine);
@@ -173,26 +187,40 @@ class process_executor final : public executor {
 
     const stream on = stream::current(mesh->own);
     use_operands(own.operands(), pass.code().inputs, pass.code().outputs(), on);
-    const buffer_ref memory = buffer_ref::allocate(all.all_bytes(), mesh->own);
-    runs_.reduce_to_partials(own, left, memory.data(), 0, on);
-    const host_bytes gathered(1, all.all_bytes()), in_groups(1, all.all_bytes());
-    std::size_t before = 0;
-    for (std::size_t k = 0; k < rank; ++k) before += sizes[k];
-    download(memory, memory.data(), gathered.data() + before, sizes[rank]);
-    group.all_gather(gathered.data(), sizes.data());
-    // Those of a group lie side by side.
-    const unsigned char* from = gathered.data();
-    std::size_t place = 0;
-    for (const partials_form& f : forms) {
-      const std::size_t bytes = static_cast<std::size_t>(f.count) * left.bytes;
-      for (std::int64_t k = 0; k < left.groups; ++k, from += bytes)
-        std::copy_n(from, bytes, in_groups.data() + static_cast<std::size_t>(k * all.count) * left.bytes + place);
-      place += bytes;
-    }
-    upload(memory, memory.data(), in_groups.data(), in_groups.size());
-    runs_.finish_partials(own, all, memory.data(), pass.space().count, recorded, on);
+    const buffer_ref gathered = buffer_ref::allocate(all.all_bytes(), mesh->own);
+    auto* const first = static_cast<unsigned char*>(gathered.data());
+    const std::size_t before = std::accumulate(sizes.begin(), sizes.begin() + mesh->rank(), std::size_t{0});
+    runs_.reduce_to_partials(own, left, first + before, 0, stop, on);
+    mesh->all_gather(gathered, first, sizes);
+    const buffer_ref memory = all.groups == 1 ? gathered : side_by_side(gathered, all, forms);
+    runs_.finish_partials(own, all, memory.data(), pass.space().count, recorded, stop, on);
     mine.store();
     return true;
+  }
+
+  // Partial results of all processes, those of a group one behind the other.
+  buffer_ref side_by_side(const buffer_ref& gathered, const partial_results_layout& all,
+                          const std::vector<partials_form>& forms) const {
+    buffer_ref made = buffer_ref::allocate(all.all_bytes(), mesh->own);
+    std::size_t size = 16;
+    while (all.bytes % size != 0) size /= 2;
+    const auto words = static_cast<std::int64_t>(all.bytes / size);
+    const auto rows = [&](std::int64_t length, std::int64_t stride) {
+      mapping m;
+      m.rank = 2;
+      m.extents[0] = all.groups;
+      m.strides[0] = stride * words;
+      m.extents[1] = length * words;
+      m.strides[1] = 1;
+      return m;
+    };
+    auto *to = static_cast<unsigned char*>(made.data()), *from = static_cast<unsigned char*>(gathered.data());
+    for (const partials_form& f : forms) {
+      copy(made, to, rows(f.count, all.count), gathered, from, rows(f.count, f.count), size);
+      to += static_cast<std::size_t>(f.count) * all.bytes;
+      from += static_cast<std::size_t>(f.count * all.groups) * all.bytes;
+    }
+    return made;
   }
 
   executor& runs_;
@@ -200,17 +228,23 @@ class process_executor final : public executor {
 
 }  // namespace
 
+device own_device(int number_on_machine) {
+  const device current = device::current();
+  if (current != device(backend::cuda)) return current;
+  return {backend::cuda, number_on_machine % back_end::of(current).device_count()};
+}
+
 device mesh_of_processes(std::unique_ptr<process_group> joined, device own) {
   properties(own);
   back_end& runs = back_end::of(own);
   const auto processes = static_cast<std::size_t>(joined->size());
   std::vector<std::uint8_t> kinds(processes);
-  kinds[static_cast<std::size_t>(joined->rank())] =
-      runs.traits.is_asynchronous || runs.processes() != nullptr ? 0xff : static_cast<std::uint8_t>(own.kind);
+  const bool is_one = runs.members().empty() && runs.processes() == nullptr;
+  kinds[static_cast<std::size_t>(joined->rank())] = is_one ? static_cast<std::uint8_t>(own.kind) : 0xff;
   joined->all_gather(kinds.data(), std::vector<std::size_t>(processes, 1).data());
   for (const std::uint8_t kind : kinds)
     if (kind == 0xff || kind != kinds[0])
-      raise<device_error>("a mesh of processes has a device of one kind in each, the host or sim; here it is " +
+      raise<device_error>("a mesh of processes has one device in each, of one kind: the host, sim or a GPU; here it is " +
                           std::string(own.name()) + ": DSL_DEVICE, or the device that dsl::mesh is given, says another");
   // These live until the program ends, as all kinds of devices do.
   auto* const kernels = new process_executor(executor::of(own));

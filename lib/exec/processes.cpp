@@ -111,14 +111,19 @@ bool local_operands::lies_at_home(const operand& o, bool by_rows) const {
 // Brings an operand's elements from all processes.
 void local_operands::bring(operand& o) {
   if (planned_) return move_home(o);
+  const process_part& part = *o.memory->part;
   const index_range span = bytes_spanned_by(o, 0, o.extents[0], 0);
-  const auto bytes = static_cast<std::size_t>(span.count());
-  const host_bytes staged(1, bytes);
-  o.memory->part->download(span.first, staged.data(), span.count());
-  memory_.push_back(buffer_ref::allocate(bytes, mesh_.own));
-  upload(memory_.back(), memory_.back().data(), staged.data(), bytes);
-  o.word[0] = reinterpret_cast<std::uintptr_t>(memory_.back().data()) + static_cast<std::uint64_t>(first_byte(o) - span.first);
-  o.memory = memory_.back().get();
+  const buffer_ref& all = memory_.emplace_back(buffer_ref::allocate(static_cast<std::size_t>(span.count()), mesh_.own));
+  auto* const first = static_cast<unsigned char*>(all.data());
+  std::vector<std::size_t> sizes;
+  for (int p = 0; p < mesh_.size(); ++p) {
+    const index_range here = part.bytes_of(p).within(span);
+    sizes.push_back(static_cast<std::size_t>(here.count()));
+    if (p == mesh_.rank()) copy(all, first + (here.first - span.first), part.own(), part.base() + here.first, sizes.back());
+  }
+  mesh_.all_gather(all, first, sizes);
+  o.word[0] = reinterpret_cast<std::uintptr_t>(first) + static_cast<std::uint64_t>(first_byte(o) - span.first);
+  o.memory = all.get();
 }
 
 // Of a target: the process computes more of it than it has.

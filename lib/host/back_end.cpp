@@ -33,12 +33,12 @@ class host_executor final : public executor {
   partial_results_layout partials_of(const prepared& pass) const override {
     return {1, 1, partial_bytes_on_host(job_of(pass, nullptr, nullptr))};
   }
-  void reduce_to_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t first,
+  void reduce_to_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t first, const bool*,
                           const stream&) const override {
     reduce_on_host(job_of(pass, nullptr, static_cast<unsigned char*>(memory) + static_cast<std::size_t>(first) * all.bytes));
   }
   void finish_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t count,
-                       const std::uint64_t* recorded, const stream&) const override {
+                       const std::uint64_t* recorded, const bool*, const stream&) const override {
     finish_partials_on_host(job_of(pass, recorded, static_cast<unsigned char*>(memory)), all.count, count);
   }
 

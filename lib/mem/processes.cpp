@@ -9,13 +9,31 @@
 namespace dsl::detail {
 
 process_mesh::process_mesh(std::unique_ptr<process_group> joined, device own_device, kernel_services& kernels)
-    : back_end({back_end::of(own_device.kind).traits.name, false, false}, &kernels, own_device.kind),
+    : back_end({back_end::of(own_device.kind).traits.name, false, back_end::of(own_device).traits.is_asynchronous}, &kernels,
+               own_device.kind),
       own(own_device),
-      group_(std::move(joined)) {}
+      group_(std::move(joined)),
+      gpus_(traits.is_asynchronous ? group_->with_gpus(own) : nullptr),
+      runs_(back_end::of(own)) {}
 
 std::string process_mesh::spell(int) const { return std::to_string(size()) + " processes of " + std::string(own.name()); }
 
 const device_properties& process_mesh::properties(int) { return dsl::properties(own); }
+
+void process_mesh::all_gather(const buffer_ref& memory, void* at, const std::vector<std::size_t>& bytes) const {
+  if (gpus_ == nullptr) return group_->all_gather(at, bytes.data());
+  const stream on = stream::current(own);
+  use(memory.get(), on, true);
+  gpus_->all_gather(at, bytes.data(), stream_state::of(on).native);
+}
+
+void process_mesh::synchronize_quietly(int, void*) noexcept { stream_state::of(stream::current(own)).synchronize_quietly(); }
+void* process_mesh::record_event(int, void*) {
+  return runs_.record_event(own.index, stream_state::of(stream::current(own)).native);
+}
+void process_mesh::wait_for_event_on(int, void*, void* event) {
+  runs_.wait_for_event_on(own.index, stream_state::of(stream::current(own)).native, event);
+}
 
 buffer_ref process_mesh::allocate_parts(std::vector<std::int64_t> ends, device where) const {
   const auto bytes = static_cast<std::size_t>(ends.back());

@@ -26,12 +26,17 @@ struct index_range {
 /// What a program sees as one device. What it runs and where its bytes lie is each process's own device's.
 class process_mesh final : public back_end {
  public:
+  /// Throws device_error where GPUs cannot be joined.
   process_mesh(std::unique_ptr<process_group> joined, device own_device, kernel_services& kernels);
 
   process_group& group() const { return *group_; }
   int rank() const { return group_->rank(); }
   int size() const { return group_->size(); }
   const device own;
+
+  /// Gives all processes what each has at `at` in memory of its own device, as `process_group::all_gather`; on GPUs in the order
+  /// of the current stream.
+  void all_gather(const buffer_ref& memory, void* at, const std::vector<std::size_t>& bytes) const;
 
   /// Memory of which each process has so many bytes, from `ends` of the process before on.
   buffer_ref allocate_parts(std::vector<std::int64_t> ends, device where) const;
@@ -48,6 +53,19 @@ class process_mesh final : public back_end {
   void release_memory(int) override { dsl::release_memory(own); }
   void set_release_threshold(int, std::size_t bytes) override { dsl::set_release_threshold(bytes, own); }
 
+  // The own device's current stream is the only one.
+  void synchronize(int, void*) override { stream::current(own).synchronize(); }
+  void synchronize_quietly(int, void*) noexcept override;
+  void* record_event(int, void*) override;
+  void wait_for_event(void* event) override { runs_.wait_for_event(event); }
+  bool is_reached(void* event) override { return runs_.is_reached(event); }
+  void wait_for_event_on(int, void*, void* event) override;
+  void destroy_event(void* event) noexcept override { runs_.destroy_event(event); }
+
+  void* allocate_pinned(std::size_t bytes, int) override { return runs_.allocate_pinned(bytes, own.index); }
+  void release_pinned(void* memory, int) noexcept override { runs_.release_pinned(memory, own.index); }
+  bool is_page_locked(const void* address) override { return runs_.is_page_locked(address); }
+
   // Memory is the own device's, which none of these is asked for.
   void* allocate(std::size_t, int, void*) override { return nullptr; }
   void release(void*, int, void*) noexcept override {}
@@ -57,6 +75,8 @@ class process_mesh final : public back_end {
 
  private:
   std::unique_ptr<process_group> group_;
+  std::unique_ptr<gpu_group> gpus_;  // null where the own device's memory is the host's
+  back_end& runs_;
 };
 
 /// A piece of memory of a mesh of processes, whose bytes have numbers over all processes.

@@ -341,8 +341,8 @@ TEST(tiles, partial_results_of_two_devices_are_combined) {
     split += each.count > 1;
     std::vector<std::uint64_t> partials(both.all_bytes() / sizeof(std::uint64_t));
     const dsl::stream on = dsl::stream::current(where);
-    for (const int k : {1, 0}) kernels.reduce_to_partials(passes[k], both, partials.data(), k * each.count, on);
-    kernels.finish_partials(passes[0], both, partials.data(), 2 * passes[0].space().count, nullptr, on);
+    for (const int k : {1, 0}) kernels.reduce_to_partials(passes[k], both, partials.data(), k * each.count, nullptr, on);
+    kernels.finish_partials(passes[0], both, partials.data(), 2 * passes[0].space().count, nullptr, nullptr, on);
     ASSERT_EQ(std::vector<std::uint64_t>(to, to + out.size), want)
         << "round " << round << ", axes " << axes << ": " << passes[0].make_plan().describe().c_str();
   }

@@ -135,7 +135,7 @@ void reductions(std::int64_t n, std::int64_t columns) {
   });
 }
 
-// State, sums that come back, histories, a condition.
+// State, sums that come back, histories.
 void loops(std::int64_t n) {
   const auto step = dsl::vectorize([](auto x, auto s) {
     auto moved = x * 0.5 + s;
@@ -148,6 +148,25 @@ void loops(std::int64_t n) {
     auto got = x.copy_to_host();
     for (double& value : got) value = std::round(value * 1e9);  // the means are added in another order
     for (const double value : history.copy_to_host()) got.push_back(std::round(value * 1e9));
+    return got;
+  });
+}
+
+// A condition that sums decide.
+void until_small(std::int64_t n) {
+  const auto step = dsl::vectorize([](auto x, auto) {
+    auto half = x * 0.5;
+    return std::tuple{half, dsl::max(half)};
+  });
+  compare("iterate until", [&](dsl::device where) {
+    auto x = matrix_on(where, n, 4);
+    dsl::scalar<double> most(1., where);
+    dsl::scalar<std::int64_t> ran(0, where);
+    const dsl::array<double> history = dsl::iterate(40, step, dsl::state(x, most), dsl::until(most < 0.01, ran));
+    auto got = x.copy_to_host();
+    for (const double value : history.copy_to_host()) got.push_back(value);
+    got.push_back(most.value());
+    got.push_back(static_cast<double>(ran.value()));
     return got;
   });
 }
@@ -192,6 +211,20 @@ void page() {
   check("the page's rows", rows.copy_to_host() == std::vector<double>(static_cast<std::size_t>(rows.size()), 5.));
 }
 
+void join() {
+  all = dsl::mesh(MPI_COMM_WORLD);
+  own = dsl::local(dsl::array<double>(dsl::extents<1>{1}, all)).where();
+  const dsl::device current = dsl::device::current();
+  check("its own device", own.kind == current.kind && own.index == (current.kind == dsl::backend::cuda ? rank : 0));
+  check("its name", std::string(all.name()).find(" processes of ") != std::string::npos);
+}
+
+int count_gpus() {
+  int count = 0;
+  for (const dsl::device d : dsl::devices()) count += d.kind == dsl::backend::cuda ? 1 : 0;
+  return count;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -199,13 +232,16 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &processes);
   try {
-    own = dsl::device::current();
-    all = dsl::mesh(MPI_COMM_WORLD);
-    check("its name", std::string(all.name()).find(" processes of ") != std::string::npos);
+    if (dsl::device::current().kind == dsl::backend::cuda && count_gpus() < processes) {
+      if (rank == 0) std::printf("skipped: fewer GPUs than processes\n");
+      MPI_Finalize();
+      return 77;
+    }
+    join();
     for (const std::int64_t n : {0, 1, 3, 16, 1001}) transfers(n);
     for (const std::int64_t n : {1, 2, 7, 130}) elementwise(n, 5);
     refusals();
-    for (const std::int64_t n : {1, 2, 9, 64}) loops(n), along_rows(n);
+    for (const std::int64_t n : {1, 2, 9, 64}) loops(n), until_small(n), along_rows(n);
     shown();
     files();
     page();

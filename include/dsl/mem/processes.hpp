@@ -1,11 +1,22 @@
 // Several processes that are one device: how bytes get from one to another, and what each has of an array.
 #pragma once
 
+#include <memory>
+
 #include <dsl/mem/array.hpp>
 
 namespace dsl {
 
 namespace detail {
+
+/// Processes that have a GPU each: what gets bytes from one GPU's memory to the others', in the order of a stream of the own one
+/// (a cudaStream_t). The host waits for nothing. All call the same functions in the same order.
+class gpu_group {
+ public:
+  virtual ~gpu_group() = default;
+  /// As `process_group::all_gather`, of memory of the GPU.
+  virtual void all_gather(void* all, const std::size_t* bytes, void* stream) = 0;
+};
 
 /// Processes with numbers from 0 on, which all call the same functions in the same order.
 class process_group {
@@ -15,7 +26,12 @@ class process_group {
   virtual int size() const = 0;
   /// Gives all processes what each has, so many bytes, one behind the other; the own ones are in their place already.
   virtual void all_gather(void* all, const std::size_t* bytes) = 0;
+  /// The same processes with the GPUs that they have. Called by all. Throws device_error where nothing can join them.
+  virtual std::unique_ptr<gpu_group> with_gpus(device own) = 0;
 };
+
+/// By NCCL, whose identifier goes from the first process to the others by `processes`. Throws device_error.
+std::unique_ptr<gpu_group> join_gpus(process_group& processes, device own);
 
 /// What a process has of elements whose first is at `first`, on its own device.
 struct own_elements {
