@@ -17,9 +17,6 @@ inline bool is_one_address(const geometry& g, const operand& o, int k) {
   return o.kind == operand_kind::address && g.rank == 1 && g.layouts[k].strides[0] == 0;
 }
 
-/// Whether two operands are one in every way: the same elements or the same number, read alike.
-bool is_one_operand(const operand& a, const operand& b);
-
 /// Along which axes of the shape an expression reads neighbours.
 void find_moved_axes(geometry& g, const operand* operands, int inputs, const pass_view& pass);
 

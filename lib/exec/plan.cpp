@@ -240,12 +240,12 @@ void plan_tiles_with_halos(reduction_plan& p, const geometry& g, int multiproces
 }
 
 // The index space in tiles that blocks take one by one.
-void plan_tiles(reduction_plan& p, const geometry& g, const operand* inputs, int input_count, int multiprocessors) {
+void plan_tiles(reduction_plan& p, const geometry& g, const operand* inputs, int input_count, bool reduces, int multiprocessors) {
   tile_plan& t = p.tile;
   if (t.patch_rows > 0) return plan_tiles_of_patches(p, g);
   if (t.halos > 0) return plan_tiles_with_halos(p, g, multiprocessors);
   if (g.linear) {
-    t.width = p.block * p.lanes * p.policy.vectors_ahead;
+    t.width = p.block * p.lanes * (reduces ? p.policy.vectors_ahead : p.policy.vectors);
     t.count = pieces(g.elements, t.width);
     return;
   }
@@ -363,7 +363,7 @@ reduction_plan make_plan(reduction_plan found, const geometry& g, const operand*
     plan_kept(p, g, resident() / (p.policy.strided_vectors_ahead >= 4 ? 2 : 1), fixed.block != 0);
     p.grid = p.groups * p.splits;
   } else {
-    const auto cut = [&] { plan_tiles(p, g, all, input_count, device.multiprocessors); };
+    const auto cut = [&] { plan_tiles(p, g, all, input_count, reduces, device.multiprocessors); };
     cut();
     // A small job is spread over more multiprocessors by smaller blocks.
     while (fixed.block == 0 && p.block > p.policy.least_block && p.tile.count < device.multiprocessors) {

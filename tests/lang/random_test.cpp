@@ -87,6 +87,25 @@ TEST_P(drawing, is_reduced_without_an_array) {
   EXPECT_EQ(dsl::sum(dsl::cast<std::uint64_t>(dsl::random::bits(seed, n)(dsl::slice(1, dsl::end)))).value(), want - words[0]);
 }
 
+// Equal operands are drawn once, and others of the same type as they are.
+TEST_P(drawing, what_is_named_twice_is_drawn_once) {
+  const int n = 4099;
+  const auto x = dsl::random::uniform<float>(seed.fold(0), n), y = dsl::random::uniform<float>(seed.fold(1), n);
+  const dsl::array<float> a = x, b = y;
+  dsl::array<float> z;
+  const auto draws_of = [&](const auto& e) {
+    const std::string text(dsl::explain(z, e).text().c_str());
+    int count = 0;
+    for (std::size_t at = text.find("program"); (at = text.find("= random_bits", at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  EXPECT_EQ(values_of(x * x + y * y), values_of(a * a + b * b));
+  EXPECT_EQ(draws_of(x * x + y * y), 2);
+  EXPECT_EQ(values_of(x * y), values_of(a * b));
+  EXPECT_EQ(draws_of(x * y), 2);
+  EXPECT_EQ(dsl::sum(x * x).value(), dsl::sum(square(x)).value());
+}
+
 TEST_P(drawing, uniform_has_all_bits) {
   const std::int64_t n = 5003;
   const auto words = bits_of(seed, n), low = bits_of(seed, n, 1);

@@ -45,6 +45,7 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
   using targets = std::make_index_sequence<Pass::targets>;
   // A long formula is compiled once for all lanes and both paths; beside it a call costs little.
   static constexpr bool calls_formula = Memory::calls_formula || program::nodes > policy.inlined_nodes;
+  static constexpr bool tells_alignment = eval::draws && !calls_formula && lanes > 1;
 
   // Where so much is computed that it takes longer than the accesses.
   static constexpr bool computes_quickly = !strided && lanes > 1 && !calls_formula && !eval::gathers && !eval::calls &&
@@ -69,8 +70,11 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
   /// What a thread stores of a tile, which was entered.
   DSL_DETAIL_KERNEL_FN void map(std::int64_t tile, int thread, int block) {
     if constexpr (!Arguments::strided) {
-      const auto number = static_cast<std::uint64_t>(static_cast<std::uint32_t>(tile)) * static_cast<std::uint32_t>(block);
-      map_line(static_cast<std::int64_t>(number + static_cast<std::uint32_t>(thread)) * lanes);
+      const std::uint32_t groups = static_cast<std::uint32_t>(policy.vectors) * static_cast<std::uint32_t>(block);
+      const auto number = static_cast<std::uint64_t>(static_cast<std::uint32_t>(tile)) * groups;
+      const auto first = static_cast<std::int64_t>(number + static_cast<std::uint32_t>(thread)) * lanes;
+      if constexpr (policy.vectors > 1) map_lines(first, static_cast<std::int64_t>(block) * lanes);
+      else map_line(first);
     } else {
       group g;
       if constexpr (patches.rows > 0) {
@@ -204,16 +208,37 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
   DSL_DETAIL_KERNEL_FN void map_line(std::int64_t first) {
     group g;
     g.first = first;
-    if (!read_line(g)) return;
+    if (read_line(g)) map_group(g);
+  }
+  // Several groups: where all of them are whole no other question is asked of each.
+  DSL_DETAIL_KERNEL_FN void map_lines(std::int64_t first, std::int64_t apart) {
+    if (first + (policy.vectors - 1) * apart + lanes <= args.elements) {
+      DSL_DETAIL_ROLLED
+      for (int v = 0; v < policy.vectors; ++v) {
+        group g;
+        g.first = first + v * apart;
+        g.count = lanes;
+        g.in_vectors = reads_vectors();
+        read_operands(g);
+        map_group(g);
+      }
+    } else {
+      kernel_body<Pass, Inputs, Arguments, Memory, 1> of_one{args, memory};
+      DSL_DETAIL_ROLLED
+      for (int k = 0; k < policy.vectors * lanes; ++k) of_one.map_line(first + k / lanes * apart + k % lanes);
+    }
+  }
+  DSL_DETAIL_KERNEL_FN void map_group(const group& g) {
     if constexpr (computes_quickly) {
       lane_results out;
       lane_range range;
-      each_lane(g, [&](const group& of, int l) { out.of[l] = eval::compute_quickly(of.lane(l), range); });
+      g.template each_lane<tells_alignment>(
+          [&](const group& of, int l) { out.of[l] = eval::compute_quickly(of.lane(l), range); });
       if (!range.in_doubt()) return write_all(g, out, targets{});
       // From memory again, so that nothing of what was read has to stay in registers.
       kernel_body<Pass, Inputs, Arguments, Memory, 1> of_one{args, memory};
       DSL_DETAIL_ROLLED
-      for (int l = 0; l < g.count; ++l) of_one.map_line(first + l);
+      for (int l = 0; l < g.count; ++l) of_one.map_line(g.first + l);
     } else {
       write_all(g, compute_read(g), targets{});
     }
@@ -265,29 +290,13 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
   }
   DSL_DETAIL_KERNEL_FN lane_results compute_read(const group& g) const {
     lane_results out;
-    each_lane(g, [&](const group& of, int l) {
+    g.template each_lane<tells_alignment>([&](const group& of, int l) {
       if constexpr (Memory::calls_formula && eval::gathers) out.of[l] = eval::compute_out_of_line(of.lane(l), memory);
       else if constexpr (calls_formula) out.of[l] = eval::compute_out_of_line(of.lane(l));
       else out.of[l] = eval::compute(of.lane(l));
     });
     return out;
   }
-  // Where positions begin with a multiple of four the compiler is told so: then it finds that four lanes draw from one block of
-  // random bits, and computes that once.
-  template <class Compute>
-  DSL_DETAIL_KERNEL_FN static void each_lane(const group& g, const Compute& compute) {
-    if constexpr (eval::draws && !calls_formula && lanes > 1) {
-      if (g.has_aligned_positions()) {
-        const group aligned = g.with_aligned_positions();
-        DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l) compute(aligned, l);
-        return;
-      }
-    }
-    DSL_DETAIL_UNROLL
-    for (int l = 0; l < lanes; ++l) compute(g, l);
-  }
-
   // Places groups and reduces them. Where all of them are whole, they are read before the first is computed with: without a
   // branch between, or the compiler would compute between the loads.
   template <class PlaceGroup>
@@ -331,7 +340,6 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
   }
 
   DSL_DETAIL_KERNEL_FN std::uint64_t how_reached(int k) const { return access::how_reached(k, neighbours.operands); }
-
   static constexpr bool is_in_array(op code) { return code == op::load || is_placed(code); }
   static constexpr bool reads_more_than_arrays = [] {
     for (const int node : eval::input_nodes)

@@ -95,16 +95,26 @@ struct lane_group<Eval, Lanes, std::index_sequence<I...>> : input_lanes<Eval::te
     return in;
   }
 
-  /// Whether each operand that counts positions does so one by one from a multiple of four on, or of fewer lanes.
+  /// compute(group, lane) for each lane. Where positions begin with a multiple of four the compiler is told so, if `TellsIt`:
+  /// then it finds that four lanes draw from one block of random bits, and computes that once.
+  template <bool TellsIt, class Compute>
+  DSL_DETAIL_FN void each_lane(const Compute& compute) const {
+    if constexpr (TellsIt) {
+      if (has_aligned_positions()) return with_aligned_positions().template each_lane<false>(compute);
+    }
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < Lanes; ++l) compute(*this, l);
+  }
+
+ private:
+  // Whether each operand that counts positions does so one by one from a multiple of four on, or of fewer lanes.
   DSL_DETAIL_FN bool has_aligned_positions() const { return (... && is_aligned<Eval::template input_head<I>>()); }
-  /// The same positions, as sums that show the compiler that.
+  // The same positions, as sums that show the compiler that.
   DSL_DETAIL_FN lane_group with_aligned_positions() const {
     lane_group g = *this;
     (align<Eval::template input_head<I>>(g), ...);
     return g;
   }
-
- private:
   static constexpr int together = Lanes < 4 ? Lanes : 4;
   template <std::uint32_t Head>
   DSL_DETAIL_FN bool is_aligned() const {

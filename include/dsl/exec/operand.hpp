@@ -131,6 +131,9 @@ inline int dimension_of_axis(const geometry& g, const operand& o, int axis) {
   return axis >= o.rank || o.extents[o.rank - 1 - axis] == 1 ? -1 : g.dimension[axis];
 }
 
+/// Whether two operands are one in every way: the same elements or the same number, read alike.
+bool is_one_operand(const operand& a, const operand& b);
+
 /// Whether two operands in memory read the same array: the same elements, for a neighbour's those that it moves among.
 bool is_same_operand(const operand& a, const operand& b);
 /// The first operand that reads the same array as operand k: the same elements, for a neighbour's those that it moves among.

@@ -24,6 +24,7 @@ struct formula_traits {
 struct map_policy {
   int lanes = 1;               ///< compiled: elements that a thread takes at a time, of all operands; a power of two
   int inlined_nodes = 256;     ///< compiled: a formula of more nodes is compiled once, and called
+  int vectors = 1;             ///< compiled: lanes times so many elements of contiguous arrays that a thread takes, one by one
   bool has_linear = true;      ///< compiled: contiguous arrays have a kernel of their own, not the one of any layout
   int block = 256;             ///< threads a block
   int least_block = 64;        ///< the same where there are too few elements to occupy all multiprocessors
@@ -110,7 +111,8 @@ struct default_policy {
   static constexpr map_policy map(const formula_traits& f, int /*compute_capability*/) {
     map_policy p;
     p.lanes = lanes(f);
-    if (f.nodes > 32) p.block = 128;  // what computes long ends more evenly
+    if (f.nodes > 32) p.block = 128;                  // what computes long ends more evenly
+    if (f.draws && f.read_bytes == 0) p.vectors = 8;  // the keys of Philox's rounds are made once for all
     return p;
   }
   /// Vectors are read ahead, so that many bytes are on their way. Beside stores, and for long formulas, it takes more registers

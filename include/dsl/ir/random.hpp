@@ -9,13 +9,17 @@ namespace dsl::detail {
 
 namespace math {
 
-/// A product's two halves. Of one of 64 bits nvcc lost sight of what is 0, and added it.
+/// A product's two halves.
 struct product { std::uint32_t low, high; };
 DSL_DETAIL_FN constexpr product multiply_words(std::uint32_t a, std::uint32_t b) {
-#if DSL_DETAIL_ON_DEVICE
-  if (!__builtin_is_constant_evaluated()) return {a * b, ::__umulhi(a, b)};
-#endif
   const std::uint64_t both = static_cast<std::uint64_t>(a) * b;
+#if DSL_DETAIL_ON_DEVICE
+  // As a double's words, or nvcc goes on with 64 bits, loses sight of those that are 0, and adds them.
+  if (!__builtin_is_constant_evaluated()) {
+    const double words = __builtin_bit_cast(double, both);
+    return {static_cast<std::uint32_t>(::__double2loint(words)), static_cast<std::uint32_t>(::__double2hiint(words))};
+  }
+#endif
   return {static_cast<std::uint32_t>(both), static_cast<std::uint32_t>(both >> 32)};
 }
 

@@ -7,11 +7,8 @@ namespace dsl {
 
 namespace detail {
 
-/// Evaluates expressions into targets. What is thrown before the first pass is queued leaves all targets as they were.
 template <class... Targets, class... E>
-void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&... e) {
-  static_assert((!counts_steps_in<E> && ...),
-                "dsl::step is the number of a loop's step: it stands among the parameters of dsl::iterate alone");
+void assign_as_written(const launch& fixed, const tuple<Targets&...>& targets, const E&... e) {
   if constexpr (!may_assign<E...>(std::type_identity<tuple<Targets&...>>{})) {
     return;
   } else if constexpr (DSL_DETAIL_ON_DEVICE && lowered<types_of_targets<Targets...>, E...>::is_one_pass) {
@@ -30,6 +27,14 @@ void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&
     }
     unpack([](auto&... t) { (t.adopt(), ...); }, to);
   }
+}
+
+/// Evaluates expressions into targets. What is thrown before the first pass is queued leaves all targets as they were.
+template <class... Targets, class... E>
+void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&... e) {
+  static_assert((!counts_steps_in<E> && ...),
+                "dsl::step is the number of a loop's step: it stands among the parameters of dsl::iterate alone");
+  use_without_repeats([&](const auto&... once) { assign_as_written(fixed, targets, once...); }, e...);
 }
 
 }  // namespace detail
@@ -115,12 +120,15 @@ auto tie(Targets&... targets) {
 template <class... Targets, detail::lazy E>
 auto plan_of(const tied<Targets...>& targets, const E& expression, const launch& fixed = {}) {
   if constexpr (detail::may_assign<E>(std::type_identity<detail::tuple<Targets&...>>{})) {
-    using pass = detail::assigned<detail::tuple<Targets&...>, E>;
-    auto to = detail::bind_targets(targets.targets, true);
-    const reduction_plan made =
-        detail::prepared(pass::code(expression), pass(detail::all_targets(to), expression).operands(), fixed).make_plan();
-    if constexpr (pass::pass::reductions::count > 0) return made;
-    else return detail::as_map(made);
+    const auto plan_as_written = [&]<class Once>(const Once& once) {
+      using pass = detail::assigned<detail::tuple<Targets&...>, Once>;
+      auto to = detail::bind_targets(targets.targets, true);
+      const reduction_plan made =
+          detail::prepared(pass::code(once), pass(detail::all_targets(to), once).operands(), fixed).make_plan();
+      if constexpr (pass::pass::reductions::count > 0) return made;
+      else return detail::as_map(made);
+    };
+    return detail::use_without_repeats(plan_as_written, expression);
   } else {
     return plan{};
   }

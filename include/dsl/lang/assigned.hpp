@@ -3,6 +3,7 @@
 
 #include <dsl/exec/chain.hpp>
 #include <dsl/lang/assignable.hpp>
+#include <dsl/lang/repeated.hpp>
 #include <dsl/lang/targets.hpp>
 
 namespace dsl {

@@ -135,6 +135,7 @@ struct permutation_draw {
 /// A draw for each of the positions.
 template <class Draw>
 struct function {
+  static constexpr bool draws = true;
   template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
   template <class...> using calls = tuple<>;
   template <class I, class K, class... W>

@@ -1,0 +1,82 @@
+// Operands that a formula names twice, x * x: one where computing it again costs much.
+//
+// An expression's type says what is computed and not of which arrays, so that both are compiled: the formula as it is written,
+// and one in which equal operands are one. Which of them runs is seen when the expression is assigned.
+#pragma once
+
+#include <dsl/lang/leaves.hpp>
+
+namespace dsl::detail {
+
+/// Whether an expression draws random numbers (lang/random.hpp).
+template <class E> inline constexpr bool draws = false;
+template <class F, class... Operands>
+inline constexpr bool draws<expression<F, Operands...>> = requires { F::draws; } || (draws<Operands> || ...);
+
+/// Whether an expression's two operands may be one: of one type, and costly. In x * x + y * y the factors, and not the terms.
+template <class E> inline constexpr bool may_repeat = false;
+/// Whether anything within an expression may repeat.
+template <class E> inline constexpr bool has_repeats = false;
+
+template <op Code, class A>
+inline constexpr bool may_repeat<expression<table_function<Code>, A, A>> = draws<A> && !has_repeats<A>;
+template <class F, class... Operands>
+inline constexpr bool has_repeats<expression<F, Operands...>> =
+    may_repeat<expression<F, Operands...>> || (has_repeats<Operands> || ...);
+template <class F, int R, class... Operands>
+inline constexpr bool has_repeats<reduction<F, R, Operands...>> = (has_repeats<Operands> || ...);
+
+/// Whether all operands that may be one are.
+template <class E>
+bool repeats_operands(const E& e) {
+  if constexpr (!has_repeats<E>) {
+    return true;
+  } else if constexpr (may_repeat<E>) {
+    const leaves_of first(get<0>(e.operands)), second(get<1>(e.operands));
+    return std::equal(std::begin(first.at), std::end(first.at), second.at, is_one_operand);
+  } else {
+    return unpack([](const auto&... x) { return (repeats_operands(x) && ...); }, e.operands);
+  }
+}
+
+/// A function of two operands where they are one.
+template <class F>
+struct of_repeated {
+  template <class Operand> static constexpr int rank = Operand::rank;
+  template <class...> using calls = tuple<>;
+  template <class S> static constexpr auto trace(tracer& t, S s) { return F::trace(t, s, s); }
+};
+
+template <class F, class... Operands>
+expression<F, Operands...> expression_of(const Operands&... x) {
+  return {{}, {x...}};
+}
+
+/// The expression with one operand in place of each two that may be equal.
+template <class E>
+auto without_repeats(const E& e) {
+  return e;
+}
+template <class F, class... Operands>
+auto without_repeats(const expression<F, Operands...>& e) {
+  if constexpr (may_repeat<expression<F, Operands...>>) return expression_of<of_repeated<F>>(get<0>(e.operands));
+  else return unpack([](const auto&... x) { return expression_of<F>(without_repeats(x)...); }, e.operands);
+}
+template <class F, int R, class... Operands>
+auto without_repeats(const reduction<F, R, Operands...>& e) {
+  return unpack(
+      [&e](const auto&... x) { return reduction<F, R, decltype(without_repeats(x))...>{{}, {without_repeats(x)...}, e.axes}; },
+      e.operands);
+}
+
+/// use(e...), of expressions without repeats where their operands do.
+template <class Use, class... E>
+auto use_without_repeats(const Use& use, const E&... e) {
+  if constexpr ((has_repeats<E> || ...)) {
+    const bool are_equal = (repeats_operands(e) && ...);
+    if (are_equal) return use(without_repeats(e)...);
+  }
+  return use(e...);
+}
+
+}  // namespace dsl::detail
