@@ -9,7 +9,7 @@ import numpy as np
 
 from . import libraries, loops
 from .devices import gpus_of
-from .works import ALL_REDUCES, EXCHANGE, START_D, START_F, START_G, heat_by_slices
+from .works import ALL_REDUCES, EXCHANGE, MEAN_H, START_D, START_F, START_G, heat_by_slices
 
 
 class Constants:
@@ -64,8 +64,8 @@ class JAX(OnMesh, libraries.JAX):
         if work.operands == "FGd":
             (loop,) = loops.jax_ways(work, self.jax, self.jnp).values()
             return loop(placed)
-        to = everywhere if work.name in ("sum(a)", "sum of columns", EXCHANGE) else divided
-        if work.name == EXCHANGE:
+        to = everywhere if work.name in ("sum(a)", "sum of columns") or EXCHANGE in work.name else divided
+        if EXCHANGE in work.name:
             formula = self.fed_back(work)
         elif work.name == "cumsum(a)":  # divided by the compiler, 2^18 elements took 1.6 seconds on two devices of the processor
             formula = self.jax.shard_map(self.summed_up, mesh=mesh, in_specs=divided.spec, out_specs=divided.spec)
@@ -83,7 +83,7 @@ class JAX(OnMesh, libraries.JAX):
     def fed_back(self, work):
         def step(_, state):
             x, mean = state
-            x = x + 1e-6 * mean
+            x = x + MEAN_H * mean
             return x, self.jnp.mean(x)
 
         return lambda x: self.jax.lax.fori_loop(0, work.steps, step, (x, self.jnp.float32(1)))[1]
@@ -185,7 +185,7 @@ class PyTorch(OnMesh, libraries.PyTorch):
             return self.heat(x[0]), True
         if work.name == ALL_REDUCES:
             return self.all_reduces(work)
-        if work.name == EXCHANGE:
+        if EXCHANGE in work.name:
             return self.mean_fed_back(work, x[0]), False
         return self.fields(work, *x), False
 
@@ -248,7 +248,7 @@ class PyTorch(OnMesh, libraries.PyTorch):
 
         @self.torch.compile(dynamic=False)
         def step(x, mean):
-            x = x + 1e-6 * mean
+            x = x + MEAN_H * mean
             return x, (x * scale).sum()
 
         def exchanged(state):
@@ -276,26 +276,30 @@ class PyTorch(OnMesh, libraries.PyTorch):
         return lambda: torch.view_as_complex(call()[2])
 
     def all_steps(self, work, start, step):
-        """All steps, on GPUs in one CUDA graph."""
+        """All steps, on GPUs in one CUDA graph of at most 1000, which goes on from what it has left."""
 
-        def run():
+        def run(steps):
             state = start
-            for _ in range(work.steps):
+            for _ in range(steps):
                 state = step(state)
             return state
 
         if self.device != "cuda":
-            return run
-        torch = self.torch
+            return lambda: run(work.steps)
+        torch, steps = self.torch, min(1000, work.steps)
         for _ in range(3):
             step(start)
         torch.cuda.synchronize()
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, capture_error_mode="thread_local"):  # NCCL's watchdog makes calls of its own meanwhile
-            end = run()
+            end = run(steps)
+            if steps < work.steps:
+                for old, new in zip(start, end):
+                    old.copy_(new)
 
         def replay():
-            graph.replay()
+            for _ in range(work.steps // steps):
+                graph.replay()
             return end
 
         return replay

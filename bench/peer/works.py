@@ -191,7 +191,10 @@ def lorenz_loop(x, y, z, steps):
     return x, y, z
 
 
-def fed_back_mean(xp, x, steps, h=1e-6):
+MEAN_H = 2**-20  # floats near 1 are multiples of its eighth: sums of thousands are nearly exact
+
+
+def fed_back_mean(xp, x, steps, h=MEAN_H):
     """The last mean of x after steps of x + h mean(x)."""
     mean = 1.0
     for _ in range(steps):
@@ -419,15 +422,16 @@ def drawn_works():
     yield drawn("permutation", "int64", 8)
 
 
-EXCHANGE = "1000 steps of x + h mean(x)"
+EXCHANGE = "steps of x + h mean(x)"
 ALL_REDUCES = "1000 all-reduces of 8 bytes in a CUDA graph"
 
 
 def mesh_works():
     """bench/mesh.cu's. The most important first."""
     yield from loop_works(STEPS, (512, 1024, 3162, 4472), "mesh")
-    mean = lambda xp, x: fed_back_mean(xp, x, 1000)
-    yield Work("mesh", EXCHANGE, "float32", (1 << 21,), "x", mean, wall=True, steps=1000, bytes_an_element=8000)
+    for n, steps in ((1 << 21, 1000), (1 << 20, 10_000)):
+        mean = lambda xp, x, steps=steps: fed_back_mean(xp, x, steps)
+        yield Work("mesh", f"{steps} {EXCHANGE}", "float32", (n,), "x", mean, wall=True, steps=steps, bytes_an_element=8 * steps)
     yield Work("mesh", ALL_REDUCES, "float32", (2,), "x", lambda xp, x: 0 * x, wall=True, steps=1000, bytes_an_element=4000)
     yield from works("mesh", ["a + b", "sum(a)"], "float32", [1 << 29], wall=True)
     yield from works("mesh", ["sum of rows", "sum of columns"], "float32", [(1 << 14, 1 << 15)], wall=True)
