@@ -3,12 +3,12 @@
 #include <map>
 #include <mutex>
 #include <tuple>
-#include <vector>
 
 #include "cuda/back_end.hpp"
 #include "cuda/calibration.hpp"
 #include "cuda/calls.hpp"
 #include "cuda/launch.hpp"
+#include "cuda/recorded_graph.hpp"
 #include "cuda/sort.hpp"
 #include "exec/text.hpp"
 #include "mem/stream.hpp"
@@ -19,67 +19,16 @@ using namespace cuda;
 
 namespace {
 
-class recorded_graph;
-thread_local recorded_graph* recording = nullptr;
-
-// Kernels recorded one behind the other into a CUDA graph.
-class recorded_graph final : public kernel_graph {
+class graph_of_gpu final : public recorded_graph {
  public:
-  explicit recorded_graph(const stream& on) : on_(stream_state::of(on)) {
-    cudaGraph_t made{};
-    DSL_CHECK(cudaGraphCreate(&made, 0));
-    graph_ = made;
-  }
-  // What is queued still runs: the runtime keeps it until then.
-  ~recorded_graph() override {
-    if (executable_ != nullptr) cudaGraphExecDestroy(executable_);
-    cudaGraphDestroy(graph_);
-  }
-
-  void add(const kernel_launch& k) {
-    cudaKernelNodeParams p{};
-    void* arguments[] = {k.range};
-    p.func = const_cast<void*>(k.function);
-    p.kernelParams = arguments;
-    p.gridDim = dim3(static_cast<unsigned>(k.grid));
-    p.blockDim = dim3(static_cast<unsigned>(k.block));
-    p.sharedMemBytes = static_cast<unsigned>(k.shared_bytes);
-    cudaError_t status{};
-    if (executable_ == nullptr) {
-      cudaGraphNode_t made{};
-      const cudaGraphNode_t before = nodes_.empty() ? nullptr : nodes_.back();
-      status = cudaGraphAddKernelNode(&made, graph_, &before, nodes_.empty() ? 0 : 1, &p);
-      nodes_.push_back(made);
-    } else {
-      status = cudaGraphExecKernelNodeSetParams(executable_, nodes_.at(next_++), &p);
-    }
-    last_ = queued_kernel::of(k);
-    if (status != cudaSuccess) raise_failure(status, "launching " + spell_launch(last_, k.operands_of_pass()), on_.native);
-  }
+  explicit graph_of_gpu(const stream_state& on) : recorded_graph({on.index}), on_(on) {}
 
  private:
-  void begin() override {
-    recording = this;
-    next_ = 0;
+  void queue(cudaGraphExec_t graph, const queued_kernel& last) override {
+    check(cudaGraphLaunch(graph, native(on_.native)), "launching a graph of kernels", on_.native);
+    note_launch(on_.index, on_.native, last);
   }
-  void end() noexcept override { recording = nullptr; }
-  void launch() override {
-    const current_device current(on_.index);
-    if (executable_ == nullptr) {
-      cudaGraphExec_t made{};
-      DSL_CHECK(cudaGraphInstantiate(&made, graph_, 0));
-      executable_ = made;
-    }
-    check(cudaGraphLaunch(executable_, native(on_.native)), "launching a graph of kernels", on_.native);
-    note_launch(on_.index, on_.native, last_);
-  }
-
   const stream_state& on_;
-  cudaGraph_t graph_ = nullptr;
-  cudaGraphExec_t executable_ = nullptr;
-  std::vector<cudaGraphNode_t> nodes_;
-  std::size_t next_ = 0;
-  queued_kernel last_{};
 };
 
 // In working memory that goes back to the pool behind the sort.
@@ -152,7 +101,7 @@ void cuda_executor::launch_kernel(const kernel_launch& k, const stream& on) cons
   const current_device current(s.index);
   if (k.shared_bytes > 0) allow_shared_memory(k.function, k.shared_bytes, s.index);
   *k.range = {0, static_cast<std::uint32_t>(k.grid)};
-  if (recording != nullptr) return recording->add(k);
+  if (recorded_graph* const graph = recorded_graph::current()) return graph->add(k, 1, touches::own, [&](int) { return k.grid; });
   // What is compiled for less than compute capability 9.0 cannot wait itself, nor form clusters.
   const bool early = k.waits_itself && !s.is_captured() && attributes(k, k.block, s.index).largest_cluster > 0;
   const queued_kernel noted = queued_kernel::of(k);
@@ -164,7 +113,7 @@ void cuda_executor::launch_kernel(const kernel_launch& k, const stream& on) cons
 
 std::unique_ptr<kernel_graph> cuda_executor::make_graph(const stream& on) const {
   if (is_blocking() || stream_state::of(on).is_captured()) return nullptr;
-  return std::make_unique<recorded_graph>(on);
+  return std::make_unique<graph_of_gpu>(stream_state::of(on));
 }
 
 }  // namespace

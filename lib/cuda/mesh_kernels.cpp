@@ -6,6 +6,7 @@
 
 #include "cuda/back_end.hpp"
 #include "cuda/mesh.hpp"
+#include "cuda/recorded_graph.hpp"
 #include "cuda/sort.hpp"
 #include "exec/parameters.hpp"
 #include "exec/shares.hpp"
@@ -38,10 +39,25 @@ void sort_on_first(const Task& task, const stream& on) {
   });
 }
 
+// Launched by the first member, behind what others have been given; what comes next waits for it.
+class graph_of_mesh final : public recorded_graph {
+ public:
+  graph_of_mesh(std::span<const int> members, mesh_stream& on) : recorded_graph({members.begin(), members.end()}), on_(on) {}
+
+ private:
+  void queue(cudaGraphExec_t graph, const queued_kernel& last) override {
+    on_.queue(1, touches::others, [&](int, cudaStream_t native) {
+      check(cudaGraphLaunch(graph, native), "launching a graph of kernels", native);
+      note_launch(on_.gpu(0), native, last);
+    });
+  }
+  mesh_stream& on_;
+};
+
 // Plans and kernels are those of one GPU that is as large as all; a launch is one for each member that has blocks of it.
 class mesh_executor final : public grid_executor {
  public:
-  constexpr mesh_executor() : grid_executor(kernel_target::cuda, false) {}
+  constexpr mesh_executor() : grid_executor(kernel_target::cuda, true) {}
 
   std::string why_not_compiled(device where) const override { return one_gpu().why_not_compiled(where); }
   bool is_cooperative(int index) const override {
@@ -52,6 +68,7 @@ class mesh_executor final : public grid_executor {
     return one_gpu().attributes(kernel, block, mesh_with(index).members()[0]);
   }
   void launch_kernel(const kernel_launch& k, const stream& on) const override;
+  std::unique_ptr<kernel_graph> make_graph(const stream& on) const override;
   void sort(const sort_task& task, const stream& on) const override { sort_on_first(task, on); }
   void sort(const pair_sort_task& task, const stream& on) const override { sort_on_first(task, on); }
 };
@@ -76,16 +93,23 @@ void mesh_executor::launch_kernel(const kernel_launch& k, const stream& on) cons
   else *k.range = {};
   k.range->blocks = static_cast<std::uint32_t>(k.grid);
   k.range->members = members;
-  const auto one_at_a_time = hold_if_blocking(nullptr);
-  const auto in_order = k.cooperative && members > 1 ? mesh.queue_cooperative(s) : std::unique_lock<std::mutex>();
-  s.queue(by, shares.is_local ? touches::own : touches::others, [&](int m, cudaStream_t native) {
+  int member = 0;
+  const auto prepare = [&](int m) {
+    k.range->member = member++;
     k.range->first = static_cast<std::uint32_t>(first_of(m));
     if (k.shared_tiles != nullptr)
       k.shared_tiles->take_neighbours(first_of(m) / k.blocks_together, blocks_of(m) / k.blocks_together);
     if (k.shared_bytes > 0) allow_shared_memory(k.function, k.shared_bytes, s.gpu(m));
+    return blocks_of(m);
+  };
+  const touches what = shares.is_local ? touches::own : touches::others;
+  if (recorded_graph* const graph = recorded_graph::current()) return graph->add(k, by, what, prepare);
+  const auto one_at_a_time = hold_if_blocking(nullptr);
+  const auto in_order = k.cooperative && members > 1 ? mesh.queue_cooperative(s) : std::unique_lock<std::mutex>();
+  s.queue(by, what, [&](int m, cudaStream_t native) {
+    const std::int64_t blocks = prepare(m);
     queue_kernel(noted, k.operands_of_pass(), k.architectures, s.gpu(m), native,
-                 [&] { return launch_blocks(k, blocks_of(m), false, native); });
-    ++k.range->member;
+                 [&] { return launch_blocks(k, blocks, false, native); });
   });
   if (one_at_a_time) {
     for (int m = 0; m < s.members(); ++m) {
@@ -94,6 +118,13 @@ void mesh_executor::launch_kernel(const kernel_launch& k, const stream& on) cons
     }
     mesh.waits().check();
   }
+}
+
+std::unique_ptr<kernel_graph> mesh_executor::make_graph(const stream& on) const {
+  if (is_blocking()) return nullptr;
+  const stream_state& state = stream_state::of(on);
+  auto& mesh = static_cast<cuda_mesh&>(state.on);
+  return std::make_unique<graph_of_mesh>(mesh.members(), mesh.stream_of(state.native));
 }
 
 constinit mesh_executor kernels;

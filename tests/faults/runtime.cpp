@@ -23,6 +23,7 @@ struct state {
   std::string function;  // the one that is to fail; empty: any
   failure how;
   const char* failed = nullptr;
+  std::vector<std::vector<long>> graph_kernels;
   bool emulated = false, captures = false;  // captures: an emulated stream
 };
 state& now() {
@@ -99,6 +100,7 @@ void begin_at(const char* function, long number, failure how) {
   s.failed = nullptr;
   s.calls = 0;
   s.calls_of.clear();
+  s.graph_kernels.clear();
 }
 void end() {
   const std::lock_guard lock(now().mutex);
@@ -112,6 +114,10 @@ long calls() {
 long calls_of(const char* function) {
   const std::lock_guard lock(now().mutex);
   return now().calls_of[function];
+}
+std::vector<std::vector<long>> graph_kernels() {
+  const std::lock_guard lock(now().mutex);
+  return now().graph_kernels;
 }
 const char* failed() {
   const std::lock_guard lock(now().mutex);
@@ -130,6 +136,13 @@ namespace {
 template <class Handle>
 void make(Handle* handle) {
   *handle = reinterpret_cast<Handle>(std::malloc(1));
+}
+// A node of a graph is its number.
+cudaGraphNode_t add_kernel(const cudaGraphNode_t* behind, std::size_t count) {
+  const std::lock_guard lock(now().mutex);
+  std::vector<long>& made = now().graph_kernels.emplace_back();
+  for (std::size_t i = 0; i < count; ++i) made.push_back(static_cast<long>(reinterpret_cast<std::uintptr_t>(behind[i])));
+  return reinterpret_cast<cudaGraphNode_t>(now().graph_kernels.size());
 }
 void fill_properties(cudaDeviceProp& p) {
   std::memset(static_cast<void*>(&p), 0, sizeof p);
@@ -256,7 +269,7 @@ CALL(cudaLaunchCooperativeKernel,
 CALL(cudaLaunchKernelExC, (const cudaLaunchConfig_t* how, const void* function, void** arguments), (how, function, arguments))
 CALL(cudaGraphAddKernelNode,
      (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t* before, std::size_t count, const cudaKernelNodeParams* p),
-     (node, graph, before, count, p), *node = nullptr)
+     (node, graph, before, count, p), *node = add_kernel(before, count))
 CALL(cudaGraphExecKernelNodeSetParams, (cudaGraphExec_t graph, cudaGraphNode_t node, const cudaKernelNodeParams* p),
      (graph, node, p))
 CALL(cudaGraphLaunch, (cudaGraphExec_t graph, cudaStream_t stream), (graph, stream))

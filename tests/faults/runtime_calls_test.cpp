@@ -10,6 +10,7 @@
 #include <dsl/cuda_array_interface.hpp>
 #include <dsl/dsl.hpp>
 
+#include "cuda/recorded_graph.hpp"
 #include "exec/grid_executor.hpp"
 #include "exec/scratch.hpp"
 #include "mem/buffer.hpp"
@@ -255,6 +256,33 @@ TEST_F(runtime_calls, a_graph_of_kernels_is_made_once_and_given_back) {
     kernels.launch_kernel(k, on);  // nothing is recorded any more
     EXPECT_EQ(calls_of("cudaLaunchKernel"), 1) << function;
   }
+}
+
+// Of a mesh's, each member's kernels follow its own, and others' that may have touched the same memory.
+TEST_F(runtime_calls, a_graph_of_several_gpus_has_a_kernel_for_each) {
+  struct graph_of_two final : cuda::recorded_graph {
+    graph_of_two() : recorded_graph({0, 0}) {}
+    void queue(cudaGraphExec_t, const cuda::queued_kernel&) override { ++queued; }
+    int queued = 0;
+  } graph;
+  const kernel_launch k = launch_of(6);
+  const auto add = [&](unsigned by, cuda::touches what) { graph.add(k, by, what, [](int m) { return m + 1; }); };
+  faults::begin();
+  for (int i = 0; i < 2; ++i)
+    graph.run([&] {
+      ASSERT_EQ(cuda::recorded_graph::current(), &graph);
+      add(3, cuda::touches::own);     // 1, 2
+      add(3, cuda::touches::others);  // 3, 4
+      add(3, cuda::touches::own);     // 5, 6
+      add(3, cuda::touches::own);     // 7, 8
+      add(2, cuda::touches::others);  // 9
+      add(3, cuda::touches::own);     // 10, 11
+    });
+  EXPECT_EQ(cuda::recorded_graph::current(), nullptr);
+  EXPECT_EQ(graph.queued, 2);
+  EXPECT_EQ(calls_of("cudaGraphExecKernelNodeSetParams"), 11);
+  EXPECT_EQ(faults::graph_kernels(),
+            (std::vector<std::vector<long>>{{}, {}, {1, 2}, {1, 2}, {3, 4}, {3, 4}, {5, 4}, {3, 6}, {7, 8}, {7, 9}, {3, 9}}));
 }
 
 // A stream waits for those that wrote what it reads and for those that read what it writes, once each, and for itself never.

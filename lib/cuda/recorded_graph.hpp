@@ -1,0 +1,55 @@
+// Kernels that are launched together, as one CUDA graph.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cuda/mesh_stream.hpp"
+
+namespace dsl::detail::cuda {
+
+/// Kernels recorded one behind the other into a CUDA graph, those of a mesh's members beside each other where they touch nothing
+/// that others may.
+class recorded_graph : public kernel_graph {
+ public:
+  /// What the calling thread records into; null where it launches its kernels.
+  static recorded_graph* current();
+
+  explicit recorded_graph(std::vector<int> gpus);
+  /// What is queued still runs: the runtime keeps it until then.
+  ~recorded_graph() override;
+
+  /// Adds a kernel for some of the members, a bit each; `blocks_of(member)` makes its parameters, with its GPU current, and says
+  /// how many blocks it has there.
+  template <class Blocks>
+  void add(const kernel_launch& k, std::uint64_t by, touches what, const Blocks& blocks_of) {
+    const std::vector<cudaGraphNode_t> before = what == touches::own ? foreign_ : last_;
+    noted_ = queued_kernel::of(k);
+    for (std::size_t m = 0; m < gpus_.size(); ++m) {
+      if ((by >> m & 1) == 0) continue;
+      const current_device on(gpus_[m]);
+      add_node(k, blocks_of(static_cast<int>(m)), m, before);
+      if (what == touches::others) foreign_[m] = last_[m];
+    }
+  }
+
+ protected:
+  /// Queues the graph, with the first member's GPU current.
+  virtual void queue(cudaGraphExec_t graph, const queued_kernel& last) = 0;
+
+ private:
+  void begin() override;
+  void end() noexcept override;
+  void launch() override;
+  void add_node(const kernel_launch& k, std::int64_t blocks, std::size_t member, const std::vector<cudaGraphNode_t>& before);
+
+  const std::vector<int> gpus_;
+  cudaGraph_t graph_ = nullptr;
+  cudaGraphExec_t executable_ = nullptr;
+  std::vector<cudaGraphNode_t> nodes_;
+  std::vector<cudaGraphNode_t> last_, foreign_;  // of each member: its last kernel, and the last that touched others' memory
+  std::size_t next_ = 0;
+  queued_kernel noted_{};
+};
+
+}  // namespace dsl::detail::cuda
