@@ -200,6 +200,11 @@ std::unique_lock<std::mutex> cuda_mesh::queue_cooperative(mesh_stream& on) {
 void* cuda_mesh::allocate_pinned(std::size_t bytes, int) { return gpus.allocate_pinned(bytes, members_[0]); }
 void cuda_mesh::release_pinned(void* memory, int) noexcept { gpus.release_pinned(memory, members_[0]); }
 bool cuda_mesh::is_page_locked(const void* address) { return gpus.is_page_locked(address); }
+std::optional<back_end::address_home> cuda_mesh::find_memory(const void* address) {
+  const std::lock_guard lock(mutex_);
+  if (memory_ == nullptr || !memory_->has(address)) return {};
+  return address_home{0, false};
+}
 bool cuda_mesh::reaches_host_memory(const void* address, int) {
   return std::all_of(members_.begin(), members_.end(), [&](int gpu) { return gpus.reaches_host_memory(address, gpu); });
 }

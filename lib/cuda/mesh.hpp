@@ -43,6 +43,8 @@ class cuda_mesh final : public back_end {
   void* allocate_pinned(std::size_t bytes, int index) override;
   void release_pinned(void* memory, int index) noexcept override;
   bool is_page_locked(const void* address) override;
+  /// Its own arrays' memory.
+  std::optional<address_home> find_memory(const void* address) override;
   bool reaches_host_memory(const void* address, int index) override;
 
   void* create_stream(int index) override;

@@ -1,8 +1,11 @@
 #include "cuda/mesh_memory.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
+
+#include "cuda/back_end.hpp"
 
 namespace dsl::detail::cuda {
 
@@ -27,6 +30,7 @@ mesh_memory::mesh_memory(std::vector<int> members) : members_(std::move(members)
     std::size_t granule = 0;
     check(driver().granularity(&granule, &of, CU_MEM_ALLOC_GRANULARITY_MINIMUM), "cuMemGetAllocationGranularity");
     granule_ = std::max(granule_, granule);
+    least_memory_ = std::min(least_memory_, gpus.properties(gpu).memory);
   }
   cudaMemPoolProps of{};
   of.allocType = cudaMemAllocationTypePinned;
@@ -65,9 +69,7 @@ std::optional<std::size_t> mesh_memory::lead_in(const range& r, std::size_t byte
 // False where a member has too little memory.
 bool mesh_memory::map(range& r) const {
   const driver_functions& call = driver();
-  const CUresult reserved = call.reserve(&r.low, r.bytes(), 0, 0, 0);
-  if (reserved == CUDA_ERROR_OUT_OF_MEMORY) return false;
-  check(reserved, "cuMemAddressReserve");
+  check(call.reserve(&r.low, r.bytes(), 0, 0, 0), "cuMemAddressReserve");
   std::size_t mapped = 0;
   CUresult status = CUDA_SUCCESS;
   for (std::size_t m = 0; m < members_.size() && status == CUDA_SUCCESS; ++m) {
@@ -107,6 +109,7 @@ bool mesh_memory::has_ended(const range& r) {
 
 void* mesh_memory::allocate(std::size_t bytes, mesh_stream& on) {
   if (bytes < members_.size() * granule_) return allocate_small(bytes, on);
+  if (bytes / members_.size() > least_memory_) return nullptr;
   const std::lock_guard lock(mutex_);
   // The smallest one that suits, rather one that was freed on this stream.
   auto best = free_.end();
@@ -133,20 +136,26 @@ void* mesh_memory::allocate(std::size_t bytes, mesh_stream& on) {
 }
 
 // Whoever uses it comes behind the first member's stream, and so does whoever gets it next.
-void* mesh_memory::allocate_small(std::size_t bytes, mesh_stream& on) const {
+void* mesh_memory::allocate_small(std::size_t bytes, mesh_stream& on) {
   void* memory = nullptr;
   on.queue(1, touches::others, [&](int, cudaStream_t stream) {
     const cudaError_t status = cudaMallocFromPoolAsync(&memory, bytes, small_, stream);
     if (status == cudaErrorMemoryAllocation) cudaGetLastError();
     else check(status, "cudaMallocFromPoolAsync", stream);
   });
+  const std::lock_guard lock(mutex_);
+  if (memory != nullptr) small_used_[reinterpret_cast<std::uintptr_t>(memory)] = bytes;
   return memory;
 }
 
 void mesh_memory::release(void* memory, mesh_stream& on) {
   const std::lock_guard lock(mutex_);
-  const auto found = used_.find(reinterpret_cast<std::uintptr_t>(memory));
-  if (found == used_.end()) return on.queue(1, touches::others, [&](int, cudaStream_t stream) { cudaFreeAsync(memory, stream); });
+  const auto at = reinterpret_cast<std::uintptr_t>(memory);
+  const auto found = used_.find(at);
+  if (found == used_.end()) {
+    small_used_.erase(at);
+    return on.queue(1, touches::others, [&](int, cudaStream_t stream) { cudaFreeAsync(memory, stream); });
+  }
   range& r = found->second;
   r.used = 0;
   r.freed_on = &on;
@@ -181,6 +190,16 @@ std::vector<mesh_memory::part> mesh_memory::parts(const void* address, std::size
     done = std::max(done, end);
   }
   return all;
+}
+
+bool mesh_memory::has(const void* address) const {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  const std::lock_guard lock(mutex_);
+  const auto is_in = [at](const auto& all, const auto& bytes_of) {
+    const auto behind = all.upper_bound(at);
+    return behind != all.begin() && at - std::prev(behind)->first < bytes_of(std::prev(behind)->second);
+  };
+  return is_in(used_, [](const range& r) { return r.used; }) || is_in(small_used_, [](std::size_t bytes) { return bytes; });
 }
 
 memory_usage mesh_memory::usage() const {

@@ -38,6 +38,8 @@ class mesh_memory {
     std::size_t bytes;
   };
   std::vector<part> parts(const void* address, std::size_t bytes) const;
+  /// Whether an address lies in what was allocated here.
+  bool has(const void* address) const;
 
   /// So many bytes, up to a multiple of what a member's part is: an array of as many times that as there are members has one at
   /// each.
@@ -69,15 +71,17 @@ class mesh_memory {
   bool map(range& r) const;
   void unmap(const range& r) const noexcept;
   static bool has_ended(const range& r);
-  void* allocate_small(std::size_t bytes, mesh_stream& on) const;
+  void* allocate_small(std::size_t bytes, mesh_stream& on);
 
   const std::vector<int> members_;
   std::size_t granule_ = 0;
-  cudaMemPool_t small_{};  // the first member's
+  std::size_t least_memory_ = SIZE_MAX;  // of a member
+  cudaMemPool_t small_{};                // the first member's
 
   mutable std::mutex mutex_;  // of what follows
   std::size_t threshold_ = SIZE_MAX, kept_ = 0;
-  std::map<std::uintptr_t, range> used_;  // by the array's address
+  std::map<std::uintptr_t, range> used_;              // by the array's address
+  std::map<std::uintptr_t, std::size_t> small_used_;  // and of small ones their bytes
   std::list<range> free_;
 };
 
