@@ -94,6 +94,7 @@ const device_properties& cuda_mesh::properties(int index) {
 }
 
 void cuda_mesh::synchronize_device(int) {
+  waits_.wait_for_all();
   for (const int gpu : members_) gpus.synchronize_device(gpu);
   waits_.check();
 }
@@ -148,6 +149,11 @@ void cuda_mesh::copy(void* to, const void* from, std::size_t bytes, direction wa
   const cudaMemcpyKind kind = way == direction::to_device ? cudaMemcpyHostToDevice
                               : way == direction::to_host ? cudaMemcpyDeviceToHost
                                                           : cudaMemcpyDeviceToDevice;
+  // CUDA waits for the stream, however long that takes, before it copies to memory that is not page-locked, or much from there.
+  constexpr std::size_t copied_at_once = 64 << 10;
+  if ((way == direction::to_host && !is_page_locked(to)) ||
+      (way == direction::to_device && bytes > copied_at_once && !is_page_locked(from)))
+    waits_.wait_for(stream_of(stream));
   auto* const target = static_cast<unsigned char*>(to);
   const auto* const source = static_cast<const unsigned char*>(from);
   const unsigned char* const here = way == direction::to_host ? source : target;
@@ -212,6 +218,7 @@ bool cuda_mesh::reaches_host_memory(const void* address, int) {
 void* cuda_mesh::create_stream(int) { return new mesh_stream(members_, false); }
 void cuda_mesh::destroy_stream(int, void* stream) noexcept {
   auto* const ends = static_cast<mesh_stream*>(stream);
+  waits_.forget(*ends);
   if (memory_ != nullptr) memory_->forget(*ends);
   {
     const std::lock_guard lock(order().mutex);
@@ -223,7 +230,9 @@ void cuda_mesh::destroy_stream(int, void* stream) noexcept {
   delete ends;
 }
 void cuda_mesh::synchronize(int, void* stream) {
-  stream_of(stream).synchronize();
+  mesh_stream& waited_for = stream_of(stream);
+  waits_.wait_for(waited_for);
+  waited_for.synchronize();
   waits_.check();
   memory().trim();
 }
@@ -237,7 +246,14 @@ void cuda_mesh::wait_for(int, void* stream, void* other) { stream_of(stream).wai
 
 void* cuda_mesh::record_event(int, void* stream) { return new events(stream_of(stream).record()); }
 void cuda_mesh::wait_for_event(void* event) {
-  for (const cudaEvent_t each : *static_cast<events*>(event)) check(cudaEventSynchronize(each), "waiting for a stream");
+  const events& all = *static_cast<events*>(event);
+  waits_.wait_until_none([&] {
+    std::vector<int> at_work;
+    for (std::size_t m = 0; m < all.size(); ++m)
+      if (!gpus.is_reached(all[m])) at_work.push_back(members_[m]);
+    return at_work;
+  });
+  for (const cudaEvent_t each : all) check(cudaEventSynchronize(each), "waiting for a stream");
   waits_.check();
 }
 bool cuda_mesh::is_reached(void* event) {

@@ -89,7 +89,7 @@ void mesh_executor::launch_kernel(const kernel_launch& k, const stream& on) cons
   }
 
   const queued_kernel noted = queued_kernel::of(k);
-  if (members > 1) *k.range = mesh.waits().waits_of(k, shares.ends);
+  if (members > 1 && (k.cooperative || k.looks_back)) *k.range = mesh.waits().waits_of(k, shares.ends, s);
   else *k.range = {};
   k.range->blocks = static_cast<std::uint32_t>(k.grid);
   k.range->members = members;
@@ -112,6 +112,7 @@ void mesh_executor::launch_kernel(const kernel_launch& k, const stream& on) cons
                  [&] { return launch_blocks(k, blocks, false, native); });
   });
   if (one_at_a_time) {
+    mesh.waits().wait_for(s);
     for (int m = 0; m < s.members(); ++m) {
       const current_device current(s.gpu(m));
       if ((by >> m & 1) != 0) wait_for_kernel(noted, k.operands_of_pass(), s.gpu(m), s.native(m));

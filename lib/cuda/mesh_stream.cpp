@@ -83,6 +83,17 @@ void mesh_stream::wait_for(const std::vector<cudaEvent_t>& events) {
     }
 }
 
+std::vector<int> mesh_stream::working() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<int> all;
+  for (const member& m : of_) {
+    if (m.ended == m.queued) continue;
+    const current_device on(m.gpu);
+    if (cudaStreamQuery(m.stream) == cudaErrorNotReady) all.push_back(m.gpu);
+  }
+  return all;
+}
+
 void mesh_stream::synchronize() {
   for (member& m : of_) {
     std::uint64_t queued = 0;

@@ -45,6 +45,8 @@ class mesh_stream {
   /// Orders what comes behind all that another stream of the same mesh has queued by now.
   void wait_for(mesh_stream& other);
   void wait_for(const std::vector<cudaEvent_t>& events);
+  /// The GPUs that have not done yet, or failed, what was queued so far.
+  std::vector<int> working() const;
   /// Waits for the members that have work.
   void synchronize();
   void synchronize_quietly() noexcept;

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,9 +33,8 @@ double seconds_to_wait() {
 
 }  // namespace
 
-block_range mesh_waits::waits_of(const kernel_launch& k, const std::vector<std::int64_t>& ends) {
-  // On an H200 a pause and a try take together about as long as a pause is asked to.
-  const double tries = seconds_to_wait() * 1e9 / block_range::pause_nanoseconds;
+block_range mesh_waits::waits_of(const kernel_launch& k, const std::vector<std::int64_t>& ends, mesh_stream& on) {
+  const double ticks = seconds_to_wait() * 1e9 / static_cast<double>(1 << block_range::tick_bits);
   const std::lock_guard lock(mutex_);
   if (words_ == nullptr) {
     void* made = nullptr;
@@ -42,28 +44,97 @@ block_range mesh_waits::waits_of(const kernel_launch& k, const std::vector<std::
   }
   const std::size_t place = next_++ % most;
   kernels_[place] = {queued_kernel::of(k), k.cooperative, k.first_step, ends};
+  words_[place] = 0;
+  streams_.insert(&on);
   block_range how;
-  how.most_tries = block_range::quick_tries + static_cast<std::uint32_t>(tries);
+  how.most_ticks = static_cast<std::uint32_t>(std::ceil(ticks));
   how.given_up = words_ + place;
   return how;
+}
+
+// GPUs write the words at any time. One that is over stays, for blocks that have yet to come: nobody waits for them.
+bool mesh_waits::has_given_up(std::size_t i) const {
+  return *static_cast<volatile std::uint64_t*>(words_ + i) != 0 && kernels_[i].known != end::over;
 }
 
 void mesh_waits::check() {
   const std::lock_guard lock(mutex_);
   if (words_ == nullptr) return;
-  for (std::size_t i = 0; i < most; ++i) {
-    auto& word = *static_cast<volatile std::uint64_t*>(words_ + i);
-    if (word == 0) continue;
-    const given_up_wait seen{word};
-    const waiting_kernel& k = kernels_[i];
-    std::fill_n(words_, most, 0);  // what came behind it worked with what it left
-    const auto of = static_cast<std::size_t>(std::upper_bound(k.ends.begin(), k.ends.end(), seen.block()) - k.ends.begin());
-    const std::string gpu = "cuda:" + std::to_string(gpus_[std::min(of, gpus_.size() - 1)]);
-    const std::string what = k.is_loop ? gpu + " did not come to step " + std::to_string(k.first_step + seen.step())
-                                       : "blocks of " + gpu + " waited in vain for others";
-    raise<cuda_error>(spell_launch(k.kernel) + " was given up: " + what + " within " + spell_amount(seconds_to_wait(), "s") +
-                      ". Its results mean nothing. DSL_TIMEOUT sets the seconds");
+  std::size_t first = most;
+  for (std::size_t i = most; i-- > 0;) {
+    if (!has_given_up(i)) continue;
+    if (kernels_[i].known == end::unknown) first = i;
+    kernels_[i].known = end::over;  // of them all: others worked with what the first one left
   }
+  if (first < most) raise_given_up(first, {});
+}
+
+void mesh_waits::raise_given_up(std::size_t i, const std::vector<int>& at_work) const {
+  const given_up_wait seen{words_[i]};
+  const waiting_kernel& k = kernels_[i];
+  const auto of = static_cast<std::size_t>(std::upper_bound(k.ends.begin(), k.ends.end(), seen.block()) - k.ends.begin());
+  const std::string gpu = "cuda:" + std::to_string(gpus_[std::min(of, gpus_.size() - 1)]),
+                    seconds = spell_amount(seconds_to_wait(), "s");
+  std::string text = spell_launch(k.kernel) + " was given up: ";
+  if (k.is_loop) text += gpu + " did not come to step " + std::to_string(k.first_step + seen.step()) + " within " + seconds;
+  else text += "blocks of " + gpu + " waited in vain for those of other GPUs for " + seconds;
+  for (const int each : at_work)
+    text += (each == at_work.front() ? ", and what was queued on cuda:" : " and cuda:") + std::to_string(each);
+  if (!at_work.empty()) text += " has not ended after as long again";
+  raise<cuda_error>(text + ". Its results mean nothing. DSL_TIMEOUT sets the seconds");
+}
+
+void mesh_waits::wait_for(mesh_stream& stream) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (streams_.erase(&stream) == 0) return;
+  }
+  try {
+    poll([&] { return stream.working(); });
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    streams_.insert(&stream);
+    throw;
+  }
+}
+void mesh_waits::wait_for_all() {
+  wait_until_none([this] {
+    const std::lock_guard lock(mutex_);
+    for (const mesh_stream* const each : streams_)
+      if (std::vector<int> at_work = each->working(); !at_work.empty()) return at_work;
+    return std::vector<int>();
+  });
+}
+void mesh_waits::wait_until_none(const working& at_work) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (streams_.empty()) return;
+  }
+  poll(at_work);
+}
+
+// Once in some milliseconds it looks whether a kernel has given up.
+void mesh_waits::poll(const working& at_work) {
+  using clock = std::chrono::steady_clock;
+  std::optional<clock::time_point> since;
+  for (unsigned looks = 1;; ++looks) {
+    const std::vector<int> left = at_work();
+    if (left.empty()) return;
+    if (looks % 1024 != 0) continue;
+    const std::lock_guard lock(mutex_);
+    std::size_t first = 0;
+    while (first < most && !has_given_up(first)) ++first;
+    if (first == most) continue;
+    if (!since) since = clock::now();
+    if (std::chrono::duration<double>(clock::now() - *since).count() <= seconds_to_wait()) continue;
+    kernels_[first].known = end::reported;
+    raise_given_up(first, left);
+  }
+}
+
+void mesh_waits::forget(mesh_stream& ends) noexcept {
+  const std::lock_guard lock(mutex_);
+  streams_.erase(&ends);
 }
 
 }  // namespace dsl::detail::cuda

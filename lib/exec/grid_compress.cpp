@@ -46,19 +46,20 @@ void grid_executor::run_compress(const compress_code& code, const operand* opera
   kernel_parameters given = warp_tile_parameters(tiles, g, operands, code.inputs, code.view, outputs, values + 1);
   given.put(p);
   const memory_range other{at, bytes, false};
-  launch_kernel({{kernels.kernel[g.linear ? 0 : 1], kernels.architectures, nullptr, code.view},
-                 blocks,
-                 scan_block_threads,
-                 0,
-                 given.range(),
-                 operands,
-                 code.inputs,
-                 values + 1,
-                 g.elements,
-                 false,
-                 &other,
-                 1},
-                on);
+  kernel_launch k{{kernels.kernel[g.linear ? 0 : 1], kernels.architectures, nullptr, code.view},
+                  blocks,
+                  scan_block_threads,
+                  0,
+                  given.range(),
+                  operands,
+                  code.inputs,
+                  values + 1,
+                  g.elements,
+                  false,
+                  &other,
+                  1};
+  k.looks_back = true;
+  launch_kernel(k, on);
 }
 
 }  // namespace dsl::detail

@@ -35,6 +35,7 @@ struct kernel_launch : kernel_entry {
   const operand* own_operands = nullptr;      // the pass's, where `operands` are those of several
   int cluster = 1;                            // so many blocks one behind the other are a cluster
   std::int64_t first_step = 0;                // of a loop, as errors count them
+  bool looks_back = false;                    // blocks wait for what those of earlier tiles come to
   bool waits_itself = false;                  // for the launch before it, which may still run when its blocks begin
   kernel_parameters* shared_tiles = nullptr;  // of a reduction whose members take neighbouring tiles of each group
   int blocks_together = 1;                    // so many blocks one behind the other are one member's

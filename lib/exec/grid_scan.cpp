@@ -145,19 +145,20 @@ class grid_scan {
   }
 
   void launch(scan_kernel_number number, std::int64_t grid, block_range* arguments) const {
-    kernels_.launch_kernel({{compiled_.kernel[number], compiled_.architectures, nullptr, code_.view},
-                            grid,
-                            scan_block_threads,
-                            0,
-                            arguments,
-                            operands_,
-                            code_.inputs,
-                            1,
-                            space_.space.elements,
-                            false,
-                            &other_,
-                            other_.bytes > 0 ? 1 : 0},
-                           on_);
+    kernel_launch k{{compiled_.kernel[number], compiled_.architectures, nullptr, code_.view},
+                    grid,
+                    scan_block_threads,
+                    0,
+                    arguments,
+                    operands_,
+                    code_.inputs,
+                    1,
+                    space_.space.elements,
+                    false,
+                    &other_,
+                    other_.bytes > 0 ? 1 : 0};
+    k.looks_back = !space_.columns;
+    kernels_.launch_kernel(k, on_);
   }
 
   const grid_executor& kernels_;

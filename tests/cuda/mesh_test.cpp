@@ -1,11 +1,13 @@
 // Two GPUs as one device. Without two that reach each other there is nothing to see.
 #include <dsl/dsl.hpp>
+#include <dsl/mem/marker.hpp>
 #include <dsl/scan.hpp>
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -13,7 +15,7 @@
 
 namespace {
 
-const int timeout = setenv("DSL_TIMEOUT", "2", 1);  // before the library reads it, once
+const int timeout = setenv("DSL_TIMEOUT", "1", 1);  // before the library reads it, once
 
 struct mesh_loop;
 struct feedback {
@@ -23,15 +25,40 @@ struct feedback {
   }
 };
 
-// Holds all of a GPU's multiprocessors for a while.
-__global__ void occupy(unsigned long long nanoseconds) {
+// Holds all of a GPU's multiprocessors until the host says otherwise.
+__global__ void occupy(const volatile int* go_on) {
   extern __shared__ unsigned char all[];
-  unsigned long long begin, now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
-  do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  while (now - begin < nanoseconds);
-  if (nanoseconds == 1) all[0] = 0;
+  while (*go_on == 0) __nanosleep(1000);
+  if (*go_on == 2) all[0] = 0;
 }
+class occupied_gpu {
+ public:
+  explicit occupied_gpu(int gpu) {
+    int shared = 0, blocks = 0;
+    EXPECT_EQ(cudaHostAlloc(&go_on_, sizeof *go_on_, cudaHostAllocPortable), cudaSuccess);
+    *go_on_ = 0;
+    EXPECT_EQ(cudaSetDevice(gpu), cudaSuccess);
+    EXPECT_EQ(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu), cudaSuccess);
+    EXPECT_EQ(cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, gpu), cudaSuccess);
+    EXPECT_EQ(cudaFuncSetAttribute(occupy, cudaFuncAttributeMaxDynamicSharedMemorySize, shared), cudaSuccess);
+    EXPECT_EQ(cudaStreamCreateWithFlags(&beside_, cudaStreamNonBlocking), cudaSuccess);
+    occupy<<<blocks, 1024, shared, beside_>>>(go_on_);
+    EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+    EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
+  }
+  ~occupied_gpu() {
+    release();
+    cudaStreamSynchronize(beside_);
+    cudaStreamDestroy(beside_);
+    cudaFreeHost(go_on_);
+  }
+  occupied_gpu(const occupied_gpu&) = delete;
+  void release() { *static_cast<volatile int*>(go_on_) = 1; }
+
+ private:
+  int* go_on_ = nullptr;
+  cudaStream_t beside_{};
+};
 
 class mesh_test : public testing::Test {
  protected:
@@ -106,48 +133,129 @@ TEST_F(mesh_test, streams_of_several_threads) {
   EXPECT_EQ(wrong, std::vector<std::int64_t>(4, 0));
 }
 
-// A member whose blocks do not come: all of its GPU is taken by another kernel, for longer than is waited.
-TEST_F(mesh_test, a_gpu_that_does_not_answer_is_an_error_that_names_it) {
-  const dsl::device_guard on("cuda:0-1");
-  const std::int64_t n = 4'000'037;
-  dsl::array<float> x = dsl::to_device(numbers(n));
-  dsl::scalar<float> mean = dsl::mean(x);
-  const auto step = dsl::vectorize<mesh_loop>(feedback{});
-  dsl::iterate(3, step, dsl::state(x, mean));
-  dsl::device::current().synchronize();
-
-  int shared = 0, blocks = 0;
-  ASSERT_EQ(cudaSetDevice(1), cudaSuccess);
-  ASSERT_EQ(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, 1), cudaSuccess);
-  ASSERT_EQ(cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, 1), cudaSuccess);
-  ASSERT_EQ(cudaFuncSetAttribute(occupy, cudaFuncAttributeMaxDynamicSharedMemorySize, shared), cudaSuccess);
-  cudaStream_t beside{};
-  ASSERT_EQ(cudaStreamCreateWithFlags(&beside, cudaStreamNonBlocking), cudaSuccess);
-  occupy<<<blocks, 1024, shared, beside>>>(8'000'000'000);
-  ASSERT_EQ(cudaGetLastError(), cudaSuccess);
-  ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
-
-  const auto begin = std::chrono::steady_clock::now();
-  std::string error;
-  try {
-    dsl::iterate(100, step, dsl::state(x, mean));
-    dsl::device::current().synchronize();
-  } catch (const dsl::cuda_error& e) {
-    error = e.what();
+// All steps in the order of the steps, whatever a graph's kernels on two GPUs wait for: whole numbers, compared with the host's.
+template <int Beside> struct mixing {
+  template <class X, class S, class K> constexpr auto operator()(X x, S s, K k) const {
+    auto next = (x * 5 + s + k) & 1023;
+    if constexpr (Beside > 0) next = (next + dsl::shift(x, Beside, dsl::boundary::wrap, 0)) & 1023;
+    return std::tuple{next, dsl::sum(next)};
   }
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  EXPECT_NE(error.find("cuda:1 did not come to step 0"), std::string::npos) << error;
-  EXPECT_NE(error.find("mesh_loop"), std::string::npos) << error;
-  EXPECT_LT(seconds, 15);
-  EXPECT_EQ(timeout, 0);
-  std::printf("%s (%.1f s)\n", error.c_str(), seconds);
-  cudaStreamDestroy(beside);
+};
+template <int Beside> void graphs_run_all_steps() {
+  const std::int64_t n = 1'100'003, steps = 200;
+  const auto run = [&](const char* where, dsl::strategy how) {
+    const dsl::device_guard on(where);
+    dsl::array<std::int64_t> x = dsl::arange<std::int64_t>(n);
+    dsl::scalar<std::int64_t> total = std::int64_t{1}, ran;
+    const auto step = dsl::vectorize(mixing<Beside>{});
+    const dsl::array<std::int64_t> first = dsl::iterate(steps, step, dsl::state(x, total), dsl::step, how);
+    const dsl::array<std::int64_t> second =
+        dsl::iterate(steps, step, dsl::state(x, total), dsl::step, dsl::until(total % 16 == 0, ran), dsl::every(3), how);
+    return std::tuple{first.copy_to_host(), second.copy_to_host(), x.copy_to_host(), ran.value()};
+  };
+  const auto want = run("host", dsl::strategy::launches);
+  EXPECT_EQ(run("cuda:0-1", dsl::strategy::graph), want);
+  EXPECT_EQ(run("cuda:0-1", dsl::strategy::launches), want);
+}
+TEST_F(mesh_test, graphs_run_all_steps) { graphs_run_all_steps<0>(); }
+TEST_F(mesh_test, graphs_read_neighbours_of_the_other_gpu) { graphs_run_all_steps<700'000>(); }
 
-  // And then everything works as before.
-  x = dsl::to_device(numbers(n));
-  mean = dsl::mean(x);
-  dsl::iterate(100, step, dsl::state(x, mean));
-  EXPECT_NEAR(mean.value(), dsl::scalar<float>(dsl::mean(x)).value(), 1);
+// Of the first GPU's part, of the second one's, and of what lies with the first one alone.
+TEST_F(mesh_test, views_of_pointers_into_its_arrays_are_the_meshs) {
+  const dsl::device_guard on("cuda:0-1");
+  const std::int64_t n = 3'000'001;
+  dsl::array<float> x = dsl::to_device(numbers(n)), y(n), few = dsl::full<float>(4, 1000);
+  EXPECT_EQ(dsl::device_of(x.data()).name(), "cuda:0-1");
+  EXPECT_EQ(dsl::device_of(x.data() + n - 1).name(), "cuda:0-1");
+  EXPECT_EQ(dsl::device_of(few.data() + 999).name(), "cuda:0-1");
+  const dsl::view all(x.data(), n), last(x.data() + n - 5, 5), small(few.data(), 1000);
+  y = 2 * all + all;
+  small = 2 * small + small;
+  last = 2 * last + last;
+  const std::vector<float> seen = y.copy_to_host(), after = x.copy_to_host(), given = numbers(n);
+  std::int64_t wrong = 0;
+  for (std::size_t i = 0; i < seen.size(); ++i)
+    wrong += seen[i] != 3 * given[i] || after[i] != (i + 5 < seen.size() ? 1 : 3) * given[i];
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(few.copy_to_host(), std::vector<float>(1000, 12));
+  EXPECT_THROW((void)dsl::view(x.data(), n, dsl::device("cuda:0")), dsl::device_error);
+}
+
+// A member whose blocks do not come: all of its GPU is taken by another kernel, for longer than is waited.
+struct unanswered : mesh_test {
+  void SetUp() override {
+    mesh_test::SetUp();
+    if (IsSkipped()) return;
+    ASSERT_EQ(timeout, 0);
+    on.emplace("cuda:0-1");
+    start();
+    iterate(3);
+    dsl::device::current().synchronize();
+  }
+  void start() {
+    x.emplace(dsl::to_device(numbers(n)));
+    mean.emplace(dsl::mean(*x));
+  }
+  void iterate(std::int64_t steps) { dsl::iterate(steps, dsl::vectorize<mesh_loop>(feedback{}), dsl::state(*x, *mean)); }
+  template <class Work> void fails(const Work& work, double least, double most, const char* says) {
+    const auto begin = std::chrono::steady_clock::now();
+    std::string error;
+    try {
+      work();
+    } catch (const dsl::cuda_error& e) {
+      error = e.what();
+    }
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    EXPECT_NE(error.find("cuda:1 did not come to step 0 within 1 s"), std::string::npos) << error;
+    EXPECT_NE(error.find(says), std::string::npos) << error;
+    EXPECT_NE(error.find("mesh_loop"), std::string::npos) << error;
+    EXPECT_GT(seconds, least);
+    EXPECT_LT(seconds, most);
+    std::printf("%s (%.2f s)\n", error.c_str(), seconds);
+  }
+  // As before, what was a target included.
+  void works_again() {
+    iterate(100);
+    (void)x->copy_to_host();
+    *x = dsl::to_device(numbers(n));
+    *mean = dsl::mean(*x);
+    iterate(100);
+    EXPECT_NEAR(mean->value(), dsl::scalar<float>(dsl::mean(*x)).value(), 1);
+  }
+  static constexpr std::int64_t n = 4'000'037;
+  std::optional<dsl::device_guard> on;
+  std::optional<dsl::array<float>> x;
+  std::optional<dsl::scalar<float>> mean;
+};
+
+TEST_F(unanswered, a_gpu_that_comes_late_is_an_error_that_names_it) {
+  occupied_gpu busy(1);
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    busy.release();
+  });
+  fails(
+      [&] {
+        iterate(100);
+        dsl::device::current().synchronize();
+      },
+      1.4, 2, "Its results mean nothing");
+  later.join();
+  works_again();
+}
+
+// The wait ends before the GPU comes, whatever is waited for.
+TEST_F(unanswered, a_gpu_that_never_comes_is_an_error_that_names_it) {
+  {
+    occupied_gpu busy(1);
+    const char* const says = "cuda:1 has not ended after as long again";
+    iterate(100);
+    fails([&] { (void)mean->value(); }, 1.9, 3, says);
+    fails([&] { dsl::device::current().synchronize(); }, 0.9, 2, says);
+    const dsl::detail::marker behind(dsl::stream::current(dsl::device::current()));
+    fails([&] { behind.wait(); }, 0.9, 2, says);
+  }
+  works_again();
 }
 
 TEST_F(mesh_test, names_and_errors) {

@@ -22,12 +22,13 @@ struct given_up_wait {
 struct block_range {
   std::uint32_t first = 0, blocks = 0;   // the launch's first one; how many the grid has
   std::int32_t member = 0, members = 1;  // this one, of those that the grid is shared by
-  // A thread that waits for another block tries at once so often, then after a pause, and gives up after most_tries, or when
-  // another one has: what is here then is the first one's `given_up_wait`, in the host's memory. Null, as on one GPU: it does
-  // not.
+  // A thread that waits for another block tries at once so often, then after a pause, and gives up when `most_ticks` of the
+  // clock have passed since the first pause, or when another one has: what is here then is the first one's `given_up_wait`, in
+  // the host's memory. Null, as on one GPU: it does not.
   std::uint64_t* given_up = nullptr;
-  std::uint32_t most_tries = 0;
+  std::uint32_t most_ticks = 0;
   static constexpr std::uint32_t quick_tries = 4096, pause_nanoseconds = 1000;
+  static constexpr int tick_bits = 22;  // a tick is 2^22 nanoseconds
 };
 
 }  // namespace dsl::detail

@@ -209,15 +209,25 @@ struct device_team {
     else asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(number) : "l"(&from->w) : "memory");
     return number;
   }
-  // Tries are counted: to read the time takes registers in every loop that waits.
+  // One number, since a register more would be one in every loop that waits: tries are counted; from the first look at the clock
+  // on it has the time of that above the tries, with the first bit set. The clock is looked at once in `a_look` tries.
   DSL_DETAIL_FN bool gives_up(unsigned& tries, std::int64_t block, unsigned step) const {
+    constexpr unsigned a_look = 1024, has_begun = 1u << 31;
     if (++tries < block_range::quick_tries) return false;
     __nanosleep(block_range::pause_nanoseconds);
-    if (tries % 1024 != 0 || range.given_up == nullptr) return false;
+    if (tries % a_look != 0 || range.given_up == nullptr) return false;
     // The first one's word stays: who comes later waits for blocks that have given up themselves.
     volatile std::uint64_t& word = *range.given_up;
     if (word != 0) return true;
-    if (tries < range.most_tries) return false;
+    std::uint64_t now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    const unsigned ticks = static_cast<unsigned>(now >> block_range::tick_bits) * a_look | has_begun;
+    if (tries < has_begun) {
+      tries = ticks;
+      return false;
+    }
+    tries -= a_look;  // those since the last look
+    if (((ticks - tries) & ~has_begun) / a_look < range.most_ticks) return false;
     word = given_up_wait::of(block, step).word;
     return true;
   }

@@ -101,7 +101,7 @@ concept kernel_team = requires(const T t, float value, float* address, unsigned*
   /// The number that another block has said last.
   { t.acquire(static_cast<const quad*>(cell)) } -> std::same_as<unsigned>;
   /// Asked after each try of a thread that waits for a block, in a step: whether to give up, since that is another GPU's and has
-  /// not come for too long. Then the host is told. The first number counts the tries.
+  /// not come for too long. Then the host is told. The first number is 0 before the first try, and the team's from then on.
   { t.gives_up(tries, std::int64_t{}, 1u) } -> std::same_as<bool>;
   /// A barrier of all threads of a cluster's blocks, in two halves: the second waits for all to have called the first. Before
   /// it another block may not have begun, and nothing is to be sent to it. What was written is not made visible.
