@@ -65,7 +65,8 @@ constexpr float slots_of_address = 4;  // an element at a computed place,
 constexpr float slots_of_tile = 30;    // one that comes by a tile in shared memory,
 // a neighbour, with what stands beyond the end, along the innermost dimension and along another one,
 constexpr float slots_of_neighbour = 60, slots_of_outer_neighbour = 30;
-constexpr float slots_of_random = 25;   // random bits, of which four elements share a block,
+constexpr float slots_of_random = 25;           // random bits, of which four elements share a block,
+constexpr float slots_of_random_function = 20;  // a function of them alone,
 constexpr float slots_of_variance = 6;  // an element that joins a variance: of what is known of it, most of the rule folds away,
 constexpr float slots_of_thread = 20, slots_of_operand = 6;  // a thread's own work, for all elements that it takes at a time,
 constexpr float slots_of_pairs = 6;                          // the same of pairs, which a thread takes in a loop,
@@ -122,6 +123,7 @@ void add_program(kernel_demand& w, const program_view& view, double elements, in
       w[unit_of(result)] += times * operations_of(unit_of(result), slots_of_conversion(p.at(p.operand(i, 0)).type(), result));
     if (code == op::gather) w[unit::integer] += times * slots_of_address;
     if (code >= op::random_bits && code <= op::random_permuted) w[unit::integer] += times * slots_of_random;
+    if (code >= op::random_log && code <= op::random_sine) w[unit::fp32] += times * slots_of_random_function;
     if (code < op::add) continue;
     dtype type = p.at(p.operand(i, info(code).arity - 1)).type();
     int complex_operands = 0;

@@ -140,8 +140,8 @@ void expect_formulas(std::int64_t n) {
     return (static_cast<T>(word[0][i] >> 5) * T(0x1p26) + static_cast<T>(word[1][i] >> 6) + T(0.5)) * T(0x1p-53);
   };
   const auto angle = [&](std::size_t i, int draw, std::uint32_t quarter) -> long double {
-    const T high = static_cast<T>(static_cast<std::int32_t>(word[draw][i] + quarter)) * T(0x1p-31);
-    return is_double ? high + static_cast<T>(word[draw + 1][i] >> 1) * T(0x1p-62) : high;
+    const long double high = static_cast<long double>(static_cast<std::int32_t>(word[draw][i] + quarter)) * 0x1p-31L;
+    return is_double ? static_cast<T>(high) + static_cast<T>(word[draw + 1][i] >> 1) * T(0x1p-62) : high;
   };
   // The nearest multiple of a half is taken off first: pi itself is rounded.
   const auto sine = [](long double half_turns) {

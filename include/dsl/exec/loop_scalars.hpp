@@ -79,9 +79,10 @@ struct loop_scalars : Body {
   }
   template <int N, std::uint32_t Head>
   DSL_DETAIL_KERNEL_FN void add_step(group& g, std::int64_t k) const {
-    if (args.operand[N].descriptor != counts_steps) return;
+    // Without a branch: then the compiler sees that it is the same for all lanes.
+    const auto now = static_cast<std::int64_t>(args.operand[N].word) + (args.operand[N].descriptor == counts_steps ? k : 0);
     DSL_DETAIL_UNROLL
-    for (int l = 0; l < lanes; ++l) operand_lanes<Head>(g).set(l, static_cast<std::int64_t>(args.operand[N].word) + k);
+    for (int l = 0; l < lanes; ++l) operand_lanes<Head>(g).set(l, now);
   }
 
  private:

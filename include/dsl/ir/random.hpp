@@ -4,6 +4,7 @@
 #pragma once
 
 #include <dsl/ir/op.hpp>
+#include <dsl/ir/quick.hpp>
 
 namespace dsl::detail {
 
@@ -110,6 +111,37 @@ DSL_DETAIL_FN constexpr std::uint64_t random_permuted(std::uint64_t i, std::uint
   return i;
 }
 
+// What normal and exponential numbers are made of. The logarithms of numbers that are neither large nor small, their roots and
+// sines have no branches here, so that neighbours that share one share its code.
+
+/// The logarithm of a number from (0, 1], in the middle between two multiples of 2^-31.
+DSL_DETAIL_FN float log_of_bits(std::uint32_t bits) {
+  return quick::log((static_cast<float>(static_cast<std::int32_t>(bits >> 1)) + 0.5f) * 0x1p-31f);
+}
+DSL_DETAIL_FN float random_log(std::uint32_t bits) { return 0 - log_of_bits(bits); }
+DSL_DETAIL_FN float random_radius(std::uint32_t bits) {
+  const float square = 0 - 2 * log_of_bits(bits);
+#if DSL_DETAIL_ON_DEVICE
+  const float r = fminimum(quick::rsqrt(square), 0x1p+64f), root = square * r;  // of 0 the root is infinite
+  return fma(fma(-root, root, square), 0.5f * r, root);
+#else
+  return math::sqrt(square);
+#endif
+}
+
+/// The sine of an angle in 2^-32 of a circle, turned on by so many quarters of one, which are the two upper bits of `turn`: by
+/// the nearest quarter, and the sine or cosine of the rest, from polynomials of least error in float. Within 1.1 units in the
+/// last place. The rest is of the bits alone: for a number and the one turned on by a quarter it is computed once.
+DSL_DETAIL_FN float random_sine(std::uint32_t bits, std::uint32_t turn) {
+  constexpr std::uint32_t eighth = 0x20000000, quarter = 0x40000000, half = 0x80000000;
+  const std::uint32_t from = bits + eighth, turned = from + turn;
+  const float x = static_cast<float>(static_cast<std::int32_t>((from & (quarter - 1)) - eighth)) * 0x1p-31f, square = x * x;
+  const float odd = (-0x1.2ee7bcp-1f * square + 0x1.4665e8p+1f) * square - 0x1.4abbccp+2f;
+  const float even = ((0x1.db6492p-3f * square - 0x1.55cb98p+0f) * square + 0x1.03c1eap+2f) * square - 0x1.3bd3ccp+2f;
+  const float sine = x * 0x1.921fb6p+1f + odd * (x * square), cosine = even * square + 1;
+  return __builtin_bit_cast(float, to_integer(select((turned & quarter) != 0, cosine, sine)) ^ (turned & half));
+}
+
 }  // namespace math
 
 template <> struct scalar_code<op::random_bits> {
@@ -134,6 +166,25 @@ template <> struct scalar_code<op::random_permuted> {
   template <class R, dtype, class I, class K, class N>
   DSL_DETAIL_FN static constexpr R apply(I i, K key, N n) {
     return static_cast<R>(math::random_permuted(static_cast<std::uint64_t>(i), key, static_cast<std::uint64_t>(n)));
+  }
+};
+
+template <> struct scalar_code<op::random_log> {
+  template <class R, dtype, class W>
+  DSL_DETAIL_FN static R apply(W bits) {
+    return math::random_log(bits);
+  }
+};
+template <> struct scalar_code<op::random_radius> {
+  template <class R, dtype, class W>
+  DSL_DETAIL_FN static R apply(W bits) {
+    return math::random_radius(bits);
+  }
+};
+template <> struct scalar_code<op::random_sine> {
+  template <class R, dtype, class W, class A>
+  DSL_DETAIL_FN static R apply(W bits, A turn) {
+    return math::random_sine(bits, turn);
   }
 };
 

@@ -15,6 +15,11 @@ constexpr symbol<dtype::uint32> bits_at(I i, K key, std::uint32_t draw) {
   graph& g = *i.owner;
   return {&g, g.add(op::random_bits, dtype::uint32, fields(i.id, key.id, constant<dtype::uint32>(&g, draw).id))};
 }
+// An operation of random bits.
+template <op Code, class... More>
+constexpr symbol<dtype::float32> of_bits(symbol<dtype::uint32> bits, const More&... more) {
+  return {bits.owner, bits.owner->add(Code, dtype::float32, fields(bits.id, more.id...))};
+}
 template <class S>
 constexpr auto to_signed(S s) {
   return dsl::cast<std::int32_t>(s);  // from which vectors of floats are made in one instruction
@@ -46,19 +51,27 @@ struct uniform_draw {
   }
 };
 
-// From (0, 1], in the middle between multiples of 2^-31 or 2^-53.
+// Minus the logarithm of a number from (0, 1], in the middle between multiples of 2^-31 or 2^-53.
 template <class V, class I, class K>
-constexpr auto positive_at(I i, K key, std::uint32_t draw) {
-  constexpr int bits = std::is_same_v<V, double> ? 53 : 31;
-  const auto high = bits_at(i, key, draw), low = bits > 32 ? bits_at(i, key, draw + 1) : high;
-  return (as_whole<V, bits>(high, low) + V(0.5)) * V(1.0 / (std::uint64_t{1} << bits));
+constexpr auto negative_log_at(I i, K key) {
+  const auto bits = bits_at(i, key, 0);
+  if constexpr (std::is_same_v<V, float>) return of_bits<op::random_log>(bits);
+  else return V(0) - log((as_whole<V, 53>(bits, bits_at(i, key, 1)) + V(0.5)) * V(0x1p-53));
 }
-// An angle over pi, from [-1, 1), turned on by so many 2^-32 of a circle: a quarter of one, and its sine is the cosine.
-template <class V, class I, class K, class Turn = std::uint32_t>
-constexpr auto angle_at(I i, K key, std::uint32_t draw, const Turn& turn = {}) {
-  const auto high = dsl::cast<V>(to_signed(bits_at(i, key, draw) + turn)) * V(0x1p-31);
-  if constexpr (std::is_same_v<V, float>) return high;
-  else return high + dsl::cast<V>(to_signed(bits_at(i, key, draw + 1) >> 1)) * V(0x1p-62);
+// The square root of twice that.
+template <class V, class I, class K>
+constexpr auto radius_at(I i, K key) {
+  if constexpr (std::is_same_v<V, float>) return of_bits<op::random_radius>(bits_at(i, key, 0));
+  else return sqrt(V(2) * negative_log_at<V>(i, key));
+}
+// The sine of an angle, turned on by so many 2^-32 of a circle: a quarter of one, and it is the cosine.
+template <class V, class I, class K, class Turn>
+constexpr auto sine_at(I i, K key, std::uint32_t draw, const Turn& turn) {
+  const auto bits = bits_at(i, key, draw);
+  if constexpr (std::is_same_v<V, float>) return of_bits<op::random_sine>(bits, turn);
+  else
+    return sinpi(dsl::cast<V>(to_signed(bits + turn)) * V(0x1p-31) +
+                 dsl::cast<V>(to_signed(bits_at(i, key, draw + 1) >> 1)) * V(0x1p-62));
 }
 
 /// Of mean 0 and variance 1, by G. E. P. Box, M. E. Muller, A note on the generation of random normal deviates, Ann. Math. Stat.
@@ -69,17 +82,16 @@ struct normal_draw {
   template <class I, class K>
   static constexpr auto trace(I i, K key) {
     using V = computed_as<T>;
-    constexpr std::uint32_t words = std::is_same_v<V, double> ? 2 : 1;
     if constexpr (kind_of(dtype_v<T>) == kind::complex) {
-      const auto radius = sqrt(-log(positive_at<V>(i, key, 0)));
-      const auto re = radius * sinpi(angle_at<V>(i, key, words, std::uint32_t{1} << 30)),
-                 im = radius * sinpi(angle_at<V>(i, key, words));
+      constexpr std::uint32_t words = std::is_same_v<V, double> ? 2 : 1;
+      const auto none = constant<dtype::uint32>(i.owner, 0), quarter = constant<dtype::uint32>(i.owner, std::uint32_t{1} << 30);
+      const auto radius = V(0x1.6a09e667f3bcdp-1) * radius_at<V>(i, key);  // 1 / sqrt(2)
+      const auto re = radius * sine_at<V>(i, key, words, quarter), im = radius * sine_at<V>(i, key, words, none);
       return symbol<dtype_v<T>>{i.owner, i.owner->add(op::complex, dtype_v<T>, fields(re.id, im.id))};
     } else {
       const auto even = i & ~std::int64_t{1}, odd = i | std::int64_t{1};
-      const auto radius = sqrt(V(-2) * log(positive_at<V>(even, key, 0)));
       const auto turn = dsl::cast<std::uint32_t>(~i & std::int64_t{1}) << 30;
-      return dsl::cast<T>(radius * sinpi(angle_at<V>(odd, key, 0, turn)));
+      return dsl::cast<T>(radius_at<V>(even, key) * sine_at<V>(odd, key, 0, turn));
     }
   }
 };
@@ -89,8 +101,7 @@ template <class T>
 struct exponential_draw {
   template <class I, class K>
   static constexpr auto trace(I i, K key) {
-    using V = computed_as<T>;
-    return dsl::cast<T>(V(0) - log(positive_at<V>(i, key, 0)));
+    return dsl::cast<T>(negative_log_at<computed_as<T>>(i, key));
   }
 };
 
