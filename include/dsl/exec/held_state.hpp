@@ -38,6 +38,7 @@ struct held_state : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targ
     const int thread = team.thread(), threads = team.threads();
     const loop_rows mine = loop_rows::of(s, team.block(), team.first_block(), team.own_blocks(), thread, threads, lanes);
     t.first = mine.first;
+    keep_in_register(t.first);  // or it would be computed anew for each row
     t.row = mine.row;
     t.first_held = mine.first_held;
     t.next_buffer = 0;

@@ -7,9 +7,10 @@ namespace dsl::detail {
 
 /// Hides how a value was computed from nvcc: what is computed with it is neither computed again nor moved out of a branch.
 template <class Word> DSL_DETAIL_FN void keep_in_register([[maybe_unused]] Word& value) {
-  static_assert(sizeof(Word) == 4);
+  static_assert(sizeof(Word) == 4 || sizeof(Word) == 8);
 #if DSL_DETAIL_ON_DEVICE
-  asm volatile("" : "+r"(value));
+  if constexpr (sizeof(Word) == 4) asm volatile("" : "+r"(value));
+  else asm volatile("" : "+l"(value));
 #endif
 }
 

@@ -50,22 +50,29 @@ class step_reduction {
     using cell = tagged<accumulators>;
     const int thread = team_.thread(), threads = team_.threads(), blocks = static_cast<int>(team_.blocks());
     if (blocks == 1) return warps_ == 1 ? team_.from_lane(of_block, 0) : of_block;
-    cell* const first = cells_of_step<accumulators>(steps.cells, epoch, static_cast<unsigned>(blocks));
-    cell* const all = steps.copy(first, team_.member());
+    const cell own(of_block, epoch);
+    cell* all = cells_of_step<accumulators>(steps.cells, epoch, static_cast<unsigned>(blocks));
     const bool in_mesh = team_.members() > 1;
-    if (thread == 0) {
+    if (!in_mesh) {
+      if (thread == 0) team_.publish(all + team_.block(), own);
+    } else {
       DSL_DETAIL_ROLLED
-      for (int m = 0; m < team_.members(); ++m)
-        team_.publish(steps.copy(first, m) + team_.block(), cell(of_block, epoch), in_mesh);
+      for (int m = 0; m < team_.members() && thread == 0; ++m) team_.publish(steps.copy(all, m) + team_.block(), own, true);
+      all = steps.copy(all, team_.member());
     }
     team_.pause(static_cast<unsigned>(3 * blocks / 2));
     accumulators read = Reductions::identities();
     DSL_DETAIL_ROLLED
     for (int b = thread; b < blocks; b += threads) {
       cell other;
-      unsigned tries = 0;
-      do team_.poll(other, all + b, in_mesh);
-      while (other.tag() != epoch && !(in_mesh && (gave_up_ || (gave_up_ = team_.gives_up(tries, b, epoch - steps.epoch)))));
+      if (!in_mesh) {
+        do team_.poll(other, all + b);
+        while (other.tag() != epoch);
+      } else {
+        unsigned tries = 0;
+        do team_.poll(other, all + b, true);
+        while (other.tag() != epoch && !(gave_up_ || (gave_up_ = team_.gives_up(tries, b, epoch - steps.epoch))));
+      }
       Reductions::add(read, other.value());
     }
     team_.synchronize_warp();
