@@ -37,18 +37,18 @@ void mesh_stream::record(member& m) {
 }
 
 void mesh_stream::prepare(std::uint64_t by, touches what) {
-  for (int m = 0; m < members(); ++m) {
-    if ((by >> m & 1) == 0) continue;
-    member& waits = of_[static_cast<std::size_t>(m)];
-    for (int k = 0; k < members(); ++k) {
-      member& other = of_[static_cast<std::size_t>(k)];
-      std::uint64_t& seen = waits.seen[static_cast<std::size_t>(k)];
-      if (k == m || seen >= (what == touches::own ? other.foreign : other.queued)) continue;
-      record(other);
-      check(cudaStreamWaitEvent(waits.stream, other.event, 0), "ordering one GPU behind another", waits.stream);
-      seen = other.recorded;
-    }
-  }
+  const auto each_wait = [&](const auto& call) {
+    for (std::size_t m = 0; m < of_.size(); ++m)
+      for (std::size_t k = 0; k < of_.size(); ++k)
+        if ((by >> m & 1) != 0 && k != m && of_[m].seen[k] < (what == touches::own ? of_[k].foreign : of_[k].queued))
+          call(of_[m], k);
+  };
+  // All events come before all waits: one behind a wait would make who waits for it wait for what that waits for.
+  each_wait([&](const member&, std::size_t k) { record(of_[k]); });
+  each_wait([&](member& waits, std::size_t k) {
+    check(cudaStreamWaitEvent(waits.stream, of_[k].event, 0), "ordering one GPU behind another", waits.stream);
+    waits.seen[k] = of_[k].recorded;
+  });
   for (int m = 0; m < members(); ++m) {
     if ((by >> m & 1) == 0) continue;
     member& works = of_[static_cast<std::size_t>(m)];
