@@ -105,6 +105,7 @@ void cuda_executor::launch_kernel(const kernel_launch& k, const stream& on) cons
   // What is compiled for less than compute capability 9.0 cannot wait itself, nor form clusters.
   const bool early = k.waits_itself && !s.is_captured() && attributes(k, k.block, s.index).largest_cluster > 0;
   const queued_kernel noted = queued_kernel::of(k);
+  if (k.zeroed.bytes > 0) s.on.set_zero(k.zeroed.begin, k.zeroed.bytes, s.index, s.native);
   const auto one_at_a_time = hold_if_blocking(s.native);
   queue_kernel(noted, k.operands_of_pass(), k.architectures, s.index, s.native,
                [&] { return launch_blocks(k, k.grid, early, native(s.native)); });

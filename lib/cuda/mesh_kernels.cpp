@@ -97,8 +97,7 @@ void mesh_executor::launch_kernel(const kernel_launch& k, const stream& on) cons
   const auto prepare = [&](int m) {
     k.range->member = member++;
     k.range->first = static_cast<std::uint32_t>(first_of(m));
-    if (k.shared_tiles != nullptr)
-      k.shared_tiles->take_neighbours(first_of(m) / k.blocks_together, blocks_of(m) / k.blocks_together);
+    if (k.of_members != nullptr) k.of_members->fill(*k.parameters, m, first_of(m), blocks_of(m));
     if (k.shared_bytes > 0) allow_shared_memory(k.function, k.shared_bytes, s.gpu(m));
     return blocks_of(m);
   };
@@ -108,6 +107,10 @@ void mesh_executor::launch_kernel(const kernel_launch& k, const stream& on) cons
   const auto in_order = k.cooperative && members > 1 ? mesh.queue_cooperative(s) : std::unique_lock<std::mutex>();
   s.queue(by, what, [&](int m, cudaStream_t native) {
     const std::int64_t blocks = prepare(m);
+    if (k.zeroed.bytes > 0) {
+      void* const at = static_cast<unsigned char*>(k.zeroed.begin) + static_cast<std::size_t>(m) * k.zeroed.copy_bytes;
+      check(cudaMemsetAsync(at, 0, k.zeroed.bytes, native), "a fill with zeros", native);
+    }
     queue_kernel(noted, k.operands_of_pass(), k.architectures, s.gpu(m), native,
                  [&] { return launch_blocks(k, blocks, false, native); });
   });

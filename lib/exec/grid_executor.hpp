@@ -1,6 +1,8 @@
 // Kernels on a grid of blocks of threads: what a GPU and the simulator share.
 #pragma once
 
+#include <vector>
+
 #include "exec/executor.hpp"
 
 namespace dsl::detail {
@@ -21,6 +23,22 @@ struct memory_range {
   bool is_empty;  // until this kernel writes it
 };
 
+/// Memory that is zero when a kernel begins; of a mesh the same part of each member's copy.
+struct zeroed_memory {
+  void* begin = nullptr;
+  std::size_t bytes = 0, copy_bytes = 0;
+};
+
+/// What of a kernel's parameters each member of a mesh has its own of.
+class member_parameters {
+ public:
+  /// For a member that has so many blocks from `first` on.
+  virtual void fill(kernel_parameters& given, int member, std::int64_t first, std::int64_t blocks) const = 0;
+
+ protected:
+  ~member_parameters() = default;
+};
+
 /// What is launched, and what an error says of it.
 struct kernel_launch : kernel_entry {
   std::int64_t grid;
@@ -32,14 +50,17 @@ struct kernel_launch : kernel_entry {
   bool cooperative = false;              // all blocks at once on the device
   const memory_range* others = nullptr;  // `other_count` of them
   int other_count = 0;
-  const operand* own_operands = nullptr;      // the pass's, where `operands` are those of several
-  int cluster = 1;                            // so many blocks one behind the other are a cluster
-  std::int64_t first_step = 0;                // of a loop, as errors count them
-  bool looks_back = false;                    // blocks wait for what those of earlier tiles come to
-  bool waits_itself = false;                  // for the launch before it, which may still run when its blocks begin
-  kernel_parameters* shared_tiles = nullptr;  // of a reduction whose members take neighbouring tiles of each group
-  int blocks_together = 1;                    // so many blocks one behind the other are one member's
-  std::int64_t elements_a_block = 0;          // of arrays in the order of their elements, which block after block takes; else 0
+  const operand* own_operands = nullptr;    // the pass's, where `operands` are those of several
+  int cluster = 1;                          // so many blocks one behind the other are a cluster
+  std::int64_t first_step = 0;              // of a loop, as errors count them
+  bool looks_back = false;                  // of a mesh: blocks wait for what those of other members' tiles come to
+  bool waits_itself = false;                // for the launch before it, which may still run when its blocks begin
+  kernel_parameters* parameters = nullptr;  // of which a mesh's members have some of their own, or null
+  const member_parameters* of_members = nullptr;
+  const std::vector<std::int64_t>* member_ends = nullptr;  // of a mesh's members: where their blocks end, if that is known
+  int blocks_together = 1;                                 // so many blocks one behind the other are one member's
+  std::int64_t elements_a_block = 0;  // of arrays in the order of their elements, which block after block takes; else 0
+  zeroed_memory zeroed{};
 
   const operand* operands_of_pass() const { return own_operands != nullptr ? own_operands : operands; }
 };

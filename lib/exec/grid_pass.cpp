@@ -10,6 +10,7 @@
 #include "exec/layout.hpp"
 #include "exec/parameters.hpp"
 #include "exec/scratch.hpp"
+#include "exec/shares.hpp"
 #include "exec/text.hpp"
 
 namespace dsl::detail {
@@ -128,6 +129,23 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
   return given;
 }
 
+namespace {
+
+// Whether a mesh's members take neighbouring tiles of each group.
+bool takes_neighbours(const reduction_plan& p, const reduction_schedule& reduction) {
+  return reduction.kept != kept_along::rows && p.splits > 1 && p.devices > 1;
+}
+
+struct neighbouring_tiles final : member_parameters {
+  int blocks_together;
+  explicit neighbouring_tiles(int groups) : blocks_together(groups) {}
+  void fill(kernel_parameters& given, int, std::int64_t first, std::int64_t blocks) const override {
+    given.take_neighbours(first / blocks_together, blocks / blocks_together);
+  }
+};
+
+}  // namespace
+
 void grid_executor::launch_pass(const prepared& pass, const reduction_plan& p, kernel_parameters& given,
                                 const memory_range* others, int other_count, const stream& on) const {
   const program_code& code = pass.code();
@@ -146,9 +164,11 @@ void grid_executor::launch_pass(const prepared& pass, const reduction_plan& p, k
                   other_count};
   if (p.tile.columns == 0 && !code.reduces()) k.elements_a_block = p.tile.width;
   argument_header& header = given.header();
-  if (header.reduction.kept != kept_along::rows && p.splits > 1 && p.devices > 1) {
-    k.shared_tiles = &given;
-    k.blocks_together = static_cast<int>(p.groups);
+  const neighbouring_tiles tiles(static_cast<int>(p.groups));
+  if (takes_neighbours(p, header.reduction)) {
+    k.parameters = &given;
+    k.of_members = &tiles;
+    k.blocks_together = tiles.blocks_together;
     if (p.groups > 1) header.reduction.by_splits = static_cast<std::uint32_t>(p.groups);
   }
   launch_kernel(k, on);
@@ -178,7 +198,7 @@ void grid_executor::run_pass(const prepared& pass, const std::uint64_t* recorded
   const program_code& code = pass.code();
   const reduction_plan p = plan_pass(pass);
   kernel_parameters given = pass_parameters(code, pass.operands(), pass.space(), p, recorded, stop);
-  memory_range others[max_operands + 2];
+  memory_range others[max_operands + 2 + max_members];
   int other_count = add_recorded(others, code, recorded);
   workspace scratch{};
   if (code.reduces() && p.splits > 1) {
@@ -190,8 +210,13 @@ void grid_executor::run_pass(const prepared& pass, const std::uint64_t* recorded
     reduction.partial_count = p.splits;
     reduction.steps = p.in_two_launches ? reduction_steps::to_partials : reduction_steps::by_last_block;
     others[other_count++] = {scratch.partials, bytes, true};
-    if (!p.in_two_launches)
-      others[other_count++] = {scratch.tickets, static_cast<std::size_t>(p.groups) * sizeof(unsigned), false};
+    const std::size_t ticket_bytes = static_cast<std::size_t>(p.groups) * sizeof(unsigned);
+    if (!p.in_two_launches) others[other_count++] = {scratch.tickets, ticket_bytes, false};
+    if (!p.in_two_launches && takes_neighbours(p, reduction)) {
+      reduction.ticket_step = scratch.ticket_step;
+      reduction.members = static_cast<std::uint32_t>(std::min(p.splits, p.devices));
+      for (int m = 0; m < p.devices; ++m) others[other_count++] = {reduction.of_member(m, 0).counter, ticket_bytes, false};
+    }
   }
   launch_pass(pass, p, given, others, other_count, on);
   if (!p.in_two_launches) return;

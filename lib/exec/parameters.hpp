@@ -58,6 +58,8 @@ class kernel_parameters {
       for (int d = 0; d < max_rank; ++d) put(d < g.rank ? g.layouts[k].strides[g.rank - 1 - d] : std::int64_t{0});
   }
   argument_header& header() { return *reinterpret_cast<argument_header*>(bytes_); }
+  /// What was put last.
+  template <class T> T& last() { return *reinterpret_cast<T*>(bytes_ + used_ - sizeof(T)); }
   /// As `reduction_schedule`'s.
   void take_neighbours(std::int64_t first, std::int64_t blocks) {
     header().reduction.take_neighbours(header().tiles, first, blocks);

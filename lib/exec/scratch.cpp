@@ -10,12 +10,30 @@ namespace dsl::detail {
 
 namespace {
 
-constexpr std::size_t ticket_bytes = max_tickets * sizeof(unsigned);
-
 // Of what a mesh's members keep each for itself.
 std::size_t copies_of(const stream_state& s) { return std::max<std::size_t>(1, s.on.members().size()); }
 
 void set_zero(stream_state& s, void* at, std::size_t bytes) { s.on.set_zero(at, bytes, s.index, s.native); }
+
+// Partial results and tickets, of a mesh each member's own tickets too, in its part of the memory.
+struct results_layout {
+  std::size_t ticket_bytes, copy_bytes, all_bytes;
+
+  results_layout(const stream_state& s, std::size_t bytes) {
+    const std::size_t members = s.on.members().size(), copies = std::max<std::size_t>(1, members);
+    ticket_bytes = (members > 0 ? 2 : 1) * max_tickets * sizeof(unsigned);
+    copy_bytes = members > 0 ? s.on.bytes_of_copy(ticket_bytes + bytes) : ticket_bytes + bytes;
+    all_bytes = copies * copy_bytes;
+  }
+  workspace split(void* memory) const {
+    const auto step = static_cast<std::uint32_t>(all_bytes > copy_bytes ? copy_bytes / sizeof(unsigned) : 0);
+    return {static_cast<char*>(memory) + ticket_bytes, static_cast<unsigned*>(memory), step};
+  }
+  // Zeroed once: every kernel that uses tickets leaves them at zero.
+  void clear_tickets(stream_state& s, void* memory) const {
+    for (std::size_t at = 0; at < all_bytes; at += copy_bytes) set_zero(s, static_cast<char*>(memory) + at, ticket_bytes);
+  }
+};
 
 // A stream's memory, which grows by doubling.
 class stream_scratch final : public stream_attachment {
@@ -26,6 +44,7 @@ class stream_scratch final : public stream_attachment {
     if (results_.memory != nullptr) release(results_.memory);
     if (cells_.memory != nullptr) release(cells_.memory);
     if (between_.memory != nullptr) release(between_.memory);
+    if (of_members_.memory != nullptr) release(of_members_.memory);
   }
   // The stream's mutex is held.
   static stream_scratch& of(stream_state& s) {
@@ -33,20 +52,20 @@ class stream_scratch final : public stream_attachment {
     return static_cast<stream_scratch&>(*s.scratch);
   }
 
-  // The tickets come first, zeroed once: every kernel that uses them leaves them at zero.
-  void* results(std::size_t bytes) {
+  workspace results(std::size_t bytes) {
     if (results_.bytes < bytes) {
       const std::size_t size = grown(std::size_t{1} << 16, bytes);
-      void* const larger = allocate(ticket_bytes + size);
+      const results_layout layout(stream_, size);
+      void* const larger = allocate(layout.all_bytes);
       try {
-        set_zero(stream_, larger, ticket_bytes);
+        layout.clear_tickets(stream_, larger);
       } catch (...) {
         release(larger);
         throw;
       }
       replace(results_, larger, size);
     }
-    return results_.memory;
+    return results_layout(stream_, results_.bytes).split(results_.memory);
   }
 
   // What no other thread takes while it has the lock.
@@ -57,6 +76,16 @@ class stream_scratch final : public stream_attachment {
       replace(between_, allocate(size), size);
     }
     return between_.memory;
+  }
+  void of_members(member_workspace& w, std::size_t bytes) {
+    const std::size_t copies = copies_of(stream_);
+    if (of_members_.bytes < copies * bytes) {
+      const std::size_t size = copies * stream_.on.bytes_of_copy(grown(std::size_t{1} << 16, bytes));
+      replace(of_members_, allocate(size), size);
+    }
+    w.memory = of_members_.memory;
+    w.all_bytes = of_members_.bytes;
+    w.copy_bytes = w.all_bytes / copies;
   }
 
   exchange_cells cells(std::size_t bytes, unsigned steps) {
@@ -90,7 +119,7 @@ class stream_scratch final : public stream_attachment {
   }
 
   stream_state& stream_;
-  block_of_memory results_, cells_, between_;
+  block_of_memory results_, cells_, between_, of_members_;
   std::mutex launches_;
   step_numbers numbers_;         // of the sums that are in the cells
   std::vector<void*> outgrown_;  // another thread may be about to launch with it; each is half of the next
@@ -104,18 +133,16 @@ bool may_run_beside_others(stream_state& s) { return !s.on.traits.is_asynchronou
 
 workspace scratch_of(const stream& on, std::size_t bytes) {
   stream_state& s = stream_state::of(on);
-  const auto split = [](void* memory) {
-    return workspace{static_cast<char*>(memory) + ticket_bytes, static_cast<unsigned*>(memory)};
-  };
   if (may_run_beside_others(s)) {
-    buffer_ref own = buffer_ref::allocate(ticket_bytes + bytes, s.where());
-    set_zero(s, own.data(), ticket_bytes);
-    workspace w = split(own.data());
+    const results_layout layout(s, bytes);
+    buffer_ref own = buffer_ref::allocate(layout.all_bytes, s.where());
+    layout.clear_tickets(s, own.data());
+    workspace w = layout.split(own.data());
     w.own = std::move(own);
     return w;
   }
   const std::lock_guard lock(s.mutex);
-  return split(stream_scratch::of(s).results(bytes));
+  return stream_scratch::of(s).results(bytes);
 }
 
 workspace scratch_of_two_launches(const stream& on, std::size_t bytes) {
@@ -123,7 +150,7 @@ workspace scratch_of_two_launches(const stream& on, std::size_t bytes) {
   if (may_run_beside_others(s)) {
     buffer_ref own = buffer_ref::allocate(bytes, s.where());
     void* const partials = own.data();
-    return {partials, nullptr, std::move(own)};
+    return {partials, nullptr, 0, std::move(own)};
   }
   stream_scratch* of = nullptr;
   {
@@ -132,7 +159,28 @@ workspace scratch_of_two_launches(const stream& on, std::size_t bytes) {
   }
   auto queues = of->lock_launches();
   const std::lock_guard lock(s.mutex);
-  return {of->between_launches(bytes), nullptr, {}, std::move(queues)};
+  return {of->between_launches(bytes), nullptr, 0, {}, std::move(queues)};
+}
+
+member_workspace scratch_of_members(const stream& on, std::size_t bytes) {
+  stream_state& s = stream_state::of(on);
+  member_workspace w{};
+  if (may_run_beside_others(s)) {
+    w.copy_bytes = s.on.bytes_of_copy(bytes);
+    w.all_bytes = copies_of(s) * w.copy_bytes;
+    w.own = buffer_ref::allocate(w.all_bytes, s.where());
+    w.memory = w.own.data();
+    return w;
+  }
+  stream_scratch* of = nullptr;
+  {
+    const std::lock_guard lock(s.mutex);
+    of = &stream_scratch::of(s);
+  }
+  w.queues = of->lock_launches();
+  const std::lock_guard lock(s.mutex);
+  of->of_members(w, bytes);
+  return w;
 }
 
 exchange_cells cells_of(const stream& on, std::size_t bytes, std::int64_t steps) {

@@ -5,6 +5,7 @@
 
 #include <mutex>
 
+#include <dsl/exec/arguments.hpp>
 #include <dsl/mem/buffer.hpp>
 
 namespace dsl::detail {
@@ -12,15 +13,24 @@ namespace dsl::detail {
 /// Where blocks leave partial results, and how many of a group have done so.
 struct workspace {
   void* partials;
-  unsigned* tickets;  // max_tickets of them, zero between kernels
+  unsigned* tickets;          // max_tickets of them, zero between kernels; behind them as many of the member's own
+  std::uint32_t ticket_step;  // from a member's to the next one's; 0: there is one
   buffer_ref own{};
   std::unique_lock<std::mutex> queues{};  // for two launches: no other thread's come between them
 };
-inline constexpr std::size_t max_tickets = 1 << 14;
 /// For `bytes` of partial results.
 workspace scratch_of(const stream& on, std::size_t bytes);
 /// The same, without tickets, for what one launch leaves to the next one, until both are queued.
 workspace scratch_of_two_launches(const stream& on, std::size_t bytes);
+
+/// Memory of each member of a mesh, for what its blocks tell each other in one launch after another, until these are queued.
+struct member_workspace {
+  void* memory;                       // the first member's
+  std::size_t copy_bytes, all_bytes;  // from a copy to the next; of all of them
+  buffer_ref own{};
+  std::unique_lock<std::mutex> queues{};  // no other thread's launches come between them
+};
+member_workspace scratch_of_members(const stream& on, std::size_t bytes);
 
 /// Where the blocks of one kernel tell each other their sums, on a mesh a copy for each member, and the number that stands for
 /// their first step: none of the numbers that the next `steps` ones take is there.

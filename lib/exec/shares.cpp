@@ -74,6 +74,7 @@ grid_shares shares_of(const kernel_launch& k, const back_end& mesh) {
     shares.is_local = is_at_home(k, mesh, *member);
     return shares;
   }
+  if (k.member_ends != nullptr) return {*k.member_ends, false};
   shares.is_local = is_map_of_arrays(k, mesh);
   const std::int64_t together = k.cluster * k.blocks_together, clusters = k.grid / together, step = mesh.elements_between_cuts();
   for (std::int64_t m = 1; m < members; ++m)

@@ -12,6 +12,9 @@ namespace dsl::detail {
 
 struct kernel_launch;
 
+/// Of a mesh: there is a bit for each.
+inline constexpr int max_members = 64;
+
 struct grid_shares {
   std::vector<std::int64_t> ends;  // a member has the blocks from the end of the one before on
   bool is_local;                   // no member touches what others may

@@ -1,5 +1,6 @@
 #include "sim/back_end.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <vector>
@@ -42,16 +43,18 @@ class sim_executor final : public grid_executor {
       launch.memory.push_back({reinterpret_cast<std::uintptr_t>(each.begin), each.bytes, true, each.is_empty});
     }
     back_end& where = stream_state::of(on).on;
+    for (std::size_t m = 0; m < std::max<std::size_t>(1, where.members().size()) && k.zeroed.bytes > 0; ++m)
+      std::memset(static_cast<unsigned char*>(k.zeroed.begin) + m * k.zeroed.copy_bytes, 0, k.zeroed.bytes);
     if (where.members().empty()) {
       simulate(launch);
     } else {
       const grid_shares shares = shares_of(k, where);
       launch.member_ends = shares.ends;
       std::vector<kernel_parameters> of_member;
-      if (k.shared_tiles != nullptr) of_member.assign(shares.ends.size(), *k.shared_tiles);
+      if (k.of_members != nullptr) of_member.assign(shares.ends.size(), *k.parameters);
       std::int64_t first = 0;
       for (std::size_t m = 0; m < of_member.size(); first = shares.ends[m++]) {
-        of_member[m].take_neighbours(first / k.blocks_together, (shares.ends[m] - first) / k.blocks_together);
+        k.of_members->fill(of_member[m], static_cast<int>(m), first, shares.ends[m] - first);
         launch.of_member.push_back(of_member[m].range());
       }
       static_cast<sim_mesh&>(where).run(launch, shares.is_local);

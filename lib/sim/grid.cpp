@@ -246,9 +246,13 @@ bool grid_run::is_last(thread_run& t, unsigned* counter, unsigned count) {
     find(t, counter, sizeof *counter, alignof(unsigned));
     std::vector<moment>& arrived = arrivals_[counter];
     arrived.push_back(now_of(t));
+    for (const auto& [block, when] : b.seen) arrived.push_back({block << moment::thread_bits, when});
     b.was_last = ++*counter == count;
     if (b.was_last) {
-      for (const moment& other : arrived) b.seen[other.block()] = other.when;
+      for (const moment& other : arrived) {
+        std::uint32_t& seen = b.seen[other.block()];
+        if (seen == 0 || !other.is_before(seen)) seen = other.when;
+      }
       arrivals_.erase(counter);
       *counter = 0;
     }

@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -109,6 +110,32 @@ TEST_F(mesh_test, sums_of_rows_columns_and_all_are_those_of_one) {
   EXPECT_NEAR(all1, all2, 1e-12 * all1);
   EXPECT_EQ(least1, least2);
   EXPECT_EQ(all2, std::get<2>(sums("cuda:0-1"))) << "the same from run to run";
+}
+
+// Rows that go on from one GPU to the next, and such that do not; scans and sums in turn, which use the same memory.
+TEST_F(mesh_test, scans_go_on_from_one_gpu_to_the_next) {
+  const dsl::device_guard on("cuda:0-1");
+  for (const auto& [rows, columns] : {std::pair{1, 5'000'011}, {3, 2'000'003}, {4099, 1031}, {2, 4'194'304}}) {
+    dsl::array<std::int64_t, 2> m = dsl::reshape(dsl::arange<std::int64_t>(std::int64_t{rows} * columns) % 1009, rows, columns);
+    const dsl::array<std::int64_t> flat = dsl::reshape(m, std::int64_t{rows} * columns);
+    const std::vector<std::int64_t> given = flat.copy_to_host();
+    for (int round = 0; round < 3; ++round) {
+      const dsl::array<std::int64_t> all = dsl::cumsum(flat);
+      const dsl::scalar<std::int64_t> total = dsl::sum(flat);
+      const dsl::array<std::int64_t, 2> along = dsl::cumsum(m, dsl::axis(1));
+      const dsl::array<std::int64_t> last = dsl::sum(m, dsl::axis(1));
+      const std::vector<std::int64_t> a = all.copy_to_host(), b = along.copy_to_host(), c = last.copy_to_host();
+      std::int64_t wrong = 0, sum = 0, of_row = 0;
+      for (std::size_t i = 0; i < given.size(); ++i) {
+        if (i % static_cast<std::size_t>(columns) == 0) of_row = 0;
+        wrong += a[i] != (sum += given[i]);
+        wrong += b[i] != (of_row += given[i]);
+        if ((i + 1) % static_cast<std::size_t>(columns) == 0) wrong += c[i / static_cast<std::size_t>(columns)] != of_row;
+      }
+      ASSERT_EQ(wrong, 0) << rows << " x " << columns << ", round " << round;
+      ASSERT_EQ(total.value(), sum);
+    }
+  }
 }
 
 TEST_F(mesh_test, streams_of_several_threads) {

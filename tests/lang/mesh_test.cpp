@@ -22,8 +22,9 @@ struct shapes {
 shapes drawn(std::mt19937& engine) {
   const auto below = [&engine](whole n) { return static_cast<whole>(engine() % static_cast<unsigned>(n)); };
   shapes s{};
-  s.rows = 1 + below(below(2) == 0 ? 300 : 40);
-  s.columns = 1 + below(20000 / s.rows < 500 ? 20000 / s.rows : 500);
+  const whole most = below(4) == 0 ? 20000 : 500;
+  s.rows = 1 + below(most > 500 ? 5 : below(2) == 0 ? 300 : 40);
+  s.columns = 1 + below(20000 / s.rows < most ? 20000 / s.rows : most);
   s.first_row = below(s.rows);
   s.last_row = s.first_row + 1 + below(s.rows - s.first_row);
   s.row_step = below(3) == 0 ? -1 : 1 + below(3);
@@ -73,6 +74,9 @@ std::vector<std::vector<whole>> computed(const dsl::device& where, const shapes&
   keep(dsl::eval(dsl::sum(m, dsl::axis(1))));
   keep(dsl::eval(dsl::cumsum(flat)));
   keep(dsl::eval(dsl::cumsum(m, dsl::axis(0))));
+  keep(dsl::eval(dsl::cumsum(m, dsl::axis(1))));
+  keep(dsl::eval(dsl::cumsum(m(rows, columns), dsl::axis(1))));
+  keep(dsl::eval(dsl::cumsum(m(rows, columns), dsl::exclusive)));
   keep(dsl::eval(dsl::apply_along_axis([](auto row) { return row - dsl::max(row) + dsl::sum(row); }, dsl::axis(1), m)));
   const dsl::scalar<whole> least = dsl::min(m), place = dsl::argmax(flat);
   dsl::scalar<whole> total = dsl::sum(m * 2);

@@ -3,6 +3,7 @@
 
 #include <dsl/exec/block_range.hpp>
 #include <dsl/exec/plan.hpp>
+#include <dsl/exec/team.hpp>
 
 namespace dsl::detail {
 
@@ -60,6 +61,9 @@ inline constexpr int finish_threads = 1024;
 /// which has one block a group and no tiles.
 enum class reduction_steps : std::int32_t { whole, by_last_block, to_partials, of_partials };
 
+/// How many groups' blocks take tickets at most.
+inline constexpr std::uint32_t max_tickets = 1 << 14;
+
 /// How a kernel reduces. Its blocks work in groups of `splits`; a group makes the results of one tile's kept elements, and its
 /// blocks take its tiles in turn.
 struct reduction_schedule {
@@ -77,6 +81,15 @@ struct reduction_schedule {
   std::int64_t first_tile = 0, end_tile = 0;
   std::int32_t takers = 1;
   std::uint32_t by_splits = 0;  // groups, where the grid has the first block of each, then the second of each; 0: group by group
+  // On a mesh whose members' blocks take tickets of their own first: from a member's tickets to the next one's; else 0. How many
+  // members have blocks of each group.
+  std::uint32_t ticket_step = 0, members = 1;
+
+  /// Behind the tickets of all.
+  DSL_DETAIL_FN member_tickets of_member(int member, std::uint32_t group) const {
+    return {tickets + max_tickets + static_cast<std::size_t>(member) * ticket_step + group,
+            ticket_step > 0 ? static_cast<std::uint32_t>(takers) : 0, members};
+  }
 
   /// Of so many of a group's blocks, from number `first` on.
   void take_neighbours(std::int64_t tiles, std::int64_t first, std::int64_t blocks) {

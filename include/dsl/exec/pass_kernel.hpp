@@ -130,7 +130,9 @@ DSL_DETAIL_KERNEL_FN void reduce(Body& body, const reduction_schedule& schedule,
                                                           first + split, owners, steps == reduction_steps::whole});
   if (steps == reduction_steps::whole || steps == reduction_steps::to_partials) return;
   // Every block has read the scalars in device memory before the last one writes a result over them.
-  if (steps == reduction_steps::by_last_block && !team.is_last(schedule.tickets + group, blocks)) return;
+  if (steps == reduction_steps::by_last_block &&
+      !team.is_last(schedule.tickets + group, blocks, schedule.of_member(team.member(), group)))
+    return;
 
   // Partial results in the place of a tile's rows: each result is shared by threads that are as far apart as there are results.
   sharing across = schedule.threads;
@@ -217,7 +219,8 @@ DSL_DETAIL_KERNEL_FN void reduce_line(Body& body, const reduction_schedule& sche
     }
     if (steps == reduction_steps::whole || steps == reduction_steps::to_partials) return;
     // Every block has read the scalars in device memory before the last one writes a result over them.
-    if (!team.is_last(schedule.tickets, static_cast<std::uint32_t>(schedule.splits))) return;
+    if (!team.is_last(schedule.tickets, static_cast<std::uint32_t>(schedule.splits), schedule.of_member(team.member(), 0)))
+      return;
   }
   finish_line<1>(body, schedule, team);
 }

@@ -20,6 +20,17 @@ struct scan_parameters {
   std::int64_t chunks;     // that a column is cut into
   std::int64_t across;     // neighbouring columns
   std::int32_t last_pass;  // of columns: whether the scan is written; before that the chunks' totals are
+  // Of rows, on a mesh: the member's first tile, and what so many members before it come to where its first row began, a cell
+  // each.
+  std::uint32_t first_tile = 0;
+  const void* carries = nullptr;
+  std::uint32_t carry_count = 0;
+  // Of the launch before: how many tiles the member takes, else 0; where it tells the next member what they come to, and from
+  // there to the next one's, of so many.
+  std::uint32_t total_tiles = 0;
+  void* total_to = nullptr;
+  std::int64_t copy_bytes = 0;
+  std::int32_t later_members = 0;
 };
 
 template <class Arguments> struct scan_arguments : Arguments { scan_parameters scan; };

@@ -9,7 +9,8 @@
 namespace dsl::detail {
 
 /// How the threads of a block, and blocks, join segments: each thread, and each block, learns what comes before it.
-template <class Operator, class Segment, class Memory, class Team>
+/// `AcrossMembers`: of a mesh all blocks join, not each member's its own.
+template <class Operator, class Segment, class Memory, class Team, bool AcrossMembers = false>
 class segment_scan {
  public:
   using cell = tagged<decltype(Segment::value)>;
@@ -39,7 +40,8 @@ class segment_scan {
   /// theirs, and the last of 32 such groups what comes before the next 32. So which values are joined, and how, does not depend
   /// on timing, as it does where a block takes whatever its predecessors have left by then (Merrill and Garland, Single-pass
   /// parallel prefix scan with decoupled look-back, 2016), and sums of floating point numbers are the same from run to run. Waits
-  /// for earlier tiles only.
+  /// for earlier tiles only. What comes before the first 32 groups is what earlier members have come to (`scan.carries`); where
+  /// this launch finds that out for later ones, its last tile tells them.
   DSL_DETAIL_KERNEL_FN Segment look_back(const scan_parameters& scan, unsigned tile, bool begins_row, const Segment& total,
                                          unsigned pause) const {
     cell *const tiles = static_cast<cell*>(scan.tiles), *const groups = static_cast<cell*>(scan.groups),
@@ -52,13 +54,20 @@ class segment_scan {
     // All cells are asked for before the first is waited for.
     request of_tiles = ask(tiles + (tile - in_group), begins_row ? 0 : in_group);
     request of_groups = ask(groups + (group - in_super), begins_row ? 0 : in_super);
-    request of_all = ask(prefixes + super, begins_row || super == 0 ? 0 : 1);
+    request of_all = super == 0 ? ask(static_cast<const cell*>(scan.carries), begins_row ? 0 : scan.carry_count)
+                                : ask(prefixes + super, begins_row ? 0 : 1);
     Segment before{};
     if (of_tiles.count > 0) before = join_cells(of_tiles);
     if (in_group == scan_groups - 1) publish(groups + group, join<Operator>(before, total));
     if (of_groups.count > 0 && !before.is_headed()) before = join<Operator>(join_cells(of_groups), before);
     if (of_all.count > 0 && !before.is_headed()) before = join<Operator>(join_cells(of_all), before);
     if (in_group == scan_groups - 1 && in_super == scan_groups - 1) publish(prefixes + super + 1, join<Operator>(before, total));
+    if (tile + 1 == scan.total_tiles) {
+      const Segment all = join<Operator>(before, total);
+      DSL_DETAIL_ROLLED
+      for (int m = 0; m < scan.later_members; ++m)
+        publish(reinterpret_cast<cell*>(static_cast<unsigned char*>(scan.total_to) + m * scan.copy_bytes), all, true);
+    }
     return before;
   }
 
@@ -104,14 +113,19 @@ class segment_scan {
   // Waits for the cells, and joins their segments in their order.
   DSL_DETAIL_KERNEL_FN Segment join_cells(request& r) const {
     const bool is_asked_for = static_cast<unsigned>(team_.thread()) < r.count;
-    unsigned tries = 0;
-    if (is_asked_for)
-      while (r.seen.tag() == 0 && !team_.gives_up(tries, team_.block(), 0)) team_.poll(r.seen, r.from, team_.members() > 1);
+    [[maybe_unused]] unsigned tries = 0;
+    if (is_asked_for) {
+      if (AcrossMembers && team_.members() > 1) {
+        while (r.seen.tag() == 0 && !team_.gives_up(tries, team_.block(), 0)) team_.poll(r.seen, r.from, true);
+      } else {
+        while (r.seen.tag() == 0) team_.poll(r.seen, r.from);
+      }
+    }
     team_.synchronize_warp();
     return from_lane(scan_warp(Segment::of(r.seen.value(), is_asked_for ? r.seen.tag() : 0)), static_cast<int>(r.count) - 1);
   }
-  DSL_DETAIL_KERNEL_FN void publish(cell* to, const Segment& s) const {
-    if (team_.thread() == 0) team_.publish(to, cell(s.value, s.tag()), team_.members() > 1);
+  DSL_DETAIL_KERNEL_FN void publish(cell* to, const Segment& s, bool to_mesh = false) const {
+    if (team_.thread() == 0) team_.publish(to, cell(s.value, s.tag()), to_mesh || (AcrossMembers && team_.members() > 1));
   }
 
   Memory memory_;
@@ -120,7 +134,8 @@ class segment_scan {
 };
 
 /// Every element is read once, and written once its predecessors are known. Blocks take tiles in the order in which they start,
-/// so that a block waits only for such as run already.
+/// so that a block waits only for such as run already. On a mesh each member takes tiles of its own; what those before it come to
+/// a launch before has found out, which reads and writes nothing else.
 template <class Scan, bool Rows, class Arguments, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_scan_rows(const scan_arguments<Arguments>& args, Memory memory, Team team) {
   using body = scan_body<Scan, Rows, Arguments, Memory, Team>;
@@ -131,7 +146,7 @@ DSL_DETAIL_KERNEL_FN void run_scan_rows(const scan_arguments<Arguments>& args, M
   const auto tile = memory.template load<unsigned>(ticket);
 
   body thread(args, memory, team);
-  thread.enter_tile(tile);
+  thread.enter_tile(args.scan.first_tile + tile);
   // In shared memory neighbouring groups of lanes become neighbouring elements of a thread, and wait for what comes before them.
   using values = typename body::values;
   constexpr int words = values::word_count;
@@ -145,6 +160,7 @@ DSL_DETAIL_KERNEL_FN void run_scan_rows(const scan_arguments<Arguments>& args, M
   const segment_type before = scan.scan_block(thread.total(of_warp, marks), [&](const segment_type& total) {
     return scan.look_back(args.scan, tile, thread.begins_row(), total, body::policy.pause);
   });
+  if (args.scan.total_tiles > 0) return;
   thread.scan_own(of_warp, marks, before);
   team.synchronize_warp();
   thread.write(of_warp);
@@ -171,28 +187,29 @@ DSL_DETAIL_KERNEL_FN void run_scan_column_totals(const scan_totals_arguments& ar
   const std::int64_t first = alone ? 0 : team.thread() * each, end = first + each < given.chunks ? first + each : given.chunks;
   segment_type before{};
   const auto visit = [&](const auto& take) {
-    for (std::int64_t k = first; k < end; k += Ahead) {
+    V* at = totals + first * given.across;
+    for (std::int64_t k = first; k < end; k += Ahead, at += Ahead * given.across) {
       V mine[Ahead];
       DSL_DETAIL_UNROLL
       for (int i = 0; i < Ahead; ++i)
-        if (k + i < end) mine[i] = memory.template load<V>(totals + (k + i) * given.across);
+        if (k + i < end) mine[i] = memory.template load<V>(at + i * given.across);
       DSL_DETAIL_UNROLL
       for (int i = 0; i < Ahead; ++i)
-        if (k + i < end) take(k + i, segment_type::of(mine[i], 1));
+        if (k + i < end) take(k + i, at + i * given.across, segment_type::of(mine[i], 1));
     }
   };
   if (!alone) {
-    visit([&](std::int64_t, const segment_type& mine) { before = join<Operator>(before, mine); });
+    visit([&](std::int64_t, V*, const segment_type& mine) { before = join<Operator>(before, mine); });
     const segment_scan<Operator, segment_type, Memory, Team> scan(memory, team);
     before = scan.scan_block(before, [](const segment_type&) { return segment_type{}; });
   }
   segment_type run{};
-  visit([&](std::int64_t k, const segment_type& mine) {
+  visit([&](std::int64_t k, V* at, const segment_type& mine) {
     if ((k - first) % Run == 0) {
       before = join<Operator>(before, run);
       run = segment_type{};
     }
-    memory.store(totals + k * given.across, join<Operator>(before, run).value);
+    memory.store(at, join<Operator>(before, run).value);
     run = join<Operator>(run, mine);
   });
 }

@@ -133,7 +133,10 @@ struct simulated_team {
   DSL_DETAIL_FN void refuse_key(std::int64_t key, std::int64_t groups) const { detail::refuse_key(*self, key, groups); }
 
   DSL_DETAIL_FN unsigned next_ticket(unsigned* counter) const { return detail::next_ticket(*self, counter); }
-  DSL_DETAIL_FN bool is_last(unsigned* counter, unsigned count) const { return detail::is_last(*self, counter, count); }
+  DSL_DETAIL_FN bool is_last(unsigned* counter, unsigned count, const member_tickets& own = {}) const {
+    if (own.count == 0) return detail::is_last(*self, counter, count);
+    return detail::is_last(*self, own.counter, own.count) && detail::is_last(*self, counter, own.members);
+  }
 
   template <class T> DSL_DETAIL_FN void publish(tagged<T>* to, const tagged<T>& v, bool to_mesh = false) const {
     detail::publish(*self, to->word, v.word, tagged<T>::words, to_mesh);

@@ -46,6 +46,9 @@ concept kernel_memory = requires(const M m, float* address, const float* from, q
   m.template wait_for_copies<0>();
 };
 
+/// A counter in a member's own memory; how many of its blocks count there, 0: none; how many members have blocks that do.
+struct member_tickets { unsigned *counter, count, members; };
+
 /// Counts what blocks of a cluster have sent to this one. In shared memory.
 struct cluster_inbox { std::uint64_t word; };
 
@@ -88,8 +91,9 @@ concept kernel_team = requires(const T t, float value, float* address, unsigned*
   /// How many have called it before. For one thread.
   { t.next_ticket(counter) } -> std::same_as<unsigned>;
   /// Whether this block is the last of so many that call it: then it sees what the others wrote before, and the counter is 0
-  /// again. For all threads of a block; a barrier.
-  { t.is_last(counter, 1u) } -> std::same_as<bool>;
+  /// again. Of a mesh each member's blocks may count at home first, and its last one for all of them. For all threads of a
+  /// block; a barrier.
+  { t.is_last(counter, 1u, member_tickets{}) } -> std::same_as<bool>;
 
   /// Writes a tagged value that other blocks poll; with true, those of other GPUs too. For one thread.
   t.publish(to, v, true);
