@@ -40,8 +40,7 @@ class segment_scan {
   /// theirs, and the last of 32 such groups what comes before the next 32. So which values are joined, and how, does not depend
   /// on timing, as it does where a block takes whatever its predecessors have left by then (Merrill and Garland, Single-pass
   /// parallel prefix scan with decoupled look-back, 2016), and sums of floating point numbers are the same from run to run. Waits
-  /// for earlier tiles only. What comes before the first 32 groups is what earlier members have come to (`scan.carries`); where
-  /// this launch finds that out for later ones, its last tile tells them.
+  /// for earlier tiles only. What comes before the first 32 groups is what earlier members have come to (`scan.carries`).
   DSL_DETAIL_KERNEL_FN Segment look_back(const scan_parameters& scan, unsigned tile, bool begins_row, const Segment& total,
                                          unsigned pause) const {
     cell *const tiles = static_cast<cell*>(scan.tiles), *const groups = static_cast<cell*>(scan.groups),
@@ -62,13 +61,15 @@ class segment_scan {
     if (of_groups.count > 0 && !before.is_headed()) before = join<Operator>(join_cells(of_groups), before);
     if (of_all.count > 0 && !before.is_headed()) before = join<Operator>(join_cells(of_all), before);
     if (in_group == scan_groups - 1 && in_super == scan_groups - 1) publish(prefixes + super + 1, join<Operator>(before, total));
-    if (tile + 1 == scan.total_tiles) {
-      const Segment all = join<Operator>(before, total);
-      DSL_DETAIL_ROLLED
-      for (int m = 0; m < scan.later_members; ++m)
-        publish(reinterpret_cast<cell*>(static_cast<unsigned char*>(scan.total_to) + m * scan.copy_bytes), all, true);
-    }
     return before;
+  }
+
+  /// What a member's tiles come to. For one thread.
+  DSL_DETAIL_KERNEL_FN void tell_later_members(const scan_parameters& scan, const Segment& total) const {
+    auto* to = static_cast<unsigned char*>(scan.total_to);
+    DSL_DETAIL_ROLLED
+    for (int m = 0; m < scan.later_members; ++m, to += scan.copy_bytes)
+      team_.publish(reinterpret_cast<cell*>(to), cell(total.value, total.tag()), true);
   }
 
  private:
@@ -124,8 +125,8 @@ class segment_scan {
     team_.synchronize_warp();
     return from_lane(scan_warp(Segment::of(r.seen.value(), is_asked_for ? r.seen.tag() : 0)), static_cast<int>(r.count) - 1);
   }
-  DSL_DETAIL_KERNEL_FN void publish(cell* to, const Segment& s, bool to_mesh = false) const {
-    if (team_.thread() == 0) team_.publish(to, cell(s.value, s.tag()), to_mesh || (AcrossMembers && team_.members() > 1));
+  DSL_DETAIL_KERNEL_FN void publish(cell* to, const Segment& s) const {
+    if (team_.thread() == 0) team_.publish(to, cell(s.value, s.tag()), AcrossMembers && team_.members() > 1);
   }
 
   Memory memory_;
@@ -160,7 +161,11 @@ DSL_DETAIL_KERNEL_FN void run_scan_rows(const scan_arguments<Arguments>& args, M
   const segment_type before = scan.scan_block(thread.total(of_warp, marks), [&](const segment_type& total) {
     return scan.look_back(args.scan, tile, thread.begins_row(), total, body::policy.pause);
   });
-  if (args.scan.total_tiles > 0) return;
+  if (args.scan.total_tiles > 0) {
+    if (tile + 1 == args.scan.total_tiles && team.thread() == scan_block_threads - 1)
+      scan.tell_later_members(args.scan, join<typename Scan::combine>(before, thread.total(of_warp, marks)));
+    return;
+  }
   thread.scan_own(of_warp, marks, before);
   team.synchronize_warp();
   thread.write(of_warp);
