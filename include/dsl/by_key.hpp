@@ -3,5 +3,6 @@
 
 #include <dsl/dsl.hpp>
 #include <dsl/lang/by_key.hpp>
+#include <dsl/lang/scatter.hpp>
 #include <dsl/lang/select.hpp>
 #include <dsl/lang/sort.hpp>

@@ -9,6 +9,7 @@
 #include "cuda/calls.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/recorded_graph.hpp"
+#include "cuda/scatter.hpp"
 #include "cuda/sort.hpp"
 #include "exec/text.hpp"
 #include "mem/stream.hpp"
@@ -62,6 +63,12 @@ class cuda_executor final : public grid_executor {
   std::unique_ptr<kernel_graph> make_graph(const stream& on) const override;
   void sort(const sort_task& task, const stream& on) const override { sort_on_gpu(task, on); }
   void sort(const pair_sort_task& task, const stream& on) const override { sort_on_gpu(task, on); }
+  void scatter(const scatter_task& task, const stream& on) const override {
+    stream_state& s = stream_state::of(on);
+    const current_device current(s.index);
+    queue_kernel({nullptr, nullptr, task.count, 0, 0}, nullptr, scatter_architectures(), s.index, s.native,
+                 [&] { return launch_scatter(task, native(s.native)); });
+  }
   std::unique_ptr<calibration> measure(int index) const override {
     const current_device on(index);
     return std::make_unique<calibration>(cuda::measure(gpus.properties(index), gpus.usage(index).free));

@@ -7,6 +7,7 @@
 #include "cuda/back_end.hpp"
 #include "cuda/mesh.hpp"
 #include "cuda/recorded_graph.hpp"
+#include "cuda/scatter.hpp"
 #include "cuda/sort.hpp"
 #include "exec/parameters.hpp"
 #include "exec/shares.hpp"
@@ -71,6 +72,15 @@ class mesh_executor final : public grid_executor {
   std::unique_ptr<kernel_graph> make_graph(const stream& on) const override;
   void sort(const sort_task& task, const stream& on) const override { sort_on_first(task, on); }
   void sort(const pair_sort_task& task, const stream& on) const override { sort_on_first(task, on); }
+  // By the first member as well.
+  void scatter(const scatter_task& task, const stream& on) const override {
+    const stream_state& state = stream_state::of(on);
+    mesh_stream& s = static_cast<cuda_mesh&>(state.on).stream_of(state.native);
+    s.queue(1, touches::others, [&](int, cudaStream_t native) {
+      queue_kernel({nullptr, nullptr, task.count, 0, 0}, nullptr, scatter_architectures(), s.gpu(0), native,
+                   [&] { return launch_scatter(task, native); });
+    });
+  }
 };
 
 void mesh_executor::launch_kernel(const kernel_launch& k, const stream& on) const {

@@ -54,15 +54,14 @@ class radix_sort {
   radix_sort(std::int64_t count, bool has_values, int bits) : count_(count), has_values_(has_values), bits_(bits) {}
 
   // Of the arrays; CUB's follows.
-  std::size_t array_bytes(bool own_first) const {
-    const std::size_t arrays = own_first ? 2 : 1;
-    return arrays * (aligned(sizeof(Key) * size()) + (has_values_ ? aligned(sizeof(std::uint32_t) * size()) : 0));
+  std::size_t array_bytes() const {
+    return 2 * (aligned(sizeof(Key) * size()) + (has_values_ ? aligned(sizeof(std::uint32_t) * size()) : 0));
   }
   Key* keys(void* memory, std::size_t number) const {
     return reinterpret_cast<Key*>(static_cast<char*>(memory) + number * aligned(sizeof(Key) * size()));
   }
-  std::uint32_t* values(void* memory, std::size_t arrays, std::size_t number) const {
-    return reinterpret_cast<std::uint32_t*>(static_cast<char*>(memory) + arrays * aligned(sizeof(Key) * size()) +
+  std::uint32_t* values(void* memory, std::size_t number) const {
+    return reinterpret_cast<std::uint32_t*>(static_cast<char*>(memory) + 2 * aligned(sizeof(Key) * size()) +
                                             number * aligned(sizeof(std::uint32_t) * size()));
   }
   cudaError_t run(void* temporary, std::size_t& bytes, cub::DoubleBuffer<Key>& keys, cub::DoubleBuffer<std::uint32_t>& values,
@@ -83,9 +82,9 @@ cudaError_t sort_as(const sort_task& task, void* memory, std::size_t& bytes, cud
   const ordered_key keys = ordered_key::of_type(task.type);
   const bool has_order = task.order != nullptr;
   const radix_sort<Key> sort(task.count, has_order, 8 * keys.bytes);
-  const std::size_t arrays = sort.array_bytes(true);
+  const std::size_t arrays = sort.array_bytes();
   cub::DoubleBuffer<Key> key(sort.keys(memory, 0), sort.keys(memory, 1));
-  cub::DoubleBuffer<std::uint32_t> at(sort.values(memory, 2, 0), sort.values(memory, 2, 1));
+  cub::DoubleBuffer<std::uint32_t> at(sort.values(memory, 0), sort.values(memory, 1));
   std::size_t temporary = 0;
   if (const cudaError_t asked = sort.run(nullptr, temporary, key, at, stream); asked != cudaSuccess) return asked;
   if (memory == nullptr) {
@@ -114,24 +113,11 @@ cudaError_t launch_sort(const sort_task& task, void* memory, std::size_t& bytes,
 }
 
 cudaError_t launch_sort(const pair_sort_task& task, void* memory, std::size_t& bytes, cudaStream_t stream) {
-  const radix_sort<std::uint32_t> sort(task.count, true, task.bits);
-  const std::size_t arrays = sort.array_bytes(false);
-  cub::DoubleBuffer<std::uint32_t> key(task.keys, sort.keys(memory, 0)), value(task.values, sort.values(memory, 1, 0));
-  std::size_t temporary = 0;
-  if (const cudaError_t asked = sort.run(nullptr, temporary, key, value, stream); asked != cudaSuccess) return asked;
-  if (memory == nullptr) {
-    bytes = arrays + temporary;
-    return cudaSuccess;
-  }
-  const cudaError_t sorted = sort.run(static_cast<char*>(memory) + arrays, temporary, key, value, stream);
-  if (sorted != cudaSuccess) return sorted;
-  const std::size_t size = sizeof(std::uint32_t) * static_cast<std::size_t>(task.count);
-  if (key.Current() != task.keys) {
-    const cudaError_t copied = cudaMemcpyAsync(task.keys, key.Current(), size, cudaMemcpyDeviceToDevice, stream);
-    if (copied != cudaSuccess) return copied;
-  }
-  if (value.Current() == task.values) return cudaSuccess;
-  return cudaMemcpyAsync(task.values, value.Current(), size, cudaMemcpyDeviceToDevice, stream);
+  if (task.values == nullptr)
+    return cub::DeviceRadixSort::SortKeys(memory, bytes, task.keys, task.sorted_keys, task.count, task.first_bit, task.last_bit,
+                                          stream);
+  return cub::DeviceRadixSort::SortPairs(memory, bytes, task.keys, task.sorted_keys, task.values, task.sorted_values, task.count,
+                                         task.first_bit, task.last_bit, stream);
 }
 
 }  // namespace dsl::detail::cuda

@@ -10,6 +10,7 @@
 #include <dsl/exec/scan.hpp>
 
 #include "exec/calibration.hpp"
+#include "exec/scatter.hpp"
 #include "exec/sort.hpp"
 #include "mem/back_end.hpp"
 
@@ -108,6 +109,7 @@ class executor : public kernel_services {
   /// In this machine's memory, unless a kind of devices has its own.
   virtual void sort(const sort_task& task, const stream& on) const;
   virtual void sort(const pair_sort_task& task, const stream& on) const;
+  virtual void scatter(const scatter_task& task, const stream& on) const;
   virtual void run_compress(const compress_code& code, const operand* operands, const geometry& g, const stream& on) const = 0;
 
  protected:

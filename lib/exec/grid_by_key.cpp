@@ -15,7 +15,9 @@ namespace {
 // How a block's warps share its shared memory.
 struct table_plan {
   std::int64_t span;
-  int warps, tables, log2_copies, tags, shared_bytes;
+  int tables, turns, log2_copies, tags, shared_bytes;
+
+  int warps() const { return tables * turns; }
 };
 
 constexpr int most_warps = by_key_threads / 32;
@@ -23,7 +25,7 @@ constexpr int most_warps = by_key_threads / 32;
 // Counters are all warps' own where there is room, for as many lanes as there is, so that few wait for each other.
 table_plan plan_counters(std::int64_t groups, std::int64_t room) {
   constexpr std::int64_t bytes = sizeof(unsigned), enough_tables = 4;
-  table_plan p{groups, most_warps, 1, 0, 0, 0};
+  table_plan p{groups, 1, 1, 0, 0, 0};
   for (p.log2_copies = 5; p.log2_copies > 0; --p.log2_copies)
     if (room >= enough_tables * bytes * by_key_entries(groups, p.log2_copies)) break;
   p.span = std::min(groups, room / bytes - by_key_entries(0, 0));
@@ -33,32 +35,30 @@ table_plan plan_counters(std::int64_t groups, std::int64_t room) {
   return p;
 }
 
-// As many copies as leave a multiprocessor enough warps to wait for memory, with a tag for each entry; else fewer tags, and fewer
-// warps, and at last several launches for the groups.
-table_plan plan_tables(std::int64_t groups, std::int64_t accumulator_bytes, std::int64_t room) {
-  constexpr std::int64_t enough_warps = 12, enough_without_tags = 8, least_warps = 4, most_tags = 2048 + 32;
-  std::int64_t few_tags = 64;
-  while (few_tags < 2048 && 4 * few_tags * static_cast<std::int64_t>(sizeof(unsigned)) * least_warps <= room) few_tags *= 2;
-  const auto planned = [&](std::int64_t span, int log2_copies, std::int64_t tags) {
-    const std::int64_t table = by_key_entries(span, log2_copies) * accumulator_bytes;
-    const auto all = (room - 16) / (table + tags * static_cast<std::int64_t>(sizeof(unsigned)));
-    const auto warps = static_cast<int>(std::min<std::int64_t>(all, most_warps));
-    return table_plan{span,
-                      warps,
-                      warps,
-                      log2_copies,
-                      static_cast<int>(tags),
-                      by_key_tag_bytes(warps, static_cast<int>(tags)) + static_cast<int>(warps * table)};
+// Most of all, each lane has a copy of its own, for which no two of a warp wait; then as many copies as leave enough warps a
+// table; else one. Warps for which there is no room take turns at a table.
+table_plan plan_tables(std::int64_t groups, std::int64_t accumulator_bytes, bool quick, std::int64_t room) {
+  constexpr int enough_tables = 8, all_copies = 5;
+  constexpr std::int64_t few_tags = 2048, most_tags = 4096, tag = sizeof(unsigned);
+  const auto planned = [&](std::int64_t span, int log2_copies) {
+    const std::int64_t entries = by_key_entries(span, log2_copies), bytes = entries * accumulator_bytes,
+                       each = std::bit_ceil(static_cast<std::uint64_t>(entries));
+    const auto tables_with = [&](std::int64_t tags) { return std::min<std::int64_t>(room / (bytes + tags * tag), most_warps); };
+    std::int64_t tags = 0;
+    if (log2_copies < all_copies) {
+      tags = std::min(each, few_tags);
+      if (tables_with(std::min(each, most_tags)) == tables_with(tags)) tags = std::min(each, most_tags);
+    }
+    const auto tables = static_cast<int>(tables_with(tags));
+    const int turns = tables >= enough_tables || tables == 0 ? 1 : by_key_most_in_turn / tables;
+    return table_plan{span, tables, turns, log2_copies, static_cast<int>(tags), static_cast<int>(tables * (bytes + tags * tag))};
   };
-  for (int log2_copies = 5; log2_copies >= 0; --log2_copies) {
-    const std::int64_t entries = by_key_entries(groups, log2_copies);
-    if (log2_copies < 5 && entries > most_tags) continue;
-    const table_plan p = planned(groups, log2_copies, log2_copies == 5 ? 0 : entries);
-    if (p.warps >= (log2_copies == 5 ? enough_without_tags : enough_warps)) return p;
+  for (int log2_copies = all_copies; log2_copies >= 0; --log2_copies) {
+    const table_plan p = planned(groups, log2_copies);
+    if (p.tables >= (log2_copies == all_copies ? (quick ? 1 : 4) : log2_copies == 0 ? 1 : enough_tables)) return p;
   }
-  const std::int64_t of_warp = (room - 16) / least_warps - few_tags * static_cast<std::int64_t>(sizeof(unsigned));
-  const std::int64_t most = std::max<std::int64_t>(1, of_warp / accumulator_bytes - by_key_entries(0, 0));
-  return planned(std::min(groups, most), 0, few_tags);
+  const std::int64_t most = (room - few_tags * tag) / accumulator_bytes;
+  return planned(std::max<std::int64_t>(1, most - by_key_entries(0, 0)), 0);
 }
 
 // A reduction by key's launches.
@@ -78,66 +78,97 @@ class grid_by_key {
         results_{compiled.kernel[by_key_results], compiled.architectures, nullptr, code.view} {
     parameters_.groups = groups_;
     parameters_.ignores_others = request.ignores_others ? 1 : 0;
+    room_ = static_cast<std::int64_t>(device_.shared_per_block);
+    for (const kernel_entry* each : {&elements_, &results_})
+      room_ = std::min(room_, static_cast<std::int64_t>(device_.shared_per_block) -
+                                  kernels_.attributes(*each, by_key_threads, g.where.index).static_shared);
   }
 
   void run() {
-    const std::int64_t room = static_cast<std::int64_t>(device_.shared_per_block) -
-                              kernels_.attributes(elements_, by_key_threads, space_.where.index).static_shared;
-    const table_plan plan = code_.counts ? plan_counters(groups_, room) : plan_tables(groups_, code_.accumulator_bytes, room);
-    // To sort takes as long as some ten launches that read all elements.
-    constexpr std::int64_t most_launches = 4, most = std::int64_t{1} << 31;
-    if (groups_ > most_launches * plan.span && groups_ < most && slots() < most) run_sorted();
-    else run_tables(plan);
+    const table_plan plan = plan_for(groups_);
+    // Pairs in buckets take as long as some four launches that read all elements, or warps that take turns at one table.
+    constexpr std::int64_t most = std::int64_t{1} << 31;
+    const bool fits =
+        !code_.counts && has_words() ? groups_ <= plan.span && (plan.tags == 0 || plan.tables > 1) : groups_ <= 4 * plan.span;
+    if (fits || groups_ >= most || slots() >= most) run_tables(plan);
+    else run_buckets();
   }
 
  private:
   std::int64_t slots() const { return tiles_.count * 32 * code_.lanes; }
   int multiprocessors() const { return std::max(1, device_.multiprocessors); }
+  // Whether a pair's value is all there is of it.
+  bool has_words() const { return code_.counts || code_.accumulator_bytes == sizeof(std::uint32_t); }
 
-  void run_tables(const table_plan& plan) {
-    const std::int64_t blocks = std::clamp<std::int64_t>(pieces(tiles_.count, plan.warps), 1, multiprocessors());
-    parameters_.step = by_key_step::tables;
-    parameters_.partials = allocate(blocks * plan.span * code_.accumulator_bytes);
+  table_plan plan_for(std::int64_t groups) const {
+    return code_.counts ? plan_counters(groups, room_)
+                        : plan_tables(groups, code_.accumulator_bytes, code_.combines_quickly, room_);
+  }
+  void set_tables(const table_plan& plan) {
+    parameters_.span = static_cast<std::int32_t>(plan.span);
     parameters_.tables = plan.tables;
+    parameters_.turns = plan.turns;
     parameters_.log2_copies = plan.log2_copies;
     parameters_.tags = plan.tags;
+  }
+
+  void run_tables(const table_plan& plan) {
+    const int warps = code_.counts ? most_warps : plan.warps();
+    const std::int64_t blocks = std::clamp<std::int64_t>(pieces(tiles_.count, warps), 1, multiprocessors());
+    set_tables(plan);
+    parameters_.partials = allocate(blocks * plan.span * code_.accumulator_bytes);
     parameters_.left_tables = static_cast<std::int32_t>(blocks);
     for (std::int64_t first = 0; first < groups_; first += plan.span) {
       parameters_.first_group = first;
       parameters_.span = static_cast<std::int32_t>(std::min(plan.span, groups_ - first));
+      parameters_.results = parameters_.span;
       others_[0].is_empty = true;
-      launch_elements(by_key_step::tables, blocks, 32 * plan.warps, plan.shared_bytes);
+      launch(elements_, space_, by_key_step::tables, blocks, 32 * warps, plan.shared_bytes);
       launch_results(by_key_step::results,
                      parameters_.span <= by_key_warps_to ? std::int64_t{parameters_.span} * 32 : parameters_.span);
     }
   }
 
-  // What pairs come to goes to one table.
-  void run_sorted() {
+  // The fewest passes of the sort that leave no more groups in a bucket than a few tables of a block have room for.
+  int log2_bucket(int bits) const {
+    constexpr int bits_a_pass = 8, enough_tables = 4;
+    int most = bits - 1;
+    while (most > 0 && plan_for(std::int64_t{1} << most).tables < enough_tables) --most;
+    return std::max(0, bits - bits_a_pass * static_cast<int>(pieces(bits - most, bits_a_pass)));
+  }
+
+  void run_buckets() {
     by_key_pairs& p = parameters_.pairs;
-    const std::int64_t count = slots(), warps = by_key_finish_threads / 32, word = sizeof(std::uint32_t);
-    parameters_.span = static_cast<std::int32_t>(groups_);
-    parameters_.left_tables = 1;
-    parameters_.partials = allocate(groups_ * code_.accumulator_bytes);
-    launch_results(by_key_step::identities, groups_);
-    p.count = count;
-    if (count > 0) {
-      p.keys = static_cast<std::uint32_t*>(allocate(count * word));
-      p.values = static_cast<std::uint32_t*>(allocate(count * word));
-      if (code_.accumulator_bytes != word) p.accumulators = allocate(count * code_.accumulator_bytes);
-      const std::int64_t wanted = std::int64_t{multiprocessors()} * 64;
-      p.slice = pieces(pieces(count, wanted), 32) * 32;
-      p.slices = pieces(count, p.slice);
-      p.end_keys = static_cast<std::uint32_t*>(allocate(2 * p.slices * word));
-      p.ends = allocate(2 * p.slices * code_.accumulator_bytes);
-      const std::int64_t blocks = std::min<std::int64_t>(pieces(tiles_.count, warps), std::int64_t{multiprocessors()} * 4);
-      launch_elements(by_key_step::pairs, blocks, by_key_finish_threads, 0);
-      const auto bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(groups_)));
-      kernels_.sort({count, p.keys, p.values, bits}, on_);
-      launch_results(by_key_step::runs, p.slices * 32);
-      launch_results(by_key_step::ends, 2 * p.slices);
+    const auto bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(groups_)));
+    p.log2_span = log2_bucket(bits);
+    const table_plan plan = plan_for(std::int64_t{1} << p.log2_span);
+    set_tables(plan);
+    p.count = slots();
+    p.buckets = pieces(groups_, plan.span);
+    p.slice = std::max<std::int64_t>(32, pieces(pieces(p.count, std::int64_t{multiprocessors()}), 32) * 32);
+    const std::int64_t blocks = std::max<std::int64_t>(1, pieces(p.count, p.slice)), warps = by_key_finish_threads / 32;
+    parameters_.results = groups_;
+    parameters_.partials = allocate((p.buckets + blocks) * plan.span * code_.accumulator_bytes);
+    p.bounds = static_cast<std::int64_t*>(allocate((p.buckets + 1) * static_cast<std::int64_t>(sizeof(std::int64_t))));
+    p.keys = allocate_words();
+    p.sorted_keys = allocate_words();
+    if (!code_.counts) {
+      p.values = allocate_words();
+      p.sorted_values = allocate_words();
+      if (!has_words()) p.accumulators = allocate(p.count * code_.accumulator_bytes);
     }
-    launch_results(by_key_step::results, groups_);
+    if (p.count > 0) {
+      launch(elements_, space_, by_key_step::pairs,
+             std::min<std::int64_t>(pieces(tiles_.count, warps), std::int64_t{multiprocessors()} * 8), by_key_finish_threads, 0);
+      kernels_.sort({p.count, p.keys, p.values, p.sorted_keys, p.sorted_values, p.log2_span, bits}, on_);
+    }
+    launch_results(by_key_step::bounds, p.buckets + 1);
+    if (p.count > 0)
+      launch(results_, line(), by_key_step::buckets, blocks, 32 * (code_.counts ? most_warps : plan.warps()), plan.shared_bytes);
+    launch_results(by_key_step::results, parameters_.results <= by_key_warps_to ? groups_ * 32 : groups_);
+  }
+  std::uint32_t* allocate_words() {
+    return static_cast<std::uint32_t*>(allocate(parameters_.pairs.count * static_cast<std::int64_t>(sizeof(std::uint32_t))));
   }
 
   // It goes back to the pool behind the kernels.
@@ -147,16 +178,14 @@ class grid_by_key {
     return memory_.back().data();
   }
 
-  void launch_elements(by_key_step step, std::int64_t grid, int block, int shared) {
-    launch(elements_, space_, step, grid, block, shared);
-    for (memory_range& each : others_) each.is_empty = false;
-  }
   // The kernel that makes results knows scalars alone of its operands.
+  geometry line() const {
+    geometry of = space_;
+    of.linear = true;
+    return of;
+  }
   void launch_results(by_key_step step, std::int64_t threads) {
-    geometry line = space_;
-    line.linear = true;
-    launch(results_, line, step, pieces(threads, by_key_finish_threads), by_key_finish_threads, 0);
-    for (memory_range& each : others_) each.is_empty = false;
+    launch(results_, line(), step, pieces(threads, by_key_finish_threads), by_key_finish_threads, 0);
   }
   void launch(const kernel_entry& kernel, const geometry& g, by_key_step step, std::int64_t grid, int block, int shared) {
     const operand& target = operands_[code_.inputs];
@@ -167,6 +196,7 @@ class grid_by_key {
     kernels_.launch_kernel({kernel, grid, block, shared, given.range(), operands_, code_.inputs, 1, space_.elements, false,
                             others_.data(), static_cast<int>(others_.size())},
                            on_);
+    for (memory_range& each : others_) each.is_empty = false;
   }
 
   const grid_executor& kernels_;
@@ -179,6 +209,7 @@ class grid_by_key {
   warp_tiling tiles_;
   kernel_entry elements_, results_;
   by_key_parameters parameters_{};
+  std::int64_t room_;  // of a block's shared memory
   std::vector<buffer_ref> memory_{};
   std::vector<memory_range> others_{};
 };

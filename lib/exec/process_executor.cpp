@@ -115,6 +115,7 @@ class process_executor final : public executor {
 
   void sort(const sort_task&, const stream&) const override { throw_apart("sorting"); }
   void sort(const pair_sort_task&, const stream&) const override { throw_apart("sorting"); }
+  void scatter(const scatter_task&, const stream&) const override { throw_apart("writing to positions"); }
 
  private:
   static bool reads_other_rows(const geometry& g) { return g.shape_rank > 0 && (g.moved >> (g.shape_rank - 1) & 1) != 0; }

@@ -78,16 +78,17 @@ void sort_in_memory(const sort_task& task) {
 }
 
 void sort_in_memory(const pair_sort_task& task) {
-  struct pair {
-    std::uint32_t key, value, at;
-    bool operator<(const pair& other) const { return key != other.key ? key < other.key : at < other.at; }
+  struct place {
+    std::uint32_t key, at;
+    bool operator<(const place& other) const { return key != other.key ? key < other.key : at < other.at; }
   };
-  std::vector<pair> all(static_cast<std::size_t>(task.count));
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = {task.keys[i], task.values[i], static_cast<std::uint32_t>(i)};
+  std::vector<place> all(static_cast<std::size_t>(task.count));
+  const std::uint32_t mask = (std::uint32_t{2} << (task.last_bit - task.first_bit - 1)) - 1;
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = {task.keys[i] >> task.first_bit & mask, static_cast<std::uint32_t>(i)};
   tbb::parallel_sort(all.begin(), all.end());
   for (std::size_t i = 0; i < all.size(); ++i) {
-    task.keys[i] = all[i].key;
-    task.values[i] = all[i].value;
+    task.sorted_keys[i] = task.keys[all[i].at];
+    if (task.values != nullptr) task.sorted_values[i] = task.values[all[i].at];
   }
 }
 

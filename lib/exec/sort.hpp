@@ -15,11 +15,13 @@ struct sort_task {
   void* sorted;
   std::int64_t* order;
 };
-/// Keys of which the lowest `bits` count, and what goes with them; both are overwritten. Equal keys stay in their order.
+/// Keys of which the bits from `first_bit` to below `last_bit` count, and what goes with them, unless `values` is null. Equal
+/// keys stay in their order.
 struct pair_sort_task {
   std::int64_t count;
-  std::uint32_t *keys, *values;
-  int bits;
+  const std::uint32_t *keys, *values;
+  std::uint32_t *sorted_keys, *sorted_values;
+  int first_bit, last_bit;
 };
 
 /// In this machine's memory, on all cores.

@@ -10,6 +10,7 @@
 #include "exec/shares.hpp"
 #include "mem/buffer.hpp"
 #include "mem/stream.hpp"
+#include "mem/text.hpp"
 #include "sim/grid.hpp"
 #include "sim/mesh.hpp"
 
@@ -59,6 +60,13 @@ class sim_executor final : public grid_executor {
       }
       static_cast<sim_mesh&>(where).run(launch, shares.is_local);
     }
+  }
+  void scatter(const scatter_task& task, const stream& on) const override {
+    for (std::int64_t i = 0; i < task.count; ++i)
+      if (task.positions[i] < 0 || task.positions[i] >= task.elements)
+        raise<memory_error>("position " + std::to_string(task.positions[i]) + " is none of " + std::to_string(task.elements) +
+                            " elements");
+    executor::scatter(task, on);
   }
 };
 

@@ -35,8 +35,9 @@ bool grid_run::is_before(moment past, const thread_run& t, bool read_then_write)
   if (past.who == t.who) return true;
   const block_run& b = *t.home;
   if (past.block() == t.who >> moment::thread_bits) {
-    const bool same_warp = past.thread() / warp_size == t.thread / warp_size;
-    return past.is_before(!same_warp ? b.barrier : read_then_write ? t.warp->meeting : t.warp->barrier);
+    const int warp = past.thread() / warp_size;
+    if (warp == t.thread / warp_size) return past.is_before(read_then_write ? t.warp->meeting : t.warp->barrier);
+    return past.is_before(b.barrier) || past.is_before(t.warp->seen[static_cast<std::size_t>(warp)]);
   }
   const auto was_seen = [&](const auto& seen) {
     const auto found = seen.find(past.block());
@@ -165,6 +166,7 @@ void grid_run::report_divergence(const block_run& b) const {
       case thread_state::at_barrier: return "waits at a barrier of the block";
       case thread_state::at_warp_barrier: return "waits at a barrier of the warp";
       case thread_state::at_exchange: return "waits for other lanes' values";
+      case thread_state::at_turn: return "waits for its turn";
       default: return "has ended";
     }
   };

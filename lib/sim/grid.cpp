@@ -96,11 +96,15 @@ void grid_run::begin(block_run& b, std::int64_t number) {
     t.who = moment::of(b.number, t.thread);
     t.polled = nullptr;
     t.groups = 0;
+    t.turns = 0;
     t.copies.clear();
   }
   for (warp_run& w : b.warps) {
     w.ready = w.lanes;
-    w.polling = w.at_barrier = w.at_exchange = w.barrier = w.meeting = 0;
+    w.polling = w.at_barrier = w.at_exchange = w.at_turn = w.barrier = w.meeting = 0;
+    w.given = 0;
+    w.seen.assign(b.warps.size(), 0);
+    w.seen_with_turn.assign(b.warps.size(), 0);
   }
 }
 
@@ -215,6 +219,28 @@ void grid_run::synchronize_warp(thread_run& t) {
   w.barrier = w.meeting = ++t.home->clock;
 }
 
+// The last lane gives the turn: by then all have done what comes before it.
+void grid_run::pass_turn(thread_run& t, int warp) {
+  synchronize_warp(t);
+  block_run& b = *t.home;
+  warp_run& to = b.warps[static_cast<std::size_t>(warp)];
+  if (++to.given % warp_size != 0) return;
+  const auto mine = static_cast<std::size_t>(t.thread / warp_size);
+  for (std::size_t i = 0; i < b.warps.size(); ++i) to.seen_with_turn[i] = std::max(to.seen_with_turn[i], t.warp->seen[i]);
+  to.seen_with_turn[mine] = t.warp->barrier;
+  to.ready |= to.at_turn;
+  to.at_turn = 0;
+}
+
+void grid_run::await_turn(thread_run& t) {
+  warp_run& w = *t.warp;
+  if (w.given < ++t.turns * warp_size) {
+    w.at_turn |= t.lane;
+    leave(t, thread_state::at_turn);
+  }
+  w.seen = w.seen_with_turn;
+}
+
 void grid_run::exchange(thread_run& t, void* to, const void* value, std::size_t bytes, int lane) {
   warp_run& w = *t.warp;
   t.given = value;
@@ -306,6 +332,8 @@ std::vector<touched_memory> simulate(const simulated_launch& launch) {
 
 void synchronize(simulated_thread& self) { grid_of(self).synchronize(run_of(self)); }
 void synchronize_warp(simulated_thread& self) { grid_of(self).synchronize_warp(run_of(self)); }
+void pass_turn(simulated_thread& self, int warp) { grid_of(self).pass_turn(run_of(self), warp); }
+void await_turn(simulated_thread& self) { grid_of(self).await_turn(run_of(self)); }
 void exchange(simulated_thread& self, void* to, const void* value, std::size_t bytes, int lane) {
   grid_of(self).exchange(run_of(self), to, value, bytes, lane);
 }

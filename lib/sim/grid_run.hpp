@@ -28,7 +28,16 @@ struct region {
   bool holds(std::uintptr_t at, std::size_t count) const { return at - begin < bytes && count <= bytes - (at - begin); }
 };
 
-enum class thread_state : std::uint8_t { ready, at_barrier, at_warp_barrier, at_exchange, at_cluster_barrier, polling, ended };
+enum class thread_state : std::uint8_t {
+  ready,
+  at_barrier,
+  at_warp_barrier,
+  at_exchange,
+  at_turn,
+  at_cluster_barrier,
+  polling,
+  ended
+};
 
 struct block_run;
 struct cluster_run;
@@ -51,6 +60,7 @@ struct thread_run : simulated_thread {
   std::uint32_t lane;  // a bit
   std::uint32_t who;
   thread_state state;
+  std::uint64_t turns;  // that it has had
   // What it gives to its warp, and wants of it.
   int wanted_lane;
   const void* given;
@@ -71,6 +81,11 @@ struct warp_run {
   // When its lanes last were at a barrier together, and when they last exchanged values or were: what a lane has read by then
   // another may write.
   std::uint32_t barrier, meeting;
+  // Lanes that have given it a turn, and those of it that wait for one.
+  std::uint64_t given;
+  std::uint32_t at_turn;
+  // How far it has seen what other warps did since the block's last barrier, and will have with its turn.
+  std::vector<std::uint32_t> seen, seen_with_turn;
 
   thread_run* take_ready() {
     if (ready == 0) return nullptr;
@@ -132,6 +147,8 @@ class grid_run {
   void wait_for_copies(thread_run& t, int pending);
   void synchronize(thread_run& t);
   void synchronize_warp(thread_run& t);
+  void pass_turn(thread_run& t, int warp);
+  void await_turn(thread_run& t);
   void exchange(thread_run& t, void* to, const void* value, std::size_t bytes, int lane);
   unsigned next_ticket(thread_run& t, unsigned* counter);
   bool is_last(thread_run& t, unsigned* counter, unsigned count);

@@ -121,4 +121,34 @@ TEST_P(sorting, writing_to_positions) {
   EXPECT_EQ(m.copy_to_host(), (std::vector<std::int32_t>{0, 3, 0, 1, 0, 1}));
 }
 
+// Of a large target only what stands at the positions is touched.
+TEST_P(sorting, writing_to_few_positions) {
+  const std::int64_t n = 3001, count = 300;
+  std::mt19937 engine(3);
+  std::vector<std::int32_t> index;
+  std::vector<float> sums(static_cast<std::size_t>(2 * n), 1), last(sums);
+  for (std::int64_t i = 0; i < count; ++i) index.push_back(static_cast<std::int32_t>(engine() % 90 * 33) - 60);
+  for (std::size_t i = 0; i < index.size(); ++i) {
+    const auto at = static_cast<std::size_t>(2 * (index[i] < 0 ? index[i] + n : index[i]));
+    sums[at] += static_cast<float>(i);
+    last[at] = static_cast<float>(i);
+  }
+  const auto positions = dsl::reshape(dsl::to_device(index), 3, 100);
+  const dsl::array<float> values = dsl::arange<float>(count);
+  auto x = dsl::full<float>(1, 2 * n);
+  auto every_second = x(dsl::slice(0, dsl::end, 2));
+  dsl::scatter_add(every_second, positions, dsl::reshape(values, 3, 100));
+  EXPECT_EQ(x.copy_to_host(), sums);
+  x = 1;
+  dsl::put(every_second, positions, values);
+  EXPECT_EQ(x.copy_to_host(), last);
+  // A row of values for each row of positions.
+  auto counts = dsl::zeros<std::int64_t>(n);
+  dsl::scatter_add(counts, positions, dsl::to_device(std::vector<std::int64_t>(100, 1)));
+  EXPECT_EQ(dsl::sum(counts).value(), count);
+  if (simulated()) {
+    EXPECT_THROW(dsl::put(x, dsl::to_device(std::vector<std::int64_t>{-2 * n - 1}), 1.f), dsl::memory_error);
+  }
+}
+
 }  // namespace

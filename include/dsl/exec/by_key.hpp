@@ -17,6 +17,7 @@ struct by_key_code {
   pass_view view;
   int inputs, lanes, accumulator_bytes, values;  // values: of an element, with its key
   bool counts;                                   // elements, and nothing else
+  bool combines_quickly;
   // Null where no file compiled it for that.
   const by_key_host_code* host;
   const by_key_kernels* kernels[kernel_targets];
@@ -44,6 +45,7 @@ struct compiled_by_key {
       static_cast<int>(sizeof(typename reductions_of<typename Pass::reductions>::accumulators)),
       Pass::elements::outputs,
       only_counts<Pass>,
+      combines_quickly<typename Pass::reductions>,
       nullptr,
       {}};
 

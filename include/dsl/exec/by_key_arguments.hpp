@@ -5,19 +5,18 @@
 
 namespace dsl::detail {
 
-/// What a launch does. Where there are more groups than a table has room for, elements become pairs of a key and an accumulator,
-/// which are sorted; each warp takes a slice of them and leaves what its first and its last run of one key come to, for those may
-/// go on in other slices.
-enum class by_key_step : std::int32_t { tables, pairs, identities, runs, ends, results };
+/// What a launch does: makes tables of elements, or of pairs, or results of tables. Where there are more groups than a table has
+/// room for, elements become pairs of a key and an accumulator, which are put into buckets by the highest bits of their keys.
+enum class by_key_step : std::int32_t { tables, pairs, bounds, buckets, results };
 
-/// Pairs, sorted or not. An accumulator of 4 bytes is the pair's value itself; else that is its place among them.
+/// An accumulator of 4 bytes is a pair's value itself; else that is its place among them. What is only counted has no values.
 struct by_key_pairs {
-  std::int64_t count;
-  std::uint32_t *keys, *values;
+  std::int64_t count, buckets;
+  std::int64_t slice;  // of the pairs, which a block takes
+  std::uint32_t *keys, *values, *sorted_keys, *sorted_values;
   void* accumulators;
-  std::int64_t slices, slice;  // and how long one is
-  std::uint32_t* end_keys;     // of each slice's first and last run; the number of groups: there is none
-  void* ends;
+  std::int64_t* bounds;  // where each bucket begins, and the last one ends
+  std::int32_t log2_span;
 };
 
 /// Beside the operands, which are the inputs, one that stands for the keys, and the results, whose `argument::descriptor` is how
@@ -25,14 +24,16 @@ struct by_key_pairs {
 struct by_key_parameters {
   std::int64_t groups;          // all
   std::int64_t first_group;     // that this launch takes, and
-  std::int32_t span;            //   how many
-  std::int32_t tables;          // that a block's warps share out, and
-  std::int32_t log2_copies;     //   copies of each, which a warp's lanes share out
-  std::int32_t tags;            // of a warp, by which its lanes see that they have one entry; 0: they never have
+  std::int64_t results;         //   how many
+  std::int32_t span;            // groups of a table
+  std::int32_t tables;          // of a block
+  std::int32_t turns;           // of the warps that share a table; 1: each has its own, or adds atomically
+  std::int32_t log2_copies;     // of each table's entries, which a warp's lanes share out
+  std::int32_t tags;            // of a table, a power of two, by which lanes see that they have one entry; 0: they never have
   std::int32_t ignores_others;  // elements whose keys are of no group are left out; else that is a mistake
-  std::int32_t left_tables;     // that the blocks of the launch before have left
-  void* partials;               // a table for each block
+  std::int32_t left_tables;     // blocks of the launch that has left tables
   by_key_step step;
+  void* partials;  // a table for each block; of buckets, for each bucket in a block's slice
   by_key_pairs pairs;
 };
 
@@ -41,13 +42,11 @@ template <class Arguments> struct by_key_arguments : Arguments { by_key_paramete
 /// Entries of a table, of which the last ones, a lane's each, take what is of no group.
 DSL_DETAIL_FN constexpr std::int64_t by_key_entries(std::int64_t span, int log2_copies) { return (span << log2_copies) + 32; }
 
-/// Of a block's tags, which its tables stand behind.
-DSL_DETAIL_FN constexpr int by_key_tag_bytes(int warps, int tags) {
-  return (warps * tags * static_cast<int>(sizeof(unsigned)) + 15) / 16 * 16;
-}
+/// Of a block's tags, which its tables stand behind. There are none, or at least 4 of each table.
+DSL_DETAIL_FN constexpr int by_key_tag_bytes(int tables, int tags) { return tables * tags * static_cast<int>(sizeof(unsigned)); }
 
-/// Threads of a block, at most, and of one that makes results.
-inline constexpr int by_key_threads = 512, by_key_finish_threads = 256;
+/// Threads of a block, at most, and of one that makes results; warps that may take turns.
+inline constexpr int by_key_threads = 512, by_key_finish_threads = 256, by_key_most_in_turn = 15;
 
 /// Groups up to which a warp makes a result, and not a thread.
 inline constexpr std::int64_t by_key_warps_to = 4096;

@@ -80,14 +80,11 @@ DSL_DETAIL_KERNEL_FN void run_compress(const compress_arguments<Arguments>& args
   unsigned before[rounds], total = 0;
   DSL_DETAIL_UNROLL
   for (int r = 0; r < rounds; r += 2) {
-    const unsigned mine = thread.count_bits(chosen >> (r * lanes) & of_group) |
-                          (r + 1 < rounds ? thread.count_bits(chosen >> ((r + 1) * lanes % 32) & of_group) << 16 : 0);
-    unsigned sum = mine;
-    DSL_DETAIL_UNROLL
-    for (int step = 1; step < 32; step *= 2) {
-      const unsigned other = team.shift_up(sum, step);
-      if (team.lane() >= step) sum += other;
-    }
+    const auto of_tile = [&](int number) {
+      return static_cast<unsigned>(number < rounds ? count_bits(chosen >> (number * lanes % 32) & of_group) : 0);
+    };
+    const unsigned mine = of_tile(r) | of_tile(r + 1) << 16;
+    const unsigned sum = sum_up_to_lane(mine, team);
     const unsigned all = team.from_lane(sum, 31);
     before[r] = total + ((sum - mine) & 0xffff);
     total += all & 0xffff;

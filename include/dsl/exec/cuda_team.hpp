@@ -143,6 +143,15 @@ struct device_team {
 
   DSL_DETAIL_FN void synchronize() const { __syncthreads(); }
   DSL_DETAIL_FN void synchronize_warp() const { __syncwarp(); }
+  // The hardware's barrier 0 is that of the whole block.
+  DSL_DETAIL_FN void pass_turn(int warp) const {
+    __syncwarp();
+    asm volatile("barrier.cta.arrive %0, 64;" ::"r"(warp + 1) : "memory");
+  }
+  DSL_DETAIL_FN void await_turn() const {
+    __syncwarp();
+    asm volatile("barrier.cta.sync %0, 64;" ::"r"(warp() + 1) : "memory");
+  }
 
   template <class T> DSL_DETAIL_FN T from_lane(const T& value, int lane) const {
     return by_words(value, [lane](unsigned word) { return __shfl_sync(0xffffffffu, word, lane); });
@@ -157,7 +166,6 @@ struct device_team {
   DSL_DETAIL_FN unsigned ballot(bool mine) const { return __ballot_sync(0xffffffffu, mine); }
 
   DSL_DETAIL_FN unsigned atomic_add(unsigned* at, unsigned value) const { return atomicAdd(at, value); }
-  DSL_DETAIL_FN unsigned atomic_or(unsigned* at, unsigned bits) const { return atomicOr(at, bits); }
   DSL_DETAIL_FN unsigned atomic_exchange(unsigned* at, unsigned value) const { return atomicExch(at, value); }
 
   DSL_DETAIL_FN void refuse_key(std::int64_t, std::int64_t) const {}
@@ -330,13 +338,14 @@ struct device_team {
   DSL_FN std::int64_t own_blocks() const;
   DSL_FN void synchronize() const;
   DSL_FN void synchronize_warp() const;
+  DSL_FN void pass_turn(int warp) const;
+  DSL_FN void await_turn() const;
   template <class T> DSL_FN T from_lane(const T& value, int lane) const;
   template <class T> DSL_FN T shift_down(const T& value, int step) const;
   template <class T> DSL_FN T shift_up(const T& value, int step) const;
   DSL_FN unsigned match(unsigned number) const;
   DSL_FN unsigned ballot(bool mine) const;
   DSL_FN unsigned atomic_add(unsigned* at, unsigned value) const;
-  DSL_FN unsigned atomic_or(unsigned* at, unsigned bits) const;
   DSL_FN unsigned atomic_exchange(unsigned* at, unsigned value) const;
   DSL_FN void refuse_key(std::int64_t key, std::int64_t groups) const;
   DSL_FN unsigned next_ticket(unsigned* counter) const;

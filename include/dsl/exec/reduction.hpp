@@ -212,6 +212,16 @@ DSL_DETAIL_KERNEL_FN void combine_with_lane(typename Reductions::accumulators& s
     nth_accumulator<J>(sums) = combine<Reduction>(nth_accumulator<J>(sums), team.shift_down(nth_accumulator<J>(sums), step));
   });
 }
+/// The sum of a number over this lane of the warp and those before it.
+template <class T, class Team>
+DSL_DETAIL_KERNEL_FN T sum_up_to_lane(T sum, const Team& team) {
+  DSL_DETAIL_UNROLL
+  for (int step = 1; step < 32; step *= 2) {
+    const T before = team.shift_up(sum, step);
+    if (team.lane() >= step) sum += before;
+  }
+  return sum;
+}
 /// Combines the sums of a warp's threads: its first lane has the result.
 template <class Reductions, class Team>
 DSL_DETAIL_KERNEL_FN void combine_warp(typename Reductions::accumulators& sums, const Team& team) {

@@ -27,6 +27,8 @@ DSL_FN void commit_copies(simulated_thread& self);
 DSL_FN void wait_for_copies(simulated_thread& self, int pending);
 DSL_FN void synchronize(simulated_thread& self);
 DSL_FN void synchronize_warp(simulated_thread& self);
+DSL_FN void pass_turn(simulated_thread& self, int warp);
+DSL_FN void await_turn(simulated_thread& self);
 /// Gives each lane of a warp the value of the lane that it names; its own where there is none.
 DSL_FN void exchange(simulated_thread& self, void* to, const void* value, std::size_t bytes, int lane);
 DSL_FN unsigned next_ticket(simulated_thread& self, unsigned* counter);
@@ -88,6 +90,8 @@ struct simulated_team {
 
   DSL_DETAIL_FN void synchronize() const { detail::synchronize(*self); }
   DSL_DETAIL_FN void synchronize_warp() const { detail::synchronize_warp(*self); }
+  DSL_DETAIL_FN void pass_turn(int warp) const { detail::pass_turn(*self, warp); }
+  DSL_DETAIL_FN void await_turn() const { detail::await_turn(*self); }
 
   template <class T> DSL_DETAIL_FN T from_lane(const T& value, int lane) const {
     T result;
@@ -115,12 +119,6 @@ struct simulated_team {
     check_atomic(*self, at, sizeof *at);
     const unsigned before = *at;
     *at += value;
-    return before;
-  }
-  DSL_DETAIL_FN unsigned atomic_or(unsigned* at, unsigned bits) const {
-    check_atomic(*self, at, sizeof *at);
-    const unsigned before = *at;
-    *at |= bits;
     return before;
   }
   DSL_DETAIL_FN unsigned atomic_exchange(unsigned* at, unsigned value) const {

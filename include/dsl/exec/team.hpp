@@ -76,6 +76,11 @@ concept kernel_team = requires(const T t, float value, float* address, unsigned*
   t.synchronize();
   /// The same for the threads of a warp.
   t.synchronize_warp();
+  /// Gives a turn to a warp of the block, one of the first 15, and waits for one that is given to this warp, which then sees what
+  /// the giver did before, and those who gave the turn to it. All lanes of a warp call them; each turn is waited for, before
+  /// another one is given.
+  t.pass_turn(0);
+  t.await_turn();
 
   /// The value of another lane of the warp, its number modulo 32. All lanes of a warp call it; so of the next two. They order
   /// a lane's reads before other lanes' writes, and nothing else.
@@ -124,7 +129,6 @@ concept kernel_team = requires(const T t, float value, float* address, unsigned*
   t.wait_for_earlier_launch();
   /// Atomic operations on the block's shared memory; each gives what was there before.
   { t.atomic_add(counter, 1u) } -> std::same_as<unsigned>;
-  { t.atomic_or(counter, 1u) } -> std::same_as<unsigned>;
   { t.atomic_exchange(counter, 1u) } -> std::same_as<unsigned>;
   /// Says that a key is not among so many groups, where someone can be told: in the simulator it throws.
   t.refuse_key(std::int64_t{}, std::int64_t{});
@@ -134,5 +138,21 @@ concept kernel_team = requires(const T t, float value, float* address, unsigned*
   /// So many objects of a type in the block's shared memory, the kernel's own; the first type tells them from others.
   { t.template shared<T, float, 32>() } -> std::same_as<float*>;
 };
+
+// Lanes, a bit for each: how many, and which is the first.
+DSL_DETAIL_FN int count_bits(unsigned bits) {
+#if DSL_DETAIL_ON_DEVICE
+  return __popc(bits);
+#else
+  return __builtin_popcount(bits);
+#endif
+}
+DSL_DETAIL_FN int lowest_bit(unsigned bits) {
+#if DSL_DETAIL_ON_DEVICE
+  return __ffs(static_cast<int>(bits)) - 1;
+#else
+  return __builtin_ctz(bits);
+#endif
+}
 
 }  // namespace dsl::detail

@@ -26,6 +26,7 @@ struct warp_tiles : kernel_body<Pass, Inputs, Arguments, Memory> {
     } else {
       g.first = (tile * 32 + lane) * lanes;
       g.count = this->lanes_from(g.first);
+      g.in_vectors = false;
     }
     if (g.count <= 0) return;
     typename base::template reader<> from{*this, g};
@@ -45,14 +46,6 @@ struct warp_tiles : kernel_body<Pass, Inputs, Arguments, Memory> {
   /// Stores a selected element's outputs but for the first to the operands that follow those of the inputs and the first.
   DSL_DETAIL_KERNEL_FN void store_at(std::int64_t at, const typename base::eval::results& out) const {
     store_at(at, out, std::make_index_sequence<Pass::targets - 1>{});
-  }
-
-  DSL_DETAIL_FN static unsigned count_bits(unsigned bits) {
-#if DSL_DETAIL_ON_DEVICE
-    return static_cast<unsigned>(__popc(bits));
-#else
-    return static_cast<unsigned>(__builtin_popcount(bits));
-#endif
   }
 
   /// Whether the tiles up to one, with it, may be read so.

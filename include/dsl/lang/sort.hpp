@@ -2,7 +2,6 @@
 #pragma once
 
 #include <dsl/exec/sort.hpp>
-#include <dsl/lang/by_key.hpp>
 #include <dsl/lang/gather.hpp>
 #include <dsl/lang/select.hpp>
 
@@ -219,65 +218,6 @@ template <class A, class X>
   requires detail::operands<A> && detail::any_operand<X>
 auto searchsorted(const A& sorted, const X& x, right_t) {
   return detail::search_in<A, X, true>(sorted, x);
-}
-
-namespace detail {
-
-template <class T, int R>
-view<T, 1> all_in_line(const view<T, R>& x) {
-  if constexpr (R == 1) return x;
-  else return reshape(x, x.size());
-}
-template <class T, int R>
-view<T, 1> all_in_line(array<T, R>& x) {
-  return all_in_line(x.view());
-}
-
-// Negative positions count from the end.
-template <class Index>
-auto keys_of_positions(const Index& index, std::int64_t n) {
-  return vectorize([](auto i, auto size) { return where(i < 0, i + size, cast<std::int64_t>(i)); })(cast<std::int64_t>(index), n);
-}
-
-}  // namespace detail
-
-/// Adds values to the elements at the positions `index`, all of those that one position has: np.add.at. Positions are integers,
-/// counted in row-major order, negative ones from the end; values broadcast with them. The result is the same from run to run.
-/// Does not wait. What is at no position of the target is an error in the simulator and left out elsewhere.
-template <class Target, class Index, class Values>
-  requires detail::operands<Index> && detail::any_operand<Values>
-void scatter_add(Target&& target, const Index& index, const Values& values) {
-  if constexpr (detail::require_keys<Index>() && detail::require_operand<Values>()) {
-    const auto all = detail::all_in_line(target);
-    using T = typename decltype(all)::value_type;
-    const auto sums = eval(sum_by(detail::keys_of_positions(index, all.size()), values, all.size()));
-    assign(all, all + cast<T>(sums));
-  }
-}
-
-/// Sets the elements at the positions `index` to values: np.put. Of several for one position the last one stays. Values are a C++
-/// scalar, or an array or an expression, of which the k-th belongs to the k-th position, from the first one again where they are
-/// fewer. As `scatter_add`.
-template <class Target, class Index, class Values>
-  requires detail::operands<Index> && detail::any_operand<Values>
-void put(Target&& target, const Index& index, const Values& values) {
-  if constexpr (detail::require_keys<Index>() && detail::require_operand<Values>()) {
-    const auto all = detail::all_in_line(target);
-    using T = typename decltype(all)::value_type;
-    const auto operand = detail::as_operand(index);
-    constexpr int rank = decltype(operand)::rank;
-    const auto shape = detail::shape_of(operand);
-    const detail::index_leaf<rank> numbers{0, shape, detail::row_major(shape)};
-    const auto last =
-        eval(reduce_by(detail::keys_of_positions(index, all.size()), numbers, all.size(), [](auto k) { return dsl::max(k); }));
-    if constexpr (detail::operand_t<Values>::rank == 0) {
-      assign(all, where(last >= 0, cast<T>(detail::as_operand(values)), all));
-    } else {
-      const auto given = eval(values);
-      if (given.size() == 0 && detail::element_count(shape.data(), rank, 1) == 0) return;
-      assign(all, where(last >= 0, cast<T>(take(given, max(last, 0) % given.size())), all));
-    }
-  }
 }
 
 }  // namespace dsl

@@ -1,0 +1,14 @@
+// Writing to positions on a GPU.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "exec/scatter.hpp"
+
+namespace dsl::detail::cuda {
+
+/// As entry_points'.
+const char* scatter_architectures();
+cudaError_t launch_scatter(const scatter_task& task, cudaStream_t stream);
+
+}  // namespace dsl::detail::cuda
