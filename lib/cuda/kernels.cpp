@@ -107,7 +107,7 @@ void cuda_executor::launch_kernel(const kernel_launch& k, const stream& on) cons
   stream_state& s = stream_state::of(on);
   const current_device current(s.index);
   if (k.shared_bytes > 0) allow_shared_memory(k.function, k.shared_bytes, s.index);
-  *k.range = {0, static_cast<std::uint32_t>(k.grid)};
+  *k.range = k.part != nullptr ? *k.part : block_range{0, static_cast<std::uint32_t>(k.grid)};
   if (recorded_graph* const graph = recorded_graph::current()) return graph->add(k, 1, touches::own, [&](int) { return k.grid; });
   // What is compiled for less than compute capability 9.0 cannot wait itself, nor form clusters.
   const bool early = k.waits_itself && !s.is_captured() && attributes(k, k.block, s.index).largest_cluster > 0;

@@ -8,6 +8,7 @@
 #include <dsl/mem/processes.hpp>
 
 #include "cuda/calls.hpp"
+#include "cuda/nccl_windows.hpp"
 #include "mem/text.hpp"
 
 namespace dsl::detail {
@@ -23,7 +24,8 @@ void check(ncclResult_t status, const char* what, ncclComm_t comm = nullptr) {
 
 class nccl_group final : public gpu_group {
  public:
-  nccl_group(process_group& processes, device own) : rank_(processes.rank()), size_(processes.size()) {
+  nccl_group(process_group& processes, device own)
+      : processes_(processes), gpu_(own.index), rank_(processes.rank()), size_(processes.size()) {
     struct greeting {
       ncclResult_t status = ncclSuccess;
       ncclUniqueId id{};
@@ -32,7 +34,7 @@ class nccl_group final : public gpu_group {
     if (rank_ == 0) all[0].status = ncclGetUniqueId(&all[0].id);
     processes.all_gather(all.data(), std::vector<std::size_t>(all.size(), sizeof(greeting)).data());
     check(all[0].status, "ncclGetUniqueId in the first process");
-    const cuda::current_device on(own.index);
+    const cuda::current_device on(gpu_);
     check(ncclCommInitRank(&comm_, size_, all[0].id, rank_), "ncclCommInitRank");
   }
 
@@ -51,7 +53,55 @@ class nccl_group final : public gpu_group {
     check(failed != ncclSuccess ? failed : ended, "ncclBroadcast", comm_);
   }
 
+  void broadcast(const std::vector<piece>& pieces, void* stream) override {
+    check(ncclGroupStart(), "ncclGroupStart");
+    ncclResult_t failed = ncclSuccess;
+    for (const piece& p : pieces)
+      if (failed == ncclSuccess) failed = ncclBroadcast(p.at, p.at, p.bytes, ncclUint8, 0, comm_, cuda::native(stream));
+    const ncclResult_t ended = ncclGroupEnd();
+    check(failed != ncclSuccess ? failed : ended, "ncclBroadcast", comm_);
+  }
+
+  shared_memory share(std::size_t bytes) override {
+    const cuda::current_device on(gpu_);
+    int reached = 0;
+    void* memory = nullptr;
+    const bool reaches_all = cuda::count_reached(comm_, &reached) == ncclSuccess && reached == size_;
+    if (!all_have(reaches_all && ncclMemAlloc(&memory, bytes) == ncclSuccess)) return {};
+    DSL_CHECK(cudaMemset(memory, 0, bytes));
+    ncclWindow_t window = nullptr;
+    const bool is_window = ncclCommWindowRegister(comm_, memory, bytes, &window, NCCL_WIN_COLL_SYMMETRIC) == ncclSuccess;
+    if (!all_have(is_window && window != nullptr)) return {};
+    const std::vector<unsigned char*> at = windows(window);
+    shared_memory made{at[0], size_ > 1 ? at[1] - at[0] : 0};
+    bool is_even = true;
+    for (int p = 0; p < size_; ++p) is_even = is_even && at[static_cast<std::size_t>(p)] == made.first + p * made.step;
+    return all_have(is_even) ? made : shared_memory{};
+  }
+
  private:
+  // Whether all processes have come so far, and here.
+  bool all_have(bool own) {
+    std::vector<std::uint8_t> all(static_cast<std::size_t>(size_));
+    all[static_cast<std::size_t>(rank_)] = own ? 1 : 0;
+    processes_.all_gather(all.data(), std::vector<std::size_t>(all.size(), 1).data());
+    return std::find(all.begin(), all.end(), 0) == all.end();
+  }
+  // Waits for the GPU.
+  std::vector<unsigned char*> windows(ncclWindow_t window) const {
+    std::vector<unsigned char*> found(static_cast<std::size_t>(size_));
+    const std::size_t bytes = found.size() * sizeof(void*);
+    void* table = nullptr;
+    DSL_CHECK(cudaMalloc(&table, bytes));
+    const cudaError_t wrote = cuda::find_windows(window, size_, static_cast<void**>(table), nullptr);
+    const cudaError_t read = cudaMemcpy(found.data(), table, bytes, cudaMemcpyDeviceToHost);
+    cudaFree(table);
+    cuda::check(wrote != cudaSuccess ? wrote : read, "finding the windows of other processes");
+    return found;
+  }
+
+  process_group& processes_;
+  const int gpu_;
   const int rank_, size_;
   ncclComm_t comm_ = nullptr;  // until the program ends, as the mesh
 };

@@ -17,11 +17,13 @@
 namespace dsl::detail {
 
 class row_chain;
+struct loop_part;
 struct scan_space;
 
 /// What a kind of devices can do for a loop beside a kernel a step.
 struct loop_support {
   bool one_kernel;       ///< all steps in one kernel
+  bool one_block;        ///< of which one block may have all elements
   bool carries_scalars;  ///< such a kernel may reduce, and end on a condition
   bool graphs;           ///< kernels recorded once and launched together
   loop_policy policy;    ///< that loops are planned with
@@ -92,8 +94,9 @@ class executor : public kernel_services {
   virtual bool is_cooperative(int /*index*/) const { return false; }
   /// The plan of a loop in one kernel.
   virtual loop_plan plan_loop(const loop& of, strategy how) const = 0;
-  /// Queues steps in one kernel.
-  virtual void run_loop(const loop& of, const loop_plan& p, const loop_steps& steps, const stream& on) const = 0;
+  /// Queues steps in one kernel: all of it, or a part.
+  virtual void run_loop(const loop& of, const loop_plan& p, const loop_steps& steps, const loop_part* part,
+                        const stream& on) const = 0;
   /// Null where kernels cannot be recorded on that stream now.
   virtual std::unique_ptr<kernel_graph> make_graph(const stream&) const { return nullptr; }
 

@@ -61,6 +61,7 @@ struct kernel_launch : kernel_entry {
   int blocks_together = 1;                                 // so many blocks one behind the other are one member's
   std::int64_t elements_a_block = 0;  // of arrays in the order of their elements, which block after block takes; else 0
   zeroed_memory zeroed{};
+  const block_range* part = nullptr;  // of a grid of several processes: the launch's blocks, `grid` of them
 
   const operand* operands_of_pass() const { return own_operands != nullptr ? own_operands : operands; }
 };
@@ -94,7 +95,8 @@ class grid_executor : public executor {
 
   loop_support supports(const loop& of) const override;
   loop_plan plan_loop(const loop& of, strategy how) const override;
-  void run_loop(const loop& of, const loop_plan& p, const loop_steps& steps, const stream& on) const override;
+  void run_loop(const loop& of, const loop_plan& p, const loop_steps& steps, const loop_part* part,
+                const stream& on) const override;
   scan_plan plan_scan(const scan_code& code, const operand* operands, const scan_space& s) const override;
   void run_scan(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters,
                 const stream& on) const override;

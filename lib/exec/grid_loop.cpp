@@ -5,8 +5,8 @@
 
 #include "exec/grid_executor.hpp"
 #include "exec/layout.hpp"
+#include "exec/loop_part.hpp"
 #include "exec/parameters.hpp"
-#include "exec/scratch.hpp"
 #include "exec/shares.hpp"
 #include "exec/text.hpp"
 #include "exec/tiles.hpp"
@@ -26,7 +26,7 @@ kernel_entry grid_executor::entry_of(const loop& of) const {
 
 loop_support grid_executor::supports(const loop& of) const {
   const loop_kernels* const kernels = compiled(of.compiled().kernels);
-  return {kernels != nullptr, true, has_graphs_, kernels != nullptr ? kernels->policy : loop_policy{}};
+  return {kernels != nullptr, true, true, has_graphs_, kernels != nullptr ? kernels->policy : loop_policy{}};
 }
 
 // Blocks, threads and what they keep on chip, as few steps of a block's threads as possible.
@@ -138,9 +138,13 @@ tiling tiling_of_grid(const geometry& g) {
   return t;
 }
 
+bool varies(const operand_layout& o, int rank) {
+  return std::any_of(o.strides, o.strides + rank, [](std::int64_t s) { return s != 0; });
+}
+
 // `cells` and the number of the first step are the schedule's already; `arrivals` the tiles'.
 kernel_parameters loop_parameters(const loop& of, const loop_plan& p, const loop_steps& steps, step_schedule schedule,
-                                  quad* arrivals) {
+                                  quad* arrivals, const loop_part* part) {
   const geometry& g = of.space();
   const operand* const operands = of.operands();
   const int inputs = of.code().inputs, count = inputs + of.code().outputs();
@@ -152,17 +156,31 @@ kernel_parameters loop_parameters(const loop& of, const loop_plan& p, const loop
   schedule.in_shared = p.in_shared;
   schedule.streamed = p.streamed;
   schedule.l2_resident = p.l2_resident;
-  kernel_parameters given({{}, g.elements, 1, {g.count, 1, 1, {0, 0}, kept_along::none, nullptr, nullptr, nullptr}});
+  const std::int64_t total = part != nullptr ? part->count : g.count;
+  kernel_parameters given({{}, g.elements, 1, {total, 1, 1, {0, 0}, kept_along::none, nullptr, nullptr, nullptr}});
   const bool by_tiles = p.loop == strategy::tiled;
+  std::int64_t before = 0;
   if (by_tiles) {
     given.put(tiling_of_grid(g));
   } else {
     schedule.divide(pieces(g.elements, p.lanes), p.grid, p.block);
+    if (part != nullptr) {
+      // Elements have the numbers that they would have if all blocks before had as many as these.
+      const std::int64_t first = part->range.first;
+      before = first * ((schedule.in_shared + schedule.streamed) * p.block + schedule.groups) * p.lanes;
+      schedule.more_from += first;
+      given.header().elements += before;
+    }
     given.put(schedule);
   }
   for (int k = 0; k < count; ++k) {
-    if (operands[k].counts_steps) given.put(argument{static_cast<std::uint64_t>(steps.all.first + steps.done), counts_steps});
-    else given.put(argument{operands[k].word[0], descriptor_of(operands, k, g, of.code().pass.view)});
+    const operand& o = operands[k];
+    if (o.counts_steps) {
+      given.put(argument{static_cast<std::uint64_t>(steps.all.first + steps.done), counts_steps});
+      continue;
+    }
+    const std::int64_t moved = varies(g.layouts[k], g.rank) ? before * size_of(o.type) : 0;
+    given.put(argument{o.word[0] - static_cast<std::uint64_t>(moved), descriptor_of(operands, k, g, of.code().pass.view)});
   }
   if (by_tiles) {
     given.put_strides(g, count);
@@ -181,7 +199,12 @@ kernel_parameters loop_parameters(const loop& of, const loop_plan& p, const loop
 
 }  // namespace
 
-void grid_executor::run_loop(const loop& of, const loop_plan& p, const loop_steps& steps, const stream& on) const {
+std::size_t bytes_of_sums(const loop& of, std::int64_t blocks) {
+  return 2 * static_cast<std::size_t>(blocks) * tagged_bytes(static_cast<std::size_t>(of.code().pass.accumulator_bytes));
+}
+
+void grid_executor::run_loop(const loop& of, const loop_plan& p, const loop_steps& steps, const loop_part* part,
+                             const stream& on) const {
   const program_code& step = of.code();
   const int outputs = step.outputs();
   memory_range others[2 * max_operands + 1];
@@ -193,12 +216,11 @@ void grid_executor::run_loop(const loop& of, const loop_plan& p, const loop_step
   step_schedule schedule{};
   exchange_cells shared{};
   quad* arrivals = nullptr;
-  const bool together = p.grid > 1 && p.loop != strategy::elementwise;
+  const bool together = part != nullptr || (p.grid > 1 && p.loop != strategy::elementwise);
   if (together) {
-    const std::size_t blocks = static_cast<std::size_t>(p.grid),
-                      sums = 2 * blocks * tagged_bytes(static_cast<std::size_t>(step.pass.accumulator_bytes)),
+    const std::size_t blocks = static_cast<std::size_t>(p.grid), sums = bytes_of_sums(of, p.grid),
                       bytes = sums + (p.loop == strategy::tiled ? blocks * sizeof(quad) : 0);
-    shared = cells_of(on, bytes, steps.count);
+    shared = part != nullptr ? part->cells : cells_of(on, bytes, steps.count);
     schedule.cells = shared.cells;
     schedule.copy_bytes = static_cast<std::int64_t>(shared.copy_bytes);
     schedule.epoch = shared.epoch;
@@ -211,10 +233,11 @@ void grid_executor::run_loop(const loop& of, const loop_plan& p, const loop_step
       use(second.get(), on, true);
       others[other_count++] = {second.data(), static_cast<std::size_t>(p.elements * size_of(of.operands()[i].type)), true};
     }
-  kernel_parameters given = loop_parameters(of, p, steps, schedule, arrivals);
+  kernel_parameters given = loop_parameters(of, p, steps, schedule, arrivals, part);
   kernel_launch k{entry_of(of), p.grid,  p.block,    p.shared_bytes, given.range(), of.operands(),
                   step.inputs,  outputs, p.elements, together,       others,        other_count};
   k.first_step = steps.all.first + steps.done;
+  if (part != nullptr) k.part = &part->range;
   launch_kernel(k, on);
 }
 

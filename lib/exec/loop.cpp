@@ -148,6 +148,7 @@ strategy loop::choose() const {
   if (wanted_ > strategy::elementwise)
     check(closed && reduces, "it has no reductions, or its operands are not contiguous or share the variables' memory");
   if (wanted_ > strategy::elementwise) check(can.carries_scalars, "this is not a GPU");
+  if (wanted_ == strategy::one_block) check(can.one_block, "several processes have its variables");
   if (wanted_ > strategy::one_block) check(kernels.is_cooperative(where().index), "this GPU cannot launch cooperative kernels");
   if (wanted_ == strategy::streamed) check(is_aligned(), "its variables are not aligned to vectors of 16 bytes");
   if (wanted_ != strategy::automatic) {
@@ -166,7 +167,8 @@ strategy loop::choose() const {
   if (!can.carries_scalars) return by_steps;
   const loop_plan one = kernels.plan_loop(*this, strategy::one_block), all = kernels.plan_loop(*this, strategy::cooperative);
   const double work = static_cast<double>(std::max(1, one.per_element.flops)) * one.lanes * one.block;
-  if (one.streamed == 0 && static_cast<double>(pieces(one.block_vectors, one.block) - 1) * work <= one.policy.one_block)
+  if (can.one_block && one.streamed == 0 &&
+      static_cast<double>(pieces(one.block_vectors, one.block) - 1) * work <= one.policy.one_block)
     return strategy::one_block;
   if (!kernels.is_cooperative(where().index)) return by_steps;
   if (all.streamed == 0) return strategy::cooperative;
@@ -199,7 +201,7 @@ void loop::queue(const loop_plan& p, const loop_steps& steps) {
   const stream on = stream::current(where());
   const auto in_one_kernel = [&](const loop_plan& of, const loop_steps& some) {
     use_operands(operands_.data(), code_->inputs, code_->outputs(), on);
-    kernels.run_loop(*this, of, some, on);
+    kernels.run_loop(*this, of, some, nullptr, on);
   };
   if (is_one_kernel(p.loop)) return in_one_kernel(p, steps);
   // Scalars alone, until a condition: of the two kernels for a step only the loop's own, which reduces nothing here, looks
@@ -228,7 +230,9 @@ std::int64_t loop::run(const loop_steps& steps, const loop_watch* watch) {
     const auto now = std::chrono::steady_clock::now();
     const double seconds = std::max(1e-6, std::chrono::duration<double>(now - last_report).count());
     const double wanted = 0.1 / seconds * static_cast<double>(ran - reported);
-    piece = std::clamp<std::int64_t>(static_cast<std::int64_t>(wanted), 1, 8 * piece);
+    // Processes take the same steps together, whatever their clocks say.
+    if (back_end::of(where()).processes() == nullptr)
+      piece = std::clamp<std::int64_t>(static_cast<std::int64_t>(wanted), 1, 8 * piece);
     last_report = now;
     reported = ran;
     if (!watch->report(watch->callback, steps.done + ran, steps.all.steps)) stopped_ = true;

@@ -1,12 +1,15 @@
 // How a mesh of processes runs what was compiled: each process its rows, on its own device.
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include <dsl/exec/processes.hpp>
 
 #include "exec/executor.hpp"
 #include "exec/layout.hpp"
+#include "exec/loop_part.hpp"
+#include "exec/process_cells.hpp"
 #include "exec/processes.hpp"
 #include "exec/scan.hpp"
 #include "exec/text.hpp"
@@ -32,6 +35,7 @@ class process_executor final : public executor {
  public:
   explicit process_executor(executor& runs) : runs_(runs) {}
   const process_mesh* mesh = nullptr;
+  mutable std::optional<process_cells> cells{};
 
   void order_reduced(geometry& g, const operand* operands, int inputs, int count, const pass_view& pass) const override {
     runs_.order_reduced(g, operands, inputs, count, pass);
@@ -67,10 +71,33 @@ class process_executor final : public executor {
   row_plan plan_rows(const row_chain&) const override { return {}; }
   void run_rows(const row_chain&, const stream&) const override {}
 
-  // A loop is a launch a step.
-  loop_support supports(const loop&) const override { return {false, false, false, {}}; }
-  loop_plan plan_loop(const loop&, strategy) const override { return {}; }
-  void run_loop(const loop&, const loop_plan&, const loop_steps&, const stream&) const override {}
+  // Where each process has all that its rows need, its kernel runs all steps of them; with reductions, if the kernels of the
+  // processes reach each other.
+  loop_support supports(const loop& of) const override {
+    const local_operands mine = local(of, false, true);
+    if (!mine.stand_alone(of.operands(), of.space())) return {};
+    loop_support can = runs_.supports(own_loop(of, mine, strategy::automatic));
+    can.carries_scalars = can.carries_scalars && of.code().reduces() && cells->are_shared();
+    can.one_block = can.graphs = false;
+    return can;
+  }
+  bool is_cooperative(int) const override { return runs_.is_cooperative(mesh->own.index); }
+  // The same number of elements in all processes, by which a launch's steps are counted.
+  loop_plan plan_loop(const loop& of, strategy how) const override {
+    if (how == strategy::tiled) return {};
+    const local_operands mine = local(of, false, true);
+    loop_plan p = runs_.plan_loop(own_loop(of, mine, how), how);
+    p.elements = (of.space().elements + mesh->size() - 1) / mesh->size();
+    return p;
+  }
+  void run_loop(const loop& of, const loop_plan& p, const loop_steps& steps, const loop_part*, const stream&) const override {
+    const local_operands mine = local(of, false);
+    const loop own = own_loop(of, mine, p.loop);
+    const stream on = stream::current(mesh->own);
+    use_operands(own.operands(), own.code().inputs, own.code().outputs(), on);
+    if (p.loop == strategy::elementwise) return runs_.run_loop(own, p, steps, nullptr, on);
+    run_together(of, own, p, steps, on);
+  }
 
   partial_results_layout partials_of(const prepared& pass) const override {
     return runs_.partials_of(bound(pass, local(pass, false)));
@@ -123,6 +150,49 @@ class process_executor final : public executor {
     raise<device_error>(
         what + " of elements of several processes: work on dsl::local of the arrays, and put together what the processes have");
   }
+  static loop own_loop(const loop& of, const local_operands& mine, strategy how) {
+    return {of.compiled(), mine.data(), of.fixed(), how};
+  }
+  // All steps in one kernel of each process, whose blocks are one grid's. The first process's has what reductions come to.
+  void run_together(const loop& of, const loop& own, const loop_plan& p, const loop_steps& steps, const stream& on) const {
+    const auto processes = static_cast<std::size_t>(mesh->size()), rank = static_cast<std::size_t>(mesh->rank());
+    struct launch_of { std::int64_t blocks, steps; };
+    std::vector<launch_of> all(processes);
+    all[rank] = {p.grid, steps.count};
+    mesh->group().all_gather(all.data(), std::vector<std::size_t>(processes, sizeof(launch_of)).data());
+    std::int64_t first = 0, blocks = 0;
+    for (std::size_t k = 0; k < processes; ++k) {
+      if (all[k].steps != steps.count)
+        raise<device_error>("processes run different numbers of a loop's steps at once, " + std::to_string(steps.count) +
+                            " here and " + std::to_string(all[k].steps) + " in process " + std::to_string(k) + ": " +
+                            spell_pass(of.code().pass.view, of.operands()));
+      if (k == rank) first = blocks;
+      blocks += all[k].blocks;
+    }
+    loop_part part{{}, {}, of.space().count};
+    part.range.first = static_cast<std::uint32_t>(first);
+    part.range.blocks = static_cast<std::uint32_t>(blocks);
+    part.range.member = mesh->rank();
+    part.range.members = mesh->size();
+    const std::size_t bytes = bytes_of_sums(own, blocks);
+    part.cells = cells->take(bytes, static_cast<std::int64_t>(bytes), steps.count, of.compiled().stop >= 0);
+    runs_.run_loop(own, p, steps, &part, on);
+
+    std::vector<gpu_group::piece> left;
+    const std::int64_t every = steps.all.every, recorded = steps.done / every,
+                       records = (steps.done + steps.count) / every - recorded;
+    for (int i = 0; i < own.code().outputs(); ++i) {
+      const operand &to = own.operands()[own.code().inputs + i], &history = steps.histories[i];
+      if (to.kind != operand_kind::result) continue;
+      const auto size = static_cast<std::size_t>(size_of(to.type));
+      if (to.memory != nullptr) left.push_back({reinterpret_cast<void*>(to.word[0]), size});
+      if (history.memory != nullptr && records > 0)
+        left.push_back({reinterpret_cast<unsigned char*>(history.word[0]) + static_cast<std::size_t>(recorded) * size,
+                        static_cast<std::size_t>(records) * size});
+    }
+    mesh->gpus()->broadcast(left, stream_state::of(on).native);
+  }
+
   local_operands local(const prepared& pass, bool whole, bool planned = false) const {
     return {*mesh,
             pass.operands(),
@@ -251,6 +321,7 @@ device mesh_of_processes(std::unique_ptr<process_group> joined, device own) {
   auto* const kernels = new process_executor(executor::of(own));
   auto* const made = new process_mesh(std::move(joined), own, *kernels);
   kernels->mesh = made;
+  kernels->cells.emplace(*made);
   return {own.kind, add_mesh(*made)};
 }
 

@@ -108,6 +108,23 @@ bool local_operands::lies_at_home(const operand& o, bool by_rows) const {
   return true;
 }
 
+bool local_operands::stand_alone(const operand* all, const geometry& g) const {
+  constexpr std::int64_t vector = 16;
+  if (!are_divided() || !all_have_rows()) return false;
+  return std::all_of(all, all + operands_.size(), [&](const operand& o) {
+    const bool by_rows = varies_by_rows(o, g.shape_rank);
+    if (o.memory == nullptr) return !by_rows && o.kind != operand_kind::position;
+    if (!by_rows) return !is_divided(o);
+    if (o.kind != operand_kind::array || (is_divided(o) && !lies_at_home(o, true))) return false;
+    for (int p = 0; p < mesh_.size(); ++p) {
+      const std::int64_t before = is_divided(o) ? o.memory->part->bytes_of(p).first : 0,
+                         first = rows_[static_cast<std::size_t>(p)].first * o.strides[0] * bytes_of_element(o);
+      if ((first_byte(o) + first - before) % vector != 0) return false;
+    }
+    return true;
+  });
+}
+
 // Brings an operand's elements from all processes.
 void local_operands::bring(operand& o) {
   if (planned_) return move_home(o);

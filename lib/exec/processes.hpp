@@ -40,6 +40,8 @@ class local_operands {
   index_range own_rows() const { return rows_[static_cast<std::size_t>(mesh_.rank())]; }
   /// Whether each process has some of them.
   bool all_have_rows() const;
+  /// Whether all that a kernel over a process's rows reads and writes lies with each process, in arrays aligned to vectors.
+  bool stand_alone(const operand* all, const geometry& g) const;
   /// Whether a target is kept aside.
   bool keeps_aside() const { return !copies_.empty(); }
   /// Moves what was kept aside to the targets.

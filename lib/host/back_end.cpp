@@ -55,7 +55,7 @@ class host_executor final : public executor {
   void run_rows(const row_chain& rows, const stream&) const override { run_rows_on_host(rows); }
 
   loop_support supports(const loop& of) const override {
-    return {of.compiled().stop < 0 && of.space().elements > 1, false, false, {}};
+    return {of.compiled().stop < 0 && of.space().elements > 1, false, false, false, {}};
   }
   loop_plan plan_loop(const loop& of, strategy how) const override {
     compiled(of);
@@ -64,7 +64,7 @@ class host_executor final : public executor {
     return p;
   }
   // All steps of a block of elements while it is in the cache.
-  void run_loop(const loop& of, const loop_plan&, const loop_steps& steps, const stream&) const override {
+  void run_loop(const loop& of, const loop_plan&, const loop_steps& steps, const loop_part*, const stream&) const override {
     run_on_host({of.code(), compiled(of), of.operands(), of.space(), nullptr}, steps.all.first + steps.done, steps.count);
   }
 

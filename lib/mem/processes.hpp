@@ -34,6 +34,8 @@ class process_mesh final : public back_end {
   int size() const { return group_->size(); }
   const device own;
 
+  /// Null where the own device is no GPU.
+  gpu_group* gpus() const { return gpus_.get(); }
   /// Gives all processes what each has at `at` in memory of its own device, as `process_group::all_gather`; on GPUs in the order
   /// of the current stream.
   void all_gather(const buffer_ref& memory, void* at, const std::vector<std::size_t>& bytes) const;

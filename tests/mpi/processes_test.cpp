@@ -152,6 +152,17 @@ void loops(std::int64_t n) {
   });
 }
 
+// Each element by itself.
+void steps_alone(std::int64_t n) {
+  const auto step = dsl::vectorize([](auto x, auto y, auto h) { return x + h * y; });
+  compare("iterate without sums", [&](dsl::device where) {
+    auto x = matrix_on(where, n, 4);
+    const auto y = matrix_on(where, n, 4);
+    dsl::iterate(7, step, dsl::state(x), y, 2.);
+    return x.copy_to_host();
+  });
+}
+
 // A condition that sums decide.
 void until_small(std::int64_t n) {
   const auto step = dsl::vectorize([](auto x, auto) {
@@ -242,7 +253,8 @@ int main(int argc, char** argv) {
     for (const std::int64_t n : {0, 1, 3, 16, 1001}) transfers(n);
     for (const std::int64_t n : {1, 2, 7, 130}) elementwise(n, 5);
     refusals();
-    for (const std::int64_t n : {1, 2, 9, 64}) loops(n), until_small(n), along_rows(n);
+    for (const std::int64_t n : {1, 2, 9, 64}) loops(n), steps_alone(n), until_small(n), along_rows(n);
+    if (dsl::device::current().kind == dsl::backend::cuda) loops(20011), loops(3000000);  // held in registers, streamed
     shown();
     files();
     page();

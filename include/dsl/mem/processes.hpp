@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include <dsl/mem/array.hpp>
 
@@ -16,6 +17,21 @@ class gpu_group {
   virtual ~gpu_group() = default;
   /// As `process_group::all_gather`, of memory of the GPU.
   virtual void all_gather(void* all, const std::size_t* bytes, void* stream) = 0;
+
+  struct piece {
+    void* at;
+    std::size_t bytes;
+  };
+  /// Gives all processes what the first one has.
+  virtual void broadcast(const std::vector<piece>& pieces, void* stream) = 0;
+
+  /// Memory of each process that kernels of all of them read and write: that of process p is at `first + p * step`.
+  struct shared_memory {
+    unsigned char* first = nullptr;
+    std::int64_t step = 0;
+  };
+  /// As much in each, zeros, until the program ends; null where a GPU does not reach another's memory. Waits for all processes.
+  virtual shared_memory share(std::size_t bytes) = 0;
 };
 
 /// Processes with numbers from 0 on, which all call the same functions in the same order.
