@@ -37,6 +37,14 @@ class mpi_group final : public process_group {
     }
     MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, counts.data(), places.data(), MPI_BYTE, all_);
   }
+  void exchange(const std::vector<process_message>& sent, const std::vector<process_message>& received) override {
+    std::vector<MPI_Request> open;
+    for (const process_message& m : received)
+      each_piece(m, [&](void* at, int bytes) { MPI_Irecv(at, bytes, MPI_BYTE, m.process, 0, all_, &open.emplace_back()); });
+    for (const process_message& m : sent)
+      each_piece(m, [&](void* at, int bytes) { MPI_Isend(at, bytes, MPI_BYTE, m.process, 0, all_, &open.emplace_back()); });
+    MPI_Waitall(static_cast<int>(open.size()), open.data(), MPI_STATUSES_IGNORE);
+  }
   std::unique_ptr<gpu_group> with_gpus(device own) override { return join_gpus(*this, own); }
 
   /// How many processes on the same machine have smaller numbers.
@@ -52,10 +60,14 @@ class mpi_group final : public process_group {
  private:
   // MPI counts with an int.
   void broadcast_all(unsigned char* at, const std::size_t* bytes) {
-    constexpr std::size_t piece = std::size_t{1} << 30;
     for (int p = 0; p < size_; at += bytes[p++])
-      for (std::size_t done = 0; done < bytes[p]; done += piece)
-        MPI_Bcast(at + done, static_cast<int>(std::min(piece, bytes[p] - done)), MPI_BYTE, p, all_);
+      each_piece({at, bytes[p], p}, [&](void* piece, int length) { MPI_Bcast(piece, length, MPI_BYTE, p, all_); });
+  }
+  template <class Call>
+  static void each_piece(const process_message& m, const Call& call) {
+    constexpr std::size_t most = std::size_t{1} << 30;
+    for (std::size_t done = 0; done < m.bytes; done += most)
+      call(static_cast<unsigned char*>(m.at) + done, static_cast<int>(std::min(most, m.bytes - done)));
   }
 
   MPI_Comm all_ = MPI_COMM_NULL;

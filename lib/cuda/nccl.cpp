@@ -45,21 +45,25 @@ class nccl_group final : public gpu_group {
       const std::size_t before = static_cast<std::size_t>(rank_) * bytes[0];
       return check(ncclAllGather(at + before, at, bytes[0], ncclUint8, comm_, on), "ncclAllGather", comm_);
     }
-    check(ncclGroupStart(), "ncclGroupStart");
-    ncclResult_t failed = ncclSuccess;
-    for (int p = 0; p < size_; at += bytes[p++])
-      if (bytes[p] > 0 && failed == ncclSuccess) failed = ncclBroadcast(at, at, bytes[p], ncclUint8, p, comm_, on);
-    const ncclResult_t ended = ncclGroupEnd();
-    check(failed != ncclSuccess ? failed : ended, "ncclBroadcast", comm_);
+    together("ncclBroadcast", [&](auto& failed) {
+      for (int p = 0; p < size_; at += bytes[p++])
+        if (bytes[p] > 0 && failed == ncclSuccess) failed = ncclBroadcast(at, at, bytes[p], ncclUint8, p, comm_, on);
+    });
   }
 
   void broadcast(const std::vector<piece>& pieces, void* stream) override {
-    check(ncclGroupStart(), "ncclGroupStart");
-    ncclResult_t failed = ncclSuccess;
-    for (const piece& p : pieces)
-      if (failed == ncclSuccess) failed = ncclBroadcast(p.at, p.at, p.bytes, ncclUint8, 0, comm_, cuda::native(stream));
-    const ncclResult_t ended = ncclGroupEnd();
-    check(failed != ncclSuccess ? failed : ended, "ncclBroadcast", comm_);
+    together("ncclBroadcast", [&](auto& failed) {
+      for (const piece& p : pieces)
+        if (failed == ncclSuccess) failed = ncclBroadcast(p.at, p.at, p.bytes, ncclUint8, 0, comm_, cuda::native(stream));
+    });
+  }
+  void exchange(const std::vector<process_message>& sent, const std::vector<process_message>& received, void* stream) override {
+    together("ncclSend or ncclRecv", [&](auto& failed) {
+      for (const process_message& m : sent)
+        if (failed == ncclSuccess) failed = ncclSend(m.at, m.bytes, ncclUint8, m.process, comm_, cuda::native(stream));
+      for (const process_message& m : received)
+        if (failed == ncclSuccess) failed = ncclRecv(m.at, m.bytes, ncclUint8, m.process, comm_, cuda::native(stream));
+    });
   }
 
   shared_memory share(std::size_t bytes) override {
@@ -80,6 +84,15 @@ class nccl_group final : public gpu_group {
   }
 
  private:
+  // What `call` queues becomes one kernel.
+  template <class Call>
+  void together(const char* what, const Call& call) const {
+    check(ncclGroupStart(), "ncclGroupStart");
+    ncclResult_t failed = ncclSuccess;
+    call(failed);
+    const ncclResult_t ended = ncclGroupEnd();
+    check(failed != ncclSuccess ? failed : ended, what, comm_);
+  }
   // Whether all processes have come so far, and here.
   bool all_have(bool own) {
     std::vector<std::uint8_t> all(static_cast<std::size_t>(size_));

@@ -10,6 +10,7 @@
 #include "exec/layout.hpp"
 #include "exec/loop_part.hpp"
 #include "exec/process_cells.hpp"
+#include "exec/process_halos.hpp"
 #include "exec/processes.hpp"
 #include "exec/scan.hpp"
 #include "exec/text.hpp"
@@ -51,16 +52,19 @@ class process_executor final : public executor {
     const operand* const targets = pass.operands() + code.inputs;
     bool is_whole = false;  // a target that each process has whole needs all rows
     const local_operands mine = local(pass, false);
-    if (mine.are_divided() && reads_other_rows(pass.space()))
-      raise<device_error>("neighbours along the axis that is divided among processes, in " +
-                          spell_pass(code.pass.view, pass.operands()) +
-                          ": shift along another axis, or work on dsl::local of it");
+    std::optional<edge_rows> edges;
+    if (mine.are_divided() && mesh->size() > 1 && reads_other_rows(pass.space())) {
+      const std::optional<row_reach> reach = code.reduces() ? std::nullopt : reach_of(pass);
+      if (!reach || !edge_rows::are_enough(mine, *reach)) return run_whole(pass, recorded, stop);
+      if (!reach->is_none()) edges.emplace(*mesh, pass, mine, *reach);
+    }
     for (int i = 0; i < code.outputs() && mine.are_divided(); ++i)
       is_whole = is_whole || (targets[i].kind == operand_kind::array && !is_divided(targets[i]));
     if (is_whole) return run_whole(pass, recorded, stop);
     if (mine.keeps_aside() && has_ended(stop)) return;
     if (!mine.are_divided() || !code.reduces() || (reduced_axes(targets, code.outputs()) & 1) == 0) {
       if (!mine.are_divided() || mine.own_rows().count() > 0) bound(pass, mine).run(recorded, stop);
+      if (edges) edges->run();
       return mine.store();
     }
     if (!mine.all_have_rows() || !reduce(pass, mine, recorded, stop)) run_whole(pass, recorded, stop);

@@ -27,6 +27,11 @@ void process_mesh::all_gather(const buffer_ref& memory, void* at, const std::vec
   gpus_->all_gather(at, bytes.data(), stream_state::of(on).native);
 }
 
+void process_mesh::exchange(const std::vector<process_message>& sent, const std::vector<process_message>& received) const {
+  if (gpus_ == nullptr) return group_->exchange(sent, received);
+  gpus_->exchange(sent, received, stream_state::of(stream::current(own)).native);
+}
+
 void process_mesh::synchronize_quietly(int, void*) noexcept { stream_state::of(stream::current(own)).synchronize_quietly(); }
 void* process_mesh::record_event(int, void*) {
   return runs_.record_event(own.index, stream_state::of(stream::current(own)).native);

@@ -39,6 +39,8 @@ class process_mesh final : public back_end {
   /// Gives all processes what each has at `at` in memory of its own device, as `process_group::all_gather`; on GPUs in the order
   /// of the current stream.
   void all_gather(const buffer_ref& memory, void* at, const std::vector<std::size_t>& bytes) const;
+  /// As `process_group::exchange`, of memory of the own device that its current stream alone has used.
+  void exchange(const std::vector<process_message>& sent, const std::vector<process_message>& received) const;
 
   /// Memory of which each process has so many bytes, from `ends` of the process before on.
   buffer_ref allocate_parts(std::vector<std::int64_t> ends, device where) const;

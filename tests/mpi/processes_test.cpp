@@ -113,7 +113,6 @@ void refusals() {
   if (processes == 1) return;
   auto a = vector_on(all, 16);
   refuse("reversed rows", "in other processes than the target's", [&] { a = dsl::flip(a) + 1.; });
-  refuse("neighbours", "neighbours along the axis", [&] { a = dsl::shift(a, 1); });
   refuse("a scan", "a scan along the axis", [&] { a = dsl::cumsum(a); });
 }
 
@@ -202,6 +201,32 @@ void along_rows(std::int64_t n) {
   });
 }
 
+// Along the rows' own axis, near and far, by each boundary; one step of a loop after the other.
+void neighbours(std::int64_t n) {
+  for (const dsl::boundary beyond : {dsl::boundary::zero, dsl::boundary::wrap, dsl::boundary::clamp, dsl::boundary::reflect})
+    for (const std::int64_t distance : {1, -2, 40})
+      compare("neighbours by the distance", [&](dsl::device where) {
+        const auto a = matrix_on(where, n, 5);
+        const auto row = vector_on(where, 5);
+        dsl::array<double, 2> b = a * row - dsl::shift(a, distance, beyond, 0);
+        return b.copy_to_host();
+      });
+  compare("neighbours in a loop", [&](dsl::device where) {
+    auto x = matrix_on(where, n, 6);
+    const auto step = dsl::vectorize([](auto x) {
+      return x + dsl::shift(x, 1, dsl::boundary::wrap, 0) + dsl::shift(x, -1, dsl::boundary::wrap, 0) -
+             2. * dsl::shift(x, 1, dsl::boundary::zero, 1);
+    });
+    dsl::iterate(3, step, dsl::state(x));
+    return x.copy_to_host();
+  });
+  compare("a sum over neighbours", [&](dsl::device where) {
+    const auto a = matrix_on(where, n, 5);
+    const dsl::scalar<double> sum = dsl::sum(a * dsl::shift(a, 1, dsl::boundary::zero, 0));
+    return std::vector<double>{sum.value()};
+  });
+}
+
 void files() {
   const std::string name =
       "processes_test_" + std::string(dsl::device::current().name()).substr(0, 4) + std::to_string(processes) + ".npy";
@@ -255,6 +280,7 @@ int main(int argc, char** argv) {
     refusals();
     for (const std::int64_t n : {1, 2, 9, 64}) loops(n), steps_alone(n), until_small(n), along_rows(n);
     if (dsl::device::current().kind == dsl::backend::cuda) loops(20011), loops(3000000);  // held in registers, streamed
+    for (const std::int64_t n : {2, 13, 64}) neighbours(n);
     shown();
     files();
     page();

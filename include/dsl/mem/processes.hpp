@@ -10,6 +10,13 @@ namespace dsl {
 
 namespace detail {
 
+/// Bytes that go to another process, or that come from one.
+struct process_message {
+  void* at;
+  std::size_t bytes;
+  int process;
+};
+
 /// Processes that have a GPU each: what gets bytes from one GPU's memory to the others', in the order of a stream of the own one
 /// (a cudaStream_t). The host waits for nothing. All call the same functions in the same order.
 class gpu_group {
@@ -17,6 +24,8 @@ class gpu_group {
   virtual ~gpu_group() = default;
   /// As `process_group::all_gather`, of memory of the GPU.
   virtual void all_gather(void* all, const std::size_t* bytes, void* stream) = 0;
+  /// As `process_group::exchange`, of memory of the GPU.
+  virtual void exchange(const std::vector<process_message>& sent, const std::vector<process_message>& received, void* stream) = 0;
 
   struct piece {
     void* at;
@@ -42,6 +51,8 @@ class process_group {
   virtual int size() const = 0;
   /// Gives all processes what each has, so many bytes, one behind the other; the own ones are in their place already.
   virtual void all_gather(void* all, const std::size_t* bytes) = 0;
+  /// Sends and receives, all at once. Of messages between two processes the first one sent is the first one received.
+  virtual void exchange(const std::vector<process_message>& sent, const std::vector<process_message>& received) = 0;
   /// The same processes with the GPUs that they have. Called by all. Throws device_error where nothing can join them.
   virtual std::unique_ptr<gpu_group> with_gpus(device own) = 0;
 };
