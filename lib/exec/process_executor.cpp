@@ -187,7 +187,7 @@ class process_executor final : public executor {
                        records = (steps.done + steps.count) / every - recorded;
     for (int i = 0; i < own.code().outputs(); ++i) {
       const operand &to = own.operands()[own.code().inputs + i], &history = steps.histories[i];
-      if (to.kind != operand_kind::result) continue;
+      if (is_divided(of.operands()[own.code().inputs + i])) continue;
       const auto size = static_cast<std::size_t>(size_of(to.type));
       if (to.memory != nullptr) left.push_back({reinterpret_cast<void*>(to.word[0]), size});
       if (history.memory != nullptr && records > 0)

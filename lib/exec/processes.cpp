@@ -115,7 +115,8 @@ bool local_operands::stand_alone(const operand* all, const geometry& g) const {
     const bool by_rows = varies_by_rows(o, g.shape_rank);
     if (o.memory == nullptr) return !by_rows && o.kind != operand_kind::position;
     if (!by_rows) return !is_divided(o);
-    if (o.kind != operand_kind::array || (is_divided(o) && !lies_at_home(o, true))) return false;
+    const bool is_target = &o - all >= pass_inputs_;
+    if (o.kind != operand_kind::array || (is_divided(o) ? !lies_at_home(o, true) : is_target)) return false;
     for (int p = 0; p < mesh_.size(); ++p) {
       const std::int64_t before = is_divided(o) ? o.memory->part->bytes_of(p).first : 0,
                          first = rows_[static_cast<std::size_t>(p)].first * o.strides[0] * bytes_of_element(o);

@@ -136,17 +136,20 @@ void reductions(std::int64_t n, std::int64_t columns) {
 
 // State, sums that come back, histories.
 void loops(std::int64_t n) {
-  const auto step = dsl::vectorize([](auto x, auto s) {
-    auto moved = x * 0.5 + s;
-    return std::tuple{moved, dsl::mean(moved)};
+  const auto step = dsl::vectorize([](auto x, auto s, auto t) {
+    auto moved = x * 0.5 + s + t;
+    return std::tuple{moved, dsl::mean(moved), t + 0.25};
   });
   compare("iterate", [&](dsl::device where) {
     auto x = matrix_on(where, n, 4);
-    dsl::scalar<double> s(1., where);
-    const dsl::array<double> history = dsl::iterate(5, step, dsl::state(x, s));
+    dsl::scalar<double> s(1., where), t(0., where);
+    const auto [means, times] = dsl::iterate(5, step, dsl::state(x, s, t));
     auto got = x.copy_to_host();
+    got.push_back(s.value());
+    for (const double value : means.copy_to_host()) got.push_back(value);
     for (double& value : got) value = std::round(value * 1e9);  // the means are added in another order
-    for (const double value : history.copy_to_host()) got.push_back(std::round(value * 1e9));
+    for (const double value : times.copy_to_host()) got.push_back(value);
+    got.push_back(t.value());
     return got;
   });
 }
