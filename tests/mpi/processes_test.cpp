@@ -147,7 +147,7 @@ void loops(std::int64_t n) {
     auto got = x.copy_to_host();
     got.push_back(s.value());
     for (const double value : means.copy_to_host()) got.push_back(value);
-    for (double& value : got) value = std::round(value * 1e9);  // the means are added in another order
+    for (double& value : got) value = std::round(value * 1e6);  // the means are added in another order
     for (const double value : times.copy_to_host()) got.push_back(value);
     got.push_back(t.value());
     return got;
