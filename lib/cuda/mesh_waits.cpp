@@ -1,37 +1,17 @@
 #include "cuda/mesh_waits.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string>
-#include <string_view>
+
+#include <dsl/mem/timeout.hpp>
 
 #include "mem/text.hpp"
 
 namespace dsl::detail::cuda {
-
-namespace {
-
-// DSL_TIMEOUT. Throws device_error where it is no number of seconds.
-double seconds_to_wait() {
-  static const double seconds = [] {
-    const char* const value = std::getenv("DSL_TIMEOUT");
-    if (value == nullptr || *value == '\0') return 10.0;
-    const std::string_view text = value;
-    double wanted = 0;
-    const auto [end, failure] = std::from_chars(text.begin(), text.end(), wanted);
-    if (failure != std::errc{} || end != text.end() || !(wanted > 0 && wanted <= 3600))
-      raise<device_error>("DSL_TIMEOUT is \"" + std::string(text) + "\"; valid are numbers of seconds up to 3600");
-    return wanted;
-  }();
-  return seconds;
-}
-
-}  // namespace
 
 block_range mesh_waits::waits_of(const kernel_launch& k, const std::vector<std::int64_t>& ends, mesh_stream& on) {
   const double ticks = seconds_to_wait() * 1e9 / static_cast<double>(1 << block_range::tick_bits);

@@ -192,6 +192,16 @@ void process_part::download(std::int64_t origin, const mapping& elements, std::s
   });
 }
 
+void throw_missing(const std::vector<int>& processes, double seconds) {
+  std::string who = processes.size() == 1 ? "process " : "processes ";
+  for (const int& p : processes)
+    who += (&p == &processes.front() ? "" : &p == &processes.back() ? " and " : ", ") + std::to_string(p);
+  raise<device_error>(
+      who + " did not come within " + spell_amount(seconds, "s") +
+      " to what all processes of a mesh do together: died, hangs, or runs other statements. The mesh is of no use "
+      "any more. DSL_TIMEOUT sets the seconds");
+}
+
 own_elements own_part(const buffer_ref& owner, void* first, const mapping& elements, std::size_t size) {
   const process_part* const part = owner.get()->part.get();
   if (part == nullptr) return {owner, first, elements};

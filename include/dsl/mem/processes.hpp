@@ -49,13 +49,18 @@ class process_group {
   virtual ~process_group() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  /// Gives all processes what each has, so many bytes, one behind the other; the own ones are in their place already.
+  /// Gives all processes what each has, so many bytes, one behind the other; the own ones are in their place already. Throws
+  /// device_error where others do not come, and always from then on.
   virtual void all_gather(void* all, const std::size_t* bytes) = 0;
-  /// Sends and receives, all at once. Of messages between two processes the first one sent is the first one received.
+  /// Sends and receives, all at once; called by all, and throws as `all_gather`. Of messages between two processes the first one
+  /// sent is the first one received.
   virtual void exchange(const std::vector<process_message>& sent, const std::vector<process_message>& received) = 0;
   /// The same processes with the GPUs that they have. Called by all. Throws device_error where nothing can join them.
   virtual std::unique_ptr<gpu_group> with_gpus(device own) = 0;
 };
+
+/// Throws device_error, which names processes that others have waited for so long.
+[[noreturn]] void throw_missing(const std::vector<int>& processes, double seconds);
 
 /// By NCCL, whose identifier goes from the first process to the others by `processes`. Throws device_error.
 std::unique_ptr<gpu_group> join_gpus(process_group& processes, device own);

@@ -1,0 +1,61 @@
+// mpirun -n N stopped_process_test P hangs|dies: process P stops before a sum, and the others must not wait for ever.
+#include <dsl/dsl.hpp>
+#include <dsl/mpi.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+namespace {
+
+using clock_type = std::chrono::steady_clock;
+
+double seconds_since(clock_type::time_point begin) { return std::chrono::duration<double>(clock_type::now() - begin).count(); }
+
+// Whether it throws, and names the process that stopped.
+bool is_refused(const dsl::array<double>& x, int stopped) {
+  try {
+    const dsl::scalar<double> total = dsl::sum(x);
+    std::printf("a sum of %g without process %d\n", total.value(), stopped);
+    return false;
+  } catch (const dsl::device_error& e) {
+    const std::string named = "process " + std::to_string(stopped) + " did not come within 1 s ";
+    if (std::string(e.what()).find(named) != std::string::npos) return true;
+    std::printf("\"%s\" for process %d\n", e.what(), stopped);
+    return false;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  setenv("DSL_TIMEOUT", "1", 1);
+  MPI_Init(&argc, &argv);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const int stopped = std::atoi(argv[1]);
+  const dsl::device_guard all(dsl::mesh(MPI_COMM_WORLD));
+  const dsl::array<double> x = dsl::full<double>(2., 1000);
+  bool passed = dsl::scalar<double>(dsl::sum(x)).value() == 2000;
+  if (rank == stopped && argv[2] == std::string("dies")) std::raise(SIGKILL);
+
+  // The others wait for the first process twice as long; one that is late is told so, but for the first, which the others have
+  // left.
+  const auto begin = clock_type::now();
+  if (rank == stopped) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(3500));
+    try {
+      const dsl::scalar<double> total = dsl::sum(x);
+      passed = false;
+    } catch (const dsl::device_error&) {}
+  } else {
+    passed = is_refused(x, stopped) && seconds_since(begin) < (stopped == 0 ? 3 : 2) && passed;
+    passed = is_refused(x, stopped) && seconds_since(begin) < 3.2 && passed;
+  }
+  if (!passed) std::printf("process %d failed\n", rank);
+  MPI_Finalize();
+  return passed ? 0 : 1;
+}
