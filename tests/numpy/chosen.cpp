@@ -32,7 +32,7 @@ constexpr chosen_row choose(op code) {
                   more[] = {dtype::int16,  dtype::int32,  dtype::int64,   dtype::uint8,
                             dtype::uint32, dtype::uint64, dtype::float64, dtype::complex128};
   const auto arity = static_cast<std::size_t>(dsl::info(code).arity);
-  for (std::size_t i = static_cast<std::size_t>(code) + 1;; ++i) {
+  for (std::size_t i = static_cast<std::size_t>(code) + 2;; ++i) {
     const dtype type = (arity == 1 ? one : more)[i % 8];
     chosen_row row{code, arity, {type, type, type}};
     if (dsl::info(code).operands == dsl::op_operands::selection) row.types[0] = dtype::boolean;
