@@ -73,16 +73,16 @@ const rows by_keys([] {
                                                    static_cast<int>(x.groups) + 1, std::int64_t{0}, x.groups, x.n, stream());
       });
     });
-  work_by_key<std::int32_t>("histogram", dsl::dtype::float32, n, 100, 4, [](const keyed<std::int32_t>& x) -> result {
-    return x.counts;
-  }).by("dsl", [](const keyed<std::int32_t>& x) {
-      dsl::assign(x.counts, dsl::histogram(x.values, x.groups, 0.5f, 1.5f));
-    }).by("CUB", [](const keyed<std::int32_t>& x) {
-    return with_workspace([=](void* memory, std::size_t& size) {
-      return cub::DeviceHistogram::HistogramEven(memory, size, x.values.data(), counters_of(x.counts),
-                                                 static_cast<int>(x.groups) + 1, 0.5f, 1.5f, x.n, stream());
-    });
-  });
+  work_by_key<std::int32_t>("histogram", dsl::dtype::float32, n, 100, 4,
+                            [](const keyed<std::int32_t>& x) -> result { return x.counts; })
+      .within(1e-4)
+      .by("dsl", [](const keyed<std::int32_t>& x) { dsl::assign(x.counts, dsl::histogram(x.values, x.groups, 0.5f, 1.5f)); })
+      .by("CUB", [](const keyed<std::int32_t>& x) {
+        return with_workspace([=](void* memory, std::size_t& size) {
+          return cub::DeviceHistogram::HistogramEven(memory, size, x.values.data(), counters_of(x.counts),
+                                                     static_cast<int>(x.groups) + 1, 0.5f, 1.5f, x.n, stream());
+        });
+      });
   using selected = arrays<float, dsl::view<std::int64_t, 0>>;
   work_on<selected>("by key", dsl::dtype::float32, "compress(a > 1, a)", n, 6)
       .by("dsl",

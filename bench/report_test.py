@@ -248,7 +248,7 @@ class Page(unittest.TestCase):
     def test_the_page_of_this_repository_has_them(self):
         with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs", "performance.md")) as file:
             page = file.read()
-        for part in ("", "mesh"):
+        for part in report.PARTS:
             self.assertIn("new", report.between_markers(page, "new", part))
 
     def test_a_part_has_the_rows_of_its_groups_and_says_what_they_were_measured_with(self):
