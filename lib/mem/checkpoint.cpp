@@ -105,7 +105,11 @@ void put_in_place(const places& at) {
 }  // namespace
 
 void save_checkpoint(file_path folder, std::int64_t steps_done, const stored* variables, const char* const* members, int count) {
-  for (int k = 0; k < count; ++k) require_memory(variables[k].owner, "save_checkpoint");
+  for (int k = 0; k < count; ++k) {
+    require_memory(variables[k].owner, "save_checkpoint");
+    if (variables[k].owner.get()->part != nullptr)
+      raise<device_error>("save_checkpoint of variables of several processes: save_npy writes each of them, and load_npy reads it");
+  }
   const places at(folder);
   try {
     require_checkpoint(at.folder);

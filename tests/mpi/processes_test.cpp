@@ -240,6 +240,7 @@ void files() {
     check("a file's array is divided", dsl::local(read).extent(0) <= (77 + processes - 1) / processes);
     return read.copy_to_host();
   });
+  refuse("a checkpoint of several processes", "save_npy", [&] { dsl::save_checkpoint("checkpoint", 1, vector_on(all, 5)); });
   refuse("a file that cannot be written", "no_such_folder", [&] { dsl::save_npy("no_such_folder/file.npy", vector_on(all, 5)); });
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) std::remove(name.c_str());

@@ -3,7 +3,9 @@
 
 #include <dsl/exec/sort.hpp>
 #include <dsl/lang/gather.hpp>
+#include <dsl/lang/reduction_rules.hpp>
 #include <dsl/lang/select.hpp>
+#include <dsl/lang/vectorize.hpp>
 
 namespace dsl {
 
