@@ -108,7 +108,8 @@ void save_checkpoint(file_path folder, std::int64_t steps_done, const stored* va
   for (int k = 0; k < count; ++k) {
     require_memory(variables[k].owner, "save_checkpoint");
     if (variables[k].owner.get()->part != nullptr)
-      raise<device_error>("save_checkpoint of variables of several processes: save_npy writes each of them, and load_npy reads it");
+      raise<device_error>(
+          "save_checkpoint of variables of several processes: save_npy writes each of them, and load_npy reads it");
   }
   const places at(folder);
   try {
