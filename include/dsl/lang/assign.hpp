@@ -7,8 +7,14 @@ namespace dsl {
 
 namespace detail {
 
+/// Evaluates expressions into targets. What is thrown before the first pass is queued leaves all targets as they were.
 template <class... Targets, class... E>
-void assign_as_written(const launch& fixed, const tuple<Targets&...>& targets, const E&... e) {
+void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&... e) {
+  static_assert((!counts_steps_in<E> && ...),
+                "dsl::step is the number of a loop's step: it stands among the parameters of dsl::iterate alone");
+  if constexpr ((has_repeats<E> || ...)) {
+    if ((repeats_operands(e) && ...)) return assign_all(fixed, targets, without_repeats(e)...);
+  }
   if constexpr (!may_assign<E...>(std::type_identity<tuple<Targets&...>>{})) {
     return;
   } else if constexpr (DSL_DETAIL_ON_DEVICE && lowered<types_of_targets<Targets...>, E...>::is_one_pass) {
@@ -27,14 +33,6 @@ void assign_as_written(const launch& fixed, const tuple<Targets&...>& targets, c
     }
     unpack([](auto&... t) { (t.adopt(), ...); }, to);
   }
-}
-
-/// Evaluates expressions into targets. What is thrown before the first pass is queued leaves all targets as they were.
-template <class... Targets, class... E>
-void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&... e) {
-  static_assert((!counts_steps_in<E> && ...),
-                "dsl::step is the number of a loop's step: it stands among the parameters of dsl::iterate alone");
-  use_without_repeats([&](const auto&... once) { assign_as_written(fixed, targets, once...); }, e...);
 }
 
 }  // namespace detail
@@ -120,15 +118,15 @@ auto tie(Targets&... targets) {
 template <class... Targets, detail::lazy E>
 auto plan_of(const tied<Targets...>& targets, const E& expression, const launch& fixed = {}) {
   if constexpr (detail::may_assign<E>(std::type_identity<detail::tuple<Targets&...>>{})) {
-    const auto plan_as_written = [&]<class Once>(const Once& once) {
-      using pass = detail::assigned<detail::tuple<Targets&...>, Once>;
-      auto to = detail::bind_targets(targets.targets, true);
-      const reduction_plan made =
-          detail::prepared(pass::code(once), pass(detail::all_targets(to), once).operands(), fixed).make_plan();
-      if constexpr (pass::pass::reductions::count > 0) return made;
-      else return detail::as_map(made);
-    };
-    return detail::use_without_repeats(plan_as_written, expression);
+    if constexpr (detail::has_repeats<E>) {
+      if (detail::repeats_operands(expression)) return plan_of(targets, detail::without_repeats(expression), fixed);
+    }
+    using pass = detail::assigned<detail::tuple<Targets&...>, E>;
+    auto to = detail::bind_targets(targets.targets, true);
+    const reduction_plan made =
+        detail::prepared(pass::code(expression), pass(detail::all_targets(to), expression).operands(), fixed).make_plan();
+    if constexpr (pass::pass::reductions::count > 0) return made;
+    else return detail::as_map(made);
   } else {
     return plan{};
   }

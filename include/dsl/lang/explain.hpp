@@ -10,7 +10,10 @@ namespace dsl {
 namespace detail {
 
 template <class... Targets, class... E>
-explanation explain_as_written(const launch& fixed, const tuple<Targets&...>& targets, const E&... e) {
+explanation explain_all(const launch& fixed, const tuple<Targets&...>& targets, const E&... e) {
+  if constexpr ((has_repeats<E> || ...)) {
+    if ((repeats_operands(e) && ...)) return explain_all(fixed, targets, without_repeats(e)...);
+  }
   if constexpr (!may_assign<E...>(std::type_identity<tuple<Targets&...>>{})) {
     return {};
   } else if constexpr (DSL_DETAIL_ON_DEVICE && lowered<types_of_targets<Targets...>, E...>::is_one_pass) {
@@ -25,10 +28,6 @@ explanation explain_as_written(const launch& fixed, const tuple<Targets&...>& ta
       return with_passes(to, std::index_sequence_for<Targets...>{}, [&](evaluation& all) { return all.explain(fixed); }, e...);
     }
   }
-}
-template <class... Targets, class... E>
-explanation explain_all(const launch& fixed, const tuple<Targets&...>& targets, const E&... e) {
-  return use_without_repeats([&](const auto&... once) { return explain_as_written(fixed, targets, once...); }, e...);
 }
 
 }  // namespace detail

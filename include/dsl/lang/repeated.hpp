@@ -69,14 +69,4 @@ auto without_repeats(const reduction<F, R, Operands...>& e) {
       e.operands);
 }
 
-/// use(e...), of expressions without repeats where their operands do.
-template <class Use, class... E>
-auto use_without_repeats(const Use& use, const E&... e) {
-  if constexpr ((has_repeats<E> || ...)) {
-    const bool are_equal = (repeats_operands(e) && ...);
-    if (are_equal) return use(without_repeats(e)...);
-  }
-  return use(e...);
-}
-
 }  // namespace dsl::detail
