@@ -141,10 +141,11 @@ std::unique_ptr<kernel_graph> mesh_executor::make_graph(const stream& on) const 
   return std::make_unique<graph_of_mesh>(mesh.members(), mesh.stream_of(state.native));
 }
 
-constinit mesh_executor kernels;
-
 }  // namespace
 
-grid_executor& mesh_kernels() { return kernels; }
+grid_executor& mesh_kernels() {
+  static constinit mesh_executor kernels;
+  return kernels;
+}
 
 }  // namespace dsl::detail

@@ -15,7 +15,7 @@ std::int64_t chunk_count(std::int64_t elements, std::int64_t groups) {
   return std::clamp<std::int64_t>(elements / std::max(least_elements, 4 * groups), 1, most_chunks);
 }
 
-constexpr double nanoseconds_of_element = 2, nanoseconds_of_group = 1;
+constexpr double nanoseconds_of_key = 2, nanoseconds_of_group = 1;
 
 }  // namespace
 
@@ -29,7 +29,7 @@ void reduce_by_key_on_host(const by_key_code& code, const operand* operands, con
   const host_memory tables = allocate_host_memory(table_bytes * static_cast<std::size_t>(chunks));
   const auto table = [&](std::int64_t number) { return tables.get() + table_bytes * static_cast<std::size_t>(number); };
 
-  const double of_chunks = (nanoseconds_of_element + compiled.nanoseconds) * static_cast<double>(elements) +
+  const double of_chunks = (nanoseconds_of_key + compiled.nanoseconds) * static_cast<double>(elements) +
                            nanoseconds_of_group * static_cast<double>(groups * chunks);
   on_threads(chunks, of_chunks, [&](std::int64_t begin, std::int64_t end) {
     input_columns inputs(operands, code.inputs, g, code.view);

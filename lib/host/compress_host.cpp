@@ -11,8 +11,6 @@ namespace dsl::detail {
 
 namespace {
 
-constexpr std::int64_t chunk_elements = 1 << 15;
-
 // Stores chosen elements at a place of a target, and gives how many were.
 template <std::size_t Size>
 void store_chosen(const unsigned char* flags, const unsigned char* values, int n, unsigned char* to, std::int64_t step,
@@ -42,6 +40,7 @@ void compress_on_host(const compress_code& code, const operand* operands, const 
   const operand* const targets = operands + code.inputs;
   std::int64_t capacity = targets[0].extents[0];
   for (int k = 1; k < values; ++k) capacity = std::min(capacity, targets[k].extents[0]);
+  constexpr std::int64_t chunk_elements = 1 << 15;
   const std::int64_t chunks = std::max<std::int64_t>(1, pieces(g.elements, chunk_elements));
   // Where each chunk's elements go, and behind the last one's.
   std::vector<std::int64_t> place(static_cast<std::size_t>(chunks) + 1);

@@ -10,11 +10,7 @@ namespace dsl::detail {
 
 int simd_level() {
   static const int level = [] {
-#if DSL_DETAIL_X86_LEVELS
-    const int best = DSL_DETAIL_HAS_V4 ? 2 : DSL_DETAIL_HAS_V3 ? 1 : 0;
-#else
-    const int best = 0;
-#endif
+    const int best = DSL_DETAIL_BEST_LEVEL;
     const char* most = std::getenv("DSL_SIMD");
     if (most == nullptr || *most == '\0') return best;
     if (most[0] < '0' || most[0] > '2' || most[1] != '\0')

@@ -5,17 +5,11 @@
 
 #include "host/host.hpp"
 #include "host/rows.hpp"
+#include "host/words.hpp"
 
 namespace dsl::detail {
 
 namespace {
-
-// Elements by their size alone.
-using word1 [[gnu::may_alias]] = std::uint8_t;
-using word2 [[gnu::may_alias]] = std::uint16_t;
-using word4 [[gnu::may_alias]] = std::uint32_t;
-using word8 [[gnu::may_alias]] = std::uint64_t;
-struct [[gnu::may_alias]] word16 { std::uint64_t first, second; };
 
 constexpr int any_step = 99;  // not known to the compiler
 

@@ -6,6 +6,7 @@
 #include <dsl/ir/config.hpp>
 
 #include "host/host.hpp"
+#include "host/words.hpp"
 
 namespace dsl::detail {
 
@@ -95,13 +96,6 @@ void turn(void* target, const void* source, const row_piece& r, std::int64_t pad
   for (std::int64_t j = 0; j < r.columns; ++j)
     std::fill(to + j * padded + r.rows, to + (j + 1) * padded, to[j * padded + r.rows - 1]);
 }
-
-// Elements by their size alone.
-using word1 [[gnu::may_alias]] = std::uint8_t;
-using word2 [[gnu::may_alias]] = std::uint16_t;
-using word4 [[gnu::may_alias]] = std::uint32_t;
-using word8 [[gnu::may_alias]] = std::uint64_t;
-struct [[gnu::may_alias]] word16 { std::uint64_t first, second; };
 
 }  // namespace
 

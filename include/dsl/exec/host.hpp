@@ -315,21 +315,9 @@ class host_loop {
   static constexpr host_code code() {
     host_code c{};
     c.nanoseconds = core_nanoseconds_of(Pass::view());
-#if DSL_DETAIL_X86_LEVELS
-    c.block[0] = &v2;
-    c.block[1] = &v3;
-    c.block[2] = &v4;
-    if constexpr (has_strips) {
-      c.strip[0] = &strips_v2;
-      c.strip[1] = &strips_v3;
-      c.strip[2] = &strips_v4;
-    }
-#else
-    for (int level = 0; level < 3; ++level) {
-      c.block[level] = &v2;
-      if constexpr (has_strips) c.strip[level] = &strips_v2;
-    }
-#endif
+    set_level<0>(c);
+    set_level<1>(c);
+    set_level<2>(c);
     if constexpr (reductions::count > 0) {
       c.clear = &clear;
       c.collapse = &collapse;
@@ -340,6 +328,25 @@ class host_loop {
   }
 
  private:
+  template <int Level>
+  static constexpr void set_level(host_code& c) {
+    constexpr int compiled = DSL_DETAIL_LEVEL(Level);
+    if constexpr (compiled == 0) {
+      c.block[Level] = &v2;
+      if constexpr (has_strips) c.strip[Level] = &strips_v2;
+    }
+#if DSL_DETAIL_X86_LEVELS
+    if constexpr (compiled == 1) {
+      c.block[Level] = &v3;
+      if constexpr (has_strips) c.strip[Level] = &strips_v3;
+    }
+    if constexpr (compiled == 2) {
+      c.block[Level] = &v4;
+      if constexpr (has_strips) c.strip[Level] = &strips_v4;
+    }
+#endif
+  }
+
   // Beside a long formula it does not show where sums are.
   static constexpr bool has_strips =
       reductions::count > 0 && !Pass::view().reduces_beside_arrays() && instructions_of(program::view()) <= 256;

@@ -132,6 +132,21 @@
 #define DSL_DETAIL_TARGET(set) __attribute__((noinline))
 #endif
 
+// The best of them that this machine has, from 0 on; and which of them formulas have where `level` is asked for: -DDSL_SIMD=0, 1 or 2
+// leaves the others out.
+#if DSL_DETAIL_X86_LEVELS
+#define DSL_DETAIL_BEST_LEVEL (DSL_DETAIL_HAS_V4 ? 2 : DSL_DETAIL_HAS_V3 ? 1 : 0)
+#else
+#define DSL_DETAIL_BEST_LEVEL 0
+#endif
+#if !DSL_DETAIL_X86_LEVELS
+#define DSL_DETAIL_LEVEL(level) 0
+#elif defined(DSL_SIMD)
+#define DSL_DETAIL_LEVEL(level) DSL_SIMD
+#else
+#define DSL_DETAIL_LEVEL(level) level
+#endif
+
 // `simd` tells GCC that vector variants of a function exist under the names of the vector function ABI (SLEEF exports them).
 // clang has no such attribute: there the host loop calls the scalar functions.
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)

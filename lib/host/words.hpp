@@ -1,0 +1,14 @@
+// Elements by their size alone, as which code that only moves them reads and writes them.
+#pragma once
+
+#include <cstdint>
+
+namespace dsl::detail {
+
+using word1 [[gnu::may_alias]] = std::uint8_t;
+using word2 [[gnu::may_alias]] = std::uint16_t;
+using word4 [[gnu::may_alias]] = std::uint32_t;
+using word8 [[gnu::may_alias]] = std::uint64_t;
+struct [[gnu::may_alias]] word16 { std::uint64_t first, second; };
+
+}  // namespace dsl::detail
