@@ -100,8 +100,8 @@ void add_loops(const std::string& where) {
       const c32 scale(1.0f / static_cast<float>(side * side));
       return [=] { dsl::iterate(100, coupled, dsl::state(x->F, x->G, x->delta), step_size, scale); };
     });
-  // Little is computed: what is left is that all blocks learn the sum of each step, and without the mean nothing is. Of 4 MiB each
-  // of two GPUs has the least that it may, and in many steps the launch is nothing.
+  // Little is computed: what is left is that all blocks learn the sum of each step, and without the mean nothing is. Of 4 MiB
+  // each of two GPUs has the least that it may, and in many steps the launch is nothing.
   for (const auto& [n, steps] : {std::pair{1 << 21, 1000}, {1 << 20, 10000}}) {
     add(where, "float32", std::to_string(n), std::to_string(steps) + " steps of x + h mean(x)", 1, [n = n, steps = steps] {
       const auto step = dsl::vectorize<mesh_exchange>([](auto x, auto mean, auto h) {

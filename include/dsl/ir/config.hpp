@@ -132,8 +132,8 @@
 #define DSL_DETAIL_TARGET(set) __attribute__((noinline))
 #endif
 
-// The best of them that this machine has, from 0 on; and which of them formulas have where `level` is asked for: -DDSL_SIMD=0, 1 or 2
-// leaves the others out.
+// The best of them that this machine has, from 0 on; and which of them formulas have where `level` is asked for: -DDSL_SIMD=0, 1
+// or 2 leaves the others out.
 #if DSL_DETAIL_X86_LEVELS
 #define DSL_DETAIL_BEST_LEVEL (DSL_DETAIL_HAS_V4 ? 2 : DSL_DETAIL_HAS_V3 ? 1 : 0)
 #else
