@@ -83,6 +83,13 @@ const rows by_keys([] {
                                                      static_cast<int>(x.groups) + 1, 0.5f, 1.5f, x.n, stream());
         });
       });
+  work_by_key<std::int32_t>("histogram, sum(a * a), max(a)", dsl::dtype::float32, n, 100, 4,
+                            [](const keyed<std::int32_t>& x) -> result { return x.counts; })
+      .by("dsl", [](const keyed<std::int32_t>& x) {
+        dsl::scalar<float> squares, greatest;
+        dsl::tie(x.counts, squares, greatest) =
+            std::tuple{dsl::histogram(x.values, x.groups, 0.5f, 1.5f), dsl::sum(x.values * x.values), dsl::max(x.values)};
+      });
   using selected = arrays<float, dsl::view<std::int64_t, 0>>;
   work_on<selected>("by key", dsl::dtype::float32, "compress(a > 1, a)", n, 6)
       .by("dsl",

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <dsl/dsl.hpp>
-#include <dsl/lang/by_key.hpp>
 #include <dsl/lang/scatter.hpp>
 #include <dsl/lang/select.hpp>
 #include <dsl/lang/sort.hpp>
+#include <dsl/lang/tied_by_key.hpp>

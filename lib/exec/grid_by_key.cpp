@@ -78,6 +78,7 @@ class grid_by_key {
         results_{compiled.kernel[by_key_results], compiled.architectures, nullptr, code.view} {
     parameters_.groups = groups_;
     parameters_.ignores_others = request.ignores_others ? 1 : 0;
+    parameters_.warps_of_all = -1;
     room_ = static_cast<std::int64_t>(device_.shared_per_block);
     for (const kernel_entry* each : {&elements_, &results_})
       room_ = std::min(room_, static_cast<std::int64_t>(device_.shared_per_block) -
@@ -123,9 +124,10 @@ class grid_by_key {
       parameters_.span = static_cast<std::int32_t>(std::min(plan.span, groups_ - first));
       parameters_.results = parameters_.span;
       others_[0].is_empty = true;
+      if (first == 0) leave_all(blocks * warps);
       launch(elements_, space_, by_key_step::tables, blocks, 32 * warps, plan.shared_bytes);
-      launch_results(by_key_step::results,
-                     parameters_.span <= by_key_warps_to ? std::int64_t{parameters_.span} * 32 : parameters_.span);
+      launch_results(by_key_step::results, threads_of_results());
+      parameters_.warps_of_all = -1;
     }
   }
 
@@ -158,14 +160,25 @@ class grid_by_key {
       if (!has_words()) p.accumulators = allocate(p.count * code_.accumulator_bytes);
     }
     if (p.count > 0) {
-      launch(elements_, space_, by_key_step::pairs,
-             std::min<std::int64_t>(pieces(tiles_.count, warps), std::int64_t{multiprocessors()} * 8), by_key_finish_threads, 0);
+      const std::int64_t readers = std::min<std::int64_t>(pieces(tiles_.count, warps), std::int64_t{multiprocessors()} * 8);
+      leave_all(readers * warps);
+      launch(elements_, space_, by_key_step::pairs, readers, by_key_finish_threads, 0);
       kernels_.sort({p.count, p.keys, p.values, p.sorted_keys, p.sorted_values, p.log2_span, bits}, on_);
     }
     launch_results(by_key_step::bounds, p.buckets + 1);
     if (p.count > 0)
       launch(results_, line(), by_key_step::buckets, blocks, 32 * (code_.counts ? most_warps : plan.warps()), plan.shared_bytes);
-    launch_results(by_key_step::results, parameters_.results <= by_key_warps_to ? groups_ * 32 : groups_);
+    launch_results(by_key_step::results, threads_of_results());
+  }
+  // A warp more where there are results of all elements.
+  std::int64_t threads_of_results() const {
+    const std::int64_t of_groups = parameters_.results <= by_key_warps_to ? parameters_.results * 32 : parameters_.results;
+    return parameters_.warps_of_all < 0 ? of_groups : pieces(of_groups, 32) * 32 + 32;
+  }
+  void leave_all(std::int64_t warps) {
+    if (code_.all_bytes == 0) return;
+    parameters_.of_all = allocate(warps * code_.all_bytes);
+    parameters_.warps_of_all = static_cast<std::int32_t>(warps);
   }
   std::uint32_t* allocate_words() {
     return static_cast<std::uint32_t*>(allocate(parameters_.pairs.count * static_cast<std::int64_t>(sizeof(std::uint32_t))));
@@ -188,13 +201,17 @@ class grid_by_key {
     launch(results_, line(), step, pieces(threads, by_key_finish_threads), by_key_finish_threads, 0);
   }
   void launch(const kernel_entry& kernel, const geometry& g, by_key_step step, std::int64_t grid, int block, int shared) {
-    const operand& target = operands_[code_.inputs];
-    const argument outputs[] = {{}, {target.word[0], static_cast<std::uint64_t>(target.strides[0])}};
-    kernel_parameters given = warp_tile_parameters(tiles_, g, operands_, code_.inputs, code_.view, outputs, 2);
+    std::vector<argument> outputs(1);  // the keys
+    for (int k = 0; k < code_.targets; ++k) {
+      const operand& target = operands_[code_.inputs + k];
+      outputs.push_back({target.word[0], k < code_.groups ? static_cast<std::uint64_t>(target.strides[0]) : 0});
+    }
+    kernel_parameters given =
+        warp_tile_parameters(tiles_, g, operands_, code_.inputs, code_.view, outputs.data(), static_cast<int>(outputs.size()));
     parameters_.step = step;
     given.put(parameters_);
-    kernels_.launch_kernel({kernel, grid, block, shared, given.range(), operands_, code_.inputs, 1, space_.elements, false,
-                            others_.data(), static_cast<int>(others_.size())},
+    kernels_.launch_kernel({kernel, grid, block, shared, given.range(), operands_, code_.inputs, code_.targets, space_.elements,
+                            false, others_.data(), static_cast<int>(others_.size())},
                            on_);
     for (memory_range& each : others_) each.is_empty = false;
   }

@@ -21,13 +21,15 @@ constexpr double nanoseconds_of_key = 2, nanoseconds_of_group = 1;
 
 void reduce_by_key_on_host(const by_key_code& code, const operand* operands, const geometry& g, const by_key_request& request) {
   const by_key_host_code& compiled = *code.host;
-  const operand& target = operands[code.inputs];
+  const operand* const targets = operands + code.inputs;
   const std::int64_t elements = g.elements, groups = request.groups, chunks = chunk_count(elements, groups);
   const std::int64_t chunk = pieces(pieces(elements, chunks), host_block) * host_block;
   const auto group_bytes = static_cast<std::size_t>(code.accumulator_bytes),
-             table_bytes = (group_bytes * static_cast<std::size_t>(groups) + 63) / 64 * 64;
+             groups_bytes = (group_bytes * static_cast<std::size_t>(groups) + 63) / 64 * 64,
+             table_bytes = groups_bytes + (static_cast<std::size_t>(code.all_bytes) + 63) / 64 * 64;
   const host_memory tables = allocate_host_memory(table_bytes * static_cast<std::size_t>(chunks));
   const auto table = [&](std::int64_t number) { return tables.get() + table_bytes * static_cast<std::size_t>(number); };
+  const auto of_all = [&](std::int64_t number) { return table(number) + groups_bytes; };
 
   const double of_chunks = (nanoseconds_of_key + compiled.nanoseconds) * static_cast<double>(elements) +
                            nanoseconds_of_group * static_cast<double>(groups * chunks);
@@ -37,30 +39,42 @@ void reduce_by_key_on_host(const by_key_code& code, const operand* operands, con
     void* columns[max_operands];
     for (int k = 0; k < code.values; ++k) columns[k] = values.get() + column_bytes * static_cast<std::size_t>(k);
     for (std::int64_t c = begin; c != end; ++c) {
-      compiled.clear(table(c), groups);
+      compiled.of_groups.clear(table(c), groups);
+      if (code.all_bytes > 0) compiled.of_all.clear(of_all(c), 1);
       const std::int64_t last = std::min(elements, (c + 1) * chunk);
       for (std::int64_t first = c * chunk; first < last; first += host_block) {
         const int count = static_cast<int>(std::min<std::int64_t>(host_block, last - first));
         inputs.read(first, count);
         compiled.elements[simd_level()](padded_block(count), 1, 0, inputs.at(), columns, nullptr);
-        compiled.add(columns, count, table(c), groups);
+        compiled.of_groups.add(columns, count, table(c), groups);
+        if (code.all_bytes > 0) compiled.of_all.add(columns, count, of_all(c), 1);
       }
     }
   });
 
   // Values alone are left of the inputs.
   const input_columns inputs(operands, code.inputs, g, code.view);
+  void* to[max_operands];
+  std::int64_t step[max_operands];
+  for (int k = 0; k < code.targets; ++k) {
+    to[k] = reinterpret_cast<void*>(targets[k].word[0]);
+    step[k] = k < code.groups ? targets[k].strides[0] : 0;
+  }
   constexpr std::int64_t together = 1024;  // groups
-  const auto size = static_cast<std::size_t>(size_of(target.type));
   on_threads(pieces(groups, together), nanoseconds_of_group * static_cast<double>(groups * (chunks + 1)),
              [&](std::int64_t begin, std::int64_t end) {
                const std::int64_t first = begin * together, count = std::min(groups, end * together) - first;
                const auto at = [&](std::int64_t c) { return table(c) + group_bytes * static_cast<std::size_t>(first); };
-               for (std::int64_t c = 1; c < chunks; ++c) compiled.join(at(0), at(c), count);
-               auto* const to =
-                   reinterpret_cast<unsigned char*>(target.word[0]) + first * target.strides[0] * static_cast<std::int64_t>(size);
-               compiled.finish(at(0), count, inputs.at(), to, target.strides[0]);
+               for (std::int64_t c = 1; c < chunks; ++c) compiled.of_groups.join(at(0), at(c), count);
+               void* first_of[max_operands];
+               for (int k = 0; k < code.groups; ++k)
+                 first_of[k] =
+                     static_cast<unsigned char*>(to[k]) + first * step[k] * static_cast<std::int64_t>(size_of(targets[k].type));
+               compiled.of_groups.finish(at(0), count, inputs.at(), first_of, step);
              });
+  if (code.all_bytes == 0) return;
+  for (std::int64_t c = 1; c < chunks; ++c) compiled.of_all.join(of_all(0), of_all(c), 1);
+  compiled.of_all.finish(of_all(0), 1, inputs.at(), to + code.groups, step + code.groups);
 }
 
 }  // namespace dsl::detail

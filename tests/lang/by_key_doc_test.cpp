@@ -18,6 +18,10 @@ TEST_P(by_key_doc, first) {
   EXPECT_EQ(bins.copy_to_host(), (std::vector<std::int64_t>{1, 2, 2}));
   EXPECT_EQ(large.copy_to_host(), (std::vector<float>{9, 16, 36}));
   EXPECT_EQ(values.copy_to_host(), (std::vector<float>{1, 2, 3, 4, 0}));
+#include <docs/by_key/by-key.inc>
+  EXPECT_EQ(in_bins.copy_to_host(), (std::vector<std::int64_t>{2, 2, 1}));
+  EXPECT_EQ(squares.value(), 30);
+  EXPECT_EQ(highest.value(), 4);
 }
 
 TEST_P(by_key_doc, selection) {

@@ -194,6 +194,83 @@ TEST_P(by_key, histograms_of_many_values) {
   EXPECT_EQ(dsl::eval(dsl::histogram(x, bins, -1.5, 1.5)).copy_to_host(), want);
 }
 
+// Beside what is of all elements, those outside all bins too: in tables, in several launches of them, and in buckets.
+TEST_P(by_key, counts_beside_reductions_of_all_elements) {
+  dsl::array<std::int64_t> counts;
+  dsl::scalar<double> sum;
+  dsl::scalar<float> greatest;
+  for (const std::int64_t n : {1, 33, 4097, 20011})
+    for (const std::int64_t bins : {1, 100, 5000, 200000}) {
+      if (bins > 5000 && n != 4097) continue;
+      const auto values = random_floats(n, -2, 2);
+      const auto x = dsl::to_device(values);
+      const auto squares = dsl::sum(dsl::cast<double>(x) * x);
+      const auto last = 2 * dsl::max(x) + 1;
+      const auto in_bins = dsl::histogram(x, bins, -1.5, 1.5);
+      ASSERT_TRUE(dsl::detail::are_of_keys(dsl::detail::tuple{in_bins}, dsl::detail::tuple{squares, last}));
+      dsl::tie(sum, counts, greatest) = std::tuple{squares, in_bins, last};
+      double want = 0;
+      for (const float v : values) want += static_cast<double>(v) * v;
+      ASSERT_NEAR(sum.value(), want, 1e-12 * want) << n << ", " << bins;
+      ASSERT_EQ(greatest.value(), 2 * *std::max_element(values.begin(), values.end()) + 1);
+      ASSERT_EQ(counts.copy_to_host(), dsl::eval(in_bins).copy_to_host());
+      const double once = sum.value();
+      dsl::tie(sum, counts, greatest) = std::tuple{squares, in_bins, last};
+      ASSERT_EQ(sum.value(), once);
+      counts = dsl::array<std::int64_t>();
+    }
+}
+
+TEST_P(by_key, reductions_of_groups_and_of_all_elements) {
+  const std::int64_t n = 20011;
+  dsl::array<float> sums;
+  dsl::array<double> means;
+  dsl::scalar<double> mean;
+  const auto run = [&](const auto& k, const auto& x, const auto& all, std::int64_t groups) {
+    dsl::tie(sums, means, mean) = std::tuple{dsl::sum_by(k, x, groups),
+                                             dsl::reduce_by(k, x, groups, [](auto v) { return dsl::mean(dsl::cast<double>(v)); }),
+                                             dsl::mean(dsl::cast<double>(all))};
+  };
+  for (const std::int64_t groups : {3, 300, 9000}) {
+    const auto keys = keys_of(n, groups, order::random);
+    std::vector<float> values, counts(static_cast<std::size_t>(groups));
+    double total = 0;
+    for (std::int64_t i = 0; i < n; ++i) values.push_back(static_cast<float>(i * 7 % 23) - 11);
+    for (const float v : values) total += static_cast<double>(v);
+    for (const std::int32_t k : keys) ++counts[static_cast<std::size_t>(k)];
+    const auto k = dsl::to_device(keys);
+    const auto x = dsl::to_device(values);
+    sums = dsl::array<float>();
+    means = dsl::array<double>();
+    run(k, x, x, groups);
+    const auto want = sums_of(keys, values, groups);
+    EXPECT_EQ(sums.copy_to_host(), want);
+    EXPECT_DOUBLE_EQ(mean.value(), total / static_cast<double>(n));
+    const auto got = means.copy_to_host();
+    for (std::size_t g = 0; g < got.size(); ++g) {
+      if (counts[g] > 0) {
+        ASSERT_DOUBLE_EQ(got[g], static_cast<double>(want[g]) / static_cast<double>(counts[g])) << g;
+      }
+    }
+    // What is of other elements is a pass of its own; a target may be what is read.
+    run(k, x, dsl::to_device(std::vector<float>{1, 2, 6}), groups);
+    EXPECT_EQ(mean.value(), 3);
+    EXPECT_EQ(sums.copy_to_host(), want);
+  }
+  const auto k = dsl::to_device(std::vector<std::int32_t>{1, 0, 1});
+  sums = dsl::to_device(std::vector<float>{1, 2, 4});
+  means = dsl::array<double>(3);
+  run(k, sums, sums, 3);
+  EXPECT_EQ(sums.copy_to_host(), (std::vector<float>{2, 5, 0}));
+  EXPECT_DOUBLE_EQ(mean.value(), 7 / 3.);
+  // Nothing is lost where a later expression is wrong.
+  const dsl::array<float> none(0);
+  const auto wrong = [&] { run(k, none, sums, 3); };
+  EXPECT_THROW(wrong(), dsl::shape_error);
+  EXPECT_EQ(sums.copy_to_host(), (std::vector<float>{2, 5, 0}));
+  EXPECT_EQ(means.size(), 3);
+}
+
 TEST_P(by_key, keys_of_no_group) {
   const auto k = dsl::to_device(std::vector<std::int32_t>{0, -1, 2, 3, 1 << 30});
   if (simulated()) {

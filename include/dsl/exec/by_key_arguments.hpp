@@ -33,7 +33,9 @@ struct by_key_parameters {
   std::int32_t ignores_others;  // elements whose keys are of no group are left out; else that is a mistake
   std::int32_t left_tables;     // blocks of the launch that has left tables
   by_key_step step;
-  void* partials;  // a table for each block; of buckets, for each bucket in a block's slice
+  std::int32_t warps_of_all;  // of the launch that has left `of_all`; -1: in another launch, or nobody asks
+  void* partials;             // a table for each block; of buckets, for each bucket in a block's slice
+  void* of_all;               // of each warp what all elements that it has read come to
   by_key_pairs pairs;
 };
 

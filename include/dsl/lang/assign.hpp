@@ -75,7 +75,9 @@ struct tied {
   template <class... E>
     requires((detail::lazy<E> || detail::viewable<E>) && ...)
   const tied& operator=(const std::tuple<E...>& expressions) const {
-    detail::unpack([this](const auto&... e) { detail::assign_all({}, targets, detail::as_operand(e)...); }, expressions);
+    if constexpr ((detail::is_by_key<E> || ...))
+      detail::unpack([this](const auto&... e) { assign_by_keys(targets, e...); }, expressions);  // lang/tied_by_key.hpp
+    else detail::unpack([this](const auto&... e) { detail::assign_all({}, targets, detail::as_operand(e)...); }, expressions);
     return *this;
   }
   template <std::same_as<refused> R> tied& operator=(const R&) { return *this; }

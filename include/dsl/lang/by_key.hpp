@@ -26,6 +26,8 @@ struct by_key_expression {
 };
 template <class Function, class Keys, class Values>
 inline constexpr bool stands_alone<by_key_expression<Function, Keys, Values>> = true;
+template <class Function, class Keys, class Values>
+inline constexpr bool is_by_key<by_key_expression<Function, Keys, Values>> = true;
 
 template <class Function, class Keys, class Values>
 struct traced<by_key_expression<Function, Keys, Values>> {
@@ -42,77 +44,120 @@ struct formula_of_group : without_calls {
   template <class S> static constexpr auto trace(tracer& t, S s) { return lift(t.g, F{}(s)); }
 };
 
-/// The graph of the keys, and of what is made of each group. `To` is the results' dtype; without, that of the formula.
+template <class E> struct by_key_of;
 template <class Function, class Keys, class Values>
-struct by_key_parts {
-  static constexpr auto result(tracer& t) {
-    if constexpr (std::same_as<Values, no_values>) return Function::trace(t);
-    else return Function::trace(t, traced<Values>::run(t));
+struct by_key_of<by_key_expression<Function, Keys, Values>> {
+  using keys = Keys;
+  static constexpr auto trace(tracer& t) {
+    t.g->open_space(t.operands, true, 0);
+    const auto result = [&t] {
+      if constexpr (std::same_as<Values, no_values>) return Function::trace(t);
+      else return Function::trace(t, traced<Values>::run(t));
+    }();
+    t.g->close_space(t.operands);
+    return result;
   }
-  using type = decltype(result(std::declval<tracer&>()));
+  static constexpr dtype result = decltype(trace(std::declval<tracer&>()))::type.type;
+  using calls_of_values = typename calls_of<Values>::type;
 };
-template <class Function, class Keys, class Values, dtype To>
-struct by_key_trace {
+
+/// The graph of the keys, of what is made of each group, and beside that of all elements. `To`: the results' dtypes.
+template <class Groups, class All, dtype... To> struct by_key_trace;
+template <class First, class... Groups, class... All, dtype... To>
+struct by_key_trace<tuple<First, Groups...>, tuple<All...>, To...> {
   static constexpr graph run() {
     graph g;
     g.counts_groups = true;
     tracer t{&g};
-    const auto key = traced<Keys>::run(t);
+    const auto key = traced<typename by_key_of<First>::keys>::run(t);
     // Wider keys would be more bytes than are read, and fewer elements a thread.
     constexpr dtype type = decltype(key)::type.type,
                     as_key = size_of(type) < 4 || type == dtype::int32 ? dtype::int32 : dtype::int64;
     g.outputs.push_back(convert_symbol<as_key, false>(key).id);
-    g.open_space(t.operands, true, 0);
-    const auto result = by_key_parts<Function, Keys, Values>::result(t);
-    g.close_space(t.operands);
-    g.scalar_outputs = 2;
-    g.outputs.push_back(convert_symbol<To, false>(result).id);
+    add(t, std::index_sequence_for<First, Groups...>{}, std::index_sequence_for<All...>{});
     g.operands = t.operands;
     return g;
   }
-};
-template <class E> struct by_key_of;
-template <class Function, class Keys, class Values>
-struct by_key_of<by_key_expression<Function, Keys, Values>> {
-  using parts = by_key_parts<Function, Keys, Values>;
-  static constexpr dtype result = parts::type::type.type;
-  static constexpr int leaves = leaf_count<Keys> + leaf_count<Values>;
-  template <dtype To, class... Calls>
-  static auto compiled(std::type_identity<tuple<Calls...>>) {
-    return compile<by_key_trace<Function, Keys, Values, To>, Calls...>{};
+
+ private:
+  static constexpr dtype types[] = {To...};
+  template <std::size_t I, class Result>
+  static constexpr void add_result(graph& g, const Result& r) {
+    g.scalar_outputs |= 1u << g.outputs.size();
+    g.outputs.push_back(convert_symbol<types[I], false>(r).id);
   }
-  using calls =
-      decltype(concatenate(std::declval<typename calls_of<Keys>::type>(), std::declval<typename calls_of<Values>::type>()));
+  template <std::size_t... G, std::size_t... A>
+  static constexpr void add(tracer& t, std::index_sequence<G...>, std::index_sequence<A...>) {
+    // Results are made after all that they are made of, as of other statements.
+    const tuple<decltype(by_key_of<First>::trace(t)), decltype(by_key_of<Groups>::trace(t))...> groups{
+        by_key_of<First>::trace(t), by_key_of<Groups>::trace(t)...};
+    const tuple<trace_t<All>...> all{traced<All>::run(t)...};
+    (add_result<G>(*t.g, get<G>(groups)), ...);
+    (add_result<sizeof...(G) + A>(*t.g, get<A>(all)), ...);
+  }
 };
 
-template <class Target, class E>
-void assign_by_key(Target& target, const E& e) {
-  using of = by_key_of<E>;
-  using T = typename std::remove_cvref_t<Target>::value_type;
-  using compiled = decltype(of::template compiled<dtype_v<T>>(std::type_identity<typename of::calls>{}));
+/// The leaves of the keys, once, and of the values.
+template <class First, class... Groups>
+inline constexpr int leaves_of_groups = leaf_count<typename by_key_of<First>::keys> + leaf_count<decltype(First::values)> +
+                                        (0 + ... + leaf_count<decltype(Groups::values)>);
+
+/// Whether an expression is one reduction of all elements of its operands, or a formula of one and scalars.
+template <class E>
+constexpr bool reduces_once() {
+  if constexpr (is_by_key<E> || !lazy<E>) return false;
+  else if constexpr (reductions_in<E> != 1) return false;
+  else return result_rank<E> == 0 && std::tuple_size_v<outputs_of<E>> == 1;
+}
+
+template <class T, int R>
+void give_groups(bound_target<array<T, R>>& to, std::int64_t groups, device where) {
+  static_assert(R == 1);
+  if (to.needs_memory()) to.made = array<T, 1>(dsl::extents<1>{groups}, where);
+}
+template <class Target>
+void give_groups(bound_target<Target>& to, std::int64_t, device where) {
+  geometry g;
+  g.where = where;
+  to.give_memory(g, 0, pass_view{}, nullptr);
+}
+
+template <class Trace, class... Calls>
+compile<Trace, Calls...> compiled_with(std::type_identity<tuple<Calls...>>);
+
+/// Reductions by the same keys, and of all elements, as one pass. The targets are in the order of the expressions.
+template <class... Targets, class First, class... Groups, class... All>
+void assign_keyed(const tuple<Targets&...>& targets, const tuple<First, Groups...>& groups, const tuple<All...>& all) {
+  using first = by_key_of<First>;
+  using trace =
+      by_key_trace<tuple<First, Groups...>, tuple<All...>, dtype_v<typename std::remove_cvref_t<Targets>::value_type>...>;
+  constexpr int group_count = 1 + static_cast<int>(sizeof...(Groups));
+  using calls = decltype(concatenate(
+      std::declval<typename calls_of<typename first::keys>::type>(), std::declval<typename first::calls_of_values>(),
+      std::declval<typename by_key_of<Groups>::calls_of_values>()..., std::declval<typename calls_of<All>::type>()...));
+  using compiled = decltype(compiled_with<trace>(std::type_identity<calls>{}));
   static_assert(compiled::is_one_pass, "keys and values are computed element by element: dsl::eval the reductions in them first");
   if constexpr (compiled::is_one_pass) {
     using pass_type = typename compiled::spelled;
-    constexpr int inputs = inputs_of_kernel<of::leaves + (counts_positions(pass_type::elements::view(), of::leaves) ? 1 : 0)>();
-    operand all[inputs + 1], *at = all;
-    add_leaves(e.keys, at);
-    add_leaves(e.values, at);
-    if (inputs > of::leaves) all[of::leaves] = position_operand();
-    const by_key_code& code = by_key_code_for<inputs>(pass_type{});
-    const auto run = [&](const auto& to) {
-      at = all + inputs;
-      add_leaves(as_operand(to), at);
-      run_by_key(code, all, e.request);
-    };
-    if constexpr (is_array<std::remove_cvref_t<Target>>) {
-      if (!target.has_memory()) {
-        array<T, 1> made(dsl::extents<1>{e.request.groups}, home_of_operands(all, of::leaves));
-        run(made);
-        target = std::move(made);
-        return;
-      }
-    }
-    run(target);
+    constexpr int leaves = leaves_of_groups<First, Groups...> + (0 + ... + leaf_count<All>),
+                  inputs = inputs_of_kernel<leaves + (counts_positions(pass_type::elements::view(), leaves) ? 1 : 0)>();
+    operand operands[inputs + sizeof...(Targets)], *at = operands;
+    add_leaves(get<0>(groups).keys, at);
+    unpack([&at](const auto&... e) { (add_leaves(e.values, at), ...); }, groups);
+    unpack([&at](const auto&... e) { (add_leaves(e, at), ...); }, all);
+    if (inputs > leaves) operands[leaves] = position_operand();
+    const by_key_request request = get<0>(groups).request;
+    const device where = home_of_operands(operands, leaves);
+    auto to = bind_targets(targets);
+    at = operands + inputs;
+    unpack(
+        [&](auto&... t) {
+          (give_groups(t, request.groups, where), ...);
+          (add_leaves(as_operand(t.elements()), at), ...);
+        },
+        to);
+    run_by_key(by_key_code_for<inputs, group_count>(pass_type{}), operands, request);
+    unpack([](auto&... t) { (t.adopt(), ...); }, to);
   }
 }
 
@@ -231,7 +276,8 @@ void assign(Target&& target, const detail::by_key_expression<Function, Keys, Val
   constexpr bool is_wide_enough = assignable(dtype_v<typename target_type::value_type>,
                                              {detail::by_key_of<detail::by_key_expression<Function, Keys, Values>>::result});
   static_assert(is_wide_enough, "the target's dtype is narrower than the expression's: use dsl::cast on the values");
-  if constexpr (is_line && is_writable && is_wide_enough) detail::assign_by_key(target, e);
+  if constexpr (is_line && is_writable && is_wide_enough)
+    detail::assign_keyed(detail::tuple<std::remove_reference_t<Target>&>{target}, detail::tuple{e}, detail::tuple<>{});
 }
 
 /// Evaluates a reduction by key now, into an array.

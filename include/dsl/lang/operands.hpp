@@ -119,6 +119,8 @@ concept operator_call = ((lazy_operand<T> || structured<T> || std::same_as<T, re
 template <class T> inline constexpr bool is_scan = false;
 /// lang/by_key.hpp and others: the same of what is no element's function either.
 template <class T> inline constexpr bool stands_alone = false;
+/// Whether an expression is a reduction by key (lang/by_key.hpp), which may stand beside others.
+template <class T> inline constexpr bool is_by_key = false;
 
 /// Whether it is an operand; says so where it is not.
 template <class T>

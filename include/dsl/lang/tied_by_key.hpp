@@ -1,0 +1,121 @@
+// Reductions by key and others, assigned together.
+#pragma once
+
+#include <dsl/lang/by_key.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace dsl::detail {
+
+// The numbers of the expressions for which a condition holds, in their order.
+template <bool... Holds>
+constexpr auto numbers_where() {
+  constexpr std::size_t count = (std::size_t{0} + ... + (Holds ? 1 : 0));
+  return []<std::size_t... I>(std::index_sequence<I...>) {
+    constexpr auto found = [] {
+      constexpr bool holds[] = {Holds...};
+      std::array<std::size_t, count + 1> at{};
+      for (std::size_t i = 0, n = 0; i < sizeof...(Holds); ++i)
+        if (holds[i]) at[n++] = i;
+      return at;
+    }();
+    return std::index_sequence<found[I]...>{};
+  }(std::make_index_sequence<count>{});
+}
+
+/// Whether reductions by key have the same keys and groups.
+template <class... E>
+bool have_one_key(const E&... e) {
+  const auto& first = get<0>(tuple<const E&...>{e...});
+  constexpr int leaves = leaf_count<decltype(first.keys)>;
+  operand of_first[leaves + 1], *at = of_first;
+  add_leaves(first.keys, at);
+  const auto is_same = [&](const auto& other) {
+    operand of_other[leaves + 1], *to = of_other;
+    add_leaves(other.keys, to);
+    return other.request.groups == first.request.groups && other.request.ignores_others == first.request.ignores_others &&
+           std::equal(of_first, of_first + leaves, of_other, is_one_operand);
+  };
+  return (is_same(e) && ...);
+}
+/// Whether another reduction is of the elements that reductions by key have.
+template <class Other, class... Groups>
+bool is_of_keys(const tuple<Groups...>& groups, const Other& other) {
+  constexpr int of_groups = leaves_of_groups<Groups...>;
+  operand leaves[of_groups + leaf_count<Other>], *at = leaves;
+  add_leaves(get<0>(groups).keys, at);
+  unpack([&at](const auto&... g) { (add_leaves(g.values, at), ...); }, groups);
+  add_leaves(other, at);
+  return is_space_of_keys(leaves, of_groups, leaf_count<Other>);
+}
+template <class... Groups, class... All>
+bool are_of_keys(const tuple<Groups...>& groups, const tuple<All...>& all) {
+  if (get<0>(groups).request.groups == 0 || !unpack([](const auto&... e) { return have_one_key(e...); }, groups)) return false;
+  return unpack([&groups](const auto&... other) { return (is_of_keys(groups, other) && ...); }, all);
+}
+
+// One after another, as if all were complete before the first target is written.
+template <class T, int R> array<T, R> aside(std::type_identity<array<T, R>>) { return {}; }
+template <class T> scalar<T> aside(std::type_identity<scalar<T>>) { return scalar<T>{}; }
+template <class T, int R>
+auto aside(std::type_identity<view<T, R>>) {
+  if constexpr (R == 0) return scalar<T>{};
+  else return array<T, R>{};
+}
+template <class Target, class Made>
+void move_into(Target& target, Made& made) {
+  if constexpr (std::same_as<Target, Made>) {
+    if (!target.has_memory()) {
+      target = std::move(made);
+      return;
+    }
+  }
+  assign(target, made);
+}
+template <class... Targets, class... E, std::size_t... I>
+void assign_apart(const tuple<Targets&...>& targets, const tuple<E...>& e, std::index_sequence<I...>) {
+  tuple<decltype(aside(std::type_identity<std::remove_const_t<Targets>>{}))...> made{
+      aside(std::type_identity<std::remove_const_t<Targets>>{})...};
+  (assign(get<I>(made), get<I>(e)), ...);
+  (move_into(get<I>(targets), get<I>(made)), ...);
+}
+
+template <class E>
+auto as_part(const E& e) {
+  if constexpr (is_by_key<E>) return e;
+  else return as_operand(e);
+}
+
+template <class... Targets, class... E, std::size_t... G, std::size_t... A>
+void assign_by_keys_of(const tuple<Targets&...>& targets, const tuple<E...>& e, std::index_sequence<G...>,
+                       std::index_sequence<A...>) {
+  using first = std::tuple_element_t<std::get<0>(std::tuple{G...}), tuple<E...>>;
+  constexpr bool
+      same_keys =
+          (std::same_as<typename by_key_of<std::tuple_element_t<G, tuple<E...>>>::keys, typename by_key_of<first>::keys> && ...),
+      reduce = (reduces_once<std::tuple_element_t<A, tuple<E...>>>() && ...);
+  if constexpr (same_keys && reduce) {
+    const tuple<std::tuple_element_t<G, tuple<E...>>...> groups{get<G>(e)...};
+    const tuple<std::tuple_element_t<A, tuple<E...>>...> all{get<A>(e)...};
+    if (are_of_keys(groups, all)) {
+      const tuple<std::remove_reference_t<decltype(get<G>(targets))>&..., std::remove_reference_t<decltype(get<A>(targets))>&...>
+          to{get<G>(targets)..., get<A>(targets)...};
+      return assign_keyed(to, groups, all);
+    }
+  }
+  assign_apart(targets, e, std::make_index_sequence<sizeof...(E)>{});
+}
+
+/// Several targets at once, of which some are reductions by key: one pass, if those have the same keys and the others reduce what
+/// the keys belong to.
+template <class... Targets, class... E>
+void assign_by_keys(const tuple<Targets&...>& targets, const E&... e) {
+  static_assert(sizeof...(Targets) == sizeof...(E), "beside a reduction by key each expression has one target");
+  if constexpr (sizeof...(Targets) == sizeof...(E)) {
+    assign_by_keys_of(targets, tuple<decltype(as_part(e))...>{as_part(e)...}, numbers_where<is_by_key<E>...>(),
+                      numbers_where<!is_by_key<E>...>());
+  }
+}
+
+}  // namespace dsl::detail
