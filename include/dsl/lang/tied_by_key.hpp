@@ -87,24 +87,29 @@ auto as_part(const E& e) {
   else return as_operand(e);
 }
 
-template <class... Targets, class... E, std::size_t... G, std::size_t... A>
-void assign_by_keys_of(const tuple<Targets&...>& targets, const tuple<E...>& e, std::index_sequence<G...>,
-                       std::index_sequence<A...>) {
-  using first = std::tuple_element_t<std::get<0>(std::tuple{G...}), tuple<E...>>;
-  constexpr bool
-      same_keys =
-          (std::same_as<typename by_key_of<std::tuple_element_t<G, tuple<E...>>>::keys, typename by_key_of<first>::keys> && ...),
-      reduce = (reduces_once<std::tuple_element_t<A, tuple<E...>>>() && ...);
-  if constexpr (same_keys && reduce) {
-    const tuple<std::tuple_element_t<G, tuple<E...>>...> groups{get<G>(e)...};
-    const tuple<std::tuple_element_t<A, tuple<E...>>...> all{get<A>(e)...};
-    if (are_of_keys(groups, all)) {
-      const tuple<std::remove_reference_t<decltype(get<G>(targets))>&..., std::remove_reference_t<decltype(get<A>(targets))>&...>
-          to{get<G>(targets)..., get<A>(targets)...};
-      return assign_keyed(to, groups, all);
-    }
+template <class... T, std::size_t... I>
+tuple<std::tuple_element_t<I, tuple<T...>>...> some_of(const tuple<T...>& all, std::index_sequence<I...>) {
+  return {get<I>(all)...};
+}
+template <class First, class... Groups>
+constexpr bool keys_are_of_one_type(std::type_identity<tuple<First, Groups...>>) {
+  return (std::same_as<typename by_key_of<Groups>::keys, typename by_key_of<First>::keys> && ...);
+}
+template <class... E>
+constexpr bool each_reduces_once(std::type_identity<tuple<E...>>) {
+  return (reduces_once<E>() && ...);
+}
+
+template <class Targets, class E, std::size_t... G, std::size_t... A>
+void assign_by_keys_of(const Targets& targets, const E& e, std::index_sequence<G...> by_key, std::index_sequence<A...> others) {
+  const auto groups = some_of(e, by_key);
+  const auto all = some_of(e, others);
+  constexpr bool may_be_one = keys_are_of_one_type(std::type_identity<std::remove_const_t<decltype(groups)>>{}) &&
+                              each_reduces_once(std::type_identity<std::remove_const_t<decltype(all)>>{});
+  if constexpr (may_be_one) {
+    if (are_of_keys(groups, all)) return assign_keyed(some_of(targets, std::index_sequence<G..., A...>{}), groups, all);
   }
-  assign_apart(targets, e, std::make_index_sequence<sizeof...(E)>{});
+  assign_apart(targets, e, std::make_index_sequence<sizeof...(G) + sizeof...(A)>{});
 }
 
 /// Several targets at once, of which some are reductions by key: one pass, if those have the same keys and the others reduce what
