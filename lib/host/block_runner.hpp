@@ -143,7 +143,7 @@ class block_runner {
     }
     void* const* const columns = sums.columns_from(lane);
     sums.run_tail(columns, keep ? valid : padded, padded,
-                  [&] { job_.compiled.block[simd_level()](padded, 1, 0, inputs_.at(), out, columns); });
+                  [&] { loop_of_level(job_.compiled.block)(padded, 1, 0, inputs_.at(), out, columns); });
     for (int i = 0; i < job_.code.outputs(); ++i)
       if (target(i).kind == operand_kind::array && out[i] == column(i) && valid > 0)
         scatter(column(i), target(i), job_.space, layout_of(i), inputs_.place(), valid);
@@ -209,7 +209,7 @@ class block_runner {
     for (int row = 0; row < rows; row += together) {
       if (is_short) inputs_.read(first + row * length, static_cast<int>(length));
       else inputs_.read_in_a_row(first + row * length);
-      job_.compiled.strip[simd_level()](row, together, length, length, inputs_.at(), sums.columns());
+      loop_of_level(job_.compiled.strip)(row, together, length, length, inputs_.at(), sums.columns());
     }
   }
 
@@ -224,7 +224,7 @@ class block_runner {
       inputs_.read_transposed(first, {rows, length, begin, columns}, padded);
       void* const* const piece = begin == 0 ? sums.columns() : sums.columns_from(padded);
       job_.compiled.clear(piece, padded);
-      job_.compiled.block[simd_level()](padded, static_cast<int>(columns), padded, inputs_.at(), out, piece);
+      loop_of_level(job_.compiled.block)(padded, static_cast<int>(columns), padded, inputs_.at(), out, piece);
       if (begin > 0) job_.compiled.add(sums.columns(), piece, rows);
     }
   }
@@ -272,7 +272,7 @@ class block_runner {
     void* out[max_operands];
     for (int i = 0; i < job_.code.outputs(); ++i)
       out[i] = target(i).kind == operand_kind::result ? column(i) : direct_address(target(i), first);
-    job_.compiled.block[simd_level()](padded, rows, stride, inputs_.at(), out, sums);
+    loop_of_level(job_.compiled.block)(padded, rows, stride, inputs_.at(), out, sums);
   }
 
   // Whether `count` elements of a row could be worked on where they are; then they have been.
@@ -283,7 +283,7 @@ class block_runner {
       out[i] = lies_at(target(i), job_.space, layout_of(i), inputs_.place(), count);
       if (out[i] == nullptr) return false;
     }
-    job_.compiled.block[simd_level()](static_cast<int>(count), 1, 0, inputs_.at(), out, nullptr);
+    loop_of_level(job_.compiled.block)(static_cast<int>(count), 1, 0, inputs_.at(), out, nullptr);
     return true;
   }
 

@@ -45,7 +45,7 @@ void reduce_by_key_on_host(const by_key_code& code, const operand* operands, con
       for (std::int64_t first = c * chunk; first < last; first += host_block) {
         const int count = static_cast<int>(std::min<std::int64_t>(host_block, last - first));
         inputs.read(first, count);
-        compiled.elements[simd_level()](padded_block(count), 1, 0, inputs.at(), columns, nullptr);
+        loop_of_level(compiled.elements)(padded_block(count), 1, 0, inputs.at(), columns, nullptr);
         compiled.of_groups.add(columns, count, table(c), groups);
         if (code.all_bytes > 0) compiled.of_all.add(columns, count, of_all(c), 1);
       }

@@ -57,7 +57,7 @@ void compress_on_host(const compress_code& code, const operand* operands, const 
         for (std::int64_t first = c * chunk_elements; first < last; first += host_block) {
           const int count = static_cast<int>(std::min<std::int64_t>(host_block, last - first));
           inputs.read(first, count);
-          code.host->block[simd_level()](padded_block(count), 1, 0, inputs.at(), columns, nullptr);
+          loop_of_level(code.host->block)(padded_block(count), 1, 0, inputs.at(), columns, nullptr);
           for (int k = 0; k < values && stores; ++k)
             store_of(size_of(targets[k].type))(flags, static_cast<const unsigned char*>(columns[k + 1]), count,
                                                reinterpret_cast<unsigned char*>(targets[k].word[0]), targets[k].strides[0], at,

@@ -19,6 +19,12 @@ int simd_level() {
   }();
   return level;
 }
+void throw_no_simd() {
+  raise<device_error>(
+      "host: the file was compiled with -DDSL_SIMD for more vector instructions than this machine has, or than DSL_SIMD in "
+      "the environment lets it use, which is level " +
+      std::to_string(simd_level()));
+}
 
 namespace {
 

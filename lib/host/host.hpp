@@ -25,6 +25,16 @@ struct host_job {
 
 /// 0 to 2, as `host_code` counts: what this machine has, or less if DSL_SIMD says so.
 int simd_level();
+[[noreturn]] void throw_no_simd();
+
+/// Of loops for each instruction set the one for `simd_level()`. Throws device_error where the file was compiled for better ones
+/// alone.
+template <class Loop>
+Loop loop_of_level(const Loop (&loops)[3]) {
+  const Loop found = loops[simd_level()];
+  if (found == nullptr) throw_no_simd();
+  return found;
+}
 
 /// Runs a job on all cores. Partial results combine in an order that does not depend on the number of threads.
 void run_on_host(const host_job& job);

@@ -32,7 +32,7 @@ struct reduction_runs {
 
 // Whether the elements of a result can be reduced where they lie, strip by strip.
 bool takes_strips(const host_job& job) {
-  return job.compiled.strip[0] != nullptr && job.space.elements > 0 &&
+  return job.compiled.strip[simd_level()] != nullptr && job.space.elements > 0 &&
          lie_in_a_row(job.operands, job.code.inputs, job.space, job.code.pass.view);
 }
 

@@ -31,7 +31,7 @@ class block_of_elements {
   const unsigned char* evaluate(std::int64_t first, std::int64_t count) {
     inputs_.read(first, static_cast<int>(count));
     void* const out[] = {columns_.get()};
-    code_.host->elements[simd_level()](padded_block(static_cast<int>(count)), 1, 0, inputs_.at(), out, nullptr);
+    loop_of_level(code_.host->elements)(padded_block(static_cast<int>(count)), 1, 0, inputs_.at(), out, nullptr);
     return columns_.get();
   }
 

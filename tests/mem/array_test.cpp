@@ -357,7 +357,16 @@ TEST(device_DeathTest, instruction_set_must_be_one) {
     }
     std::exit(0);
   };
-  for (const char* level : {"", "0", "1", "2"}) EXPECT_EXIT(run_with(level), testing::ExitedWithCode(0), "is 2") << level;
+#if defined(DSL_SIMD)
+  constexpr int compiled = DSL_SIMD;
+#else
+  constexpr int compiled = 0;
+#endif
+  EXPECT_EXIT(run_with(""), testing::ExitedWithCode(0), "is 2");
+  for (int level = 0; level < 3; ++level)
+    EXPECT_EXIT(run_with(std::to_string(level).c_str()), testing::ExitedWithCode(0),
+                level < compiled ? "compiled with -DDSL_SIMD" : "is 2")
+        << level;
   for (const char* level : {"avx2", "3", "-1", "01", " 1"})
     EXPECT_EXIT(run_with(level), testing::ExitedWithCode(0), "DSL_SIMD is .*valid are 0") << level;
 }

@@ -22,8 +22,8 @@ using strip_function = void (*)(int lane, int rows, std::int64_t length, std::in
 /// reductions.
 struct host_code {
   double nanoseconds;       // of a core for an element's arithmetic
-  block_function block[3];  // the compiler's default; x86-64-v3 (AVX2, FMA); x86-64-v4 (AVX-512)
-  strip_function strip[3];  // null where the pass has arrays beside its reductions, or a long formula
+  block_function block[3];  // x86-64; x86-64-v3 (AVX2, FMA); x86-64-v4 (AVX-512); null where -DDSL_SIMD left it out
+  strip_function strip[3];  // null as well where the pass has arrays beside its reductions, or a long formula
   void (*clear)(void* const* sums, int count);
   /// Combines lanes owner_step * i + result_lane_step * j, of j < lanes_a_result, into the first of them, by halves, for i <
   /// owners.

@@ -132,8 +132,8 @@
 #define DSL_DETAIL_TARGET(set) __attribute__((noinline))
 #endif
 
-// The best of them that this machine has, from 0 on; and which of them formulas have where `level` is asked for: -DDSL_SIMD=0, 1
-// or 2 leaves the others out.
+// The best of them that this machine has, from 0 on; and which of them formulas are compiled for where `level` is asked for, or
+// -1: -DDSL_SIMD=0, 1 or 2 leaves the others out, and what has less cannot run them.
 #if DSL_DETAIL_X86_LEVELS
 #define DSL_DETAIL_BEST_LEVEL (DSL_DETAIL_HAS_V4 ? 2 : DSL_DETAIL_HAS_V3 ? 1 : 0)
 #else
@@ -142,7 +142,10 @@
 #if !DSL_DETAIL_X86_LEVELS
 #define DSL_DETAIL_LEVEL(level) 0
 #elif defined(DSL_SIMD)
-#define DSL_DETAIL_LEVEL(level) DSL_SIMD
+#if DSL_SIMD < 0 || DSL_SIMD > 2
+#error "DSL_SIMD is 0 (x86-64), 1 (AVX2) or 2 (AVX-512)"
+#endif
+#define DSL_DETAIL_LEVEL(level) ((level) < DSL_SIMD ? -1 : DSL_SIMD)
 #else
 #define DSL_DETAIL_LEVEL(level) level
 #endif
