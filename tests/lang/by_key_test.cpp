@@ -263,6 +263,18 @@ TEST_P(by_key, reductions_of_groups_and_of_all_elements) {
   run(k, sums, sums, 3);
   EXPECT_EQ(sums.copy_to_host(), (std::vector<float>{2, 5, 0}));
   EXPECT_DOUBLE_EQ(mean.value(), 7 / 3.);
+  // A scalar that is a target may be read, and places are those among all elements.
+  dsl::array<std::int64_t> counts;
+  dsl::scalar<float> factor = 2;
+  dsl::scalar<std::int64_t> place;
+  dsl::tie(factor, counts, place) = std::tuple{dsl::sum(sums * factor), dsl::bincount(k, 2), dsl::argmax(sums)};
+  EXPECT_EQ(factor.value(), 14);
+  EXPECT_EQ(counts.copy_to_host(), (std::vector<std::int64_t>{1, 2}));
+  EXPECT_EQ(place.value(), 1);
+  dsl::array<std::int64_t> none_of_them;
+  dsl::tie(factor, none_of_them, place) = std::tuple{dsl::sum(sums * factor), dsl::bincount(k, 0), dsl::argmax(sums)};
+  EXPECT_EQ(none_of_them.size(), 0);
+  EXPECT_EQ(factor.value(), 98);
   // Nothing is lost where a later expression is wrong.
   const dsl::array<float> none(0);
   const auto wrong = [&] { run(k, none, sums, 3); };

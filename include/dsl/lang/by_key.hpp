@@ -44,6 +44,7 @@ struct formula_of_group : without_calls {
   template <class S> static constexpr auto trace(tracer& t, S s) { return lift(t.g, F{}(s)); }
 };
 
+/// What a reduction by key is traced to: one value for each group.
 template <class E> struct by_key_of;
 template <class Function, class Keys, class Values>
 struct by_key_of<by_key_expression<Function, Keys, Values>> {
@@ -88,7 +89,6 @@ struct by_key_trace<tuple<First, Groups...>, tuple<All...>, To...> {
   }
   template <std::size_t... G, std::size_t... A>
   static constexpr void add(tracer& t, std::index_sequence<G...>, std::index_sequence<A...>) {
-    // Results are made after all that they are made of, as of other statements.
     const tuple<decltype(by_key_of<First>::trace(t)), decltype(by_key_of<Groups>::trace(t))...> groups{
         by_key_of<First>::trace(t), by_key_of<Groups>::trace(t)...};
     const tuple<trace_t<All>...> all{traced<All>::run(t)...};
@@ -102,14 +102,7 @@ template <class First, class... Groups>
 inline constexpr int leaves_of_groups = leaf_count<typename by_key_of<First>::keys> + leaf_count<decltype(First::values)> +
                                         (0 + ... + leaf_count<decltype(Groups::values)>);
 
-/// Whether an expression is one reduction of all elements of its operands, or a formula of one and scalars.
-template <class E>
-constexpr bool reduces_once() {
-  if constexpr (is_by_key<E> || !lazy<E>) return false;
-  else if constexpr (reductions_in<E> != 1) return false;
-  else return result_rank<E> == 0 && std::tuple_size_v<outputs_of<E>> == 1;
-}
-
+// Memory for a target that has none: an element for each group, or a value.
 template <class T, int R>
 void give_groups(bound_target<array<T, R>>& to, std::int64_t groups, device where) {
   static_assert(R == 1);

@@ -95,6 +95,14 @@ template <class First, class... Groups>
 constexpr bool keys_are_of_one_type(std::type_identity<tuple<First, Groups...>>) {
   return (std::same_as<typename by_key_of<Groups>::keys, typename by_key_of<First>::keys> && ...);
 }
+/// Whether an expression is one reduction of all elements of its operands, or a formula of one and scalars.
+template <class E>
+constexpr bool reduces_once() {
+  if constexpr (is_by_key<E> || !lazy<E>) return false;
+  else if constexpr (reductions_in<E> != 1) return false;
+  else return result_rank<E> == 0 && std::tuple_size_v<outputs_of<E>> == 1;
+}
+
 template <class... E>
 constexpr bool each_reduces_once(std::type_identity<tuple<E...>>) {
   return (reduces_once<E>() && ...);
