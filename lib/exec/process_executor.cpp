@@ -311,11 +311,9 @@ device own_device(int number_on_machine) {
 
 device mesh_of_processes(std::unique_ptr<process_group> joined, device own) {
   properties(own);
-  back_end& runs = back_end::of(own);
   const auto processes = static_cast<std::size_t>(joined->size());
   std::vector<std::uint8_t> kinds(processes);
-  const bool is_one = runs.members().empty() && runs.processes() == nullptr;
-  kinds[static_cast<std::size_t>(joined->rank())] = is_one ? static_cast<std::uint8_t>(own.kind) : 0xff;
+  kinds[static_cast<std::size_t>(joined->rank())] = back_end::is_mesh(own) ? 0xff : static_cast<std::uint8_t>(own.kind);
   joined->all_gather(kinds.data(), std::vector<std::size_t>(processes, 1).data());
   for (const std::uint8_t kind : kinds)
     if (kind == 0xff || kind != kinds[0])

@@ -43,7 +43,7 @@ struct back_end_traits {
 /// once.
 class back_end {
  public:
-  static constexpr int max_kinds = 16, max_devices = 256;  // numbers from `max_devices` on are meshes'
+  static constexpr int max_kinds = 16, max_devices = 256;
 
   constexpr back_end(const back_end_traits& called, kernel_services* runs, backend number = {})
       : traits(called), kernels_(runs), kind_(number) {}
@@ -51,8 +51,10 @@ class back_end {
 
   /// The object of a kind: one of the library's own three, or one that was added.
   static back_end& of(backend kind) noexcept { return *table[static_cast<std::size_t>(kind)].load(std::memory_order_acquire); }
+  /// Whether a device is several, of this process or of several processes.
+  static bool is_mesh(device where) noexcept { return where.index >= max_devices; }
   /// A mesh's is its own.
-  static back_end& of(device where) noexcept { return where.index < max_devices ? of(where.kind) : of_mesh(where); }
+  static back_end& of(device where) noexcept { return is_mesh(where) ? of_mesh(where) : of(where.kind); }
   static std::vector<back_end*> all();
   /// Adds a kind, whose object must live until the program ends: `device` and DSL_DEVICE know its names from then on. Throws
   /// device_error where there are `max_kinds`.

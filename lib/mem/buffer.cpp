@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "mem/buffer.hpp"
+#include "mem/mapping.hpp"
 #include "mem/processes.hpp"
 #include "mem/profiling.hpp"
 #include "mem/text.hpp"
@@ -136,20 +137,10 @@ std::int64_t number_of_byte(const buffer_ref& memory, const void* at) {
 // The elements of a mapping one after another: where they lie, or in memory of their own.
 struct packed_elements {
   packed_elements(const buffer_ref& memory, const void* origin, const mapping& elements, std::size_t size)
-      : count(element_count(elements)), bytes(static_cast<std::size_t>(count) * size), in_order(elements) {
+      : count(element_count(elements)), bytes(static_cast<std::size_t>(count) * size), in_order(row_major(elements)) {
     if (count == 0) return;
     first = static_cast<unsigned char*>(const_cast<void*>(origin)) + elements.offset * static_cast<std::int64_t>(size);
-    in_order.offset = 0;
-    if (is_contiguous(elements)) {
-      owner = memory;
-      return;
-    }
-    std::int64_t step = 1;
-    for (int d = elements.rank - 1; d >= 0; --d) {
-      in_order.strides[d] = step;
-      step *= elements.extents[d];
-    }
-    owner = buffer_ref::allocate(bytes, memory.where());
+    owner = is_contiguous(elements) ? memory : buffer_ref::allocate(bytes, memory.where());
   }
   bool are_copied(const buffer_ref& memory) const { return owner.get() != memory.get(); }
   void* data(const buffer_ref& memory) const { return are_copied(memory) ? owner.data() : first; }

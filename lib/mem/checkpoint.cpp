@@ -79,15 +79,18 @@ void make_unfinished(const places& at, const fs::path& replaced) {
   }
 }
 
-void write_checkpoint(const places& at, std::int64_t steps_done, const stored* variables, const char* const* members, int count) {
+void write_checkpoint(const process_steps& together, const places& at, std::int64_t steps_done, const stored* variables,
+                      const char* const* members, int count) {
   const fs::path replaced = replaced_by(at);
-  make_unfinished(at, replaced);
-  const auto write = [&](const fs::path& file, const auto&... what) {
-    write_npy(at.unfinished / file, replaced / file, what...);
-  };
-  for (int k = 0; k < count; ++k) write(variable_file(k, members[k]), variables[k]);
-  write(steps_file, dtype::int64, mapping{}, &steps_done);
-  sync_folder(at.unfinished);
+  together.first([&] { make_unfinished(at, replaced); });
+  for (int k = 0; k < count; ++k) {
+    const fs::path file = variable_file(k, members[k]);
+    write_npy(together, at.unfinished / file, replaced / file, variables[k]);
+  }
+  together.first([&] {
+    write_npy(at.unfinished / steps_file, replaced / steps_file, dtype::int64, mapping{}, &steps_done);
+    sync_folder(at.unfinished);
+  });
 }
 
 void put_in_place(const places& at) {
@@ -105,22 +108,17 @@ void put_in_place(const places& at) {
 }  // namespace
 
 void save_checkpoint(file_path folder, std::int64_t steps_done, const stored* variables, const char* const* members, int count) {
-  for (int k = 0; k < count; ++k) {
-    require_memory(variables[k].owner, "save_checkpoint");
-    if (variables[k].owner.get()->part != nullptr)
-      raise<device_error>(
-          "save_checkpoint of variables of several processes: save_npy writes each of them, and load_npy reads it");
-  }
+  const process_steps together = steps_of(variables, static_cast<std::size_t>(count), "save_checkpoint");
   const places at(folder);
   try {
-    require_checkpoint(at.folder);
+    together.first([&] { require_checkpoint(at.folder); });
     try {
-      write_checkpoint(at, steps_done, variables, members, count);
+      write_checkpoint(together, at, steps_done, variables, members, count);
     } catch (const error&) {
-      remove_checkpoint(at.unfinished);
+      if (together.is_first()) remove_checkpoint(at.unfinished);
       throw;
     }
-    put_in_place(at);
+    together.first([&] { put_in_place(at); });
   } catch (const fs::filesystem_error& e) {
     throw_file_error(at.folder, std::string("cannot be written: ") + e.what());
   }
@@ -128,8 +126,8 @@ void save_checkpoint(file_path folder, std::int64_t steps_done, const stored* va
 
 namespace {
 
-std::vector<npy_file> open_files(file_path folder, const char* const* members, int variables) {
-  const places at(folder);
+// The folder with the checkpoint's files, of which there are as many as variables.
+fs::path find_checkpoint(const places& at, int variables) {
   std::error_code ignored;
   const fs::path from = fs::exists(at.folder / steps_file, ignored) ? at.folder : at.previous;
   if (!fs::exists(from / steps_file, ignored)) throw_file_error(at.folder, "there is no checkpoint");
@@ -137,17 +135,26 @@ std::vector<npy_file> open_files(file_path folder, const char* const* members, i
   for (const auto& entry : fs::directory_iterator(from, ignored)) there += is_variable_file(entry.path().filename()) ? 1 : 0;
   if (there != variables)
     throw_file_error(from, "holds " + std::to_string(there) + " variables; asked for: " + std::to_string(variables));
+  return from;
+}
+
+std::vector<npy_file> open_files(file_path folder, const char* const* members, int variables, device where) {
+  const places at(folder);
+  const process_steps together(where);
+  fs::path from;
+  together.first([&] { from = find_checkpoint(at, variables); });
+  from = together.told_by_first(from.string());
   std::vector<npy_file> files;
-  for (int k = 0; k < variables; ++k) files.emplace_back((from / variable_file(k, members[k])).c_str());
-  files.emplace_back((from / steps_file).c_str());
+  for (int k = 0; k < variables; ++k) files.emplace_back((from / variable_file(k, members[k])).c_str(), where);
+  files.emplace_back((from / steps_file).c_str(), where);
   files.back().require(dtype::int64, 0);
   return files;
 }
 
 }  // namespace
 
-checkpoint_files::checkpoint_files(file_path folder, const char* const* members, int variables)
-    : files_(open_files(folder, members, variables)) {}
+checkpoint_files::checkpoint_files(file_path folder, const char* const* members, int variables, device where)
+    : files_(open_files(folder, members, variables, where)) {}
 
 npy_file& checkpoint_files::variable(int i) { return files_[static_cast<std::size_t>(i)]; }
 

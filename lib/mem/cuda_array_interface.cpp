@@ -66,7 +66,7 @@ cuda_array_interface to_interface(const buffer_ref& owner, const void* data, dty
   made.data = element_count(elements) > 0 ? const_cast<void*>(data) : nullptr;
   made.is_read_only = is_read_only;
   if (const back_end& on = back_end::of(owner.where()); on.traits.is_asynchronous) {
-    if (!on.members().empty())
+    if (back_end::is_mesh(owner.where()))
       raise<device_error>(std::string(what) + "cannot describe memory of " + std::string(owner.where().name()) +
                           ": copy it to one device");
     void* const native = current.native();

@@ -105,7 +105,7 @@ struct given_tensor {
 dlpack::data_type dlpack_type(dtype type) { return {code_of(type), static_cast<std::uint8_t>(8 * size_of(type)), 1}; }
 
 dlpack::device dlpack_device(device where) {
-  if (where.kind == backend::cuda && back_end::of(where).members().empty()) return {on_cuda, where.index};
+  if (where.kind == backend::cuda && !back_end::is_mesh(where)) return {on_cuda, where.index};
   if (where.kind == backend::host || where.kind == backend::sim) return {on_host, 0};
   raise<device_error>("DLPack does not know the device " + std::string(where.name()));
 }

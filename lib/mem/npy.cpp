@@ -5,14 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "mem/processes.hpp"
@@ -21,11 +18,6 @@
 namespace dsl::detail {
 
 namespace fs = std::filesystem;
-
-void throw_file_error(const fs::path& file, const std::string& what) { raise<file_error>(file.string() + ": " + what); }
-void throw_system_error(const fs::path& file, const char* what) {
-  throw_file_error(file, std::string(what) + ": " + std::strerror(errno));
-}
 
 namespace {
 
@@ -63,34 +55,61 @@ void gather(const mapping& from, std::size_t size, const unsigned char* source, 
   }
 }
 
-constexpr const char* unreadable = "cannot be read";
-constexpr const char* unwritable = "cannot be written";
+// Runs of bytes, each so far behind the one before.
+struct byte_runs { std::int64_t first, length, step, count; };
 
-// False, with errno set and no file left, where it cannot be written and brought to the disk. It takes the permissions of the one
-// that it is to replace, if there is one.
-bool write(const fs::path& file, const fs::path& replaced, dtype type, const mapping& shape, const void* elements) {
-  const std::string header = header_of(type, shape);
-  const auto size = static_cast<std::size_t>(element_count(shape)) * static_cast<std::size_t>(size_of(type));
-  struct stat before{};
-  const bool replaces = stat(replaced.c_str(), &before) == 0;
-  const int handle = open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, replaces ? 0600 : 0666);
-  if (handle < 0) return false;
-  if (replaces) fchmod(handle, before.st_mode & 07777);  // some file systems have none
-  file_handle out(fdopen(handle, "wb"));
-  const bool written = std::fwrite(header.data(), 1, header.size(), out.get()) == header.size() &&
-                       std::fwrite(elements, 1, size, out.get()) == size && std::fflush(out.get()) == 0 &&
-                       fsync(fileno(out.get())) == 0;
-  if (written && std::fclose(out.release()) == 0) return true;
-  const int why = errno;
-  std::remove(file.c_str());
-  errno = why;
-  return false;
+// Where a file has some indices of an axis, counted from its elements' first byte.
+byte_runs runs_of(const mapping& shape, int axis, const index_range& part, bool is_fortran, std::int64_t size) {
+  byte_runs runs{0, size, size, 1};
+  for (int d = 0; d < shape.rank; ++d) {
+    const bool is_faster = is_fortran ? d < axis : d > axis;
+    (d == axis ? runs.step : is_faster ? runs.length : runs.count) *= shape.extents[d];
+  }
+  runs.step *= runs.length / size;
+  runs.first = part.first * runs.length;
+  runs.length *= part.count();
+  return runs;
+}
+
+// What this process has of elements, or all of them, and where a file has these, counted from its elements' first byte.
+struct own_elements_of_file {
+  stored elements;
+  byte_runs runs;
+  bool is_apart;  // others have the others
+};
+own_elements_of_file own_elements_of(const stored& all, bool is_fortran) {
+  const std::int64_t size = size_of(all.type);
+  for (int axis = 0; axis < all.elements.rank; ++axis) {
+    auto part = part_along(axis, all.owner, const_cast<void*>(all.origin), all.elements, static_cast<std::size_t>(size));
+    if (!part) continue;
+    const std::int64_t first = std::exchange(part->elements.offset, 0);
+    const index_range indices{first, first + part->elements.extents[axis]};
+    return {{all.type, part->owner, part->first, part->elements}, runs_of(all.elements, axis, indices, is_fortran, size), true};
+  }
+  return {all, {0, element_count(all.elements) * size, 0, 1}, false};
+}
+
+// A new file with room for so many bytes behind its header.
+void create_file(const fs::path& file, const fs::path& name, const std::string& header, std::int64_t bytes) {
+  const open_file created(file, O_WRONLY | O_CREAT | O_EXCL, name);
+  struct stat replaced{};
+  if (stat(name.c_str(), &replaced) == 0) fchmod(created.number(), 0600);
+  created.write(header.data(), header.size(), 0);
+  if (ftruncate(created.number(), static_cast<std::int64_t>(header.size()) + bytes) != 0) created.fail();
+}
+// Of elements that lie one after another.
+void write_runs(const fs::path& file, const fs::path& name, const std::string& header, const byte_runs& runs,
+                const void* elements) {
+  const open_file out(file, O_WRONLY, name);
+  const auto* from = static_cast<const unsigned char*>(elements);
+  for (std::int64_t k = 0; k < runs.count; ++k, from += runs.length)
+    out.write(from, static_cast<std::size_t>(runs.length), static_cast<std::int64_t>(header.size()) + runs.first + k * runs.step);
+  out.sync();
 }
 
 }  // namespace
 
 host_bytes to_host(const stored& from, const std::string& before) {
-  require_memory(from.owner, "save");
   const auto size = static_cast<std::size_t>(size_of(from.type)), count = static_cast<std::size_t>(element_count(from.elements));
   host_bytes elements(count, size, before.size());
   std::copy(before.begin(), before.end(), elements.data());
@@ -98,75 +117,38 @@ host_bytes to_host(const stored& from, const std::string& before) {
   return elements;
 }
 
-fs::path path_of(file_path file) {
-  if (file.name == nullptr) raise<file_error>("a null pointer for a file's name");
-  return file.name;
-}
-
-fs::path behind_links(fs::path file) {
-  std::error_code failed;
-  for (int links = 0; links < 40 && fs::is_symlink(file, failed); ++links) {
-    const fs::path to = fs::read_symlink(file, failed);
-    if (failed) break;
-    file = file.parent_path() / to;
+process_steps steps_of(const stored* all, std::size_t count, const char* function) {
+  for (std::size_t k = 0; k < count; ++k) {
+    require_memory(all[k].owner, function);
+    if (process_steps(all[k].owner.where()) != process_steps(all[0].owner.where()))
+      raise<device_error>(function + std::string(" of arrays of a mesh of processes beside others"));
   }
-  if (fs::is_symlink(file, failed)) throw_file_error(file, "is a symbolic link that leads nowhere");
-  return file;
+  return process_steps(count > 0 ? all[0].owner.where() : device::current());
 }
 
+void write_npy(const process_steps& together, const fs::path& file, const fs::path& replaced, const stored& from) {
+  const std::string header = header_of(from.type, from.elements);
+  together.first([&] { create_file(file, replaced, header, element_count(from.elements) * size_of(from.type)); });
+  const own_elements_of_file mine = own_elements_of(from, false);
+  std::optional<host_bytes> bytes;
+  const auto bring = [&] { bytes.emplace(to_host(mine.elements)); };
+  mine.is_apart ? together.all(bring) : bring();  // all elements come from all processes
+  together.all([&] {
+    if (mine.is_apart || together.is_first()) write_runs(file, replaced, header, mine.runs, bytes->data());
+  });
+  together.first([&] { bring_to_disk(file, replaced); });
+}
 void write_npy(const fs::path& file, const fs::path& replaced, dtype type, const mapping& shape, const void* elements) {
-  if (!write(file, replaced, type, shape, elements)) throw_system_error(file, unwritable);
-}
-void write_npy(const fs::path& file, const fs::path& replaced, const stored& from) {
-  write_npy(file, replaced, from.type, from.elements, to_host(from).data());
-}
-
-void sync_folder(const fs::path& folder) {
-  const int handle = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY);
-  if (handle < 0) return;  // a folder that may be written to but not read
-  fsync(handle);
-  close(handle);
-}
-
-void replace_file(file_path to, const std::function<bool(const fs::path&, const fs::path&)>& write_new) {
-  static std::atomic<unsigned> count{0};
-  const fs::path target = behind_links(path_of(to));
-  std::error_code ignored;
-  if (fs::exists(target, ignored) && !fs::is_regular_file(target, ignored))
-    throw_file_error(target, "is no regular file, and is not replaced by one");
-  const fs::path unfinished = target.string() + "." + std::to_string(getpid()) + "-" + std::to_string(count++) + ".new";
-  if (!write_new(unfinished, target)) throw_system_error(target, unwritable);
-  if (std::rename(unfinished.c_str(), target.c_str()) != 0) {
-    const int why = errno;
-    std::remove(unfinished.c_str());
-    errno = why;
-    throw_system_error(target, unwritable);
-  }
-  sync_folder(target.parent_path());
+  const std::string header = header_of(type, shape);
+  const std::int64_t bytes = element_count(shape) * size_of(type);
+  create_file(file, replaced, header, bytes);
+  write_runs(file, replaced, header, {0, bytes, 0, 1}, elements);
+  bring_to_disk(file, replaced);
 }
 
 void save_npy(file_path to, const stored& from) {
-  const host_bytes elements = to_host(from);
-  const auto save = [&] {
-    replace_file(to, [&](const fs::path& unfinished, const fs::path& target) {
-      return write(unfinished, target, from.type, from.elements, elements.data());
-    });
-  };
-  const process_part* const part = from.owner.get()->part.get();
-  if (part == nullptr) return save();
-  // Of several processes the first one writes, and tells the others when it is done, and whether it could.
-  process_group& group = part->mesh().group();
-  std::vector<char> is_saved(static_cast<std::size_t>(group.size()), 1);
-  const auto tell = [&] { group.all_gather(is_saved.data(), std::vector<std::size_t>(is_saved.size(), 1).data()); };
-  try {
-    if (group.rank() == 0) save();
-  } catch (...) {
-    is_saved[0] = 0;
-    tell();
-    throw;
-  }
-  tell();
-  if (is_saved[0] == 0) throw_file_error(path_of(to), "was not written by the first process");
+  const process_steps together = steps_of(&from, 1, "save_npy");
+  replace_file(to, together, [&](const fs::path& file, const fs::path& replaced) { write_npy(together, file, replaced, from); });
 }
 
 struct npy_file::contents {
@@ -180,6 +162,8 @@ struct npy_file::contents {
 
   [[noreturn]] void fail(const std::string& what) const { throw_file_error(path, what); }
   void read_header();
+  /// Runs of the elements' bytes, of which `shape` says what they are.
+  void read(const byte_runs& runs, const mapping& part, unsigned char* to);
   void set_type(const std::string& description);
   void set_shape(const std::vector<std::int64_t>& sizes);
 };
@@ -239,12 +223,14 @@ void npy_file::contents::read_header() {
   set_shape(header.shape);
 }
 
-npy_file::npy_file(file_path from) : contents_(nullptr) {
+npy_file::npy_file(file_path from, device where) : contents_(nullptr) {
   auto opened = std::make_unique<contents>();
   opened->path = path_of(from);
-  opened->in.reset(std::fopen(opened->path.c_str(), "rb"));
-  if (opened->in == nullptr) throw_system_error(opened->path, unreadable);
-  opened->read_header();
+  process_steps(where).all([&] {
+    opened->in.reset(std::fopen(opened->path.c_str(), "rb"));
+    if (opened->in == nullptr) throw_system_error(opened->path, unreadable);
+    opened->read_header();
+  });
   contents_ = opened.release();
 }
 npy_file::npy_file(void* stream, const char* name, std::int64_t bytes) : contents_(nullptr) {
@@ -269,27 +255,42 @@ void npy_file::require(dtype type, int rank, const std::int64_t* extents, int va
   c.fail("holds " + spell_array(c.type, c.shape.extents, c.shape.rank) + "; " + who + wanted);
 }
 
+void npy_file::contents::read(const byte_runs& runs, const mapping& part, unsigned char* to) {
+  const auto size = static_cast<std::size_t>(size_of(type)), count = static_cast<std::size_t>(element_count(part));
+  const bool in_order = !is_fortran || part.rank < 2, is_stream = bytes >= 0;
+  const host_bytes as_they_lie(in_order ? 0 : count, size);
+  unsigned char* at = in_order ? to : as_they_lie.data();
+  for (std::int64_t k = 0; k < runs.count; ++k, at += runs.length) {
+    const auto length = static_cast<std::size_t>(runs.length);
+    if ((!is_stream && fseeko(in.get(), header_bytes + runs.first + k * runs.step, SEEK_SET) != 0) ||
+        std::fread(at, 1, length, in.get()) != length)
+      fail("cannot be read to its end");
+  }
+  // What holds several files checks their bytes when the last one has been read.
+  if (is_stream && (std::fgetc(in.get()) != EOF || std::ferror(in.get()) != 0)) fail("cannot be read to its end");
+  if (!in_order) gather(fortran_order(part), size, as_they_lie.data(), to);
+  // A bool is a byte of 0 or 1 in memory, whatever a file has.
+  if (type == dtype::boolean) std::transform(to, to + count, to, [](unsigned char byte) { return byte != 0 ? 1 : 0; });
+  if (!is_swapped) return;
+  const std::size_t swapped = kind_of(type) == kind::complex ? size / 2 : size;
+  for (std::size_t k = 0; k < count * size; k += swapped) std::reverse(to + k, to + k + swapped);
+}
+
 void npy_file::read(void* to_host) {
   contents& c = *contents_;
-  const auto size = static_cast<std::size_t>(size_of(c.type)), count = static_cast<std::size_t>(element_count(c.shape));
-  auto* const to = static_cast<unsigned char*>(to_host);
-  const bool in_order = !c.is_fortran || c.shape.rank < 2;
-  const host_bytes as_they_lie(in_order ? 0 : count, size);
-  if (std::fread(in_order ? to : as_they_lie.data(), size, count, c.in.get()) != count) c.fail("cannot be read to its end");
-  // What holds several files checks their bytes when the last one has been read.
-  if (c.bytes >= 0 && (std::fgetc(c.in.get()) != EOF || std::ferror(c.in.get()) != 0)) c.fail("cannot be read to its end");
-  if (!in_order) gather(fortran_order(c.shape), size, as_they_lie.data(), to);
-  // A bool is a byte of 0 or 1 in memory, whatever a file has.
-  if (c.type == dtype::boolean) std::transform(to, to + count, to, [](unsigned char byte) { return byte != 0 ? 1 : 0; });
-  if (!c.is_swapped) return;
-  const std::size_t part = kind_of(c.type) == kind::complex ? size / 2 : size;
-  for (std::size_t k = 0; k < count * size; k += part) std::reverse(to + k, to + k + part);
+  c.read({0, element_count(c.shape) * size_of(c.type), 0, 1}, c.shape, static_cast<unsigned char*>(to_host));
 }
-void npy_file::read(const buffer_ref& to, void* at) {
-  const host_bytes elements(static_cast<std::size_t>(element_count(contents_->shape)),
-                            static_cast<std::size_t>(size_of(contents_->type)));
-  read(elements.data());
-  upload(to, at, elements.data(), elements.size());
+void npy_file::read(const stored& to) {
+  contents& c = *contents_;
+  own_elements_of_file mine{to, {0, element_count(c.shape) * size_of(c.type), 0, 1}, false};
+  if (c.bytes < 0) mine = own_elements_of(to, c.is_fortran);
+  const auto size = static_cast<std::size_t>(size_of(c.type));
+  std::optional<host_bytes> elements;
+  process_steps(to.owner.where()).all([&] {
+    elements.emplace(static_cast<std::size_t>(element_count(mine.elements.elements)), size);
+    c.read(mine.runs, mine.elements.elements, elements->data());
+  });
+  upload(mine.elements.owner, const_cast<void*>(mine.elements.origin), mine.elements.elements, size, elements->data());
 }
 
 }  // namespace dsl::detail

@@ -1,13 +1,9 @@
 // .npz files, by libzip.
 #include <dsl/mem/npz.hpp>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zip.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -48,16 +44,6 @@ void check_names(const fs::path& file, const npz_member* members, std::size_t co
   }
 }
 
-// With the permissions of the file that it replaces; on the disk when this returns.
-bool bring_to_disk(const fs::path& file, const fs::path& replaced) {
-  struct stat before{};
-  const int handle = open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (handle < 0) return false;
-  if (stat(replaced.c_str(), &before) == 0) fchmod(handle, before.st_mode & 07777);
-  const bool done = fsync(handle) == 0;
-  return close(handle) == 0 && done;
-}
-
 // A new archive, written when it is closed: what it is made of has to live until then.
 void write_archive(const fs::path& file, const npz_member* members, const std::vector<host_bytes>& contents, zip_int32_t method) {
   int code = 0;
@@ -89,16 +75,16 @@ void write_archive(const fs::path& file, const npz_member* members, const std::v
 void save_npz(file_path to, const npz_member* members, std::size_t count, npz_compression compression) {
   check_names(path_of(to), members, count);
   if (count == 0) throw_file_error(path_of(to), "an archive of no arrays cannot be written");
+  std::vector<stored> all;
+  for (const npz_member* m = members; m != members + count; ++m) all.push_back(m->what);
+  const process_steps together = steps_of(all.data(), count, "save_npz");
   std::vector<host_bytes> contents;
-  for (const npz_member* m = members; m != members + count; ++m)
-    contents.push_back(to_host(m->what, header_of(m->what.type, m->what.elements)));
-  replace_file(to, [&](const fs::path& unfinished, const fs::path& target) {
-    write_archive(unfinished, members, contents, compression == npz_compression::none ? ZIP_CM_STORE : ZIP_CM_DEFLATE);
-    if (bring_to_disk(unfinished, target)) return true;
-    const int why = errno;
-    std::remove(unfinished.c_str());
-    errno = why;
-    return false;
+  for (const stored& one : all) contents.push_back(to_host(one, header_of(one.type, one.elements)));
+  replace_file(to, together, [&](const fs::path& unfinished, const fs::path& target) {
+    together.first([&] {
+      write_archive(unfinished, members, contents, compression == npz_compression::none ? ZIP_CM_STORE : ZIP_CM_DEFLATE);
+      bring_to_disk(unfinished, target);
+    });
   });
 }
 
@@ -113,10 +99,14 @@ struct npz_file::archive {
 
 npz_file::npz_file(file_path from) : archive_(nullptr) {
   const std::filesystem::path path = detail::path_of(from);
-  int code = 0;
-  archive_handle in(zip_open(path.c_str(), ZIP_RDONLY, &code));
-  if (in == nullptr)
-    detail::throw_file_error(path, (code == ZIP_ER_NOZIP ? "is no .npz file: " : "cannot be read: ") + detail::spell_error(code));
+  archive_handle in;
+  detail::process_steps(device::current()).all([&] {
+    int code = 0;
+    in.reset(zip_open(path.c_str(), ZIP_RDONLY, &code));
+    if (in == nullptr)
+      detail::throw_file_error(path,
+                               (code == ZIP_ER_NOZIP ? "is no .npz file: " : "cannot be read: ") + detail::spell_error(code));
+  });
   archive_ = new archive{path, std::move(in)};
 }
 npz_file::~npz_file() { delete archive_; }

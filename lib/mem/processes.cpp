@@ -62,10 +62,10 @@ buffer_ref process_mesh::allocate_rows(const std::int64_t* extents, int rank, st
 
 namespace {
 
-// Beyond those that a processor has, one piece behind the other.
+// One piece behind the other.
 void* new_addresses(std::size_t bytes) {
   constexpr std::size_t alignment = 4096;
-  static std::atomic<std::uintptr_t> next{std::uintptr_t{1} << 60};
+  static std::atomic<std::uintptr_t> next{first_false_address};
   return reinterpret_cast<void*>(next.fetch_add((bytes / alignment + 1) * alignment, std::memory_order_relaxed));
 }
 
@@ -192,6 +192,10 @@ void process_part::download(std::int64_t origin, const mapping& elements, std::s
   });
 }
 
+void throw_no_address() {
+  raise<device_error>("the address of elements that several processes have: dsl::local shows the rows of this one");
+}
+
 void throw_missing(const std::vector<int>& processes, double seconds) {
   std::string who = processes.size() == 1 ? "process " : "processes ";
   for (const int& p : processes)
@@ -202,28 +206,35 @@ void throw_missing(const std::vector<int>& processes, double seconds) {
       "any more. DSL_TIMEOUT sets the seconds");
 }
 
-own_elements own_part(const buffer_ref& owner, void* first, const mapping& elements, std::size_t size) {
+std::optional<own_elements> part_along(int axis, const buffer_ref& owner, void* first, const mapping& elements,
+                                       std::size_t size) {
   const process_part* const part = owner.get()->part.get();
-  if (part == nullptr) return {owner, first, elements};
+  if (part == nullptr || !part->is_divided() || axis >= elements.rank) return {};
   own_elements found{part->own(), first, elements};
-  if (!part->is_divided() || elements.rank == 0) return found;
   const auto bytes = static_cast<std::int64_t>(size);
   const std::int64_t origin = static_cast<unsigned char*>(first) - static_cast<unsigned char*>(part->shown_at());
   for (int p = 0; p < part->mesh().size(); ++p) {
     mapping of = elements;
-    const index_range rows = part->rows_of(p, origin, elements.strides[0] * bytes, elements.extents[0]);
-    of.extents[0] = rows.count();
-    of.offset = rows.first * elements.strides[0];
+    const index_range indices = part->rows_of(p, origin, elements.strides[axis] * bytes, elements.extents[axis]);
+    of.extents[axis] = indices.count();
+    of.offset = indices.first * elements.strides[axis];
     const index_range span = bytes_spanned(of, size);
-    if (element_count(of) > 0 && !part->bytes_of(p).contains({origin + span.first, origin + span.end}))
-      raise<device_error>("dsl::local of a view whose rows (of its outermost axis) are in several processes each: " +
-                          spell_shape(elements.extents, elements.rank));
+    if (element_count(of) > 0 && !part->bytes_of(p).contains({origin + span.first, origin + span.end})) return {};
     if (p != part->mesh().rank()) continue;
-    found.elements.extents[0] = rows.count();
-    found.elements.offset = rows.first;
-    found.first = rows.count() > 0 ? part->base() + origin + of.offset * bytes : part->own().data();
+    found.elements.extents[axis] = indices.count();
+    found.elements.offset = indices.first;
+    found.first = indices.count() > 0 ? part->base() + origin + of.offset * bytes : part->own().data();
   }
   return found;
+}
+
+own_elements own_part(const buffer_ref& owner, void* first, const mapping& elements, std::size_t size) {
+  const process_part* const part = owner.get()->part.get();
+  if (part == nullptr) return {owner, first, elements};
+  if (!part->is_divided() || elements.rank == 0) return {part->own(), first, elements};
+  if (auto found = part_along(0, owner, first, elements, size)) return *found;
+  raise<device_error>("dsl::local of a view whose rows (of its outermost axis) are in several processes each: " +
+                      spell_shape(elements.extents, elements.rank));
 }
 
 }  // namespace dsl::detail

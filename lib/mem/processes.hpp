@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <dsl/mem/processes.hpp>
@@ -120,6 +121,10 @@ class process_part {
   buffer_ref own_;
   void* shown_at_;
 };
+
+/// What a process has of elements in memory that is divided, where that is some indices of an axis: the number of the first is
+/// `elements.offset` of what is returned.
+std::optional<own_elements> part_along(int axis, const buffer_ref& owner, void* first, const mapping& elements, std::size_t size);
 
 /// The bytes between the first and the end of the last of some elements, counted from the origin.
 index_range bytes_spanned(const mapping& elements, std::size_t size);

@@ -107,7 +107,7 @@ stream::stream(device where) : state_(nullptr) {
 stream::stream(void* native, device where) : state_(&detail::present(where).default_stream(where.index)) {
   if (native == nullptr) return;
   detail::back_end& on = state_->on;
-  if (!on.traits.is_asynchronous || !on.members().empty())
+  if (!on.traits.is_asynchronous || back_end::is_mesh(where))
     detail::raise<device_error>("a stream made elsewhere was given to " + std::string(where.name()) + ", which has none");
   if (const int index = on.device_of_stream(native); index != where.index)
     detail::raise<device_error>("a stream of " + on.spell(index) + " was given to " + std::string(where.name()));
@@ -143,7 +143,7 @@ stream stream::current(device where) {
 }
 device stream::where() const noexcept { return state_->where(); }
 void* stream::native() const noexcept {
-  if (!state_->on.members().empty()) return nullptr;
+  if (back_end::is_mesh(where())) return nullptr;
   state_->is_handed_out = true;
   return state_->native;
 }

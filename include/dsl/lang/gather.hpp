@@ -68,7 +68,7 @@ concept in_memory = is_array<X> || requires(const X& x) { x.owner(); };
 template <class T, int R, class Index>
 auto take_flat(const view<const T, R>& x, const Index& index) {
   const view<const T, 1> all = ravel(x);
-  return gather(view<const T, 0>(all.owner(), all.data(), {}, {}), index, all.extent(0), all.strides()[0]);
+  return gather(view<const T, 0>(all.owner(), all.origin(), {}, {}), index, all.extent(0), all.strides()[0]);
 }
 template <class T, int R, class Index>
 auto take_along(const view<const T, R>& x, const Index& index, int axis) {
@@ -86,7 +86,7 @@ auto take_along(const view<const T, R>& x, const Index& index, int axis) {
     if (!of_index) added[count++] = d;
   }
   const auto spread = rearrange<rank>("take", index, [&](const mapping& m) { return expand_dims(m, added, count); });
-  return gather(view<const T, rank>(x.owner(), x.data(), sizes, strides), spread, x.extent(along),
+  return gather(view<const T, rank>(x.owner(), x.origin(), sizes, strides), spread, x.extent(along),
                 x.strides()[static_cast<std::size_t>(along)]);
 }
 

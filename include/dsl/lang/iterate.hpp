@@ -14,10 +14,11 @@ namespace detail {
 template <class Leaf, class... S>
 std::int32_t number_of(const Leaf& leaf, const tuple<S&...>& variables) {
   std::int32_t found = -1, k = 0;
-  if constexpr (requires { leaf.data(); })
+  if constexpr (requires { leaf.origin(); })
     unpack(
         [&](const auto&... v) {
-          ((found = S::rank == 0 && static_cast<const void*>(v.data()) == static_cast<const void*>(leaf.data()) ? k : found, ++k),
+          ((found = S::rank == 0 && static_cast<const void*>(v.origin()) == static_cast<const void*>(leaf.origin()) ? k : found,
+            ++k),
            ...);
         },
         variables);

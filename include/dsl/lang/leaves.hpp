@@ -11,7 +11,7 @@ namespace detail {
 // Leaves as the back ends see them, in the tracer's order.
 template <class T, int R>
 void add_leaves(const view<T, R>& v, operand*& at) {
-  set_array(*at++, dtype_v<T>, R, v.owner(), v.data(), v.extents().data(), v.strides().data());
+  set_array(*at++, dtype_v<T>, R, v.owner(), v.origin(), v.extents().data(), v.strides().data());
 }
 template <class T>
 void add_leaves(const value_leaf<T>& v, operand*& at) {

@@ -156,7 +156,7 @@ constexpr view<const T, R> as_operand(view<const T, R>&& v) {
 template <class T, int R>
 view<const T, R> as_formula_operand(view<const T, R>&& v) {
   const auto extents = v.extents(), strides = v.strides();
-  const T* const data = v.data();
+  const T* const data = v.origin();
   return {std::move(v).owner().of_formula(), data, extents, strides};
 }
 template <class T>

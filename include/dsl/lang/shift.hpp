@@ -71,7 +71,7 @@ auto remap(const char* function, const neighbour_leaf<T, R>& leaf, const Change&
   const std::int64_t stride = others[along];
   others[along] = 0;
   one[along] = 1;
-  const address_leaf<T, R> first{view<const T, R>(leaf.of.owner(), leaf.of.data(), sizes, others)};
+  const address_leaf<T, R> first{view<const T, R>(leaf.of.owner(), leaf.of.origin(), sizes, others)};
   return make_expression<shift_function<dtype_v<T>>>(remap<NewRank>(function, first, change),
                                                      remap<NewRank>(function, index_leaf<R>{-leaf.distance, sizes, one}, change),
                                                      sizes[along], stride, static_cast<std::int64_t>(leaf.beyond));

@@ -105,7 +105,7 @@ auto unique(const X& x) {
     // Of no elements there is none to take.
     const std::int64_t n = sorted.size();
     const auto places = cast<std::int64_t>(detail::positions(n));
-    const view<const typename decltype(all)::value_type, 0> first(all.owner(), all.data(), {}, {});
+    const view<const typename decltype(all)::value_type, 0> first(all.owner(), all.origin(), {}, {});
     const auto before = detail::gather(detail::as_operand(first), max(places - 1, 0), n > 0 ? n : 1, 1);
     return compress(vectorize(detail::is_first_of_kind{})(places, all, before), all);
   }
@@ -186,7 +186,7 @@ struct search_sorted {
 template <bool Right, class T, class X>
 auto search(const view<const T, 1>& sorted, const X& x) {
   require_memory(sorted.owner(), "searchsorted");
-  const view<const T, 0> first(sorted.owner(), sorted.data(), {}, {});
+  const view<const T, 0> first(sorted.owner(), sorted.origin(), {}, {});
   return vectorize(search_sorted<T, Right>{})(address_leaf<T, 0>{first}, sorted.size(), sorted.strides()[0], cast<T>(x));
 }
 

@@ -60,7 +60,7 @@ class array : public detail::in_device_memory<T> {
     if (this == &other) return *this;
     if (!owner_) return *this = array(other);
     if (other.owner_ && other.extents_ == extents_) copy_from(other);
-    else detail::copy(owner_, data(), view().mapping(), other.owner_, other.data(), other.view().mapping(), sizeof(T));
+    else detail::copy(owner_, origin(), view().mapping(), other.owner_, other.origin(), other.view().mapping(), sizeof(T));
     return *this;
   }
   /// Takes over the memory and the extents, whatever was there before.
@@ -103,8 +103,8 @@ class array : public detail::in_device_memory<T> {
   }
 
   /// All of it, as a view that shares the memory.
-  dsl::view<T, Rank> view() { return {owner_, data(), extents_, detail::row_major(extents_)}; }
-  dsl::view<const T, Rank> view() const { return {owner_, data(), extents_, detail::row_major(extents_)}; }
+  dsl::view<T, Rank> view() { return {owner_, origin(), extents_, detail::row_major(extents_)}; }
+  dsl::view<const T, Rank> view() const { return {owner_, origin(), extents_, detail::row_major(extents_)}; }
   operator dsl::view<T, Rank>() { return view(); }
   operator dsl::view<const T, Rank>() const { return view(); }
 
@@ -118,8 +118,18 @@ class array : public detail::in_device_memory<T> {
     return view()(chosen...);
   }
 
-  T* data() noexcept { return static_cast<T*>(owner_.data()); }
-  const T* data() const noexcept { return static_cast<const T*>(owner_.data()); }
+  /// The address of the first element. Throws device_error on a mesh of processes, of which none has all elements.
+  T* data() {
+    detail::require_address(owner_.data());
+    return origin();
+  }
+  const T* data() const {
+    detail::require_address(owner_.data());
+    return origin();
+  }
+  /// The same as the library knows it: no address where processes have the elements.
+  T* origin() noexcept { return static_cast<T*>(owner_.data()); }
+  const T* origin() const noexcept { return static_cast<const T*>(owner_.data()); }
   bool has_memory() const noexcept { return static_cast<bool>(owner_); }
   device where() const noexcept { return owner_.where(); }
   const dsl::extents<Rank>& extents() const noexcept { return extents_; }
@@ -147,7 +157,7 @@ class array : public detail::in_device_memory<T> {
 
  private:
   void copy_from(const array& other) {
-    detail::copy(owner_, data(), other.owner_, other.data(), static_cast<std::size_t>(size()) * sizeof(T));
+    detail::copy(owner_, origin(), other.owner_, other.origin(), static_cast<std::size_t>(size()) * sizeof(T));
   }
 
   detail::buffer_ref owner_;

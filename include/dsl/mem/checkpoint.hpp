@@ -14,8 +14,8 @@ void save_checkpoint(file_path folder, std::int64_t steps_done, const stored* va
 /// A checkpoint's files, opened to be read.
 class checkpoint_files {
  public:
-  /// Throws file_error, also where there are not as many variables.
-  checkpoint_files(file_path folder, const char* const* members, int variables);
+  /// The variables are on `where`. Throws file_error, also where there are not as many variables.
+  checkpoint_files(file_path folder, const char* const* members, int variables, device where);
   checkpoint_files(const checkpoint_files&) = delete;
 
   npy_file& variable(int i);
@@ -38,10 +38,7 @@ void require_fit(const npy_file& file, int number, A& a) {
 
 template <class T, int R>
 void read_into(npy_file& file, const view<T, R>& v) {
-  if (v.is_contiguous()) return file.read(v.owner(), v.data());
-  array<T, R> whole(v.extents(), v.where());
-  file.read(whole.view().owner(), whole.data());
-  v = whole;
+  file.read(elements_of(v));
 }
 // A variable without memory gets it when all has been read.
 template <class T, int R>
@@ -83,7 +80,9 @@ template <class... V>
 std::int64_t load_checkpoint(file_path folder, V&&... variables) {
   const auto all = detail::concatenate(detail::flat(variables)...);
   constexpr auto& members = detail::members_of<std::remove_reference_t<V>...>;
-  detail::checkpoint_files files(folder, members.data(), static_cast<int>(std::tuple_size_v<decltype(all)>));
+  device where = device::current();
+  detail::unpack([&where](const auto&... leaf) { ((leaf.has_memory() ? void(where = leaf.where()) : void()), ...); }, all);
+  detail::checkpoint_files files(folder, members.data(), static_cast<int>(std::tuple_size_v<decltype(all)>), where);
   detail::unpack(
       [&files](auto&... leaf) {
         int k = 0;

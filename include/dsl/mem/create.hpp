@@ -22,7 +22,7 @@ concept host_range = requires(const H& h) {
 template <detail::host_range H>
 auto to_device(const H& host) {
   array<std::remove_cvref_t<decltype(*host.data())>, 1> a(static_cast<std::int64_t>(host.size()));
-  detail::upload(a.view().owner(), a.data(), host.data(), host.size() * sizeof(*host.data()));
+  detail::upload(a.view().owner(), a.origin(), host.data(), host.size() * sizeof(*host.data()));
   return a;
 }
 
@@ -30,7 +30,7 @@ auto to_device(const H& host) {
 template <element T>
 array<T, 1> to_device(std::initializer_list<T> values) {
   array<T, 1> a(static_cast<std::int64_t>(values.size()));
-  detail::upload(a.view().owner(), a.data(), values.begin(), values.size() * sizeof(T));
+  detail::upload(a.view().owner(), a.origin(), values.begin(), values.size() * sizeof(T));
   return a;
 }
 /// Of anything else: does not compile, and says what does.
@@ -48,7 +48,7 @@ refused to_device(const H&...) {
 template <element T, std::integral... N>
 array<T, sizeof...(N)> full(const T& value, N... n) {
   array<T, sizeof...(N)> a(n...);
-  detail::fill(a.view().owner(), a.data(), &value, sizeof(T), a.size());
+  detail::fill(a.view().owner(), a.origin(), &value, sizeof(T), a.size());
   return a;
 }
 /// The same of zeros, and of ones.

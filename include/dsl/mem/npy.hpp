@@ -29,9 +29,13 @@ struct stored {
 };
 
 template <class T, int R>
+stored elements_of(const view<T, R>& v) {
+  return {dtype_v<T>, v.owner(), v.origin(), v.mapping()};
+}
+template <class T, int R>
 stored to_store(const view<T, R>& v) {
   static_assert(dtype_v<T> != dtype::bfloat16, "NumPy's files have no bfloat16: save dsl::eval(dsl::cast<float>(x))");
-  return {dtype_v<T>, v.owner(), v.data(), v.mapping()};
+  return elements_of(v);
 }
 template <viewable A> stored to_store(const A& a) { return to_store(a.view()); }
 
@@ -40,8 +44,8 @@ void save_npy(file_path to, const stored& from);
 /// A file opened to be read.
 class npy_file {
  public:
-  /// Reads the header. Throws file_error.
-  explicit npy_file(file_path from);
+  /// Reads the header. Where its elements are for a mesh of processes all of them open it. Throws file_error.
+  npy_file(file_path from, device where);
   npy_file(npy_file&& other) noexcept : contents_(other.contents_) { other.contents_ = nullptr; }
   npy_file& operator=(npy_file&&) = delete;
   ~npy_file();
@@ -54,9 +58,9 @@ class npy_file {
   /// `variable` is a checkpoint's, by which the error names what does not fit, or -1.
   void require(dtype type, int rank, const std::int64_t* extents = nullptr, int variable = -1) const;
   template <int Rank> dsl::extents<Rank> extents() const { return first_of<Rank>(shape().extents); }
-  /// Copies the elements, in row-major order. Throws file_error.
+  /// Copies the elements, in row-major order; of a mesh of processes each reads those that it has. Throws file_error.
   void read(void* to_host);
-  void read(const buffer_ref& to, void* at);
+  void read(const stored& to);
 
  private:
   struct contents;
@@ -69,7 +73,7 @@ auto load_from(npy_file file) {
   file.require(dtype_v<T>, Rank);
   std::conditional_t<Rank == 0, scalar<T>, array<T, Rank>> a;
   if constexpr (Rank > 0) a = array<T, Rank>(file.extents<Rank>());
-  file.read(a.view().owner(), a.data());
+  file.read(elements_of(a.view()));
   return a;
 }
 
@@ -91,7 +95,7 @@ void save_npy(file_path to, const view<T, Rank>& from) {
 /// 0 a scalar. Throws file_error for a file that is not there, is no .npy file, holds another dtype or rank, or ends too early.
 template <element T, int Rank = 1>
 auto load_npy(file_path from) {
-  return detail::load_from<T, Rank>(detail::npy_file(from));
+  return detail::load_from<T, Rank>(detail::npy_file(from, device::current()));
 }
 
 }  // namespace dsl

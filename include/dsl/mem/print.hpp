@@ -11,7 +11,7 @@ namespace detail {
 /// NumPy's str() of elements on a device. Waits.
 text to_text(dtype type, const buffer_ref& owner, const void* origin, const mapping& elements);
 
-template <class T, int R> text to_text(const view<T, R>& v) { return to_text(dtype_v<T>, v.owner(), v.data(), v.mapping()); }
+template <class T, int R> text to_text(const view<T, R>& v) { return to_text(dtype_v<T>, v.owner(), v.origin(), v.mapping()); }
 template <class T, int R> text to_text(const array<T, R>& a) { return a.has_memory() ? to_text(a.view()) : text("[]"); }
 template <class T> text to_text(const scalar<T>& s) { return to_text(s.view()); }
 template <class T> text to_text(const element_reference<T>& e) { return to_text(e.view()); }

@@ -84,7 +84,7 @@ template <element T, int Rank>
   requires(Rank > 0)
 view<T, Rank> local(const view<T, Rank>& all) {
   detail::require_memory(all.owner(), "dsl::local");
-  const auto part = detail::own_part(all.owner(), const_cast<std::remove_const_t<T>*>(all.data()), all.mapping(), sizeof(T));
+  const auto part = detail::own_part(all.owner(), const_cast<std::remove_const_t<T>*>(all.origin()), all.mapping(), sizeof(T));
   return {part.owner, static_cast<T*>(part.first), detail::first_of<Rank>(part.elements.extents),
           detail::first_of<Rank>(part.elements.strides)};
 }
@@ -101,7 +101,8 @@ view<const T, Rank> local(const array<T, Rank>& all) {
 template <element T, int Rank>
 std::int64_t first_local_row(const view<T, Rank>& all) {
   detail::require_memory(all.owner(), "dsl::first_local_row");
-  return detail::own_part(all.owner(), const_cast<std::remove_const_t<T>*>(all.data()), all.mapping(), sizeof(T)).elements.offset;
+  return detail::own_part(all.owner(), const_cast<std::remove_const_t<T>*>(all.origin()), all.mapping(), sizeof(T))
+      .elements.offset;
 }
 template <element T, int Rank>
 std::int64_t first_local_row(const array<T, Rank>& all) {

@@ -43,18 +43,18 @@ class structured_array {
   std::vector<T> copy_to_host() const {
     std::vector<T> host(static_cast<std::size_t>(size()));
     detail::require_memory(bytes_.view().owner(), "copy_to_host");
-    detail::download(bytes_.view().owner(), bytes_.data(), host.data(), host.size() * sizeof(T));
+    detail::download(bytes_.view().owner(), bytes_.origin(), host.data(), host.size() * sizeof(T));
     return host;
   }
 
   /// The member at `offset` bytes of each struct.
   template <element M>
   view<M, 1> at(std::size_t offset) {
-    return {bytes_.view().owner(), reinterpret_cast<M*>(bytes_.data() + checked<M>(offset)), {size()}, {step<M>}};
+    return {bytes_.view().owner(), reinterpret_cast<M*>(bytes_.origin() + checked<M>(offset)), {size()}, {step<M>}};
   }
   template <element M>
   view<const M, 1> at(std::size_t offset) const {
-    return {bytes_.view().owner(), reinterpret_cast<const M*>(bytes_.data() + checked<M>(offset)), {size()}, {step<M>}};
+    return {bytes_.view().owner(), reinterpret_cast<const M*>(bytes_.origin() + checked<M>(offset)), {size()}, {step<M>}};
   }
 
  private:
@@ -77,7 +77,7 @@ auto to_device(const H& host) {
   structured_array<T> a(static_cast<std::int64_t>(host.size()));
   if (host.size() > 0) {
     const auto bytes = a.template at<std::uint8_t>(0);
-    detail::upload(bytes.owner(), bytes.data(), host.data(), host.size() * sizeof(T));
+    detail::upload(bytes.owner(), bytes.origin(), host.data(), host.size() * sizeof(T));
   }
   return a;
 }

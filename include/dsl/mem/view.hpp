@@ -102,7 +102,7 @@ class view : public detail::in_device_memory<T> {
   /// The same elements, to read.
   view(const view<value_type, Rank>& other)
     requires std::is_const_v<T>
-      : view(other.owner(), other.data(), other.extents(), other.strides()) {}
+      : view(other.owner(), other.origin(), other.extents(), other.strides()) {}
 
   /// Evaluates an expression into the elements: one kernel, without waiting. Throws shape_error, device_error or cuda_error.
   template <detail::lazy E>
@@ -151,7 +151,13 @@ class view : public detail::in_device_memory<T> {
     }
   }
 
-  T* data() const noexcept { return data_; }
+  /// The address of the first element. Throws device_error on a mesh of processes, of which none has all elements.
+  T* data() const {
+    detail::require_address(data_);
+    return data_;
+  }
+  /// The same as the library knows it: no address where processes have the elements.
+  T* origin() const noexcept { return data_; }
   const detail::buffer_ref& owner() const& noexcept { return owner_; }
   detail::buffer_ref&& owner() && noexcept { return std::move(owner_); }
   bool has_memory() const noexcept { return static_cast<bool>(owner_); }
@@ -279,20 +285,20 @@ class element_reference {
 
   value_type value() const {
     value_type v{};
-    detail::download(at_.owner(), at_.data(), &v, sizeof v);
+    detail::download(at_.owner(), at_.origin(), &v, sizeof v);
     return v;
   }
   operator value_type() const { return value(); }
 
   const element_reference& operator=(const value_type& v) const {
     static_assert(!std::is_const_v<T>, "the target is const: an array that is, or a view that only reads");
-    if constexpr (!std::is_const_v<T>) detail::fill(at_.owner(), at_.data(), &v, sizeof v, 1);
+    if constexpr (!std::is_const_v<T>) detail::fill(at_.owner(), at_.origin(), &v, sizeof v, 1);
     return *this;
   }
   /// The value of another element, of a scalar in device memory or of an expression of rank 0, a reduction say: on the device.
   const element_reference& operator=(const element_reference& other) const {
     static_assert(!std::is_const_v<T>, "the target is const: an array that is, or a view that only reads");
-    if constexpr (!std::is_const_v<T>) detail::copy(at_.owner(), at_.data(), other.at_.owner(), other.at_.data(), sizeof(T));
+    if constexpr (!std::is_const_v<T>) detail::copy(at_.owner(), at_.origin(), other.at_.owner(), other.at_.origin(), sizeof(T));
     return *this;
   }
   template <detail::viewable A>
