@@ -305,6 +305,7 @@ void write_fortran(const std::string& name, std::int64_t rows, std::int64_t colu
 }
 
 void loaded(std::int64_t n) {
+  refuse("a file that cannot be written", "no_such_folder", [n] { dsl::save_npy("no_such_folder/file.npy", vector_on(all, n)); });
   const dsl::device_guard current(all);
   const std::string name = file_name("read.npy"), archive = file_name("read.npz");
   const auto require = [n](const char* what, const dsl::array<double, 2>& read) {
@@ -393,7 +394,8 @@ void join() {
   all = dsl::mesh(MPI_COMM_WORLD);
   own = dsl::local(dsl::array<double>(dsl::extents<1>{1}, all)).where();
   const dsl::device current = dsl::device::current();
-  check("its own device", own.kind == current.kind && own.index == (current.kind == dsl::backend::cuda ? rank % count_gpus() : 0));
+  check("its own device",
+        own.kind == current.kind && own.index == (current.kind == dsl::backend::cuda ? rank % count_gpus() : 0));
   check("its name", std::string(all.name()).find(" processes of ") != std::string::npos);
 }
 
@@ -420,8 +422,6 @@ int main(int argc, char** argv) {
     shown();
     addresses();
     for (const std::int64_t n : {2, 77}) saved(n), loaded(n), checkpoints(n);
-    refuse("a file that cannot be written", "no_such_folder",
-           [] { dsl::save_npy("no_such_folder/file.npy", vector_on(all, 5)); });
     page();
     for (const std::int64_t n : {1, 2, 8, 37, 300}) reductions(n, 70);
   } catch (const std::exception& e) {
