@@ -9,6 +9,7 @@
 
 #include "cuda/calls.hpp"
 #include "cuda/nccl_windows.hpp"
+#include "cuda/recorded_graph.hpp"
 #include "mem/text.hpp"
 
 namespace dsl::detail {
@@ -39,30 +40,30 @@ class nccl_group final : public gpu_group {
   }
 
   void all_gather(void* all, const std::size_t* bytes, void* stream) override {
-    auto* at = static_cast<unsigned char*>(all);
-    const cudaStream_t on = cuda::native(stream);
-    if (std::all_of(bytes, bytes + size_, [&](std::size_t n) { return n == bytes[0]; })) {
-      const std::size_t before = static_cast<std::size_t>(rank_) * bytes[0];
-      return check(ncclAllGather(at + before, at, bytes[0], ncclUint8, comm_, on), "ncclAllGather", comm_);
-    }
-    together("ncclBroadcast", [&](auto& failed) {
+    if (std::all_of(bytes, bytes + size_, [&](std::size_t n) { return n == bytes[0]; }))
+      return queue("ncclAllGather", stream, [&](auto& failed, cudaStream_t on) {
+        auto* const at = static_cast<unsigned char*>(all);
+        failed = ncclAllGather(at + static_cast<std::size_t>(rank_) * bytes[0], at, bytes[0], ncclUint8, comm_, on);
+      });
+    queue("ncclBroadcast", stream, [&](auto& failed, cudaStream_t on) {
+      auto* at = static_cast<unsigned char*>(all);
       for (int p = 0; p < size_; at += bytes[p++])
         if (bytes[p] > 0 && failed == ncclSuccess) failed = ncclBroadcast(at, at, bytes[p], ncclUint8, p, comm_, on);
     });
   }
 
   void broadcast(const std::vector<piece>& pieces, void* stream) override {
-    together("ncclBroadcast", [&](auto& failed) {
+    queue("ncclBroadcast", stream, [&](auto& failed, cudaStream_t on) {
       for (const piece& p : pieces)
-        if (failed == ncclSuccess) failed = ncclBroadcast(p.at, p.at, p.bytes, ncclUint8, 0, comm_, cuda::native(stream));
+        if (failed == ncclSuccess) failed = ncclBroadcast(p.at, p.at, p.bytes, ncclUint8, 0, comm_, on);
     });
   }
   void exchange(const std::vector<process_message>& sent, const std::vector<process_message>& received, void* stream) override {
-    together("ncclSend or ncclRecv", [&](auto& failed) {
+    queue("ncclSend or ncclRecv", stream, [&](auto& failed, cudaStream_t on) {
       for (const process_message& m : sent)
-        if (failed == ncclSuccess) failed = ncclSend(m.at, m.bytes, ncclUint8, m.process, comm_, cuda::native(stream));
+        if (failed == ncclSuccess) failed = ncclSend(m.at, m.bytes, ncclUint8, m.process, comm_, on);
       for (const process_message& m : received)
-        if (failed == ncclSuccess) failed = ncclRecv(m.at, m.bytes, ncclUint8, m.process, comm_, cuda::native(stream));
+        if (failed == ncclSuccess) failed = ncclRecv(m.at, m.bytes, ncclUint8, m.process, comm_, on);
     });
   }
 
@@ -84,14 +85,18 @@ class nccl_group final : public gpu_group {
   }
 
  private:
-  // What `call` queues becomes one kernel.
+  // What `call(failed, stream)` queues becomes one kernel, in a graph where kernels are recorded.
   template <class Call>
-  void together(const char* what, const Call& call) const {
-    check(ncclGroupStart(), "ncclGroupStart");
-    ncclResult_t failed = ncclSuccess;
-    call(failed);
-    const ncclResult_t ended = ncclGroupEnd();
-    check(failed != ncclSuccess ? failed : ended, what, comm_);
+  void queue(const char* what, void* stream, const Call& call) const {
+    const auto together = [&](cudaStream_t on) {
+      check(ncclGroupStart(), "ncclGroupStart");
+      ncclResult_t failed = ncclSuccess;
+      call(failed, on);
+      const ncclResult_t ended = ncclGroupEnd();
+      check(failed != ncclSuccess ? failed : ended, what, comm_);
+    };
+    if (cuda::recorded_graph* const graph = cuda::recorded_graph::current()) graph->add(together);
+    else together(cuda::native(stream));
   }
   // Whether all processes have come so far, and here.
   bool all_have(bool own) {

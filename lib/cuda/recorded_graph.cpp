@@ -14,6 +14,7 @@ recorded_graph::recorded_graph(std::vector<int> gpus) : gpus_(std::move(gpus)), 
 recorded_graph::~recorded_graph() {
   if (executable_ != nullptr) cudaGraphExecDestroy(executable_);
   cudaGraphDestroy(graph_);
+  for (cudaGraph_t each : captured_) cudaGraphDestroy(each);
 }
 
 void recorded_graph::begin() {
@@ -30,6 +31,35 @@ void recorded_graph::launch() {
     executable_ = made;
   }
   queue(executable_, noted_);
+}
+
+void recorded_graph::add(const std::function<void(cudaStream_t)>& queue) {
+  if (executable_ != nullptr) return;
+  const current_device on(gpus_[0]);
+  captured_.push_back(captured(queue));
+  const cudaGraphNode_t behind = last_[0];
+  DSL_CHECK(cudaGraphAddChildGraphNode(&last_[0], graph_, &behind, behind != nullptr ? 1 : 0, captured_.back()));
+}
+
+// A graph of its own.
+cudaGraph_t recorded_graph::captured(const std::function<void(cudaStream_t)>& queue) const {
+  cudaStream_t s{};
+  DSL_CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  cudaGraph_t made{};
+  const auto end = [&] {
+    const cudaError_t status = cudaStreamEndCapture(s, &made);
+    cudaStreamDestroy(s);
+    return status;
+  };
+  try {
+    DSL_CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
+    queue(s);
+  } catch (...) {
+    if (end() == cudaSuccess) cudaGraphDestroy(made);
+    throw;
+  }
+  check(end(), "recording into a graph");
+  return made;
 }
 
 // Behind the member's last kernel, and behind others' in `before`.

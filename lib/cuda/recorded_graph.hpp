@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "cuda/mesh_stream.hpp"
@@ -33,6 +34,9 @@ class recorded_graph : public kernel_graph {
     }
   }
 
+  /// Adds what is queued on a stream of the first member's GPU, the same each time the graph is recorded, behind its last kernel.
+  void add(const std::function<void(cudaStream_t)>& queue);
+
  protected:
   /// Queues the graph, with the first member's GPU current.
   virtual void queue(cudaGraphExec_t graph, const queued_kernel& last) = 0;
@@ -41,12 +45,14 @@ class recorded_graph : public kernel_graph {
   void begin() override;
   void end() noexcept override;
   void launch() override;
+  cudaGraph_t captured(const std::function<void(cudaStream_t)>& queue) const;
   void add_node(const kernel_launch& k, std::int64_t blocks, std::size_t member, const std::vector<cudaGraphNode_t>& before);
 
   const std::vector<int> gpus_;
   cudaGraph_t graph_ = nullptr;
   cudaGraphExec_t executable_ = nullptr;
   std::vector<cudaGraphNode_t> nodes_;
+  std::vector<cudaGraph_t> captured_;
   std::vector<cudaGraphNode_t> last_, foreign_;  // of each member: its last kernel, and the last that touched others' memory
   std::size_t next_ = 0;
   queued_kernel noted_{};

@@ -11,6 +11,7 @@
 #include "exec/loop_part.hpp"
 #include "exec/process_cells.hpp"
 #include "exec/process_halos.hpp"
+#include "exec/process_partials.hpp"
 #include "exec/processes.hpp"
 #include "exec/scan.hpp"
 #include "exec/text.hpp"
@@ -21,22 +22,12 @@ namespace dsl::detail {
 
 namespace {
 
-// What partial results of several processes must have in common to come together.
-struct partials_form {
-  std::int64_t groups, bytes, block, tile[4], threads, distance;
-  std::int64_t count;  // which may differ
-
-  bool fits(const partials_form& other) const {
-    return groups == other.groups && bytes == other.bytes && block == other.block && std::equal(tile, tile + 4, other.tile) &&
-           threads == other.threads && distance == other.distance;
-  }
-};
-
 class process_executor final : public executor {
  public:
   explicit process_executor(executor& runs) : runs_(runs) {}
   const process_mesh* mesh = nullptr;
   mutable std::optional<process_cells> cells{};
+  mutable std::optional<known_forms> forms{};
 
   void order_reduced(geometry& g, const operand* operands, int inputs, int count, const pass_view& pass) const override {
     runs_.order_reduced(g, operands, inputs, count, pass);
@@ -76,13 +67,15 @@ class process_executor final : public executor {
   void run_rows(const row_chain&, const stream&) const override {}
 
   // Where each process has all that its rows need, its kernel runs all steps of them; with reductions, if the kernels of the
-  // processes reach each other.
+  // processes reach each other. Else a graph has the steps' kernels, and what brings their partial results together.
   loop_support supports(const loop& of) const override {
     const local_operands mine = local(of, false, true);
     if (!mine.stand_alone(of.operands(), of.space())) return {};
-    loop_support can = runs_.supports(own_loop(of, mine, strategy::automatic));
+    const loop own = own_loop(of, mine, strategy::automatic);
+    loop_support can = runs_.supports(own);
     can.carries_scalars = can.carries_scalars && of.code().reduces() && cells->are_shared();
-    can.one_block = can.graphs = false;
+    can.one_block = false;
+    can.graphs = can.graphs && of.code().reduces() && mesh->gpus() != nullptr && partials_together(of, own).has_value();
     return can;
   }
   bool is_cooperative(int) const override { return runs_.is_cooperative(mesh->own.index); }
@@ -102,6 +95,8 @@ class process_executor final : public executor {
     if (p.loop == strategy::elementwise) return runs_.run_loop(own, p, steps, nullptr, on);
     run_together(of, own, p, steps, on);
   }
+
+  std::unique_ptr<kernel_graph> make_graph(const stream&) const override { return runs_.make_graph(stream::current(mesh->own)); }
 
   partial_results_layout partials_of(const prepared& pass) const override {
     return runs_.partials_of(bound(pass, local(pass, false)));
@@ -235,40 +230,53 @@ class process_executor final : public executor {
     all.store();
   }
 
-  // Brings the partial results of all processes together, in the order of the processes, and finishes them in each. False, and
-  // nothing done, where they are of different forms.
-  bool reduce(const prepared& pass, const local_operands& mine, const std::uint64_t* recorded, const bool* stop) const {
-    process_group& group = mesh->group();
-    const auto processes = static_cast<std::size_t>(group.size()), rank = static_cast<std::size_t>(group.rank());
-    const prepared own = bound(pass, mine);
+  // The partial results of all processes, in the order of the processes.
+  struct joined_partials {
+    partial_results_layout all{};
+    std::vector<std::size_t> bytes{};  // of each process
+    const std::vector<partials_form>& forms;
+  };
+  // None where they are of different forms. Asked by all processes.
+  std::optional<joined_partials> partials_together(const prepared& pass, const prepared& own) const {
     const partial_results_layout left = runs_.partials_of(own);
     const reduction_plan p = runs_.plan_pass(own);
-    std::vector<partials_form> forms(processes);
-    forms[rank] = {left.groups,
-                   static_cast<std::int64_t>(left.bytes),
-                   p.block,
-                   {p.tile.columns, p.tile.rows, p.tile.width, left.groups == 1 ? 0 : p.tile.height},
-                   p.threads_a_result,
-                   p.distance,
-                   left.count};
-    group.all_gather(forms.data(), std::vector<std::size_t>(processes, sizeof(partials_form)).data());
-    partial_results_layout all{left.groups, 0, left.bytes};
-    std::vector<std::size_t> sizes;
-    for (const partials_form& f : forms) {
-      if (!f.fits(forms[0])) return false;
-      all.count += f.count;
-      sizes.push_back(static_cast<std::size_t>(f.groups * f.count) * left.bytes);
+    joined_partials joined{.forms =
+                               forms->of(pass, {left.groups,
+                                                static_cast<std::int64_t>(left.bytes),
+                                                p.block,
+                                                {p.tile.columns, p.tile.rows, p.tile.width, left.groups == 1 ? 0 : p.tile.height},
+                                                p.threads_a_result,
+                                                p.distance,
+                                                left.count})};
+    joined.all = {left.groups, 0, left.bytes};
+    for (const partials_form& f : joined.forms) {
+      if (!f.fits(joined.forms[0])) return {};
+      joined.all.count += f.count;
+      joined.bytes.push_back(static_cast<std::size_t>(f.groups * f.count) * left.bytes);
     }
+    return joined;
+  }
 
+  // Brings the partial results of all processes together and finishes them in each. False, and nothing done, where they are of
+  // different forms.
+  bool reduce(const prepared& pass, const local_operands& mine, const std::uint64_t* recorded, const bool* stop) const {
+    const prepared own = bound(pass, mine);
+    const std::optional<joined_partials> joined = partials_together(pass, own);
+    if (!joined) return false;
+    const partial_results_layout& all = joined->all;
+    const auto rank = static_cast<std::size_t>(mesh->rank());
     const stream on = stream::current(mesh->own);
     use_operands(own.operands(), pass.code().inputs, pass.code().outputs(), on);
-    const buffer_ref gathered = buffer_ref::allocate(all.all_bytes(), mesh->own);
-    auto* const first = static_cast<unsigned char*>(gathered.data());
-    const std::size_t before = std::accumulate(sizes.begin(), sizes.begin() + mesh->rank(), std::size_t{0});
-    runs_.reduce_to_partials(own, left, first + before, 0, stop, on);
-    mesh->all_gather(gathered, first, sizes);
-    const buffer_ref memory = all.groups == 1 ? gathered : side_by_side(gathered, all, forms);
-    runs_.finish_partials(own, all, memory.data(), pass.space().count, recorded, stop, on);
+    buffer_ref gathered;
+    workspace scratch{};
+    if (all.groups > 1) gathered = buffer_ref::allocate(all.all_bytes(), mesh->own);
+    else scratch = scratch_of_two_launches(on, all.all_bytes());
+    auto* const first = static_cast<unsigned char*>(gathered ? gathered.data() : scratch.partials);
+    const std::size_t before = std::accumulate(joined->bytes.begin(), joined->bytes.begin() + mesh->rank(), std::size_t{0});
+    runs_.reduce_to_partials(own, {all.groups, joined->forms[rank].count, all.bytes}, first + before, 0, stop, on);
+    mesh->all_gather(first, joined->bytes);
+    if (gathered) gathered = side_by_side(gathered, all, joined->forms);
+    runs_.finish_partials(own, all, gathered ? gathered.data() : first, pass.space().count, recorded, stop, on);
     mine.store();
     return true;
   }
@@ -324,6 +332,7 @@ device mesh_of_processes(std::unique_ptr<process_group> joined, device own) {
   auto* const made = new process_mesh(std::move(joined), own, *kernels);
   kernels->mesh = made;
   kernels->cells.emplace(*made);
+  kernels->forms.emplace(*made);
   return {own.kind, add_mesh(*made)};
 }
 

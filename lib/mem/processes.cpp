@@ -21,10 +21,12 @@ std::string process_mesh::spell(int) const { return std::to_string(size()) + " p
 const device_properties& process_mesh::properties(int) { return dsl::properties(own); }
 
 void process_mesh::all_gather(const buffer_ref& memory, void* at, const std::vector<std::size_t>& bytes) const {
+  use(memory.get(), stream::current(own), true);
+  all_gather(at, bytes);
+}
+void process_mesh::all_gather(void* at, const std::vector<std::size_t>& bytes) const {
   if (gpus_ == nullptr) return group_->all_gather(at, bytes.data());
-  const stream on = stream::current(own);
-  use(memory.get(), on, true);
-  gpus_->all_gather(at, bytes.data(), stream_state::of(on).native);
+  gpus_->all_gather(at, bytes.data(), stream_state::of(stream::current(own)).native);
 }
 
 void process_mesh::exchange(const std::vector<process_message>& sent, const std::vector<process_message>& received) const {

@@ -40,6 +40,8 @@ class process_mesh final : public back_end {
   /// Gives all processes what each has at `at` in memory of its own device, as `process_group::all_gather`; on GPUs in the order
   /// of the current stream.
   void all_gather(const buffer_ref& memory, void* at, const std::vector<std::size_t>& bytes) const;
+  /// The same in memory of the current stream's alone.
+  void all_gather(void* at, const std::vector<std::size_t>& bytes) const;
   /// As `process_group::exchange`, of memory of the own device that its current stream alone has used.
   void exchange(const std::vector<process_message>& sent, const std::vector<process_message>& received) const;
 

@@ -188,20 +188,36 @@ void steps_alone(std::int64_t n) {
 }
 
 // A condition that sums decide.
-void until_small(std::int64_t n) {
-  const auto step = dsl::vectorize([](auto x, auto) {
-    auto half = x * 0.5;
-    return std::tuple{half, dsl::max(half)};
+void until_small(std::int64_t n, double factor) {
+  const auto step = dsl::vectorize([](auto x, auto, auto factor) {
+    auto less = x * factor;
+    return std::tuple{less, dsl::max(less)};
   });
   compare("iterate until", [&](dsl::device where) {
     auto x = matrix_on(where, n, 4);
     dsl::scalar<double> most(1., where);
     dsl::scalar<std::int64_t> ran(0, where);
-    const dsl::array<double> history = dsl::iterate(40, step, dsl::state(x, most), dsl::until(most < 0.01, ran));
+    const dsl::array<double> history = dsl::iterate(1500, step, dsl::state(x, most), factor, dsl::until(most < 0.01, ran));
     auto got = x.copy_to_host();
     for (const double value : history.copy_to_host()) got.push_back(value);
     got.push_back(most.value());
     got.push_back(static_cast<double>(ran.value()));
+    return got;
+  });
+}
+
+// So many that their kernels are recorded into a graph, where they are no one kernel.
+void many_steps(std::int64_t n) {
+  const auto step = dsl::vectorize([](auto x, auto mean, auto t) {
+    auto moved = x * 0.5 + mean * 0.4 + 1.;
+    return std::tuple{moved, dsl::mean(moved), t + 0.25};
+  });
+  compare_nearly("many steps", [&](dsl::device where) {
+    auto x = matrix_on(where, n, 4);
+    dsl::scalar<double> mean(1., where), t(0., where);
+    const auto [means, times] = dsl::iterate(1300, step, dsl::state(x, mean, t));
+    auto got = x.copy_to_host();
+    for (const auto& more : {means.copy_to_host(), times.copy_to_host()}) got.insert(got.end(), more.begin(), more.end());
     return got;
   });
 }
@@ -416,7 +432,8 @@ int main(int argc, char** argv) {
     for (const std::int64_t n : {0, 1, 3, 16, 1001}) transfers(n);
     for (const std::int64_t n : {1, 2, 7, 130}) elementwise(n, 5);
     refusals();
-    for (const std::int64_t n : {1, 2, 9, 64}) loops(n), steps_alone(n), until_small(n), along_rows(n);
+    for (const std::int64_t n : {1, 2, 9, 64}) loops(n), steps_alone(n), until_small(n, 0.5), along_rows(n);
+    many_steps(9), until_small(9, 0.99);
     if (dsl::device::current().kind == dsl::backend::cuda) loops(20011), loops(3000000);  // held in registers, streamed
     for (const std::int64_t n : {2, 13, 64}) neighbours(n);
     shown();
