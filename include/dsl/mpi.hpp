@@ -107,7 +107,7 @@ class mpi_meetings {
   }
 
   const MPI_Comm all_;
-  const double seconds_ = seconds_to_wait(600);
+  const double seconds_ = seconds_to_wait_for_processes();
   int rank_ = 0, size_ = 1;
   std::vector<int> told_, missing_;
 };

@@ -25,6 +25,9 @@ class cuda_back_end final : public back_end {
   /// tries again. Throws memory_error that says how much was asked for, used and free.
   void* allocate(std::size_t bytes, int index, void* stream) override;
   void release(void* memory, int index, void* stream) noexcept override;
+  /// Whether CUDA waits for the stream, however long that takes, before it copies: to memory that is not page-locked, or much
+  /// from there.
+  bool waits_to_copy(const void* to, const void* from, std::size_t bytes, direction way);
   void copy(void* to, const void* from, std::size_t bytes, direction way, int index, void* stream) override;
   void set_zero(void* at, std::size_t bytes, int index, void* stream) override;
   void fill(void* at, const void* value, std::size_t size, std::int64_t count, int index, void* stream) override;

@@ -45,6 +45,9 @@ inline cudaStream_t native(void* stream) { return static_cast<cudaStream_t>(stre
 /// Whether a stream's work is captured into a graph.
 bool is_capturing(void* stream);
 
+/// As long as a stream's work waits for what other processes do. Throws device_error where they do not come.
+void wait_for_others(void* stream);
+
 /// What an error says of a kernel that was queued before. The pass is null for a fill.
 struct queued_kernel {
   const char* name;

@@ -9,13 +9,13 @@ namespace dsl::detail::cuda {
 
 namespace {
 
-// As CUDA 10.2 had them: their types have not changed since.
+// As a version of CUDA had them since which their types have not changed.
 template <class Function>
-void find(Function& function, const char* name) {
+void find(Function& function, const char* name, [[maybe_unused]] unsigned version = 10020) {
   cudaDriverEntryPointQueryResult found{};
   void* address = nullptr;
 #if CUDART_VERSION >= 12050
-  const cudaError_t status = cudaGetDriverEntryPointByVersion(name, &address, 10020, cudaEnableDefault, &found);
+  const cudaError_t status = cudaGetDriverEntryPointByVersion(name, &address, version, cudaEnableDefault, &found);
 #else
   const cudaError_t status = cudaGetDriverEntryPoint(name, &address, cudaEnableDefault, &found);
 #endif
@@ -38,6 +38,7 @@ const driver_functions& driver() {
     find(f.map, "cuMemMap");
     find(f.unmap, "cuMemUnmap");
     find(f.set_access, "cuMemSetAccess");
+    find(f.write_value, "cuStreamWriteValue32", 11070);
     find(f.attribute, "cuDeviceGetAttribute");
     find(f.error_name, "cuGetErrorName");
     find(f.error_text, "cuGetErrorString");

@@ -1,4 +1,4 @@
-// The driver's functions for virtual memory, which the runtime has not. They are looked up when they are first called, so that no
+// The driver's functions that the runtime has not. They are looked up when they are first called, so that no
 // program is linked with the driver.
 #pragma once
 
@@ -17,6 +17,7 @@ struct driver_functions {
   decltype(&cuMemMap) map;
   decltype(&cuMemUnmap) unmap;
   decltype(&cuMemSetAccess) set_access;
+  decltype(&cuStreamWriteValue32) write_value;
   decltype(&cuDeviceGetAttribute) attribute;
   decltype(&cuGetErrorName) error_name;
   decltype(&cuGetErrorString) error_text;

@@ -25,10 +25,7 @@ class graph_of_gpu final : public recorded_graph {
   explicit graph_of_gpu(const stream_state& on) : recorded_graph({on.index}), on_(on) {}
 
  private:
-  void queue(cudaGraphExec_t graph, const queued_kernel& last) override {
-    check(cudaGraphLaunch(graph, native(on_.native)), "launching a graph of kernels", on_.native);
-    note_launch(on_.index, on_.native, last);
-  }
+  void queue() override { queue_on(native(on_.native)); }
   const stream_state& on_;
 };
 

@@ -79,6 +79,7 @@ std::unique_lock<std::mutex> hold_if_blocking(void* stream) {
 }
 
 void wait_for_kernel(const queued_kernel& k, const operand* operands, int gpu, void* stream) {
+  wait_for_others(stream);
   const cudaError_t ran = cudaStreamSynchronize(native(stream));
   forget_launches(gpu, stream);
   if (ran != cudaSuccess) raise_failure(ran, spell_launch(k, operands), stream);

@@ -3,6 +3,7 @@
 
 #include "cuda/back_end.hpp"
 #include "cuda/calls.hpp"
+#include "cuda/outside_waits.hpp"
 #include "mem/text.hpp"
 
 namespace dsl::detail {
@@ -73,11 +74,18 @@ void cuda_back_end::release(void* memory, int index, void* stream) noexcept {
   cudaFreeAsync(memory, native(stream));
 }
 
+bool cuda_back_end::waits_to_copy(const void* to, const void* from, std::size_t bytes, direction way) {
+  constexpr std::size_t copied_at_once = 64 << 10;
+  return (way == direction::to_host && !is_page_locked(to)) ||
+         (way == direction::to_device && bytes > copied_at_once && !is_page_locked(from));
+}
+
 void cuda_back_end::copy(void* to, const void* from, std::size_t bytes, direction way, int index, void* stream) {
   const current_device on(index);
   const cudaMemcpyKind kind = way == direction::to_device ? cudaMemcpyHostToDevice
                               : way == direction::to_host ? cudaMemcpyDeviceToHost
                                                           : cudaMemcpyDeviceToDevice;
+  if (outside_waits::are_there() && waits_to_copy(to, from, bytes, way)) wait_for_others(stream);
   check(cudaMemcpyAsync(to, from, bytes, kind, native(stream)), "a copy", stream);
 }
 

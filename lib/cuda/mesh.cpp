@@ -149,11 +149,7 @@ void cuda_mesh::copy(void* to, const void* from, std::size_t bytes, direction wa
   const cudaMemcpyKind kind = way == direction::to_device ? cudaMemcpyHostToDevice
                               : way == direction::to_host ? cudaMemcpyDeviceToHost
                                                           : cudaMemcpyDeviceToDevice;
-  // CUDA waits for the stream, however long that takes, before it copies to memory that is not page-locked, or much from there.
-  constexpr std::size_t copied_at_once = 64 << 10;
-  if ((way == direction::to_host && !is_page_locked(to)) ||
-      (way == direction::to_device && bytes > copied_at_once && !is_page_locked(from)))
-    waits_.wait_for(stream_of(stream));
+  if (gpus.waits_to_copy(to, from, bytes, way)) waits_.wait_for(stream_of(stream));
   auto* const target = static_cast<unsigned char*>(to);
   const auto* const source = static_cast<const unsigned char*>(from);
   const unsigned char* const here = way == direction::to_host ? source : target;

@@ -46,11 +46,8 @@ class graph_of_mesh final : public recorded_graph {
   graph_of_mesh(std::span<const int> members, mesh_stream& on) : recorded_graph({members.begin(), members.end()}), on_(on) {}
 
  private:
-  void queue(cudaGraphExec_t graph, const queued_kernel& last) override {
-    on_.queue(1, touches::others, [&](int, cudaStream_t native) {
-      check(cudaGraphLaunch(graph, native), "launching a graph of kernels", native);
-      note_launch(on_.gpu(0), native, last);
-    });
+  void queue() override {
+    on_.queue(1, touches::others, [&](int, cudaStream_t native) { queue_on(native); });
   }
   mesh_stream& on_;
 };

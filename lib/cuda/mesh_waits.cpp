@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -14,7 +13,7 @@
 namespace dsl::detail::cuda {
 
 block_range mesh_waits::waits_of(const kernel_launch& k, const std::vector<std::int64_t>& ends, mesh_stream& on) {
-  const double ticks = seconds_to_wait() * 1e9 / static_cast<double>(1 << block_range::tick_bits);
+  const std::uint32_t most_ticks = block_range::ticks_in(seconds_to_wait());
   const std::lock_guard lock(mutex_);
   if (words_ == nullptr) {
     void* made = nullptr;
@@ -27,7 +26,7 @@ block_range mesh_waits::waits_of(const kernel_launch& k, const std::vector<std::
   words_[place] = 0;
   streams_.insert(&on);
   block_range how;
-  how.most_ticks = static_cast<std::uint32_t>(std::ceil(ticks));
+  how.most_ticks = most_ticks;
   how.given_up = words_ + place;
   return how;
 }

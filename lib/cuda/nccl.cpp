@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <dsl/mem/processes.hpp>
@@ -23,10 +24,10 @@ void check(ncclResult_t status, const char* what, ncclComm_t comm = nullptr) {
                     (more != nullptr && *more != '\0' ? std::string(" (") + more + ")" : ""));
 }
 
-class nccl_group final : public gpu_group {
+class nccl_group final : public gpu_group, private cuda::outside_waits {
  public:
   nccl_group(process_group& processes, device own)
-      : processes_(processes), gpu_(own.index), rank_(processes.rank()), size_(processes.size()) {
+      : outside_waits(own.index), processes_(processes), gpu_(own.index), rank_(processes.rank()), size_(processes.size()) {
     struct greeting {
       ncclResult_t status = ncclSuccess;
       ncclUniqueId id{};
@@ -67,6 +68,7 @@ class nccl_group final : public gpu_group {
     });
   }
 
+  std::uint64_t* given_up() const override { return outside_waits::given_up(); }
   shared_memory share(std::size_t bytes) override {
     const cuda::current_device on(gpu_);
     int reached = 0;
@@ -85,9 +87,20 @@ class nccl_group final : public gpu_group {
   }
 
  private:
+  // Then all that have come hear who has not.
+  void give_up() override {
+    ncclCommAbort(std::exchange(comm_, nullptr));
+    all_have(true);
+  }
+  std::string why_lost() override {
+    ncclResult_t status = ncclSuccess;
+    if (comm_ == nullptr || ncclCommGetAsyncError(comm_, &status) != ncclSuccess) return {};
+    return status == ncclSuccess || status == ncclInProgress ? "" : ncclGetErrorString(status);
+  }
+
   // What `call(failed, stream)` queues becomes one kernel, in a graph where kernels are recorded.
   template <class Call>
-  void queue(const char* what, void* stream, const Call& call) const {
+  void queue(const char* what, void* stream, const Call& call) {
     const auto together = [&](cudaStream_t on) {
       check(ncclGroupStart(), "ncclGroupStart");
       ncclResult_t failed = ncclSuccess;
@@ -95,8 +108,9 @@ class nccl_group final : public gpu_group {
       const ncclResult_t ended = ncclGroupEnd();
       check(failed != ncclSuccess ? failed : ended, what, comm_);
     };
-    if (cuda::recorded_graph* const graph = cuda::recorded_graph::current()) graph->add(together);
-    else together(cuda::native(stream));
+    const cudaStream_t on = cuda::native(stream);
+    if (cuda::recorded_graph* const graph = cuda::recorded_graph::current()) graph->add(together, *this);
+    else outside_waits::queue(on, 1, [&] { together(on); });
   }
   // Whether all processes have come so far, and here.
   bool all_have(bool own) {

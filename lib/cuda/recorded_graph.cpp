@@ -30,11 +30,18 @@ void recorded_graph::launch() {
     DSL_CHECK(cudaGraphInstantiate(&made, graph_, 0));
     executable_ = made;
   }
-  queue(executable_, noted_);
+  queue();
+}
+void recorded_graph::queue_on(cudaStream_t stream) {
+  const auto launch = [&] { check(cudaGraphLaunch(executable_, stream), "launching a graph of kernels", stream); };
+  if (waits_ == nullptr) launch();
+  else waits_->queue(stream, static_cast<std::int64_t>(captured_.size()), launch);
+  note_launch(gpus_[0], stream, noted_);
 }
 
-void recorded_graph::add(const std::function<void(cudaStream_t)>& queue) {
+void recorded_graph::add(const std::function<void(cudaStream_t)>& queue, outside_waits& waits) {
   if (executable_ != nullptr) return;
+  waits_ = &waits;
   const current_device on(gpus_[0]);
   captured_.push_back(captured(queue));
   const cudaGraphNode_t behind = last_[0];

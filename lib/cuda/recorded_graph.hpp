@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cuda/mesh_stream.hpp"
+#include "cuda/outside_waits.hpp"
 
 namespace dsl::detail::cuda {
 
@@ -35,11 +36,13 @@ class recorded_graph : public kernel_graph {
   }
 
   /// Adds what is queued on a stream of the first member's GPU, the same each time the graph is recorded, behind its last kernel.
-  void add(const std::function<void(cudaStream_t)>& queue);
+  /// It waits for other processes.
+  void add(const std::function<void(cudaStream_t)>& queue, outside_waits& waits);
 
  protected:
-  /// Queues the graph, with the first member's GPU current.
-  virtual void queue(cudaGraphExec_t graph, const queued_kernel& last) = 0;
+  /// Has `queue_on` called with the stream, with the first member's GPU current.
+  virtual void queue() = 0;
+  void queue_on(cudaStream_t stream);
 
  private:
   void begin() override;
@@ -53,6 +56,7 @@ class recorded_graph : public kernel_graph {
   cudaGraphExec_t executable_ = nullptr;
   std::vector<cudaGraphNode_t> nodes_;
   std::vector<cudaGraph_t> captured_;
+  outside_waits* waits_ = nullptr;
   std::vector<cudaGraphNode_t> last_, foreign_;  // of each member: its last kernel, and the last that touched others' memory
   std::size_t next_ = 0;
   queued_kernel noted_{};

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <dsl/exec/processes.hpp>
+#include <dsl/mem/timeout.hpp>
 
 #include "exec/executor.hpp"
 #include "exec/layout.hpp"
@@ -173,6 +174,8 @@ class process_executor final : public executor {
     part.range.blocks = static_cast<std::uint32_t>(blocks);
     part.range.member = mesh->rank();
     part.range.members = mesh->size();
+    part.range.given_up = mesh->gpus()->given_up();
+    part.range.most_ticks = block_range::ticks_in(seconds_to_wait_for_processes());
     const std::size_t bytes = bytes_of_sums(own, blocks);
     part.cells = cells->take(bytes, static_cast<std::int64_t>(bytes), steps.count, of.compiled().stop >= 0);
     runs_.run_loop(own, p, steps, &part, on);

@@ -39,6 +39,9 @@ class gpu_group {
     unsigned char* first = nullptr;
     std::int64_t step = 0;
   };
+  /// Where kernels say that they have waited in vain for those of other processes, if it is not 0: then the next wait of the host
+  /// throws device_error.
+  virtual std::uint64_t* given_up() const = 0;
   /// As much in each, zeros, until the program ends; null where a GPU does not reach another's memory. Waits for all processes.
   virtual shared_memory share(std::size_t bytes) = 0;
 };
