@@ -108,19 +108,25 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
 
   /// Evaluates a warp's elements. Neighbouring threads take neighbouring groups.
   DSL_DETAIL_KERNEL_FN void evaluate(const values& to) const {
-    const bool in_vectors = is_in_vectors();
+    const bool whole = is_whole(), in_vectors = whole && this->reads_vectors();
     DSL_DETAIL_ROLLED
     for (int first = first_of_warp() + team.lane(), end = first + rounds * 32; first < end; first += ahead * 32) {
       group g[ahead];
       DSL_DETAIL_UNROLL
       for (int k = 0; k < ahead; ++k) place_group(g[k], first + k * 32);
-      if (in_vectors) {  // no branch is between the loads
+      // No branch is between the loads of a whole tile.
+      const auto read_whole = [&](bool vectors) {
         DSL_DETAIL_UNROLL
         for (int k = 0; k < ahead; ++k) {
           g[k].count = lanes;
-          g[k].in_vectors = true;
+          g[k].in_vectors = vectors;
           read(g[k]);
         }
+      };
+      if (in_vectors) {
+        read_whole(true);
+      } else if (whole) {
+        read_whole(false);
       } else {
         DSL_DETAIL_UNROLL
         for (int k = 0; k < ahead; ++k)
@@ -208,7 +214,7 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
     }
   }
 
-  /// Writes a warp's elements, as they were evaluated.
+  /// Writes a warp's elements: whole vectors, or else neighbouring threads write neighbouring elements.
   DSL_DETAIL_KERNEL_FN void write(const values& from) const {
     const int first = first_of_warp() + team.lane();
     const auto write_group = [&](int r, bool in_vectors) {
@@ -217,12 +223,18 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
       g.in_vectors = in_vectors;
       if (in_vectors || g.count > 0) store(g, from.load(team.lane() + r * 32).lane);
     };
-    if (is_in_vectors()) {
+    if (is_whole() && this->reads_vectors()) {
       DSL_DETAIL_UNROLL
       for (int r = 0; r < rounds; ++r) write_group(r, true);
-    } else {
+    } else if constexpr (strided) {
       DSL_DETAIL_ROLLED
       for (int r = 0; r < rounds; ++r) write_group(r, false);
+    } else {
+      const std::int64_t before = tile * tile_elements + static_cast<std::int64_t>(first_of_warp()) * lanes;
+      T* const to = reinterpret_cast<T*>(args.operand[Scan::inputs].word) + before;
+      const int end = static_cast<int>(args.elements - before < 32 * own_elements ? args.elements - before : 32 * own_elements);
+      DSL_DETAIL_UNROLL_BY_4
+      for (int k = team.lane(); k < end; k += 32) memory.store(to + k, as_target(memory.template load<V>(from.element(k))));
     }
   }
 
@@ -310,10 +322,8 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
   DSL_DETAIL_KERNEL_FN std::int64_t place_in_row() const {
     return is_one_row() ? tile * tile_elements : tile * tile_elements % scan.row;
   }
-  // Whether all of a tile is accessed in vectors.
-  DSL_DETAIL_KERNEL_FN bool is_in_vectors() const {
-    return !strided && (tile + 1) * tile_elements <= args.elements && this->reads_vectors();
-  }
+  // Whether a tile of elements that follow each other in memory has no end within it.
+  DSL_DETAIL_KERNEL_FN bool is_whole() const { return !strided && (tile + 1) * tile_elements <= args.elements; }
 
   DSL_DETAIL_KERNEL_FN void read(group& g) const {
     typename base::template reader<> from{*this, g};
@@ -329,11 +339,12 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
     else return {x, true};
   }
 
+  DSL_DETAIL_KERNEL_FN static T as_target(const V& y) { return static_cast<T>(math::convert<value_t<Scan::target>>(y)); }
   DSL_DETAIL_KERNEL_FN void store(const group& g, const V (&y)[lanes]) const {
     constexpr int out = Scan::inputs;
     pack<T, lanes> all;
     DSL_DETAIL_UNROLL
-    for (int l = 0; l < lanes; ++l) all.lane[l] = static_cast<T>(math::convert<value_t<Scan::target>>(y[l]));
+    for (int l = 0; l < lanes; ++l) all.lane[l] = as_target(y[l]);
     base::store(out, g, all, g.in_vectors);
   }
 };
