@@ -9,7 +9,7 @@ namespace dsl::detail::cuda {
 
 namespace {
 
-// As a version of CUDA had them since which their types have not changed.
+// As the version of CUDA had them with which their types last changed.
 template <class Function>
 void find(Function& function, const char* name, [[maybe_unused]] unsigned version = 10020) {
   cudaDriverEntryPointQueryResult found{};

@@ -27,7 +27,7 @@ void check(ncclResult_t status, const char* what, ncclComm_t comm = nullptr) {
 class nccl_group final : public gpu_group, private cuda::outside_waits {
  public:
   nccl_group(process_group& processes, device own)
-      : outside_waits(own.index), processes_(processes), gpu_(own.index), rank_(processes.rank()), size_(processes.size()) {
+      : processes_(processes), gpu_(own.index), rank_(processes.rank()), size_(processes.size()) {
     struct greeting {
       ncclResult_t status = ncclSuccess;
       ncclUniqueId id{};
@@ -38,6 +38,7 @@ class nccl_group final : public gpu_group, private cuda::outside_waits {
     check(all[0].status, "ncclGetUniqueId in the first process");
     const cuda::current_device on(gpu_);
     check(ncclCommInitRank(&comm_, size_, all[0].id, rank_), "ncclCommInitRank");
+    begin(gpu_);
   }
 
   void all_gather(void* all, const std::size_t* bytes, void* stream) override {

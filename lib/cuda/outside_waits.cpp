@@ -10,21 +10,22 @@
 
 namespace dsl::detail::cuda {
 
-std::atomic<outside_waits*> outside_waits::last_made{};
+std::atomic<outside_waits*> outside_waits::last_begun{};
 
-outside_waits::outside_waits(int gpu) : made_before_(last_made.load()) {
+void outside_waits::begin(int gpu) {
   const current_device on(gpu);
   void* made = nullptr;
   DSL_CHECK(cudaHostAlloc(&made, 2 * sizeof(std::uint64_t), cudaHostAllocPortable));
   std::memset(made, 0, 2 * sizeof(std::uint64_t));
   loops_ = static_cast<std::uint64_t*>(made);
   marks_ = static_cast<std::uint32_t*>(static_cast<void*>(loops_ + 1));
-  last_made = this;
+  begun_before_ = last_begun;
+  last_begun.store(this, std::memory_order_release);  // by one thread at a time, as meshes are made
 }
 
 template <class Call>
 void outside_waits::each(const Call& call) {
-  for (outside_waits* w = last_made.load(std::memory_order_acquire); w != nullptr; w = w->made_before_) call(*w);
+  for (outside_waits* w = last_begun.load(std::memory_order_acquire); w != nullptr; w = w->begun_before_) call(*w);
 }
 void outside_waits::wait(const std::function<bool()>& is_done) {
   each([&](outside_waits& w) { w.wait_here(is_done); });

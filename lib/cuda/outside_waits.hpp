@@ -16,8 +16,7 @@ namespace dsl::detail::cuda {
 /// throws device_error where what has begun does not end within DSL_TIMEOUT seconds, 600 without it, and always from then on.
 class outside_waits {
  public:
-  /// Known to all waits from then on: it must live until the program ends.
-  explicit outside_waits(int gpu);
+  outside_waits() = default;
   outside_waits(const outside_waits&) = delete;
 
   /// Queues what waits for other processes, in so many steps one after another. In a stream that is captured it is not known
@@ -27,7 +26,7 @@ class outside_waits {
   std::uint64_t* given_up() const { return loops_; }
 
   /// Whether there is anyone to wait for.
-  static bool are_there() { return last_made.load(std::memory_order_acquire) != nullptr; }
+  static bool are_there() { return last_begun.load(std::memory_order_acquire) != nullptr; }
   /// Before a wait: returns when none of this is left, or when `is_done`.
   static void wait(const std::function<bool()>& is_done);
   /// Behind a wait.
@@ -35,6 +34,8 @@ class outside_waits {
 
  protected:
   ~outside_waits() = default;
+  /// All waits know it from then on: it must live until the program ends.
+  void begin(int gpu);
 
  private:
   /// Ends what the GPU waits for, and throws where it is known who did not come.
@@ -50,8 +51,8 @@ class outside_waits {
   void mark(cudaStream_t stream) const;
 
   static constexpr std::uint32_t most = 1024;
-  static std::atomic<outside_waits*> last_made;
-  outside_waits* const made_before_;
+  static std::atomic<outside_waits*> last_begun;
+  outside_waits* begun_before_ = nullptr;
   // Of page-locked memory: how far the GPU is, an odd number within what waits; and what blocks of kernels say.
   const volatile std::uint32_t* marks_ = nullptr;
   std::uint64_t* loops_ = nullptr;

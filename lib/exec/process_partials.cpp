@@ -6,8 +6,8 @@ namespace dsl::detail {
 
 namespace {
 
-// What a pass's form depends on, but for addresses, that all processes have alike: of a divided operand, where its elements lie
-// among all. Memory begins at multiples of the same number in all of them.
+// What a pass's form depends on, in words that all processes have alike: memory begins at multiples of one number in all of them,
+// so of addresses it is how far they are from there.
 std::vector<std::int64_t> words_of(const prepared& pass) {
   const program_code& code = pass.code();
   const launch& fixed = pass.fixed();
@@ -16,8 +16,9 @@ std::vector<std::int64_t> words_of(const prepared& pass) {
     words.insert(words.end(), {static_cast<std::int64_t>(o->kind), static_cast<std::int64_t>(o->type), o->rank});
     words.insert(words.end(), o->extents, o->extents + o->rank);
     words.insert(words.end(), o->strides, o->strides + o->rank);
+    if (o->memory != nullptr)
+      words.push_back(static_cast<std::int64_t>(o->word[0] - reinterpret_cast<std::uintptr_t>(o->memory->data)));
     if (!is_divided(*o)) continue;
-    words.push_back(static_cast<std::int64_t>(o->word[0] - reinterpret_cast<std::uintptr_t>(o->memory->data)));
     const std::vector<std::int64_t>& ends = o->memory->part->ends();
     words.insert(words.end(), ends.begin(), ends.end());
   }

@@ -146,6 +146,16 @@ void reductions(std::int64_t n, std::int64_t columns) {
     const dsl::scalar<std::int64_t> at = dsl::argmax(a);
     return values(total, mean, most, at);
   });
+  compare("reductions beside rows of other alignments", [&](dsl::device where) {
+    const auto a = matrix_on(where, n, columns);
+    const auto row = vector_on(where, columns + 3);
+    std::vector<double> got;
+    for (const int first : {0, 1, 2, 3}) {
+      const dsl::scalar<double> sum = dsl::sum(a * row(dsl::slice(first, first + columns)));
+      got.push_back(sum.value());
+    }
+    return got;
+  });
   compare("reductions along axes", [&](dsl::device where) {
     const auto a = matrix_on(where, n, columns);
     const dsl::array<double> down = dsl::sum(a, dsl::axis(0)), across = dsl::max(a, dsl::axis(1));
