@@ -1,5 +1,7 @@
 #include "runtime.hpp"
 
+#include <cuda.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -25,6 +27,8 @@ struct state {
   const char* failed = nullptr;
   std::vector<std::vector<long>> graph_kernels;
   bool emulated = false, captures = false;  // captures: an emulated stream
+  long writes_left = -1;                    // until streams stop; -1: they do not
+  std::vector<std::pair<std::uint32_t*, std::uint32_t>> writes;
 };
 state& now() {
   static state& s = *new state;  // never freed: calls are made until the very end
@@ -124,6 +128,17 @@ const char* failed() {
   return now().failed;
 }
 
+void stop_streams(long after) {
+  const std::lock_guard lock(now().mutex);
+  now().writes_left = after;
+}
+void resume_streams() {
+  const std::lock_guard lock(now().mutex);
+  now().writes_left = -1;
+  for (const auto& [to, value] : now().writes) *to = value;
+  now().writes.clear();
+}
+
 pause::pause() { ++paused; }
 pause::~pause() { --paused; }
 
@@ -177,6 +192,25 @@ cudaFuncAttributes function_attributes() {
   a.maxThreadsPerBlock = 1024;
   a.sharedSizeBytes = 1024;
   return a;
+}
+bool have_stopped() {
+  const std::lock_guard lock(now().mutex);
+  return !now().writes.empty();
+}
+CUresult write_value(CUstream, CUdeviceptr to, cuuint32_t value, unsigned) {
+  state& s = now();
+  const std::lock_guard lock(s.mutex);
+  ++s.calls_of["cuStreamWriteValue32"];
+  auto* const at = reinterpret_cast<std::uint32_t*>(to);
+  if (s.writes_left == 0) s.writes.emplace_back(at, value);
+  else *at = value;
+  s.writes_left -= s.writes_left > 0 ? 1 : 0;
+  return CUDA_SUCCESS;
+}
+// Of the driver's functions this one does something.
+void find_driver_function(const char* name, void** function) {
+  *function = reinterpret_cast<void*>(&write_value);
+  if (std::string_view(name) != "cuStreamWriteValue32") *function = reinterpret_cast<void*>(&find_driver_function);
 }
 std::size_t bytes_alive() { return static_cast<std::size_t>(alive().bytes); }
 
@@ -253,6 +287,8 @@ CALL(cudaStreamIsCapturing, (cudaStream_t stream, cudaStreamCaptureStatus* captu
      *captured = now().captures ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone)
 CALL(cudaStreamBeginCapture, (cudaStream_t stream, cudaStreamCaptureMode mode), (stream, mode), now().captures = true)
 CALL(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned flags), (stream, event, flags))
+CALL(cudaStreamQuery, (cudaStream_t stream), (stream), status = have_stopped() ? cudaErrorNotReady : cudaSuccess)
+CALL(cudaEventQuery, (cudaEvent_t event), (event), status = have_stopped() ? cudaErrorNotReady : cudaSuccess)
 CALL(cudaEventRecord, (cudaEvent_t event, cudaStream_t stream), (event, stream))
 WAIT(cudaEventSynchronize, (cudaEvent_t event), (event))
 CALL(cudaFuncGetAttributes, (cudaFuncAttributes * a, const void* function), (a, function), *a = function_attributes())
@@ -270,6 +306,9 @@ CALL(cudaLaunchKernelExC, (const cudaLaunchConfig_t* how, const void* function, 
 CALL(cudaGraphAddKernelNode,
      (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t* before, std::size_t count, const cudaKernelNodeParams* p),
      (node, graph, before, count, p), *node = add_kernel(before, count))
+CALL(cudaGraphAddChildGraphNode,
+     (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t* before, std::size_t count, cudaGraph_t child),
+     (node, graph, before, count, child), *node = add_kernel(before, count))
 CALL(cudaGraphExecKernelNodeSetParams, (cudaGraphExec_t graph, cudaGraphNode_t node, const cudaKernelNodeParams* p),
      (graph, node, p))
 CALL(cudaGraphLaunch, (cudaGraphExec_t graph, cudaStream_t stream), (graph, stream))
@@ -284,6 +323,16 @@ TAKE(cudaGraphInstantiate, (cudaGraphExec_t * made, cudaGraph_t graph, unsigned 
 TAKE(cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t* graph), (stream, graph), graph, *graph, 0, make(graph),
      now().captures = false)
 TAKE(cudaMallocHost, (void** memory, std::size_t bytes), (memory, bytes), pinned, *memory, bytes, *memory = std::malloc(bytes))
+CALL(cudaHostAlloc, (void** memory, std::size_t bytes, unsigned flags), (memory, bytes, flags), *memory = std::malloc(bytes))
+#if CUDART_VERSION >= 12050
+CALL(cudaGetDriverEntryPointByVersion,
+     (const char* name, void** function, unsigned version, unsigned long long flags, cudaDriverEntryPointQueryResult* found),
+     (name, function, version, flags, found), find_driver_function(name, function), *found = cudaDriverEntryPointSuccess)
+#else
+CALL(cudaGetDriverEntryPoint,
+     (const char* name, void** function, unsigned long long flags, cudaDriverEntryPointQueryResult* found),
+     (name, function, flags, found), find_driver_function(name, function), *found = cudaDriverEntryPointSuccess)
+#endif
 CALL(cudaPointerGetAttributes, (cudaPointerAttributes * found, const void* address), (found, address),
      fill_attributes(*found, address))
 CALL(cudaStreamGetDevice, (cudaStream_t stream, int* device), (stream, device), *device = 0)

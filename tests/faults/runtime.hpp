@@ -40,6 +40,10 @@ std::vector<std::vector<long>> graph_kernels();
 /// The function that failed; null where none did.
 const char* failed();
 
+/// Emulated streams stop behind so many more numbers that they write into memory, and go on with those that are left.
+void stop_streams(long after);
+void resume_streams();
+
 /// While it lives the calling thread's calls are neither counted nor do they fail.
 class pause {
  public:

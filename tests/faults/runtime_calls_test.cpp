@@ -262,7 +262,7 @@ TEST_F(runtime_calls, a_graph_of_kernels_is_made_once_and_given_back) {
 TEST_F(runtime_calls, a_graph_of_several_gpus_has_a_kernel_for_each) {
   struct graph_of_two final : cuda::recorded_graph {
     graph_of_two() : recorded_graph({0, 0}) {}
-    void queue(cudaGraphExec_t, const cuda::queued_kernel&) override { ++queued; }
+    void queue() override { ++queued; }
     int queued = 0;
   } graph;
   const kernel_launch k = launch_of(6);
