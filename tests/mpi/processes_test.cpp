@@ -448,7 +448,7 @@ int main(int argc, char** argv) {
     for (const std::int64_t n : {2, 13, 64}) neighbours(n);
     shown();
     addresses();
-    for (const std::int64_t n : {2, 77}) saved(n), loaded(n), checkpoints(n);
+    for (const std::int64_t n : {0, 2, 77}) saved(n), loaded(n), checkpoints(n);
     page();
     for (const std::int64_t n : {1, 2, 8, 37, 300}) reductions(n, 70);
   } catch (const std::exception& e) {
