@@ -162,7 +162,7 @@ struct npy_file::contents {
 
   [[noreturn]] void fail(const std::string& what) const { throw_file_error(path, what); }
   void read_header();
-  /// Runs of the elements' bytes, of which `shape` says what they are.
+  /// Elements of the extents of `part`, whose bytes are these runs of the file.
   void read(const byte_runs& runs, const mapping& part, unsigned char* to);
   void set_type(const std::string& description);
   void set_shape(const std::vector<std::int64_t>& sizes);
