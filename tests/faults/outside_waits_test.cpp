@@ -51,7 +51,7 @@ struct outside_waits : testing::Test {
   // What a wait takes where the GPU goes on after some seconds.
   static double seconds_of_wait(double resumed_after) {
     const auto begin = clock_type::now();
-    std::thread other([resumed_after] {
+    std::jthread other([resumed_after] {
       std::this_thread::sleep_for(std::chrono::duration<double>(resumed_after));
       faults::resume_streams();
     });

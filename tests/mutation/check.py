@@ -34,7 +34,8 @@ LINKED = {"numpy": "numpy_reference", "reductions": "reduction_reference", "inte
 # The library of the copy, and a GoogleTest binary for each set of test files that faults name. In a tree for GPUs nvcc compiles them.
 PROJECT = """cmake_minimum_required(VERSION 3.25)
 project(mutation LANGUAGES CXX)
-include("{source}/cmake/dsl_cuda.cmake")
+list(APPEND CMAKE_MODULE_PATH "{source}/cmake")
+include(dsl_cuda)
 enable_testing()
 set(DSL_BUILD_TESTS ON)
 set(DSL_BUILD_EXAMPLES OFF)
