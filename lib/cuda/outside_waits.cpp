@@ -57,7 +57,7 @@ void outside_waits::queue(cudaStream_t stream, std::int64_t steps, const std::fu
   end();
 }
 
-// Once in some milliseconds it looks how far the GPU is.
+// Once in many tries it looks how far the GPU is, and at the clock.
 void outside_waits::wait_here(const std::function<bool()>& is_done) {
   using clock = std::chrono::steady_clock;
   require_others();

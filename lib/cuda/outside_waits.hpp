@@ -47,7 +47,7 @@ class outside_waits {
   bool is_over() const { return *marks_ == issued_; }
   void wait_here(const std::function<bool()>& is_done);
   void require_others();
-  void lose();
+  [[noreturn]] void lose();
   void mark(cudaStream_t stream) const;
 
   static constexpr std::uint32_t most = 1024;

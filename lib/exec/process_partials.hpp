@@ -1,6 +1,8 @@
 // Partial results of several processes.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "exec/processes.hpp"

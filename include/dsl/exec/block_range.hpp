@@ -29,6 +29,7 @@ struct block_range {
   std::uint32_t most_ticks = 0;
   static constexpr std::uint32_t quick_tries = 4096, pause_nanoseconds = 1000;
   static constexpr int tick_bits = 22;  // a tick is 2^22 nanoseconds
+  /// What `most_ticks` is of so many seconds.
   static std::uint32_t ticks_in(double seconds) { return static_cast<std::uint32_t>(seconds * 1e9 / (1 << tick_bits)) + 1; }
 };
 

@@ -90,8 +90,8 @@ class step_reduction {
  private:
   static constexpr int most_warps = 32;
 
-  // From then on the block soon gives up, and the kernel ends with values that mean nothing. That is remembered in shared memory:
-  // in a register it would take 20 more of them, of all loops.
+  // The block's later waits end soon as well, and the kernel's values mean nothing. Shared memory remembers it: a variable of the
+  // thread's costs a loop's kernel up to 23 registers.
   DSL_DETAIL_KERNEL_FN bool gives_up(unsigned& tries, int block, unsigned step) const {
     if (!team_.gives_up(tries, block, step)) return false;
     memory_.store(tries_, block_range::quick_tries - 1);

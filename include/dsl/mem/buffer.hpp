@@ -68,10 +68,10 @@ void fill(const buffer_ref& to, void* at, const void* element, std::size_t size,
 /// Throws memory_error that names the function where there is no memory: never assigned, or moved from.
 void require_memory(const buffer_ref& owner, const char* function);
 
-/// From this one on no processor has any: there memory seems to be that processes have in parts.
+/// No processor has addresses from this one on: memory that several processes have parts of is known by such ones.
 inline constexpr std::uintptr_t first_false_address = std::uintptr_t{1} << 60;
 [[noreturn]] void throw_no_address();
-/// Throws device_error.
+/// Throws device_error for the address of such memory.
 inline void require_address(const void* at) {
   if (reinterpret_cast<std::uintptr_t>(at) >= first_false_address) throw_no_address();
 }

@@ -67,6 +67,7 @@ class scalar {
   dsl::view<const T, 0> view() const { return {owner_, data(), {}, {}}; }
   T* data() noexcept { return static_cast<T*>(owner_.data()); }
   const T* data() const noexcept { return static_cast<const T*>(owner_.data()); }
+  /// The same address: each process of a mesh has the value.
   const T* origin() const noexcept { return data(); }
   /// False only for one that was moved from.
   bool has_memory() const noexcept { return static_cast<bool>(owner_); }
