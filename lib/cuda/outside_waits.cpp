@@ -13,7 +13,8 @@ namespace dsl::detail::cuda {
 std::atomic<outside_waits*> outside_waits::last_begun{};
 
 void outside_waits::begin(int gpu) {
-  const current_device on(gpu);
+  gpu_ = gpu;
+  const current_device on(gpu_);
   void* made = nullptr;
   DSL_CHECK(cudaHostAlloc(&made, 2 * sizeof(std::uint64_t), cudaHostAllocPortable));
   std::memset(made, 0, 2 * sizeof(std::uint64_t));
@@ -41,6 +42,7 @@ void outside_waits::mark(cudaStream_t stream) const {
 
 void outside_waits::queue(cudaStream_t stream, std::int64_t steps, const std::function<void()>& call) {
   require_others();
+  const current_device on(gpu_);  // whose default stream it may be
   if (is_capturing(stream)) return call();
   steps_[issued_++ / 2 % most] = steps;
   mark(stream);

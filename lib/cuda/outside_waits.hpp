@@ -19,8 +19,8 @@ class outside_waits {
   outside_waits() = default;
   outside_waits(const outside_waits&) = delete;
 
-  /// Queues what waits for other processes, in so many steps one after another. In a stream that is captured it is not known
-  /// when.
+  /// Queues what waits for other processes, in so many steps one after another, with the GPU as the current one. In a stream that
+  /// is captured it is not known when.
   void queue(cudaStream_t stream, std::int64_t steps, const std::function<void()>& call);
   /// Where blocks of a kernel say that they have waited in vain for those of other processes, if it is not 0.
   std::uint64_t* given_up() const { return loops_; }
@@ -34,7 +34,7 @@ class outside_waits {
 
  protected:
   ~outside_waits() = default;
-  /// All waits know it from then on: it must live until the program ends.
+  /// What waits is this GPU's. All waits know it from then on: it must live until the program ends.
   void begin(int gpu);
 
  private:
@@ -53,6 +53,7 @@ class outside_waits {
   static constexpr std::uint32_t most = 1024;
   static std::atomic<outside_waits*> last_begun;
   outside_waits* begun_before_ = nullptr;
+  int gpu_ = 0;
   // Of page-locked memory: how far the GPU is, an odd number within what waits; and what blocks of kernels say.
   const volatile std::uint32_t* marks_ = nullptr;
   std::uint64_t* loops_ = nullptr;

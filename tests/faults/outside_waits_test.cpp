@@ -25,7 +25,7 @@ const bool has_timeout = setenv("DSL_TIMEOUT", "0.6", 1) == 0;
 const dsl::device gpu = dsl::backend::cuda;
 
 struct other_processes final : cuda::outside_waits {
-  other_processes() { begin(0); }
+  explicit other_processes(int gpu = 0) { begin(gpu); }
   void give_up() override { ++times_given_up; }
   std::string why_lost() override { return lost; }
   int times_given_up = 0;
@@ -68,6 +68,17 @@ TEST_F(outside_waits, what_is_over_is_waited_for_by_cuda_alone) {
   dsl::stream::current(gpu).synchronize();
   EXPECT_EQ(calls_of("cudaStreamQuery"), 0);
   EXPECT_EQ(calls_of("cudaStreamSynchronize"), 1);
+}
+
+// The default stream is that of the GPU that is current.
+TEST_F(outside_waits, what_waits_is_queued_on_its_gpu) {
+  static other_processes& of_gpu_1 = *new other_processes(1);
+  int current = -1;
+  of_gpu_1.queue(nullptr, 1, [&] { cudaGetDevice(&current); });
+  EXPECT_EQ(current, 1);
+  EXPECT_EQ(faults::gpu_of("cuStreamWriteValue32"), 1);
+  cudaGetDevice(&current);
+  EXPECT_EQ(current, 0);
 }
 
 TEST_F(outside_waits, work_before_it_may_take_as_long_as_it_likes) {

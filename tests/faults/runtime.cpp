@@ -21,6 +21,7 @@ struct state {
   std::mutex mutex;
   std::map<std::pair<kind, const void*>, std::size_t> alive;
   std::map<std::string, long> calls_of;
+  std::map<std::string, int> gpu_of;
   long calls = 0, wanted = 0, strangers = 0;
   std::string function;  // the one that is to fail; empty: any
   failure how;
@@ -35,6 +36,7 @@ state& now() {
   return s;
 }
 thread_local int paused = 0;
+thread_local int current_gpu = 0;  // of the emulation
 
 bool counts_as(const char* function) { return paused == 0 && function != nullptr; }
 
@@ -44,6 +46,7 @@ bool fails(const char* function, cudaError_t& status) {
   const std::lock_guard lock(s.mutex);
   if (!counts_as(function)) return false;
   const long of_function = ++s.calls_of[function];
+  s.gpu_of[function] = current_gpu;
   ++s.calls;
   const bool first =
       s.wanted > 0 && (s.function.empty() ? s.calls == s.wanted : s.function == function && of_function == s.wanted);
@@ -104,6 +107,7 @@ void begin_at(const char* function, long number, failure how) {
   s.failed = nullptr;
   s.calls = 0;
   s.calls_of.clear();
+  s.gpu_of.clear();
   s.graph_kernels.clear();
 }
 void end() {
@@ -118,6 +122,11 @@ long calls() {
 long calls_of(const char* function) {
   const std::lock_guard lock(now().mutex);
   return now().calls_of[function];
+}
+int gpu_of(const char* function) {
+  const std::lock_guard lock(now().mutex);
+  const auto found = now().gpu_of.find(function);
+  return found == now().gpu_of.end() ? -1 : found->second;
 }
 std::vector<std::vector<long>> graph_kernels() {
   const std::lock_guard lock(now().mutex);
@@ -201,6 +210,7 @@ CUresult write_value(CUstream, CUdeviceptr to, cuuint32_t value, unsigned) {
   state& s = now();
   const std::lock_guard lock(s.mutex);
   ++s.calls_of["cuStreamWriteValue32"];
+  s.gpu_of["cuStreamWriteValue32"] = current_gpu;
   auto* const at = reinterpret_cast<std::uint32_t*>(to);
   if (s.writes_left == 0) s.writes.emplace_back(at, value);
   else *at = value;
@@ -268,8 +278,8 @@ CALL(cudaDriverGetVersion, (int* version), (version), *version = 13000)
 CALL(cudaRuntimeGetVersion, (int* version), (version), *version = 13000)
 CALL(cudaGetDeviceProperties, (cudaDeviceProp * p, int device), (p, device), fill_properties(*p))
 CALL(cudaDeviceGetAttribute, (int* value, cudaDeviceAttr which, int device), (value, which, device), *value = attribute_of(which))
-CALL(cudaGetDevice, (int* device), (device), *device = 0)
-CALL(cudaSetDevice, (int device), (device), (void)device)
+CALL(cudaGetDevice, (int* device), (device), *device = current_gpu)
+CALL(cudaSetDevice, (int device), (device), current_gpu = device)
 WAIT(cudaDeviceSynchronize, (), ())
 CALL(cudaDeviceGetDefaultMemPool, (cudaMemPool_t * pool, int device), (pool, device), *pool = nullptr)
 CALL(cudaMemPoolSetAttribute, (cudaMemPool_t pool, cudaMemPoolAttr which, void* value), (pool, which, value))

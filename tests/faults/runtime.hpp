@@ -35,6 +35,8 @@ void end();
 long calls();
 /// How often a function was called since `begin`.
 long calls_of(const char* function);
+/// The GPU that was current in the last call of a function since `begin`; of none -1.
+int gpu_of(const char* function);
 /// The kernels added to graphs since `begin`: of each those that it is behind, by their numbers, counted from 1.
 std::vector<std::vector<long>> graph_kernels();
 /// The function that failed; null where none did.

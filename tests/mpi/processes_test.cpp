@@ -19,6 +19,8 @@
 #include <string>
 #include <vector>
 
+#include "gpus.hpp"
+
 namespace {
 
 int rank = 0, processes = 1, failures = 0;
@@ -393,12 +395,6 @@ void page() {
   check("the page's rows", rows.copy_to_host() == std::vector<double>(static_cast<std::size_t>(rows.size()), 5.));
 }
 
-int count_gpus() {
-  int count = 0;
-  for (const dsl::device d : dsl::devices()) count += d.kind == dsl::backend::cuda ? 1 : 0;
-  return count;
-}
-
 void join() {
   all = dsl::mesh(MPI_COMM_WORLD);
   own = dsl::local(dsl::array<double>(dsl::extents<1>{1}, all)).where();
@@ -415,8 +411,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &processes);
   try {
-    // NCCL takes processes that say they are of several machines for such, though they have the same GPU.
-    if (dsl::device::current().kind == dsl::backend::cuda && count_gpus() < processes && std::getenv("NCCL_HOSTID") == nullptr) {
+    if (lacks_gpus(processes)) {
       if (rank == 0) std::printf("skipped: fewer GPUs than processes\n");
       MPI_Finalize();
       return 77;

@@ -10,6 +10,8 @@
 #include <string>
 #include <thread>
 
+#include "gpus.hpp"
+
 namespace {
 
 using clock_type = std::chrono::steady_clock;
@@ -35,8 +37,14 @@ bool is_refused(const dsl::array<double>& x, int stopped) {
 int main(int argc, char** argv) {
   setenv("DSL_TIMEOUT", "1", 1);
   MPI_Init(&argc, &argv);
-  int rank = 0;
+  int rank = 0, processes = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &processes);
+  if (lacks_gpus(processes)) {
+    if (rank == 0) std::printf("skipped: fewer GPUs than processes\n");
+    MPI_Finalize();
+    return 77;
+  }
   const int stopped = std::atoi(argv[1]);
   const dsl::device_guard all(dsl::mesh(MPI_COMM_WORLD));
   const double begun = dsl::device::current().kind == dsl::backend::cuda ? 1.5 : 0;

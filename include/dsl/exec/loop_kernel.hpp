@@ -21,7 +21,6 @@ class step_reduction {
         team_(team),
         of_warp_(team.template shared<struct of_warp, accumulators, 2 * most_warps>()),
         of_reader_(team.template shared<struct of_reader, accumulators, most_warps>()),
-        tries_(team.template shared<struct first_tries, unsigned, 1>()),
         warps_(team.threads() / 32) {
     if (team.thread() < most_warps) {
       const accumulators none = Reductions::identities();
@@ -29,7 +28,6 @@ class step_reduction {
       memory.store(of_warp_ + most_warps + team.thread(), none);
       memory.store(of_reader_ + team.thread(), none);
     }
-    if (team.thread() == 0) memory.store(tries_, 0u);
     team.synchronize();
   }
 
@@ -48,36 +46,34 @@ class step_reduction {
   /// of the others' and the block combines them, so that all threads of all blocks have the same. A read that comes too early
   /// holds up the writes that it waits for: 132 blocks take 0.8 microseconds with the pause, 1.2 without, and 1.7 where one warp
   /// reads all cells until all have come (docs/performance.md).
-  DSL_DETAIL_KERNEL_FN accumulators exchange(const accumulators& of_block, const step_schedule& steps, unsigned epoch) const {
+  DSL_DETAIL_KERNEL_FN accumulators exchange(const accumulators& of_block, const step_schedule& steps, unsigned epoch) {
     using cell = tagged<accumulators>;
     const int thread = team_.thread(), threads = team_.threads(), blocks = static_cast<int>(team_.blocks());
     if (blocks == 1) return warps_ == 1 ? team_.from_lane(of_block, 0) : of_block;
-    cell* const first = cells_of_step<accumulators>(steps.cells, epoch, static_cast<unsigned>(blocks));
-    accumulators read = Reductions::identities();
-    const auto read_from = [&](const cell* all, const auto& wait_for) {
-      team_.pause(static_cast<unsigned>(3 * blocks / 2));
-      DSL_DETAIL_ROLLED
-      for (int b = thread; b < blocks; b += threads) {
-        cell other;
-        wait_for(other, all + b, b);
-        Reductions::add(read, other.value());
-      }
-    };
-    if (team_.members() == 1) {
-      if (thread == 0) team_.publish(first + team_.block(), cell(of_block, epoch));
-      read_from(first, [&](cell& other, const cell* from, int) {
-        do team_.poll(other, from);
-        while (other.tag() != epoch);
-      });
+    const cell own(of_block, epoch);
+    cell* all = cells_of_step<accumulators>(steps.cells, epoch, static_cast<unsigned>(blocks));
+    const bool in_mesh = team_.members() > 1;
+    if (!in_mesh) {
+      if (thread == 0) team_.publish(all + team_.block(), own);
     } else {
       DSL_DETAIL_ROLLED
-      for (int m = 0; m < team_.members() && thread == 0; ++m)
-        team_.publish(steps.copy(first, m) + team_.block(), cell(of_block, epoch), true);
-      read_from(steps.copy(first, team_.member()), [&](cell& other, const cell* from, int block) {
-        unsigned tries = memory_.template load<unsigned>(tries_);
-        do team_.poll(other, from, true);
-        while (other.tag() != epoch && !gives_up(tries, block, epoch - steps.epoch));
-      });
+      for (int m = 0; m < team_.members() && thread == 0; ++m) team_.publish(steps.copy(all, m) + team_.block(), own, true);
+      all = steps.copy(all, team_.member());
+    }
+    team_.pause(static_cast<unsigned>(3 * blocks / 2));
+    accumulators read = Reductions::identities();
+    DSL_DETAIL_ROLLED
+    for (int b = thread; b < blocks; b += threads) {
+      cell other;
+      if (!in_mesh) {
+        do team_.poll(other, all + b);
+        while (other.tag() != epoch);
+      } else {
+        unsigned tries = 0;
+        do team_.poll(other, all + b, true);
+        while (other.tag() != epoch && !(gave_up_ || (gave_up_ = team_.gives_up(tries, b, epoch - steps.epoch))));
+      }
+      Reductions::add(read, other.value());
     }
     team_.synchronize_warp();
     combine_warp<Reductions>(read, team_);
@@ -89,14 +85,6 @@ class step_reduction {
 
  private:
   static constexpr int most_warps = 32;
-
-  // The block's later waits end soon as well, and the kernel's values mean nothing. Shared memory remembers it: a variable of the
-  // thread's costs a loop's kernel up to 23 registers.
-  DSL_DETAIL_KERNEL_FN bool gives_up(unsigned& tries, int block, unsigned step) const {
-    if (!team_.gives_up(tries, block, step)) return false;
-    memory_.store(tries_, block_range::quick_tries - 1);
-    return true;
-  }
 
   // Combines what warps have left in shared memory, several at once: one after another they would take as many times as long as a
   // read takes. Behind the last one are identities.
@@ -115,8 +103,8 @@ class step_reduction {
   Memory memory_;
   Team team_;
   accumulators *of_warp_, *of_reader_;
-  unsigned* tries_;  // with which waits for other GPUs begin
   int warps_;
+  bool gave_up_ = false;  // a wait; then the thread waits no more, and the kernel ends with values that mean nothing
 };
 
 /// As many steps as the arguments say. Where a step reduces, blocks wait for each other: all must be on the device at once.
@@ -137,7 +125,7 @@ DSL_DETAIL_KERNEL_FN void run_loop(const Arguments& args, Memory memory, Team te
   } else {
     if (loop.has_ended()) return;
     typename body::scalars s = loop.read_scalars();
-    const step_reduction<typename body::reductions, Memory, Team> reduction(memory, team);
+    step_reduction<typename body::reductions, Memory, Team> reduction(memory, team);
     typename body::thread_state mine;
     history_place history(args.loop);
     loop.begin(mine);
