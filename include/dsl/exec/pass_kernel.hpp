@@ -222,7 +222,7 @@ DSL_DETAIL_KERNEL_FN void reduce_line(Body& body, const reduction_schedule& sche
     if (!team.is_last(schedule.tickets, static_cast<std::uint32_t>(schedule.splits), schedule.of_member(team.member(), 0)))
       return;
   }
-  finish_line<1>(body, schedule, team);
+  finish_line<4>(body, schedule, team);
 }
 
 /// Makes the results of a pass that reduces all of its elements from what the blocks of an earlier launch have left: one block,
