@@ -184,14 +184,15 @@ DSL_DETAIL_KERNEL_FN void finish_line(Body& body, const reduction_schedule& sche
   accumulators sums = reductions::identities();
   DSL_DETAIL_ROLLED
   for (int first = team.thread(); first < count; first += Ahead * threads) {
-    accumulators partial[Ahead];
+    accumulators partial[Ahead];  // all are on their way before the first is added
     DSL_DETAIL_UNROLL
     for (int u = 0; u < Ahead; ++u) {
       const int i = first + u * threads;
       partial[u] = u == 0 || i < count ? body.memory.template load<accumulators>(from + i) : reductions::identities();
     }
     DSL_DETAIL_UNROLL
-    for (int u = 0; u < Ahead; ++u) reductions::add(sums, partial[u]);
+    for (int u = 0; u < Ahead; ++u)
+      if (u == 0 || first + u * threads < count) reductions::add(sums, partial[u]);
   }
   combine_block<reductions>(sums, body.memory, team);
   if (team.thread() == 0) body.finish(sums, 0, 0);
