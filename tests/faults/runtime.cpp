@@ -17,11 +17,15 @@ namespace {
 enum class kind { allocation, pinned, stream, event, graph, executable };
 
 // All of it under one lock: the calls of several threads are counted one after another.
+struct calls_of_one {
+  long count = 0;
+  int gpu = -1;  // that was current in the last one
+};
+
 struct state {
   std::mutex mutex;
   std::map<std::pair<kind, const void*>, std::size_t> alive;
-  std::map<std::string, long> calls_of;
-  std::map<std::string, int> gpu_of;
+  std::map<std::string, calls_of_one> calls_of;
   long calls = 0, wanted = 0, strangers = 0;
   std::string function;  // the one that is to fail; empty: any
   failure how;
@@ -40,13 +44,19 @@ thread_local int current_gpu = 0;  // of the emulation
 
 bool counts_as(const char* function) { return paused == 0 && function != nullptr; }
 
+// The state's mutex is held.
+long count(const char* function) {
+  calls_of_one& all = now().calls_of[function];
+  all.gpu = current_gpu;
+  return ++all.count;
+}
+
 // Whether this call is the one that fails.
 bool fails(const char* function, cudaError_t& status) {
   state& s = now();
   const std::lock_guard lock(s.mutex);
   if (!counts_as(function)) return false;
-  const long of_function = ++s.calls_of[function];
-  s.gpu_of[function] = current_gpu;
+  const long of_function = count(function);
   ++s.calls;
   const bool first =
       s.wanted > 0 && (s.function.empty() ? s.calls == s.wanted : s.function == function && of_function == s.wanted);
@@ -107,7 +117,6 @@ void begin_at(const char* function, long number, failure how) {
   s.failed = nullptr;
   s.calls = 0;
   s.calls_of.clear();
-  s.gpu_of.clear();
   s.graph_kernels.clear();
 }
 void end() {
@@ -121,12 +130,11 @@ long calls() {
 }
 long calls_of(const char* function) {
   const std::lock_guard lock(now().mutex);
-  return now().calls_of[function];
+  return now().calls_of[function].count;
 }
 int gpu_of(const char* function) {
   const std::lock_guard lock(now().mutex);
-  const auto found = now().gpu_of.find(function);
-  return found == now().gpu_of.end() ? -1 : found->second;
+  return now().calls_of[function].gpu;
 }
 std::vector<std::vector<long>> graph_kernels() {
   const std::lock_guard lock(now().mutex);
@@ -209,8 +217,7 @@ bool have_stopped() {
 CUresult write_value(CUstream, CUdeviceptr to, cuuint32_t value, unsigned) {
   state& s = now();
   const std::lock_guard lock(s.mutex);
-  ++s.calls_of["cuStreamWriteValue32"];
-  s.gpu_of["cuStreamWriteValue32"] = current_gpu;
+  count("cuStreamWriteValue32");
   auto* const at = reinterpret_cast<std::uint32_t*>(to);
   if (s.writes_left == 0) s.writes.emplace_back(at, value);
   else *at = value;

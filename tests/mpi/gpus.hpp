@@ -3,6 +3,7 @@
 
 #include <dsl/dsl.hpp>
 
+#include <cstdio>
 #include <cstdlib>
 
 inline int count_gpus() {
@@ -11,7 +12,11 @@ inline int count_gpus() {
   return count;
 }
 
-// NCCL takes processes that say they are of several machines for such, though they have the same GPU.
-inline bool lacks_gpus(int processes) {
-  return dsl::device::current().kind == dsl::backend::cuda && count_gpus() < processes && std::getenv("NCCL_HOSTID") == nullptr;
+// Whether there are fewer GPUs than processes: then the first one says that the test is skipped. NCCL takes processes that say
+// they are of several machines for such, though they have the same GPU.
+inline bool lacks_gpus(int rank, int processes) {
+  const bool is_on_gpus = dsl::device::current().kind == dsl::backend::cuda;
+  if (!is_on_gpus || count_gpus() >= processes || std::getenv("NCCL_HOSTID") != nullptr) return false;
+  if (rank == 0) std::printf("skipped: fewer GPUs than processes\n");
+  return true;
 }

@@ -411,8 +411,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &processes);
   try {
-    if (lacks_gpus(processes)) {
-      if (rank == 0) std::printf("skipped: fewer GPUs than processes\n");
+    if (lacks_gpus(rank, processes)) {
       MPI_Finalize();
       return 77;
     }

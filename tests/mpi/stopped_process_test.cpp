@@ -40,8 +40,7 @@ int main(int argc, char** argv) {
   int rank = 0, processes = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &processes);
-  if (lacks_gpus(processes)) {
-    if (rank == 0) std::printf("skipped: fewer GPUs than processes\n");
+  if (lacks_gpus(rank, processes)) {
     MPI_Finalize();
     return 77;
   }
