@@ -21,8 +21,7 @@ void grid_executor::order_reduced(geometry& g, const operand* operands, int inpu
 }
 
 bool grid_executor::has_linear_path(const program_code& code) const {
-  const pass_kernels* const kernels = compiled(code.kernels);
-  return kernels == nullptr || kernels->kernel[0] != nullptr;
+  return code.pass.kernels.linear;
 }
 
 std::string grid_executor::describe_launch(const plan& p) const {
@@ -35,8 +34,9 @@ std::string grid_executor::describe_launch(const plan& p) const {
 
 namespace {
 
-// Of `pass_kernels`.
-int kernel_number(const geometry& g, const tile_plan& t) { return g.linear || t.patch_rows > 0 ? 0 : t.halos > 0 ? 3 : 1; }
+pass_kernel_number kernel_number(const geometry& g, const tile_plan& t) {
+  return g.linear || t.patch_rows > 0 ? pass_linear_or_patches : t.halos > 0 ? pass_halos : pass_strided;
+}
 
 }  // namespace
 
@@ -239,7 +239,7 @@ void grid_executor::launch_finish(const prepared& pass, const reduction_plan& p,
                                   : recorded == nullptr ? 0
                                                         : recorded[k - inputs]});
   }
-  kernel_launch k{{kernels.kernel[2], kernels.architectures, code.name, code.pass.view},
+  kernel_launch k{{kernels.kernel[pass_finish], kernels.architectures, code.name, code.pass.view},
                   1,
                   finish_threads,
                   finish_threads / 32 * code.pass.accumulator_bytes,

@@ -258,7 +258,7 @@ void drop_owner(found_halos& found) noexcept {
 
 counted_ref<found_halos> find_halos(const geometry& g, const operand* operands, int inputs, int count, const pass_traits& pass) {
   const int half_a_tile = 16 * pass.lanes;
-  if (!pass.halos || g.linear || g.elements == 0 || g.extents[g.rank - 1] < half_a_tile) return {};
+  if (!pass.kernels.halos || g.linear || g.elements == 0 || g.extents[g.rank - 1] < half_a_tile) return {};
   auto made = std::make_unique<found_halos>();
   found_halos& found = *made;
   if (!halo_finder(found, g, operands, inputs, count, pass).find()) return {};

@@ -27,7 +27,7 @@ bool fits_32_bits(const geometry& g, const operand* operands, int count) {
 
 void plan_patches(tile_plan& t, const geometry& g, const operand* operands, int count, const pass_traits& pass) {
   const patch_needs& needs = pass.patches;
-  if (needs.rows == 0 || g.kept != 0 || g.rank < 2 || g.elements == 0) return;
+  if (!pass.kernels.patches || g.kept != 0 || g.rank < 2 || g.elements == 0) return;
   constexpr int axes = 3;
   for (int k = 0; k < needs.slots; ++k)
     for (int axis = 0; axis < axes; ++axis)

@@ -32,7 +32,8 @@ template <class Name, class Chain> struct compiled_chain;
 template <class Name, class... Phase>
 struct compiled_chain<Name, pass_chain<Phase...>> {
   template <class P> using tuned_pass = tuned_by_name<typename P::pass, Name>;
-  using tuned_chain = pass_chain<typename Phase::template with_pass<tuned_pass<Phase>>...>;
+  template <class P> using tuned_phase = typename P::template with_pass<tuned_pass<P>>;
+  using tuned_chain = pass_chain<tuned_phase<Phase>...>;
   static constexpr int phases = sizeof...(Phase);
   using numbers = std::make_index_sequence<phases>;
   // Of a phase by itself.
@@ -41,8 +42,8 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
     ((most = most < Phase::inputs + Phase::pass::targets ? Phase::inputs + Phase::pass::targets : most), ...);
     return most;
   }();
-  template <class P> static constexpr bool is_linear = has_linear_phase<pass_chain<Phase...>, P>;
-  static constexpr bool has_linear = (is_linear<Phase> || ...);
+  template <class P> static constexpr kernel_choice kernels_of = kernels_of_phase<tuned_chain, tuned_phase<P>>;
+  static constexpr bool has_linear = (kernels_of<Phase>.linear || ...);
 
   static constexpr const phase_input* inputs[phases] = {Phase::input...};
   static constexpr bool of_rows[phases] = {is_of_rows<Phase>...};
@@ -64,7 +65,7 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
   static chain_code code;
   template <class P>
   static constexpr program_code code_of_phase(int number) {
-    program_code made = code_without_kernels<Name, tuned_pass<P>>(P::inputs);
+    program_code made = code_without_kernels<Name, tuned_pass<P>>(P::inputs, kernels_of<P>);
     made.chain = &code;
     made.phase = number;
     made.kernel_operands = operands;
@@ -104,12 +105,27 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
     const void* linear = nullptr;
     if constexpr (has_linear) linear = reinterpret_cast<const void*>(&simulated_phase<tuned_chain, linear_arguments<operands>>);
     add_kernels<kernel_target::sim>(
-        linear, reinterpret_cast<const void*>(&simulated_phase<tuned_chain, strided_arguments<operands>>), numbers{});
+        linear, reinterpret_cast<const void*>(&simulated_phase<tuned_chain, strided_arguments<operands>>),
+        {simulated_patches<Phase>()...}, numbers{});
     if constexpr (can_run_rows<tuned_chain>)
       add_row_kernels<kernel_target::sim>(reinterpret_cast<const void*>(&simulated_rows<tuned_chain, false>),
                                           reinterpret_cast<const void*>(&simulated_rows<tuned_chain, true>),
                                           reinterpret_cast<const void*>(&simulated_columns<tuned_chain>));
   }
+  // All phases share the other kernels; the one by patches is a phase's own.
+  template <class P>
+  static const void* simulated_patches() {
+    if constexpr (!kernels_of<P>.patches) return nullptr;
+    else return reinterpret_cast<const void*>(&simulated_pass<tuned_pass<P>, P::inputs, patched_arguments<operands>>);
+  }
+#if defined(__CUDACC__)
+  template <class P>
+  static const void* patches_kernel() {
+    if constexpr (!kernels_of<P>.patches) return nullptr;
+    else return kernel_of_pass<pass_kernel<tuned_pass<P>, P::inputs, patched_arguments<operands>>, Name, tuned_pass<P>>();
+  }
+  static std::array<const void*, phases> patches_kernels() { return {patches_kernel<Phase>()...}; }
+#endif
   template <kernel_target Target>
   static void add_row_kernels(const void* of_any_rows, const void* in_vectors, const void* of_columns) {
     chain_kernels& made = kernels<Target>.of_rows;
@@ -119,10 +135,11 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
     code.kernels[static_cast<int>(Target)] = &made;
   }
   template <kernel_target Target, std::size_t... P>
-  static void add_kernels(const void* linear, const void* strided, std::index_sequence<P...>) {
+  static void add_kernels(const void* linear, const void* strided, const std::array<const void*, phases>& patches,
+                          std::index_sequence<P...>) {
     std::array<pass_kernels, phases>& made = kernels<Target>.of_phases;
-    ((made[P].kernel[0] = is_linear<Phase> ? linear : nullptr, made[P].kernel[1] = strided,
-      phase[P].kernels[static_cast<int>(Target)] = &made[P]),
+    ((made[P].kernel[pass_linear_or_patches] = kernels_of<Phase>.linear ? linear : patches[P],
+      made[P].kernel[pass_strided] = strided, phase[P].kernels[static_cast<int>(Target)] = &made[P]),
      ...);
   }
 };
@@ -148,7 +165,7 @@ void add_chain_kernels() {
     linear = kernel_of_chain<chain_kernel<chain_part::linear_phase, chain, compiled::operands>, Name>(chain{});
   compiled::template add_kernels<kernel_target::cuda>(
       linear, kernel_of_chain<chain_kernel<chain_part::phase, chain, compiled::operands>, Name>(chain{}),
-      typename compiled::numbers{});
+      compiled::patches_kernels(), typename compiled::numbers{});
   if constexpr (can_run_rows<chain>)
     compiled::template add_row_kernels<kernel_target::cuda>(
         kernel_of_chain<chain_kernel<chain_part::rows, chain, compiled::all.count>, Name>(chain{}),

@@ -23,17 +23,18 @@ inline constexpr bool leaves_single_values<pass_chain<Phase...>> = [] {
   return all;
 }();
 
-/// Whether a phase has a kernel of its own for arrays that are contiguous along one dimension: not where it reduces along axes,
-/// for there its index space has at least two.
+/// The kernels of a phase that runs by itself. There is one for contiguous arrays unless it reduces along axes, for then its
+/// index space has two dimensions, one of which may be of extent 1. The last block joins partial results.
 template <class Chain, class Phase>
-inline constexpr bool has_linear_phase =
-    (leaves_single_values<Chain> || Phase::pass::reductions::count == 0) && Phase::pass::view().neighbours.nodes == 0;
+inline constexpr kernel_choice kernels_of_phase{
+    .linear = (leaves_single_values<Chain> || Phase::pass::reductions::count == 0) && Phase::pass::view().neighbours.nodes == 0,
+    .patches = patch_needs_of<typename Phase::pass>().rows > 0};
 
 /// One phase of a chain, as a pass of its own: the one that the arguments name.
 template <class... Phase, class Arguments, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_phase(std::type_identity<pass_chain<Phase...>>, const Arguments& args, Memory memory, Team team) {
   const auto run = [&]<class P>(std::type_identity<P>) {
-    if constexpr (Arguments::strided || has_linear_phase<pass_chain<Phase...>, P>)
+    if constexpr (Arguments::strided || kernels_of_phase<pass_chain<Phase...>, P>.linear)
       run_pass<typename P::pass, P::inputs, true>(args, memory, team);
   };
   int number = 0;

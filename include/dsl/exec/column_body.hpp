@@ -197,7 +197,7 @@ class column_body : row_phases<Chain, Arguments, Memory> {
     }
   }
   template <int P, int I> static constexpr target_word target{pass_of<P>::target_words[I]};
-  template <int P, int I> using element_of = memory_t<pass_of<P>::elements::output(target<P, I>.output()).type()>;
+  template <int P, int I> using element_of = memory_t<pass_of<P>::view().type(I)>;
   template <int P, int I> DSL_DETAIL_KERNEL_FN auto* first_written() const {
     constexpr int k = operands::target(P, I);
     if constexpr (target<P, I>.is_result()) return static_cast<unsigned char*>(nullptr);

@@ -164,6 +164,14 @@ namespace detail {
 /// Throws device_error where a call fixed fewer blocks than a kernel's `grid`, or less than none.
 void require_grid(const launch& fixed, std::int64_t grid, const pass_view& pass);
 
+/// Which kernels a pass has beside the one for any layout. What is compiled, and what a plan may choose, is read here alone.
+struct kernel_choice {
+  bool linear = false;   ///< for contiguous arrays
+  bool patches = false;  ///< for neighbours, in registers; in the place of the linear one
+  bool finish = false;   ///< joins partial results in a second launch
+  bool halos = false;    ///< for neighbours, in shared memory
+};
+
 /// What a pass needs of a plan.
 struct pass_traits {
   pass_view view;
@@ -171,11 +179,11 @@ struct pass_traits {
   int accumulator_bytes;  // of all reductions' values
   int state_bytes;        // of the values of the reduction that has the most
   patch_needs patches;
-  bool halos = false;  // it has a kernel by halos
+  kernel_choice kernels{};
 };
 
-/// Whether a second launch may make the results of what a pass's blocks leave, so many bytes each: beside stores, where it pays
-/// not to have blocks stay, and where one block has soon read them all.
+/// Whether a second launch pays that combines the blocks' partial results, of so many bytes each: beside stores, where blocks
+/// should not stay, and where one block has soon read all of them.
 constexpr bool may_finish_apart(const pass_view& pass, std::size_t accumulator_bytes) {
   return pass.reductions > 0 && traits_of(pass).writes_arrays && accumulator_bytes <= 16;
 }

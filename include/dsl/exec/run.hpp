@@ -11,9 +11,8 @@
 
 namespace dsl::detail {
 
-/// The kernels of a pass: linear, or of neighbours, which are never in one line, the one by patches (null where the policy wants
-/// none, and of a chain's phase that reduces); strided; what finishes, null where a second launch does not pay; by halos, null
-/// where nothing may be read beside elements.
+/// The kernels of a pass, by number. Those that its `kernel_choice` does not have are null.
+enum pass_kernel_number { pass_linear_or_patches, pass_strided, pass_finish, pass_halos };
 struct pass_kernels : entry_points<4> { reduction_policy policy; };
 
 struct chain_code;
@@ -69,10 +68,10 @@ constexpr bool reads_halos() {
 
 /// A pass's code before anything has been compiled for it.
 template <class Name, class Pass>
-constexpr program_code code_without_kernels(int inputs, bool halos = false) {
+constexpr program_code code_without_kernels(int inputs, const kernel_choice& kernels) {
   using reductions = typename Pass::reductions;
   return {{Pass::view(), lanes_of_pass<Pass>, sizeof(typename reductions_of<reductions>::accumulators),
-           largest_accumulator(reductions{}), patch_needs_of<Pass>(), halos},
+           largest_accumulator(reductions{}), patch_needs_of<Pass>(), kernels},
           inputs,
           spelled_name<Name>(),
           nullptr,
@@ -84,21 +83,19 @@ template <class Name, class Pass, int Inputs, bool Halos> DSL_DETAIL_RARE void a
 template <class Name, class Pass, int Inputs, bool Halos = reads_halos<Pass, false>()>
 struct compiled_program {
   static constexpr int operands = Inputs + Pass::targets;
-  using first = std::conditional_t<takes_patches_first<Pass>, patched_arguments<operands>, linear_arguments<operands>>;
-
-  // What reads neighbours is never in one line.
-  static constexpr bool has_first =
-      takes_patches_first<Pass> || (Pass::view().neighbours.nodes == 0 && pass_policy<Pass>(0).has_linear);
-
-  static constexpr bool has_finish =
-      may_finish_apart(Pass::view(), sizeof(typename reductions_of<typename Pass::reductions>::accumulators));
+  static constexpr kernel_choice kernels{
+      .linear = Pass::view().neighbours.nodes == 0 && pass_policy<Pass>(0).has_linear,
+      .patches = takes_patches_first<Pass>,
+      .finish = may_finish_apart(Pass::view(), sizeof(typename reductions_of<typename Pass::reductions>::accumulators)),
+      .halos = Halos};
+  using first = std::conditional_t<kernels.patches, patched_arguments<operands>, linear_arguments<operands>>;
 
   // One object, for each takes a section of its own.
   struct shared_by_files {
     program_code code;
     pass_kernels simulated;
   };
-  static inline constinit shared_by_files data{code_without_kernels<Name, Pass>(Inputs, Halos), {{}, pass_policy<Pass>(0)}};
+  static inline constinit shared_by_files data{code_without_kernels<Name, Pass>(Inputs, kernels), {{}, pass_policy<Pass>(0)}};
 
   template <bool Exists, class Arguments>
   static const void* simulated() {
@@ -106,7 +103,7 @@ struct compiled_program {
     else return nullptr;
   }
   static const void* simulated_last() {
-    if constexpr (has_finish) return reinterpret_cast<const void*>(&simulated_finish<Pass, Inputs>);
+    if constexpr (kernels.finish) return reinterpret_cast<const void*>(&simulated_finish<Pass, Inputs>);
     else return nullptr;
   }
 
@@ -115,10 +112,10 @@ struct compiled_program {
     if constexpr (has_cuda(BackEnds)) add_kernels<Name, Pass, Inputs, Halos>();
     if constexpr (has_host(BackEnds)) data.code.host = &host_code_of<Pass>;
     if constexpr (has_sim(BackEnds)) {
-      data.simulated.kernel[0] = simulated<has_first, first>();
-      data.simulated.kernel[1] = simulated<true, strided_arguments<operands>>();
-      data.simulated.kernel[2] = simulated_last();
-      data.simulated.kernel[3] = simulated<Halos, haloed_arguments<operands>>();
+      data.simulated.kernel[pass_linear_or_patches] = simulated<kernels.linear || kernels.patches, first>();
+      data.simulated.kernel[pass_strided] = simulated<true, strided_arguments<operands>>();
+      data.simulated.kernel[pass_finish] = simulated_last();
+      data.simulated.kernel[pass_halos] = simulated<kernels.halos, haloed_arguments<operands>>();
       data.code.kernels[static_cast<int>(kernel_target::sim)] = &data.simulated;
     }
   }
@@ -134,13 +131,16 @@ void add_kernels() {
   using compiled = compiled_program<Name, Pass, Inputs, Halos>;
   constexpr int operands = compiled::operands;
   pass_kernels& made = cuda_kernels<Name, Pass, Inputs, Halos>;
-  if constexpr (takes_patches_first<Pass>)
-    made.kernel[0] = kernel_of_pass<pass_kernel<Pass, Inputs, patched_arguments<operands>>, Name, Pass>();
-  else if constexpr (compiled::has_first)
-    made.kernel[0] = kernel_of_pass<pass_kernel<Pass, Inputs, linear_arguments<operands>>, Name, Pass>();
-  made.kernel[1] = kernel_of_pass<pass_kernel<Pass, Inputs, strided_arguments<operands>>, Name, Pass>();
-  if constexpr (compiled::has_finish) made.kernel[2] = kernel_of_pass<finish_kernel<Pass, Inputs>, Name, Pass>();
-  if constexpr (Halos) made.kernel[3] = kernel_of_pass<pass_kernel<Pass, Inputs, haloed_arguments<operands>>, Name, Pass>();
+  constexpr kernel_choice kernels = compiled::kernels;
+  // The arguments' type is written out: nvcc's stub would name `compiled::first` before it knows the pass.
+  if constexpr (kernels.patches)
+    made.kernel[pass_linear_or_patches] = kernel_of_pass<pass_kernel<Pass, Inputs, patched_arguments<operands>>, Name, Pass>();
+  else if constexpr (kernels.linear)
+    made.kernel[pass_linear_or_patches] = kernel_of_pass<pass_kernel<Pass, Inputs, linear_arguments<operands>>, Name, Pass>();
+  made.kernel[pass_strided] = kernel_of_pass<pass_kernel<Pass, Inputs, strided_arguments<operands>>, Name, Pass>();
+  if constexpr (kernels.finish) made.kernel[pass_finish] = kernel_of_pass<finish_kernel<Pass, Inputs>, Name, Pass>();
+  if constexpr (kernels.halos)
+    made.kernel[pass_halos] = kernel_of_pass<pass_kernel<Pass, Inputs, haloed_arguments<operands>>, Name, Pass>();
   compiled::data.code.kernels[static_cast<int>(kernel_target::cuda)] = &made;
 }
 #endif
