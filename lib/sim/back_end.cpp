@@ -22,7 +22,9 @@ class sim_executor final : public grid_executor {
  public:
   constexpr sim_executor() : grid_executor(kernel_target::sim, false) {}
 
-  kernel_attributes attributes(const kernel_entry&, int, int) const override { return {0, 0, 0, 0, 4}; }
+  kernel_attributes attributes(const kernel_entry&, int, int) const override {
+    return {0, 0, 0, 0, simulator.largest_cluster};
+  }
   bool is_cooperative(int) const override { return true; }
   void launch_kernel(const kernel_launch& k, const stream& on) const override {
     simulated_launch launch{reinterpret_cast<simulated_entry>(const_cast<void*>(k.function)),
@@ -79,8 +81,8 @@ constinit sim_back_end simulator(&kernels);
 back_end* sim_back_end::make_mesh(std::span<const int> members) { return new sim_mesh(members, properties(0), &kernels()); }
 
 // Small enough that the tests' kernels have more work than threads, and walk on.
-const device_properties& sim_back_end::properties(int) {
-  static const device_properties known = [] {
+device_properties& sim_back_end::chip() {
+  static device_properties known = [] {
     device_properties d = read_machine();
     std::snprintf(d.name, sizeof d.name, "simulator");
     d.multiprocessors = 2;
