@@ -151,13 +151,17 @@ void evaluation::passes::check_shapes(const pass_of_space& of, const pass_use& u
     if (space.same_elements == nullptr) return;
     const int second = first_from(space.second);
     require_same_elements(space.same_elements, inputs.data(), second, inputs.data() + second, use.inputs - second);
-  } else if (codes_[of.number]->pass.view.reduces_beside_arrays()) {
+  } else if (const pass_view& pass = codes_[of.number]->pass.view; pass.reduces_beside_arrays()) {
     std::vector<operand_range> ranges;
+    std::vector<reduction_axes> results;
+    for (int i = 0; i < plan_.pass[of.number].outputs; ++i)
+      if (pass.is_result(i)) results.push_back(spaces_[plan_.output[use.first_output + i].space - 1].axes);
     for (int i = 0; i < expression_count_; ++i) {
       const int begin = first_from(expressions_[i].first), end = first_from(expressions_[i].first + expressions_[i].count);
-      if (end > begin) ranges.push_back({begin, end - begin, expressions_[i].reduced});
+      if (end > begin) ranges.push_back({begin, end - begin});
     }
-    require_one_space(inputs.data(), ranges.data(), static_cast<int>(ranges.size()), codes_[of.number]->pass.view);
+    require_one_space(inputs.data(), ranges.data(), static_cast<int>(ranges.size()), results.data(),
+                      static_cast<int>(results.size()), pass);
   }
 }
 

@@ -165,16 +165,20 @@ broadcast shape_of(const operand* all, int count, const pass_view& pass) {
 
 }  // namespace
 
-void require_one_space(const operand* all, const operand_range* ranges, int count, const pass_view& pass) {
+void require_one_space(const operand* all, const operand_range* ranges, int count, const reduction_axes* results,
+                       int result_count, const pass_view& pass) {
   broadcast first;
+  bool is_one = true;
   for (int i = 0; i < count; ++i) {
     const broadcast b = shape_of(all + ranges[i].first, ranges[i].count, pass_view{});
     if (i == 0) first = b;
-    const auto reduced = [&](int k) { return ranges[k].reduced.axes & ((1u << first.rank) - 1); };
-    if (b.rank != first.rank || !std::equal(b.shape, b.shape + b.rank, first.shape) || reduced(i) != reduced(0))
-      raise<shape_error>("reductions beside arrays, over another index space: assign them apart from each other: " +
-                         spell_pass(pass, all));
+    is_one = is_one && b.rank == first.rank && std::equal(b.shape, b.shape + b.rank, first.shape);
   }
+  const auto reduced = [&](int k) { return results[k].axes & ((1u << first.rank) - 1); };
+  for (int k = 1; k < result_count; ++k) is_one = is_one && reduced(k) == reduced(0);
+  if (!is_one)
+    raise<shape_error>("reductions beside arrays, over another index space: assign them apart from each other: " +
+                       spell_pass(pass, all));
 }
 
 void require_same_elements(const char* function, const operand* first, int first_count, const operand* second, int second_count) {

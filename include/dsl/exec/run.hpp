@@ -228,14 +228,12 @@ struct reduction_axes {
   std::uint32_t axes;
 };
 
-/// Where an expression's leaves are among a pass's operands, and how they are reduced.
-struct operand_range {
-  int first, count;
-  reduction_axes reduced;
-};
+/// Where an expression's leaves are among a pass's operands.
+struct operand_range { int first, count; };
 
-/// Throws shape_error where they have different index spaces or reduce different axes.
-void require_one_space(const operand* all, const operand_range* ranges, int count, const pass_view& pass);
+/// Throws shape_error where expressions, given by their operands, have different index spaces, or results reduce different axes.
+void require_one_space(const operand* all, const operand_range* ranges, int count, const reduction_axes* results,
+                       int result_count, const pass_view& pass);
 /// Throws shape_error where two expressions, given by their operands, do not have as many elements as they broadcast to.
 void require_same_elements(const char* function, const operand* first, int first_count, const operand* second, int second_count);
 /// Throws shape_error where two targets are one object.

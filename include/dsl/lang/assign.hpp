@@ -23,10 +23,6 @@ void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&
     auto to = bind_targets(targets);
     if constexpr (lowered<types_of_targets<Targets...>, E...>::is_one_pass) {
       using together = assigned<tuple<Targets&...>, E...>;
-      if constexpr (sizeof...(E) > 1 && together::pass::view().reduces_beside_arrays()) {
-        const leaves_of_expressions leaves(e...);
-        require_one_space(leaves.all, leaves.ranges, leaves.count, together::pass::view());
-      }
       assign_pass(together::code(e...), together(all_targets(to), e...).operands(), fixed);
     } else {
       with_passes(to, std::index_sequence_for<Targets...>{}, [&fixed](evaluation& all) { all.assign(fixed); }, e...);

@@ -93,8 +93,7 @@ struct leaves_of_expressions {
     operand* at = all;
     reduced_space* space = spaces;
     int k = 0, leaf = 0;
-    ((ranges[k++] = {static_cast<int>(at - all), leaf_count<E>, reduction_axes_of(e)}, add_leaves(e, at),
-      add_spaces(e, space, leaf)),
+    ((ranges[k++] = {static_cast<int>(at - all), leaf_count<E>}, add_leaves(e, at), add_spaces(e, space, leaf)),
      ...);
   }
   operand all[leaves];
@@ -154,6 +153,7 @@ class assigned<tuple<Targets&...>, E...> {
       (add_spaces(e, space, leaf), ...);
       check_shapes(spaces, static_cast<int>(space - spaces), all_);
     }
+    if constexpr (expressions > 1 && pass::view().reduces_beside_arrays()) check_one_space(target_numbers{});
     if (inputs > leaves) all_[leaves] = position_operand();
     require_leaves_fit<types, E...>(all_);
     give_memory_to(to, target_numbers{});
@@ -166,6 +166,15 @@ class assigned<tuple<Targets&...>, E...> {
   const operand* operands() const { return all_; }
 
  private:
+  template <std::size_t... I>
+  void check_one_space(std::index_sequence<I...>) const {
+    operand_range ranges[expressions];
+    reduction_axes results[targets];
+    int range = 0, first = 0, result = 0;
+    ((ranges[range++] = {first, leaf_count<E>}, first += leaf_count<E>), ...);
+    ((pass::is_result(static_cast<int>(I)) ? void(results[result++] = axes_[expression_of(static_cast<int>(I))]) : void()), ...);
+    require_one_space(all_, ranges, expressions, results, result, pass::view());
+  }
   template <std::size_t... I>
   void give_memory_to(const bound& to, std::index_sequence<I...>) {
     if (!(get<I>(to).needs_memory() || ...)) return;
