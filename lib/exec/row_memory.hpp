@@ -38,7 +38,10 @@ int staged_bytes(const row_chain& rows, int k, int count);
 /// Elements of a row of so many that one of its blocks has: whole vectors.
 std::int64_t part_of_block(std::int64_t count, const row_plan& p);
 
-/// Shared memory for what the blocks of a cluster send each other in words of four bytes, twice, and for two inboxes.
+/// Words of 16 bytes that the largest exchange between the blocks of rows takes: of a cluster's in shared memory, else of all.
+std::int64_t quads_of_exchange(const row_plan& p, int accumulator_bytes);
+
+/// Shared memory for two exchanges between the blocks of a cluster, and for two inboxes.
 int bytes_of_cluster(const row_plan& p, int accumulator_bytes);
 
 }  // namespace dsl::detail

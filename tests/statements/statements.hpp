@@ -95,9 +95,9 @@ void check_outputs(const std::tuple<E...>& statement, const std::tuple<Want...>&
 }
 
 struct statement_size { std::int64_t rows, columns; };
-inline constexpr statement_size statement_sizes[] = {{1, 1}, {3, 4}, {5, 33}, {64, 300}, {1, 257}, {31, 8}, {64, 1}};
+inline constexpr statement_size statement_sizes[] = {{1, 1}, {3, 4}, {5, 33}, {64, 300}, {1, 257}, {31, 8}, {64, 1}, {2, 3001}};
 
-/// Runs it on operands of several sizes and layouts, and on other chips where they are simulated.
+/// Runs it on operands of several sizes and layouts, and on other chips, in other orders of blocks, where they are simulated.
 template <class F>
 void check_statement(const F& f) {
   std::mt19937 engine(1);
@@ -119,9 +119,10 @@ void check_statement(const F& f) {
     const operands x{part, same ? part : n.view(), dsl::transpose(transposed), d(dsl::slice(), dsl::slice(0, columns)), i, column, row,
                      line(0), side(0), dsl::scalar<float>(static_cast<float>(t.s.values[0])), 2};
     const auto want = f(t);
-    for (int chip = 0; chip < (on_device::simulated() ? 4 : 1); ++chip) {
-      const other_chip guard(chip);
-      check_outputs(f(x), want, std::to_string(rows) + " x " + std::to_string(columns) + ", chip " + std::to_string(chip));
+    for (int round = 0; round < (on_device::simulated() ? 10 : 1); ++round) {
+      const other_chip guard((round + 2) / 3);
+      const simulated_order order(std::to_string(round).c_str());
+      check_outputs(f(x), want, std::to_string(rows) + " x " + std::to_string(columns) + ", round " + std::to_string(round));
       if (testing::Test::HasFailure()) return;
     }
   }

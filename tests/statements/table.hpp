@@ -85,7 +85,7 @@ struct reduced_axes {
   int mask = 3;
   bool keeps = false;
   explicit reduced_axes(const table&) {}
-  template <class... O>
+  template <dsl::detail::reduction_option... O>
   explicit reduced_axes(const table& t, const O&... options) {
     (take(t, options), ...);
   }
@@ -99,13 +99,13 @@ struct reduced_axes {
 };
 inline std::int64_t count_of(const table& t, int mask) { return ((mask & 1) != 0 ? t.rows : 1) * ((mask & 2) != 0 ? t.columns : 1); }
 
-template <class... O>
+template <dsl::detail::reduction_option... O>
 table sum(const table& t, const O&... options) {
   const reduced_axes along(t, options...);
   return with_error(reduced(t, along.mask, along.keeps, 0, [](double s, double v, auto...) { return s + v; }),
                     t.error * static_cast<double>(count_of(t, along.mask)));
 }
-template <class... O>
+template <dsl::detail::reduction_option... O>
 table mean(const table& t, const O&... options) {
   const reduced_axes along(t, options...);
   table made = sum(t, options...);
@@ -114,24 +114,24 @@ table mean(const table& t, const O&... options) {
   made.error = made.error / count + 0x1p-21 * std::max(1.0, t.largest());
   return made;
 }
-template <class... O>
+template <dsl::detail::reduction_option... O>
 table max(const table& t, const O&... options) {
   const reduced_axes along(t, options...);
   return with_error(reduced(t, along.mask, along.keeps, -INFINITY, [](double s, double v, auto...) { return std::max(s, v); }),
                     t.error);
 }
-template <class... O>
+template <dsl::detail::reduction_option... O>
 table min(const table& t, const O&... options) {
   const reduced_axes along(t, options...);
   return with_error(reduced(t, along.mask, along.keeps, INFINITY, [](double s, double v, auto...) { return std::min(s, v); }),
                     t.error);
 }
-template <class... O>
+template <dsl::detail::reduction_option... O>
 table count_nonzero(const table& t, const O&... options) {
   const reduced_axes along(t, options...);
   return reduced(t, along.mask, along.keeps, 0, [](double s, double v, auto...) { return s + (v != 0 ? 1 : 0); });
 }
-template <class... O>
+template <dsl::detail::reduction_option... O>
 table argmax(const table& t, const O&... options) {
   const reduced_axes along(t, options...);
   const std::int64_t across = along.mask == 3 ? t.columns : 1;

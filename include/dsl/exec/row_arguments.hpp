@@ -27,7 +27,8 @@ struct row_schedule {
   std::int32_t outer_rank;                           // of what is kept
   std::uint64_t kept;                                // a bit for each leaf that is not the same array as another one before it
   std::uint32_t epoch;                               // of the first exchange between the blocks of a row
-  void* cells;                                       // for that
+  std::uint32_t exchange_quads;                      // words of 16 bytes that the largest exchange takes
+  void* cells;                                       // for two exchanges; null where they are in shared memory
   divisor of_parts, across, outer[max_rank - 2];     // tiles along the innermost dimension that is kept, and around it
 };
 

@@ -115,7 +115,8 @@ class row_team {
   DSL_DETAIL_KERNEL_FN typename Reductions::accumulators combine_cluster(const typename Reductions::accumulators& of_block) {
     using sent = in_words<typename Reductions::accumulators>;
     const unsigned exchange = exchanges_++, count = static_cast<unsigned>(s_.parts * rows_a_crew());
-    sent* of_parts = reinterpret_cast<sent*>(inbox(0) + inboxes) + exchange % inboxes * count + across();
+    quad* const of_exchange = reinterpret_cast<quad*>(inbox(0) + inboxes) + exchange % inboxes * s_.exchange_quads;
+    sent* of_parts = reinterpret_cast<sent*>(of_exchange) + across();
     if (exchange == 0) team_.wait_for_cluster();
     DSL_DETAIL_ROLLED
     for (int b = along(); b < s_.parts; b += s_.along)
@@ -135,8 +136,8 @@ class row_team {
     using cell = tagged<accumulators>;
     const std::uint32_t rows = static_cast<std::uint32_t>(rows_a_crew()), epoch = s_.epoch + exchanges_++,
                         cells = s_.of_parts.by * rows;
-    cell* const all = cells_of_step<accumulators>(s_.cells, epoch, static_cast<std::uint32_t>(s_.groups) * cells) +
-                      group_ * cells + static_cast<std::uint32_t>(across());
+    cell* const all = cells_of_step<accumulators>(s_.cells, epoch, s_.exchange_quads) + group_ * cells +
+                      static_cast<std::uint32_t>(across());
     if (along() == 0) team_.publish(all + static_cast<std::uint32_t>(part_) * rows, cell(of_block, epoch));
     team_.pause(static_cast<unsigned>(3 * s_.parts / 2));
     accumulators read = Reductions::identities();
