@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Writes statements with nested reductions, drawn at fixed seeds, as a C++ file of tests (statements.hpp).
+"""Writes statements with nested reductions, drawn at fixed seeds, as C++ files of tests (statements.hpp).
 
-make.py FIRST COUNT FILE: the statements of the seeds FIRST to FIRST + COUNT - 1.
+make.py FOLDER FILES COUNT [FIRST]: FOLDER/drawn_0.cpp and so on, with COUNT statements each, of the seeds from FIRST (0) on.
 
 An expression is drawn with its kind, the shape that it has beside R x C arrays, and a bound of its elements: as long as they are
 whole numbers below 2^22 every device has to give the exact values. Where a bound is passed the expression is clipped. A mean is
 no whole number; what depends on one is compared with a tolerance, and not counted.
 """
+import os
 import random
 import re
 import sys
@@ -184,12 +185,17 @@ class Statement:
 
 
 def main():
-    first, count, path = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-    text = [f"// Made by tests/statements/make.py {first} {count}.", '#include "statements.hpp"', ""]
-    for seed in range(first, first + count):
-        text += [f"DRAWN_STATEMENT(seed_{seed}, [](const auto& x) {{", *("  " + line for line in Statement(seed).make()), "});", ""]
-    with open(path, "w", encoding="utf-8") as f:
-        f.write("\n".join(text))
+    folder, files, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    first = int(sys.argv[4]) if len(sys.argv) > 4 else 0
+    for number in range(files):
+        text = ["// Made by tests/statements/make.py.", '#include "statements.hpp"', ""]
+        for seed in range(first + number * count, first + (number + 1) * count):
+            text += [f"DRAWN_STATEMENT(seed_{seed}, [](const auto& x) {{", *("  " + line for line in Statement(seed).make()), "});", ""]
+        path = os.path.join(folder, f"drawn_{number}.cpp")
+        whole = "\n".join(text)
+        if not os.path.exists(path) or open(path, encoding="utf-8").read() != whole:
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(whole)
 
 
 if __name__ == "__main__":
