@@ -29,9 +29,9 @@ void run_sort(const operand& elements, const operand* sorted, const operand* ord
                            on);
 }
 
-void throw_no_quantile(double quantile, bool is_empty) {
-  if (is_empty) raise<shape_error>("a median or a percentile of no elements, which has no value");
-  raise<value_error>("a percentile of " + std::to_string(100 * quantile) + ", which is not from 0 to 100");
+void throw_no_quantile() { raise<shape_error>("a median or a percentile of no elements, which has no value"); }
+void require_percentage(double p) {
+  if (!(p >= 0 && p <= 100)) raise<value_error>("a percentile of " + spell_number(p) + ", which is not from 0 to 100");
 }
 
 namespace {

@@ -26,10 +26,13 @@ auto values_in_line(const E& e) {
   return ravel(values.view());
 }
 
-// Negative positions count from the end.
+// Negative positions count from the end; what is none stays what it is, for errors.
 template <class Index>
 auto keys_of_positions(const Index& index, std::int64_t n) {
-  return vectorize([](auto i, auto size) { return where(i < 0, i + size, cast<std::int64_t>(i)); })(cast<std::int64_t>(index), n);
+  return vectorize([](auto i, auto size) {
+    const auto at = cast<std::int64_t>(position_symbol(i));
+    return where((at < 0) & (at >= -size), at + size, at);
+  })(index, n);
 }
 
 // Positions in rising order, of equal ones in the order in which they were given, and where they stood.
