@@ -30,6 +30,8 @@ void run_by_key(const by_key_code& code, const operand* operands, const by_key_r
                           " and " + std::string(s.space.where.name()) + ", in " + spell_pass(code.view, operands));
     if (i < code.groups) require_groups(request, targets[i]);
   }
+  const executor& kernels = executor::of(s.space.where);
+  kernels.require_one_process("a reduction by key", &code.view, operands);
   if (request.groups == 0) return;
   // Groups may take several launches, and results of the first are written before the last has read.
   for (int i = 0; i < code.targets; ++i)
@@ -45,7 +47,7 @@ void run_by_key(const by_key_code& code, const operand* operands, const by_key_r
   const profiled_range range([&] { return work_of("by key: ", code.view, operands, s.space.elements); });
   const stream on = stream::current(s.space.where);
   use_operands(operands, code.inputs, code.targets, on);
-  executor::of(s.space.where).run_by_key(code, operands, s.space, request, on);
+  kernels.run_by_key(code, operands, s.space, request, on);
 }
 
 bool is_space_of_keys(const operand* leaves, int first, int second) {

@@ -60,6 +60,7 @@ concept in_memory = is_array<X> || requires(const X& x) { x.owner(); };
 
 template <class T, int R, class Index>
 auto take_flat(const view<const T, R>& x, const Index& index) {
+  require_undivided(x.owner(), "take");
   const view<const T, 1> all = ravel(x);
   return gather(view<const T, 0>(all.owner(), all.origin(), {}, {}), index, all.extent(0), all.strides()[0]);
 }

@@ -74,6 +74,7 @@ template <class Target, class Index, class Values>
 void scatter_add(Target&& target, const Index& index, const Values& values) {
   if constexpr (detail::require_keys<Index>() && detail::require_operand<Values>()) {
     const auto all = detail::all_in_line(target);
+    detail::require_positions(detail::operand_of_line(all));
     using T = typename decltype(all)::value_type;
     const auto keys = detail::keys_of_positions(detail::as_operand(index), all.size());
     const auto added = detail::as_operand(values);
@@ -94,6 +95,7 @@ template <class Target, class Index, class Values>
 void put(Target&& target, const Index& index, const Values& values) {
   if constexpr (detail::require_keys<Index>() && detail::require_operand<Values>()) {
     const auto all = detail::all_in_line(target);
+    detail::require_positions(detail::operand_of_line(all));
     using T = typename decltype(all)::value_type;
     const auto keys = detail::values_in_line(detail::keys_of_positions(detail::as_operand(index), all.size()));
     if (keys.size() == 0) return;

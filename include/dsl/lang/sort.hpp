@@ -206,7 +206,7 @@ struct search_sorted {
 
 template <bool Right, class T, class X>
 auto search(const view<const T, 1>& sorted, const X& x) {
-  require_memory(sorted.owner(), "searchsorted");
+  require_undivided(sorted.owner(), "searchsorted");
   const view<const T, 0> first(sorted.owner(), sorted.origin(), {}, {});
   using wanted = value_t<trace_t<X>::type.type>;
   return vectorize(search_sorted<T, wanted, Right>{})(address_leaf<T, 0>{first}, sorted.size(), sorted.strides()[0], x);
