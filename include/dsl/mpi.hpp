@@ -243,8 +243,8 @@ inline std::unique_ptr<mpi_group> group_of(MPI_Comm processes) {
 /// of them. Arrays on it have their global shape. Each process holds its rows of the outermost axis (`local`) and computes those,
 /// so all processes run the same statements on them in the same order, from one thread at a time. Made once, after MPI_Init;
 /// called by all processes of the communicator, it waits for them. Where a process does not come to what all do together within
-/// DSL_TIMEOUT seconds (600 without it), or comes with another statement, that throws device_error. Throws device_error: for GPUs where the library was built
-/// without NCCL, and where NCCL cannot join them, as two processes with one GPU.
+/// DSL_TIMEOUT seconds (600 without it), or comes with another statement, that throws device_error. Throws device_error: for GPUs
+/// where the library was built without NCCL, and where NCCL cannot join them, as two processes with one GPU.
 inline device mesh(MPI_Comm processes, device own) { return detail::mesh_of_processes(detail::group_of(processes), own); }
 /// Each has its current device; where that is the first GPU, the first process of a machine has its first one, the second its
 /// second, and so on.

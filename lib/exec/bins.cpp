@@ -36,7 +36,8 @@ double rounded_to(dtype type, double x) {
 bool edges_rise(const bin_range& r, dtype type) {
   const double largest = std::max(std::abs(r.low), std::abs(r.high));
   const precision p = precision_of(type);
-  if (std::isfinite(rounded_to(type, largest)) && r.apart >= std::ldexp(1., std::max(std::ilogb(largest) + 2 - p.digits, p.least + 1)))
+  if (std::isfinite(rounded_to(type, largest)) &&
+      r.apart >= std::ldexp(1., std::max(std::ilogb(largest) + 2 - p.digits, p.least + 1)))
     return true;
   const auto edge = [&](std::int64_t i) {
     return rounded_to(type, i < r.count ? static_cast<double>(i) * r.apart + r.low : r.high);
@@ -54,8 +55,8 @@ bool edges_rise(const bin_range& r, dtype type) {
 bin_range make_bins(std::int64_t bins, double low, double high, dtype edges) {
   constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
   const auto refuse = [&](const std::string& why) {
-    raise<value_error>("a histogram of " + std::to_string(bins) + " bins from " + spell_number(low) + " to " + spell_number(high) +
-                       ": " + why);
+    raise<value_error>("a histogram of " + std::to_string(bins) + " bins from " + spell_number(low) + " to " +
+                       spell_number(high) + ": " + why);
   };
   if (bins < 1 || bins > most) refuse("there are to be bins, fewer than 2^31");
   if (low > high) refuse("the first edge is above the last");

@@ -27,8 +27,7 @@ void run_sort(const operand& elements, const operand* sorted, const operand* ord
   for (const operand* to : {sorted, order})
     if (to != nullptr) use(to->memory, on, true);
   const auto address = [](const operand* o) { return o != nullptr ? reinterpret_cast<void*>(o->word[0]) : nullptr; };
-  kernels.sort({elements.type, n, address(&elements), address(sorted), static_cast<std::int64_t*>(address(order))},
-                           on);
+  kernels.sort({elements.type, n, address(&elements), address(sorted), static_cast<std::int64_t*>(address(order))}, on);
 }
 
 void throw_no_quantile() { raise<shape_error>("a median or a percentile of no elements, which has no value"); }

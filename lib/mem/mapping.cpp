@@ -103,8 +103,8 @@ mapping subscripted(const mapping& from, const subscript* chosen, int count) {
     } else {
       const std::int64_t index = chosen[d].range.start.at;
       if (index < -extent || index >= extent)
-        raise<index_error>("index " + spell_position(index) + " is out of range for axis " + std::to_string(d) + " of extent " + std::to_string(extent) +
-                           ", in shape " + spell(from));
+        raise<index_error>("index " + spell_position(index) + " is out of range for axis " + std::to_string(d) + " of extent " +
+                           std::to_string(extent) + ", in shape " + spell(from));
       to.offset += (index < 0 ? index + extent : index) * stride;
     }
   }

@@ -218,9 +218,10 @@ void throw_missing(const std::vector<int>& processes, double seconds) {
 
 void throw_different(const std::vector<int>& processes) {
   const std::string who = processes.empty() ? "some processes of a mesh" : spell_processes(processes);
-  raise<device_error>(who + (processes.size() == 1 ? " runs" : " run") +
-                      " other statements than process 0: all run the same ones on the mesh's arrays, in the same order, also those "
-                      "that only read. The mesh is of no use any more");
+  raise<device_error>(
+      who + (processes.size() == 1 ? " runs" : " run") +
+      " other statements than process 0: all run the same ones on the mesh's arrays, in the same order, also those "
+      "that only read. The mesh is of no use any more");
 }
 
 std::optional<own_elements> part_along(int axis, const buffer_ref& owner, void* first, const mapping& elements,

@@ -185,7 +185,8 @@ TEST_P(by_key, histograms_have_numpys_ranges) {
   const auto x = dsl::to_device(std::vector<double>{1, 2, inf, -1e300, nan});
   const auto floats = dsl::cast<float>(x);
   const auto refused = [](const auto& of, std::int64_t bins, double low, double high, const char* why) {
-    EXPECT_NE(error_of([&] { dsl::eval(dsl::histogram(of, bins, low, high)); }).find(why), std::string::npos) << low << ' ' << high;
+    EXPECT_NE(error_of([&] { dsl::eval(dsl::histogram(of, bins, low, high)); }).find(why), std::string::npos)
+        << low << ' ' << high;
     EXPECT_THROW(dsl::eval(dsl::histogram(of, bins, low, high)), dsl::value_error);
   };
   refused(x, 0, 0, 1, "a histogram of 0 bins from 0 to 1: there are to be bins, fewer than 2^31");
@@ -319,9 +320,11 @@ TEST_P(by_key, reductions_of_groups_and_of_all_elements) {
 // In one pass and one after another: two that share an element are refused as a formula's are, and what is wrong with a later
 // target leaves the earlier ones as they were.
 TEST_P(by_key, targets_share_no_element) {
-  const auto k = dsl::to_device(std::vector<std::int32_t>{0, 1, 2, 2}), other = dsl::to_device(std::vector<std::int32_t>{0, 0, 1, 1});
+  const auto k = dsl::to_device(std::vector<std::int32_t>{0, 1, 2, 2}),
+             other = dsl::to_device(std::vector<std::int32_t>{0, 0, 1, 1});
   dsl::array<std::int64_t> x = dsl::arange<std::int64_t>(6), fresh;
-  auto first = x(dsl::slice(0, 3)), second = x(dsl::slice(2, 5)), even = x(dsl::slice(0, dsl::end, 2)), last = x(dsl::slice(5, 6));
+  auto first = x(dsl::slice(0, 3)), second = x(dsl::slice(2, 5)), even = x(dsl::slice(0, dsl::end, 2)),
+       last = x(dsl::slice(5, 6));
   dsl::array<double> numbers = dsl::zeros<double>(2);
   const std::string common = "two targets have an element in common: number 0 of shape (3) and number 1 of shape (3)";
   const auto together = [&](auto& a, auto& b) { dsl::tie(a, b) = std::tuple{dsl::bincount(k, 3), dsl::sum_by(k, 10 * k, 3)}; };

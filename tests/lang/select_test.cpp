@@ -70,7 +70,8 @@ TEST_P(selections, in_place_and_with_too_little_room) {
 TEST_P(selections, targets_share_no_element) {
   dsl::array<std::int64_t> x = dsl::arange<std::int64_t>(6), fresh;
   dsl::scalar<std::int64_t> count(7);
-  auto first = x(dsl::slice(0, 3)), second = x(dsl::slice(2, 5)), even = x(dsl::slice(0, dsl::end, 2)), odd = x(dsl::slice(1, dsl::end, 2));
+  auto first = x(dsl::slice(0, 3)), second = x(dsl::slice(2, 5)), even = x(dsl::slice(0, dsl::end, 2)),
+       odd = x(dsl::slice(1, dsl::end, 2));
   const auto select = [&](auto& a, auto& b, auto& n) { dsl::tie(a, b, n) = dsl::compress(x > 2, x, 10 * x); };
   EXPECT_EQ(error_of([&] { select(first, second, count); }),
             "two targets have an element in common: number 0 of shape (3) and number 1 of shape (3)");

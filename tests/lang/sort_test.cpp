@@ -132,8 +132,9 @@ void expect_found(const std::vector<T>& sorted, const std::vector<X>& x, const s
 TEST_P(sorting, searches_compare_exactly) {
   const std::int64_t wide = std::int64_t{1} << 53, most = std::numeric_limits<std::int64_t>::max();
   expect_found<std::uint8_t, std::int32_t>({1, 2, 3}, {-1, 257, 2, 0}, {0, 3, 1, 0}, {0, 3, 2, 0});
-  expect_found<std::int64_t, double>({wide, wide + 1, wide + 2, most}, {9007199254740992, 2.5, 0x1p63, nan_value, infinity, -infinity},
-                                     {0, 0, 4, 4, 4, 0}, {1, 0, 4, 4, 4, 0});
+  expect_found<std::int64_t, double>({wide, wide + 1, wide + 2, most},
+                                     {9007199254740992, 2.5, 0x1p63, nan_value, infinity, -infinity}, {0, 0, 4, 4, 4, 0},
+                                     {1, 0, 4, 4, 4, 0});
   expect_found<dsl::half, float>({0.5f, 1.f, 65504.f}, {1.0001f, 1, 1e6f}, {2, 1, 3}, {2, 2, 3});
   const auto in = dsl::to_device(std::vector<std::int32_t>{1, 2, 3});
   EXPECT_EQ(dsl::eval(dsl::searchsorted(in, 2.5)).value(), 2);

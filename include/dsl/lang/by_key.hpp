@@ -211,8 +211,8 @@ constexpr dtype dtype_of_edges(dtype x) { return kind_of(x) <= kind::integer ? d
 /// dtype.
 struct bin_of {
   template <class X, class Low, class High, class Apart, class Lift, class Scale, class Bins>
-  constexpr auto operator()(const X& x, const Low& low, const High& high, const Apart& apart, const Lift& lift, const Scale& scale,
-                            const Bins& bins) const {
+  constexpr auto operator()(const X& x, const Low& low, const High& high, const Apart& apart, const Lift& lift,
+                            const Scale& scale, const Bins& bins) const {
     constexpr dtype D = dtype_of_edges(type_of<X>);
     static_assert(kind_of(D) != kind::complex, "a histogram is of real numbers");
     const auto value = as<D>(x);
