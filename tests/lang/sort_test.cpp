@@ -167,6 +167,8 @@ TEST_P(sorting, writing_to_positions) {
   EXPECT_EQ(x.copy_to_host(), (std::vector<float>{-1, 8, -1, 7, -1, 8}));
   dsl::array<std::int32_t, 2> m = dsl::zeros<std::int32_t>(2, 3);
   dsl::scatter_add(m, index, 1);
+  EXPECT_EQ(error_of([&] { dsl::put(m, index, std::int64_t{1} << 32); }),
+            "the integer 4294967296 is out of bounds for int32, the dtype that it is computed with");
   EXPECT_EQ(m.copy_to_host(), (std::vector<std::int32_t>{0, 3, 0, 1, 0, 1}));
 }
 

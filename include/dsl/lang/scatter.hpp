@@ -47,6 +47,13 @@ auto stretched(const X& x, const Y& to) {
   return make_expression<stretch_function>(x, to);
 }
 
+/// Throws overflow_error for a C++ integer that the target's dtype does not hold, as an assignment.
+template <class T, class Value>
+void require_value_fits([[maybe_unused]] const Value& value) {
+  if constexpr (std::integral<Value> && kind_of(dtype_v<T>) == kind::integer)
+    require_range(operand_of(value_leaf<Value>{value}), {dtype_v<T>, dtype_v<T>});
+}
+
 template <class T>
 void scatter(const sorted_positions& at, const array<T>& values, const view<T, 1>& target) {
   run_scatter(operand_of_line(at.sorted.view()), operand_of_line(values.view()), operand_of_line(target));
@@ -68,7 +75,8 @@ void add_to_few(const view<T, 1>& target, const Keys& keys, const Values& values
 /// Adds values to the elements at the positions `index`, all of those that one position has: np.add.at. Positions are integers,
 /// counted in row-major order, negative ones from the end; values broadcast with them. The result is the same from run to run.
 /// Does not wait. Where positions are fewer than a quarter of the target's elements, it takes no longer for a larger target. What
-/// is at no position of the target is a memory_error in the simulator and left out elsewhere.
+/// is at no position of the target is a memory_error in the simulator and left out elsewhere. Throws overflow_error for a C++
+/// integer that the target's dtype does not hold.
 template <class Target, class Index, class Values>
   requires detail::operands<Index> && detail::any_operand<Values>
 void scatter_add(Target&& target, const Index& index, const Values& values) {
@@ -76,6 +84,7 @@ void scatter_add(Target&& target, const Index& index, const Values& values) {
     const auto all = detail::all_in_line(target);
     detail::require_positions(detail::operand_of_line(all));
     using T = typename decltype(all)::value_type;
+    detail::require_value_fits<T>(values);
     const auto keys = detail::keys_of_positions(detail::as_operand(index), all.size());
     const auto added = detail::as_operand(values);
     const auto shape = detail::shape_of(detail::stretched(keys, added));
@@ -97,6 +106,7 @@ void put(Target&& target, const Index& index, const Values& values) {
     const auto all = detail::all_in_line(target);
     detail::require_positions(detail::operand_of_line(all));
     using T = typename decltype(all)::value_type;
+    detail::require_value_fits<T>(values);
     const auto keys = detail::values_in_line(detail::keys_of_positions(detail::as_operand(index), all.size()));
     if (keys.size() == 0) return;
     const detail::sorted_positions at(keys);
