@@ -147,7 +147,8 @@ auto median(const X& x) {
     return refused{};
   } else {
     const detail::sorted_elements sorted(sort(x));
-    const auto a = sorted(sorted.last / 2), b = sorted((sorted.last + 1) / 2), sum = a + b;
+    const auto a = sorted(sorted.last / 2), b = sorted((sorted.last + 1) / 2);
+    const auto sum = a + b;
     return sorted.unless_nan(where(isinf(sum), a * 0.5 + b * 0.5, sum * 0.5));
   }
 }
