@@ -14,6 +14,12 @@
 
 namespace dsl::detail {
 
+void require_groups(const by_key_request& request, const operand& target) {
+  if (target.extents[0] != request.groups)
+    raise<shape_error>("a reduction by key of " + std::to_string(request.groups) + " groups cannot be assigned to shape " +
+                       spell_shape(target.extents, 1));
+}
+
 void run_by_key(const by_key_code& code, const operand* operands, const by_key_request& request) {
   scan_space s;
   lay_out_in_order(s, operands, code.inputs, 0, code.lanes, code.view);
@@ -22,10 +28,10 @@ void run_by_key(const by_key_code& code, const operand* operands, const by_key_r
     if (targets[i].memory->where != s.space.where)
       raise<device_error>("a target on another device than its operands, " + std::string(targets[i].memory->where.name()) +
                           " and " + std::string(s.space.where.name()) + ", in " + spell_pass(code.view, operands));
-    if (i < code.groups && targets[i].extents[0] != request.groups)
-      raise<shape_error>("a reduction by key of " + std::to_string(request.groups) + " groups cannot be assigned to shape " +
-                         spell_shape(targets[i].extents, 1) + ": " + spell_pass(code.view, operands));
+    if (i < code.groups) require_groups(request, targets[i]);
   }
+  const executor& kernels = executor::of(s.space.where);
+  kernels.require_one_process("a reduction by key", &code.view, operands);
   if (request.groups == 0) return;
   // Groups may take several launches, and results of the first are written before the last has read.
   for (int i = 0; i < code.targets; ++i)
@@ -41,7 +47,7 @@ void run_by_key(const by_key_code& code, const operand* operands, const by_key_r
   const profiled_range range([&] { return work_of("by key: ", code.view, operands, s.space.elements); });
   const stream on = stream::current(s.space.where);
   use_operands(operands, code.inputs, code.targets, on);
-  executor::of(s.space.where).run_by_key(code, operands, s.space, request, on);
+  kernels.run_by_key(code, operands, s.space, request, on);
 }
 
 bool is_space_of_keys(const operand* leaves, int first, int second) {
@@ -50,11 +56,6 @@ bool is_space_of_keys(const operand* leaves, int first, int second) {
   broadcast_shape(keys, rank, leaves, first, pass_view{});
   broadcast_shape(other, other_rank, leaves + first, second, pass_view{});
   return rank == other_rank && std::equal(keys, keys + rank, other) && element_count(keys, rank, 1) > 0;
-}
-
-void throw_no_bins(std::int64_t bins, double low, double high) {
-  raise<value_error>("a histogram of " + std::to_string(bins) + " bins from " + std::to_string(low) + " to " +
-                     std::to_string(high) + ": there are to be bins, fewer than 2^31, and the first edge is below the last");
 }
 
 }  // namespace dsl::detail

@@ -18,6 +18,8 @@ void run_compress(const compress_code& code, const operand* operands) {
   scan_space s;
   lay_out_in_order(s, operands, code.inputs, 0, code.lanes, code.view);
   const geometry& g = s.space;
+  const executor& kernels = executor::of(g.where);
+  kernels.require_one_process("a selection", &code.view, operands);
   const int outputs = code.view.target_count;  // the values and their number
   const auto shares_memory = [&](int output) {
     return std::any_of(operands, operands + code.inputs + output, [&](const operand& o) {
@@ -43,7 +45,7 @@ void run_compress(const compress_code& code, const operand* operands) {
   const profiled_range range([&] { return work_of("compress ", code.view, operands, g.elements); });
   const stream on = stream::current(g.where);
   use_operands(operands, code.inputs, outputs, on);
-  executor::of(g.where).run_compress(code, operands, g, on);
+  kernels.run_compress(code, operands, g, on);
 }
 
 std::int64_t elements_of(const operand* operands, int count, const pass_view& pass) {

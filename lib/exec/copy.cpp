@@ -54,10 +54,16 @@ operand temporary_for(const operand& target, buffer_ref& memory, bool imagined) 
   return o;
 }
 
-void copy_elements(const operand& from, const operand& to) {
-  operand from_to[] = {from, to};
-  for (operand& o : from_to) o.kind = operand_kind::array;
-  prepared(copy_code(size_of(to.type)), from_to, {}).run();
+void copy_elements(const operand& from, const operand& to) { copy_all(&from, &to, 1); }
+
+void copy_all(const operand* from, const operand* to, int count) {
+  std::vector<prepared> copies;
+  for (int i = 0; i < count; ++i) {
+    operand from_to[] = {from[i], to[i]};
+    for (operand& o : from_to) o.kind = operand_kind::array;
+    copies.emplace_back(copy_code(size_of(to[i].type)), from_to, launch{});
+  }
+  for (prepared& copy : copies) copy.run();
 }
 
 }  // namespace dsl::detail

@@ -343,7 +343,7 @@ void evaluation::passes::add_copies(const pass_of_space& p, statement& to) const
       operands.push_back(targets_[static_cast<std::size_t>(target)]);
       geometry g;
       lay_out(g, operands.data(), static_cast<int>(p.inputs.size()), 1, 1, pass);  // throws
-      to.copy(from, operands.back(), pass);
+      to.copy(from, operands.back());
     }
   }
 }

@@ -60,6 +60,9 @@ class executor : public kernel_services {
   /// Where a kernel that no file compiled for these devices cannot run, and why: "sim: its file ...".
   virtual std::string why_not_compiled(device where) const;
 
+  /// Throws device_error where no process has all elements: for what cannot do with some of them, of however many it is asked.
+  virtual void require_one_process(const char* /*what*/, const pass_view* = nullptr, const operand* = nullptr) const {}
+
   /// Whether a pass has a path of its own for one contiguous dimension.
   virtual bool has_linear_path(const program_code&) const { return true; }
   /// Throws device_error where no file compiled the pass for these devices, or the launch asks for what its kernel cannot keep

@@ -23,6 +23,18 @@ namespace dsl::detail {
 
 namespace {
 
+// The same in all processes.
+std::uint64_t number_of(const pass_view& pass) {
+  word_key number{static_cast<std::uint64_t>(pass.reductions)};
+  const auto add = [&number](const program_view& p) {
+    for (int i = 0; i < p.nodes; ++i) number.add(p.heads[i]);
+  };
+  add(pass.elements);
+  add(pass.results);
+  for (int i = 0; i < pass.reductions; ++i) add(pass.rules[i]);
+  return number.value;
+}
+
 class process_executor final : public executor {
  public:
   explicit process_executor(executor& runs) : runs_(runs) {}
@@ -132,24 +144,17 @@ class process_executor final : public executor {
     mine.store();
   }
 
-  void run_by_key(const by_key_code& code, const operand* operands, const geometry&, const by_key_request&,
-                  const stream&) const override {
-    throw_apart("a reduction by key, " + spell_pass(code.view, operands) + ",");
+  void require_one_process(const char* what, const pass_view* pass, const operand* operands) const override {
+    const std::string of = pass != nullptr ? ", " + spell_pass(*pass, operands) + "," : "";
+    raise<device_error>(what + of +
+                        " of elements of several processes: work on dsl::local of the arrays, and put together what the "
+                        "processes have");
   }
-  void run_compress(const compress_code& code, const operand* operands, const geometry&, const stream&) const override {
-    throw_apart("a selection, " + spell_pass(code.view, operands) + ",");
-  }
-
-  void sort(const sort_task&, const stream&) const override { throw_apart("sorting"); }
-  void sort(const pair_sort_task&, const stream&) const override { throw_apart("sorting"); }
-  void scatter(const scatter_task&, const stream&) const override { throw_apart("writing to positions"); }
+  void run_by_key(const by_key_code&, const operand*, const geometry&, const by_key_request&, const stream&) const override {}
+  void run_compress(const compress_code&, const operand*, const geometry&, const stream&) const override {}
 
  private:
   static bool reads_other_rows(const geometry& g) { return g.shape_rank > 0 && (g.moved >> (g.shape_rank - 1) & 1) != 0; }
-  [[noreturn]] static void throw_apart(const std::string& what) {
-    raise<device_error>(
-        what + " of elements of several processes: work on dsl::local of the arrays, and put together what the processes have");
-  }
   static loop own_loop(const loop& of, const local_operands& mine, strategy how) {
     return {of.compiled(), mine.data(), of.fixed(), how};
   }
@@ -277,6 +282,7 @@ class process_executor final : public executor {
     auto* const first = static_cast<unsigned char*>(gathered ? gathered.data() : scratch.partials);
     const std::size_t before = std::accumulate(joined->bytes.begin(), joined->bytes.begin() + mesh->rank(), std::size_t{0});
     runs_.reduce_to_partials(own, {all.groups, joined->forms[rank].count, all.bytes}, first + before, 0, stop, on);
+    mesh->group().statement = number_of(pass.code().pass.view);
     mesh->all_gather(first, joined->bytes);
     if (gathered) gathered = side_by_side(gathered, all, joined->forms);
     runs_.finish_partials(own, all, gathered ? gathered.data() : first, pass.space().count, recorded, stop, on);

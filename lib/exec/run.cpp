@@ -16,20 +16,9 @@
 
 namespace dsl::detail {
 
-namespace {
-
-void require_disjoint(const operand& a, const operand& b, const pass_view& pass) {
-  if (share_elements(a, b)) raise<shape_error>("two targets have an element in common: " + spell_pass(pass));
-}
-
-}  // namespace
-
 prepared::prepared(const program_code& code, const operand* operands, const launch& fixed)
     : code_(&code), operands_(operands, operands + code.inputs + code.outputs()), fixed_(fixed) {
   lay_out();
-  for (int i = code.inputs; i < code.inputs + code.outputs(); ++i)
-    for (int k = code.inputs; k < i; ++k)
-      require_disjoint(operands_[static_cast<std::size_t>(i)], operands_[static_cast<std::size_t>(k)], code.pass.view);
 }
 
 void prepared::lay_out() {
@@ -108,27 +97,12 @@ void prepared::assign_all(prepared* passes, int count, const std::vector<late_co
 }
 
 void statement::add(const program_code& code, const operand* operands, const launch& fixed) {
-  prepared made(code, operands, fixed);
-  for (const prepared& before : passes_) made.require_disjoint_from(before);
-  passes_.push_back(std::move(made));
+  passes_.emplace_back(code, operands, fixed);
 }
 
-void statement::copy(const operand& from, const operand& to, const pass_view& pass) {
-  for (const prepared& p : passes_) p.require_disjoint_from(to);
-  for (const prepared::late_copy& c : copies_) require_disjoint(c.to, to, pass);
-  copies_.push_back({from, to});
-}
+void statement::copy(const operand& from, const operand& to) { copies_.push_back({from, to}); }
 
 void statement::assign() { prepared::assign_all(passes_.data(), static_cast<int>(passes_.size()), copies_); }
-
-void prepared::require_disjoint_from(const operand& other) const {
-  for (auto mine = operands_.begin() + code_->inputs; mine != operands_.end(); ++mine)
-    require_disjoint(*mine, other, code_->pass.view);
-}
-void prepared::require_disjoint_from(const prepared& other) const {
-  for (auto theirs = other.operands_.begin() + other.code_->inputs; theirs != other.operands_.end(); ++theirs)
-    require_disjoint_from(*theirs);
-}
 
 void prepared::require_in_place() const {
   if (overlaps(operands_.data(), code_->inputs, code_->outputs(), space_))
@@ -190,9 +164,16 @@ void require_same_elements(const char* function, const operand* first, int first
                        spell_shape(b.shape, b.rank) + ": it multiplies element with element and stretches neither");
 }
 
-void require_distinct(const void* const* targets, int count) {
+void require_apart(const void* const* objects, const operand* elements, int count) {
   for (int i = 0; i < count; ++i)
-    if (std::find(targets, targets + i, targets[i]) != targets + i) raise<shape_error>("a target stands twice in one statement");
+    for (int k = 0; k < i; ++k) {
+      if (objects[i] == objects[k]) raise<shape_error>("a target stands twice in one statement");
+      if (!share_elements(elements[i], elements[k])) continue;
+      const auto spell = [&](int target) {
+        return "number " + std::to_string(target) + " of shape " + spell_shape(elements[target].extents, elements[target].rank);
+      };
+      raise<shape_error>("two targets have an element in common: " + spell(k) + " and " + spell(i));
+    }
 }
 
 void shape_target(std::int64_t* extents, int rank, const geometry& g, std::uint32_t reduced, const pass_view& pass,

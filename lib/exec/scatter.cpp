@@ -9,8 +9,12 @@
 
 namespace dsl::detail {
 
-void run_scatter(const operand& positions, const operand& values, const operand& target) {
+void require_positions(const operand& target) {
   if (target.memory == nullptr) raise<memory_error>("values for positions of an array without memory");
+  executor::of(target.memory->where).require_one_process("writing to positions");
+}
+
+void run_scatter(const operand& positions, const operand& values, const operand& target) {
   const device where = positions.memory->where;
   if (target.memory->where != where)
     raise<device_error>("positions on " + std::string(where.name()) + " for a target on " +

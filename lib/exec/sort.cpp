@@ -18,20 +18,21 @@ namespace dsl::detail {
 void run_sort(const operand& elements, const operand* sorted, const operand* order) {
   const std::int64_t n = elements.extents[0];
   if (n >= std::int64_t{1} << 32) raise<shape_error>("a sort of " + std::to_string(n) + " elements: fewer than 2^32 are sorted");
-  if (n == 0) return;
   const device where = elements.memory->where;
+  const executor& kernels = executor::of(where);
+  kernels.require_one_process("sorting");
+  if (n == 0) return;
   const stream on = stream::current(where);
   use(elements.memory, on, false);
   for (const operand* to : {sorted, order})
     if (to != nullptr) use(to->memory, on, true);
   const auto address = [](const operand* o) { return o != nullptr ? reinterpret_cast<void*>(o->word[0]) : nullptr; };
-  executor::of(where).sort({elements.type, n, address(&elements), address(sorted), static_cast<std::int64_t*>(address(order))},
-                           on);
+  kernels.sort({elements.type, n, address(&elements), address(sorted), static_cast<std::int64_t*>(address(order))}, on);
 }
 
-void throw_no_quantile(double quantile, bool is_empty) {
-  if (is_empty) raise<shape_error>("a median or a percentile of no elements, which has no value");
-  raise<value_error>("a percentile of " + std::to_string(100 * quantile) + ", which is not from 0 to 100");
+void throw_no_quantile() { raise<shape_error>("a median or a percentile of no elements, which has no value"); }
+void require_percentage(double p) {
+  if (!(p >= 0 && p <= 100)) raise<value_error>("a percentile of " + spell_number(p) + ", which is not from 0 to 100");
 }
 
 namespace {

@@ -16,10 +16,10 @@ struct prepared::late_copy {
 /// The passes of one statement: all are laid out and checked before the first one is queued.
 class statement {
  public:
-  /// As `prepared`. Throws shape_error where targets of two passes have an element in common.
+  /// As `prepared`.
   void add(const program_code& code, const operand* operands, const launch& fixed);
   /// Copies what a pass writes to a further target, when all have run.
-  void copy(const operand& from, const operand& to, const pass_view& pass);
+  void copy(const operand& from, const operand& to);
   void assign();
   explanation explain() const;
 

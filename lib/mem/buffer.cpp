@@ -228,6 +228,13 @@ void require_memory(const buffer_ref& owner, const char* function) {
   if (!owner) raise<memory_error>(std::string(function) + ": an operand without memory, never assigned or moved from");
 }
 
+void require_undivided(const buffer_ref& owner, const char* function) {
+  require_memory(owner, function);
+  if (const process_part* const part = owner.get()->part.get(); part != nullptr && part->is_divided())
+    raise<device_error>(std::string(function) +
+                        " of elements of several processes: copy them to the host, or work on dsl::local of the array");
+}
+
 void copy(const buffer_ref& to, void* at, const buffer_ref& from, const void* source, std::size_t bytes) {
   if (bytes == 0) return;
   require_memory(to, "a copy");

@@ -15,8 +15,11 @@ namespace {
 
 std::string spell(const mapping& m) { return spell_shape(m.extents, m.rank); }
 
+// Of an expression whose shape is not known its rank is told.
 [[noreturn]] void fail(const mapping& m, const char* function, const std::string& why) {
-  raise<shape_error>(std::string(function) + " of shape " + spell(m) + ": " + why);
+  const bool is_known = m.rank == 0 || m.extents[0] >= 0;
+  const std::string of = is_known ? "shape " + spell(m) : std::to_string(m.rank) + (m.rank == 1 ? " dimension" : " dimensions");
+  raise<shape_error>(std::string(function) + " of " + of + ": " + why);
 }
 
 std::string no_axis(int axis, int rank) {
@@ -100,9 +103,8 @@ mapping subscripted(const mapping& from, const subscript* chosen, int count) {
     } else {
       const std::int64_t index = chosen[d].range.start.at;
       if (index < -extent || index >= extent)
-        raise<index_error>("index " + std::to_string(index) + (index == furthest ? " or more" : "") +
-                           " is out of range for axis " + std::to_string(d) + " of extent " + std::to_string(extent) +
-                           ", in shape " + spell(from));
+        raise<index_error>("index " + spell_position(index) + " is out of range for axis " + std::to_string(d) + " of extent " +
+                           std::to_string(extent) + ", in shape " + spell(from));
       to.offset += (index < 0 ? index + extent : index) * stride;
     }
   }

@@ -198,14 +198,30 @@ void throw_no_address() {
   raise<device_error>("the address of elements that several processes have: dsl::local shows the rows of this one");
 }
 
-void throw_missing(const std::vector<int>& processes, double seconds) {
+namespace {
+
+std::string spell_processes(const std::vector<int>& processes) {
   std::string who = processes.size() == 1 ? "process " : "processes ";
   for (const int& p : processes)
     who += (&p == &processes.front() ? "" : &p == &processes.back() ? " and " : ", ") + std::to_string(p);
+  return who;
+}
+
+}  // namespace
+
+void throw_missing(const std::vector<int>& processes, double seconds) {
   raise<device_error>(
-      who + " did not come within " + spell_amount(seconds, "s") +
+      spell_processes(processes) + " did not come within " + spell_amount(seconds, "s") +
       " to what all processes of a mesh do together: died, hangs, or runs other statements. The mesh is of no use "
       "any more. DSL_TIMEOUT sets the seconds");
+}
+
+void throw_different(const std::vector<int>& processes) {
+  const std::string who = processes.empty() ? "some processes of a mesh" : spell_processes(processes);
+  raise<device_error>(
+      who + (processes.size() == 1 ? " runs" : " run") +
+      " other statements than process 0: all run the same ones on the mesh's arrays, in the same order, also those "
+      "that only read. The mesh is of no use any more");
 }
 
 std::optional<own_elements> part_along(int axis, const buffer_ref& owner, void* first, const mapping& elements,

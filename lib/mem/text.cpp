@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <new>
 
 namespace dsl {
@@ -46,6 +47,16 @@ std::string spell_shape(const std::int64_t* sizes, int rank) {
   std::string s = "(";
   for (int d = 0; d < rank; ++d) s += (d > 0 ? ", " : "") + std::to_string(sizes[d]);
   return s + ")";
+}
+
+std::string spell_position(std::int64_t at) {
+  return std::to_string(at) + (at == std::numeric_limits<std::int64_t>::max() ? " or more" : "");
+}
+
+std::string spell_number(double number) {
+  char line[32];
+  std::snprintf(line, sizeof line, "%g", number);
+  return line;
 }
 
 std::string spell_amount(double amount, const char* unit) {

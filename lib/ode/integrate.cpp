@@ -1,7 +1,7 @@
 #include <dsl/ode/integrate.hpp>
 
 #include <cmath>
-#include <cstdio>
+#include <string>
 
 #include "mem/text.hpp"
 
@@ -11,9 +11,8 @@ namespace {
 
 void require(bool possible, const char* name, double value, const char* wanted) {
   if (possible) return;
-  char number[32];
-  std::snprintf(number, sizeof number, "%g", value);
-  dsl::detail::raise<value_error>(std::string("integrate: ") + name + " is " + number + ", and is to be " + wanted);
+  dsl::detail::raise<value_error>(std::string("integrate: ") + name + " is " + dsl::detail::spell_number(value) +
+                                  ", and is to be " + wanted);
 }
 
 }  // namespace

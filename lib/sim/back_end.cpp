@@ -66,7 +66,7 @@ class sim_executor final : public grid_executor {
   void scatter(const scatter_task& task, const stream& on) const override {
     for (std::int64_t i = 0; i < task.count; ++i)
       if (task.positions[i] < 0 || task.positions[i] >= task.elements)
-        raise<memory_error>("position " + std::to_string(task.positions[i]) + " is none of " + std::to_string(task.elements) +
+        raise<memory_error>("position " + spell_position(task.positions[i]) + " is none of " + std::to_string(task.elements) +
                             " elements");
     executor::scatter(task, on);
   }

@@ -197,7 +197,7 @@ void check_atomic(simulated_thread& self, const void* address, std::size_t bytes
   grid_of(self).check_atomic(run_of(self), address, bytes);
 }
 void refuse_key(simulated_thread& self, std::int64_t key, std::int64_t groups) {
-  grid_of(self).report(run_of(self), "key " + std::to_string(key) + " is none of " + std::to_string(groups) + " groups");
+  grid_of(self).report(run_of(self), "key " + spell_position(key) + " is none of " + std::to_string(groups) + " groups");
 }
 void start_copy(simulated_thread& self, void* to, const void* from, std::size_t bytes, std::size_t alignment) {
   grid_of(self).start_copy(run_of(self), to, from, bytes, alignment);

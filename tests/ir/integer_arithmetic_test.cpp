@@ -2,8 +2,12 @@
 // optimiser.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <limits>
+#include <tuple>
+#include <vector>
 
 #include <dsl/ir/arithmetic.hpp>
 
@@ -76,6 +80,43 @@ TEST(integers, at_the_ends_of_their_range) {
   expect_at_run_time<std::int16_t>();
   expect_at_run_time<std::int32_t>();
   expect_at_run_time<std::int64_t>();
+}
+
+// Numbers of a type where others are next to them, or have none: its ends, and around the greatest that floats and doubles count
+// one by one.
+template <class T>
+std::vector<T> hard_numbers() {
+  using limits = std::numeric_limits<T>;
+  std::vector<T> all{T(0), T(1), limits::lowest(), limits::max()};
+  if constexpr (std::floating_point<T>) {
+    for (const int exponent : {0, 7, 8, 15, 16, 24, 31, 32, 53, 63, 64})
+      for (const T x : {std::ldexp(T(1), exponent), -std::ldexp(T(1), exponent)})
+        all.insert(all.end(), {x, std::nextafter(x, T(0)), std::nextafter(x, 2 * x), x + T(0.5)});
+    all.insert(all.end(), {limits::infinity(), -limits::infinity(), limits::quiet_NaN(), limits::denorm_min(), -T(0)});
+  } else if constexpr (!std::same_as<T, bool>) {
+    all.insert(all.end(), {T(limits::max() - 1), T(limits::lowest() + 1), T(-1), T(2)});
+    for (const int exponent : {24, 31, 32, 53, 62})
+      if (exponent < limits::digits)
+        for (const int more : {-1, 0, 1}) all.push_back(static_cast<T>((T(1) << exponent) + T(more)));
+  }
+  return all;
+}
+template <class A, class B>
+void compare_exactly() {
+  for (const A a : hard_numbers<A>())
+    for (const B b : hard_numbers<B>())
+      ASSERT_EQ(math::exactly_less(a, b), static_cast<long double>(a) < static_cast<long double>(b)) << +a << " < " << +b;
+}
+template <class A, class... B>
+void compare_with_all(std::tuple<B...>) {
+  (compare_exactly<A, B>(), ...);
+}
+
+TEST(integers, compare_exactly_with_all_numbers) {
+  static_assert(std::numeric_limits<long double>::digits >= 64, "which holds all of these numbers");
+  using all = std::tuple<bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t,
+                         std::uint64_t, float, double>;
+  std::apply([](auto... a) { (compare_with_all<decltype(a)>(all{}), ...); }, all{});
 }
 
 }  // namespace

@@ -177,8 +177,42 @@ TEST_P(by_key, histograms_have_numpys_edges) {
   EXPECT_EQ(dsl::eval(dsl::histogram(x, 10, 0., 1.)).copy_to_host(), (std::vector<std::int64_t>{1, 1, 2, 0, 0, 0, 1, 0, 1, 2}));
   const auto i = dsl::to_device(std::vector<std::int32_t>{-3, -2, -1, 0, 1, 2, 3});
   EXPECT_EQ(dsl::eval(dsl::histogram(i, 3, -3, 3)).copy_to_host(), (std::vector<std::int64_t>{2, 2, 3}));
-  EXPECT_THROW(dsl::eval(dsl::histogram(x, 0, 0., 1.)), dsl::value_error);
-  EXPECT_THROW(dsl::eval(dsl::histogram(x, 3, 1., 1.)), dsl::value_error);
+}
+
+// Ranges that np.histogram refuses, and what it makes of hard ones.
+TEST_P(by_key, histograms_have_numpys_ranges) {
+  const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+  const auto x = dsl::to_device(std::vector<double>{1, 2, inf, -1e300, nan});
+  const auto floats = dsl::cast<float>(x);
+  const auto refused = [](const auto& of, std::int64_t bins, double low, double high, const char* why) {
+    EXPECT_NE(error_of([&] { dsl::eval(dsl::histogram(of, bins, low, high)); }).find(why), std::string::npos)
+        << low << ' ' << high;
+    EXPECT_THROW(dsl::eval(dsl::histogram(of, bins, low, high)), dsl::value_error);
+  };
+  refused(x, 0, 0, 1, "a histogram of 0 bins from 0 to 1: there are to be bins, fewer than 2^31");
+  refused(x, std::int64_t{1} << 31, 0, 1, "there are to be bins");
+  refused(x, 3, 2, 1, "the first edge is above the last");
+  for (const auto& [low, high] : {std::pair{0., inf}, {-inf, inf}, {-inf, 0.}, {0., nan}, {nan, 0.}, {inf, inf}})
+    refused(x, 3, low, high, "are to be finite");
+  refused(x, 3, -1.5e308, 1.5e308, "the distance between the first edge and the last is to be finite");
+  refused(x, 100, 1e16, 1e16 + 2, "float64 has too few numbers between them for so many edges");
+  refused(x, 3, 1e30, 1e30, "too few numbers");
+  refused(x, 3, 0, 1e-323, "too few numbers");
+  refused(floats, 3, 1e10, 1e10, "float32 has too few numbers");
+  refused(floats, 3, 1, 1e39, "too few numbers");
+  refused(floats, 1 << 25, 0.5, 1, "too few numbers");
+  const auto counts = [](const auto& of, std::int64_t bins, double low, double high) {
+    return dsl::eval(dsl::histogram(of, bins, low, high)).copy_to_host();
+  };
+  using numbers = std::vector<std::int64_t>;
+  EXPECT_EQ(counts(x, 3, 1, 1), (numbers{0, 1, 0}));  // from 0.5 to 1.5
+  EXPECT_EQ(counts(floats, 3, 2, 2), (numbers{0, 1, 0}));
+  EXPECT_EQ(counts(x, 3, -8e307, 8e307), (numbers{0, 3, 0}));
+  EXPECT_EQ(counts(x, 3, 0, 1.7e308), (numbers{2, 0, 0}));
+  EXPECT_EQ(counts(x, 3, -1.7e308, 0), (numbers{0, 0, 1}));
+  const auto least = dsl::to_device(std::vector<double>{0, 1e-322, 5e-322, 1e-321});
+  EXPECT_EQ(counts(least, 3, 0, 1e-321), (numbers{2, 1, 1}));
+  EXPECT_EQ(counts(least, 202, 0, 1e-321)[101], 1);
 }
 
 TEST_P(by_key, histograms_of_many_values) {
@@ -283,12 +317,47 @@ TEST_P(by_key, reductions_of_groups_and_of_all_elements) {
   EXPECT_EQ(means.size(), 3);
 }
 
+// In one pass and one after another: two that share an element are refused as a formula's are, and what is wrong with a later
+// target leaves the earlier ones as they were.
+TEST_P(by_key, targets_share_no_element) {
+  const auto k = dsl::to_device(std::vector<std::int32_t>{0, 1, 2, 2}),
+             other = dsl::to_device(std::vector<std::int32_t>{0, 0, 1, 1});
+  dsl::array<std::int64_t> x = dsl::arange<std::int64_t>(6), fresh;
+  auto first = x(dsl::slice(0, 3)), second = x(dsl::slice(2, 5)), even = x(dsl::slice(0, dsl::end, 2)),
+       last = x(dsl::slice(5, 6));
+  dsl::array<double> numbers = dsl::zeros<double>(2);
+  const std::string common = "two targets have an element in common: number 0 of shape (3) and number 1 of shape (3)";
+  const auto together = [&](auto& a, auto& b) { dsl::tie(a, b) = std::tuple{dsl::bincount(k, 3), dsl::sum_by(k, 10 * k, 3)}; };
+  const auto apart = [&](auto& a, auto& b) { dsl::tie(a, b) = std::tuple{dsl::bincount(k, 3), dsl::sum_by(other, 10 * k, 3)}; };
+  EXPECT_EQ(error_of([&] { together(first, second); }), common);
+  EXPECT_EQ(error_of([&] { apart(first, second); }), common);
+  EXPECT_EQ(error_of([&] { together(fresh, fresh); }), "a target stands twice in one statement");
+  EXPECT_EQ(error_of([&] { apart(fresh, fresh); }), "a target stands twice in one statement");
+  const auto of_all = [&](auto& a, auto& b) { dsl::tie(a, b) = std::tuple{dsl::bincount(k, 3), dsl::max(10 * k)}; };
+  auto single = x(2).view();
+  EXPECT_NE(error_of([&] { of_all(first, single); }).find("in common"), std::string::npos);
+  EXPECT_NE(error_of([&] { apart(first, numbers); }).find("3 groups cannot be assigned to shape (2)"), std::string::npos);
+  EXPECT_NE(error_of([&] { together(first, last); }).find("3 groups cannot be assigned to shape (1)"), std::string::npos);
+  EXPECT_EQ(x.copy_to_host(), (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5}));
+  EXPECT_FALSE(fresh.has_memory());
+  auto odd = x(dsl::slice(1, dsl::end, 2));
+  apart(even, odd);
+  EXPECT_EQ(x.copy_to_host(), (std::vector<std::int64_t>{1, 10, 1, 40, 2, 0}));
+  together(odd, even);
+  EXPECT_EQ(x.copy_to_host(), (std::vector<std::int64_t>{0, 1, 10, 1, 40, 2}));
+}
+
 TEST_P(by_key, keys_of_no_group) {
   const auto k = dsl::to_device(std::vector<std::int32_t>{0, -1, 2, 3, 1 << 30});
   if (simulated()) {
     EXPECT_THROW(dsl::eval(dsl::bincount(k, 3)), dsl::memory_error);
   } else {
     EXPECT_EQ(dsl::eval(dsl::bincount(k, 3)).copy_to_host(), (std::vector<std::int64_t>{1, 0, 1}));
+  }
+  const auto beyond = dsl::to_device(std::vector<std::uint64_t>{~std::uint64_t{0}});
+  if (simulated()) {
+    EXPECT_NE(error_of([&] { dsl::eval(dsl::bincount(beyond, 3)); }).find("key 9223372036854775807 or more is none of 3 groups"),
+              std::string::npos);
   }
 }
 

@@ -51,6 +51,16 @@ TEST_F(messages, shapes_and_axes) {
             "copy_from_host: 2 elements were given for 3");
 }
 
+// What throws nothing: integers that divide as in C++.
+TEST_F(messages, parts_of_a_whole) {
+  const dsl::array<float> x = dsl::to_device(std::vector<float>{0, 1, 0.25f, 2});
+  dsl::scalar<double> as_written = dsl::count_nonzero(x > 0.5f) / x.size();
+  EXPECT_EQ(as_written.value(), 0);
+#include <docs/errors/mistakes-that-python-and-numpy-users-make.inc>
+  EXPECT_EQ(p.value(), 0.5);
+  EXPECT_EQ(q.value(), 0.5);
+}
+
 TEST_F(messages, devices_and_memory) {
   dsl::array<float> x = dsl::ones<float>(3), never;
   EXPECT_EQ(message<dsl::memory_error>([&] { x = never + 1; }),

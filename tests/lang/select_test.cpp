@@ -1,6 +1,7 @@
 // Selections against plain loops.
 #include <dsl/by_key.hpp>
 
+#include "../error_of.hpp"
 #include "../on_device.hpp"
 
 namespace {
@@ -63,6 +64,28 @@ TEST_P(selections, in_place_and_with_too_little_room) {
   dsl::tie(room, count) = dsl::compress(x > 4, x);
   EXPECT_EQ(two.copy_to_host(), (std::vector<int>{5, 7, 0}));
   EXPECT_EQ(count.value(), 4);
+}
+
+// They are refused as a formula's are, and keep what they have.
+TEST_P(selections, targets_share_no_element) {
+  dsl::array<std::int64_t> x = dsl::arange<std::int64_t>(6), fresh;
+  dsl::scalar<std::int64_t> count(7);
+  auto first = x(dsl::slice(0, 3)), second = x(dsl::slice(2, 5)), even = x(dsl::slice(0, dsl::end, 2)),
+       odd = x(dsl::slice(1, dsl::end, 2));
+  const auto select = [&](auto& a, auto& b, auto& n) { dsl::tie(a, b, n) = dsl::compress(x > 2, x, 10 * x); };
+  EXPECT_EQ(error_of([&] { select(first, second, count); }),
+            "two targets have an element in common: number 0 of shape (3) and number 1 of shape (3)");
+  EXPECT_EQ(error_of([&] { select(fresh, fresh, count); }), "a target stands twice in one statement");
+  auto inside = x(2).view();
+  EXPECT_EQ(error_of([&] { dsl::tie(first, inside) = dsl::unique(x); }),
+            "two targets have an element in common: number 0 of shape (3) and number 1 of shape ()");
+  EXPECT_EQ(x.copy_to_host(), (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(count.value(), 7);
+  dsl::array<std::int64_t> elsewhere(dsl::extents<1>{6}, simulated() ? dsl::device("host") : dsl::device("sim"));
+  EXPECT_THROW(select(fresh, elsewhere, count), dsl::device_error);
+  EXPECT_FALSE(fresh.has_memory());
+  select(even, odd, count);
+  EXPECT_EQ(x.copy_to_host(), (std::vector<std::int64_t>{3, 30, 4, 40, 5, 50}));
 }
 
 TEST_P(selections, writing_where_a_condition_holds) {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "../error_of.hpp"
 #include "../on_device.hpp"
 
 namespace {
@@ -92,6 +93,54 @@ TEST_P(sorting, medians_and_percentiles) {
   EXPECT_THROW(dsl::percentile(x, 101), dsl::value_error);
 }
 
+// np.median, and np.percentile of 0, 25, 50, 75 and 100.
+TEST_P(sorting, medians_and_percentiles_of_infinities_are_numpys) {
+  const auto nan = static_cast<float>(nan_value), inf = static_cast<float>(infinity), huge = 3e38f;
+  struct of_numpy {
+    std::vector<float> x;
+    float median;
+    std::vector<float> percentiles;
+  };
+  const auto is_one = [](float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+  for (const auto& [x, median, percentiles] :
+       {of_numpy{{1, 2, inf}, 2, {1, 1.5f, nan, nan, nan}}, of_numpy{{1, inf}, inf, {nan, inf, nan, nan, nan}},
+        of_numpy{{inf, inf, inf}, inf, {nan, nan, nan, nan, nan}}, of_numpy{{1, inf, inf}, inf, {nan, nan, nan, nan, nan}},
+        of_numpy{{-inf, inf}, nan, {nan, nan, nan, nan, nan}}, of_numpy{{-inf, -inf, 1}, -inf, {nan, nan, nan, -inf, 1}},
+        of_numpy{{1, nan, inf}, nan, {nan, nan, nan, nan, nan}}, of_numpy{{-inf, 0, inf}, 0, {nan, -inf, nan, nan, nan}},
+        of_numpy{{-inf, 1, 2, inf}, 1.5f, {nan, -inf, 1.5f, inf, nan}}, of_numpy{{inf}, inf, {nan, nan, nan, nan, nan}},
+        of_numpy{{-huge, huge}, 0, {nan, inf, -inf, -inf, huge}}, of_numpy{{7, 1, 3, 10}, 5, {1, 2.5f, 5, 7.75f, 10}}}) {
+    const auto on_device = dsl::to_device(x);
+    EXPECT_TRUE(is_one(dsl::median(on_device).value(), median)) << testing::PrintToString(x);
+    for (std::size_t i = 0; i < percentiles.size(); ++i)
+      EXPECT_TRUE(is_one(dsl::percentile(on_device, 25. * static_cast<double>(i)).value(), percentiles[i]))
+          << testing::PrintToString(x) << ", " << 25 * i;
+  }
+  // Here NumPy's sum overflows.
+  EXPECT_EQ(dsl::median(dsl::to_device(std::vector<float>{huge, huge})).value(), huge);
+}
+
+template <class T, class X>
+void expect_found(const std::vector<T>& sorted, const std::vector<X>& x, const std::vector<std::int64_t>& left,
+                  const std::vector<std::int64_t>& right) {
+  const auto in = dsl::to_device(sorted);
+  const auto wanted = dsl::to_device(x);
+  EXPECT_EQ(dsl::eval(dsl::searchsorted(in, wanted)).copy_to_host(), left);
+  EXPECT_EQ(dsl::eval(dsl::searchsorted(in, wanted, dsl::right)).copy_to_host(), right);
+}
+
+// Any dtypes, none of which is converted to the other's; all pairs are in ir/integer_arithmetic_test.cpp.
+TEST_P(sorting, searches_compare_exactly) {
+  const std::int64_t wide = std::int64_t{1} << 53, most = std::numeric_limits<std::int64_t>::max();
+  expect_found<std::uint8_t, std::int32_t>({1, 2, 3}, {-1, 257, 2, 0}, {0, 3, 1, 0}, {0, 3, 2, 0});
+  expect_found<std::int64_t, double>({wide, wide + 1, wide + 2, most},
+                                     {9007199254740992, 2.5, 0x1p63, nan_value, infinity, -infinity}, {0, 0, 4, 4, 4, 0},
+                                     {1, 0, 4, 4, 4, 0});
+  expect_found<dsl::half, float>({0.5f, 1.f, 65504.f}, {1.0001f, 1, 1e6f}, {2, 1, 3}, {2, 2, 3});
+  const auto in = dsl::to_device(std::vector<std::int32_t>{1, 2, 3});
+  EXPECT_EQ(dsl::eval(dsl::searchsorted(in, 2.5)).value(), 2);
+  EXPECT_EQ(dsl::eval(dsl::searchsorted(in, std::int64_t{1} << 32)).value(), 3);
+}
+
 TEST_P(sorting, search_among_sorted_elements) {
   const std::vector<double> host = {-2, 0, 0, 1, 5, nan_value};
   const std::vector<double> wanted = {-3, -2, 0, 0.5, 5, 6, nan_value};
@@ -118,6 +167,8 @@ TEST_P(sorting, writing_to_positions) {
   EXPECT_EQ(x.copy_to_host(), (std::vector<float>{-1, 8, -1, 7, -1, 8}));
   dsl::array<std::int32_t, 2> m = dsl::zeros<std::int32_t>(2, 3);
   dsl::scatter_add(m, index, 1);
+  EXPECT_EQ(error_of([&] { dsl::put(m, index, std::int64_t{1} << 32); }),
+            "the integer 4294967296 is out of bounds for int32, the dtype that it is computed with");
   EXPECT_EQ(m.copy_to_host(), (std::vector<std::int32_t>{0, 3, 0, 1, 0, 1}));
 }
 
@@ -146,8 +197,27 @@ TEST_P(sorting, writing_to_few_positions) {
   auto counts = dsl::zeros<std::int64_t>(n);
   dsl::scatter_add(counts, positions, dsl::to_device(std::vector<std::int64_t>(100, 1)));
   EXPECT_EQ(dsl::sum(counts).value(), count);
-  if (simulated()) {
-    EXPECT_THROW(dsl::put(x, dsl::to_device(std::vector<std::int64_t>{-2 * n - 1}), 1.f), dsl::memory_error);
+}
+
+// Positions that are none are told as they were given; elsewhere nothing is written to them, nor to the last element.
+TEST_P(sorting, positions_of_no_element) {
+  const auto beyond = dsl::to_device(std::vector<std::uint64_t>{~std::uint64_t{0}, std::uint64_t{1} << 63});
+  for (const std::int64_t n : {2, 40}) {  // positions that are few or many beside the target's elements
+    auto x = dsl::zeros<float>(n);
+    const std::string elements = " is none of " + std::to_string(n) + " elements", most = "9223372036854775807 or more";
+    const std::string added = n == 2 ? " is none of 2 groups" : elements;
+    const auto expect = [&](const std::string& said, const auto& write) {
+      const std::string error = error_of(write);
+      if (simulated()) EXPECT_TRUE(error.find(said) != std::string::npos) << error;
+      else EXPECT_EQ(error, "no error");
+    };
+    const auto low = dsl::to_device(std::vector<std::int64_t>{-n - 1});
+    const std::string lowest = std::to_string(-n - 1);
+    expect("position " + lowest + elements, [&] { dsl::put(x, low, 1.f); });
+    expect("position " + most + elements, [&] { dsl::put(x, beyond, 1.f); });
+    expect(lowest + added, [&] { dsl::scatter_add(x, low, 1.f); });
+    expect(most + added, [&] { dsl::scatter_add(x, beyond, 1.f); });
+    EXPECT_EQ(x.copy_to_host(), std::vector<float>(static_cast<std::size_t>(n)));
   }
 }
 

@@ -1,5 +1,6 @@
 // A mesh of processes: mpirun -n N processes. Each case computes on the mesh and compares every element, in every process, with
 // the same on the process's own device.
+#include <dsl/by_key.hpp>
 #include <dsl/cuda_array_interface.hpp>
 #include <dsl/dlpack.hpp>
 #include <dsl/dsl.hpp>
@@ -138,6 +139,24 @@ void refusals() {
   auto a = vector_on(all, 16);
   refuse("reversed rows", "in other processes than the target's", [&] { a = dsl::flip(a) + 1.; });
   refuse("a scan", "a scan along the axis", [&] { a = dsl::cumsum(a); });
+  // Of no elements as well.
+  const char* const words = "of elements of several processes";
+  const dsl::device_guard on(all);
+  for (const std::int64_t n : {0, 16}) {
+    auto x = vector_on(all, n);
+    const dsl::array<std::int64_t> at = dsl::arange<std::int64_t>(n);
+    dsl::array<double> kept;
+    dsl::scalar<std::int64_t> count;
+    refuse("sort", words, [&] { dsl::sort(x); });
+    refuse("argsort", words, [&] { dsl::argsort(x); });
+    refuse("searchsorted", words, [&] { kept = dsl::searchsorted(x, x); });
+    refuse("take", words, [&] { kept = dsl::take(x, at); });
+    refuse("scatter_add", words, [&] { dsl::scatter_add(x, at, 1.); });
+    refuse("put", words, [&] { dsl::put(x, at, 1.); });
+    refuse("a selection", words, [&] { dsl::tie(kept, count) = dsl::compress(x > 0, x); });
+    refuse("a reduction by key", words, [&] { dsl::eval(dsl::bincount(at, n)); });
+    check("what was refused has made nothing", !kept.has_memory());
+  }
 }
 
 void reductions(std::int64_t n, std::int64_t columns) {

@@ -1,5 +1,6 @@
 // mpirun -n N stopped_process_test P hangs|dies: process P stops before a sum, and the others must not wait for ever. On GPUs
 // they have begun it: first NCCL's kernels are given up, then they ask who has not come.
+// With reads|reduces|shifts process P does not stop, but runs another statement than the others: all are told so.
 #include <dsl/dsl.hpp>
 #include <dsl/mpi.hpp>
 
@@ -32,6 +33,32 @@ bool is_refused(const dsl::array<double>& x, int stopped) {
   }
 }
 
+// What all but process P run, and what that runs in its place: bytes of other numbers, as many bytes, other messages.
+void run_statement(const dsl::array<double>& x, const std::string& how, bool differs) {
+  dsl::array<double> y(x.size());
+  dsl::scalar<double> total;
+  if (how == "shifts") y = dsl::shift(x, differs ? 2 : 1);
+  else if (how == "reads" && differs) (void)x.copy_to_host();
+  else if (differs) total = dsl::max(x);
+  else total = dsl::sum(x);
+}
+// Whether all processes are told that one runs another statement, now and from then on.
+bool are_told(const dsl::array<double>& x, const std::string& how, int rank, int other) {
+  const std::string named = how == "shifts" ? "some processes of a mesh run other statements than process 0"
+                            : other == 0    ? "processes 1 and 2 run other statements than process 0"
+                                            : "process " + std::to_string(other) + " runs other statements than process 0";
+  int told = 0;
+  for (int k = 0; k < 2; ++k) {
+    try {
+      run_statement(x, how, k == 0 && rank == other);
+    } catch (const dsl::device_error& e) {
+      if (std::string(e.what()).find(named) != std::string::npos) ++told;
+      else std::printf("\"%s\", not that %s\n", e.what(), named.c_str());
+    }
+  }
+  return told == 2;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -50,6 +77,13 @@ int main(int argc, char** argv) {
   const dsl::array<double> x = dsl::full<double>(2., 1000);
   bool passed = dsl::scalar<double>(dsl::sum(x)).value() == 2000;
   if (rank == stopped && argv[2] == std::string("dies")) std::raise(SIGKILL);
+
+  if (argv[2] != std::string("hangs") && argv[2] != std::string("dies")) {
+    passed = are_told(x, argv[2], rank, stopped) && passed;
+    if (!passed) std::printf("process %d failed\n", rank);
+    MPI_Finalize();
+    return passed ? 0 : 1;
+  }
 
   // The others wait for the first process twice as long; one that is late is told so, but for the first, which the others have
   // left.

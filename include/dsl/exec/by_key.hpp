@@ -29,6 +29,8 @@ struct by_key_request {
   bool ignores_others = false;  // keys of no group
 };
 
+/// Throws shape_error where a target has not an element for each group.
+void require_groups(const by_key_request& request, const operand& target);
 /// Queues a reduction by key on the current stream. `operands` are the inputs and the targets: those of groups are of rank 1,
 /// with an element for each, others are scalars. Throws shape_error, device_error, memory_error or cuda_error.
 void run_by_key(const by_key_code& code, const operand* operands, const by_key_request& request);

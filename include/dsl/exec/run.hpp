@@ -168,7 +168,7 @@ program_code code_of_move(const pass_view& pass);
 /// A pass bound to its operands: laid out once, run as often as wanted.
 class prepared {
  public:
-  /// Inputs, then outputs. Throws shape_error, where two outputs have an element in common too, and device_error.
+  /// Inputs, then outputs. Throws shape_error and device_error.
   prepared(const program_code& code, const operand* operands, const launch& fixed);
 
   device where() const { return space_.where; }
@@ -199,10 +199,6 @@ class prepared {
   static std::vector<late_copy> divert(prepared* passes, int count, bool imagined);
   /// Of a loop's step: its number.
   void count_step(std::int64_t number);
-  /// Throws shape_error where a target has an element in common with an operand.
-  void require_disjoint_from(const operand& other) const;
-  /// The same for all targets of another pass.
-  void require_disjoint_from(const prepared& other) const;
   /// Throws shape_error where `run` would not do for that.
   void require_in_place() const;
 
@@ -236,8 +232,11 @@ void require_one_space(const operand* all, const operand_range* ranges, int coun
                        int result_count, const pass_view& pass);
 /// Throws shape_error where two expressions, given by their operands, do not have as many elements as they broadcast to.
 void require_same_elements(const char* function, const operand* first, int first_count, const operand* second, int second_count);
-/// Throws shape_error where two targets are one object.
-void require_distinct(const void* const* targets, int count);
+/// Throws shape_error where two targets are one object, or have an element in common.
+void require_apart(const void* const* objects, const operand* elements, int count);
+/// Copies some arrays into others of the same dtypes, each as an assignment. Throws shape_error, device_error and memory_error
+/// before the first is written.
+void copy_all(const operand* from, const operand* to, int count);
 /// The extents of an array of `rank` dimensions that gets its memory for a pass over `g`: without the axes that are reduced, or
 /// with them, of extent 1. Throws shape_error where it has another rank.
 void shape_target(std::int64_t* extents, int rank, const geometry& g, std::uint32_t reduced, const pass_view& pass,

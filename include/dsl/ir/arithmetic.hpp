@@ -88,6 +88,24 @@ template <class A, class B> DSL_DETAIL_FN constexpr bool less_equal(A a, B b) {
   else return a <= b;
 }
 
+// Whether an integer is less, or greater, than a real number. Rounding keeps the order, so it decides but for what is rounded to
+// b: then b is a whole number, an A or beyond all of them.
+template <bool Greater, class A, std::floating_point B> DSL_DETAIL_FN constexpr bool integer_beside(A a, B b) {
+  const auto rounded = static_cast<double>(a), other = static_cast<double>(b);
+  if (rounded != other) return Greater ? rounded > other : rounded < other;
+  if (other >= power_of_two<double>(8 * static_cast<int>(sizeof(A)) - std::signed_integral<A>)) return !Greater;
+  return Greater ? a > static_cast<A>(other) : a < static_cast<A>(other);
+}
+/// a < b of any two real numbers, integers or booleans, without a common dtype that would round one of them.
+template <class A, class B> DSL_DETAIL_FN constexpr bool exactly_less(A a, B b) {
+  if constexpr (std::floating_point<A> && std::floating_point<B>) return a < b;
+  else if constexpr (std::floating_point<B>) return integer_beside<false>(a, b);
+  else if constexpr (std::floating_point<A>) return integer_beside<true>(b, a);
+  else if constexpr (std::signed_integral<A> == std::signed_integral<B>) return a < b;
+  else if constexpr (std::signed_integral<A>) return a < 0 || static_cast<std::uint64_t>(a) < b;
+  else return b > 0 && a < static_cast<std::uint64_t>(b);
+}
+
 // NaN wins, as in NumPy's minimum and maximum; it loses in fmin and fmax. The inner choice is one instruction on x86.
 template <class T> DSL_DETAIL_FN constexpr T min(T a, T b) { return select(a != a, a, a < b ? a : b); }
 template <class T> DSL_DETAIL_FN constexpr T max(T a, T b) { return select(a != a, a, a > b ? a : b); }

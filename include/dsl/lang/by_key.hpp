@@ -1,8 +1,10 @@
 // Reductions by key: what the elements of each group become.
 #pragma once
 
+#include <dsl/exec/bins.hpp>
 #include <dsl/exec/by_key.hpp>
 #include <dsl/lang/assign.hpp>
+#include <dsl/lang/position.hpp>
 #include <dsl/lang/reduce.hpp>
 #include <dsl/lang/vectorize.hpp>
 
@@ -74,7 +76,7 @@ struct by_key_trace<tuple<First, Groups...>, tuple<All...>, To...> {
     // Wider keys would be more bytes than are read, and fewer elements a thread.
     constexpr dtype type = decltype(key)::type.type,
                     as_key = size_of(type) < 4 || type == dtype::int32 ? dtype::int32 : dtype::int64;
-    g.outputs.push_back(convert_symbol<as_key, false>(key).id);
+    g.outputs.push_back(convert_symbol<as_key, false>(position_symbol(key)).id);
     add(t, std::index_sequence_for<First, Groups...>{}, std::index_sequence_for<All...>{});
     g.operands = t.operands;
     return g;
@@ -101,19 +103,6 @@ struct by_key_trace<tuple<First, Groups...>, tuple<All...>, To...> {
 template <class First, class... Groups>
 inline constexpr int leaves_of_groups = leaf_count<typename by_key_of<First>::keys> + leaf_count<decltype(First::values)> +
                                         (0 + ... + leaf_count<decltype(Groups::values)>);
-
-// Memory for a target that has none: an element for each group, or a value.
-template <class T, int R>
-void give_groups(bound_target<array<T, R>>& to, std::int64_t groups, device where) {
-  static_assert(R == 1);
-  if (to.needs_memory()) to.made = array<T, 1>(dsl::extents<1>{groups}, where);
-}
-template <class Target>
-void give_groups(bound_target<Target>& to, std::int64_t, device where) {
-  geometry g;
-  g.where = where;
-  to.give_memory(g, 0, pass_view{}, nullptr);
-}
 
 template <class Trace, class... Calls>
 compile<Trace, Calls...> compiled_with(std::type_identity<tuple<Calls...>>);
@@ -145,7 +134,7 @@ void assign_keyed(const tuple<Targets&...>& targets, const tuple<First, Groups..
     at = operands + inputs;
     unpack(
         [&](auto&... t) {
-          (give_groups(t, request.groups, where), ...);
+          (give_line(t, request.groups, where), ...);
           (add_leaves(as_operand(t.elements()), at), ...);
         },
         to);
@@ -216,45 +205,51 @@ auto bincount(const Keys& keys, std::int64_t groups) {
 
 namespace detail {
 
+constexpr dtype dtype_of_edges(dtype x) { return kind_of(x) <= kind::integer ? dtype::float64 : x; }
+
 /// The number of the bin that an element is in, or -1. The edges are NumPy's: low + i (high - low) / bins in double, in x's
 /// dtype.
 struct bin_of {
-  template <class X, class Low, class High, class Apart, class Scale, class Bins>
-  constexpr auto operator()(const X& x, const Low& low, const High& high, const Apart& apart, const Scale& scale,
-                            const Bins& bins) const {
-    constexpr dtype type = type_of<X>;
-    static_assert(kind_of(type) != kind::complex, "a histogram is of real numbers");
-    constexpr dtype D = kind_of(type) <= kind::integer ? dtype::float64 : type;
+  template <class X, class Low, class High, class Apart, class Lift, class Scale, class Bins>
+  constexpr auto operator()(const X& x, const Low& low, const High& high, const Apart& apart, const Lift& lift,
+                            const Scale& scale, const Bins& bins) const {
+    constexpr dtype D = dtype_of_edges(type_of<X>);
+    static_assert(kind_of(D) != kind::complex, "a histogram is of real numbers");
     const auto value = as<D>(x);
     const auto edge = [&](const auto& i) {
       // The choice keeps the compiler from fusing product and sum.
       const auto at = as<D>(where(i < bins, as<dtype::float64>(i) * apart, 0.0) + low);
       return where(i < bins, at, as<D>(high));
     };
-    const auto guess = as<dtype::int32>((as<dtype::float64>(value) - low) * scale);
+    const auto distance = as<dtype::float64>(value) - low;
+    const auto place = [&] {
+      if constexpr (D == dtype::float64) return distance * lift * scale;
+      else return distance * scale;  // of the other dtypes no range is so small
+    }();
+    const auto guess = as<dtype::int32>(place);
     const auto inside = max(min(guess, bins - 1), 0);
     const auto lower = where(value < edge(inside), inside - 1, inside);
     const auto bin = where((value >= edge(lower + 1)) & (lower != bins - 1), lower + 1, lower);
     return where((value >= as<D>(low)) & (value <= as<D>(high)), bin, -1);
   }
 };
-[[noreturn]] void throw_no_bins(std::int64_t bins, double low, double high);
 
 }  // namespace detail
 
 /// How many elements of x lie in each of `bins` intervals of equal width from low to high: int64, np.histogram(x, bins, (low,
 /// high))[0]. An interval is closed below and open above, the last one closed at both ends; what lies outside, NaN too, is not
-/// counted. x is real. Throws value_error unless 0 < bins < 2^31 and low < high.
+/// counted. Where low and high are equal they are half a unit further out each. x is real. Throws value_error where NumPy does:
+/// unless 0 < bins < 2^31, where low is above high, where an end or their distance is not finite, and where x's dtype (of
+/// integers, double) has too few numbers between them for the edges.
 template <class X, element Low, element High>
   requires detail::operands<X>
 auto histogram(const X& x, std::int64_t bins, Low low, High high) {
   if constexpr (!detail::require_operand<X>()) {
     return refused{};
   } else {
-    const double first = static_cast<double>(low), last = static_cast<double>(high);
-    if (!(bins > 0 && bins < std::int64_t{1} << 31 && first < last)) detail::throw_no_bins(bins, first, last);
-    const auto keys = vectorize(detail::bin_of{})(x, first, last, (last - first) / static_cast<double>(bins),
-                                                  static_cast<double>(bins) / (last - first), static_cast<std::int32_t>(bins));
+    constexpr dtype edges = detail::dtype_of_edges(detail::trace_t<detail::operand_t<X>>::type.type);
+    const detail::bin_range r = detail::make_bins(bins, static_cast<double>(low), static_cast<double>(high), edges);
+    const auto keys = vectorize(detail::bin_of{})(x, r.low, r.high, r.apart, r.lift, r.scale, r.count);
     return detail::make_by_key<detail::count_of_group>(keys, detail::no_values{}, bins, true);
   }
 }

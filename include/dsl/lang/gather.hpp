@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dsl/lang/functions.hpp>
+#include <dsl/lang/position.hpp>
 #include <dsl/lang/shape.hpp>
 
 namespace dsl {
@@ -37,18 +38,10 @@ struct gather_function {
     static_assert(kind_of(Index::type.type) == kind::integer,
                   "take wants an index of integers: use dsl::where to choose by a condition");
     const auto zero = constant<dtype::int64>(t.g, 0), one = constant<dtype::int64>(t.g, 1);
-    const auto i = convert_symbol<dtype::int64, false>(representable(index));
+    const auto i = convert_symbol<dtype::int64, false>(position_symbol(index));
     const auto from_start = apply<op::where>(apply<op::less>(i, zero), apply<op::add>(i, n), i);
     const auto within = apply<op::max>(apply<op::min>(from_start, apply<op::subtract>(n, one)), zero);
     return {t.g, t.g->add(op::gather, D, fields(address.id, apply<op::multiply>(within, stride).id))};
-  }
-
- private:
-  // A uint64 that is no int64 lies beyond every end.
-  template <class Index>
-  static constexpr auto representable(Index index) {
-    if constexpr (Index::type.type != dtype::uint64) return index;
-    else return apply<op::min>(index, constant<dtype::uint64>(index.owner, greatest_of(dtype::int64)));
   }
 };
 
@@ -67,6 +60,7 @@ concept in_memory = is_array<X> || requires(const X& x) { x.owner(); };
 
 template <class T, int R, class Index>
 auto take_flat(const view<const T, R>& x, const Index& index) {
+  require_undivided(x.owner(), "take");
   const view<const T, 1> all = ravel(x);
   return gather(view<const T, 0>(all.owner(), all.origin(), {}, {}), index, all.extent(0), all.strides()[0]);
 }

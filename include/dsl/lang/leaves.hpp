@@ -46,6 +46,12 @@ struct leaves_of {
   operand at[leaf_count<E>];
 };
 
+/// Reductions in an expression that are not inside others.
+template <class E> inline constexpr int reductions_in = 0;
+template <class F, class... Operands> inline constexpr int reductions_in<expression<F, Operands...>> =
+    (0 + ... + reductions_in<Operands>);
+template <class F, int R, class... Operands> inline constexpr int reductions_in<reduction<F, R, Operands...>> = 1;
+
 /// The index spaces of an expression, in the tracer's order.
 template <class E> inline constexpr int space_count = 0;
 template <class F, class... Operands>
@@ -85,6 +91,23 @@ dsl::extents<E::rank> shape_of(const E& e) {
   int rank;
   broadcast_shape(shape, rank, leaves.at, leaf_count<E>, pass_view{});
   return first_of<E::rank>(shape);
+}
+
+/// The same for an error: -1 where reductions in the expression have yet to be evaluated.
+template <lazy E>
+dsl::extents<E::rank> known_shape_of(const E& e) {
+  dsl::extents<E::rank> sizes;
+  if constexpr (reductions_in<E> > 0) sizes.fill(-1);
+  else sizes = shape_of(e);
+  return sizes;
+}
+/// An axis of an expression, from 0 on. Throws shape_error that names the function.
+template <lazy E>
+int axis_of(const E& e, int axis, const char* function) {
+  if (axis >= 0 && axis < E::rank) return axis;
+  if (axis < 0 && axis >= -E::rank) return axis + E::rank;
+  const auto sizes = known_shape_of(e);
+  return axis_of(to_mapping(sizes, sizes), axis, function);
 }
 
 }  // namespace detail

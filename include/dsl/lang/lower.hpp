@@ -17,12 +17,6 @@ constexpr auto as_tuple(const R& result) {
 }
 template <class... E> using outputs_of = decltype(concatenate(as_tuple(std::declval<trace_t<E>>())...));
 
-/// Reductions in an expression that are not inside others.
-template <class E> inline constexpr int reductions_in = 0;
-template <class F, class... Operands> inline constexpr int reductions_in<expression<F, Operands...>> =
-    (0 + ... + reductions_in<Operands>);
-template <class F, int R, class... Operands> inline constexpr int reductions_in<reduction<F, R, Operands...>> = 1;
-
 /// Whether an expression is of a loop's steps, which it has no value without.
 template <class E> inline constexpr bool counts_steps_in = false;
 template <class F, class... Operands> inline constexpr bool counts_steps_in<expression<F, Operands...>> =

@@ -64,7 +64,7 @@ auto reduce_arrays(const tuple<Options...>& options, const X&... x) {
     axes = bits_of_axes(numbers, count, operand_rank);
     if (axes == 0) {
       const expression<table_function<op::add>, operand_t<X>...> together{{}, {as_operand(x)...}};
-      require_axes(numbers, count, shape_of(together).data(), operand_rank);
+      require_axes(numbers, count, known_shape_of(together).data(), operand_rank);
     }
   }
   const auto make = [&](const auto&... operand) {

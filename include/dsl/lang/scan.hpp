@@ -127,10 +127,9 @@ auto make_scan(const X& x, scan_request request, const Options&... options) {
     return scan_expression<Operator, accumulated(R), R, 1, operand_type>{as_operand(x), request};
   } else {
     static_assert(operand_type::rank > 0, "a scalar has no axes");
-    mapping of_rank;
-    of_rank.rank = operand_type::rank;
-    request.axis = axis_of(of_rank, request.axis, "scan");
-    return scan_expression<Operator, accumulated(R), R, operand_type::rank, operand_type>{as_operand(x), request};
+    const operand_type operand = as_operand(x);
+    request.axis = axis_of(operand, request.axis, "scan");
+    return scan_expression<Operator, accumulated(R), R, operand_type::rank, operand_type>{operand, request};
   }
 }
 

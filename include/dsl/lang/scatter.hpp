@@ -26,10 +26,13 @@ auto values_in_line(const E& e) {
   return ravel(values.view());
 }
 
-// Negative positions count from the end.
+// Negative positions count from the end; what is none stays what it is, for errors.
 template <class Index>
 auto keys_of_positions(const Index& index, std::int64_t n) {
-  return vectorize([](auto i, auto size) { return where(i < 0, i + size, cast<std::int64_t>(i)); })(cast<std::int64_t>(index), n);
+  return vectorize([](auto i, auto size) {
+    const auto at = cast<std::int64_t>(position_symbol(i));
+    return where((at < 0) & (at >= -size), at + size, at);
+  })(index, n);
 }
 
 // Positions in rising order, of equal ones in the order in which they were given, and where they stood.
@@ -42,6 +45,13 @@ struct sorted_positions {
 template <class X, class Y>
 auto stretched(const X& x, const Y& to) {
   return make_expression<stretch_function>(x, to);
+}
+
+/// Throws overflow_error for a C++ integer that the target's dtype does not hold, as an assignment.
+template <class T, class Value>
+void require_value_fits([[maybe_unused]] const Value& value) {
+  if constexpr (std::integral<Value> && kind_of(dtype_v<T>) == kind::integer)
+    require_range(operand_of(value_leaf<Value>{value}), {dtype_v<T>, dtype_v<T>});
 }
 
 template <class T>
@@ -65,13 +75,16 @@ void add_to_few(const view<T, 1>& target, const Keys& keys, const Values& values
 /// Adds values to the elements at the positions `index`, all of those that one position has: np.add.at. Positions are integers,
 /// counted in row-major order, negative ones from the end; values broadcast with them. The result is the same from run to run.
 /// Does not wait. Where positions are fewer than a quarter of the target's elements, it takes no longer for a larger target. What
-/// is at no position of the target is a memory_error in the simulator and left out elsewhere.
+/// is at no position of the target is a memory_error in the simulator and left out elsewhere. Throws overflow_error for a C++
+/// integer that the target's dtype does not hold.
 template <class Target, class Index, class Values>
   requires detail::operands<Index> && detail::any_operand<Values>
 void scatter_add(Target&& target, const Index& index, const Values& values) {
   if constexpr (detail::require_keys<Index>() && detail::require_operand<Values>()) {
     const auto all = detail::all_in_line(target);
+    detail::require_positions(detail::operand_of_line(all));
     using T = typename decltype(all)::value_type;
+    detail::require_value_fits<T>(values);
     const auto keys = detail::keys_of_positions(detail::as_operand(index), all.size());
     const auto added = detail::as_operand(values);
     const auto shape = detail::shape_of(detail::stretched(keys, added));
@@ -91,7 +104,9 @@ template <class Target, class Index, class Values>
 void put(Target&& target, const Index& index, const Values& values) {
   if constexpr (detail::require_keys<Index>() && detail::require_operand<Values>()) {
     const auto all = detail::all_in_line(target);
+    detail::require_positions(detail::operand_of_line(all));
     using T = typename decltype(all)::value_type;
+    detail::require_value_fits<T>(values);
     const auto keys = detail::values_in_line(detail::keys_of_positions(detail::as_operand(index), all.size()));
     if (keys.size() == 0) return;
     const detail::sorted_positions at(keys);

@@ -54,8 +54,8 @@ struct count_trace {
 };
 
 /// Queues a selection into targets for its values, and for their number.
-template <class Condition, class... Values, class... To>
-void select_into(const compress_expression<Condition, Values...>& e, const view<std::int64_t, 0>& count, const To&... to) {
+template <class Condition, class... Values, class Count, class... To>
+void select_into(const compress_expression<Condition, Values...>& e, const Count& count, const To&... to) {
   using trace = compress_trace<tuple<typename To::value_type...>, Condition, Values...>;
   using calls = decltype(concatenate(std::declval<typename calls_of<Condition>::type>(),
                                      std::declval<typename calls_of<Values>::type>()...));
@@ -108,15 +108,6 @@ constexpr bool may_select(std::type_identity<tuple<To...>>, std::type_identity<t
   }
 }
 
-// An array without memory gets room for all elements.
-template <class T, int R>
-void make_room(array<T, R>& to, std::int64_t elements, device where) {
-  if (!to.has_memory()) to = array<T, R>(dsl::extents<R>{elements}, where);
-}
-template <class T, int R> void make_room(const view<T, R>&, std::int64_t, device) {}
-template <class T, int R> view<T, R> all_of(array<T, R>& x) { return x.view(); }
-template <class T, int R> view<T, R> all_of(const view<T, R>& x) { return x; }
-
 template <class... Targets, class Condition, class... Values, std::size_t... I>
 void assign_selection(const tuple<Targets&...>& targets, const compress_expression<Condition, Values...>& e,
                       std::index_sequence<I...>) {
@@ -128,17 +119,11 @@ void assign_selection(const tuple<Targets&...>& targets, const compress_expressi
     constexpr bool counts = number::rank == 0 && std::same_as<typename number::value_type, std::int64_t>;
     static_assert(counts, "the last target of a selection is the number of elements, a dsl::scalar<std::int64_t>");
     if constexpr (counts) {
-      const void* const distinct[] = {&get<I>(targets)..., &get<values>(targets)};
-      require_distinct(distinct, static_cast<int>(values) + 1);
+      auto to = bind_targets(targets);
       const source_of_selection<Condition, Values...> from(e);
-      (make_room(get<I>(targets), from.elements, from.where), ...);
-      auto& count = get<values>(targets);
-      if constexpr (is_scalar<number>) {
-        if (!count.has_memory()) count = scalar<std::int64_t>(0, from.where);
-        select_into(e, count.view(), all_of(get<I>(targets))...);
-      } else {
-        select_into(e, count, all_of(get<I>(targets))...);
-      }
+      unpack([&from](auto&... t) { (give_line(t, from.elements, from.where), ...); }, to);  // room for all elements
+      select_into(e, get<values>(to).elements(), get<I>(to).elements()...);
+      unpack([](auto&... t) { (t.adopt(), ...); }, to);
     }
   }
 }

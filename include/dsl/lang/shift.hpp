@@ -115,15 +115,8 @@ struct step_function {
 };
 
 template <class E>
-constexpr int axis_of_expression(const char* function, const E& e, int axis) {
-  dsl::extents<E::rank> sizes{};
-  if constexpr (!has_reduction<E>()) sizes = shape_of(e);
-  return axis_of(to_mapping(sizes, sizes), axis, function);
-}
-
-template <class E>
 auto shift_formula(const E& e, std::int64_t distance, boundary beyond, int axis) {
-  const int along = axis_of_expression("shift", e, axis);
+  const int along = axis_of(e, axis, "shift");
   return make_expression<step_function>(e, step_leaf{distance, E::rank - 1 - along, beyond});
 }
 

@@ -113,44 +113,63 @@ auto unique(const X& x) {
 
 namespace detail {
 
-[[noreturn]] void throw_no_quantile(double quantile, bool is_empty);
+[[noreturn]] void throw_no_quantile();
+/// Throws value_error.
+void require_percentage(double p);
 
-/// Element number `rank` of the sorted ones, counted in fractions; NaN where there is one.
-template <class X>
-auto order_statistic(const X& x, double quantile) {
-  const auto sorted = sort(x);
-  using T = typename decltype(sorted)::value_type;
-  constexpr dtype mean = mean_dtype(dtype_v<T>);
-  using R = element_t<mean>;
-  if (sorted.size() == 0) throw_no_quantile(quantile, true);
-  if (!(quantile >= 0 && quantile <= 1)) throw_no_quantile(quantile, false);
-  const double at = quantile * static_cast<double>(sorted.size() - 1);
-  const auto lower = static_cast<std::int64_t>(at), upper = lower + 1 < sorted.size() ? lower + 1 : lower;
-  const double beyond = at - static_cast<double>(lower);
-  const auto element = [&sorted](std::int64_t i) { return cast<R>(detail::as_operand(sorted(i))); };
-  const auto a = element(lower), b = element(upper), last = element(sorted.size() - 1);
-  // As NumPy: from the nearer of the two.
-  if (beyond < 0.5) return scalar<R>(where(isnan(last), last, a + (b - a) * beyond));
-  return scalar<R>(where(isnan(last), last, b - (b - a) * (1 - beyond)));
-}
+/// Sorted elements, of which a value is made. Throws shape_error where there are none.
+template <class T>
+struct sorted_elements {
+  using result = element_t<mean_dtype(dtype_v<T>)>;
+  array<T, 1> all;
+  std::int64_t last;
+
+  explicit sorted_elements(array<T, 1> sorted) : all(std::move(sorted)), last(all.size() - 1) {
+    if (last < 0) throw_no_quantile();
+  }
+  auto operator()(std::int64_t i) const { return cast<result>(as_operand(all(i))); }
+  /// NaN where one of the elements is, which then is the last.
+  template <class Value>
+  scalar<result> unless_nan(const Value& value) const {
+    return scalar<result>(where(isnan((*this)(last)), (*this)(last), value));
+  }
+};
 
 }  // namespace detail
 
-/// The element in the middle, of an even number the mean of the two: np.median. Of integers a double; NaN where one is NaN. A
-/// dsl::scalar; does not wait. Throws shape_error where there are no elements.
+/// The element in the middle, of an even number the mean of the two: np.median. Of integers a double; NaN where one is NaN, or
+/// the two are infinities of both signs. The mean of two large numbers does not overflow as NumPy's does. A dsl::scalar; does not
+/// wait. Throws shape_error where there are no elements.
 template <class X>
   requires detail::operands<X>
 auto median(const X& x) {
-  if constexpr (!detail::may_be_sorted<X>()) return refused{};
-  else return detail::order_statistic(x, 0.5);
+  if constexpr (!detail::may_be_sorted<X>()) {
+    return refused{};
+  } else {
+    const detail::sorted_elements sorted(sort(x));
+    const auto a = sorted(sorted.last / 2), b = sorted((sorted.last + 1) / 2);
+    const auto sum = a + b;
+    return sorted.unless_nan(where(isinf(sum), a * 0.5 + b * 0.5, sum * 0.5));
+  }
 }
-/// The element below which p percent lie, between two elements on the straight line: np.percentile. As `median`. Throws
-/// value_error unless p is from 0 to 100.
+/// The element below which p percent lie, between two elements on the straight line: np.percentile. As `median`, but that beside
+/// an infinity it is what NumPy's formula gives, often NaN. Throws value_error unless p is from 0 to 100.
 template <class X>
   requires detail::operands<X>
 auto percentile(const X& x, double p) {
-  if constexpr (!detail::may_be_sorted<X>()) return refused{};
-  else return detail::order_statistic(x, p / 100);
+  if constexpr (!detail::may_be_sorted<X>()) {
+    return refused{};
+  } else {
+    detail::require_percentage(p);
+    const detail::sorted_elements sorted(sort(x));
+    const double at = p / 100 * static_cast<double>(sorted.last);
+    const auto lower = static_cast<std::int64_t>(at);
+    const double beyond = at - static_cast<double>(lower);
+    const auto a = sorted(lower), b = sorted(lower < sorted.last ? lower + 1 : lower);
+    // As NumPy: from the nearer of the two.
+    if (beyond < 0.5) return sorted.unless_nan(a + (b - a) * beyond);
+    return sorted.unless_nan(b - (b - a) * (1 - beyond));
+  }
 }
 
 /// The side of equal elements on which `searchsorted` would insert: dsl::right after them, as NumPy's side='right'.
@@ -160,14 +179,14 @@ inline constexpr right_t right{};
 namespace detail {
 
 /// How many of n elements in memory come before x, or are not after it.
-template <class T, bool Right>
+template <class T, class X, bool Right>
 struct search_sorted {
-  DSL_FN std::int64_t operator()(std::uint64_t address, std::int64_t n, std::int64_t step, T x) const {
+  DSL_FN std::int64_t operator()(std::uint64_t address, std::int64_t n, std::int64_t step, X x) const {
     const T* const elements = reinterpret_cast<const T*>(address);
     std::int64_t low = 0;
     while (n > 0) {
       const std::int64_t half = n / 2;
-      const T y = elements[(low + half) * step];
+      const value_t<dtype_v<T>> y = elements[(low + half) * step];
       if (Right ? !comes_before_it(x, y) : comes_before_it(y, x)) {
         low += half + 1;
         n -= half + 1;
@@ -180,14 +199,18 @@ struct search_sorted {
 
  private:
   // NaN is after all others.
-  DSL_FN static bool comes_before_it(T a, T b) { return a < b || (a == a && b != b); }
+  template <class A, class B>
+  DSL_FN static bool comes_before_it(A a, B b) {
+    return math::exactly_less(a, b) || (a == a && b != b);
+  }
 };
 
 template <bool Right, class T, class X>
 auto search(const view<const T, 1>& sorted, const X& x) {
-  require_memory(sorted.owner(), "searchsorted");
+  require_undivided(sorted.owner(), "searchsorted");
   const view<const T, 0> first(sorted.owner(), sorted.origin(), {}, {});
-  return vectorize(search_sorted<T, Right>{})(address_leaf<T, 0>{first}, sorted.size(), sorted.strides()[0], cast<T>(x));
+  using wanted = value_t<trace_t<X>::type.type>;
+  return vectorize(search_sorted<T, wanted, Right>{})(address_leaf<T, 0>{first}, sorted.size(), sorted.strides()[0], x);
 }
 
 template <class A, class X, bool Right>
@@ -197,8 +220,9 @@ auto search_in(const A& sorted, const X& x) {
   if constexpr (!lies || !require_operand<X>()) {
     return refused{};
   } else {
-    constexpr bool is_line = operand_t<A>::rank == 1, has_order = kind_of(trace_t<operand_t<A>>::type.type) != kind::complex;
-    static_assert(is_line && has_order, "dsl::searchsorted looks into real numbers of one dimension");
+    constexpr bool is_line = operand_t<A>::rank == 1, has_order = kind_of(trace_t<operand_t<A>>::type.type) != kind::complex &&
+                                                                  kind_of(trace_t<operand_t<X>>::type.type) != kind::complex;
+    static_assert(is_line && has_order, "dsl::searchsorted looks for real numbers among real numbers of one dimension");
     if constexpr (is_line && has_order) return search<Right>(as_operand(sorted), as_operand(x));
     else return refused{};
   }
@@ -207,7 +231,8 @@ auto search_in(const A& sorted, const X& x) {
 }  // namespace detail
 
 /// Where each element of x would be inserted among `sorted`, an array or a view in rising order, before what is equal to it:
-/// int64, of x's shape. x is converted to the dtype of `sorted`. Lazy, an operand as any other.
+/// int64, of x's shape. Any dtype is compared with any other, exactly: 2.5 lies between the integers 2 and 3, and -1 before every
+/// unsigned one. Lazy, an operand as any other.
 /// ```cpp
 /// dsl::array<std::int64_t> bin = dsl::searchsorted(edges, x, dsl::right) - 1;
 /// ```

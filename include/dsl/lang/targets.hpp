@@ -69,20 +69,43 @@ struct bound_target<scalar<T>> {
   }
 };
 
+/// What all statements ask of their targets, before anything is computed: throws shape_error where two are one object, or have an
+/// element in common.
+template <class... Targets>
+void check_targets([[maybe_unused]] const Targets&... targets) {
+  if constexpr (sizeof...(Targets) > 1) {
+    const void* const objects[] = {&targets...};
+    operand elements[sizeof...(Targets)], *at = elements;
+    (add_leaves(as_operand(targets), at), ...);
+    require_apart(objects, elements, sizeof...(Targets));
+  }
+}
+
 // A function of its own: nvcc before 12.5 does not expand the types and a lambda's parameters side by side.
 template <class... Targets>
 tuple<bound_target<Targets>...> bind_each(bool imagined, Targets&... target) {
-  if constexpr (sizeof...(Targets) > 1) {
-    const void* const all[] = {&target...};
-    require_distinct(all, sizeof...(Targets));
-  }
+  check_targets(target...);
   return tuple<bound_target<Targets>...>{bound_target<Targets>{target, imagined}...};
 }
-/// Throws shape_error where an object stands among the targets twice.
+/// Throws as `check_targets`.
 template <class... Targets>
 tuple<bound_target<Targets>...> bind_targets(const tuple<Targets&...>& targets, bool imagined = false) {
   return unpack([imagined](auto&... target) { return bind_each(imagined, target...); }, targets);
 }
+
+// Memory for a target that has none: a line of elements, or a value.
+template <class T, int R>
+void give_line(bound_target<array<T, R>>& to, std::int64_t elements, device where) {
+  static_assert(R == 1);
+  if (to.needs_memory()) to.made = array<T, 1>(dsl::extents<1>{elements}, where);
+}
+template <class Target>
+void give_line(bound_target<Target>& to, std::int64_t, device where) {
+  geometry g;
+  g.where = where;
+  to.give_memory(g, 0, pass_view{}, nullptr);
+}
+
 template <std::size_t First, class... Targets, std::size_t... I>
 auto some_targets(tuple<bound_target<Targets>...>& all, std::index_sequence<I...>) {
   return references(get<First + I>(all)...);

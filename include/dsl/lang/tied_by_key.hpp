@@ -63,22 +63,37 @@ auto aside(std::type_identity<view<T, R>>) {
   if constexpr (R == 0) return scalar<T>{};
   else return array<T, R>{};
 }
+// A target without memory takes over what was made for it.
 template <class Target, class Made>
-void move_into(Target& target, Made& made) {
-  if constexpr (std::same_as<Target, Made>) {
-    if (!target.has_memory()) {
-      target = std::move(made);
-      return;
-    }
-  }
-  assign(target, made);
+constexpr bool takes_over(const Target& target, const Made&) {
+  if constexpr (std::same_as<Target, Made>) return !target.has_memory();
+  else return false;
+}
+template <class Target, class Made>
+void take_over(Target& target, Made& made) {
+  if constexpr (std::same_as<Target, Made>)
+    if (takes_over(target, made)) target = std::move(made);
+}
+template <class E>
+void require_groups_of(const E& e, const operand& target) {
+  if constexpr (is_by_key<E>) require_groups(e.request, target);
 }
 template <class... Targets, class... E, std::size_t... I>
 void assign_apart(const tuple<Targets&...>& targets, const tuple<E...>& e, std::index_sequence<I...>) {
+  check_targets(get<I>(targets)...);
   tuple<decltype(aside(std::type_identity<std::remove_const_t<Targets>>{}))...> made{
       aside(std::type_identity<std::remove_const_t<Targets>>{})...};
   (assign(get<I>(made), get<I>(e)), ...);
-  (move_into(get<I>(targets), get<I>(made)), ...);
+  operand from[sizeof...(I)], to[sizeof...(I)], *read = from, *written = to;
+  const auto add_copy = [&](const auto& target, const auto& of, const auto& expression) {
+    if (takes_over(target, of)) return;
+    add_leaves(as_operand(of), read);
+    add_leaves(as_operand(target), written);
+    require_groups_of(expression, written[-1]);
+  };
+  (add_copy(get<I>(targets), get<I>(made), get<I>(e)), ...);
+  copy_all(from, to, static_cast<int>(read - from));
+  (take_over(get<I>(targets), get<I>(made)), ...);
 }
 
 template <class E>

@@ -67,6 +67,8 @@ void fill(const buffer_ref& to, void* at, const void* element, std::size_t size,
 
 /// Throws memory_error that names the function where there is no memory: never assigned, or moved from.
 void require_memory(const buffer_ref& owner, const char* function);
+/// And device_error where several processes have the elements.
+void require_undivided(const buffer_ref& owner, const char* function);
 
 /// No processor has addresses from this one on: memory that several processes have parts of is known by such ones.
 inline constexpr std::uintptr_t first_false_address = std::uintptr_t{1} << 60;

@@ -38,7 +38,7 @@ constexpr std::int64_t element_count(const mapping& m) {
 /// Whether the elements lie in row-major order without gaps.
 bool is_contiguous(const mapping& m);
 
-/// An axis from 0 on. Throws shape_error that names the function.
+/// An axis from 0 on. Throws shape_error that names the function; extents of -1 are not known.
 int axis_of(const mapping& m, int axis, const char* function);
 [[noreturn]] void throw_empty_take();
 
@@ -63,7 +63,7 @@ mapping expand_dims(const mapping& from, const int* axes, int count);
 
 /// A bit for each axis; negative ones count from the end. 0 where one is not there or is named twice.
 std::uint32_t bits_of_axes(const int* axes, int count, int rank);
-/// Throws shape_error for an axis of a shape that is not there or is named twice.
+/// Throws shape_error for an axis of a shape that is not there or is named twice; extents of -1 are not known.
 void require_axes(const int* axes, int count, const std::int64_t* shape, int rank);
 
 }  // namespace dsl::detail

@@ -52,8 +52,10 @@ class process_group {
   virtual ~process_group() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
+  /// A number of what comes next, by which it is found out whether all processes do the same.
+  std::uint64_t statement = 0;
   /// Gives all processes what each has, so many bytes, one behind the other; the own ones are in their place already. Throws
-  /// device_error where others do not come, and always from then on.
+  /// device_error where others do not come, or do something else, and always from then on.
   virtual void all_gather(void* all, const std::size_t* bytes) = 0;
   /// Sends and receives, all at once; called by all, and throws as `all_gather`. Of messages between two processes the first one
   /// sent is the first one received.
@@ -64,6 +66,8 @@ class process_group {
 
 /// Throws device_error, which names processes that others have waited for so long.
 [[noreturn]] void throw_missing(const std::vector<int>& processes, double seconds);
+/// The same for those that do something else than the first one, as far as it is known which ones.
+[[noreturn]] void throw_different(const std::vector<int>& processes);
 
 /// By NCCL, whose identifier goes from the first process to the others by `processes`. Throws device_error.
 std::unique_ptr<gpu_group> join_gpus(process_group& processes, device own);
