@@ -36,8 +36,12 @@ void reduce_by_key_on_host(const by_key_code& code, const operand* operands, con
   on_threads(chunks, of_chunks, [&](std::int64_t begin, std::int64_t end) {
     input_columns inputs(operands, code.inputs, g, code.view);
     const host_memory values = allocate_columns(static_cast<std::size_t>(code.values));
-    void* columns[max_operands];
-    for (int k = 0; k < code.values; ++k) columns[k] = values.get() + column_bytes * static_cast<std::size_t>(k);
+    void* computed[max_operands];
+    const void* columns[max_operands];
+    int count_computed = 0;
+    for (int k = 0; k < code.values; ++k)
+      if (compiled.columns[k] == computed_column)
+        columns[k] = computed[count_computed++] = values.get() + column_bytes * static_cast<std::size_t>(k);
     for (std::int64_t c = begin; c != end; ++c) {
       compiled.of_groups.clear(table(c), groups);
       if (code.all_bytes > 0) compiled.of_all.clear(of_all(c), 1);
@@ -45,7 +49,10 @@ void reduce_by_key_on_host(const by_key_code& code, const operand* operands, con
       for (std::int64_t first = c * chunk; first < last; first += host_block) {
         const int count = static_cast<int>(std::min<std::int64_t>(host_block, last - first));
         inputs.read(first, count);
-        loop_of_level(compiled.elements)(padded_block(count), 1, 0, inputs.at(), columns, nullptr);
+        for (int k = 0; k < code.values; ++k)
+          if (compiled.columns[k] >= 0) columns[k] = inputs.at()[compiled.columns[k]];
+        if (count_computed > 0)
+          loop_of_level(compiled.elements)(padded_block(count), 1, 0, inputs.at(), computed, nullptr);
         compiled.of_groups.add(columns, count, table(c), groups);
         if (code.all_bytes > 0) compiled.of_all.add(columns, count, of_all(c), 1);
       }
