@@ -75,7 +75,10 @@ class by_key_host_table {
     for (std::int64_t i = 0; i < groups; ++i) static_cast<accumulators*>(table)[i] = reductions::identities();
   }
   DSL_DETAIL_TARGET(DSL_DETAIL_V2)
-  static void add(const void* const* columns, int n, void* table, std::int64_t groups) {
+  DSL_DETAIL_PARTS_APART
+  static void add(const void* const* given, int n, void* table, std::int64_t groups) {
+    const void* columns[elements::outputs];  // copied, since what is written to the table might change what is given
+    for (int k = 0; k < elements::outputs; ++k) columns[k] = given[k];
     for (int i = 0; i < n; ++i) {
       const std::int64_t group = OfAll ? 0 : std::int64_t{element<0>(columns, i)};
       if (static_cast<std::uint64_t>(group) >= static_cast<std::uint64_t>(groups)) continue;
