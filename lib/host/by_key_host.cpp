@@ -9,10 +9,12 @@ namespace dsl::detail {
 
 namespace {
 
-// Chunks of elements with a table each: a table is to be filled by a few times as many elements as it has groups.
-std::int64_t chunk_count(std::int64_t elements, std::int64_t groups) {
-  constexpr std::int64_t least_elements = 1 << 15, most_chunks = 64;
-  return std::clamp<std::int64_t>(elements / std::max(least_elements, 4 * groups), 1, most_chunks);
+// Chunks of elements with a table each: a table is to be filled by a few times as many elements as it has groups. Without two
+// tables there is nothing to share, so two small ones do with fewer.
+std::int64_t chunk_count(std::int64_t elements, std::int64_t groups, std::int64_t table_bytes) {
+  constexpr std::int64_t least_elements = 1 << 15, most_chunks = 64, small_table = 2 << 20;
+  const std::int64_t least = elements >= 2 * std::max(least_elements, groups) && table_bytes <= small_table ? 2 : 1;
+  return std::clamp<std::int64_t>(elements / std::max(least_elements, 4 * groups), least, most_chunks);
 }
 
 constexpr double nanoseconds_of_key = 2, nanoseconds_of_group = 1;
@@ -22,7 +24,8 @@ constexpr double nanoseconds_of_key = 2, nanoseconds_of_group = 1;
 void reduce_by_key_on_host(const by_key_code& code, const operand* operands, const geometry& g, const by_key_request& request) {
   const by_key_host_code& compiled = *code.host;
   const operand* const targets = operands + code.inputs;
-  const std::int64_t elements = g.elements, groups = request.groups, chunks = chunk_count(elements, groups);
+  const std::int64_t elements = g.elements, groups = request.groups,
+                     chunks = chunk_count(elements, groups, groups * code.accumulator_bytes);
   const std::int64_t chunk = pieces(pieces(elements, chunks), host_block) * host_block;
   const auto group_bytes = static_cast<std::size_t>(code.accumulator_bytes),
              groups_bytes = (group_bytes * static_cast<std::size_t>(groups) + 63) / 64 * 64,
