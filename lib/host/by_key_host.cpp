@@ -9,10 +9,12 @@ namespace dsl::detail {
 
 namespace {
 
-// Chunks of elements with a table each: a table is to be filled by a few times as many elements as it has groups.
-std::int64_t chunk_count(std::int64_t elements, std::int64_t groups) {
-  constexpr std::int64_t least_elements = 1 << 15, most_chunks = 64;
-  return std::clamp<std::int64_t>(elements / std::max(least_elements, 4 * groups), 1, most_chunks);
+// Chunks of elements with a table each: a table is to be filled by a few times as many elements as it has groups. Without two
+// tables there is nothing to share, so two small ones do with fewer.
+std::int64_t chunk_count(std::int64_t elements, std::int64_t groups, std::int64_t table_bytes) {
+  constexpr std::int64_t least_elements = 1 << 15, most_chunks = 64, small_table = 2 << 20;
+  const std::int64_t least = elements >= 2 * std::max(least_elements, groups) && table_bytes <= small_table ? 2 : 1;
+  return std::clamp<std::int64_t>(elements / std::max(least_elements, 4 * groups), least, most_chunks);
 }
 
 constexpr double nanoseconds_of_key = 2, nanoseconds_of_group = 1;
@@ -22,7 +24,8 @@ constexpr double nanoseconds_of_key = 2, nanoseconds_of_group = 1;
 void reduce_by_key_on_host(const by_key_code& code, const operand* operands, const geometry& g, const by_key_request& request) {
   const by_key_host_code& compiled = *code.host;
   const operand* const targets = operands + code.inputs;
-  const std::int64_t elements = g.elements, groups = request.groups, chunks = chunk_count(elements, groups);
+  const std::int64_t elements = g.elements, groups = request.groups,
+                     chunks = chunk_count(elements, groups, groups * code.accumulator_bytes);
   const std::int64_t chunk = pieces(pieces(elements, chunks), host_block) * host_block;
   const auto group_bytes = static_cast<std::size_t>(code.accumulator_bytes),
              groups_bytes = (group_bytes * static_cast<std::size_t>(groups) + 63) / 64 * 64,
@@ -36,8 +39,12 @@ void reduce_by_key_on_host(const by_key_code& code, const operand* operands, con
   on_threads(chunks, of_chunks, [&](std::int64_t begin, std::int64_t end) {
     input_columns inputs(operands, code.inputs, g, code.view);
     const host_memory values = allocate_columns(static_cast<std::size_t>(code.values));
-    void* columns[max_operands];
-    for (int k = 0; k < code.values; ++k) columns[k] = values.get() + column_bytes * static_cast<std::size_t>(k);
+    void* computed[max_operands];
+    const void* columns[max_operands];
+    int count_computed = 0;
+    for (int k = 0; k < code.values; ++k)
+      if (compiled.columns[k] == computed_column)
+        columns[k] = computed[count_computed++] = values.get() + column_bytes * static_cast<std::size_t>(k);
     for (std::int64_t c = begin; c != end; ++c) {
       compiled.of_groups.clear(table(c), groups);
       if (code.all_bytes > 0) compiled.of_all.clear(of_all(c), 1);
@@ -45,7 +52,10 @@ void reduce_by_key_on_host(const by_key_code& code, const operand* operands, con
       for (std::int64_t first = c * chunk; first < last; first += host_block) {
         const int count = static_cast<int>(std::min<std::int64_t>(host_block, last - first));
         inputs.read(first, count);
-        loop_of_level(compiled.elements)(padded_block(count), 1, 0, inputs.at(), columns, nullptr);
+        for (int k = 0; k < code.values; ++k)
+          if (compiled.columns[k] >= 0) columns[k] = inputs.at()[compiled.columns[k]];
+        if (count_computed > 0)
+          loop_of_level(compiled.elements)(padded_block(count), 1, 0, inputs.at(), computed, nullptr);
         compiled.of_groups.add(columns, count, table(c), groups);
         if (code.all_bytes > 0) compiled.of_all.add(columns, count, of_all(c), 1);
       }

@@ -30,15 +30,16 @@ class block_of_elements {
 
   const unsigned char* evaluate(std::int64_t first, std::int64_t count) {
     inputs_.read(first, static_cast<int>(count));
+    in_place_ = lies_at(target_, space_, space_.layouts[code_.inputs], inputs_.place(), count);
     void* const out[] = {columns_.get()};
     loop_of_level(code_.host->elements)(padded_block(static_cast<int>(count)), 1, 0, inputs_.at(), out, nullptr);
     return columns_.get();
   }
 
-  unsigned char* results() const { return columns_.get() + column_bytes; }
-  /// To the elements that were evaluated last.
+  /// Where what has become of the elements that were evaluated last is to be put: to the target, if it lies in a row there.
+  unsigned char* results() const { return in_place_ != nullptr ? in_place_ : columns_.get() + column_bytes; }
   void write(std::int64_t count) const {
-    scatter(results(), target_, space_, space_.layouts[code_.inputs], inputs_.place(), count);
+    if (in_place_ == nullptr) scatter(results(), target_, space_, space_.layouts[code_.inputs], inputs_.place(), count);
   }
 
  private:
@@ -47,6 +48,7 @@ class block_of_elements {
   const geometry& space_;
   input_columns inputs_;
   host_memory columns_;
+  unsigned char* in_place_ = nullptr;
 };
 
 // Tasks over so many elements together. What the first phase has read the last one finds in the same core's cache.

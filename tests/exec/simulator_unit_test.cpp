@@ -377,6 +377,29 @@ TEST_F(simulator, a_race_in_shared_memory) {
             "no error");
 }
 
+// Three warps add to one cell in turn, twice, but for what is left out.
+TEST_F(simulator, a_missing_turn) {
+  const auto error_with = [&](bool passes, bool awaits) {
+    return error_of({1, 96, 512}, [=](auto memory, auto team) {
+      int* const cell = reinterpret_cast<int*>(memory.shared()) + team.lane();
+      if (team.warp() == 0) memory.store(cell, 0);
+      team.synchronize();
+      for (int round = 0; round < 2; ++round) {
+        if (awaits && (round > 0 || team.warp() > 0)) team.await_turn();
+        memory.store(cell, memory.template load<int>(cell) + 1);
+        if (passes) team.pass_turn((team.warp() + 1) % 3);
+      }
+      if (awaits && team.warp() == 0) team.await_turn();
+      team.synchronize();
+      if (team.warp() == 2 && memory.template load<int>(cell) != 6) memory.template load<int>(nullptr);
+    });
+  };
+  EXPECT_EQ(error_with(true, true), "no error");
+  const std::string none = error_with(false, false), unawaited = error_with(true, false), ungiven = error_with(false, true);
+  EXPECT_TRUE(none.starts_with("a race: a ") && unawaited.starts_with("a race: a ")) << none << unawaited;
+  EXPECT_TRUE(ungiven.find("wait") != std::string::npos) << ungiven;
+}
+
 TEST_F(simulator, a_race_in_global_memory) {
   EXPECT_EQ(
       error_of({2, 32}, [this](auto memory, auto team) { memory.store(&ints[static_cast<std::size_t>(team.thread())], 1); }),

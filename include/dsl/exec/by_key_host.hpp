@@ -18,16 +18,37 @@ struct by_key_table_code {
 };
 struct by_key_host_code {
   double nanoseconds;          // of a core for an element's arithmetic
-  block_function elements[3];  // gives the keys, and each of the values that are reduced
+  block_function elements[3];  // computes those of the keys and values that have to be; null where none has
+  const int* columns;          // where each of them is: an operand's number, or `computed_column`, or `no_column`
   by_key_table_code of_groups, of_all;
 };
+inline constexpr int computed_column = -1, no_column = -2;
 
-/// The elements' outputs as targets.
-template <class Numbers> struct target_words_of;
-template <std::size_t... K> struct target_words_of<std::index_sequence<K...>> {
-  using type = words<target_word::make(false, static_cast<int>(K)).word...>;
+/// Where an output of an element's program is: in memory, as an operand; nowhere, as it is a constant; or it has to be computed.
+template <class Elements>
+constexpr int column_of_output(int output) {
+  constexpr program_view p = Elements::view();
+  const int node = node_of(p, p.output(output));
+  switch (head{p.heads[node]}.code()) {
+    case op::load: return static_cast<int>(p.payloads[node]);
+    case op::constant: return no_column;
+    default: return computed_column;
+  }
+}
+template <class Elements, class Numbers> struct output_columns;
+template <class Elements, std::size_t... K> struct output_columns<Elements, std::index_sequence<K...>> {
+  static constexpr int of[] = {column_of_output<Elements>(static_cast<int>(K))...};
 };
 
+/// The outputs that have to be computed as targets.
+template <class Elements, int K = 0, std::uint64_t... Words>
+constexpr auto computed_targets() {
+  if constexpr (K == Elements::outputs) return std::type_identity<words<Words...>>{};
+  else if constexpr (column_of_output<Elements>(K) != computed_column) return computed_targets<Elements, K + 1, Words...>();
+  else return computed_targets<Elements, K + 1, Words..., target_word::make(false, K).word>();
+}
+
+DSL_DETAIL_BEGIN_LOOPS
 /// The loops of some results of a pass.
 template <class Pass, class Results, bool OfAll>
 class by_key_host_table {
@@ -35,21 +56,31 @@ class by_key_host_table {
   using reductions = typename Results::reductions;
   using accumulators = typename Results::accumulators;
 
+  // A constant is none that is read: of a rule that takes single elements, as a variance's, little is left then.
+  template <int Output>
+  DSL_DETAIL_FN static auto element(const void* const* columns, int i) {
+    constexpr program_view p = elements::view();
+    constexpr int node = node_of(p, p.output(Output));
+    constexpr dtype type = p.output(Output).type();
+    if constexpr (head{p.heads[node]}.code() == op::constant) return from_bits<value_t<type>>(p.payloads[node]);
+    else return static_cast<const memory_t<type>*>(columns[Output])[i];
+  }
   template <class Reduction, int J, std::size_t... K>
   DSL_DETAIL_FN static void read(accumulators& a, const void* const* columns, int i, std::index_sequence<K...>) {
-    ((nth<static_cast<int>(K)>(nth_accumulator<J>(a)) =
-          static_cast<const memory_t<elements::output(Reduction::first + static_cast<int>(K)).type()>*>(
-              columns[Reduction::first + static_cast<int>(K)])[i]),
-     ...);
+    ((nth<static_cast<int>(K)>(nth_accumulator<J>(a)) = element<Reduction::first + static_cast<int>(K)>(columns, i)), ...);
   }
 
+  DSL_DETAIL_TARGET(DSL_DETAIL_V2)
   static void clear(void* table, std::int64_t groups) {
     for (std::int64_t i = 0; i < groups; ++i) static_cast<accumulators*>(table)[i] = reductions::identities();
   }
-  static void add(const void* const* columns, int n, void* table, std::int64_t groups) {
-    const auto* const keys = static_cast<const memory_t<elements::output(0).type()>*>(columns[0]);
+  DSL_DETAIL_TARGET(DSL_DETAIL_V2)
+  DSL_DETAIL_PARTS_APART
+  static void add(const void* const* given, int n, void* table, std::int64_t groups) {
+    const void* columns[elements::outputs];  // copied, since what is written to the table might change what is given
+    for (int k = 0; k < elements::outputs; ++k) columns[k] = given[k];
     for (int i = 0; i < n; ++i) {
-      const std::int64_t group = OfAll ? 0 : std::int64_t{keys[i]};
+      const std::int64_t group = OfAll ? 0 : std::int64_t{element<0>(columns, i)};
       if (static_cast<std::uint64_t>(group) >= static_cast<std::uint64_t>(groups)) continue;
       accumulators mine;
       reductions::visit(
@@ -57,6 +88,7 @@ class by_key_host_table {
       reductions::add(static_cast<accumulators*>(table)[group], mine);
     }
   }
+  DSL_DETAIL_TARGET(DSL_DETAIL_V2)
   static void join(void* table, const void* other, std::int64_t groups) {
     for (std::int64_t i = 0; i < groups; ++i)
       reductions::add(static_cast<accumulators*>(table)[i], static_cast<const accumulators*>(other)[i]);
@@ -82,6 +114,7 @@ class by_key_host_table {
               nth<Results::first + static_cast<int>(I)>(values))),
      ...);
   }
+  DSL_DETAIL_TARGET(DSL_DETAIL_V2)
   static void finish(const void* table, std::int64_t groups, const void* const* in, void* const* to, const std::int64_t* step) {
     using after = evaluator<typename Pass::results>;
     for (std::int64_t i = 0; i < groups; ++i) {
@@ -96,20 +129,24 @@ class by_key_host_table {
   static constexpr by_key_table_code code() { return {&clear, &add, &join, &finish}; }
 };
 
+DSL_DETAIL_END_LOOPS
+
 template <class Pass, int Groups>
 class by_key_host_loop {
   using elements = typename Pass::elements;
-  using stored = pass_with<elements, no_program, typename target_words_of<std::make_index_sequence<elements::outputs>>::type,
-                           pass_reductions<>>;
+  using computed = typename decltype(computed_targets<elements>())::type;
   using of_all = results_of_all<Pass, Groups>;
 
  public:
   static constexpr by_key_host_code code() {
-    const host_code of = host_loop<stored>::code();
-    by_key_host_code made{of.nanoseconds,
-                          {of.block[0], of.block[1], of.block[2]},
-                          by_key_host_table<Pass, results_of_groups<Pass, Groups>, false>::code(),
-                          {}};
+    by_key_host_code made{};
+    made.columns = output_columns<elements, std::make_index_sequence<elements::outputs>>::of;
+    made.of_groups = by_key_host_table<Pass, results_of_groups<Pass, Groups>, false>::code();
+    if constexpr (!std::is_same_v<computed, words<>>) {
+      const host_code of = host_loop<pass_with<elements, no_program, computed, pass_reductions<>>>::code();
+      made.nanoseconds = of.nanoseconds;
+      for (int level = 0; level < 3; ++level) made.elements[level] = of.block[level];
+    }
     if constexpr (of_all::reductions::count > 0) made.of_all = by_key_host_table<Pass, of_all, true>::code();
     return made;
   }

@@ -25,41 +25,76 @@ struct scan_host_code {
 
 inline constexpr int scan_run = 16;
 
+DSL_DETAIL_BEGIN_LOOPS
 template <class Scan>
 struct scan_host_loop {
   using V = typename Scan::value;
   using T = memory_t<Scan::target>;
 
   DSL_DETAIL_FN static V combine(V a, V b) { return apply_inlined<typename Scan::combine>(a, b); }
-  static T element(V v) { return static_cast<T>(math::convert<value_t<Scan::target>>(v)); }
+  DSL_DETAIL_FN static T element(V v) { return static_cast<T>(math::convert<value_t<Scan::target>>(v)); }
 
+  // Runs that are combined side by side, an element of each in turn: an operation need not wait for the one before it.
+  static constexpr int side_by_side = sizeof(V) <= 8 ? 8 : 4;
+
+  // What the elements of some runs come to, each run on from its first element; `values` become all of them on the way, or none.
+  template <int Runs, bool All>
+  DSL_DETAIL_FN static void combine_runs(const V* x, V first, int length, V* totals, V* values) {
+    V run[Runs];
+    run[0] = first;
+    for (int r = 1; r < Runs; ++r) run[r] = x[r * scan_run];
+    if constexpr (All)
+      for (int r = 0; r < Runs; ++r) values[r * scan_run] = run[r];
+    for (int k = 1; k < length; ++k)
+      for (int r = 0; r < Runs; ++r) {
+        run[r] = combine(run[r], x[r * scan_run + k]);
+        if constexpr (All) values[r * scan_run + k] = run[r];
+      }
+    for (int r = 0; r < Runs; ++r) totals[r] = run[r];
+  }
+  template <int Runs>
+  DSL_DETAIL_FN static void combine_runs(const V* x, V first, int length, V* totals, V* values, bool all) {
+    if (all) combine_runs<Runs, true>(x, first, length, totals, values);
+    else combine_runs<Runs, false>(x, first, length, totals, values);
+  }
+  // Of a run's values those before which something comes, or nothing.
+  DSL_DETAIL_FN static void write_run(const V* values, int count, bool any, V before, T* to) {
+    if (any)
+      for (int k = 0; k < count; ++k) to[k] = element(combine(before, values[k]));
+    else
+      for (int k = 0; k < count; ++k) to[k] = element(values[k]);
+  }
+
+  DSL_DETAIL_TARGET(DSL_DETAIL_V2)
   static void row(const scan_parameters& scan, const void* from, std::int64_t n, bool head, const void* segment_before,
                   void* segment_total, void* to) {
     const V* const x = static_cast<const V*>(from);
     T* const y = static_cast<T*>(to);
     const auto& earlier = *static_cast<const segment<V>*>(segment_before);
-    bool goes_on = !head && !earlier.is_none();
+    const bool follows = !head && !earlier.is_none();
+    bool goes_on = follows;
     V before = earlier.value, whole{};
     const V init = from_literal<V>(scan.init);
-    for (std::int64_t i = 0; i < n; i += scan_run) {
-      const std::int64_t end = i + scan_run < n ? i + scan_run : n;
-      const auto at = [&](V run) { return element(goes_on ? combine(before, run) : run); };
-      V run = head && i == 0 && scan.has_init != 0 ? combine(init, x[0]) : x[i];
-      if (y == nullptr) {
-        for (std::int64_t k = i + 1; k < end; ++k) run = combine(run, x[k]);
-      } else if (scan.exclusive != 0) {
-        y[i] = element(goes_on ? before : init);
-        for (std::int64_t k = i + 1; k < end; ++k) {
-          y[k] = at(run);
-          run = combine(run, x[k]);
+    V totals[side_by_side], values[side_by_side * scan_run];
+    for (std::int64_t i = 0, runs; i < n; i += runs * scan_run) {
+      const V first = head && i == 0 && scan.has_init != 0 ? combine(init, x[0]) : x[i];
+      const int last_length = n - i < scan_run ? static_cast<int>(n - i) : scan_run;  // of the only run, where there is one
+      runs = n - i < side_by_side * scan_run ? 1 : side_by_side;
+      if (runs == 1) combine_runs<1>(x + i, first, last_length, totals, values, y != nullptr);
+      else combine_runs<side_by_side>(x + i, first, scan_run, totals, values, y != nullptr);
+      for (int r = 0; r < static_cast<int>(runs); ++r) {
+        const V* const mine = values + r * scan_run;
+        T* const at = y == nullptr ? nullptr : y + i + r * scan_run;
+        if (y != nullptr && scan.exclusive != 0) {
+          at[0] = element(goes_on ? before : init);
+          write_run(mine, last_length - 1, goes_on, before, at + 1);
+        } else if (y != nullptr) {
+          write_run(mine, last_length, goes_on, before, at);
         }
-      } else {
-        y[i] = at(run);
-        for (std::int64_t k = i + 1; k < end; ++k) y[k] = at(run = combine(run, x[k]));
+        whole = i == 0 && r == 0 ? totals[0] : combine(whole, totals[r]);
+        before = follows ? combine(earlier.value, whole) : whole;
+        goes_on = true;
       }
-      whole = i == 0 ? run : combine(whole, run);
-      before = !head && !earlier.is_none() ? combine(earlier.value, whole) : whole;
-      goes_on = true;
     }
     *static_cast<segment<V>*>(segment_total) = {whole, head ? segment_state::headed : segment_state::open};
   }
@@ -100,5 +135,6 @@ struct scan_host_loop {
     return {{elements.block[0], elements.block[1], elements.block[2]}, sizeof(segment<V>), &row, &columns, &join, &join_values};
   }
 };
+DSL_DETAIL_END_LOOPS
 
 }  // namespace dsl::detail

@@ -132,6 +132,14 @@
 #define DSL_DETAIL_TARGET(set) __attribute__((noinline))
 #endif
 
+// A loop that goes on with what it wrote a few elements before: the parts of a struct are stored one by one. Stored as a vector the
+// first one, which comes first, would wait for the last one.
+#if defined(__GNUC__) && !defined(__clang__)
+#define DSL_DETAIL_PARTS_APART __attribute__((optimize("no-tree-slp-vectorize")))
+#else
+#define DSL_DETAIL_PARTS_APART
+#endif
+
 // The best of them that this machine has, from 0 on; and which of them formulas are compiled for where `level` is asked for, or
 // -1: -DDSL_SIMD=0, 1 or 2 leaves the others out, and what has less cannot run them.
 #if DSL_DETAIL_X86_LEVELS

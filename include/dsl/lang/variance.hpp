@@ -58,7 +58,7 @@ struct variance : without_calls {
     (void)origin;
     const auto taken_off = choose(apply<op::greater>(counted, zero), apply<op::divide>(inner_product(sum, sum), counted), zero);
     const auto about_mean = apply<op::add>(apply<op::max>(apply<op::subtract>(squares, taken_off), zero), zero);  // 0, not -0
-    if constexpr (ignores) elements = counted;
+    if (ignores || s.owner->counts_groups) return finished<S>(about_mean, counted, ddof);
     return finished<S>(about_mean, elements, ddof);
   }
   template <class S> static constexpr auto trace(tracer& t, S s) { return trace(t, s, constant<dtype::int64>(s.owner, 0)); }
