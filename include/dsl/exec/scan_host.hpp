@@ -31,7 +31,7 @@ struct scan_host_loop {
   using T = memory_t<Scan::target>;
 
   DSL_DETAIL_FN static V combine(V a, V b) { return apply_inlined<typename Scan::combine>(a, b); }
-  static T element(V v) { return static_cast<T>(math::convert<value_t<Scan::target>>(v)); }
+  static T element(V v) { return static_cast<T>(math::convert_to<Scan::target>(v)); }
 
   static void row(const scan_parameters& scan, const void* from, std::int64_t n, bool head, const void* segment_before,
                   void* segment_total, void* to) {
