@@ -45,26 +45,25 @@ class host_loop {
   using accumulators = typename reductions::accumulators;
   using targets = std::make_index_sequence<Pass::targets>;
 
-  template <int Set, int Lanes>
+  // 16-bit floats are read and written so many elements at a time.
+  static constexpr int short_lanes = 256;
+  using shorts_in = short_inputs<program, short_lanes>;
+  using shorts_out = short_outputs<Pass, short_lanes>;
   struct source {
-    using halves_of = half_inputs<program, Set, Lanes>;
     const void* const* in;
     std::int64_t at;
-    const halves_of& halves;
+    const shorts_in& wide;
     int lane;
     typename eval::inputs element;
     template <op Code, dtype D, int N, std::uint32_t Head>
     DSL_DETAIL_FN void read() {
       using T = std::conditional_t<Code == op::value, value_t<D>, memory_t<D>>;
-      if constexpr (halves_of::has(Head)) input_of<Head>(element) = halves.template at<Head>(lane);
+      if constexpr (shorts_in::has(Head)) input_of<Head>(element) = wide.template at<Head>(lane);
       else input_of<Head>(element) = static_cast<const T*>(in[column_of<program, Code, N, Head>()])[Code <= op::index ? at : 0];
     }
   };
-  // The element at a place, whose halves are in a lane.
-  template <int Set, int Lanes>
-  DSL_DETAIL_FN static typename eval::results compute(const void* const* in, std::int64_t at,
-                                                      const half_inputs<program, Set, Lanes>& halves, int lane) {
-    source<Set, Lanes> from{in, at, halves, lane, {}};
+  DSL_DETAIL_FN static typename eval::results compute(const void* const* in, std::int64_t at, const shorts_in& wide, int lane) {
+    source from{in, at, wide, lane, {}};
     eval::read(from);
     return eval::compute(from.element);
   }
@@ -75,8 +74,6 @@ class host_loop {
     if constexpr (is_complex<T>) {
       to.re = from.re;
       to.im = from.im;
-    } else if constexpr (requires { from.bits; }) {
-      to.bits = from.bits;
     } else {
       to = from;
     }
@@ -110,23 +107,23 @@ class host_loop {
 
   // A char could lie anywhere, among the operands' addresses too: where one is stored as such, GCC does not vectorise the loop.
   enum class byte : unsigned char {};
-  template <int I, class Halves>
-  DSL_DETAIL_FN static void write(const typename eval::results& r, void* const* out, std::int64_t first, Halves& halves, int l) {
+  template <int I>
+  DSL_DETAIL_FN static void write(const typename eval::results& r, void* const* out, std::int64_t at, shorts_out& wide, int lane) {
     constexpr target_word t{Pass::target_words[I]};
-    if constexpr (Halves::has(I)) {
-      halves.template at<I>(l) = nth<t.output()>(r);
+    if constexpr (shorts_out::has(I)) {
+      wide.template at<I>(lane) = nth<t.output()>(r);
     } else if constexpr (!t.is_result()) {
       using T = memory_t<program::output(t.output()).type()>;
       const auto value = static_cast<T>(nth<t.output()>(r));
-      T& to = static_cast<T*>(out[I])[first + l];
+      T& to = static_cast<T*>(out[I])[at];
       if constexpr (math::wraps<T> && sizeof(T) == 1) reinterpret_cast<byte&>(to) = static_cast<byte>(value);
       else copy(to, value);
     }
   }
-  template <class Halves, std::size_t... I>
-  DSL_DETAIL_FN static void write_all(const typename eval::results& r, void* const* out, std::int64_t first, Halves& halves, int l,
-                                      std::index_sequence<I...>) {
-    (write<static_cast<int>(I)>(r, out, first, halves, l), ...);
+  template <std::size_t... I>
+  DSL_DETAIL_FN static void write_all(const typename eval::results& r, void* const* out, std::int64_t at, shorts_out& wide,
+                                      int lane, std::index_sequence<I...>) {
+    (write<static_cast<int>(I)>(r, out, at, wide, lane), ...);
   }
 
   // What a lane does in a loop over lanes, as a functor that is inlined with it.
@@ -163,59 +160,56 @@ class host_loop {
       for (int l = 0; l < strip_lanes; ++l) store<Reduction, J>(nth_accumulator<J>(lanes).at(l), sums, first + l);
     }
   };
-  template <int Set>
   DSL_DETAIL_FN static void run_rows(int padded, int rows, std::int64_t stride, const void* const* in, void* const* sums) {
+    static_assert(rows_together * strip_lanes <= short_lanes);
     for (std::int64_t first = 0; rows > 0; rows -= rows_together, first += rows_together * stride)
       for (int lane = 0; lane < padded; lane += strip_lanes) {
         const int some = rows < rows_together ? rows : rows_together;
-        half_inputs<program, Set, rows_together * strip_lanes> halves;
-        if constexpr (Set > 0)
-          for (int r = 0; r < some; ++r) halves.read(in, first + r * stride + lane, strip_lanes, r * strip_lanes);
+        shorts_in wide;
+        wide.read(in, first + lane, stride, some, strip_lanes);
         strip mine;
         reductions::visit(load_strip{mine, sums, lane});
         for (int r = 0; r < some; ++r) {
           DSL_DETAIL_INDEPENDENT
           for (int l = 0; l < strip_lanes; ++l)
-            strips<Pass>::add(mine, l, compute(in, first + r * stride + lane + l, halves, r * strip_lanes + l));
+            strips<Pass>::add(mine, l, compute(in, first + r * stride + lane + l, wide, r * strip_lanes + l));
         }
         reductions::visit(store_strip{mine, sums, lane});
       }
   }
 
   // Elements from `first` on, into the lanes of `sums` from `lane` on.
-  static constexpr int half_lanes = 256;  // at a time, where there are halves
-  template <int Set>
   DSL_DETAIL_FN static void run_lanes(int count, std::int64_t first, int lane, const void* const* in, void* const* out,
                                       void* const* sums) {
-    half_inputs<program, Set, half_lanes> halves;
-    half_outputs<Pass, Set, half_lanes> results_in_halves;
-    halves.read(in, first, count);
+    shorts_in from;
+    shorts_out to;
+    from.read(in, first, 0, 1, count);
     DSL_DETAIL_INDEPENDENT
     for (int l = 0; l < count; ++l) {
-      const auto results = compute(in, first + l, halves, l);
-      write_all(results, out, first, results_in_halves, l, targets{});
+      const auto results = compute(in, first + l, from, l);
+      write_all(results, out, first + l, to, l, targets{});
       reductions::visit(reduce_element{results, sums, lane + l});
     }
-    results_in_halves.write(out, first, count);
+    to.write(out, first, count);
   }
 
-  template <int Set>
   DSL_DETAIL_FN static void run(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out,
                                 void* const* sums) {
     padded &= ~63;  // tells the compiler that no loop needs a remainder
     if constexpr (has_strips && !strips<Pass>::seeks_positions) {
-      run_rows<Set>(padded, rows, stride, in, sums);
+      run_rows(padded, rows, stride, in, sums);
     } else {
       for (std::int64_t first = 0; rows > 0; --rows, first += stride) {
-        if constexpr (Set == 0) run_lanes<Set>(padded, first, 0, in, out, sums);
-        else
+        if constexpr (shorts_in::operands + shorts_out::operands == 0) {
+          run_lanes(padded, first, 0, in, out, sums);
+        } else {
           for (int lane = 0, count; lane < padded; lane += count) {
-            count = padded - lane < half_lanes ? padded - lane : half_lanes;
-            run_lanes<Set>(count, first + lane, lane, in, out, sums);
+            count = padded - lane < short_lanes ? padded - lane : short_lanes;
+            run_lanes(count, first + lane, lane, in, out, sums);
           }
+        }
       }
     }
-    if constexpr (Set > 0) end_of_halves();
   }
 
   struct join_lane {
@@ -227,41 +221,38 @@ class host_loop {
       store<Reduction, J>(combine<Reduction>(load<Reduction, J>(sums, lane), nth_accumulator<J>(from)), sums, lane);
     }
   };
-  template <int Set>
   DSL_DETAIL_FN static void run_strips(int lane, int rows, std::int64_t length, std::int64_t stride, const void* const* in,
                                        void* const* sums) {
-    for (int r = 0; r < rows; ++r)
-      reductions::visit(join_lane{strips<Pass>::template reduce<Set>(in, r * stride, length), sums, lane + r});
-    if constexpr (Set > 0) end_of_halves();
+    for (int r = 0; r < rows; ++r) reductions::visit(join_lane{strips<Pass>::reduce(in, r * stride, length), sums, lane + r});
   }
 
   DSL_DETAIL_TARGET(DSL_DETAIL_V2)
   static void v2(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) {
-    run<half_set<Pass>(0)>(padded, rows, stride, in, out, sums);
+    run(padded, rows, stride, in, out, sums);
   }
 #if DSL_DETAIL_X86_LEVELS
   DSL_DETAIL_TARGET(DSL_DETAIL_V3)
   static void v3(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) {
-    run<half_set<Pass>(1)>(padded, rows, stride, in, out, sums);
+    run(padded, rows, stride, in, out, sums);
   }
   DSL_DETAIL_TARGET(DSL_DETAIL_V4)
   static void v4(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) {
-    run<half_set<Pass>(2)>(padded, rows, stride, in, out, sums);
+    run(padded, rows, stride, in, out, sums);
   }
 #endif
 
   DSL_DETAIL_TARGET(DSL_DETAIL_V2)
   static void strips_v2(int lane, int rows, std::int64_t length, std::int64_t stride, const void* const* in, void* const* sums) {
-    run_strips<half_set<Pass>(0)>(lane, rows, length, stride, in, sums);
+    run_strips(lane, rows, length, stride, in, sums);
   }
 #if DSL_DETAIL_X86_LEVELS
   DSL_DETAIL_TARGET(DSL_DETAIL_V3)
   static void strips_v3(int lane, int rows, std::int64_t length, std::int64_t stride, const void* const* in, void* const* sums) {
-    run_strips<half_set<Pass>(1)>(lane, rows, length, stride, in, sums);
+    run_strips(lane, rows, length, stride, in, sums);
   }
   DSL_DETAIL_TARGET(DSL_DETAIL_V4)
   static void strips_v4(int lane, int rows, std::int64_t length, std::int64_t stride, const void* const* in, void* const* sums) {
-    run_strips<half_set<Pass>(2)>(lane, rows, length, stride, in, sums);
+    run_strips(lane, rows, length, stride, in, sums);
   }
 #endif
 

@@ -81,26 +81,25 @@ class strips {
   struct places_of<pass_reductions<F...>, std::index_sequence<J...>> : accumulator<static_cast<int>(J), places<F>>... {};
   using all_places = places_of<typename Pass::reductions, typename reductions::numbers>;
 
-  template <int Set> using halves_of = half_inputs<program, Set, strips_a_segment * strip_lanes>;
-  template <int Set>
+  // Those of a segment that are 16-bit floats.
+  using shorts = short_inputs<program, strips_a_segment * strip_lanes>;
   struct source {
     const void* const* in;
     std::int64_t at;
-    const halves_of<Set>& halves;
+    const shorts& wide;
     int lane;
     typename eval::inputs element;
     template <op Code, dtype D, int N, std::uint32_t Head>
     DSL_DETAIL_FN void read() {
       using T = std::conditional_t<Code == op::value, value_t<D>, memory_t<D>>;
-      if constexpr (halves_of<Set>::has(Head)) input_of<Head>(element) = halves.template at<Head>(lane);
+      if constexpr (shorts::has(Head)) input_of<Head>(element) = wide.template at<Head>(lane);
       else if constexpr (Code == op::index) input_of<Head>(element) = *static_cast<const std::int64_t*>(in[N]) + at;
       else input_of<Head>(element) = static_cast<const T*>(in[column_of<program, Code, N, Head>()])[Code <= op::address ? at : 0];
     }
   };
-  template <int Set>
-  DSL_DETAIL_FN static typename eval::results compute(const void* const* in, std::int64_t at, const halves_of<Set>& halves,
-                                                      int lane) {
-    source<Set> from{in, at, halves, lane, {}};
+  // Element number `lane` of the segment that begins at `first`.
+  DSL_DETAIL_FN static typename eval::results compute(const void* const* in, std::int64_t first, const shorts& wide, int lane) {
+    source from{in, first + lane, wide, lane, {}};
     eval::read(from);
     return eval::compute(from.element);
   }
@@ -147,15 +146,16 @@ class strips {
   struct set_positions {
     const void* const* in;
     std::int64_t first;
+    const shorts& wide;
     const all_places& seen;
     strip& sums;
     template <class Reduction, int J>
     DSL_DETAIL_FN void operator()() const {
       if constexpr (seeks<Reduction>)
         for (int l = 0; l < strip_lanes; ++l) {
-          const std::int64_t at = first + strip_lanes * static_cast<std::int64_t>(nth_accumulator<J>(seen).at[l]) + l;
+          const int lane = strip_lanes * static_cast<int>(nth_accumulator<J>(seen).at[l]) + l;
           nth<1>(nth_accumulator<J>(sums))[static_cast<std::size_t>(l)] =
-              nth<1>(accumulator_of_element<Reduction>(compute<0>(in, at, {}, 0), values_of_reduction<Reduction>{}));
+              nth<1>(accumulator_of_element<Reduction>(compute(in, first, wide, lane), values_of_reduction<Reduction>{}));
         }
     }
   };
@@ -206,20 +206,18 @@ class strips {
       nth_accumulator<J>(to) = combine<Reduction>(nth_accumulator<J>(to), nth_accumulator<J>(from).at(0));
     }
   };
-  template <int Set>
   DSL_DETAIL_FN static void reduce_segment(const void* const* in, std::int64_t first, int count, strip& sums) {
     all_places seen;
-    halves_of<Set> halves;
-    halves.read(in, first, count * strip_lanes);
+    shorts wide;
+    wide.read(in, first, 0, 1, count * strip_lanes);
     reductions::visit(clear_strip{sums});
     reductions::visit(clear_places{seen});
     for (int s = 0; s < count; ++s) {
-      const int lane = s * strip_lanes;
       DSL_DETAIL_INDEPENDENT
       for (int l = 0; l < strip_lanes; ++l)
-        reductions::visit(add_strip_element{compute<Set>(in, first + lane + l, halves, lane + l), sums, seen, l, s});
+        reductions::visit(add_strip_element{compute(in, first, wide, s * strip_lanes + l), sums, seen, l, s});
     }
-    reductions::visit(set_positions{in, first, seen, sums});
+    reductions::visit(set_positions{in, first, wide, seen, sums});
   }
 
  public:
@@ -231,7 +229,6 @@ class strips {
   /// The `length` elements from `first` on, reduced. Where there are more than a strip's, what is left at the end is read with
   /// some of those before, which do not count; of fewer the strip is read, whatever follows them. in[k] is operand k (elements;
   /// of positions the first, of a scalar the value).
-  template <int Set>
   DSL_DETAIL_FN static accumulators reduce(const void* const* in, std::int64_t first, std::int64_t length) {
     accumulators joined = reductions::identities();
     if (length <= 0) return joined;
@@ -243,7 +240,7 @@ class strips {
       count = left < strip_lanes ? 1 : left / strip_lanes < strips_a_segment ? left / strip_lanes : strips_a_segment;
       const std::int64_t again = left < strip_lanes && length > strip_lanes ? strip_lanes - left : 0;
       strip mine;
-      reduce_segment<Set>(in, first - again, static_cast<int>(count), mine);
+      reduce_segment(in, first - again, static_cast<int>(count), mine);
       if (left < strip_lanes) reductions::visit(clear_others{mine, static_cast<int>(again), static_cast<int>(again + left)});
       partials[held++] = mine;
       const bool last = left <= count * strip_lanes;
