@@ -47,8 +47,8 @@ loop::loop(const loop_code& code, const operand* operands, const launch& fixed, 
 void loop::require_apart() const {
   for (int i = 0; i < compiled_->states; ++i)
     for (int k = 0; k < code_->inputs && (beside_ >> i & 1) != 0; ++k)
-      if (k != i && share_memory(operands_[static_cast<std::size_t>(k)].memory, operands_[static_cast<std::size_t>(i)].memory))
-        raise<shape_error>("a loop reads neighbours of a variable that shares its memory with another one or a parameter: " +
+      if (k != i && may_share_elements(operands_[static_cast<std::size_t>(k)], operands_[static_cast<std::size_t>(i)]))
+        raise<shape_error>("a loop reads neighbours of a variable that has elements in common with another one or a parameter: " +
                            spell_pass(code_->pass.view, operands_.data()));
 }
 
@@ -109,10 +109,10 @@ void loop::run_step(std::int64_t number, const std::uint64_t* recorded, const bo
 
 // Whether no operand but the variables changes.
 bool loop::is_closed() const {
-  const auto at = [this](int k) -> const buffer* { return operands_[static_cast<std::size_t>(k)].memory; };
+  const auto at = [this](int k) -> const operand& { return operands_[static_cast<std::size_t>(k)]; };
   for (int i = 0; i < compiled_->states; ++i)
     for (int k = compiled_->states; k < compiled_->arguments; ++k)
-      if (share_memory(at(k), at(i))) return false;
+      if (may_share_elements(at(k), at(i))) return false;
   return true;
 }
 

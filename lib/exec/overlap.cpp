@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
 
 #include "exec/layout.hpp"
 #include "mem/buffer.hpp"
@@ -15,65 +16,11 @@ namespace {
 
 struct span { std::uint64_t begin, end; };
 
-span bytes_of(const operand& o, const operand_layout& w, const geometry& g) {
-  std::int64_t low = 0, high = 0;
-  for (int d = 0; d < g.rank; ++d) (w.strides[d] < 0 ? low : high) += (g.extents[d] - 1) * w.strides[d];
-  const std::int64_t size = size_of(o.type);
-  return {o.word[0] + static_cast<std::uint64_t>(low * size), o.word[0] + static_cast<std::uint64_t>((high + 1) * size)};
-}
-
-// Whether the elements of two operands lie between each other: columns of a matrix, every second element. They are whole numbers
-// of a distance that all strides have in common away from the first ones.
-bool lie_between(const operand& a, const operand_layout& of_a, const operand& b, const operand_layout& of_b, const geometry& g) {
-  const auto size_a = static_cast<std::uint64_t>(size_of(a.type)), size_b = static_cast<std::uint64_t>(size_of(b.type));
-  std::uint64_t distance = 0;
-  for (int d = 0; d < g.rank; ++d)
-    if (g.extents[d] > 1)
-      distance = std::gcd(distance, std::gcd(static_cast<std::uint64_t>(std::abs(of_a.strides[d])) * size_a,
-                                             static_cast<std::uint64_t>(std::abs(of_b.strides[d])) * size_b));
-  if (distance == 0) return false;
-  const std::uint64_t further = (b.word[0] % distance + distance - a.word[0] % distance) % distance;
-  return further >= size_a && further + size_b <= distance;
-}
-
 // Whatever may be taken from.
 span bytes_of(const buffer& b) {
   const auto begin = reinterpret_cast<std::uintptr_t>(b.data);
   return {begin, begin + b.bytes};
 }
-
-}  // namespace
-
-// One result is written when all has been read.
-bool is_written_by_elements(const operand& o) {
-  return o.kind == operand_kind::array || (o.kind == operand_kind::result && o.rank > 0);
-}
-
-bool overlaps(const operand* all, int inputs, int outputs, const geometry& g) {
-  if (g.elements == 0) return false;
-  const bool reduces =
-      std::any_of(all + inputs, all + inputs + outputs, [](const operand& o) { return o.kind == operand_kind::result; });
-  for (int i = inputs; i < inputs + outputs; ++i) {
-    if (!is_written_by_elements(all[i])) continue;
-    const span mine = bytes_of(all[i], g.layouts[i], g);
-    for (int k = 0; k < i; ++k) {
-      if (all[k].memory == nullptr || (all[k].kind == operand_kind::result && all[k].rank == 0)) continue;
-      const span other = all[k].kind == operand_kind::address ? bytes_of(*all[k].memory) : bytes_of(all[k], g.layouts[k], g);
-      if (mine.end <= other.begin || other.end <= mine.begin) continue;
-      if (all[k].kind != operand_kind::address && lie_between(all[i], g.layouts[i], all[k], g.layouts[k], g)) continue;
-      // Results, which come after the elements, may read a single value as well.
-      const bool moves = k < max_inputs && (g.beside >> k & 1) != 0;
-      const bool in_place = k < inputs && !moves && all[i].kind == operand_kind::array &&
-                            (all[k].kind == operand_kind::array || (all[k].kind == operand_kind::device_scalar && !reduces));
-      bool same = in_place && all[i].word[0] == all[k].word[0] && size_of(all[i].type) == size_of(all[k].type);
-      for (int d = 0; d < g.rank; ++d) same = same && (g.extents[d] == 1 || g.layouts[i].strides[d] == g.layouts[k].strides[d]);
-      if (!same) return true;
-    }
-  }
-  return false;
-}
-
-namespace {
 
 struct term { std::int64_t step, most; };
 
@@ -94,16 +41,14 @@ bool is_sum_of(const term* terms, std::size_t count, std::int64_t rest, int& ste
   return false;
 }
 
-}  // namespace
-
 // An element of a and one of b have a byte in common where first_a + sum of |stride_a| i + k = last_b - sum of |stride_b| j, both
-// counted along positive strides, for some k within them. The unit is the smaller element, of which the other is a multiple.
-bool share_elements(const operand& a, const operand& b) {
-  if (a.memory == nullptr || b.memory == nullptr) return false;
-  const std::int64_t size_a = size_of(a.type), size_b = size_of(b.type), unit = std::min(size_a, size_b);
+// counted along positive strides, for some k within them. The unit is one of which sizes and the way from a to b are multiples.
+// Nothing: the search was given up.
+std::optional<bool> have_common_element(const operand& a, const operand& b) {
   const auto distance = static_cast<std::int64_t>(b.word[0] - a.word[0]);
-  if (distance % unit != 0) return false;
-  std::int64_t rest = distance / unit;
+  const std::int64_t unit = std::gcd(std::gcd(std::int64_t{size_of(a.type)}, std::int64_t{size_of(b.type)}), distance);
+  const std::int64_t size_a = size_of(a.type) / unit, size_b = size_of(b.type) / unit;
+  std::int64_t rest = distance / unit, reach = 0;
   std::array<term, 2 * max_rank> terms;
   std::size_t count = 0;
   for (const operand* const o : {&a, &b})
@@ -113,12 +58,52 @@ bool share_elements(const operand& a, const operand& b) {
       if (most == 0 || stride == 0) continue;
       if (o == &a ? stride < 0 : stride > 0) rest += std::abs(stride) * most;
       terms[count++] = {std::abs(stride), most};
+      reach += std::abs(stride) * most;
     }
+  if (rest + size_b <= 0 || rest - size_a >= reach) return false;
   std::sort(terms.begin(), terms.begin() + count, [](const term& x, const term& y) { return x.step > y.step; });
   int steps = 10'000;
-  for (std::int64_t k = 1 - size_a / unit; k < size_b / unit; ++k)
+  for (std::int64_t k = 1 - size_a; k < size_b; ++k)
     if (rest + k >= 0 && is_sum_of(terms.data(), count, rest + k, steps)) return true;
+  if (steps < 0) return std::nullopt;
   return false;
+}
+
+}  // namespace
+
+// One result is written when all has been read.
+bool is_written_by_elements(const operand& o) {
+  return o.kind == operand_kind::array || (o.kind == operand_kind::result && o.rank > 0);
+}
+
+bool overlaps(const operand* all, int inputs, int outputs, const geometry& g) {
+  if (g.elements == 0) return false;
+  const bool reduces =
+      std::any_of(all + inputs, all + inputs + outputs, [](const operand& o) { return o.kind == operand_kind::result; });
+  for (int i = inputs; i < inputs + outputs; ++i) {
+    if (!is_written_by_elements(all[i])) continue;
+    for (int k = 0; k < i; ++k) {
+      if (all[k].kind == operand_kind::result && all[k].rank == 0) continue;
+      // Results, which come after the elements, may read a single value as well.
+      const bool moves = k < max_inputs && (g.beside >> k & 1) != 0;
+      const bool in_place = k < inputs && !moves && all[i].kind == operand_kind::array &&
+                            (all[k].kind == operand_kind::array || (all[k].kind == operand_kind::device_scalar && !reduces));
+      bool same = in_place && all[i].word[0] == all[k].word[0] && size_of(all[i].type) == size_of(all[k].type);
+      for (int d = 0; d < g.rank; ++d) same = same && (g.extents[d] == 1 || g.layouts[i].strides[d] == g.layouts[k].strides[d]);
+      if (!same && may_share_elements(all[i], all[k])) return true;
+    }
+  }
+  return false;
+}
+
+bool share_elements(const operand& a, const operand& b) {
+  return a.memory != nullptr && b.memory != nullptr && have_common_element(a, b).value_or(false);
+}
+
+bool may_share_elements(const operand& a, const operand& b) {
+  if (a.memory == nullptr || b.memory == nullptr) return false;
+  if (a.kind == operand_kind::address || b.kind == operand_kind::address) return share_memory(a.memory, b.memory);
+  return have_common_element(a, b).value_or(true);
 }
 
 bool share_memory(const buffer* a, const buffer* b) {

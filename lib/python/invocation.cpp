@@ -16,16 +16,10 @@ bool is_on_gpu(const dlpack::device& d) { return d.device_type == cuda_type || d
 
 std::string argument_name(std::size_t i) { return "argument " + std::to_string(i + 1); }
 
-// Bytes from the lowest to behind the highest.
-struct span { std::intptr_t begin, end; };
-span bytes_of(const detail::elements& e, const detail::parameter& p) {
-  std::int64_t low = 0, high = 1;
-  for (int d = 0; d < p.formula_rank(); ++d) {
-    if (e.extents[d] == 0) return {0, 0};
-    (e.strides[d] < 0 ? low : high) += (e.extents[d] - 1) * e.strides[d];
-  }
-  const auto first = reinterpret_cast<std::intptr_t>(e.data), size = static_cast<std::intptr_t>(size_of(p.type));
-  return {first + low * size, first + high * size};
+dsl::detail::operand operand_of(const detail::elements& e, const detail::parameter& p) {
+  dsl::detail::operand o;
+  set_array(o, p.type, p.formula_rank(), e.owner, e.data, e.extents, e.strides);
+  return o;
 }
 
 void make_row_major(int rank, const std::int64_t* extents, detail::elements& to) {
@@ -228,12 +222,11 @@ void invocation::bind_variables() {
 // What is written as the loop goes on must not be read for the first step of another variable, or as a parameter.
 void invocation::require_apart(int variable) const {
   const auto k = static_cast<std::size_t>(variable);
-  const span mine = bytes_of(results[variable], signature_->results[k]);
+  const dsl::detail::operand mine = operand_of(results[variable], signature_->results[k]);
   for (std::size_t i = 0; i < signature_->parameters.size(); ++i) {
     const detail::parameter& p = signature_->parameters[i];
     if (i == k || !arguments[i].memory.owner || arguments[i].memory.owner.where() != results[variable].owner.where()) continue;
-    const span other = bytes_of(arguments[i].memory, p);
-    if (mine.begin < other.end && other.begin < mine.end)
+    if (may_share_elements(mine, operand_of(arguments[i].memory, p)))
       raise(PyExc_ValueError, all_.name() + ": out=[" + std::to_string(k) + "] shares memory with " + argument_name(i));
   }
 }

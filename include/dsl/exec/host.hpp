@@ -45,16 +45,28 @@ class host_loop {
   using accumulators = typename reductions::accumulators;
   using targets = std::make_index_sequence<Pass::targets>;
 
+  // 16-bit floats are read and written so many elements at a time.
+  static constexpr int short_lanes = 256;
+  using shorts_in = short_inputs<program, short_lanes>;
+  using shorts_out = short_outputs<Pass, short_lanes>;
   struct source {
     const void* const* in;
     std::int64_t at;
+    const shorts_in& wide;
+    int lane;
     typename eval::inputs element;
     template <op Code, dtype D, int N, std::uint32_t Head>
     DSL_DETAIL_FN void read() {
       using T = std::conditional_t<Code == op::value, value_t<D>, memory_t<D>>;
-      input_of<Head>(element) = static_cast<const T*>(in[column_of<program, Code, N, Head>()])[Code <= op::index ? at : 0];
+      if constexpr (shorts_in::has(Head)) input_of<Head>(element) = wide.template at<Head>(lane);
+      else input_of<Head>(element) = static_cast<const T*>(in[column_of<program, Code, N, Head>()])[Code <= op::index ? at : 0];
     }
   };
+  DSL_DETAIL_FN static typename eval::results compute(const void* const* in, std::int64_t at, const shorts_in& wide, int lane) {
+    source from{in, at, wide, lane, {}};
+    eval::read(from);
+    return eval::compute(from.element);
+  }
 
   // Part by part: neither GCC, where the address of a variable is taken, nor clang vectorises a loop that copies a struct whole.
   template <class T>
@@ -96,9 +108,11 @@ class host_loop {
   // A char could lie anywhere, among the operands' addresses too: where one is stored as such, GCC does not vectorise the loop.
   enum class byte : unsigned char {};
   template <int I>
-  DSL_DETAIL_FN static void write(const typename eval::results& r, void* const* out, std::int64_t at) {
+  DSL_DETAIL_FN static void write(const typename eval::results& r, void* const* out, std::int64_t at, shorts_out& wide, int lane) {
     constexpr target_word t{Pass::target_words[I]};
-    if constexpr (!t.is_result()) {
+    if constexpr (shorts_out::has(I)) {
+      wide.template at<I>(lane) = nth<t.output()>(r);
+    } else if constexpr (!t.is_result()) {
       using T = memory_t<program::output(t.output()).type()>;
       const auto value = static_cast<T>(nth<t.output()>(r));
       T& to = static_cast<T*>(out[I])[at];
@@ -107,9 +121,9 @@ class host_loop {
     }
   }
   template <std::size_t... I>
-  DSL_DETAIL_FN static void write_all(const typename eval::results& r, void* const* out, std::int64_t at,
-                                      std::index_sequence<I...>) {
-    (write<static_cast<int>(I)>(r, out, at), ...);
+  DSL_DETAIL_FN static void write_all(const typename eval::results& r, void* const* out, std::int64_t at, shorts_out& wide,
+                                      int lane, std::index_sequence<I...>) {
+    (write<static_cast<int>(I)>(r, out, at, wide, lane), ...);
   }
 
   // What a lane does in a loop over lanes, as a functor that is inlined with it.
@@ -147,20 +161,36 @@ class host_loop {
     }
   };
   DSL_DETAIL_FN static void run_rows(int padded, int rows, std::int64_t stride, const void* const* in, void* const* sums) {
+    static_assert(rows_together * strip_lanes <= short_lanes);
     for (std::int64_t first = 0; rows > 0; rows -= rows_together, first += rows_together * stride)
       for (int lane = 0; lane < padded; lane += strip_lanes) {
+        const int some = rows < rows_together ? rows : rows_together;
+        shorts_in wide;
+        wide.read(in, first + lane, stride, some, strip_lanes);
         strip mine;
         reductions::visit(load_strip{mine, sums, lane});
-        for (int r = 0; r < (rows < rows_together ? rows : rows_together); ++r) {
+        for (int r = 0; r < some; ++r) {
           DSL_DETAIL_INDEPENDENT
-          for (int l = 0; l < strip_lanes; ++l) {
-            source from{in, first + r * stride + lane + l, {}};
-            eval::read(from);
-            strips<Pass>::add(mine, l, eval::compute(from.element));
-          }
+          for (int l = 0; l < strip_lanes; ++l)
+            strips<Pass>::add(mine, l, compute(in, first + r * stride + lane + l, wide, r * strip_lanes + l));
         }
         reductions::visit(store_strip{mine, sums, lane});
       }
+  }
+
+  // Elements from `first` on, into the lanes of `sums` from `lane` on.
+  DSL_DETAIL_FN static void run_lanes(int count, std::int64_t first, int lane, const void* const* in, void* const* out,
+                                      void* const* sums) {
+    shorts_in from;
+    shorts_out to;
+    from.read(in, first, 0, 1, count);
+    DSL_DETAIL_INDEPENDENT
+    for (int l = 0; l < count; ++l) {
+      const auto results = compute(in, first + l, from, l);
+      write_all(results, out, first + l, to, l, targets{});
+      reductions::visit(reduce_element{results, sums, lane + l});
+    }
+    to.write(out, first, count);
   }
 
   DSL_DETAIL_FN static void run(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out,
@@ -170,13 +200,13 @@ class host_loop {
       run_rows(padded, rows, stride, in, sums);
     } else {
       for (std::int64_t first = 0; rows > 0; --rows, first += stride) {
-        DSL_DETAIL_INDEPENDENT
-        for (int l = 0; l < padded; ++l) {
-          source from{in, first + l, {}};
-          eval::read(from);
-          const auto results = eval::compute(from.element);
-          write_all(results, out, first + l, targets{});
-          reductions::visit(reduce_element{results, sums, l});
+        if constexpr (shorts_in::operands + shorts_out::operands == 0) {
+          run_lanes(padded, first, 0, in, out, sums);
+        } else {
+          for (int lane = 0, count; lane < padded; lane += count) {
+            count = padded - lane < short_lanes ? padded - lane : short_lanes;
+            run_lanes(count, first + lane, lane, in, out, sums);
+          }
         }
       }
     }

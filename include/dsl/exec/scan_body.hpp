@@ -339,7 +339,7 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
     else return {x, true};
   }
 
-  DSL_DETAIL_KERNEL_FN static T as_target(const V& y) { return static_cast<T>(math::convert<value_t<Scan::target>>(y)); }
+  DSL_DETAIL_KERNEL_FN static T as_target(const V& y) { return static_cast<T>(math::convert_to<Scan::target>(y)); }
   DSL_DETAIL_KERNEL_FN void store(const group& g, const V (&y)[lanes]) const {
     constexpr int out = Scan::inputs;
     pack<T, lanes> all;

@@ -32,7 +32,7 @@ struct scan_host_loop {
   using T = memory_t<Scan::target>;
 
   DSL_DETAIL_FN static V combine(V a, V b) { return apply_inlined<typename Scan::combine>(a, b); }
-  DSL_DETAIL_FN static T element(V v) { return static_cast<T>(math::convert<value_t<Scan::target>>(v)); }
+  DSL_DETAIL_FN static T element(V v) { return static_cast<T>(math::convert_to<Scan::target>(v)); }
 
   // Runs that are combined side by side, an element of each in turn: an operation need not wait for the one before it.
   static constexpr int side_by_side = sizeof(V) <= 8 ? 8 : 4;

@@ -1,7 +1,7 @@
 // The host's loop over elements that become one: strip by strip, in registers.
 #pragma once
 
-#include <dsl/exec/neighbours.hpp>
+#include <dsl/exec/half_lanes.hpp>
 #include <dsl/exec/reduction.hpp>
 
 namespace dsl::detail {
@@ -81,19 +81,25 @@ class strips {
   struct places_of<pass_reductions<F...>, std::index_sequence<J...>> : accumulator<static_cast<int>(J), places<F>>... {};
   using all_places = places_of<typename Pass::reductions, typename reductions::numbers>;
 
+  // Those of a segment that are 16-bit floats.
+  using shorts = short_inputs<program, strips_a_segment * strip_lanes>;
   struct source {
     const void* const* in;
     std::int64_t at;
+    const shorts& wide;
+    int lane;
     typename eval::inputs element;
     template <op Code, dtype D, int N, std::uint32_t Head>
     DSL_DETAIL_FN void read() {
       using T = std::conditional_t<Code == op::value, value_t<D>, memory_t<D>>;
-      if constexpr (Code == op::index) input_of<Head>(element) = *static_cast<const std::int64_t*>(in[N]) + at;
+      if constexpr (shorts::has(Head)) input_of<Head>(element) = wide.template at<Head>(lane);
+      else if constexpr (Code == op::index) input_of<Head>(element) = *static_cast<const std::int64_t*>(in[N]) + at;
       else input_of<Head>(element) = static_cast<const T*>(in[column_of<program, Code, N, Head>()])[Code <= op::address ? at : 0];
     }
   };
-  DSL_DETAIL_FN static typename eval::results compute(const void* const* in, std::int64_t at) {
-    source from{in, at, {}};
+  // Element number `lane` of the segment that begins at `first`.
+  DSL_DETAIL_FN static typename eval::results compute(const void* const* in, std::int64_t first, const shorts& wide, int lane) {
+    source from{in, first + lane, wide, lane, {}};
     eval::read(from);
     return eval::compute(from.element);
   }
@@ -140,15 +146,16 @@ class strips {
   struct set_positions {
     const void* const* in;
     std::int64_t first;
+    const shorts& wide;
     const all_places& seen;
     strip& sums;
     template <class Reduction, int J>
     DSL_DETAIL_FN void operator()() const {
       if constexpr (seeks<Reduction>)
         for (int l = 0; l < strip_lanes; ++l) {
-          const std::int64_t at = first + strip_lanes * static_cast<std::int64_t>(nth_accumulator<J>(seen).at[l]) + l;
+          const int lane = strip_lanes * static_cast<int>(nth_accumulator<J>(seen).at[l]) + l;
           nth<1>(nth_accumulator<J>(sums))[static_cast<std::size_t>(l)] =
-              nth<1>(accumulator_of_element<Reduction>(compute(in, at), values_of_reduction<Reduction>{}));
+              nth<1>(accumulator_of_element<Reduction>(compute(in, first, wide, lane), values_of_reduction<Reduction>{}));
         }
     }
   };
@@ -201,14 +208,16 @@ class strips {
   };
   DSL_DETAIL_FN static void reduce_segment(const void* const* in, std::int64_t first, int count, strip& sums) {
     all_places seen;
+    shorts wide;
+    wide.read(in, first, 0, 1, count * strip_lanes);
     reductions::visit(clear_strip{sums});
     reductions::visit(clear_places{seen});
     for (int s = 0; s < count; ++s) {
       DSL_DETAIL_INDEPENDENT
       for (int l = 0; l < strip_lanes; ++l)
-        reductions::visit(add_strip_element{compute(in, first + s * strip_lanes + l), sums, seen, l, s});
+        reductions::visit(add_strip_element{compute(in, first, wide, s * strip_lanes + l), sums, seen, l, s});
     }
-    reductions::visit(set_positions{in, first, seen, sums});
+    reductions::visit(set_positions{in, first, wide, seen, sums});
   }
 
  public:

@@ -100,8 +100,7 @@ DSL_DETAIL_FN void step(Values& v) {
     if constexpr (code == op::constant) {
       r = from_bits<R>(Payload);
     } else if constexpr (code == op::convert) {
-      r = math::convert<R>(slots_of<x.type()>(v).at[x.slot()]);
-      if constexpr (h.type() == dtype::float16 || h.type() == dtype::bfloat16) r = static_cast<memory_t<h.type()>>(r);
+      r = math::convert_to<h.type()>(slots_of<x.type()>(v).at[x.slot()]);
     } else if constexpr (code == op::complex) {
       r = R{slots_of<x.type()>(v).at[x.slot()], slots_of<y.type()>(v).at[y.slot()]};
     } else if constexpr (code == op::gather) {

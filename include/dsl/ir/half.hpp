@@ -4,7 +4,9 @@
 // NaN is 0x7fff; all else is the same to the bit.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 #include <dsl/ir/config.hpp>
 
@@ -12,12 +14,12 @@ namespace dsl {
 
 namespace detail {
 
-// Branches are written as selects, so that the host loop vectorises.
-DSL_DETAIL_FN constexpr std::uint32_t select(bool condition, std::uint32_t yes, std::uint32_t no) {
-  const std::uint32_t mask = -static_cast<std::uint32_t>(condition);
-  return (yes & mask) | (no & ~mask);
+// A choice as a mask, so that the host's loop vectorises.
+DSL_DETAIL_FN constexpr std::uint32_t only_if(bool condition, std::uint32_t bits) {
+  return -static_cast<std::uint32_t>(condition) & bits;
 }
 
+/// NaN becomes quiet, as a processor's own conversion makes it.
 DSL_DETAIL_FN constexpr float half_to_float(std::uint16_t half) {
 #if DSL_DETAIL_ON_DEVICE
   if (!__builtin_is_constant_evaluated()) {
@@ -30,11 +32,11 @@ DSL_DETAIL_FN constexpr float half_to_float(std::uint16_t half) {
   // Moving the exponent by 127 - 15 is a multiplication by 2^112, exact for subnormal numbers too.
   const float scaled = __builtin_bit_cast(float, magnitude << 13) * 0x1p112f;
   const std::uint32_t finite = __builtin_bit_cast(std::uint32_t, scaled);
-  const std::uint32_t bits = select(magnitude >= 0x7c00u, finite | 0x7f800000u, finite);
-  return __builtin_bit_cast(float, bits | (half & 0x8000u) << 16);
+  const std::uint32_t special = only_if(magnitude >= 0x7c00u, 0x7f800000u) | only_if(magnitude > 0x7c00u, 0x00400000u);
+  return __builtin_bit_cast(float, finite | special | (half & 0x8000u) << 16);
 }
 
-/// Rounds to nearest, ties to even, as IEEE 754 asks.
+/// Rounds to nearest, ties to even, as IEEE 754 asks. NaN becomes 0x7e00 with its sign.
 DSL_DETAIL_FN constexpr std::uint16_t float_to_half(float value) {
 #if DSL_DETAIL_ON_DEVICE
   if (!__builtin_is_constant_evaluated()) {
@@ -43,22 +45,23 @@ DSL_DETAIL_FN constexpr std::uint16_t float_to_half(float value) {
     return half;
   }
 #endif
-  const std::uint32_t bits = __builtin_bit_cast(std::uint32_t, value), magnitude = bits & 0x7fffffffu;
-  const std::uint32_t normal = (magnitude - (112u << 23) + 0xfffu + (magnitude >> 13 & 1u)) >> 13;
-  // Adding 0.5 leaves a subnormal half's bits, rounded, at the end of the sum's significand.
-  const float shifted = __builtin_bit_cast(float, select(magnitude < 0x38800000u, magnitude, 0u)) + 0.5f;
-  const std::uint32_t subnormal = __builtin_bit_cast(std::uint32_t, shifted) - 0x3f000000u;
-  std::uint32_t half = select(magnitude < 0x38800000u, subnormal, normal);
-  half = select(magnitude >= 0x47800000u, 0x7c00u, half);
-  half = select(magnitude > 0x7f800000u, 0x7e00u, half);
-  return static_cast<std::uint16_t>(half | (bits >> 16 & 0x8000u));
+  const std::uint32_t bits = __builtin_bit_cast(std::uint32_t, value);
+  const auto magnitude = static_cast<std::int32_t>(bits & 0x7fffffffu);
+  // At most 2^16, at least 2^-14: written with literals, g++ takes them for minimum and maximum; else they are branches.
+  const std::int32_t most = magnitude < 0x47800000 ? magnitude : 0x47800000, normal = most > 0x38800000 ? most : 0x38800000;
+  // A power of two, 2^13 times the number's or that of the smallest normal half: added to it, it leaves a half's bits, rounded, at
+  // the end of the sum's significand.
+  const std::uint32_t exponent = static_cast<std::uint32_t>(normal) & 0x7f800000u;
+  const float sum = __builtin_bit_cast(float, exponent + (13u << 23)) + __builtin_bit_cast(float, most);
+  const std::uint32_t half = __builtin_bit_cast(std::uint32_t, sum) + ((exponent - (113u << 23)) >> 13);
+  return static_cast<std::uint16_t>(half | only_if(magnitude > 0x7f800000, 0x200u) | (bits >> 16 & 0x8000u));
 }
 
 DSL_DETAIL_FN constexpr float bfloat16_to_float(std::uint16_t bits) {
   return __builtin_bit_cast(float, static_cast<std::uint32_t>(bits) << 16);
 }
 
-/// Rounds to nearest, ties to even.
+/// Rounds to nearest, ties to even. NaN keeps its upper bits and becomes quiet.
 DSL_DETAIL_FN constexpr std::uint16_t float_to_bfloat16(float value) {
 #if DSL_DETAIL_ON_DEVICE
   if (!__builtin_is_constant_evaluated()) {
@@ -68,25 +71,55 @@ DSL_DETAIL_FN constexpr std::uint16_t float_to_bfloat16(float value) {
   }
 #endif
   const std::uint32_t bits = __builtin_bit_cast(std::uint32_t, value);
-  const std::uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
-  return static_cast<std::uint16_t>(select((bits & 0x7fffffffu) > 0x7f800000u, bits >> 16 | 0x40u, rounded));
+  const std::uint32_t nan = only_if(static_cast<std::int32_t>(bits & 0x7fffffffu) > 0x7f800000, ~0u);
+  return static_cast<std::uint16_t>(((bits | (nan & 0x400000u)) + ((0x7fffu + (bits >> 16 & 1u)) & ~nan)) >> 16);
 }
+
+/// To a float that is odd unless it is exact: rounded once more, to no more than 22 digits, it is what x itself would become.
+DSL_DETAIL_FN constexpr float to_odd_float(double x) {
+  const auto nearest = static_cast<float>(x);
+  const double back = nearest;
+  const std::uint32_t towards_zero = __builtin_bit_cast(std::uint32_t, nearest) - (__builtin_fabs(back) > __builtin_fabs(x) ? 1u : 0u);
+  return __builtin_bit_cast(float, towards_zero | (back != x ? 1u : 0u));
+}
+template <std::integral T> DSL_DETAIL_FN constexpr float to_odd_float(T x) {
+  if constexpr (sizeof(T) <= 2) {
+    return static_cast<float>(x);
+  } else {
+    constexpr bool is_long = sizeof(T) == 8;
+    constexpr T exact = T(1) << (is_long ? 53 : 24), low = is_long ? 0xffff : 0xff;  // up to `exact`, and without the low digits
+    using between = std::conditional_t<is_long, double, float>;                      // this type has each number
+    bool is_large = x > exact;
+    if constexpr (std::signed_integral<T>) is_large |= x < -exact;
+    const T cut = static_cast<T>(x & low & (T(0) - static_cast<T>(is_large)));
+    const auto number = static_cast<between>(static_cast<T>((x ^ cut) | static_cast<T>(static_cast<T>(cut != 0) * (low + 1))));
+    if constexpr (is_long) return to_odd_float(number);
+    else return number;
+  }
+}
+
+/// Of which a float may have been rounded already.
+template <class T>
+concept wider_than_float = std::same_as<T, double> || std::integral<T>;
 
 }  // namespace detail
 
-/// IEEE 754 binary16: 11 significant bits, largest finite value 65504.
+/// IEEE 754 binary16: 11 significant bits, largest finite value 65504. Numbers of any type become one by rounding once.
 struct half {
   std::uint16_t bits = 0;
   constexpr half() = default;
   DSL_FN constexpr half(float value) : bits(detail::float_to_half(value)) {}
+  template <detail::wider_than_float T> DSL_FN constexpr half(T value) : bits(detail::float_to_half(detail::to_odd_float(value))) {}
   DSL_FN constexpr operator float() const { return detail::half_to_float(bits); }
 };
 
-/// The upper 16 bits of a binary32: 8 significant bits, float's range.
+/// The upper 16 bits of a binary32: 8 significant bits, float's range. Numbers of any type become one by rounding once.
 struct bfloat16 {
   std::uint16_t bits = 0;
   constexpr bfloat16() = default;
   DSL_FN constexpr bfloat16(float value) : bits(detail::float_to_bfloat16(value)) {}
+  template <detail::wider_than_float T>
+  DSL_FN constexpr bfloat16(T value) : bits(detail::float_to_bfloat16(detail::to_odd_float(value))) {}
   DSL_FN constexpr operator float() const { return detail::bfloat16_to_float(bits); }
 };
 

@@ -146,10 +146,7 @@ constexpr symbol<To, Weak> convert_symbol(symbol<From, W> s) {
   } else {
     const node& n = (*s.owner)[s.id];
     if (n.code == op::constant && fits<value_t<To>>(from_literal<value_t<From>>(n.word))) {
-      value_t<To> v = math::convert<value_t<To>>(from_literal<value_t<From>>(n.word));
-      if constexpr (To == dtype::float16) v = half_to_float(float_to_half(v));
-      if constexpr (To == dtype::bfloat16) v = bfloat16_to_float(float_to_bfloat16(v));
-      return constant<To, Weak>(s.owner, v);
+      return constant<To, Weak>(s.owner, math::convert_to<To>(from_literal<value_t<From>>(n.word)));
     }
     return {s.owner, s.owner->add(op::convert, To, fields(s.id))};
   }
