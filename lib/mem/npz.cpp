@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -187,7 +188,7 @@ struct npz_file::archive {
   std::unordered_map<std::string, std::size_t> numbers;
 
   explicit archive(std::filesystem::path file);
-  detail::npy_file open(std::size_t number) const;
+  detail::npy_file open(const std::string& name) const;
 };
 
 npz_file::archive::archive(std::filesystem::path file) : path(std::move(file)) {
@@ -212,7 +213,15 @@ npz_file::archive::archive(std::filesystem::path file) : path(std::move(file)) {
       if (is_npy[i] == first) numbers[names[i]] = i;
 }
 
-detail::npy_file npz_file::archive::open(std::size_t number) const {
+detail::npy_file npz_file::archive::open(const std::string& wanted) const {
+  const auto at = numbers.find(wanted);
+  if (at == numbers.end()) {
+    std::string there;
+    for (const std::string& each : names) there += (there.empty() ? "\"" : ", \"") + each + '"';
+    detail::throw_file_error(path,
+                             "holds no array \"" + wanted + "\"; " + (there.empty() ? "there are none" : "there are " + there));
+  }
+  const std::size_t number = at->second;
   const char* const member = zip_get_name(in.get(), number, 0);
   const std::filesystem::path name = path.string() + ": " + member;
   constexpr zip_uint64_t needed = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
@@ -245,12 +254,9 @@ text npz_file::name(std::int64_t i) const {
 bool npz_file::contains(const char* name) const { return name != nullptr && archive_->numbers.contains(name); }
 
 detail::npy_file npz_file::open(const char* name) const {
-  const std::string wanted = name != nullptr ? name : "";
-  if (const auto found = archive_->numbers.find(wanted); found != archive_->numbers.end()) return archive_->open(found->second);
-  std::string names;
-  for (const std::string& each : archive_->names) names += (names.empty() ? "\"" : ", \"") + each + '"';
-  detail::throw_file_error(archive_->path,
-                           "holds no array \"" + wanted + "\"; " + (names.empty() ? "there are none" : "there are " + names));
+  std::optional<detail::npy_file> opened;
+  detail::process_steps(device::current()).all([&] { opened.emplace(archive_->open(name != nullptr ? name : "")); });
+  return std::move(*opened);
 }
 
 }  // namespace dsl
