@@ -64,33 +64,31 @@ void remove_checkpoint(const fs::path& folder) {
   fs::remove(folder);
 }
 
-// The checkpoint that is there, or the folder for one: who may read it may read what takes its place.
-fs::path replaced_by(const places& at) { return fs::exists(at.folder) ? at.folder : at.previous; }
+// After a stop between the two renames the previous checkpoint takes its name again: there is one to be replaced.
+void restore_previous(const places& at) {
+  if (fs::exists(at.folder) || !fs::exists(at.previous)) return;
+  require_checkpoint(at.previous);
+  fs::rename(at.previous, at.folder);
+}
 
-void make_unfinished(const places& at, const fs::path& replaced) {
+// Who may read the checkpoint that is there may read what takes its place.
+void make_unfinished(const places& at) {
   remove_checkpoint(at.unfinished);
   if (at.unfinished.has_parent_path()) fs::create_directories(at.unfinished.parent_path());
-  if (!fs::exists(replaced)) {
+  if (!fs::exists(at.folder)) {
     fs::create_directory(at.unfinished);
   } else {
     std::error_code ignored;  // some file systems have no permissions
-    fs::create_directory(at.unfinished, replaced);
-    fs::permissions(at.unfinished, fs::status(replaced).permissions(), ignored);
+    fs::create_directory(at.unfinished, at.folder);
+    fs::permissions(at.unfinished, fs::status(at.folder).permissions(), ignored);
   }
 }
 
-void write_checkpoint(const process_steps& together, const places& at, std::int64_t steps_done, const stored* variables,
-                      const char* const* members, int count) {
-  const fs::path replaced = replaced_by(at);
-  together.first([&] { make_unfinished(at, replaced); });
-  for (int k = 0; k < count; ++k) {
-    const fs::path file = variable_file(k, members[k]);
-    write_npy(together, at.unfinished / file, replaced / file, variables[k]);
-  }
-  together.first([&] {
-    write_npy(at.unfinished / steps_file, replaced / steps_file, dtype::int64, mapping{}, &steps_done);
-    sync_folder(at.unfinished);
-  });
+// After an error, which is to be reported, and not another one.
+void discard(const fs::path& unfinished) {
+  try {
+    remove_checkpoint(unfinished);
+  } catch (const std::exception&) {}
 }
 
 void put_in_place(const places& at) {
@@ -110,17 +108,33 @@ void put_in_place(const places& at) {
 void save_checkpoint(file_path folder, std::int64_t steps_done, const stored* variables, const char* const* members, int count) {
   const process_steps together = steps_of(variables, static_cast<std::size_t>(count), "save_checkpoint");
   const places at(folder);
+  const auto with_folders = [&](const std::function<void()>& call) {  // by the first process
+    together.first([&] {
+      try {
+        call();
+      } catch (const fs::filesystem_error& e) {
+        throw_file_error(at.folder, std::string(unwritable) + ": " + e.code().message());
+      }
+    });
+  };
+  with_folders([&] {
+    require_checkpoint(at.folder);
+    restore_previous(at);
+  });
   try {
-    together.first([&] { require_checkpoint(at.folder); });
-    try {
-      write_checkpoint(together, at, steps_done, variables, members, count);
-    } catch (const error&) {
-      if (together.is_first()) remove_checkpoint(at.unfinished);
-      throw;
+    with_folders([&] { make_unfinished(at); });
+    for (int k = 0; k < count; ++k) {
+      const fs::path file = variable_file(k, members[k]);
+      write_npy(together, at.unfinished / file, at.folder / file, variables[k]);
     }
-    together.first([&] { put_in_place(at); });
-  } catch (const fs::filesystem_error& e) {
-    throw_file_error(at.folder, std::string("cannot be written: ") + e.what());
+    with_folders([&] {
+      write_npy(at.unfinished / steps_file, at.folder / steps_file, dtype::int64, mapping{}, &steps_done);
+      sync_folder(at.unfinished);
+      put_in_place(at);
+    });
+  } catch (...) {
+    if (together.is_first()) discard(at.unfinished);
+    throw;
   }
 }
 

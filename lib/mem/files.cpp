@@ -37,11 +37,28 @@ fs::path behind_links(fs::path file) {
   return file;
 }
 
-open_file::open_file(const fs::path& file, int flags, const fs::path& name)
-    : name_(name), number_(open(file.c_str(), flags | O_CLOEXEC, 0666)) {
+open_file::open_file(const fs::path& file, int flags, const fs::path& name, const char* what)
+    : name_(name), what_(what), number_(open(file.c_str(), flags | O_CLOEXEC, 0666)) {
   if (number_ < 0) fail();
 }
 open_file::~open_file() { close(number_); }
+
+std::int64_t open_file::size() const {
+  struct stat status{};
+  if (fstat(number_, &status) != 0) fail();
+  return status.st_size;
+}
+
+std::size_t open_file::read(void* to, std::size_t bytes, std::int64_t place) const {
+  auto* const at = static_cast<unsigned char*>(to);
+  for (std::size_t done = 0; done < bytes;) {
+    const ssize_t got = pread(number_, at + done, bytes - done, place + static_cast<std::int64_t>(done));
+    if (got < 0 && errno != EINTR) fail();
+    if (got == 0) return done;
+    done += static_cast<std::size_t>(std::max<ssize_t>(got, 0));
+  }
+  return bytes;
+}
 
 void open_file::write(const void* from, std::size_t bytes, std::int64_t place) const {
   const auto* at = static_cast<const unsigned char*>(from);
@@ -54,10 +71,10 @@ void open_file::write(const void* from, std::size_t bytes, std::int64_t place) c
 void open_file::sync() const {
   if (fsync(number_) != 0) fail();
 }
-void open_file::fail() const { throw_system_error(name_, unwritable); }
+void open_file::fail() const { throw_system_error(name_, what_); }
 
 void bring_to_disk(const fs::path& file, const fs::path& replaced) {
-  const open_file written(file, O_RDONLY, replaced);
+  const open_file written(file, O_RDONLY, replaced, unwritable);
   struct stat before{};
   if (stat(replaced.c_str(), &before) == 0) fchmod(written.number(), before.st_mode & 07777);  // some file systems have none
   written.sync();

@@ -36,19 +36,24 @@ void sync_folder(const std::filesystem::path& folder);
 /// A file that is open, by its number; closed at the end.
 class open_file {
  public:
-  /// As open(2). Throws file_error that calls the file `name`.
-  open_file(const std::filesystem::path& file, int flags, const std::filesystem::path& name);
+  /// As open(2). Throws file_error that calls the file `name` and says that it is `unreadable` or `unwritable`.
+  open_file(const std::filesystem::path& file, int flags, const std::filesystem::path& name, const char* what);
   open_file(const open_file&) = delete;
   ~open_file();
 
   int number() const { return number_; }
+  std::int64_t size() const;
+  /// How many were read: fewer where the file ends.
+  std::size_t read(void* to, std::size_t bytes, std::int64_t place) const;
   void write(const void* from, std::size_t bytes, std::int64_t place) const;
   /// Brings what was written to the disk.
   void sync() const;
-  [[noreturn]] void fail() const;
 
  private:
+  [[noreturn]] void fail() const;
+
   const std::filesystem::path name_;
+  const char* const what_;
   const int number_;
 };
 

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -21,10 +20,19 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct close_file {
-  void operator()(std::FILE* f) const { std::fclose(f); }
+// A file of its own.
+class whole_file final : public npy_bytes {
+ public:
+  explicit whole_file(const fs::path& name) : file_(name, O_RDONLY, name, unreadable) {}
+
+  std::int64_t size() const override { return file_.size(); }
+  bool is_in_order() const override { return false; }
+  std::size_t read(void* to, std::size_t bytes, std::int64_t place) override { return file_.read(to, bytes, place); }
+  void finish() override {}
+
+ private:
+  const open_file file_;
 };
-using file_handle = std::unique_ptr<std::FILE, close_file>;
 
 std::string spell_array(dtype type, const std::int64_t* sizes, int rank) {
   return std::string(name(type)) + " " + spell_shape(sizes, rank);
@@ -89,18 +97,10 @@ own_elements_of_file own_elements_of(const stored& all, bool is_fortran) {
   return {all, {0, element_count(all.elements) * size, 0, 1}, false};
 }
 
-// A new file with room for so many bytes behind its header.
-void create_file(const fs::path& file, const fs::path& name, const std::string& header, std::int64_t bytes) {
-  const open_file created(file, O_WRONLY | O_CREAT | O_EXCL, name);
-  struct stat replaced{};
-  if (stat(name.c_str(), &replaced) == 0) fchmod(created.number(), 0600);
-  created.write(header.data(), header.size(), 0);
-  if (ftruncate(created.number(), static_cast<std::int64_t>(header.size()) + bytes) != 0) created.fail();
-}
 // Of elements that lie one after another.
 void write_runs(const fs::path& file, const fs::path& name, const std::string& header, const byte_runs& runs,
                 const void* elements) {
-  const open_file out(file, O_WRONLY, name);
+  const open_file out(file, O_WRONLY, name, unwritable);
   const auto* from = static_cast<const unsigned char*>(elements);
   for (std::int64_t k = 0; k < runs.count; ++k, from += runs.length)
     out.write(from, static_cast<std::size_t>(runs.length), static_cast<std::int64_t>(header.size()) + runs.first + k * runs.step);
@@ -115,6 +115,14 @@ host_bytes to_host(const stored& from, const std::string& before) {
   std::copy(before.begin(), before.end(), elements.data());
   download(from.owner, from.origin, from.elements, size, elements.data() + before.size());
   return elements;
+}
+
+void create_file(const fs::path& file, const fs::path& name, const std::string& header, std::int64_t bytes) {
+  const open_file created(file, O_WRONLY | O_CREAT | O_EXCL, name, unwritable);
+  struct stat replaced{};
+  if (stat(name.c_str(), &replaced) == 0) fchmod(created.number(), 0600);
+  created.write(header.data(), header.size(), 0);
+  if (ftruncate(created.number(), static_cast<std::int64_t>(header.size()) + bytes) != 0) throw_system_error(name, unwritable);
 }
 
 process_steps steps_of(const stored* all, std::size_t count, const char* function) {
@@ -153,8 +161,7 @@ void save_npy(file_path to, const stored& from) {
 
 struct npy_file::contents {
   fs::path path;
-  file_handle in;
-  std::int64_t bytes = -1;  // of all that can be read; -1: the file's
+  std::unique_ptr<npy_bytes> in;
   dtype type{};
   mapping shape{};
   bool is_fortran = false, is_swapped = false;
@@ -183,41 +190,35 @@ void npy_file::contents::set_shape(const std::vector<std::int64_t>& sizes) {
   shape.rank = static_cast<int>(sizes.size());
   std::copy(sizes.begin(), sizes.end(), shape.extents);
 
-  const std::int64_t begin = header_bytes;
   std::int64_t wanted = 0;
   try {
     wanted = element_count(shape.extents, shape.rank, size_of(type)) * size_of(type);
   } catch (const shape_error& e) {
     fail(e.what());
   }
-  std::int64_t end = bytes;
-  if (struct stat status{}; bytes < 0) {
-    if (fstat(fileno(in.get()), &status) != 0) throw_system_error(path, unreadable);
-    end = status.st_size;
-  }
-  if (end - begin < wanted)
-    fail("is cut off: " + std::to_string(end - begin) + " of " + std::to_string(wanted) + " bytes of " +
+  const std::int64_t there = in->size() - header_bytes;
+  if (there < wanted)
+    fail("is cut off: " + std::to_string(there) + " of " + std::to_string(wanted) + " bytes of " +
          spell_array(type, shape.extents, shape.rank) + " are there");
 }
 
 void npy_file::contents::read_header() {
   unsigned char start[12] = {};
-  const bool has_start = std::fread(start, 1, 8, in.get()) == 8;
-  if (std::ferror(in.get()) != 0) throw_system_error(path, unreadable);  // a folder, say
-  if (!has_start || std::memcmp(start, "\x93NUMPY", 6) != 0) fail("is no .npy file");
-  const int version = start[6];
-  if (version < 1 || version > 3) fail("is of version " + std::to_string(version) + " of the format; 1, 2 and 3 are known");
+  if (in->read(start, 8, 0) != 8 || std::memcmp(start, "\x93NUMPY", 6) != 0) fail("is no .npy file");
+  const int version = start[6], minor = start[7];
+  if (version < 1 || version > 3 || minor != 0)
+    fail("is of version " + std::to_string(version) + "." + std::to_string(minor) + " of the format; 1.0, 2.0 and 3.0 are known");
   const std::size_t width = version == 1 ? 2 : 4;
   std::size_t size = 0;
-  if (std::fread(start + 8, 1, width, in.get()) != width) fail("is cut off in its header");
+  if (in->read(start + 8, width, 8) != width) fail("is cut off in its header");
   for (std::size_t k = width; k-- > 0;) size = size << 8 | start[8 + k];
   constexpr std::size_t most = 1 << 20;
   if (size > most) fail("has a header of " + std::to_string(size) + " bytes");
   std::string text(size, '\0');
-  if (std::fread(text.data(), 1, size, in.get()) != size) fail("is cut off in its header");
+  header_bytes = static_cast<std::int64_t>(8 + width + size);
+  if (in->read(text.data(), size, static_cast<std::int64_t>(8 + width)) != size) fail("is cut off in its header");
   npy_header header;
   if (!parse(text, header)) fail("has a header that is not understood: " + text.substr(0, 200));
-  header_bytes = static_cast<std::int64_t>(8 + width + size);
   is_fortran = header.is_fortran;
   set_type(header.description);
   set_shape(header.shape);
@@ -227,17 +228,15 @@ npy_file::npy_file(file_path from, device where) : contents_(nullptr) {
   auto opened = std::make_unique<contents>();
   opened->path = path_of(from);
   process_steps(where).all([&] {
-    opened->in.reset(std::fopen(opened->path.c_str(), "rb"));
-    if (opened->in == nullptr) throw_system_error(opened->path, unreadable);
+    opened->in = std::make_unique<whole_file>(opened->path);
     opened->read_header();
   });
   contents_ = opened.release();
 }
-npy_file::npy_file(void* stream, const char* name, std::int64_t bytes) : contents_(nullptr) {
+npy_file::npy_file(npy_bytes* part, file_path name) : contents_(nullptr) {
   auto opened = std::make_unique<contents>();
-  opened->in.reset(static_cast<std::FILE*>(stream));
-  opened->path = name;
-  opened->bytes = bytes;
+  opened->in.reset(part);
+  opened->path = path_of(name);
   opened->read_header();
   contents_ = opened.release();
 }
@@ -257,17 +256,14 @@ void npy_file::require(dtype type, int rank, const std::int64_t* extents, int va
 
 void npy_file::contents::read(const byte_runs& runs, const mapping& part, unsigned char* to) {
   const auto size = static_cast<std::size_t>(size_of(type)), count = static_cast<std::size_t>(element_count(part));
-  const bool in_order = !is_fortran || part.rank < 2, is_stream = bytes >= 0;
+  const bool in_order = !is_fortran || part.rank < 2;
   const host_bytes as_they_lie(in_order ? 0 : count, size);
   unsigned char* at = in_order ? to : as_they_lie.data();
   for (std::int64_t k = 0; k < runs.count; ++k, at += runs.length) {
     const auto length = static_cast<std::size_t>(runs.length);
-    if ((!is_stream && fseeko(in.get(), header_bytes + runs.first + k * runs.step, SEEK_SET) != 0) ||
-        std::fread(at, 1, length, in.get()) != length)
-      fail("cannot be read to its end");
+    if (in->read(at, length, header_bytes + runs.first + k * runs.step) != length) fail("cannot be read to its end");
   }
-  // What holds several files checks their bytes when the last one has been read.
-  if (is_stream && (std::fgetc(in.get()) != EOF || std::ferror(in.get()) != 0)) fail("cannot be read to its end");
+  in->finish();
   if (!in_order) gather(fortran_order(part), size, as_they_lie.data(), to);
   // A bool is a byte of 0 or 1 in memory, whatever a file has.
   if (type == dtype::boolean) std::transform(to, to + count, to, [](unsigned char byte) { return byte != 0 ? 1 : 0; });
@@ -283,7 +279,7 @@ void npy_file::read(void* to_host) {
 void npy_file::read(const stored& to) {
   contents& c = *contents_;
   own_elements_of_file mine{to, {0, element_count(c.shape) * size_of(c.type), 0, 1}, false};
-  if (c.bytes < 0) mine = own_elements_of(to, c.is_fortran);
+  if (!c.in->is_in_order()) mine = own_elements_of(to, c.is_fortran);
   const auto size = static_cast<std::size_t>(size_of(c.type));
   std::optional<host_bytes> elements;
   process_steps(to.owner.where()).all([&] {

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
+#include <cctype>
+#include <charconv>
 #include <utility>
 
 namespace dsl::detail {
@@ -86,10 +85,11 @@ class literal_reader {
   }
   std::int64_t integer() {
     const std::string digits = word();
-    char* end = nullptr;
-    errno = 0;
-    const long long value = std::strtoll(digits.c_str(), &end, 10);
-    failed_ = failed_ || errno != 0 || value < 0 || (*end != '\0' && std::strcmp(end, "L") != 0);  // Python 2 wrote 3L
+    std::int64_t value = 0;
+    const auto [end, wrong] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    const std::string_view rest = std::string_view(digits).substr(static_cast<std::size_t>(end - digits.data()));
+    const bool is_padded = digits.size() - rest.size() > 1 && digits[0] == '0';                // 03, which is no number in Python
+    failed_ = failed_ || wrong != std::errc() || is_padded || !(rest.empty() || rest == "L");  // Python 2 wrote 3L
     return value;
   }
 
@@ -120,10 +120,10 @@ bool parse(const std::string& text, npy_header& to) {
       in.expect('(');
       while (!in.failed() && !in.accept(')')) {
         to.shape.push_back(in.integer());
-        if (!in.accept(',')) {
-          in.expect(')');
-          break;
-        }
+        if (in.accept(',')) continue;
+        in.expect(')');
+        if (to.shape.size() == 1) return false;  // (3) is a number
+        break;
       }
     }
     if (!in.accept(',')) {

@@ -3,7 +3,9 @@
 
 Made with NumPy 2.4.6:  python3 npz.py
 """
+import io
 import pathlib
+import warnings
 import zipfile
 
 import numpy as np
@@ -29,3 +31,30 @@ at = stored.index(b"\x93NUMPY") + 128  # the first element of x
 (folder / "cut_off.npz").write_bytes(stored[:len(stored) // 2])
 with zipfile.ZipFile(folder / "other.npz", "w") as other:
     other.writestr("x.npy", "no array")
+
+
+def npy(array, behind=b""):
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue() + behind
+
+
+# What np.load reads too: bytes behind the elements, a name without ".npy", a name that stands twice (the last one counts); and what is no array.
+with zipfile.ZipFile(folder / "unusual.npz", "w") as unusual, warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # of the name that stands twice
+    for name, contents, how in [
+        ("stored.npy", npy(np.arange(3.0), b"\0"), zipfile.ZIP_STORED),
+        ("deflated.npy", npy(np.arange(3.0), b"behind" * 30_000), zipfile.ZIP_DEFLATED),
+        ("bare", npy(np.arange(4.0)), zipfile.ZIP_STORED),
+        ("twice.npy", npy(np.arange(5.0)), zipfile.ZIP_STORED),
+        ("twice.npy", npy(np.arange(6.0)), zipfile.ZIP_STORED),
+        ("both", b"the text beside both.npy", zipfile.ZIP_STORED),
+        ("both.npy", npy(np.arange(7.0)), zipfile.ZIP_STORED),
+        ("a/b.npy", npy(np.arange(8.0)), zipfile.ZIP_STORED),
+        ("readme.txt", b"no array", zipfile.ZIP_STORED),
+        ("folder/", b"", zipfile.ZIP_STORED),
+        ("long.npy", npy(np.arange(9.0)).replace(b"(9,), } ", b"(99,), }"), zipfile.ZIP_STORED),
+    ]:
+        unusual.writestr(zipfile.ZipInfo(name), contents, how)
+with zipfile.ZipFile(folder / "empty.npz", "w"):
+    pass

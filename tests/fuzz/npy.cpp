@@ -1,12 +1,10 @@
 // Fuzz target: whatever bytes a .npy file has, it is read or refused by a file_error.
-#include <dsl/mem/npy.hpp>
+#include "memory_file.hpp"
 
-#include <sys/mman.h>
-#include <unistd.h>
+#include <dsl/mem/npy.hpp>
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -14,23 +12,6 @@
 namespace {
 
 using dsl::dtype;
-
-// A file in memory, written anew for each input.
-class memory_file {
- public:
-  memory_file() : handle_(memfd_create("npy", MFD_CLOEXEC)), name_("/proc/self/fd/" + std::to_string(handle_)) {}
-  const std::string& holding(const std::uint8_t* bytes, std::size_t size) {
-    if (ftruncate(handle_, 0) != 0 || pwrite(handle_, bytes, size, 0) != static_cast<ssize_t>(size)) {
-      std::perror("memfd");
-      std::exit(2);
-    }
-    return name_;
-  }
-
- private:
-  int handle_;
-  std::string name_;
-};
 
 // What the file holds, as the error says where another dtype is asked for: "...: holds float32 (2, 3); asked for: ..."
 struct holding {

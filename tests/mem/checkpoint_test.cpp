@@ -1,5 +1,6 @@
 // Checkpoints: what is read is what was written, whatever happened in between.
 #include "../error_of.hpp"
+#include "../full_disk.hpp"
 #include "../on_device.hpp"
 #include "../scratch_folder.hpp"
 
@@ -8,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -78,7 +80,8 @@ TEST_P(checkpoint, leaves_other_files_alone) {
   EXPECT_THROW(dsl::save_checkpoint(folder, 2, x, dsl::array<float>()), dsl::memory_error);
   std::ofstream(outer / "file") << "mine";
   EXPECT_NE(error_of([&] { dsl::save_checkpoint(outer / "file", 2, x); }), "no error");
-  EXPECT_NE(error_of([&] { dsl::save_checkpoint(outer / "file" / "below", 2, x); }), "no error");
+  EXPECT_EQ(error_of([&] { dsl::save_checkpoint(outer / "file" / "below", 2, x); }),
+            (outer / "file" / "below").string() + ": cannot be written: Not a directory");
   dsl::array<float> got;
   EXPECT_EQ(dsl::load_checkpoint(folder, got), 1);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.parent_path()), {}), 1);
@@ -193,13 +196,30 @@ TEST_P(checkpoint, is_found_after_a_stop) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.parent_path()), {}), 1);
 }
 
+TEST_P(checkpoint, writes_all_of_a_folder_or_nothing) {
+  const auto x = dsl::zeros<double>(100);
+  const std::string wanted = (folder / "0.npy").string() + ": cannot be written: File too large";
+  const auto there = [&] { return std::distance(fs::directory_iterator(folder.parent_path()), {}); };
+  EXPECT_EQ(error_with_full_disk(300, [&] { dsl::save_checkpoint(folder, 1, x); }), wanted);
+  EXPECT_EQ(there(), 0);
+  dsl::save_checkpoint(folder, 2, x);
+  EXPECT_EQ(error_with_full_disk(300, [&] { dsl::save_checkpoint(folder, 3, x); }), wanted);
+  fs::rename(folder, folder.string() + ".previous");  // a stop while it was replaced
+  EXPECT_EQ(error_with_full_disk(300, [&] { dsl::save_checkpoint(folder, 3, x); }), wanted);
+  EXPECT_EQ(there(), 1);
+  dsl::array<double> got;
+  EXPECT_EQ(dsl::load_checkpoint(folder, got), 2);
+}
+
 // A process that does nothing but save is killed at any time.
 struct checkpoint_on_host : testing::Test, scratch_folder {};  // a process cannot take a GPU with it when it forks
 TEST_F(checkpoint_on_host, survives_a_kill) {
   const dsl::device_guard guard("host");
   dsl::save_checkpoint(folder, 0, dsl::zeros<std::int64_t>(5000), dsl::zeros<std::int64_t>(3));
   std::int64_t last = 0;
-  for (int kill_after_us = 500; kill_after_us < 40000; kill_after_us += 1300) {
+  // Longer where the disk is so slow that no checkpoint was complete.
+  for (int kill_after_us = 500; kill_after_us < (last > 0 ? 40'000 : 2'000'000);
+       kill_after_us += std::max(1300, kill_after_us / 30)) {
     const pid_t child = fork();
     if (child == 0) {
       for (std::int64_t k = last + 1;; ++k)

@@ -41,6 +41,8 @@ template <viewable A> stored to_store(const A& a) { return to_store(a.view()); }
 
 void save_npy(file_path to, const stored& from);
 
+struct npy_bytes;
+
 /// A file opened to be read.
 class npy_file {
  public:
@@ -50,9 +52,8 @@ class npy_file {
   npy_file& operator=(npy_file&&) = delete;
   ~npy_file();
 
-  /// One of `bytes` bytes that are read by a std::FILE, which it takes over; `name` is what errors call it. The bytes end with
-  /// the elements.
-  npy_file(void* stream, const char* name, std::int64_t bytes);
+  /// One that is a part of another file and is taken over; `name` is what errors call it.
+  npy_file(npy_bytes* part, file_path name);
 
   /// Throws file_error where the file's dtype or rank is another, or where there are `extents` and they are not the file's.
   /// `variable` is a checkpoint's, by which the error names what does not fit, or -1.

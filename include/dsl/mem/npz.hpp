@@ -25,8 +25,8 @@ void save_npz(file_path to, const npz_member* members, std::size_t count, npz_co
 
 /// Writes arrays, views and scalars into one file under their names: dsl::save_npz("fields.npz", {{"F", F}, {"G", G}}). np.load
 /// reads it. The file appears when all of it is on the disk; one that was there is replaced. All of it is in the host's memory
-/// meanwhile. Waits. Throws file_error (also for a name that is empty or stands twice, and where dsl was built without libzip),
-/// and memory_error.
+/// meanwhile. Waits. Throws file_error (also for a name that is empty or stands twice, that is not UTF-8, has control characters
+/// or is longer than 65,531 bytes, and where dsl was built without libzip), and memory_error.
 inline void save_npz(file_path to, std::initializer_list<npz_member> members) {
   detail::save_npz(to, members.begin(), members.size(), detail::npz_compression::none);
 }
@@ -45,13 +45,14 @@ class npz_file {
   npz_file& operator=(npz_file&&) = delete;
   ~npz_file();
 
-  /// How many arrays there are, and their names in the order in which they were written.
+  /// How many arrays there are, and their names in the order in which they were written: without ".npy", and of what is no array
+  /// the whole name.
   std::int64_t size() const;
   text name(std::int64_t i) const;
   bool contains(const char* name) const;
 
-  /// The array of that name on the current device; for rank 0 a scalar. Throws as load_npy, and file_error that lists the names
-  /// where there is none of that name, or where its bytes are damaged.
+  /// The array of that name on the current device, of several the last one; for rank 0 a scalar. Throws as load_npy, and
+  /// file_error that lists the names where there is none of that name, or where its bytes are damaged.
   template <element T, int Rank = 1>
   auto load(const char* name) const {
     return detail::load_from<T, Rank>(open(name));
