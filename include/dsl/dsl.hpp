@@ -26,11 +26,13 @@
 #include <dsl/lang/gather.hpp>
 #include <dsl/lang/generate.hpp>
 #include <dsl/lang/iterate.hpp>
+#include <dsl/lang/random_key.hpp>
 #include <dsl/lang/reduce.hpp>
 #include <dsl/lang/shape.hpp>
 #include <dsl/lang/shift.hpp>
 #include <dsl/lang/vectorize.hpp>
 #include <dsl/mem/checkpoint.hpp>
 #include <dsl/mem/npy.hpp>
+#include <dsl/mem/npz.hpp>
 #include <dsl/mem/print.hpp>
 #include <dsl/version.hpp>

@@ -19,6 +19,8 @@ namespace dsl {
 
 namespace detail {
 
+template <class Explicit> inline constexpr bool is_included<header::mpi, Explicit> = true;
+
 /// Where processes of a communicator wait for each other, no longer than some seconds. The first process counts who has come, and
 /// tells the others.
 class mpi_meetings {

@@ -10,6 +10,8 @@ namespace dsl {
 
 namespace detail {
 
+template <class Explicit> inline constexpr bool is_included<header::by_key, Explicit> = true;
+
 /// What stands in the place of values where elements are only counted.
 struct no_values { static constexpr int rank = 0; };
 template <> inline constexpr int leaf_count<no_values> = 0;

@@ -3,6 +3,7 @@
 
 #include <dsl/lang/callable.hpp>
 #include <dsl/lang/leaves.hpp>
+#include <dsl/lang/other_headers.hpp>
 #include <dsl/lang/std_names.hpp>
 
 namespace dsl {
@@ -99,27 +100,6 @@ DSL_COMPOUND(&)
 DSL_COMPOUND(|)
 DSL_COMPOUND(^)
 #undef DSL_COMPOUND
-
-namespace detail {
-
-template <class Never>
-refused no_scan() {
-  static_assert(
-      !std::is_void_v<Never>,
-      "scans have a header of their own: add #include <dsl/scan.hpp>, and call them with an array, a view or an expression");
-  return {};
-}
-
-}  // namespace detail
-
-// lang/scan.hpp's, where that is not included.
-template <class Never = void> refused cumsum(detail::no_operand, detail::no_operand = {}, detail::no_operand = {}) {
-  return detail::no_scan<Never>();
-}
-template <class Never = void> refused cumprod(detail::no_operand, detail::no_operand = {}, detail::no_operand = {}) {
-  return detail::no_scan<Never>();
-}
-template <class Never = void> refused scan(detail::no_operand, detail::no_operand = {}) { return detail::no_scan<Never>(); }
 
 /// A C++ scalar as an operand: in a formula, sqrt(dsl::constant(2.0)) * x. It is weak, as the scalar itself is beside another
 /// operand. std::sqrt(2.0) in a traced lambda is a constant expression for GCC alone; nvcc refuses it.

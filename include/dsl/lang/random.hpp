@@ -4,6 +4,10 @@
 
 #include <dsl/lang/random_key.hpp>
 
+namespace dsl::detail {
+template <class Explicit> inline constexpr bool is_included<header::random, Explicit> = true;
+}  // namespace dsl::detail
+
 namespace dsl::random {
 
 namespace detail {

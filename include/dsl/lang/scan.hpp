@@ -15,6 +15,8 @@ inline constexpr exclusive_t exclusive{};
 
 namespace detail {
 
+template <class Explicit> inline constexpr bool is_included<header::scan, Explicit> = true;
+
 template <class Option> inline constexpr bool is_axis = axes_in<Option> > 0;
 template <class Option> inline constexpr bool is_exclusive = std::same_as<Option, exclusive_t>;
 

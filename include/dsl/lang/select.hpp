@@ -9,6 +9,8 @@ namespace dsl {
 
 namespace detail {
 
+template <class Explicit> inline constexpr bool is_included<header::select, Explicit> = true;
+
 /// A selection that is evaluated when it is assigned.
 template <class Condition, class... Values>
 struct compress_expression {

@@ -7,20 +7,9 @@
 #include <vector>
 
 #include <dsl/ir/dtype.hpp>
+#include <dsl/mem/numpy_members.hpp>
 
 namespace dsl {
-
-/// What a call that does not compile is worth, so that the compiler says no more than why.
-struct refused {
-  template <class T> operator T() const;
-  template <class T> const refused& operator=(const T&) const;
-  template <class T> const refused& operator+=(const T&) const;
-  template <class T> const refused& operator-=(const T&) const;
-  template <class T> const refused& operator*=(const T&) const;
-  template <class T> const refused& operator/=(const T&) const;
-  template <class I> refused operator[](const I&) const;
-  template <class... I> refused operator()(const I&...) const;
-};
 
 namespace detail {
 
@@ -35,12 +24,12 @@ constexpr refused no_brackets() {
 }
 
 /// The members of arrays and views that do not compile, and say what would.
-template <class T>
-class in_device_memory {
+template <class Element>
+class in_device_memory : public numpy_members<true> {
  public:
   template <class I> refused operator[](const I&) const { return no_brackets<I>(); }
-  template <class E = T> E* begin() const { return no_iterator<E>(); }
-  template <class E = T> E* end() const { return no_iterator<E>(); }
+  template <class E = Element> E* begin() const { return no_iterator<E>(); }
+  template <class E = Element> E* end() const { return no_iterator<E>(); }
   template <class E, class Allocator> operator std::vector<E, Allocator>() const {
     return *no_iterator<std::vector<E, Allocator>>();
   }
@@ -64,7 +53,7 @@ class in_device_memory {
 
 /// The members of expressions that do not compile, and say what would.
 template <int Rank>
-struct not_yet_evaluated {
+struct not_yet_evaluated : numpy_members<false> {
   template <class I> refused operator[](const I&) const { return no_brackets<I>(); }
   template <class E = refused> E* begin() const { return no_memory<E>(); }
   template <class E = refused> E* end() const { return no_memory<E>(); }

@@ -4,6 +4,10 @@
 #include <dsl/dsl.hpp>
 #include <dsl/ode/method.hpp>
 
+namespace dsl::detail {
+template <class Explicit> inline constexpr bool is_included<header::ode, Explicit> = true;
+}  // namespace dsl::detail
+
 namespace dsl::ode {
 
 /// A right-hand side that sees the time; what `with_time` returns.
