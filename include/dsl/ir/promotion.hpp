@@ -145,4 +145,16 @@ constexpr bool assignable(dtype to, weak_dtype from) {
   return from.weak ? kind_of(from.type) <= kind_of(to) : promote(to, from.type) == to;
 }
 
+namespace detail {
+
+/// Whether what is of dtype `From` can be made one of dtype `To`, by a cast at least; says so of complex numbers where it cannot.
+template <dtype To, dtype From>
+constexpr bool require_real_value() {
+  constexpr bool has_value = kind_of(To) >= kind::complex || kind_of(To) == kind::boolean || kind_of(From) != kind::complex;
+  static_assert(has_value, "a complex number has no real value: take real(x), imag(x) or abs(x)");
+  return has_value;
+}
+
+}  // namespace detail
+
 }  // namespace dsl

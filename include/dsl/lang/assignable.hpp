@@ -31,6 +31,16 @@ constexpr bool takes() {
   else return true;
 }
 
+template <dtype To, class Output>
+constexpr bool require_real_value_of() {
+  if constexpr (is_symbol<Output>) return require_real_value<To, Output::type.type>();
+  else return true;
+}
+
+template <class... E, class... Targets, std::size_t... I>
+constexpr bool require_real_values(std::type_identity<tuple<Targets&...>>, std::index_sequence<I...>) {
+  return (require_real_value_of<dtype_v<typename Targets::value_type>, std::tuple_element_t<I, outputs_of<E...>>>() && ...);
+}
 template <class... E, class... Targets, std::size_t... I>
 constexpr bool take_dtypes(std::type_identity<tuple<Targets&...>>, std::index_sequence<I...>) {
   return (takes<dtype_v<typename Targets::value_type>, std::tuple_element_t<I, outputs_of<E...>>>() && ...);
@@ -93,7 +103,9 @@ constexpr bool may_assign(std::type_identity<tuple<Targets&...>>) {
   static_assert(axes, "dsl::shift and dsl::index: there is no such axis of what a formula shifts, before it is broadcast");
   if constexpr (writable && as_many && traceable && literals && axes) {
     constexpr bool dtypes = take_dtypes<E...>(std::type_identity<tuple<Targets&...>>{}, std::index_sequence_for<Targets...>{});
-    static_assert(dtypes, "the target's dtype is narrower than the expression's: use dsl::cast");
+    constexpr bool reals =
+        dtypes || require_real_values<E...>(std::type_identity<tuple<Targets&...>>{}, std::index_sequence_for<Targets...>{});
+    static_assert(dtypes || !reals, "the target's dtype is narrower than the expression's: use dsl::cast");
     if constexpr (dtypes) {
       constexpr fit fits = fit_of<E...>(std::type_identity<tuple<Targets&...>>{}, std::index_sequence_for<Targets...>{});
       static_assert(

@@ -110,21 +110,12 @@ constexpr auto constant(T x) {
 
 namespace detail {
 
-template <class A>
-constexpr bool is_complex_operand() {
-  if constexpr (is_symbol<A>) return kind_of(A::type.type) == kind::complex;
-  else if constexpr (is_symbol<trace_t<operand_t<A>>>) return kind_of(trace_t<operand_t<A>>::type.type) == kind::complex;
-  else return false;
-}
 template <dtype D, class A>
 constexpr bool require_cast() {
-  if constexpr (std::same_as<A, refused> || !require_operand<A>()) {
-    return false;
-  } else {
-    constexpr bool has_value = kind_of(D) >= kind::complex || kind_of(D) == kind::boolean || !is_complex_operand<A>();
-    static_assert(has_value, "a complex number has no real value: take real(x), imag(x) or abs(x)");
-    return has_value;
-  }
+  if constexpr (std::same_as<A, refused> || !require_operand<A>()) return false;
+  else if constexpr (is_symbol<A>) return require_real_value<D, A::type.type>();
+  else if constexpr (is_symbol<trace_t<operand_t<A>>>) return require_real_value<D, trace_t<operand_t<A>>::type.type>();
+  else return true;
 }
 
 }  // namespace detail

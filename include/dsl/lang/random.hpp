@@ -256,4 +256,22 @@ auto permutation(const K& k, std::integral auto n) {
   return detail::draw<detail::permutation_draw>(k, std::array{static_cast<std::int64_t>(n)}, n);
 }
 
+// What is called without a key does not compile.
+#define DSL_WITHOUT_KEY(name)                                                                                        \
+  template <class T = void, class K, class... N>                                                                     \
+    requires(!detail::is_key<K>)                                                                                     \
+  refused name(const K&, const N&...) {                                                                              \
+    static_assert(std::same_as<K, refused>,                                                                          \
+                  "random numbers are drawn with a key, the first argument: for the seed 42 dsl::random::key{42}"); \
+    return {};                                                                                                       \
+  }
+DSL_WITHOUT_KEY(bits)
+DSL_WITHOUT_KEY(uniform)
+DSL_WITHOUT_KEY(normal)
+DSL_WITHOUT_KEY(exponential)
+DSL_WITHOUT_KEY(integers)
+DSL_WITHOUT_KEY(bernoulli)
+DSL_WITHOUT_KEY(permutation)
+#undef DSL_WITHOUT_KEY
+
 }  // namespace dsl::random

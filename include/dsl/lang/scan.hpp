@@ -246,6 +246,12 @@ constexpr auto scan(F, const T& init) {
   static_assert(detail::is_stateless<F>, "a scan's operator is a function without captures or members");
   return detail::scanner<F, T>{{init}};
 }
+template <class F, class T>
+  requires(!element<T>)
+constexpr refused scan(F, const T&) {
+  detail::want_element<T>();
+  return {};
+}
 template <class F>
 constexpr auto scan(F) {
   static_assert(detail::is_stateless<F>, "a scan's operator is a function without captures or members");
@@ -329,7 +335,8 @@ void assign(Target&& target, const detail::scan_expression<Operator, A, R, Rank,
   static_assert(target_type::rank == Rank, "a scan has the rank of its operand, or 1 where no axis is given");
   static_assert(detail::is_writable<std::remove_reference_t<Target>>,
                 "the target is const: an array that is, or a view that only reads");
-  static_assert(assignable(dtype_v<typename target_type::value_type>, {R}),
+  static_assert(assignable(dtype_v<typename target_type::value_type>, {R}) ||
+                    !detail::require_real_value<dtype_v<typename target_type::value_type>, R>(),
                 "the target's dtype is narrower than the scan's: use cumsum<T>(x), or dsl::cast on x");
   detail::assign_scan(target, e);
 }

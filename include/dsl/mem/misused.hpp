@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include <dsl/ir/dtype.hpp>
+#include <dsl/ir/promotion.hpp>
 #include <dsl/mem/numpy_members.hpp>
 
 namespace dsl {
@@ -51,6 +51,13 @@ class in_device_memory : public numpy_members<true> {
   }
 };
 
+/// What auto [s, c] = f(u) comes to.
+template <class E>
+constexpr refused no_binding() {
+  static_assert(sizeof(E) == 0, "an expression's values are not bound to names: assign them to arrays, dsl::tie(s, c) = f(u)");
+  return {};
+}
+
 /// The members of expressions that do not compile, and say what would.
 template <int Rank>
 struct not_yet_evaluated : numpy_members<false> {
@@ -66,6 +73,7 @@ struct not_yet_evaluated : numpy_members<false> {
     return *static_cast<std::tuple<Targets...>*>(nullptr);
   }
   template <class E = refused> E copy_to_host() const { return *no_memory<E>(); }
+  template <std::size_t> refused get() const { return no_binding<not_yet_evaluated>(); }
   template <number V>
   operator V() const {
     static_assert(Rank != 0, "an expression is not a value yet: x.value() evaluates it, copies it to the host and waits");
@@ -87,10 +95,21 @@ struct not_yet_evaluated : numpy_members<false> {
 /// A C++ scalar, or something else, where the elements of an array of T come from.
 template <class T, class V>
 constexpr void no_source() {
-  static_assert(!element<V>, "the target's dtype is narrower than the value's: use a value of its dtype, or static_cast");
+  constexpr bool is_real = !element<V> || require_real_value<dtype_v<T>, dtype_v<std::conditional_t<element<V>, V, T>>>();
+  static_assert(!element<V> || !is_real,
+                "the target's dtype is narrower than the value's: use a value of its dtype, or static_cast");
   static_assert(element<V>,
                 "an array is assigned arrays, expressions and C++ numbers: of a std::vector take dsl::to_device(v), or "
                 "x.copy_from_host(v)");
+}
+/// An array of other dimensions than what it is made of.
+template <int Rank, int Given>
+constexpr void require_rank() {
+  static_assert(Rank >= Given, "an array is made of an expression of as many dimensions");
+  static_assert(Rank <= Given || Given == 0,
+                "an array is made of an expression of as many dimensions: dsl::reshape(x, rows, columns) gives a vector more");
+  static_assert(Rank <= Given || Given > 0,
+                "an array is made of an expression of as many dimensions: one value is a dsl::scalar");
 }
 /// What extents do not fit.
 template <int Rank, class... N>
