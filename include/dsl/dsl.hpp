@@ -5,6 +5,7 @@
 // clang-format off
 #include <dsl/ir/config.hpp>
 #include <dsl/ir/dtype.hpp>
+#include <dsl/ir/promotion.hpp>
 #include <dsl/ir/symbol.hpp>
 #include <dsl/mem/misused.hpp>
 #include <dsl/mem/array.hpp>

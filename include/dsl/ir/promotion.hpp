@@ -147,10 +147,14 @@ constexpr bool assignable(dtype to, weak_dtype from) {
 
 namespace detail {
 
-/// Whether what is of dtype `From` can be made one of dtype `To`, by a cast at least; says so of complex numbers where it cannot.
+/// Whether what is of one dtype can be made one of another, by a cast at least: no complex number can be made a real one.
+constexpr bool may_cast(dtype to, dtype from) {
+  return kind_of(to) >= kind::complex || kind_of(to) == kind::boolean || kind_of(from) != kind::complex;
+}
+/// The same, and says so where it cannot.
 template <dtype To, dtype From>
 constexpr bool require_real_value() {
-  constexpr bool has_value = kind_of(To) >= kind::complex || kind_of(To) == kind::boolean || kind_of(From) != kind::complex;
+  constexpr bool has_value = may_cast(To, From);
   static_assert(has_value, "a complex number has no real value: take real(x), imag(x) or abs(x)");
   return has_value;
 }

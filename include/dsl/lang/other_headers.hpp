@@ -1,5 +1,6 @@
 // What the compiler says of names whose header is not included: which one it is.
 #pragma once
+#pragma GCC system_header
 
 #include <dsl/lang/operands.hpp>
 

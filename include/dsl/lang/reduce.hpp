@@ -215,7 +215,8 @@ namespace detail {
 
 template <class T>
 constexpr void want_element() {
-  static_assert(element<T> || std::same_as<T, refused>,
+  constexpr bool is_element = element<T> || std::same_as<T, refused>;
+  static_assert(is_element,
                 "an operator joins elements of one dtype, and its first value is of that: what joins structs is several reductions, "
                 "or scans, of their members");
 }

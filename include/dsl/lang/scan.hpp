@@ -335,8 +335,9 @@ void assign(Target&& target, const detail::scan_expression<Operator, A, R, Rank,
   static_assert(target_type::rank == Rank, "a scan has the rank of its operand, or 1 where no axis is given");
   static_assert(detail::is_writable<std::remove_reference_t<Target>>,
                 "the target is const: an array that is, or a view that only reads");
-  static_assert(assignable(dtype_v<typename target_type::value_type>, {R}) ||
-                    !detail::require_real_value<dtype_v<typename target_type::value_type>, R>(),
+  constexpr dtype to = dtype_v<typename target_type::value_type>;
+  constexpr bool is_real = detail::require_real_value<to, R>(), is_wide_enough = assignable(to, {R});
+  static_assert(is_wide_enough || !is_real,
                 "the target's dtype is narrower than the scan's: use cumsum<T>(x), or dsl::cast on x");
   detail::assign_scan(target, e);
 }

@@ -1,5 +1,6 @@
 // What the compiler says of x.sum(), x.shape and the other members that NumPy's arrays have and these do not.
 #pragma once
+#pragma GCC system_header
 
 #include <dsl/mem/refused.hpp>
 
