@@ -124,8 +124,8 @@ void invocation::bind(const passed& from, const std::string& role, int rank, boo
 
 int invocation::rank_of(const detail::parameter& p) const { return p.has_any_rank() ? rank_ : p.rank; }
 
-// Two arrays that do not broadcast together, each as the argument that it is; empty where all do. `among`: a text that names both of their
-// shapes, or null.
+// Two arrays that do not broadcast together, each as the argument that it is; empty where all do. `among`: a text that names both
+// of their shapes, or null.
 std::string invocation::misfits(const char* among) const {
   const auto is_of = [among](const dsl::detail::mapping& m) {
     std::string shape;
@@ -154,7 +154,8 @@ std::string invocation::shapes() const {
   std::string text;
   for (std::size_t i = 0; i < passed_.size(); ++i)
     if (passed_[i].of->is == type_class::array)
-      text += (text.empty() ? "" : ", ") + argument_name(i) + (text.empty() ? " has shape " : " ") + text_of(passed_[i].object, "shape");
+      text += (text.empty() ? "" : ", ") + argument_name(i) + (text.empty() ? " has shape " : " ") +
+              text_of(passed_[i].object, "shape");
   return text;
 }
 

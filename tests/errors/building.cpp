@@ -30,7 +30,9 @@ void f(dsl::array<int>& keys, dsl::array<float>& x) { x = 2 * dsl::eval(dsl::sum
 // says: compress has a header of its own: add #include <dsl/by_key.hpp>
 // lines: nvcc 6, g++ 9
 #include <dsl/dsl.hpp>
-void f(dsl::array<float>& x, dsl::array<float>& kept, dsl::scalar<std::int64_t>& n) { dsl::tie(kept, n) = dsl::compress(x > 0, x); }
+void f(dsl::array<float>& x, dsl::array<float>& kept, dsl::scalar<std::int64_t>& n) {
+  dsl::tie(kept, n) = dsl::compress(x > 0, x);
+}
 
 // case random_without_its_header
 // says: normal has a header of its own: add #include <dsl/random.hpp>
@@ -74,8 +76,8 @@ DSL_PYTHON_MODULE(fields, m) {
 
 // case headers_after_the_library
 // lines: nvcc compiles, g++ compiles, clang++ compiles
-#include <dsl/dsl.hpp>
 #include <dsl/by_key.hpp>
+#include <dsl/dsl.hpp>
 #include <dsl/ode.hpp>
 #include <dsl/random.hpp>
 #include <dsl/scan.hpp>

@@ -122,11 +122,15 @@ auto tie(Targets&... targets) {
 template <class... X>
 struct std::tuple_size<dsl::expression<X...>> : std::tuple_size<dsl::detail::outputs_of<dsl::expression<X...>>> {};
 template <std::size_t I, class... X>
-struct std::tuple_element<I, dsl::expression<X...>> { using type = dsl::refused; };
+struct std::tuple_element<I, dsl::expression<X...>> {
+  using type = dsl::refused;
+};
 template <class F, int R, class... X>
 struct std::tuple_size<dsl::reduction<F, R, X...>> : std::tuple_size<dsl::detail::outputs_of<dsl::reduction<F, R, X...>>> {};
 template <std::size_t I, class F, int R, class... X>
-struct std::tuple_element<I, dsl::reduction<F, R, X...>> { using type = dsl::refused; };
+struct std::tuple_element<I, dsl::reduction<F, R, X...>> {
+  using type = dsl::refused;
+};
 
 namespace dsl {
 

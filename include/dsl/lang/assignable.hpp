@@ -98,8 +98,7 @@ constexpr bool may_assign(std::type_identity<tuple<Targets&...>>) {
     constexpr dtype_fit dtypes =
         fit_of_dtypes<E...>(std::type_identity<tuple<Targets&...>>{}, std::index_sequence_for<Targets...>{});
     static_assert(dtypes.by_casts, "a complex number has no real value: take real(x), imag(x) or abs(x)");
-    static_assert(dtypes.as_they_are || !dtypes.by_casts,
-                  "the target's dtype is narrower than the expression's: use dsl::cast");
+    static_assert(dtypes.as_they_are || !dtypes.by_casts, "the target's dtype is narrower than the expression's: use dsl::cast");
     if constexpr (dtypes.as_they_are) {
       constexpr fit fits = fit_of<E...>(std::type_identity<tuple<Targets&...>>{}, std::index_sequence_for<Targets...>{});
       static_assert(

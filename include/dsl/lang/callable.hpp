@@ -207,8 +207,10 @@ constexpr bool require_result() {
     constexpr weak_dtype given = dtype_of_result<R>();
     constexpr bool fits = MayBeNarrower ? assignable(D, given) : given.type == D;
     constexpr bool is_real = require_real_value<D, given.type>();
-    static_assert(fits || !is_real || MayBeNarrower, "the operator of a reduction gives another dtype than its operands have: use dsl::cast");
-    static_assert(fits || !is_real || !MayBeNarrower, "the operator's result is of a wider dtype than what it joins: use dsl::cast");
+    static_assert(fits || !is_real || MayBeNarrower,
+                  "the operator of a reduction gives another dtype than its operands have: use dsl::cast");
+    static_assert(fits || !is_real || !MayBeNarrower,
+                  "the operator's result is of a wider dtype than what it joins: use dsl::cast");
     return fits;
   } else {
     return false;

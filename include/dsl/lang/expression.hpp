@@ -41,8 +41,7 @@ constexpr void note_outputs(index_space& space, const R& result) {
   if constexpr (is_symbol<R>) space.outputs.push_back(result.id);
   else if constexpr (structured<R>)
     unpack([&space](const auto&... m) { (note_outputs(space, m), ...); }, structure<R>::members(result));
-  else if constexpr (is_tuple<R>)
-    unpack([&space](const auto&... r) { (note_outputs(space, r), ...); }, result);
+  else if constexpr (is_tuple<R>) unpack([&space](const auto&... r) { (note_outputs(space, r), ...); }, result);
 }
 
 template <class F, class... Operands> struct traced<expression<F, Operands...>> {

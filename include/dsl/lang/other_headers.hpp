@@ -1,31 +1,32 @@
 // What the compiler says of names whose header is not included: which one it is.
 #pragma once
-#pragma GCC system_header
 
 #include <dsl/lang/operands.hpp>
+
+#pragma GCC system_header  // of its macros GCC shows where they are used, and no more
 
 namespace dsl {
 
 // Functions that take anything, by a conversion that every other function's parameters are better than. What `auto` stands for is
 // asked where one is called, so that its error comes first.
-#define DSL_NOT_INCLUDED(name, part, file)                                           \
+#define DSL_NOT_INCLUDED(name, part, file)                                     \
   static_assert(dsl::detail::is_included<dsl::detail::header::part, Explicit>, \
                 #name " has a header of its own: add #include <dsl/" #file ".hpp>");
-#define DSL_ELSEWHERE_WITH(name, part, file, fifth)                                                                                     \
-  template <class Explicit = void>                                                                                                \
-    requires(!dsl::detail::is_included<dsl::detail::header::part, Explicit>)                                                      \
+#define DSL_ELSEWHERE_WITH(name, part, file, fifth)                                                                            \
+  template <class Explicit = void>                                                                                             \
+    requires(!dsl::detail::is_included<dsl::detail::header::part, Explicit>)                                                   \
   auto name(dsl::detail::no_operand, dsl::detail::no_operand = {}, dsl::detail::no_operand = {}, dsl::detail::no_operand = {}, \
             fifth = {}, dsl::detail::no_operand = {}, dsl::detail::no_operand = {}, dsl::detail::no_operand = {}) {            \
-    DSL_NOT_INCLUDED(name, part, file)                                                                                                  \
-    return refused{};                                                                                                                    \
+    DSL_NOT_INCLUDED(name, part, file)                                                                                         \
+    return refused{};                                                                                                          \
   }
 #define DSL_ELSEWHERE(name, part, file) DSL_ELSEWHERE_WITH(name, part, file, dsl::detail::no_operand)
-#define DSL_ELSEWHERE_OF_RANK(name, part, file)                                    \
+#define DSL_ELSEWHERE_OF_RANK(name, part, file)                              \
   template <class Explicit, int Rank = 1>                                    \
     requires(!dsl::detail::is_included<dsl::detail::header::part, Explicit>) \
-  auto name(dsl::detail::no_operand, dsl::detail::no_operand = {}) {      \
-    DSL_NOT_INCLUDED(name, part, file)                                             \
-    return refused{};                                                               \
+  auto name(dsl::detail::no_operand, dsl::detail::no_operand = {}) {         \
+    DSL_NOT_INCLUDED(name, part, file)                                       \
+    return refused{};                                                        \
   }
 DSL_ELSEWHERE(cumsum, scan, scan)
 DSL_ELSEWHERE(cumprod, scan, scan)
@@ -96,6 +97,6 @@ struct no_module {
 
 }  // namespace dsl
 
-#define DSL_PYTHON_MODULE(name, m)                                                                                           \
+#define DSL_PYTHON_MODULE(name, m)                                                                               \
   static_assert(sizeof(#name) == 0, "DSL_PYTHON_MODULE has a header of its own: add #include <dsl/python.hpp>"); \
   [[maybe_unused]] static void dsl_fill_python_module_##name([[maybe_unused]] ::dsl::python::detail::no_module& m)

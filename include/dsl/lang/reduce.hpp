@@ -216,9 +216,10 @@ namespace detail {
 template <class T>
 constexpr void want_element() {
   constexpr bool is_element = element<T> || std::same_as<T, refused>;
-  static_assert(is_element,
-                "an operator joins elements of one dtype, and its first value is of that: what joins structs is several reductions, "
-                "or scans, of their members");
+  static_assert(
+      is_element,
+      "an operator joins elements of one dtype, and its first value is of that: what joins structs is several reductions, "
+      "or scans, of their members");
 }
 
 template <class A>

@@ -168,7 +168,9 @@ refused get(const compress_expression<E...>& e) {
 template <class... E>
 struct std::tuple_size<dsl::detail::compress_expression<E...>> : std::integral_constant<std::size_t, sizeof...(E)> {};
 template <std::size_t I, class... E>
-struct std::tuple_element<I, dsl::detail::compress_expression<E...>> { using type = dsl::refused; };
+struct std::tuple_element<I, dsl::detail::compress_expression<E...>> {
+  using type = dsl::refused;
+};
 
 namespace dsl {
 

@@ -1,22 +1,23 @@
 // What the compiler says of x.sum(), x.shape and the other members that NumPy's arrays have and these do not.
 #pragma once
-#pragma GCC system_header
 
 #include <dsl/mem/refused.hpp>
+
+#pragma GCC system_header  // of its macros GCC shows where they are used, and no more
 
 namespace dsl::detail {
 
 #define DSL_NO_MEMBER(name, instead) "arrays and expressions have no member " #name ": write " instead
 
-/// What NumPy calls. No template of the elements' type, so that it is read once; `OfMemory` keeps the empty bases of an expression
-/// and of its first operand apart, which would otherwise not share an address.
+/// What NumPy calls. No template of the elements' type, so that it is read once; `OfMemory` keeps the empty bases of an
+/// expression and of its first operand apart, which would otherwise not share an address.
 template <bool OfMemory>
 struct no_methods {
-#define DSL_NO_METHOD(name, instead)                                       \
-  template <class Explicit = void, class... X>                             \
-  refused name(const X&...) const {                                        \
-    static_assert(sizeof...(X) > 64, DSL_NO_MEMBER(name, instead));        \
-    return {};                                                             \
+#define DSL_NO_METHOD(name, instead)                                \
+  template <class Explicit = void, class... X>                      \
+  refused name(const X&...) const {                                 \
+    static_assert(sizeof...(X) > 64, DSL_NO_MEMBER(name, instead)); \
+    return {};                                                      \
   }
 #define DSL_IS_FUNCTION(name) DSL_NO_METHOD(name, "dsl::" #name "(x)")
   DSL_IS_FUNCTION(sum)
@@ -37,7 +38,7 @@ struct no_methods {
   DSL_IS_FUNCTION(ravel)
   DSL_IS_FUNCTION(squeeze)
   DSL_IS_FUNCTION(diagonal)
-  DSL_NO_METHOD(norm, "dsl::norm(x)")
+  DSL_IS_FUNCTION(norm)
   DSL_NO_METHOD(dot, "dsl::dot(x, y)")
   DSL_NO_METHOD(clip, "dsl::clip(x, low, high)")
   DSL_NO_METHOD(take, "dsl::take(x, indices)")
@@ -61,14 +62,14 @@ struct no_methods {
 /// What NumPy reads without a call. The initializer, and so the error, is there for the compiler where the member is used.
 template <bool OfMemory>
 struct no_attributes {
-#define DSL_NO_ATTRIBUTE(name, instead)                                  \
- private:                                                                \
-  static constexpr refused no_##name() {                                         \
-    static_assert(OfMemory && !OfMemory, DSL_NO_MEMBER(name, instead));     \
-    return {};                                                           \
-  }                                                                      \
-                                                                         \
- public:                                                                 \
+#define DSL_NO_ATTRIBUTE(name, instead)                                 \
+ private:                                                               \
+  static constexpr refused no_##name() {                                \
+    static_assert(OfMemory && !OfMemory, DSL_NO_MEMBER(name, instead)); \
+    return {};                                                          \
+  }                                                                     \
+                                                                        \
+ public:                                                                \
   static constexpr refused name = no_##name();
   DSL_NO_ATTRIBUTE(shape, "x.extent(i) or x.extents(), of an array")
   DSL_NO_ATTRIBUTE(ndim, "x.rank")
