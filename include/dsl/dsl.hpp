@@ -5,6 +5,7 @@
 // clang-format off
 #include <dsl/ir/config.hpp>
 #include <dsl/ir/dtype.hpp>
+#include <dsl/ir/promotion.hpp>
 #include <dsl/ir/symbol.hpp>
 #include <dsl/mem/misused.hpp>
 #include <dsl/mem/array.hpp>
@@ -26,11 +27,13 @@
 #include <dsl/lang/gather.hpp>
 #include <dsl/lang/generate.hpp>
 #include <dsl/lang/iterate.hpp>
+#include <dsl/lang/random_key.hpp>
 #include <dsl/lang/reduce.hpp>
 #include <dsl/lang/shape.hpp>
 #include <dsl/lang/shift.hpp>
 #include <dsl/lang/vectorize.hpp>
 #include <dsl/mem/checkpoint.hpp>
 #include <dsl/mem/npy.hpp>
+#include <dsl/mem/npz.hpp>
 #include <dsl/mem/print.hpp>
 #include <dsl/version.hpp>

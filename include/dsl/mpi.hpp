@@ -20,6 +20,8 @@ namespace dsl {
 
 namespace detail {
 
+template <class Explicit> inline constexpr bool is_included<header::mpi, Explicit> = true;
+
 /// What a process is about to do with the others: if all do the same, `same` is equal in all of them, and the sum of `balance` 0.
 struct meeting { std::uint64_t same, balance; };
 

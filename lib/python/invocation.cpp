@@ -1,6 +1,7 @@
 #include "invocation.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <list>
 
 #include <dsl/mem/marker.hpp>
@@ -117,13 +118,48 @@ void invocation::bind(const passed& from, const std::string& role, int rank, boo
 
 int invocation::rank_of(const detail::parameter& p) const { return p.has_any_rank() ? rank_ : p.rank; }
 
-// Where ranks differ from call to call: what the arrays broadcast to, with their own shapes in the error.
+// Two arrays that do not broadcast together, each as the argument that it is; empty where all do. `among`: a text that names both
+// of their shapes, or null.
+std::string invocation::misfits(const char* among) const {
+  const auto is_of = [among](const dsl::detail::mapping& m) {
+    std::string shape;
+    for (int d = 0; d < m.rank; ++d) shape += (d == 0 ? "" : ", ") + std::to_string(m.extents[d]);
+    return among == nullptr || std::strstr(among, ("(" + shape + ")").c_str()) != nullptr;
+  };
+  for (std::size_t i = 0; i < passed_.size(); ++i) {
+    for (std::size_t j = i + 1; j < passed_.size(); ++j) {
+      if (passed_[i].of->is != type_class::array || passed_[j].of->is != type_class::array) continue;
+      const dsl::detail::mapping &a = passed_[i].elements.elements, &b = passed_[j].elements.elements;
+      bool fit = true;
+      for (int d = 1; d <= std::min(a.rank, b.rank); ++d) {
+        const std::int64_t n = a.extents[a.rank - d], m = b.extents[b.rank - d];
+        fit = fit && (n == m || n == 1 || m == 1);
+      }
+      if (!fit && is_of(a) && is_of(b))
+        return argument_name(i) + " has shape " + text_of(passed_[i].object, "shape") + ", " + argument_name(j) + " " +
+               text_of(passed_[j].object, "shape");
+    }
+  }
+  return {};
+}
+
+// All arrays' shapes.
+std::string invocation::shapes() const {
+  std::string text;
+  for (std::size_t i = 0; i < passed_.size(); ++i)
+    if (passed_[i].of->is == type_class::array)
+      text += (text.empty() ? "" : ", ") + argument_name(i) + (text.empty() ? " has shape " : " ") +
+              text_of(passed_[i].object, "shape");
+  return text;
+}
+
+// Where ranks differ from call to call: what the arrays broadcast to.
 void invocation::find_rank() {
   const auto has_any = [](const detail::parameter& p) { return p.has_any_rank(); };
   if (!std::any_of(signature_->parameters.begin(), signature_->parameters.end(), has_any)) return;
   std::fill_n(shape_, max_rank, 1);
-  bool fit = true;
-  std::string shapes;
+  if (const std::string two = misfits(nullptr); !two.empty())
+    raise(PyExc_ValueError, all_.name() + ": shapes do not broadcast: " + two);
   for (const passed& p : passed_) {
     if (p.of->is != type_class::array) continue;
     const dsl::detail::mapping& m = p.elements.elements;
@@ -131,12 +167,9 @@ void invocation::find_rank() {
     for (int d = 1; d <= m.rank; ++d) {
       std::int64_t& mine = shape_[max_rank - d];
       const std::int64_t extent = m.extents[m.rank - d];
-      fit = fit && (mine == 1 || extent == 1 || mine == extent);
       if (mine == 1) mine = extent;
     }
-    shapes += (shapes.empty() ? "" : ", ") + text_of(p.object, "shape");
   }
-  if (!fit) raise(PyExc_ValueError, all_.name() + ": shapes do not broadcast: " + shapes);
 }
 
 void invocation::bind_arguments() {
@@ -247,8 +280,11 @@ void copy_variable(const detail::elements& from, const detail::elements& to, con
 
 std::int64_t invocation::whole_number(nb::handle x, const char* what) const {
   const nb::object integer = nb::steal(PyNumber_Index(x.ptr()));
-  const long long value = integer.is_valid() ? PyLong_AsLongLong(integer.ptr()) : -1;
+  int overflow = 0;
+  const long long value = integer.is_valid() ? PyLong_AsLongLongAndOverflow(integer.ptr(), &overflow) : -1;
+  if (overflow != 0) refuse_integer(all_.name() + ": " + what + ", ", integer, dtype::int64);
   if (PyErr_Occurred() == nullptr) return value;
+  if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw nb::python_error();
   PyErr_Clear();
   raise(PyExc_TypeError, all_.name() + ": " + what + " is an integer, not " + text_of(x.type(), "__name__"));
 }
@@ -312,11 +348,17 @@ nb::object invocation::run(const nb::args& given, const nb::kwargs& options) {
   bind_arguments();
   bind_outputs();
   bind_variables();
-  {
+  try {
     const nb::gil_scoped_release without_lock;
     for (int k = 0; k < signature_->variables; ++k)
       copy_variable(arguments[k].memory, results[k], signature_->results[static_cast<std::size_t>(k)]);
     signature_->run(*this, signature_->function);
+  } catch (const shape_error& e) {  // of the formula's operands, of which Python has no names
+    const char* const what = std::strstr(e.what(), "do not broadcast");
+    const std::string two = what != nullptr ? misfits(what) : std::string();
+    if (!two.empty()) raise(PyExc_ValueError, all_.name() + ": shapes do not broadcast: " + two);
+    const bool is_of_shapes = std::strstr(e.what(), "shape") != nullptr;
+    raise(PyExc_ValueError, all_.name() + ": " + e.what() + (is_of_shapes ? "; " + shapes() : ""));
   }
   keep_inputs();
   return returned();

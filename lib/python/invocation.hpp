@@ -21,6 +21,8 @@ class invocation final : public detail::call {
   void read_options(const nb::kwargs& options);
   void read_arguments(const nb::args& given, std::size_t first);
   void find_rank();
+  std::string misfits(const char* among) const;
+  std::string shapes() const;
   int rank_of(const detail::parameter& p) const;
   void bind_arguments();
   void bind_outputs();

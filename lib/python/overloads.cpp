@@ -139,7 +139,7 @@ void write_integer(nb::handle number, dtype type, std::uint64_t (&bits)[2]) {
     outside = outside || (width < 64 && value >> width != 0);
     put(value, bits);
   }
-  if (outside) raise(PyExc_OverflowError, std::string("the integer ") + text_of(integer) + " is outside " + dsl::name(type));
+  if (outside) refuse_integer("the integer ", integer, type);
 }
 
 double real_value(nb::handle number) {
@@ -149,6 +149,13 @@ double real_value(nb::handle number) {
 }
 
 }  // namespace
+
+void refuse_integer(const std::string& what, nb::handle integer, dtype type) {
+  const nb::object text = nb::steal(PyObject_Str(integer.ptr()));
+  if (!text.is_valid()) PyErr_Clear();  // Python does not spell integers of more than 4,300 digits
+  raise(PyExc_OverflowError,
+        what + (text.is_valid() ? text_of(text) : "of thousands of digits") + " is outside " + dsl::name(type));
+}
 
 void write_number(nb::handle number, dtype type, std::uint64_t (&bits)[2]) {
   switch (type) {

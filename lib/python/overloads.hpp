@@ -46,6 +46,9 @@ std::string spell(const detail::parameter& p);
 /// Writes a Python number as its dtype lies in memory. Throws what the conversion raises, OverflowError for an integer outside.
 void write_number(nb::handle number, dtype type, std::uint64_t (&bits)[2]);
 
+/// An OverflowError that says what `integer` is outside of; `what` stands before it.
+[[noreturn]] void refuse_integer(const std::string& what, nb::handle integer, dtype type);
+
 [[noreturn]] inline void raise(PyObject* type, const std::string& message) {
   PyErr_SetString(type, message.c_str());
   throw nb::python_error();

@@ -3,7 +3,6 @@
 #include <docs/interoperability/boostodeint.inc>
 #include <docs/interoperability/cuda-array-interface.inc>
 #include <docs/interoperability/dlpack.inc>
-#include <docs/interoperability/npz-files.inc>
 
 #include <array>
 #include <cmath>
@@ -139,7 +138,7 @@ TEST_P(interoperability_doc, cuda_array_interface) {
 TEST_P(interoperability_doc, npz_files) {
   const current_scratch_folder here;
   const dsl::array<std::complex<float>, 2> F = dsl::zeros<std::complex<float>>(2, 3), G = dsl::ones<std::complex<float>>(2, 3);
-#include <docs/interoperability/npz-files-2.inc>
+#include <docs/interoperability/npz-files.inc>
   EXPECT_EQ(G_again.copy_to_host(), G.copy_to_host());
 }
 

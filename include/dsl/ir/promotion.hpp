@@ -145,4 +145,20 @@ constexpr bool assignable(dtype to, weak_dtype from) {
   return from.weak ? kind_of(from.type) <= kind_of(to) : promote(to, from.type) == to;
 }
 
+namespace detail {
+
+/// Whether what is of one dtype can be made one of another, by a cast at least: no complex number can be made a real one.
+constexpr bool may_cast(dtype to, dtype from) {
+  return kind_of(to) >= kind::complex || kind_of(to) == kind::boolean || kind_of(from) != kind::complex;
+}
+/// The same, and says so where it cannot.
+template <dtype To, dtype From>
+constexpr bool require_real_value() {
+  constexpr bool has_value = may_cast(To, From);
+  static_assert(has_value, "a complex number has no real value: take real(x), imag(x) or abs(x)");
+  return has_value;
+}
+
+}  // namespace detail
+
 }  // namespace dsl

@@ -377,7 +377,9 @@ constexpr S same_symbol(graph* g, const T& x) {
   const auto made = lift(g, x);
   constexpr weak_dtype from = decltype(made)::type;
   constexpr bool fits = assignable(S::type.type, from) && (from.weak || !S::type.weak);
-  static_assert(fits, "a symbol keeps its dtype: write auto sum = v + x, or dsl::cast, where += and the like would change it");
+  constexpr bool is_real = require_real_value<S::type.type, from.type>();
+  static_assert(fits || !is_real,
+                "a symbol keeps its dtype: write auto sum = v + x, or dsl::cast, where += and the like would change it");
   if constexpr (fits) return convert_operand<S::type.type, S::type.weak>(made);
   else return {g, 0};
 }

@@ -112,6 +112,24 @@ auto tie(Targets&... targets) {
   else return refused{};
 }
 
+}  // namespace dsl
+
+// auto [s, c] = f(u) finds as many values as f has, and what says that they are no names' (mem/misused.hpp).
+template <class... X>
+struct std::tuple_size<dsl::expression<X...>> : std::tuple_size<dsl::detail::outputs_of<dsl::expression<X...>>> {};
+template <std::size_t I, class... X>
+struct std::tuple_element<I, dsl::expression<X...>> {
+  using type = dsl::refused;
+};
+template <class F, int R, class... X>
+struct std::tuple_size<dsl::reduction<F, R, X...>> : std::tuple_size<dsl::detail::outputs_of<dsl::reduction<F, R, X...>>> {};
+template <std::size_t I, class F, int R, class... X>
+struct std::tuple_element<I, dsl::reduction<F, R, X...>> {
+  using type = dsl::refused;
+};
+
+namespace dsl {
+
 /// How an assignment would run: grid, block, path, registers, cost. Runs nothing. Throws as the assignment would.
 template <class... Targets, detail::lazy E>
 auto plan_of(const tied<Targets...>& targets, const E& expression, const launch& fixed = {}) {

@@ -24,16 +24,19 @@ constexpr int expression_of(int output) {
   return e;
 }
 
-// A formula may return a constant.
-template <dtype To, class Output>
-constexpr bool takes() {
-  if constexpr (is_symbol<Output>) return assignable(To, Output::type);
-  else return true;
-}
-
+/// Whether targets take the outputs' dtypes, or would after a cast.
+struct dtype_fit { bool as_they_are = true, by_casts = true; };
 template <class... E, class... Targets, std::size_t... I>
-constexpr bool take_dtypes(std::type_identity<tuple<Targets&...>>, std::index_sequence<I...>) {
-  return (takes<dtype_v<typename Targets::value_type>, std::tuple_element_t<I, outputs_of<E...>>>() && ...);
+constexpr dtype_fit fit_of_dtypes(std::type_identity<tuple<Targets&...>>, std::index_sequence<I...>) {
+  dtype_fit all;
+  const auto add = [&all]<class Output>(dtype to, std::type_identity<Output>) {
+    if constexpr (is_symbol<Output>) {  // a formula may return a constant
+      all.as_they_are = all.as_they_are && assignable(to, Output::type);
+      all.by_casts = all.by_casts && may_cast(to, Output::type.type);
+    }
+  };
+  (add(dtype_v<typename Targets::value_type>, std::type_identity<std::tuple_element_t<I, outputs_of<E...>>>{}), ...);
+  return all;
 }
 
 /// The ranks of an expression's outputs: of elements, and of what reductions leave.
@@ -92,9 +95,11 @@ constexpr bool may_assign(std::type_identity<tuple<Targets&...>>) {
   constexpr bool axes = (axes_exist<E> && ...);
   static_assert(axes, "dsl::shift and dsl::index: there is no such axis of what a formula shifts, before it is broadcast");
   if constexpr (writable && as_many && traceable && literals && axes) {
-    constexpr bool dtypes = take_dtypes<E...>(std::type_identity<tuple<Targets&...>>{}, std::index_sequence_for<Targets...>{});
-    static_assert(dtypes, "the target's dtype is narrower than the expression's: use dsl::cast");
-    if constexpr (dtypes) {
+    constexpr dtype_fit dtypes =
+        fit_of_dtypes<E...>(std::type_identity<tuple<Targets&...>>{}, std::index_sequence_for<Targets...>{});
+    static_assert(dtypes.by_casts, "a complex number has no real value: take real(x), imag(x) or abs(x)");
+    static_assert(dtypes.as_they_are || !dtypes.by_casts, "the target's dtype is narrower than the expression's: use dsl::cast");
+    if constexpr (dtypes.as_they_are) {
       constexpr fit fits = fit_of<E...>(std::type_identity<tuple<Targets&...>>{}, std::index_sequence_for<Targets...>{});
       static_assert(
           fits.reductions,

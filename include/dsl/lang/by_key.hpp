@@ -12,6 +12,8 @@ namespace dsl {
 
 namespace detail {
 
+template <class Explicit> inline constexpr bool is_included<header::by_key, Explicit> = true;
+
 /// What stands in the place of values where elements are only counted.
 struct no_values { static constexpr int rank = 0; };
 template <> inline constexpr int leaf_count<no_values> = 0;
@@ -261,9 +263,10 @@ void assign(Target&& target, const detail::by_key_expression<Function, Keys, Val
   constexpr bool is_line = target_type::rank == 1, is_writable = detail::is_writable<std::remove_reference_t<Target>>;
   static_assert(is_line, "a reduction by key has one dimension, its groups'");
   static_assert(is_writable, "the target is const: an array that is, or a view that only reads");
-  constexpr bool is_wide_enough = assignable(dtype_v<typename target_type::value_type>,
-                                             {detail::by_key_of<detail::by_key_expression<Function, Keys, Values>>::result});
-  static_assert(is_wide_enough, "the target's dtype is narrower than the expression's: use dsl::cast on the values");
+  constexpr dtype to = dtype_v<typename target_type::value_type>,
+                  from = detail::by_key_of<detail::by_key_expression<Function, Keys, Values>>::result;
+  constexpr bool is_real = detail::require_real_value<to, from>(), is_wide_enough = assignable(to, {from});
+  static_assert(is_wide_enough || !is_real, "the target's dtype is narrower than the expression's: use dsl::cast on the values");
   if constexpr (is_line && is_writable && is_wide_enough)
     detail::assign_keyed(detail::tuple<std::remove_reference_t<Target>&>{target}, detail::tuple{e}, detail::tuple<>{});
 }

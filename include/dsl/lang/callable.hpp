@@ -143,6 +143,9 @@ constexpr void require_arguments() {
 template <class T> inline constexpr bool has_std_complex = is_std_complex<T>;
 template <class... T> inline constexpr bool has_std_complex<std::tuple<T...>> = (is_std_complex<T> || ...);
 
+template <class T> inline constexpr bool is_call_result = element<T>;
+template <class... T> inline constexpr bool is_call_result<std::tuple<T...>> = (element<T> && ...);
+
 /// Whether F, as far as that is known, takes so many arguments; says so where it does not.
 template <class F, int Given>
 constexpr bool require_number() {
@@ -180,10 +183,13 @@ constexpr bool require_functor() {
                   "the function cannot be called with these arguments' element types, of which a complex one is dsl::complex<T>");
     return false;
   } else {
-    constexpr bool returns_std_complex = has_std_complex<std::remove_cvref_t<std::invoke_result_t<F, argument_t<D>...>>>;
+    using result = std::remove_cvref_t<std::invoke_result_t<F, argument_t<D>...>>;
+    constexpr bool returns_std_complex = has_std_complex<result>, returns_values = is_call_result<result>;
     static_assert(!returns_std_complex,
                   "a functor returns dsl::complex<T>, not std::complex<T>, whose arithmetic nvcc compiles to nothing");
-    return !returns_std_complex;
+    static_assert(returns_values || returns_std_complex,
+                  "a functor returns a number, a dsl::complex<T> or a std::tuple of these: in the place of a struct its members");
+    return returns_values && !returns_std_complex;
   }
 }
 
@@ -200,8 +206,11 @@ constexpr bool require_result() {
   if constexpr (is_value) {
     constexpr weak_dtype given = dtype_of_result<R>();
     constexpr bool fits = MayBeNarrower ? assignable(D, given) : given.type == D;
-    static_assert(fits || MayBeNarrower, "the operator of a reduction gives another dtype than its operands have: use dsl::cast");
-    static_assert(fits || !MayBeNarrower, "the operator's result is of a wider dtype than what it joins: use dsl::cast");
+    constexpr bool is_real = require_real_value<D, given.type>();
+    static_assert(fits || !is_real || MayBeNarrower,
+                  "the operator of a reduction gives another dtype than its operands have: use dsl::cast");
+    static_assert(fits || !is_real || !MayBeNarrower,
+                  "the operator's result is of a wider dtype than what it joins: use dsl::cast");
     return fits;
   } else {
     return false;

@@ -41,8 +41,7 @@ constexpr void note_outputs(index_space& space, const R& result) {
   if constexpr (is_symbol<R>) space.outputs.push_back(result.id);
   else if constexpr (structured<R>)
     unpack([&space](const auto&... m) { (note_outputs(space, m), ...); }, structure<R>::members(result));
-  else if constexpr (requires { std::tuple_size<R>::value; })
-    unpack([&space](const auto&... r) { (note_outputs(space, r), ...); }, result);
+  else if constexpr (is_tuple<R>) unpack([&space](const auto&... r) { (note_outputs(space, r), ...); }, result);
 }
 
 template <class F, class... Operands> struct traced<expression<F, Operands...>> {
@@ -112,8 +111,7 @@ struct cast_function {
   template <class Operand> static constexpr int rank = Operand::rank;
   template <class...> using calls = tuple<>;
   template <class S> static constexpr auto trace(tracer&, S s) {
-    static_assert(kind_of(D) >= kind::complex || kind_of(D) == kind::boolean || kind_of(S::type.type) != kind::complex,
-                  "a complex number has no real value: take real(x), imag(x) or abs(x)");
+    require_real_value<D, S::type.type>();
     return convert_symbol<D, false>(s);
   }
 };

@@ -3,6 +3,7 @@
 
 #include <dsl/lang/callable.hpp>
 #include <dsl/lang/leaves.hpp>
+#include <dsl/lang/other_headers.hpp>
 #include <dsl/lang/std_names.hpp>
 
 namespace dsl {
@@ -100,27 +101,6 @@ DSL_COMPOUND(|)
 DSL_COMPOUND(^)
 #undef DSL_COMPOUND
 
-namespace detail {
-
-template <class Never>
-refused no_scan() {
-  static_assert(
-      !std::is_void_v<Never>,
-      "scans have a header of their own: add #include <dsl/scan.hpp>, and call them with an array, a view or an expression");
-  return {};
-}
-
-}  // namespace detail
-
-// lang/scan.hpp's, where that is not included.
-template <class Never = void> refused cumsum(detail::no_operand, detail::no_operand = {}, detail::no_operand = {}) {
-  return detail::no_scan<Never>();
-}
-template <class Never = void> refused cumprod(detail::no_operand, detail::no_operand = {}, detail::no_operand = {}) {
-  return detail::no_scan<Never>();
-}
-template <class Never = void> refused scan(detail::no_operand, detail::no_operand = {}) { return detail::no_scan<Never>(); }
-
 /// A C++ scalar as an operand: in a formula, sqrt(dsl::constant(2.0)) * x. It is weak, as the scalar itself is beside another
 /// operand. std::sqrt(2.0) in a traced lambda is a constant expression for GCC alone; nvcc refuses it.
 template <element T>
@@ -130,21 +110,12 @@ constexpr auto constant(T x) {
 
 namespace detail {
 
-template <class A>
-constexpr bool is_complex_operand() {
-  if constexpr (is_symbol<A>) return kind_of(A::type.type) == kind::complex;
-  else if constexpr (is_symbol<trace_t<operand_t<A>>>) return kind_of(trace_t<operand_t<A>>::type.type) == kind::complex;
-  else return false;
-}
 template <dtype D, class A>
 constexpr bool require_cast() {
-  if constexpr (std::same_as<A, refused> || !require_operand<A>()) {
-    return false;
-  } else {
-    constexpr bool has_value = kind_of(D) >= kind::complex || kind_of(D) == kind::boolean || !is_complex_operand<A>();
-    static_assert(has_value, "a complex number has no real value: take real(x), imag(x) or abs(x)");
-    return has_value;
-  }
+  if constexpr (std::same_as<A, refused> || !require_operand<A>()) return false;
+  else if constexpr (is_symbol<A>) return require_real_value<D, A::type.type>();
+  else if constexpr (is_symbol<trace_t<operand_t<A>>>) return require_real_value<D, trace_t<operand_t<A>>::type.type>();
+  else return true;
 }
 
 }  // namespace detail

@@ -4,6 +4,10 @@
 
 #include <dsl/lang/random_key.hpp>
 
+namespace dsl::detail {
+template <class Explicit> inline constexpr bool is_included<header::random, Explicit> = true;
+}  // namespace dsl::detail
+
 namespace dsl::random {
 
 namespace detail {
@@ -251,5 +255,29 @@ template <class K>
 auto permutation(const K& k, std::integral auto n) {
   return detail::draw<detail::permutation_draw>(k, std::array{static_cast<std::int64_t>(n)}, n);
 }
+
+namespace detail {
+
+template <class K>
+concept no_key = !is_key<K>;
+template <class K>
+refused refuse_seed() {
+  constexpr bool was_refused = std::same_as<K, refused>;
+  static_assert(was_refused, "random numbers are drawn with a key, the first argument: for the seed 42 dsl::random::key{42}");
+  return {};
+}
+
+}  // namespace detail
+
+// What is called without a key does not compile.
+// clang-format off
+template <class T = void, detail::no_key K, class... N> refused bits(const K&, const N&...) { return detail::refuse_seed<K>(); }
+template <class T = void, detail::no_key K, class... N> refused uniform(const K&, const N&...) { return detail::refuse_seed<K>(); }
+template <class T = void, detail::no_key K, class... N> refused normal(const K&, const N&...) { return detail::refuse_seed<K>(); }
+template <class T = void, detail::no_key K, class... N> refused exponential(const K&, const N&...) { return detail::refuse_seed<K>(); }
+template <class T = void, detail::no_key K, class... N> refused integers(const K&, const N&...) { return detail::refuse_seed<K>(); }
+template <class T = void, detail::no_key K, class... N> refused bernoulli(const K&, const N&...) { return detail::refuse_seed<K>(); }
+template <class T = void, detail::no_key K, class... N> refused permutation(const K&, const N&...) { return detail::refuse_seed<K>(); }
+// clang-format on
 
 }  // namespace dsl::random

@@ -213,6 +213,15 @@ constexpr auto vdot(const A& a, const B& b) {
 
 namespace detail {
 
+template <class T>
+constexpr void want_element() {
+  constexpr bool is_element = element<T> || std::same_as<T, refused>;
+  static_assert(
+      is_element,
+      "an operator joins elements of one dtype, and its first value is of that: what joins structs is several reductions, "
+      "or scans, of their members");
+}
+
 template <class A>
 constexpr weak_dtype traced_type() {
   if constexpr (is_symbol<A>) return A::type;
@@ -271,6 +280,12 @@ template <class F, element T>
 constexpr reducer<F, T> reduce(F, T init) {
   static_assert(detail::is_stateless<F>, "reduce takes an operator of two elements without captures or members");
   return {detail::tuple<T>(init)};
+}
+template <class F, class T>
+  requires(!element<T>)
+constexpr refused reduce(F, const T&) {
+  detail::want_element<T>();
+  return {};
 }
 template <class F>
 constexpr reducer<F> reduce(F) {

@@ -15,6 +15,8 @@ inline constexpr exclusive_t exclusive{};
 
 namespace detail {
 
+template <class Explicit> inline constexpr bool is_included<header::scan, Explicit> = true;
+
 template <class Option> inline constexpr bool is_axis = axes_in<Option> > 0;
 template <class Option> inline constexpr bool is_exclusive = std::same_as<Option, exclusive_t>;
 
@@ -243,6 +245,12 @@ constexpr auto scan(F, const T& init) {
   static_assert(detail::is_stateless<F>, "a scan's operator is a function without captures or members");
   return detail::scanner<F, T>{{init}};
 }
+template <class F, class T>
+  requires(!element<T>)
+constexpr refused scan(F, const T&) {
+  detail::want_element<T>();
+  return {};
+}
 template <class F>
 constexpr auto scan(F) {
   static_assert(detail::is_stateless<F>, "a scan's operator is a function without captures or members");
@@ -326,7 +334,9 @@ void assign(Target&& target, const detail::scan_expression<Operator, A, R, Rank,
   static_assert(target_type::rank == Rank, "a scan has the rank of its operand, or 1 where no axis is given");
   static_assert(detail::is_writable<std::remove_reference_t<Target>>,
                 "the target is const: an array that is, or a view that only reads");
-  static_assert(assignable(dtype_v<typename target_type::value_type>, {R}),
+  constexpr dtype to = dtype_v<typename target_type::value_type>;
+  constexpr bool is_real = detail::require_real_value<to, R>(), is_wide_enough = assignable(to, {R});
+  static_assert(is_wide_enough || !is_real,
                 "the target's dtype is narrower than the scan's: use cumsum<T>(x), or dsl::cast on x");
   detail::assign_scan(target, e);
 }

@@ -10,6 +10,8 @@ namespace dsl {
 
 namespace detail {
 
+template <class Explicit> inline constexpr bool is_included<header::scatter, Explicit> = true;
+
 template <class T, int R>
 view<T, 1> all_in_line(const view<T, R>& x) {
   if constexpr (R == 1) return x;

@@ -9,6 +9,8 @@ namespace dsl {
 
 namespace detail {
 
+template <class Explicit> inline constexpr bool is_included<header::select, Explicit> = true;
+
 /// A selection that is evaluated when it is assigned.
 template <class Condition, class... Values>
 struct compress_expression {
@@ -100,8 +102,9 @@ constexpr bool may_select(std::type_identity<tuple<To...>>, std::type_identity<t
     constexpr bool lines = ((To::rank == 1) && ...), writable = (is_writable<To> && ...);
     static_assert(lines, "what is selected has one dimension");
     static_assert(writable, "the target is const: an array that is, or a view that only reads");
+    constexpr bool reals = (require_real_value<dtype_v<typename To::value_type>, trace_t<Values>::type.type>() && ...);
     constexpr bool wide = (assignable(dtype_v<typename To::value_type>, trace_t<Values>::type) && ...);
-    static_assert(wide, "the target's dtype is narrower than the expression's: use dsl::cast");
+    static_assert(wide || !reals, "the target's dtype is narrower than the expression's: use dsl::cast");
     return lines && writable && wide;
   } else {
     return false;
@@ -138,7 +141,23 @@ auto make_selection(const Condition& condition, const Values&... values) {
   return compress_expression<Condition, Values...>{condition, tuple<Values...>{values...}};
 }
 
+template <std::size_t, class... E>
+refused get(const compress_expression<E...>& e) {
+  return no_binding<std::remove_cvref_t<decltype(e)>>();
+}
+
 }  // namespace detail
+}  // namespace dsl
+
+// As an expression's (lang/assign.hpp).
+template <class... E>
+struct std::tuple_size<dsl::detail::compress_expression<E...>> : std::integral_constant<std::size_t, sizeof...(E)> {};
+template <std::size_t I, class... E>
+struct std::tuple_element<I, dsl::detail::compress_expression<E...>> {
+  using type = dsl::refused;
+};
+
+namespace dsl {
 
 /// The elements of x for which a condition holds, in row-major order: np.compress, or x[condition]. x may be several, arrays,
 /// views and expressions that broadcast with the condition. Lazy; its dtype is x's, and its rank 1.

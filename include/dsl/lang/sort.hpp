@@ -11,6 +11,8 @@ namespace dsl {
 
 namespace detail {
 
+template <class Explicit> inline constexpr bool is_included<header::sort, Explicit> = true;
+
 template <class X>
 constexpr bool may_be_sorted() {
   if constexpr (!require_operand<X>()) {

@@ -35,11 +35,11 @@ class array : public detail::in_device_memory<T> {
   /// Evaluates an expression on its operands' device: one kernel, without waiting.
   template <detail::lazy E>
   array(const E& expression) {
-    static_assert(E::rank == Rank, "an array is made of an expression of as many dimensions");
+    detail::require_rank<Rank, E::rank>();
     if constexpr (E::rank == Rank) assign(*this, expression);
   }
   template <detail::viewable A>
-    requires(A::rank != Rank)
+    requires(A::rank != Rank || !std::same_as<typename A::value_type, T>)
   array(const A& other) : array(other.view()) {}
   /// Do not compile, and say what would.
   template <element... N>

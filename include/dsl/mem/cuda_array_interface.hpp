@@ -22,6 +22,8 @@ struct cuda_array_interface {
 
 namespace detail {
 
+template <class Explicit> inline constexpr bool is_included<header::cuda_array_interface, Explicit> = true;
+
 struct interface_elements {
   buffer_ref owner;
   mapping elements;

@@ -49,6 +49,8 @@ struct managed_tensor_versioned {
 
 namespace detail {
 
+template <class Explicit> inline constexpr bool is_included<header::dlpack, Explicit> = true;
+
 /// A DLPack structure under any name.
 template <class Managed>
 concept managed_dlpack = requires(Managed* m) {

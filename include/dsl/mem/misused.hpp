@@ -6,21 +6,10 @@
 #include <tuple>
 #include <vector>
 
-#include <dsl/ir/dtype.hpp>
+#include <dsl/ir/promotion.hpp>
+#include <dsl/mem/numpy_members.hpp>
 
 namespace dsl {
-
-/// What a call that does not compile is worth, so that the compiler says no more than why.
-struct refused {
-  template <class T> operator T() const;
-  template <class T> const refused& operator=(const T&) const;
-  template <class T> const refused& operator+=(const T&) const;
-  template <class T> const refused& operator-=(const T&) const;
-  template <class T> const refused& operator*=(const T&) const;
-  template <class T> const refused& operator/=(const T&) const;
-  template <class I> refused operator[](const I&) const;
-  template <class... I> refused operator()(const I&...) const;
-};
 
 namespace detail {
 
@@ -35,12 +24,12 @@ constexpr refused no_brackets() {
 }
 
 /// The members of arrays and views that do not compile, and say what would.
-template <class T>
-class in_device_memory {
+template <class Element>
+class in_device_memory : public numpy_members<true> {
  public:
   template <class I> refused operator[](const I&) const { return no_brackets<I>(); }
-  template <class E = T> E* begin() const { return no_iterator<E>(); }
-  template <class E = T> E* end() const { return no_iterator<E>(); }
+  template <class E = Element> E* begin() const { return no_iterator<E>(); }
+  template <class E = Element> E* end() const { return no_iterator<E>(); }
   template <class E, class Allocator> operator std::vector<E, Allocator>() const {
     return *no_iterator<std::vector<E, Allocator>>();
   }
@@ -62,9 +51,16 @@ class in_device_memory {
   }
 };
 
+/// What auto [s, c] = f(u) comes to.
+template <class E>
+constexpr refused no_binding() {
+  static_assert(sizeof(E) == 0, "an expression's values are not bound to names: assign them to arrays, dsl::tie(s, c) = f(u)");
+  return {};
+}
+
 /// The members of expressions that do not compile, and say what would.
 template <int Rank>
-struct not_yet_evaluated {
+struct not_yet_evaluated : numpy_members<false> {
   template <class I> refused operator[](const I&) const { return no_brackets<I>(); }
   template <class E = refused> E* begin() const { return no_memory<E>(); }
   template <class E = refused> E* end() const { return no_memory<E>(); }
@@ -77,6 +73,7 @@ struct not_yet_evaluated {
     return *static_cast<std::tuple<Targets...>*>(nullptr);
   }
   template <class E = refused> E copy_to_host() const { return *no_memory<E>(); }
+  template <std::size_t> refused get() const { return no_binding<not_yet_evaluated>(); }
   template <number V>
   operator V() const {
     static_assert(Rank != 0, "an expression is not a value yet: x.value() evaluates it, copies it to the host and waits");
@@ -98,10 +95,21 @@ struct not_yet_evaluated {
 /// A C++ scalar, or something else, where the elements of an array of T come from.
 template <class T, class V>
 constexpr void no_source() {
-  static_assert(!element<V>, "the target's dtype is narrower than the value's: use a value of its dtype, or static_cast");
+  constexpr bool is_real = !element<V> || require_real_value<dtype_v<T>, dtype_v<std::conditional_t<element<V>, V, T>>>();
+  static_assert(!element<V> || !is_real,
+                "the target's dtype is narrower than the value's: use a value of its dtype, or static_cast");
   static_assert(element<V>,
                 "an array is assigned arrays, expressions and C++ numbers: of a std::vector take dsl::to_device(v), or "
                 "x.copy_from_host(v)");
+}
+/// An array of other dimensions than what it is made of.
+template <int Rank, int Given>
+constexpr void require_rank() {
+  static_assert(Rank >= Given, "an array is made of an expression of as many dimensions");
+  static_assert(Rank <= Given || Given == 0,
+                "an array is made of an expression of as many dimensions: dsl::reshape(x, rows, columns) gives a vector more");
+  static_assert(Rank <= Given || Given > 0,
+                "an array is made of an expression of as many dimensions: one value is a dsl::scalar");
 }
 /// What extents do not fit.
 template <int Rank, class... N>

@@ -4,6 +4,10 @@
 #include <dsl/dsl.hpp>
 #include <dsl/ode/method.hpp>
 
+namespace dsl::detail {
+template <class Explicit> inline constexpr bool is_included<header::ode, Explicit> = true;
+}  // namespace dsl::detail
+
 namespace dsl::ode {
 
 /// A right-hand side that sees the time; what `with_time` returns.
@@ -86,7 +90,8 @@ template <class K, class Y>
 constexpr bool require_field() {
   constexpr bool is_field = kind_of(Y::type.type) >= kind::real, fits = assignable(Y::type.type, type_of<K>::type);
   static_assert(is_field, "fields are real or complex: take an array of float or double");
-  static_assert(!is_field || fits, "a derivative's dtype is wider than its field's: use dsl::cast");
+  constexpr bool is_real = dsl::detail::require_real_value<Y::type.type, type_of<K>::type.type>();
+  static_assert(!is_field || !is_real || fits, "a derivative's dtype is wider than its field's: use dsl::cast");
   return is_field && fits;
 }
 template <class... K, class All, std::size_t... I>

@@ -73,6 +73,7 @@ struct module_definition {
 
 /// Defines a module of Python, at file scope, once a module: DSL_PYTHON_MODULE(fields, m) { m.kernel<...>("rk4", step); }. The
 /// name is that of the target that `dsl_python_module` of CMake makes.
+#undef DSL_PYTHON_MODULE
 #define DSL_PYTHON_MODULE(name, m)                                                                                    \
   static void dsl_fill_python_module_##name(::dsl::python::module_builder& m);                                        \
   extern const ::dsl::python::detail::module_definition dsl_python_module_definition;                                 \

@@ -1,0 +1,102 @@
+// What the compiler says of names whose header is not included: which one it is.
+#pragma once
+
+#include <dsl/lang/operands.hpp>
+
+#pragma GCC system_header  // of its macros GCC shows where they are used, and no more
+
+namespace dsl {
+
+// Functions that take anything, by a conversion that every other function's parameters are better than. What `auto` stands for is
+// asked where one is called, so that its error comes first.
+#define DSL_NOT_INCLUDED(name, part, file)                                     \
+  static_assert(dsl::detail::is_included<dsl::detail::header::part, Explicit>, \
+                #name " has a header of its own: add #include <dsl/" #file ".hpp>");
+#define DSL_ELSEWHERE_WITH(name, part, file, fifth)                                                                            \
+  template <class Explicit = void>                                                                                             \
+    requires(!dsl::detail::is_included<dsl::detail::header::part, Explicit>)                                                   \
+  auto name(dsl::detail::no_operand, dsl::detail::no_operand = {}, dsl::detail::no_operand = {}, dsl::detail::no_operand = {}, \
+            fifth = {}, dsl::detail::no_operand = {}, dsl::detail::no_operand = {}, dsl::detail::no_operand = {}) {            \
+    DSL_NOT_INCLUDED(name, part, file)                                                                                         \
+    return refused{};                                                                                                          \
+  }
+#define DSL_ELSEWHERE(name, part, file) DSL_ELSEWHERE_WITH(name, part, file, dsl::detail::no_operand)
+#define DSL_ELSEWHERE_OF_RANK(name, part, file)                              \
+  template <class Explicit, int Rank = 1>                                    \
+    requires(!dsl::detail::is_included<dsl::detail::header::part, Explicit>) \
+  auto name(dsl::detail::no_operand, dsl::detail::no_operand = {}) {         \
+    DSL_NOT_INCLUDED(name, part, file)                                       \
+    return refused{};                                                        \
+  }
+DSL_ELSEWHERE(cumsum, scan, scan)
+DSL_ELSEWHERE(cumprod, scan, scan)
+DSL_ELSEWHERE(scan, scan, scan)
+
+DSL_ELSEWHERE(sum_by, by_key, by_key)
+DSL_ELSEWHERE(reduce_by, by_key, by_key)
+DSL_ELSEWHERE(bincount, by_key, by_key)
+DSL_ELSEWHERE(histogram, by_key, by_key)
+DSL_ELSEWHERE(scatter_add, scatter, by_key)
+DSL_ELSEWHERE(put, scatter, by_key)
+DSL_ELSEWHERE(compress, select, by_key)
+DSL_ELSEWHERE(nonzero, select, by_key)
+DSL_ELSEWHERE(assign_where, select, by_key)
+DSL_ELSEWHERE(sort, sort, by_key)
+DSL_ELSEWHERE(argsort, sort, by_key)
+DSL_ELSEWHERE(unique, sort, by_key)
+DSL_ELSEWHERE(median, sort, by_key)
+DSL_ELSEWHERE(percentile, sort, by_key)
+DSL_ELSEWHERE(searchsorted, sort, by_key)
+
+DSL_ELSEWHERE(mesh, mpi, mpi)
+DSL_ELSEWHERE_OF_RANK(from_dlpack, dlpack, dlpack)
+DSL_ELSEWHERE(to_dlpack, dlpack, dlpack)
+DSL_ELSEWHERE_OF_RANK(from_cuda_array_interface, cuda_array_interface, cuda_array_interface)
+DSL_ELSEWHERE(to_cuda_array_interface, cuda_array_interface, cuda_array_interface)
+
+namespace random {
+DSL_ELSEWHERE(bits, random, random)
+DSL_ELSEWHERE(uniform, random, random)
+DSL_ELSEWHERE(normal, random, random)
+DSL_ELSEWHERE(exponential, random, random)
+DSL_ELSEWHERE(integers, random, random)
+DSL_ELSEWHERE(bernoulli, random, random)
+DSL_ELSEWHERE(permutation, random, random)
+}  // namespace random
+
+namespace ode {
+namespace detail {
+/// What may be written in braces for a tolerance.
+struct any_tolerance { dsl::detail::no_operand relative, absolute, first_step, largest_step, most_steps; };
+}  // namespace detail
+struct tolerance;  // #include <dsl/ode.hpp>
+
+DSL_ELSEWHERE(euler, ode, ode)
+DSL_ELSEWHERE(heun, ode, ode)
+DSL_ELSEWHERE(rk4, ode, ode)
+DSL_ELSEWHERE(dopri5, ode, ode)
+DSL_ELSEWHERE(fehlberg8, ode, ode)
+DSL_ELSEWHERE(with_time, ode, ode)
+DSL_ELSEWHERE(sde, ode, ode)
+DSL_ELSEWHERE_WITH(integrate, ode, ode, detail::any_tolerance)
+}  // namespace ode
+#undef DSL_ELSEWHERE
+#undef DSL_ELSEWHERE_WITH
+#undef DSL_ELSEWHERE_OF_RANK
+#undef DSL_NOT_INCLUDED
+
+namespace python {
+template <element T> struct any_rank;
+namespace detail {
+struct no_module {
+  template <class... P, class F> no_module& kernel(const char*, const F&, const char* = "") { return *this; }
+  template <class... P, class F> no_module& loop(const char*, const F&, const char* = "") { return *this; }
+};
+}  // namespace detail
+}  // namespace python
+
+}  // namespace dsl
+
+#define DSL_PYTHON_MODULE(name, m)                                                                               \
+  static_assert(sizeof(#name) == 0, "DSL_PYTHON_MODULE has a header of its own: add #include <dsl/python.hpp>"); \
+  [[maybe_unused]] static void dsl_fill_python_module_##name([[maybe_unused]] ::dsl::python::detail::no_module& m)
