@@ -45,14 +45,30 @@ class host_loop {
   using accumulators = typename reductions::accumulators;
   using targets = std::make_index_sequence<Pass::targets>;
 
-  struct source {
+  // What is one value for all elements is read before a loop: what that stores could change it, for all the compiler knows.
+  struct scalar_source {
     const void* const* in;
-    std::int64_t at;
-    typename eval::inputs element;
+    typename eval::inputs value;
     template <op Code, dtype D, int N, std::uint32_t Head>
     DSL_DETAIL_FN void read() {
       using T = std::conditional_t<Code == op::value, value_t<D>, memory_t<D>>;
-      input_of<Head>(element) = static_cast<const T*>(in[column_of<program, Code, N, Head>()])[Code <= op::index ? at : 0];
+      if constexpr (Code > op::index) input_of<Head>(value) = *static_cast<const T*>(in[column_of<program, Code, N, Head>()]);
+    }
+  };
+  DSL_DETAIL_FN static typename eval::inputs scalars_of(const void* const* in) {
+    scalar_source from{in, {}};
+    eval::read(from);
+    return from.value;
+  }
+  struct source {
+    const void* const* in;
+    std::int64_t at;
+    const typename eval::inputs& scalars;
+    typename eval::inputs element;
+    template <op Code, dtype D, int N, std::uint32_t Head>
+    DSL_DETAIL_FN void read() {
+      if constexpr (Code > op::index) input_of<Head>(element) = input_of<Head>(scalars);
+      else input_of<Head>(element) = static_cast<const memory_t<D>*>(in[column_of<program, Code, N, Head>()])[at];
     }
   };
 
@@ -147,6 +163,7 @@ class host_loop {
     }
   };
   DSL_DETAIL_FN static void run_rows(int padded, int rows, std::int64_t stride, const void* const* in, void* const* sums) {
+    const auto scalars = scalars_of(in);
     for (std::int64_t first = 0; rows > 0; rows -= rows_together, first += rows_together * stride)
       for (int lane = 0; lane < padded; lane += strip_lanes) {
         strip mine;
@@ -154,7 +171,7 @@ class host_loop {
         for (int r = 0; r < (rows < rows_together ? rows : rows_together); ++r) {
           DSL_DETAIL_INDEPENDENT
           for (int l = 0; l < strip_lanes; ++l) {
-            source from{in, first + r * stride + lane + l, {}};
+            source from{in, first + r * stride + lane + l, scalars, {}};
             eval::read(from);
             strips<Pass>::add(mine, l, eval::compute(from.element));
           }
@@ -169,10 +186,11 @@ class host_loop {
     if constexpr (has_strips && !strips<Pass>::seeks_positions) {
       run_rows(padded, rows, stride, in, sums);
     } else {
+      const auto scalars = scalars_of(in);
       for (std::int64_t first = 0; rows > 0; --rows, first += stride) {
         DSL_DETAIL_INDEPENDENT
         for (int l = 0; l < padded; ++l) {
-          source from{in, first + l, {}};
+          source from{in, first + l, scalars, {}};
           eval::read(from);
           const auto results = eval::compute(from.element);
           write_all(results, out, first + l, targets{});

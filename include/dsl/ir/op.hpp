@@ -82,9 +82,10 @@ inline constexpr op_info op_table[] = {
                 DSL_NODE(cast, 1, any) DSL_NODE(complex, 2, ordered) DSL_NODE(take, 2, any)
 #define DSL_RANDOM(name, arity, flops) \
   {#name, nullptr, "", arity, op_operands::promoted, op_result::common, op_domain::any, flops, 0},
-                    DSL_RANDOM(random_bits, 3, 8) DSL_RANDOM(random_key, 2, 8) DSL_RANDOM(random_below, 3, 8) DSL_RANDOM(
-                        random_permuted, 3, 16) DSL_RANDOM(random_log, 1, 16) DSL_RANDOM(random_radius, 1, 20)
-                        DSL_RANDOM(random_normal, 3, 20) DSL_NODE(argument, 1, any) DSL_NODE(call, 0, any) DSL_NODE(result, 0, any)
+                    DSL_RANDOM(random_bits, 3, 8) DSL_RANDOM(random_key, 2, 8) DSL_RANDOM(random_below, 3, 8)
+                        DSL_RANDOM(random_permuted, 3, 16) DSL_RANDOM(random_log, 1, 16) DSL_RANDOM(random_radius, 1, 20)
+                            DSL_RANDOM(random_normal, 3, 20) DSL_NODE(argument, 1, any) DSL_NODE(call, 0, any)
+                                DSL_NODE(result, 0, any)
 #undef DSL_RANDOM
 #undef DSL_NODE
 #define DSL_OPERATOR(name, token, numpy, arity, operands, result, domain, flops, complex_flops, code) \

@@ -72,13 +72,8 @@ DSL_DETAIL_FN constexpr std::uint32_t random_below(std::uint64_t i, std::uint64_
 }
 DSL_DETAIL_FN constexpr std::uint64_t random_below(std::uint64_t i, std::uint64_t key, std::uint64_t range) {
   for (std::uint32_t draw = 0;; draw += 2) {
-    const std::uint64_t high = random_bits(i, key, draw), low = random_bits(i, key, draw + 1);
-    // (high 2^32 + low) * range in 128 bits, from products of 32 bits.
-    const std::uint64_t range_low = range & 0xffffffff, range_high = range >> 32;
-    const std::uint64_t middle = high * range_low + (low * range_low >> 32), other = low * range_high + (middle & 0xffffffff);
-    const std::uint64_t upper = high * range_high + (middle >> 32) + (other >> 32);
-    const std::uint64_t lower = (high << 32 | low) * range;
-    if (lower >= range || lower >= (0 - range) % range) return upper;
+    const std::uint64_t high = random_bits(i, key, draw), bits = high << 32 | random_bits(i, key, draw + 1), lower = bits * range;
+    if (lower >= range || lower >= (0 - range) % range) return upper_half_of_product(bits, range);
   }
 }
 
