@@ -123,7 +123,7 @@ void add_program(kernel_demand& w, const program_view& view, double elements, in
       w[unit_of(result)] += times * operations_of(unit_of(result), slots_of_conversion(p.at(p.operand(i, 0)).type(), result));
     if (code == op::gather) w[unit::integer] += times * slots_of_address;
     if (code >= op::random_bits && code <= op::random_permuted) w[unit::integer] += times * slots_of_random;
-    if (code >= op::random_log && code <= op::random_sine) w[unit::fp32] += times * slots_of_random_function;
+    if (code >= op::random_log && code <= op::random_normal) w[unit_of(result)] += times * slots_of_random_function;
     if (code < op::add) continue;
     dtype type = p.at(p.operand(i, info(code).arity - 1)).type();
     int complex_operands = 0;

@@ -1,11 +1,14 @@
 // Functions that the C library lacks, for the host. The simd attribute makes GCC compile each once more for every vector width,
-// and the functions that they call are vector functions there as well.
-#include <dsl/ir/special.hpp>
+// and the functions that they call are vector functions there as well. Those of random numbers call none, and products are not
+// joined with sums: each width gives the same bits.
+#include <dsl/ir/random.hpp>
 
 #if defined(__GNUC__) && !defined(__clang__)
 #define DSL_SIMD_FUNCTION extern "C" DSL_DETAIL_SIMD __attribute__((optimize("O3")))
+#define DSL_RANDOM_FUNCTION extern "C" DSL_DETAIL_SIMD __attribute__((optimize("O3", "fp-contract=off")))
 #else
 #define DSL_SIMD_FUNCTION extern "C" DSL_DETAIL_SIMD
+#define DSL_RANDOM_FUNCTION DSL_SIMD_FUNCTION
 #endif
 
 namespace dsl::detail {
@@ -68,14 +71,28 @@ DSL_DETAIL_FN double power_of_two(double y) {
   return __builtin_bit_cast(double, math::to_integer(power) + (math::to_integer(shifted) << 52));
 }
 
-// log2(size) to 2e-11, relative to it; 0 of 1 alone; large, with its sign, of 0 and infinity. Of the number's exponent and of
-// what is left, from sqrt(1/2) to sqrt(2).
-DSL_DETAIL_FN double log2_of(double size) {
+// A positive number's exponent and what is left of it, from sqrt(1/2) to sqrt(2), less 1.
+struct binary { double exponent, rest; };
+DSL_DETAIL_FN binary taken_apart(double x) {
   constexpr std::uint64_t least = math::to_integer(0x1.6a09e667f3bcdp-1), exponent_of_one = std::uint64_t{1} << 62;
-  const std::uint64_t bits = math::to_integer(size), exponent = (bits + (exponent_of_one - least)) >> 52;
-  const double rest = __builtin_bit_cast(double, bits + exponent_of_one - (exponent << 52)) - 1;
-  const double whole = __builtin_bit_cast(double, exponent | math::to_integer(0x1p52)) - (0x1p52 + 1024);
-  return whole + rest * polynomial(log2_terms, rest);
+  const std::uint64_t bits = math::to_integer(x), exponent = (bits + (exponent_of_one - least)) >> 52;
+  return {__builtin_bit_cast(double, exponent | math::to_integer(0x1p52)) - (0x1p52 + 1024),
+          __builtin_bit_cast(double, bits + exponent_of_one - (exponent << 52)) - 1};
+}
+
+// log2(size) to 2e-11, relative to it; 0 of 1 alone; large, with its sign, of 0 and infinity.
+DSL_DETAIL_FN double log2_of(double size) {
+  const binary of = taken_apart(size);
+  return of.exponent + of.rest * polynomial(log2_terms, of.rest);
+}
+
+// Minus log(x), within 1.1 ULP. With f = m - 1 and s = f / (2 + f), log(m) = f - f^2 / 2 + s (f^2 / 2 + series(s^2)), as in
+// fdlibm's log, with coefficients of our own. The upper part of log(2) times an exponent is exact.
+DSL_DETAIL_FN double minus_log_of(double x) {
+  const auto [exponent, f] = taken_apart(x);
+  const double s = f / (2 + f), z = s * s, half = 0.5 * f * f;
+  const double lower = s * (half + z * polynomial(log_terms, z)) + exponent * 0x1.bcd5e4f1d9ccp-47;
+  return ((half - lower) - f) - exponent * 0x1.62e42fefa398p-1;
 }
 
 // Of what is not negative: added to 2^23 a number becomes a whole one, and larger ones are. x86-64 has no instruction for that.
@@ -129,5 +146,14 @@ DSL_SIMD_FUNCTION double dsl_detail_sinpi(double x) { return sine_of_pi(x); }
 DSL_SIMD_FUNCTION float dsl_detail_sinpif(float x) { return static_cast<float>(sine_of_pi(x)); }
 DSL_SIMD_FUNCTION double dsl_detail_cospi(double x) { return cosine_of_pi(x); }
 DSL_SIMD_FUNCTION float dsl_detail_cospif(float x) { return static_cast<float>(cosine_of_pi(x)); }
+
+DSL_RANDOM_FUNCTION float dsl_detail_random_logf(std::uint32_t bits) { return 0 - math::log_of_bits(bits); }
+DSL_RANDOM_FUNCTION float dsl_detail_random_normalf(float radius, std::uint32_t angle, std::uint32_t turn) {
+  return math::normal_of(radius, angle, turn);
+}
+DSL_RANDOM_FUNCTION double dsl_detail_random_log(double x) { return minus_log_of(x); }
+DSL_RANDOM_FUNCTION double dsl_detail_random_normal(double radius, std::uint64_t angle, std::uint64_t turn) {
+  return math::normal_of(radius, angle, turn);
+}
 
 }  // namespace dsl::detail

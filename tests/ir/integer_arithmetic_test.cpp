@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <tuple>
+#include <random>
 #include <vector>
 
 #include <dsl/ir/arithmetic.hpp>
@@ -42,6 +43,60 @@ constexpr bool shifts_everything_out() {
          math::left_shift(T(1), T(-1)) == 0 && math::right_shift(least, T(bits - 1)) == -1 &&
          math::right_shift(least, bits) == -1 && math::right_shift(T(1), T(-1)) == 0;
 }
+
+// By a divisor that many share, as by one that a single number has.
+template <class T>
+constexpr bool is_divided_alike(T a, T b) {
+  const math::shared_divisor<T> shared(b);
+  return math::divide(a, shared) == math::divide(a, b) && math::fmod(a, shared) == math::fmod(a, b) &&
+         math::floor_divide(a, shared) == math::floor_divide(a, b) && math::remainder(a, shared) == math::remainder(a, b);
+}
+// The numbers at the ends, around zero and around powers of two.
+template <class T>
+std::vector<T> edges() {
+  std::vector<T> found;
+  for (int bit = 0; bit < static_cast<int>(8 * sizeof(T)); ++bit)
+    for (int next = -3; next <= 3; ++next)
+      for (const int sign : {1, -1})
+        found.push_back(
+            static_cast<T>(static_cast<std::uint64_t>(sign) * ((std::uint64_t{1} << bit) + static_cast<std::uint64_t>(next))));
+  return found;
+}
+template <class T>
+void expect_divided_alike() {
+  const std::vector<T> ends = edges<T>();
+  std::mt19937_64 engine(8 * sizeof(T));
+  std::vector<T> divisors = ends;
+  for (int i = 0; i < (sizeof(T) == 1 ? 0 : 1000); ++i)
+    divisors.push_back(static_cast<T>(engine() >> engine() % (8 * sizeof(T))));
+  for (const T b : divisors) {
+    for (const T a : ends) ASSERT_TRUE(is_divided_alike(a, b)) << +a << ' ' << +b;
+    for (int i = 0; i < 200; ++i) {
+      const T a = static_cast<T>(engine() >> engine() % (8 * sizeof(T))),
+              multiple = static_cast<T>(math::multiply(math::divide(a, b), b));
+      for (const T near : {a, multiple, math::subtract(multiple, T(1)), math::add(multiple, T(1))})
+        ASSERT_TRUE(is_divided_alike(near, b)) << +near << ' ' << +b;
+    }
+  }
+}
+template <class T>
+void expect_all_divided_alike() {
+  for (int a = std::numeric_limits<T>::min(); a <= std::numeric_limits<T>::max(); ++a)
+    for (int b = std::numeric_limits<T>::min(); b <= std::numeric_limits<T>::max(); ++b)
+      ASSERT_TRUE(is_divided_alike(static_cast<T>(a), static_cast<T>(b))) << a << ' ' << b;
+}
+TEST(integers, are_divided_by_what_many_share) {
+  expect_all_divided_alike<std::int8_t>();
+  expect_all_divided_alike<std::uint8_t>();
+  expect_divided_alike<std::int16_t>();
+  expect_divided_alike<std::uint16_t>();
+  expect_divided_alike<std::int32_t>();
+  expect_divided_alike<std::uint32_t>();
+  expect_divided_alike<std::int64_t>();
+  expect_divided_alike<std::uint64_t>();
+}
+static_assert(is_divided_alike(std::numeric_limits<std::int64_t>::min(), std::int64_t{-1}) && is_divided_alike(-7, 0) &&
+              is_divided_alike(~std::uint64_t{0}, ~std::uint64_t{0} - 1) && is_divided_alike(std::int8_t{-128}, std::int8_t{-1}));
 
 template <class T, class Real>
 constexpr bool takes_what_is_out_of_range() {

@@ -115,6 +115,61 @@ TEST(random_permuted, gives_every_order_as_often) {
   }
 }
 
+// What normal and exponential numbers are made of: by the vectors of each instruction set as one by one.
+template <class T, class W, class P>
+struct draws {
+  std::vector<W> angle;
+  std::vector<P> positive;
+  std::vector<T> log, normal;
+  explicit draws(int n, P (*positive_of)(std::uint64_t)) : log(static_cast<std::size_t>(n)), normal(static_cast<std::size_t>(n)) {
+    for (int i = 0; i < n; ++i) {
+      angle.push_back(static_cast<W>(math::mixed(static_cast<std::uint64_t>(i))));
+      positive.push_back(positive_of(math::mixed(static_cast<std::uint64_t>(i + n))));
+    }
+  }
+  static T one_log(P x) { return math::random_log(x); }
+  static T one_normal(T radius, W angle) { return math::random_normal(radius, angle, angle << (8 * sizeof(W) - 2)); }
+  DSL_DETAIL_FN void draw() {
+    const W* const a = angle.data();
+    const P* const p = positive.data();
+    T* const to_log = log.data();
+    T* const to_normal = normal.data();
+    const int n = static_cast<int>(log.size());
+    DSL_DETAIL_INDEPENDENT
+    for (int i = 0; i < n; ++i) {
+      to_log[i] = math::random_log(p[i]);
+      to_normal[i] = math::random_normal(to_log[i], a[i], a[i] << (8 * sizeof(W) - 2));
+    }
+  }
+  DSL_DETAIL_TARGET(DSL_DETAIL_V2) void draw_v2() { draw(); }
+#if DSL_DETAIL_X86_LEVELS
+  DSL_DETAIL_TARGET(DSL_DETAIL_V3) void draw_v3() { draw(); }
+  DSL_DETAIL_TARGET(DSL_DETAIL_V4) void draw_v4() { draw(); }
+#endif
+  void expect_the_same(void (draws::*by)()) {
+    (this->*by)();
+    for (std::size_t i = 0; i < log.size(); ++i) {
+      ASSERT_EQ(log[i], one_log(positive[i])) << i;
+      ASSERT_EQ(normal[i], one_normal(log[i], angle[i])) << i;
+    }
+  }
+  void expect_the_same_of_each() {
+    expect_the_same(&draws::draw_v2);
+#if DSL_DETAIL_X86_LEVELS
+    if (DSL_DETAIL_BEST_LEVEL >= 1) expect_the_same(&draws::draw_v3);
+    if (DSL_DETAIL_BEST_LEVEL >= 2) expect_the_same(&draws::draw_v4);
+#endif
+  }
+};
+TEST(random_normal, has_the_same_bits_by_every_instruction_set) {
+  draws<float, std::uint32_t, std::uint32_t>(100'000, [](std::uint64_t bits) {
+    return static_cast<std::uint32_t>(bits);
+  }).expect_the_same_of_each();
+  draws<double, std::uint64_t, double>(100'000, [](std::uint64_t bits) {
+    return (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53;
+  }).expect_the_same_of_each();
+}
+
 // Of many numbers, where each one goes, and how far neighbours are apart.
 TEST(random_permuted, moves_everywhere) {
   constexpr std::uint64_t n = 1 << 16, parts = 64;

@@ -111,6 +111,44 @@ TEST_P(expression, integers_wrap_and_divide_by_zero_quietly) {
       });
 }
 
+// By a C++ number, by one in device memory and by what a formula makes of one: all elements share the divisor.
+template <class T>
+void divide_by_what_all_share() {
+  __extension__ using wide = __int128;
+  std::vector<T> values;
+  for (int bit = 0; bit < static_cast<int>(8 * sizeof(T)); ++bit)
+    for (const std::uint64_t next : {~std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{1}})
+      for (const std::uint64_t sign : {std::uint64_t{1}, ~std::uint64_t{0}})
+        values.push_back(static_cast<T>(sign * ((std::uint64_t{1} << bit) + next)));
+  const auto x = dsl::to_device(values);
+  const auto of = dsl::vectorize(
+      [](auto a, auto d) { return std::tuple{a / d, a % d, floor_divide(a, d), remainder(a, d), fmod(a, d * 1)}; });
+  dsl::array<T> quotient, rest, down, remainder, fmod;
+  const auto expect = [&](T d) {
+    const std::vector<T> got[] = {quotient.copy_to_host(), rest.copy_to_host(), down.copy_to_host(), remainder.copy_to_host(),
+                                  fmod.copy_to_host()};
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const wide a = values[i], b = d, q = b == 0 ? 0 : a / b, r = b == 0 ? 0 : a % b,
+                 less = r != 0 && (r < 0) != (b < 0) ? 1 : 0;
+      const wide want[] = {q, r, q - less, r + less * b, r};
+      for (int k = 0; k < 5; ++k) ASSERT_EQ(got[k][i], static_cast<T>(want[k])) << k << ": " << +values[i] << " by " << +d;
+    }
+  };
+  for (const T d : values) {
+    dsl::tie(quotient, rest, down, remainder, fmod) = of(x, d);
+    expect(d);
+  }
+  for (const T d : {T(0), T(7), static_cast<T>(-1)}) {
+    dsl::tie(quotient, rest, down, remainder, fmod) = of(x, dsl::scalar<T>(d));
+    expect(d);
+  }
+}
+TEST_P(expression, integers_by_what_all_share) {
+  divide_by_what_all_share<std::int8_t>();
+  divide_by_what_all_share<std::uint32_t>();
+  divide_by_what_all_share<std::int64_t>();
+}
+
 TEST_P(expression, mixed_dtypes_promote) {
   const std::vector<int> hi{1, 2, 3};
   const std::vector<float> hf{0.5f, 1.5f, 2.5f};

@@ -1,6 +1,7 @@
 // Random numbers as expressions: each element against its formula, whatever the formula around it is cut into.
 #include "../on_device.hpp"
 
+#include <dsl/by_key.hpp>
 #include <dsl/random.hpp>
 
 #include <cmath>
@@ -141,7 +142,7 @@ void expect_formulas(std::int64_t n) {
   };
   const auto angle = [&](std::size_t i, int draw, std::uint32_t quarter) -> long double {
     const long double high = static_cast<long double>(static_cast<std::int32_t>(word[draw][i] + quarter)) * 0x1p-31L;
-    return is_double ? static_cast<T>(high) + static_cast<T>(word[draw + 1][i] >> 1) * T(0x1p-62) : high;
+    return is_double ? high + static_cast<long double>(word[draw + 1][i] >> 1) * 0x1p-62L : high;
   };
   // The nearest multiple of a half is taken off first: pi itself is rounded.
   const auto sine = [](long double half_turns) {
@@ -167,6 +168,55 @@ void expect_formulas(std::int64_t n) {
 TEST_P(drawing, normal_and_exponential_by_their_formulas) {
   expect_formulas<float>(simulated() ? 5001 : 100'001);
   expect_formulas<double>(5001);
+}
+
+// In whatever formula: beside what no vector instruction computes, before a sum that might take a product in, and on the host as
+// the simulator has them.
+TEST_P(drawing, are_the_same_in_every_formula) {
+  const std::int64_t n = simulated() ? 5003 : 100'003;
+  const auto f = dsl::random::normal<float>(seed, n);
+  const auto e = dsl::random::exponential<float>(seed, n);
+  const auto d = dsl::random::normal<double>(seed, n);
+  const auto g = dsl::random::exponential<double>(seed, n);
+  const auto z = dsl::random::normal<std::complex<double>>(seed, n);
+  const auto fs = values_of(f), es = values_of(e);
+  const auto ds = values_of(d), gs = values_of(g);
+  const auto zs = values_of(z);
+
+  dsl::array<float> a, b;
+  dsl::array<double> c, h;
+  dsl::array<std::complex<double>> w;
+  dsl::tie(a, b, c, h, w) = dsl::vectorize([](auto f, auto e, auto d, auto g, auto z, auto order) {
+    const auto nothing = dsl::cast<float>(order) * 0.0f;
+    return std::tuple{f + nothing, e + nothing, d + nothing, g + nothing, z + nothing};
+  })(f, e, d, g, z, dsl::random::permutation(seed, n));
+  EXPECT_EQ(a.copy_to_host(), fs);
+  EXPECT_EQ(b.copy_to_host(), es);
+  EXPECT_EQ(c.copy_to_host(), ds);
+  EXPECT_EQ(h.copy_to_host(), gs);
+  EXPECT_EQ(w.copy_to_host(), zs);
+
+  dsl::tie(a, b, c, h) =
+      dsl::vectorize([](auto f, auto e, auto d, auto g) { return std::tuple{f + 1, e + 1, d + 1, g + 1}; })(f, e, d, g);
+  const auto plus_one = [](auto values) {
+    for (auto& v : values) v += 1;
+    return values;
+  };
+  EXPECT_EQ(a.copy_to_host(), plus_one(fs));
+  EXPECT_EQ(b.copy_to_host(), plus_one(es));
+  EXPECT_EQ(c.copy_to_host(), plus_one(ds));
+  EXPECT_EQ(h.copy_to_host(), plus_one(gs));
+
+  c = dsl::compress(dsl::arange<std::int64_t>(n) >= 0, d);
+  EXPECT_EQ(c.copy_to_host(), ds);
+
+  if (dsl::device::current().kind != dsl::backend::host) return;
+  const dsl::device_guard sim(dsl::device("sim"));
+  EXPECT_EQ(values_of(f(dsl::slice(0, 4099))), std::vector<float>(fs.begin(), fs.begin() + 4099));
+  EXPECT_EQ(values_of(e(dsl::slice(0, 4099))), std::vector<float>(es.begin(), es.begin() + 4099));
+  EXPECT_EQ(values_of(d(dsl::slice(0, 4099))), std::vector<double>(ds.begin(), ds.begin() + 4099));
+  EXPECT_EQ(values_of(g(dsl::slice(0, 4099))), std::vector<double>(gs.begin(), gs.begin() + 4099));
+  EXPECT_EQ(values_of(z(dsl::slice(0, 4099))), std::vector<std::complex<double>>(zs.begin(), zs.begin() + 4099));
 }
 
 TEST_P(drawing, moments_are_those_of_the_distributions) {

@@ -49,21 +49,41 @@ class host_loop {
   static constexpr int short_lanes = 256;
   using shorts_in = short_inputs<program, short_lanes>;
   using shorts_out = short_outputs<Pass, short_lanes>;
+  // Integers that all elements share are read before a loop: what that stores could change them, for all the compiler knows, and
+  // a divisor's inverse would be computed for each element. With complex numbers read there the RK4 step takes 2.3 times as long.
+  template <op Code, dtype D> static constexpr bool read_before = Code > op::index&& kind_of(D) == kind::integer;
+  struct shared_source {
+    const void* const* in;
+    typename eval::inputs value;
+    template <op Code, dtype D, int N, std::uint32_t Head>
+    DSL_DETAIL_FN void read() {
+      if constexpr (read_before<Code, D>)
+        input_of<Head>(value) = *static_cast<const value_t<D>*>(in[column_of<program, Code, N, Head>()]);
+    }
+  };
+  DSL_DETAIL_FN static typename eval::inputs shared_of(const void* const* in) {
+    shared_source from{in, {}};
+    eval::read(from);
+    return from.value;
+  }
   struct source {
     const void* const* in;
     std::int64_t at;
+    const typename eval::inputs& shared;
     const shorts_in& wide;
     int lane;
     typename eval::inputs element;
     template <op Code, dtype D, int N, std::uint32_t Head>
     DSL_DETAIL_FN void read() {
       using T = std::conditional_t<Code == op::value, value_t<D>, memory_t<D>>;
-      if constexpr (shorts_in::has(Head)) input_of<Head>(element) = wide.template at<Head>(lane);
+      if constexpr (read_before<Code, D>) input_of<Head>(element) = input_of<Head>(shared);
+      else if constexpr (shorts_in::has(Head)) input_of<Head>(element) = wide.template at<Head>(lane);
       else input_of<Head>(element) = static_cast<const T*>(in[column_of<program, Code, N, Head>()])[Code <= op::index ? at : 0];
     }
   };
-  DSL_DETAIL_FN static typename eval::results compute(const void* const* in, std::int64_t at, const shorts_in& wide, int lane) {
-    source from{in, at, wide, lane, {}};
+  DSL_DETAIL_FN static typename eval::results compute(const void* const* in, std::int64_t at, const typename eval::inputs& shared,
+                                                      const shorts_in& wide, int lane) {
+    source from{in, at, shared, wide, lane, {}};
     eval::read(from);
     return eval::compute(from.element);
   }
@@ -162,6 +182,7 @@ class host_loop {
   };
   DSL_DETAIL_FN static void run_rows(int padded, int rows, std::int64_t stride, const void* const* in, void* const* sums) {
     static_assert(rows_together * strip_lanes <= short_lanes);
+    const auto shared = shared_of(in);
     for (std::int64_t first = 0; rows > 0; rows -= rows_together, first += rows_together * stride)
       for (int lane = 0; lane < padded; lane += strip_lanes) {
         const int some = rows < rows_together ? rows : rows_together;
@@ -172,7 +193,7 @@ class host_loop {
         for (int r = 0; r < some; ++r) {
           DSL_DETAIL_INDEPENDENT
           for (int l = 0; l < strip_lanes; ++l)
-            strips<Pass>::add(mine, l, compute(in, first + r * stride + lane + l, wide, r * strip_lanes + l));
+            strips<Pass>::add(mine, l, compute(in, first + r * stride + lane + l, shared, wide, r * strip_lanes + l));
         }
         reductions::visit(store_strip{mine, sums, lane});
       }
@@ -181,12 +202,13 @@ class host_loop {
   // Elements from `first` on, into the lanes of `sums` from `lane` on.
   DSL_DETAIL_FN static void run_lanes(int count, std::int64_t first, int lane, const void* const* in, void* const* out,
                                       void* const* sums) {
+    const auto shared = shared_of(in);
     shorts_in from;
     shorts_out to;
     from.read(in, first, 0, 1, count);
     DSL_DETAIL_INDEPENDENT
     for (int l = 0; l < count; ++l) {
-      const auto results = compute(in, first + l, from, l);
+      const auto results = compute(in, first + l, shared, from, l);
       write_all(results, out, first + l, to, l, targets{});
       reductions::visit(reduce_element{results, sums, lane + l});
     }

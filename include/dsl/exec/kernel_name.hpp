@@ -106,7 +106,7 @@ struct name_words {
     for (int i = 0; i < p.nodes; ++i) {
       const op code = head{p.heads[i]}.code();
       if (code == op::gather) add(name_word::take);
-      if (code >= op::random_bits && code <= op::random_sine) add(name_word::random);
+      if (code >= op::random_bits && code <= op::random_normal) add(name_word::random);
       if (code == op::call)
         add(static_cast<name_word>(static_cast<int>(name_word::functor) + static_cast<int>(p.payloads[i] & 0xffff)));
       if (code > op::result) add(word_of(code));

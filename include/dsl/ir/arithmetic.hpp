@@ -176,14 +176,72 @@ template <class T> DSL_DETAIL_FN T round(T a) {
   else return math::trunc(a + copysign(T(0.5) - T(0.25) / (bits_of<T>(1) << layout<T>::digits), a));
 }
 
-/// Integers divide as in C++, towards zero; by zero gives 0, and the quotient that does not fit wraps.
+/// A product's upper half.
+template <std::unsigned_integral U> DSL_DETAIL_FN constexpr U upper_half_of_product(U a, U b) {
+  if constexpr (sizeof(U) < 8) {
+    using twice =
+        std::conditional_t<sizeof(U) == 1, std::uint16_t, std::conditional_t<sizeof(U) == 2, std::uint32_t, std::uint64_t>>;
+    return static_cast<U>(static_cast<twice>(a) * static_cast<twice>(b) >> 8 * sizeof(U));
+  } else {
+#if DSL_DETAIL_ON_DEVICE
+    if (!__builtin_is_constant_evaluated()) return ::__umul64hi(a, b);
+#endif
+    // From products of 32 bits, which are vector instructions.
+    const U a_low = a & 0xffffffff, a_high = a >> 32, b_low = b & 0xffffffff, b_high = b >> 32;
+    const U middle = a_high * b_low + (a_low * b_low >> 32), other = a_low * b_high + (middle & 0xffffffff);
+    return a_high * b_high + (middle >> 32) + (other >> 32);
+  }
+}
+
+template <wraps T> DSL_DETAIL_FN constexpr auto magnitude(T a) { return static_cast<std::make_unsigned_t<T>>(abs(a)); }
+
+/// What magnitudes are divided in: a GPU's registers have 32 bits, and the host's vectors as many elements of 16 bits as fit.
+#if DSL_DETAIL_ON_DEVICE
+template <class T> using divided_as = std::conditional_t<(sizeof(T) < 4), std::uint32_t, std::make_unsigned_t<T>>;
+#else
+template <class T> using divided_as = std::make_unsigned_t<T>;
+#endif
+
+/// A divisor that many numbers share. They are divided by a multiplication with its inverse in 2^-bits, which is rounded down: of
+/// a < 2^bits the quotient then is right or 1 too small (a d' <= a / d < a d' + 1), which the remainder shows.
+template <wraps T>
+struct shared_divisor {
+  using U = divided_as<T>;
+  T value;
+  U size, inverse;  // size: 1 where the value is 0
+  DSL_DETAIL_FN explicit constexpr shared_divisor(T d)
+      : value(d),
+        size(static_cast<U>(magnitude(d) | static_cast<U>(d == 0))),
+        inverse(static_cast<U>(static_cast<U>(~U(0)) / size)) {}
+};
+template <class T> DSL_DETAIL_FN constexpr T value_of(T divisor) { return divisor; }
+template <class T> DSL_DETAIL_FN constexpr T value_of(const shared_divisor<T>& divisor) { return divisor.value; }
+
+/// Integers divide as in C++, towards zero; by zero both are 0, and the quotient that does not fit wraps.
+template <wraps T> struct division { T quotient, rest; };
+template <wraps T> DSL_DETAIL_FN constexpr division<T> divided(T a, T b) {
+  const bool negates = std::signed_integral<T> && b == static_cast<T>(-1);
+  const T within = static_cast<T>(a / select((b == 0) | negates, T(1), b));
+  const T quotient = select(b == 0, T(0), select(negates, negative(a), within));
+  return {quotient, select(b == 0, T(0), subtract(a, multiply(quotient, b)))};
+}
+template <wraps T> DSL_DETAIL_FN constexpr division<T> divided(T a, const shared_divisor<T>& b) {
+  using U = divided_as<T>;
+  const U size = magnitude(a), least = upper_half_of_product(size, b.inverse);
+  const U left = static_cast<U>(size - static_cast<U>(least * b.size));
+  const bool one_more = left >= b.size;
+  const U quotient = static_cast<U>(least + one_more), rest = static_cast<U>(left - select(one_more, b.size, U(0)));
+  const U signed_quotient = select(is_negative(a) != is_negative(b.value), static_cast<U>(U(0) - quotient), quotient);
+  return {select(b.value == 0, T(0), static_cast<T>(signed_quotient)),
+          static_cast<T>(select(is_negative(a), static_cast<U>(U(0) - rest), rest))};
+}
+
+/// Of integers the quotient of `divided`.
 /// A complex divisor is scaled by its larger part (R. L. Smith, Algorithm 116, 1962); by zero both parts are divided by 0. As in
 /// NumPy.
 template <class A, class B> DSL_DETAIL_FN constexpr auto divide(A a, B b) {
   if constexpr (wraps<A>) {
-    const bool negates = std::signed_integral<A> && b == static_cast<A>(-1);
-    const A quotient = static_cast<A>(a / select((b == 0) | negates, A(1), b));
-    return select(b == 0, A(0), select(negates, negative(a), quotient));
+    return divided(a, b).quotient;
   } else if constexpr (is_complex<B>) {
     const bool by_real = abs(b.re) >= abs(b.im), by_zero = (b.re == 0) & (b.im == 0);
     const auto large = select(by_real, b.re, b.im), small = select(by_real, b.im, b.re);
@@ -210,31 +268,34 @@ template <class T> DSL_DETAIL_FN constexpr T reciprocal(T a) {
   }
 }
 
-/// The remainder of the division towards zero: the dividend's sign. Of integers by 0 it is 0.
-template <wraps T> DSL_DETAIL_FN constexpr T fmod(T a, T b) {
-  return select(b == 0, T(0), subtract(a, multiply(divide(a, b), b)));
+/// The remainder of the division towards zero: the dividend's sign.
+template <wraps T, class B> DSL_DETAIL_FN constexpr T fmod(T a, B b) { return divided(a, b).rest; }
+
+/// Whether a quotient that is rounded down is 1 less than the one towards zero.
+template <class T> DSL_DETAIL_FN constexpr bool is_less_rounded_down(T rest, T b) {
+  return (rest != 0) & (is_negative(rest) != is_negative(b));
 }
 
 /// The quotient rounded down. With real numbers it is (a - remainder) / b rounded to the nearest integer, as in Python, so that
 /// floor_divide(a, b) * b + remainder(a, b) is a: floor_divide(0.7, 0.1) is 6.
-template <class T> DSL_DETAIL_FN constexpr T floor_divide(T a, T b) {
-  const T rest = fmod(a, b);
-  const bool down = (rest != 0) & (is_negative(rest) != is_negative(b));
+template <class T, class B> DSL_DETAIL_FN constexpr T floor_divide(T a, B b) {
   if constexpr (wraps<T>) {
-    return subtract(divide(a, b), static_cast<T>(down));
+    const auto of = divided(a, b);
+    return subtract(of.quotient, static_cast<T>(is_less_rounded_down(of.rest, value_of(b))));
   } else {
-    const T quotient = (a - rest) / b - convert<T>(down), whole = math::floor(quotient);
+    const T rest = fmod(a, b);
+    const T quotient = (a - rest) / b - convert<T>(is_less_rounded_down(rest, b)), whole = math::floor(quotient);
     const T nearest = whole + convert<T>(quotient - whole > T(0.5));
     return select(b == 0, a / b, select(quotient == 0, copysign(T(0), a / b), nearest));
   }
 }
 
 /// The remainder of floor_divide: the divisor's sign.
-template <class T> DSL_DETAIL_FN constexpr T remainder(T a, T b) {
-  const T rest = fmod(a, b);
-  const T moved = select((rest != 0) & (is_negative(rest) != is_negative(b)), add(rest, b), rest);
+template <class T, class B> DSL_DETAIL_FN constexpr T remainder(T a, B b) {
+  const T rest = fmod(a, b), divisor = value_of(b);
+  const T moved = select(is_less_rounded_down(rest, divisor), add(rest, divisor), rest);
   if constexpr (wraps<T>) return moved;
-  else return select(rest == 0, copysign(rest, b), moved);
+  else return select(rest == 0, copysign(rest, divisor), moved);
 }
 
 /// Integers by repeated squaring, wrapping; a negative exponent gives the power truncated to an integer.
@@ -258,7 +319,6 @@ template <std::unsigned_integral U> DSL_DETAIL_FN constexpr U gcd_of_magnitudes(
   }
   return x;
 }
-template <wraps T> DSL_DETAIL_FN constexpr auto magnitude(T a) { return static_cast<std::make_unsigned_t<T>>(abs(a)); }
 template <wraps T> DSL_DETAIL_FN constexpr T gcd(T a, T b) {
   return static_cast<T>(gcd_of_magnitudes(magnitude(a), magnitude(b)));
 }

@@ -28,9 +28,9 @@ enum class op : std::uint8_t {
   random_key,       // of a key and a number: another one
   random_below,     // of a position, a key and a range
   random_permuted,  // of a position, a key and their number: its place in another order
-  random_log,       // of 32 random bits: minus the logarithm of a number from (0, 1]
-  random_radius,    // the same, the square root of twice that
-  random_sine,      // of 32 random bits and an angle: the sine of both together
+  random_log,       // of a number from (0, 1], or the 32 random bits that it is made of: minus its logarithm
+  random_radius,    // of such bits: the square root of twice that
+  random_normal,    // of a radius, an angle and one more: the first times the sine of the others together
   argument,         // of a call, one after another
   call,             // of a functor
   result,           // of a call, one after another
@@ -82,9 +82,10 @@ inline constexpr op_info op_table[] = {
                 DSL_NODE(cast, 1, any) DSL_NODE(complex, 2, ordered) DSL_NODE(take, 2, any)
 #define DSL_RANDOM(name, arity, flops) \
   {#name, nullptr, "", arity, op_operands::promoted, op_result::common, op_domain::any, flops, 0},
-                    DSL_RANDOM(random_bits, 3, 8) DSL_RANDOM(random_key, 2, 8) DSL_RANDOM(random_below, 3, 8) DSL_RANDOM(
-                        random_permuted, 3, 16) DSL_RANDOM(random_log, 1, 16) DSL_RANDOM(random_radius, 1, 20)
-                        DSL_RANDOM(random_sine, 2, 16) DSL_NODE(argument, 1, any) DSL_NODE(call, 0, any) DSL_NODE(result, 0, any)
+                    DSL_RANDOM(random_bits, 3, 8) DSL_RANDOM(random_key, 2, 8) DSL_RANDOM(random_below, 3, 8)
+                        DSL_RANDOM(random_permuted, 3, 16) DSL_RANDOM(random_log, 1, 16) DSL_RANDOM(random_radius, 1, 20)
+                            DSL_RANDOM(random_normal, 3, 20) DSL_NODE(argument, 1, any) DSL_NODE(call, 0, any)
+                                DSL_NODE(result, 0, any)
 #undef DSL_RANDOM
 #undef DSL_NODE
 #define DSL_OPERATOR(name, token, numpy, arity, operands, result, domain, flops, complex_flops, code) \

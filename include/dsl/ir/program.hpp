@@ -152,6 +152,14 @@ constexpr sequence<char> needed_by(const graph& g, const sequence<int>& roots) {
   return live;
 }
 
+/// Whether its second operand is a divisor of integers; and what a program's payload then says of one that all elements share,
+/// where the compiler does not know its value.
+constexpr bool divides_integers(op code, dtype type) {
+  return kind_of(type) == kind::integer &&
+         (code == op::divide || code == op::modulus || code == op::floor_divide || code == op::remainder || code == op::fmod);
+}
+inline constexpr std::uint64_t by_shared_divisor = std::uint64_t{1} << 63;
+
 /// Programs one after another.
 struct frozen_programs {
   sequence<std::uint32_t> heads;
@@ -168,6 +176,7 @@ constexpr void freeze(const graph& g, const sequence<int>& roots, const sequence
   const sequence<char> live = needed_by(g, roots);
   int used[dtype_count] = {};
   sequence<reference> place(g.size(), reference{0});
+  sequence<char> shared(g.size(), 0);  // the same for all elements
   const auto put = [&](op code, dtype type, std::uint64_t payload) {
     int& slot = used[static_cast<int>(type)];
     if (slot == 0xfff) throw "a formula may have at most 4095 values of one dtype";
@@ -178,6 +187,9 @@ constexpr void freeze(const graph& g, const sequence<int>& roots, const sequence
   for (int i = 0; i < g.size(); ++i) {
     if (live[i] == 0) continue;
     const node& n = g[i];
+    bool of_shared = n.code >= op::add || n.code == op::convert;
+    for (int k = 0; of_shared && k < operand_count(n.code); ++k) of_shared = shared[n.field(k)] != 0;
+    shared[i] = of_shared || n.code == op::value || n.code == op::load_scalar || n.code == op::constant;
     if (n.code == op::constant && n.type == dtype::complex128) {
       const reference re = put(op::constant, dtype::float64, n.word.bits), im = put(op::constant, dtype::float64, n.word.second);
       place[i] = put(op::complex, n.type, re.word | im.word << 16);
@@ -194,6 +206,8 @@ constexpr void freeze(const graph& g, const sequence<int>& roots, const sequence
     for (int k = 0; k < operand_count(n.code); ++k) refer(k);
     if (is_step(n.code) && n.field(0) != no_step) refer(0);
     if (n.code == op::neighbour || n.code == op::inside) refer(1);
+    if (divides_integers(n.code, n.type) && shared[n.field(1)] != 0 && g[n.field(1)].code != op::constant)
+      payload |= by_shared_divisor;
     place[i] = put(n.code, n.type, payload);
   }
   for (int i = 0; i < roots.size(); ++i) to.outputs.push_back(place[roots[i]].word);

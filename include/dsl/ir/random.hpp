@@ -72,13 +72,8 @@ DSL_DETAIL_FN constexpr std::uint32_t random_below(std::uint64_t i, std::uint64_
 }
 DSL_DETAIL_FN constexpr std::uint64_t random_below(std::uint64_t i, std::uint64_t key, std::uint64_t range) {
   for (std::uint32_t draw = 0;; draw += 2) {
-    const std::uint64_t high = random_bits(i, key, draw), low = random_bits(i, key, draw + 1);
-    // (high 2^32 + low) * range in 128 bits, from products of 32 bits.
-    const std::uint64_t range_low = range & 0xffffffff, range_high = range >> 32;
-    const std::uint64_t middle = high * range_low + (low * range_low >> 32), other = low * range_high + (middle & 0xffffffff);
-    const std::uint64_t upper = high * range_high + (middle >> 32) + (other >> 32);
-    const std::uint64_t lower = (high << 32 | low) * range;
-    if (lower >= range || lower >= (0 - range) % range) return upper;
+    const std::uint64_t high = random_bits(i, key, draw), bits = high << 32 | random_bits(i, key, draw + 1), lower = bits * range;
+    if (lower >= range || lower >= (0 - range) % range) return upper_half_of_product(bits, range);
   }
 }
 
@@ -111,36 +106,100 @@ DSL_DETAIL_FN constexpr std::uint64_t random_permuted(std::uint64_t i, std::uint
   return i;
 }
 
-// What normal and exponential numbers are made of. The logarithms of numbers that are neither large nor small, their roots and
-// sines have no branches here, so that neighbours that share one share its code.
+// What normal and exponential numbers are made of: of floats from words of 32 bits; of doubles from a number from (0, 1] and from
+// angles of 64 bits. None has a branch, so that neighbours that share one share its code. On the host they are functions of
+// lib/ir/special.cpp, vector functions in a loop, which give the same bits one by one and side by side.
+}  // namespace math
+
+extern "C" {
+DSL_DETAIL_SIMD float dsl_detail_random_logf(std::uint32_t);
+DSL_DETAIL_SIMD float dsl_detail_random_normalf(float, std::uint32_t, std::uint32_t);
+DSL_DETAIL_SIMD double dsl_detail_random_log(double);
+DSL_DETAIL_SIMD double dsl_detail_random_normal(double, std::uint64_t, std::uint64_t);
+}
+
+namespace math {
 
 /// The logarithm of a number from (0, 1], in the middle between two multiples of 2^-31.
 DSL_DETAIL_FN float log_of_bits(std::uint32_t bits) {
-  return quick::log((static_cast<float>(static_cast<std::int32_t>(bits >> 1)) + 0.5f) * 0x1p-31f);
-}
-DSL_DETAIL_FN float random_log(std::uint32_t bits) { return 0 - log_of_bits(bits); }
-DSL_DETAIL_FN float random_radius(std::uint32_t bits) {
-  const float square = 0 - 2 * log_of_bits(bits);
-#if DSL_DETAIL_ON_DEVICE
-  const float r = fminimum(quick::rsqrt(square), 0x1p+64f), root = square * r;  // of 0 the root is infinite
-  return fma(fma(-root, root, square), 0.5f * r, root);
-#else
-  return math::sqrt(square);
-#endif
+  float exponent;
+  return moderate_log((static_cast<float>(static_cast<std::int32_t>(bits >> 1)) + 0.5f) * 0x1p-31f, exponent);
 }
 
-/// The sine of an angle in 2^-32 of a circle, turned on by so many quarters of one, which are the two upper bits of `turn`: by
-/// the nearest quarter, and the sine or cosine of the rest, from polynomials of least error in float. Within 1.1 units in the
-/// last place. The rest is of the bits alone: for a number and the one turned on by a quarter it is computed once.
-DSL_DETAIL_FN float random_sine(std::uint32_t bits, std::uint32_t turn) {
-  constexpr std::uint32_t eighth = 0x20000000, quarter = 0x40000000, half = 0x80000000;
-  const std::uint32_t from = bits + eighth, turned = from + turn;
-  const float x = static_cast<float>(static_cast<std::int32_t>((from & (quarter - 1)) - eighth)) * 0x1p-31f, square = x * x;
-  const float odd = (-0x1.2ee7bcp-1f * square + 0x1.4665e8p+1f) * square - 0x1.4abbccp+2f;
-  const float even = ((0x1.db6492p-3f * square - 0x1.55cb98p+0f) * square + 0x1.03c1eap+2f) * square - 0x1.3bd3ccp+2f;
-  const float sine = x * 0x1.921fb6p+1f + odd * (x * square), cosine = even * square + 1;
-  return __builtin_bit_cast(float, to_integer(select((turned & quarter) != 0, cosine, sine)) ^ (turned & half));
+/// The sine and the cosine of a part of half a circle, up to a quarter: polynomials of least error.
+template <class T> struct sine_and_cosine { T sine, cosine; };
+DSL_DETAIL_FN sine_and_cosine<float> of_half_turns(float x) {
+  const float square = times(x, x);
+  const float odd = times_plus(times_plus(-0x1.2ee7bcp-1f, square, 0x1.4665e8p+1f), square, -0x1.4abbccp+2f);
+  const float even = times_plus(times_plus(times_plus(0x1.db6492p-3f, square, -0x1.55cb98p+0f), square, 0x1.03c1eap+2f), square,
+                                -0x1.3bd3ccp+2f);
+  return {times_plus(x, 0x1.921fb6p+1f, times(odd, times(x, square))), times_plus(even, square, 1.0f)};
 }
+DSL_DETAIL_FN sine_and_cosine<double> of_half_turns(double x) {
+  const double square = times(x, x);
+  double odd = times_plus(0x1.e4a9d9166f052p-12, square, -0x1.e3027dea82bd7p-8);
+  odd = times_plus(odd, square, 0x1.50783208843ebp-4);
+  odd = times_plus(odd, square, -0x1.32d2cce500387p-1);
+  odd = times_plus(odd, square, 0x1.466bc6775a476p+1);
+  odd = times_plus(odd, square, -0x1.4abbce625be52p+2);
+  odd = times_plus(odd, square, 0x1.1a62633145c07p-53);  // of pi
+  double even = times_plus(-0x1.b2f3eb054afcdp-14, square, 0x1.f9ce245cada0bp-10);
+  even = times_plus(even, square, -0x1.a6d1eef479be1p-6);
+  even = times_plus(even, square, 0x1.e1f5068688d5bp-3);
+  even = times_plus(even, square, -0x1.55d3c7e3cb241p+0);
+  even = times_plus(even, square, 0x1.03c1f081b5ac0p+2);
+  even = times_plus(even, square, -0x1.3bd3cc9be45dep+2);
+  return {times_plus(x, 0x1.921fb54442d18p+1, times(odd, x)), times_plus(even, square, 1.0)};
+}
+
+/// What lies between an angle in 2^-32 (2^-64) of a circle and the nearest quarter of one, in half circles.
+DSL_DETAIL_FN float from_quarter(std::uint32_t from_eighth) {
+  return static_cast<float>(static_cast<std::int32_t>((from_eighth & 0x3fffffff) - 0x20000000)) * 0x1p-31f;
+}
+DSL_DETAIL_FN double from_quarter(std::uint64_t from_eighth) {  // its lowest bit does not count
+  // Each part is added to 2^52 by its bits: x86-64 converts no integers of 64 bits before AVX-512.
+  const std::uint64_t of_zero = to_integer(0x1p52), high = from_eighth >> 32 & 0x3fffffff, low = from_eighth & 0xfffffffe;
+  return times_plus(__builtin_bit_cast(double, low | of_zero) - 0x1p52, 0x1p-63,
+                    (__builtin_bit_cast(double, high | of_zero) - (0x1p52 + 0x1p29)) * 0x1p-31);
+}
+
+/// A radius times the sine of an angle, in 2^-32 (2^-64) of a circle, that is turned on by so many quarters of one, which are the
+/// two upper bits of `turn`. The angle from the nearest quarter is of `angle` alone: for a number and the one turned on by a
+/// quarter it is computed once. The sign comes last, by its bit: the product is rounded, whatever becomes of it.
+template <class T, class Angle>
+DSL_DETAIL_FN T normal_of(T radius, Angle angle, Angle turn) {
+  constexpr Angle half = sign_bit<T>, quarter = half / 2, eighth = half / 4;
+  const Angle from = angle + eighth, turned = from + turn;
+  const sine_and_cosine<T> of = of_half_turns(from_quarter(from));
+  const T size = times(radius, select((turned & quarter) != 0, of.cosine, of.sine));
+  return __builtin_bit_cast(T, to_integer(size) ^ (turned & half));
+}
+
+#if DSL_DETAIL_ON_DEVICE
+DSL_DETAIL_FN float random_log(std::uint32_t bits) { return 0 - log_of_bits(bits); }
+DSL_DETAIL_FN double random_log(double x) { return 0 - math::log(x); }
+DSL_DETAIL_FN float random_radius(std::uint32_t bits) {
+  const float square = 0 - 2 * log_of_bits(bits);
+  const float r = fminimum(quick::rsqrt(square), 0x1p+64f), root = times(square, r);  // of 0 the root is infinite
+  return fma(fma(-root, root, square), 0.5f * r, root);
+}
+DSL_DETAIL_FN float random_normal(float radius, std::uint32_t angle, std::uint32_t turn) {
+  return normal_of(radius, angle, turn);
+}
+DSL_DETAIL_FN double random_normal(double radius, std::uint64_t angle, std::uint64_t turn) {
+  return normal_of(radius, angle, turn);
+}
+#else
+DSL_DETAIL_FN float random_log(std::uint32_t bits) { return dsl_detail_random_logf(bits); }
+DSL_DETAIL_FN double random_log(double x) { return dsl_detail_random_log(x); }
+DSL_DETAIL_FN float random_radius(std::uint32_t bits) { return math::sqrt(2 * random_log(bits)); }
+DSL_DETAIL_FN float random_normal(float radius, std::uint32_t angle, std::uint32_t turn) {
+  return dsl_detail_random_normalf(radius, angle, turn);
+}
+DSL_DETAIL_FN double random_normal(double radius, std::uint64_t angle, std::uint64_t turn) {
+  return dsl_detail_random_normal(radius, angle, turn);
+}
+#endif
 
 }  // namespace math
 
@@ -181,10 +240,10 @@ template <> struct scalar_code<op::random_radius> {
     return math::random_radius(bits);
   }
 };
-template <> struct scalar_code<op::random_sine> {
-  template <class R, dtype, class W, class A>
-  DSL_DETAIL_FN static R apply(W bits, A turn) {
-    return math::random_sine(bits, turn);
+template <> struct scalar_code<op::random_normal> {
+  template <class R, dtype, class W>
+  DSL_DETAIL_FN static R apply(R radius, W angle, W turn) {
+    return math::random_normal(radius, angle, turn);
   }
 };
 

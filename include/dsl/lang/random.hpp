@@ -19,11 +19,6 @@ constexpr symbol<dtype::uint32> bits_at(I i, K key, std::uint32_t draw) {
   graph& g = *i.owner;
   return {&g, g.add(op::random_bits, dtype::uint32, fields(i.id, key.id, constant<dtype::uint32>(&g, draw).id))};
 }
-// An operation of random bits.
-template <op Code, class... More>
-constexpr symbol<dtype::float32> of_bits(symbol<dtype::uint32> bits, const More&... more) {
-  return {bits.owner, bits.owner->add(Code, dtype::float32, fields(bits.id, more.id...))};
-}
 template <class S>
 constexpr auto to_signed(S s) {
   return dsl::cast<std::int32_t>(s);  // from which vectors of floats are made in one instruction
@@ -55,28 +50,42 @@ struct uniform_draw {
   }
 };
 
-// Minus the logarithm of a number from (0, 1], in the middle between multiples of 2^-31 or 2^-53.
+// An operation that gives numbers of type V.
+template <op Code, class V, class S, class... More>
+constexpr symbol<dtype_v<V>> drawn(S s, const More&... more) {
+  return {s.owner, s.owner->add(Code, dtype_v<V>, fields(s.id, more.id...))};
+}
+// Two words as one number.
+template <class S>
+constexpr auto joined(S high, S low) {
+  return dsl::cast<std::uint64_t>(high) << 32 | dsl::cast<std::uint64_t>(low);
+}
+// A number from (0, 1], in the middle between multiples of 2^-53, or for floats the word that one of 2^-31 is made of.
+template <class V, class I, class K>
+constexpr auto positive_at(I i, K key) {
+  const auto bits = bits_at(i, key, 0);
+  if constexpr (std::is_same_v<V, float>) return bits;
+  else return (as_whole<V, 53>(bits, bits_at(i, key, 1)) + V(0.5)) * V(0x1p-53);
+}
+// Minus its logarithm, and the square root of twice that.
 template <class V, class I, class K>
 constexpr auto negative_log_at(I i, K key) {
-  const auto bits = bits_at(i, key, 0);
-  if constexpr (std::is_same_v<V, float>) return of_bits<op::random_log>(bits);
-  else return V(0) - log((as_whole<V, 53>(bits, bits_at(i, key, 1)) + V(0.5)) * V(0x1p-53));
+  return drawn<op::random_log, V>(positive_at<V>(i, key));
 }
-// The square root of twice that.
 template <class V, class I, class K>
 constexpr auto radius_at(I i, K key) {
-  if constexpr (std::is_same_v<V, float>) return of_bits<op::random_radius>(bits_at(i, key, 0));
+  if constexpr (std::is_same_v<V, float>) return drawn<op::random_radius, V>(positive_at<V>(i, key));
   else return sqrt(V(2) * negative_log_at<V>(i, key));
 }
-// The sine of an angle, turned on by so many 2^-32 of a circle: a quarter of one, and it is the cosine.
-template <class V, class I, class K, class Turn>
-constexpr auto sine_at(I i, K key, std::uint32_t draw, const Turn& turn) {
+// An angle in 2^-32 of a circle, for doubles in 2^-64.
+template <class V, class I, class K>
+constexpr auto angle_at(I i, K key, std::uint32_t draw) {
   const auto bits = bits_at(i, key, draw);
-  if constexpr (std::is_same_v<V, float>) return of_bits<op::random_sine>(bits, turn);
-  else
-    return sinpi(dsl::cast<V>(to_signed(bits + turn)) * V(0x1p-31) +
-                 dsl::cast<V>(to_signed(bits_at(i, key, draw + 1) >> 1)) * V(0x1p-62));
+  if constexpr (std::is_same_v<V, float>) return bits;
+  else return joined(bits, bits_at(i, key, draw + 1));
 }
+template <class V> using angle = std::conditional_t<std::is_same_v<V, float>, std::uint32_t, std::uint64_t>;
+template <class V> inline constexpr int quarter_bit = 8 * sizeof(V) - 2;
 
 /// Of mean 0 and variance 1, by G. E. P. Box, M. E. Muller, A note on the generation of random normal deviates, Ann. Math. Stat.
 /// 29 (1958). Two neighbours share a radius, of the even one's bits, and an angle, of the odd one's: one takes its cosine, the
@@ -86,16 +95,18 @@ struct normal_draw {
   template <class I, class K>
   static constexpr auto trace(I i, K key) {
     using V = computed_as<T>;
+    constexpr dtype word = dtype_v<angle<V>>;
     if constexpr (kind_of(dtype_v<T>) == kind::complex) {
-      constexpr std::uint32_t words = std::is_same_v<V, double> ? 2 : 1;
-      const auto none = constant<dtype::uint32>(i.owner, 0), quarter = constant<dtype::uint32>(i.owner, std::uint32_t{1} << 30);
+      constexpr angle<V> a_quarter = angle<V>(1) << quarter_bit<V>;
+      const auto none = constant<word>(i.owner, 0), quarter = constant<word>(i.owner, a_quarter);
       const auto radius = V(0x1.6a09e667f3bcdp-1) * radius_at<V>(i, key);  // 1 / sqrt(2)
-      const auto re = radius * sine_at<V>(i, key, words, quarter), im = radius * sine_at<V>(i, key, words, none);
+      const auto at = angle_at<V>(i, key, sizeof(V) / 4);
+      const auto re = drawn<op::random_normal, V>(radius, at, quarter), im = drawn<op::random_normal, V>(radius, at, none);
       return symbol<dtype_v<T>>{i.owner, i.owner->add(op::complex, dtype_v<T>, fields(re.id, im.id))};
     } else {
       const auto even = i & ~std::int64_t{1}, odd = i | std::int64_t{1};
-      const auto turn = dsl::cast<std::uint32_t>(~i & std::int64_t{1}) << 30;
-      return dsl::cast<T>(radius_at<V>(even, key) * sine_at<V>(odd, key, 0, turn));
+      const auto turn = dsl::cast<angle<V>>(~i & std::int64_t{1}) << quarter_bit<V>;
+      return dsl::cast<T>(drawn<op::random_normal, V>(radius_at<V>(even, key), angle_at<V>(odd, key, 0), turn));
     }
   }
 };
@@ -218,7 +229,8 @@ auto uniform(const K& k, const N&... n) {
 }
 
 /// Of mean 0 and variance 1, normally distributed, by Box and Muller's formula; a complex number's parts are independent and of
-/// variance 1/2. The same on one device however it is cut, and within 4 units in the last place from one device to another.
+/// variance 1/2. The same on one device however it is cut, and on the host with every instruction set; within 4 units in the last
+/// place of the formula's value on every device.
 template <detail::floating_or_complex T, class K, class... N>
   requires(detail::is_key<K> && detail::sizes<N...>)
 auto normal(const K& k, const N&... n) {
