@@ -275,6 +275,27 @@ TEST_P(rows, apply_along_axis_gives_elements_and_values_of_rows) {
   }
 }
 
+// One row that finds no room: its phases run one after another, over a contiguous line, and the last one reduces beside so many
+// stores that a second launch would finish it.
+TEST_P(rows, of_one_long_row) {
+  constexpr std::int64_t n = 70'000;
+  const std::vector<float> numbers = random_floats(n);
+  const dsl::array<float, 2> m = dsl::reshape(dsl::to_device(numbers), 1, n);
+  dsl::array<float, 2> elements;
+  dsl::array<float> mean, norm, all, variance;
+  dsl::array<std::int64_t> where;
+  const dsl::scalar<float> offset = 0.5f;
+  dsl::tie(elements, mean, where, norm, all, variance) = dsl::apply_along_axis(described, axis(1), m, 2, offset);
+  row x(numbers.begin(), numbers.end());
+  EXPECT_NEAR(mean(0).value(), mean_of(x), 2e-6);
+  EXPECT_EQ(where(0).value(), std::max_element(x.begin(), x.end()) - x.begin());
+  EXPECT_NEAR(norm(0).value(), std::sqrt(variance_of(x) * n), 1e-3);
+  EXPECT_NEAR(all(0).value(), log_sum_exp_of(x), 1e-5);
+  EXPECT_NEAR(variance(0).value(), variance_of(x) + 2, 4e-5);
+  const std::vector<float> got = elements.copy_to_host();
+  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(got[i], 2 * (x[i] - mean_of(x)) + 0.5, 4e-6) << i;
+}
+
 // What it gives stands in other expressions; all axes are a formula of all elements.
 TEST_P(rows, apply_along_axis_within_expressions) {
   const auto shares = dsl::vectorize([](auto x) { return dsl::cast<double>(x) / dsl::sum(x); });

@@ -1,7 +1,26 @@
 // Statements that were wrong once, beside those that are drawn.
 #include "statements.hpp"
 
+#include <sstream>
+
 ON_EVERY_DEVICE(drawn_statements);
+
+// The sizes and chips that statements run on give every way in which rows are worked on.
+TEST_P(drawn_statements, see_every_path) {
+  if (!simulated()) return;
+  std::ostringstream all;
+  for (const auto& [rows, columns] : statement_sizes)
+    for (int number = 0; number < 4; ++number) {
+      const other_chip guard(number);
+      const dsl::array<float, 2> m = dsl::zeros<float>(rows, columns);
+      dsl::array<float, 2> to(rows, columns);
+      for (const int k : {0, 1}) all << dsl::explain(to, m - max(m, dsl::axis(k), dsl::keep_dims));
+      all << dsl::explain(to, m - max(m));
+    }
+  for (const char* path : {"rows: ", "columns: ", "in registers", "in shared memory", "a cluster", "blocks a row", "rows a block",
+                           "linear: ", "strided: ", "2 kernels"})
+    EXPECT_NE(all.str().find(path), std::string::npos) << path;
+}
 
 // One reduction in two sub-formulas under another one.
 DRAWN_STATEMENT(a_row_of_sums_twice, [](const auto& x) {

@@ -58,7 +58,7 @@ struct other_chip {
     chip.shared_per_block = 512 << number;
     chip.multiprocessors = 1 + 5 * (number % 3);
     chip.threads_per_multiprocessor = 512 << number % 3;
-    dsl::detail::simulator.largest_cluster = number % 2 == 0 ? 1 : 8;
+    dsl::detail::simulator.largest_cluster = number == 1 ? 8 : 1;
   }
   ~other_chip() {
     dsl::detail::simulator.chip() = known;
