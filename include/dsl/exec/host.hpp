@@ -1,6 +1,7 @@
 // The host back end: the program in a loop that GCC vectorises, compiled for three widths, of which one is chosen at run time.
 #pragma once
 
+#include <dsl/exec/gathered.hpp>
 #include <dsl/exec/kernel.hpp>
 #include <dsl/exec/strips.hpp>
 #include <dsl/ir/cost.hpp>
@@ -163,6 +164,37 @@ class host_loop {
       }
   }
 
+  DSL_DETAIL_FN static void take(const typename eval::results& results, std::int64_t first, int lane, void* const* out,
+                                 void* const* sums) {
+    write_all(results, out, first + lane, targets{});
+    reductions::visit(reduce_element{results, sums, lane});
+  }
+  template <int Round = 0>
+  DSL_DETAIL_FN static void gather(std::int64_t first, const void* const* in, gathered<program>& elements) {
+    if constexpr (Round < gathered<program>::rounds) {
+      DSL_DETAIL_INDEPENDENT
+      for (int l = 0; l < gathered<program>::lanes; ++l) {
+        source from{in, first + l, {}};
+        eval::read(from);
+        eval::compute_reading(from.element, typename gathered<program>::template round<Round>{elements, l});
+      }
+      elements.template read<Round>();
+      gather<Round + 1>(first, in, elements);
+    }
+  }
+  DSL_DETAIL_FN static void run_gathered(std::int64_t first, int lane, const void* const* in, void* const* out,
+                                         void* const* sums) {
+    gathered<program> elements;
+    gather(first + lane, in, elements);
+    DSL_DETAIL_INDEPENDENT
+    for (int l = 0; l < gathered<program>::lanes; ++l) {
+      source from{in, first + lane + l, {}};
+      eval::read(from);
+      using all_rounds = typename gathered<program>::template round<gathered<program>::rounds>;
+      take(eval::compute_reading(from.element, all_rounds{elements, l}), first, lane + l, out, sums);
+    }
+  }
+
   DSL_DETAIL_FN static void run(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out,
                                 void* const* sums) {
     padded &= ~63;  // tells the compiler that no loop needs a remainder
@@ -170,13 +202,15 @@ class host_loop {
       run_rows(padded, rows, stride, in, sums);
     } else {
       for (std::int64_t first = 0; rows > 0; --rows, first += stride) {
-        DSL_DETAIL_INDEPENDENT
-        for (int l = 0; l < padded; ++l) {
-          source from{in, first + l, {}};
-          eval::read(from);
-          const auto results = eval::compute(from.element);
-          write_all(results, out, first + l, targets{});
-          reductions::visit(reduce_element{results, sums, l});
+        if constexpr (eval::gathers && !eval::calls) {
+          for (int lane = 0; lane < padded; lane += gathered<program>::lanes) run_gathered(first, lane, in, out, sums);
+        } else {
+          DSL_DETAIL_INDEPENDENT
+          for (int l = 0; l < padded; ++l) {
+            source from{in, first + l, {}};
+            eval::read(from);
+            take(eval::compute(from.element), first, l, out, sums);
+          }
         }
       }
     }
