@@ -195,6 +195,8 @@ class host_loop {
     }
   }
 
+  // SSE2 adds 64-bit integers, but does not compare them: to compute addresses apart takes longer there.
+  template <bool ComparesWideIntegers>
   DSL_DETAIL_FN static void run(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out,
                                 void* const* sums) {
     padded &= ~63;  // tells the compiler that no loop needs a remainder
@@ -202,7 +204,7 @@ class host_loop {
       run_rows(padded, rows, stride, in, sums);
     } else {
       for (std::int64_t first = 0; rows > 0; --rows, first += stride) {
-        if constexpr (eval::gathers && !eval::calls) {
+        if constexpr (ComparesWideIntegers && eval::gathers && !eval::calls) {
           for (int lane = 0; lane < padded; lane += gathered<program>::lanes) run_gathered(first, lane, in, out, sums);
         } else {
           DSL_DETAIL_INDEPENDENT
@@ -232,16 +234,16 @@ class host_loop {
 
   DSL_DETAIL_TARGET(DSL_DETAIL_V2)
   static void v2(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) {
-    run(padded, rows, stride, in, out, sums);
+    run<!DSL_DETAIL_X86_LEVELS>(padded, rows, stride, in, out, sums);
   }
 #if DSL_DETAIL_X86_LEVELS
   DSL_DETAIL_TARGET(DSL_DETAIL_V3)
   static void v3(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) {
-    run(padded, rows, stride, in, out, sums);
+    run<true>(padded, rows, stride, in, out, sums);
   }
   DSL_DETAIL_TARGET(DSL_DETAIL_V4)
   static void v4(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) {
-    run(padded, rows, stride, in, out, sums);
+    run<true>(padded, rows, stride, in, out, sums);
   }
 #endif
 
