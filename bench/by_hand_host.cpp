@@ -7,6 +7,7 @@
 #include <execution>
 #include <functional>
 #include <numeric>
+#include <vector>
 
 namespace bench::by_hand {
 
@@ -90,6 +91,32 @@ void sum_of_columns(float* __restrict out, const float* m, std::int64_t rows, st
 }
 void cumsum(float* out, const float* a, std::int64_t n) { std::partial_sum(a, a + n, out); }
 
+void weighted(double* out, const double* a, std::int64_t n) {
+  double y = 0;
+  for (std::int64_t i = 0; i < n; ++i) out[i] = y = 0.9 * y + 0.1 * a[i];
+}
+void fill(float* out, float value, std::int64_t n) { std::fill_n(out, n, value); }
+void add_by_key(float* sums, const std::int32_t* keys, const float* values, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) sums[keys[i]] += values[i];
+}
+void deviations_by_key(float* out, const std::int32_t* keys, const float* values, std::int64_t n, std::int64_t groups) {
+  struct sums { float count, sum, squares; };
+  std::vector<sums> of(static_cast<std::size_t>(groups));
+  for (std::int64_t i = 0; i < n; ++i) {
+    sums& mine = of[static_cast<std::size_t>(keys[i])];
+    mine.count += 1;
+    mine.sum += values[i];
+    mine.squares += values[i] * values[i];
+  }
+  for (std::int64_t g = 0; g < groups; ++g) {
+    const auto [count, sum, squares] = of[static_cast<std::size_t>(g)];
+    const float mean = sum / count;
+    out[g] = std::sqrt(std::max(squares / count - mean * mean, 0.f));
+  }
+}
+void take(float* out, const float* from, const std::int32_t* at, std::int64_t n) {
+  loop(out, n, [=](std::int64_t i) { return from[at[i]]; });
+}
 void heat(float* out, const float* m, std::int64_t side) { heat_of(out, m, side); }
 void heat(double* out, const double* m, std::int64_t side) { heat_of(out, m, side); }
 

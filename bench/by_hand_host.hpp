@@ -25,6 +25,12 @@ float min(const float* a, std::int64_t n);
 void sum_of_rows(float* out, const float* m, std::int64_t rows, std::int64_t columns);
 void sum_of_columns(float* out, const float* m, std::int64_t rows, std::int64_t columns);
 void cumsum(float* out, const float* a, std::int64_t n);
+void weighted(double* out, const double* a, std::int64_t n);
+void fill(float* out, float value, std::int64_t n);
+void add_by_key(float* sums, const std::int32_t* keys, const float* values, std::int64_t n);
+/// Of sums and sums of squares.
+void deviations_by_key(float* out, const std::int32_t* keys, const float* values, std::int64_t n, std::int64_t groups);
+void take(float* out, const float* from, const std::int32_t* at, std::int64_t n);
 void heat(float* out, const float* m, std::int64_t side);
 void heat(double* out, const double* m, std::int64_t side);
 /// Steps of the coupled fields (works.hpp), with the mean of F fed back.

@@ -10,11 +10,12 @@ namespace dsl::detail {
 namespace {
 
 // Chunks of elements with a table each: a table is to be filled by a few times as many elements as it has groups. Without two
-// tables there is nothing to share, so two small ones do with fewer.
+// tables there is nothing to share, so two small ones do with fewer. A float counts no more than 2^24 elements one by one.
 std::int64_t chunk_count(std::int64_t elements, std::int64_t groups, std::int64_t table_bytes) {
-  constexpr std::int64_t least_elements = 1 << 15, most_chunks = 64, small_table = 2 << 20;
-  const std::int64_t least = elements >= 2 * std::max(least_elements, groups) && table_bytes <= small_table ? 2 : 1;
-  return std::clamp<std::int64_t>(elements / std::max(least_elements, 4 * groups), least, most_chunks);
+  constexpr std::int64_t least_elements = 1 << 15, most_elements = 1 << 24, enough_chunks = 64, small_table = 2 << 20;
+  const bool fill_two = elements >= 2 * std::max(least_elements, groups) && table_bytes <= small_table;
+  return std::max({std::min(elements / std::max(least_elements, 4 * groups), enough_chunks), pieces(elements, most_elements),
+                   std::int64_t{fill_two ? 2 : 1}});
 }
 
 constexpr double nanoseconds_of_key = 2, nanoseconds_of_group = 1;

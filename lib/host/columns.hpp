@@ -55,6 +55,13 @@ inline bool is_one_row(const operand_layout& w, const geometry& g) {
   return true;
 }
 
+/// Whether an operand is at one place for all elements.
+inline bool has_one_place(const operand_layout& w, const geometry& g) {
+  for (int d = 0; d < g.rank; ++d)
+    if (g.extents[d] > 1 && w.strides[d] != 0) return false;
+  return true;
+}
+
 /// Whether an operand is the same for all elements.
 inline bool is_the_same(const operand& o) { return o.kind == operand_kind::value || o.kind == operand_kind::device_scalar; }
 
@@ -93,6 +100,8 @@ class input_columns {
       direct_[k] = is_direct(o, space.layouts[k], space);
       throughout_ = throughout_ && (direct_[k] || is_the_same(o));
       counts_ = counts_ || o.kind == operand_kind::position;
+      same_address_[k] = o.kind == operand_kind::address && has_one_place(space.layouts[k], space);
+      if (same_address_[k]) std::fill_n(reinterpret_cast<std::uint64_t*>(column(k)), host_block, o.word[0]);
       const auto size = static_cast<std::size_t>(size_of(o.type));
       widest_ = std::max(widest_, size);
       if (stays_in_row(k)) longest_run_ = std::min(longest_run_, static_cast<std::int64_t>(column_bytes / size));
@@ -133,8 +142,8 @@ class input_columns {
     for (int k = 0; k < count_; ++k) {
       const operand& o = operands_[k];
       if (o.kind > operand_kind::position || o.kind == operand_kind::neighbour || valid == 0) continue;
-      const unsigned char* at = nullptr;
-      if (valid == padded) at = direct_[k] ? direct_address(o, first) : lies_at(o, space_, space_.layouts[k], place_, valid);
+      const unsigned char* at = same_address_[k] ? column(k) : nullptr;
+      if (at == nullptr && valid == padded) at = direct_[k] ? direct_address(o, first) : lies_at(o, space_, space_.layouts[k], place_, valid);
       if (at == nullptr)
         at = pack(k, o.type, valid, padded, [&](unsigned char* to) { gather(to, o, space_, space_.layouts[k], place_, valid); });
       at_[k] = at;
@@ -222,7 +231,7 @@ class input_columns {
   const geometry& space_;
   block_place place_;
   host_memory columns_;
-  bool direct_[max_operands], throughout_ = true, counts_ = false;
+  bool direct_[max_operands], same_address_[max_operands], throughout_ = true, counts_ = false;
   const void* few_[max_operands];
   std::vector<const void*> many_;
   const void** at_;

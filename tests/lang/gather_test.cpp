@@ -28,6 +28,43 @@ TEST_P(gathering, shift_along_one_axis) {
   }
 }
 
+// The places of some elements are read from elsewhere themselves, beside an element of another dtype.
+TEST_P(gathering, places_from_elsewhere) {
+  const std::int64_t places = 1000;
+  std::vector<std::int32_t> further(places);
+  std::vector<double> x(places);
+  std::vector<float> y(places);
+  for (std::int64_t k = 0; k < places; ++k) {
+    const auto at = static_cast<std::size_t>(k);
+    further[at] = static_cast<std::int32_t>(k * 377 % 1100 - 50), x[at] = static_cast<double>(k * k), y[at] = static_cast<float>(k % 91);
+  }
+  const auto inside = [&](std::int64_t k) {
+    return static_cast<std::size_t>(std::clamp<std::int64_t>(k < 0 ? k + places : k, 0, places - 1));
+  };
+  const auto on_x = dsl::to_device(x);
+  const auto on_y = dsl::to_device(y);
+  const auto on_further = dsl::to_device(further);
+  for (const std::int64_t n : sizes()) {
+    std::vector<std::int64_t> first(static_cast<std::size_t>(n));
+    std::vector<double> expected;
+    double sum = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::int64_t k = first[static_cast<std::size_t>(i)] = i * 7919 % 1203 - 100;
+      expected.push_back(2 * x[inside(further[inside(k)])] + y[inside(k)]);
+      sum += expected.back();
+    }
+    const auto k = dsl::to_device(first);
+    dsl::array<double> out(n);
+    dsl::scalar<double> total;
+    dsl::tie(out, total) = dsl::vectorize([](auto of_x, auto of_y) {
+      const auto both = 2 * of_x + of_y;
+      return std::tuple{both, dsl::sum(both)};
+    })(dsl::take(on_x, dsl::take(on_further, k)), dsl::take(on_y, k));
+    EXPECT_EQ(out.copy_to_host(), expected) << n;
+    EXPECT_EQ(total.value(), sum) << n;
+  }
+}
+
 TEST_P(gathering, shift_along_any_axis_of_any_layout) {
   const std::int64_t sizes[] = {7, 18, 33};
   const auto host = random_floats(7 * 18 * 33);

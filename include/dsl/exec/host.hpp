@@ -1,6 +1,7 @@
 // The host back end: the program in a loop that GCC vectorises, compiled for three widths, of which one is chosen at run time.
 #pragma once
 
+#include <dsl/exec/gathered.hpp>
 #include <dsl/exec/kernel.hpp>
 #include <dsl/exec/strips.hpp>
 #include <dsl/ir/cost.hpp>
@@ -199,6 +200,12 @@ class host_loop {
       }
   }
 
+  // Stores a lane's results, and adds them to the lane of `sums`.
+  DSL_DETAIL_FN static void take(const typename eval::results& results, std::int64_t at, shorts_out& wide, int l, void* const* out,
+                                 void* const* sums, int lane) {
+    write_all(results, out, at, wide, l, targets{});
+    reductions::visit(reduce_element{results, sums, lane});
+  }
   // Elements from `first` on, into the lanes of `sums` from `lane` on.
   DSL_DETAIL_FN static void run_lanes(int count, std::int64_t first, int lane, const void* const* in, void* const* out,
                                       void* const* sums) {
@@ -207,14 +214,45 @@ class host_loop {
     shorts_out to;
     from.read(in, first, 0, 1, count);
     DSL_DETAIL_INDEPENDENT
-    for (int l = 0; l < count; ++l) {
-      const auto results = compute(in, first + l, shared, from, l);
-      write_all(results, out, first + l, to, l, targets{});
-      reductions::visit(reduce_element{results, sums, lane + l});
-    }
+    for (int l = 0; l < count; ++l) take(compute(in, first + l, shared, from, l), first + l, to, l, out, sums, lane + l);
     to.write(out, first, count);
   }
 
+  // The same where elements from elsewhere are read: some lanes' addresses, then what lies there, then the formula.
+  using gathered_lanes = gathered<program>;
+  template <int Round>
+  DSL_DETAIL_FN static auto compute_round(const void* const* in, std::int64_t at, const typename eval::inputs& shared,
+                                          const shorts_in& wide, int l, gathered_lanes& elements) {
+    source from{in, at, shared, wide, l, {}};
+    eval::read(from);
+    return eval::compute_reading(from.element, typename gathered_lanes::template round<Round>{elements, l});
+  }
+  template <int Round = 0>
+  DSL_DETAIL_FN static void gather(const void* const* in, std::int64_t first, const typename eval::inputs& shared,
+                                   const shorts_in& wide, gathered_lanes& elements) {
+    if constexpr (Round < gathered_lanes::rounds) {
+      DSL_DETAIL_INDEPENDENT
+      for (int l = 0; l < gathered_lanes::lanes; ++l) compute_round<Round>(in, first + l, shared, wide, l, elements);
+      elements.template read<Round>();
+      gather<Round + 1>(in, first, shared, wide, elements);
+    }
+  }
+  DSL_DETAIL_FN static void run_gathered(std::int64_t first, int lane, const void* const* in, void* const* out,
+                                         void* const* sums) {
+    const auto shared = shared_of(in);
+    shorts_in from;
+    shorts_out to;
+    gathered_lanes elements;
+    from.read(in, first, 0, 1, gathered_lanes::lanes);
+    gather(in, first, shared, from, elements);
+    DSL_DETAIL_INDEPENDENT
+    for (int l = 0; l < gathered_lanes::lanes; ++l)
+      take(compute_round<gathered_lanes::rounds>(in, first + l, shared, from, l, elements), first + l, to, l, out, sums, lane + l);
+    to.write(out, first, gathered_lanes::lanes);
+  }
+
+  // SSE2 adds 64-bit integers, but does not compare them: to compute addresses apart takes longer there.
+  template <bool ComparesWideIntegers>
   DSL_DETAIL_FN static void run(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out,
                                 void* const* sums) {
     padded &= ~63;  // tells the compiler that no loop needs a remainder
@@ -222,7 +260,9 @@ class host_loop {
       run_rows(padded, rows, stride, in, sums);
     } else {
       for (std::int64_t first = 0; rows > 0; --rows, first += stride) {
-        if constexpr (shorts_in::operands + shorts_out::operands == 0) {
+        if constexpr (ComparesWideIntegers && eval::gathers && !eval::calls) {
+          for (int lane = 0; lane < padded; lane += gathered_lanes::lanes) run_gathered(first + lane, lane, in, out, sums);
+        } else if constexpr (shorts_in::operands + shorts_out::operands == 0) {
           run_lanes(padded, first, 0, in, out, sums);
         } else {
           for (int lane = 0, count; lane < padded; lane += count) {
@@ -250,16 +290,16 @@ class host_loop {
 
   DSL_DETAIL_TARGET(DSL_DETAIL_V2)
   static void v2(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) {
-    run(padded, rows, stride, in, out, sums);
+    run<!DSL_DETAIL_X86_LEVELS>(padded, rows, stride, in, out, sums);
   }
 #if DSL_DETAIL_X86_LEVELS
   DSL_DETAIL_TARGET(DSL_DETAIL_V3)
   static void v3(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) {
-    run(padded, rows, stride, in, out, sums);
+    run<true>(padded, rows, stride, in, out, sums);
   }
   DSL_DETAIL_TARGET(DSL_DETAIL_V4)
   static void v4(int padded, int rows, std::int64_t stride, const void* const* in, void* const* out, void* const* sums) {
-    run(padded, rows, stride, in, out, sums);
+    run<true>(padded, rows, stride, in, out, sums);
   }
 #endif
 

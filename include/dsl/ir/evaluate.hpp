@@ -106,7 +106,8 @@ DSL_DETAIL_FN void step(Values& v) {
     } else if constexpr (code == op::gather) {
       using T = memory_t<h.type()>;
       const T* const at = reinterpret_cast<const T*>(slots_of<x.type()>(v).at[x.slot()]) + slots_of<y.type()>(v).at[y.slot()];
-      if constexpr (requires { v.memory; }) r = v.memory->template load<T>(at);
+      if constexpr (requires { v.reader; }) r = v.reader->template read<Head>(at);
+      else if constexpr (requires { v.memory; }) r = v.memory->template load<T>(at);
       else r = *at;
     } else if constexpr (code == op::result) {
       r = to_value(frame_of<static_cast<int>(Payload >> 16 & 0xffff)>(v).template result<static_cast<int>(Payload >> 32)>());
@@ -190,6 +191,15 @@ struct evaluator<program<Key, Calls...>> {
     run(v, std::make_index_sequence<run_count>{});
     return give(v, output_numbers{});
   }
+  /// The same, with reader.read<head>(address) for what is read from elsewhere.
+  template <class Reader>
+  DSL_DETAIL_FN static results compute_reading(inputs in, const Reader& reader) {
+    values_and_reader<Reader> v;
+    v.reader = &reader;
+    take(v, in, input_numbers{});
+    run(v, std::make_index_sequence<run_count>{});
+    return give(v, output_numbers{});
+  }
   /// The same, with operations in their quick forms where they have one, and in what range they have been used.
   template <class Range>
   DSL_DETAIL_FN static results compute_quickly(inputs in, Range& range) {
@@ -245,6 +255,7 @@ struct evaluator<program<Key, Calls...>> {
   using dtypes = std::make_index_sequence<dtype_count>;
   using values = values_of<decltype(counts(dtypes{})), tuple<Calls...>, dtypes>;
   template <class Memory> struct values_and_memory : values { const Memory* memory; };
+  template <class Reader> struct values_and_reader : values { const Reader* reader; };
   template <class Range>
   struct values_in_range : values {
     Range range;
