@@ -1,5 +1,5 @@
-// 16-bit floats to floats and back as the host's loops have them converted, beside the scalar conversions, to the bit. CMake runs it
-// with each of the vector instructions that the machine has.
+// 16-bit floats to floats and back as the host's loops have them converted, beside the scalar conversions, to the bit. CMake runs
+// it with each of the vector instructions that the machine has.
 #include <gtest/gtest.h>
 
 #include <dsl/exec/half_lanes.hpp>
@@ -39,7 +39,8 @@ void floats_are_narrowed(const std::vector<std::uint32_t>& lower) {
   for (std::uint64_t upper = 0; upper < std::uint64_t{1} << 32; upper += std::uint64_t{1} << 14)
     for (const std::uint32_t rest : lower) from.push_back(of_bits(upper | rest));
   std::vector<T> to(from.size());
-  for (std::size_t k = 0; k < from.size(); k += 48) narrow(from.data() + k, static_cast<int>(std::min<std::size_t>(48, from.size() - k)), to.data() + k);
+  for (std::size_t k = 0; k < from.size(); k += 48)
+    narrow(from.data() + k, static_cast<int>(std::min<std::size_t>(48, from.size() - k)), to.data() + k);
   for (std::size_t k = 0; k < from.size(); ++k) ASSERT_EQ(to[k].bits, T(from[k]).bits) << std::hex << bits_of(from[k]);
 }
 TEST(half_lanes, floats_become_halves) { floats_are_narrowed<half>({0, 1, 0xfff, 0x1000, 0x1001, 0x1fff, 0x2000, 0x3fff}); }

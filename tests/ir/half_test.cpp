@@ -70,7 +70,8 @@ TEST(half_and_bfloat16, nan_stays_nan) {
   }
 }
 
-// What a number lies nearest to, of two neighbours among the 16-bit floats: around their middle, as near as the number's type comes.
+// What a number lies nearest to, of two neighbours among the 16-bit floats: around their middle, as near as the number's type
+// comes.
 template <class Short, class Number>
 void expect_rounded_once(Number below_middle, Number middle, Number above_middle, std::uint16_t bits) {
   const auto even = static_cast<std::uint16_t>(bits % 2 == 0 ? bits : bits + 1);
@@ -83,13 +84,17 @@ void expect_rounded_once(Number below_middle, Number middle, Number above_middle
 }
 // By way of the nearest float the first and the last would be the middle itself.
 TEST(half_and_bfloat16, doubles_are_rounded_once) {
-  const auto around = [](double middle, auto expect) { expect(std::nextafter(middle, 0.0), middle, std::nextafter(middle, 1e300)); };
+  const auto around = [](double middle, auto expect) {
+    expect(std::nextafter(middle, 0.0), middle, std::nextafter(middle, 1e300));
+  };
   for (unsigned bits = 0; bits < 0x7bff; ++bits)
     around((value_of_half(bits) + value_of_half(bits + 1)) / 2, [&](double below, double middle, double above) {
       expect_rounded_once<dsl::half>(below, middle, above, static_cast<std::uint16_t>(bits));
     });
   for (unsigned bits = 0; bits < 0x7f7f; ++bits) {
-    const auto value = [](unsigned b) { return static_cast<double>(dsl::detail::bfloat16_to_float(static_cast<std::uint16_t>(b))); };
+    const auto value = [](unsigned b) {
+      return static_cast<double>(dsl::detail::bfloat16_to_float(static_cast<std::uint16_t>(b)));
+    };
     around((value(bits) + value(bits + 1)) / 2, [&](double below, double middle, double above) {
       expect_rounded_once<dsl::bfloat16>(below, middle, above, static_cast<std::uint16_t>(bits));
     });
@@ -114,7 +119,8 @@ TEST(half_and_bfloat16, integers_are_rounded_once) {
       const auto bits = dsl::bfloat16(static_cast<float>(digits << (exponent - 7))).bits;
       expect_rounded_once<dsl::bfloat16>(middle - 1, middle, middle + 1, bits);
       if (exponent < 30)
-        expect_rounded_once<dsl::bfloat16>(static_cast<int>(middle - 1), static_cast<int>(middle), static_cast<int>(middle + 1), bits);
+        expect_rounded_once<dsl::bfloat16>(static_cast<int>(middle - 1), static_cast<int>(middle), static_cast<int>(middle + 1),
+                                           bits);
     }
 }
 

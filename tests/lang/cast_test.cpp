@@ -35,7 +35,8 @@ To nearest(long double x) {
   if (std::isnan(x)) return To(std::nanf(""));
   while (high - low > 1) (value((low + high) / 2) <= size ? low : high) = (low + high) / 2;
   const long double down = size - value(low), up = value(high) - size;
-  found.bits = static_cast<std::uint16_t>((down < up || (down == up && low % 2 == 0) ? low : high) | (std::signbit(x) ? 0x8000u : 0));
+  found.bits =
+      static_cast<std::uint16_t>((down < up || (down == up && low % 2 == 0) ? low : high) | (std::signbit(x) ? 0x8000u : 0));
   return found;
 }
 

@@ -400,11 +400,12 @@ TEST_P(iterate, wants_variables_of_its_own) {
   EXPECT_EQ(x.copy_to_host(), (std::vector<float>{1, 2, 3, 4}));
 }
 
-// Variables and a parameter that are parts of one matrix, between each other in memory, beside the same in arrays of their own: blocks
-// of columns, every third column, every third row. Nothing but the variables changes.
+// Variables and a parameter that are parts of one matrix, between each other in memory, beside the same in arrays of their own:
+// blocks of columns, every third column, every third row. Nothing but the variables changes.
 constexpr auto exchange = dsl::vectorize([](auto u, auto v, auto weight) {
-  return std::tuple{(dsl::shift(u, 1, dsl::boundary::wrap) * 3 + dsl::shift(u, -1, dsl::boundary::clamp, 0) + v + weight) & 0xffff,
-                    (v * 5 + u) & 0xffff};
+  return std::tuple{
+      (dsl::shift(u, 1, dsl::boundary::wrap) * 3 + dsl::shift(u, -1, dsl::boundary::clamp, 0) + v + weight) & 0xffff,
+      (v * 5 + u) & 0xffff};
 });
 TEST_P(iterate, variables_lie_between_each_other) {
   using dsl::slice;

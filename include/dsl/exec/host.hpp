@@ -108,7 +108,8 @@ class host_loop {
   // A char could lie anywhere, among the operands' addresses too: where one is stored as such, GCC does not vectorise the loop.
   enum class byte : unsigned char {};
   template <int I>
-  DSL_DETAIL_FN static void write(const typename eval::results& r, void* const* out, std::int64_t at, shorts_out& wide, int lane) {
+  DSL_DETAIL_FN static void write(const typename eval::results& r, void* const* out, std::int64_t at, shorts_out& wide,
+                                  int lane) {
     constexpr target_word t{Pass::target_words[I]};
     if constexpr (shorts_out::has(I)) {
       wide.template at<I>(lane) = nth<t.output()>(r);
