@@ -45,14 +45,10 @@ device from_environment() {
 
 }  // namespace
 
-device::device(const char* name) {
+device device::named(const char* name) {
   if (name == nullptr) detail::raise<device_error>("a null pointer for a device's name; valid are " + valid_names());
   for (back_end* const each : back_end::all())
-    if (const auto number = each->find(name)) {
-      kind = each->kind();
-      index = *number;
-      return;
-    }
+    if (const auto number = each->find(name)) return {each->kind(), *number};
   detail::raise<device_error>("there is no device " + quoted(name) + "; valid are " + valid_names());
 }
 

@@ -70,4 +70,58 @@ TEST(half_and_bfloat16, nan_stays_nan) {
   }
 }
 
+// What a number lies nearest to, of two neighbours among the 16-bit floats: around their middle, as near as the number's type
+// comes.
+template <class Short, class Number>
+void expect_rounded_once(Number below_middle, Number middle, Number above_middle, std::uint16_t bits) {
+  const auto even = static_cast<std::uint16_t>(bits % 2 == 0 ? bits : bits + 1);
+  EXPECT_EQ(Short(below_middle).bits, bits) << bits;
+  EXPECT_EQ(Short(middle).bits, even) << bits;
+  EXPECT_EQ(Short(above_middle).bits, bits + 1) << bits;
+  EXPECT_EQ(Short(-below_middle).bits, bits | 0x8000);
+  EXPECT_EQ(Short(-middle).bits, even | 0x8000);
+  EXPECT_EQ(Short(-above_middle).bits, (bits + 1) | 0x8000);
+}
+// By way of the nearest float the first and the last would be the middle itself.
+TEST(half_and_bfloat16, doubles_are_rounded_once) {
+  const auto around = [](double middle, auto expect) {
+    expect(std::nextafter(middle, 0.0), middle, std::nextafter(middle, 1e300));
+  };
+  for (unsigned bits = 0; bits < 0x7bff; ++bits)
+    around((value_of_half(bits) + value_of_half(bits + 1)) / 2, [&](double below, double middle, double above) {
+      expect_rounded_once<dsl::half>(below, middle, above, static_cast<std::uint16_t>(bits));
+    });
+  for (unsigned bits = 0; bits < 0x7f7f; ++bits) {
+    const auto value = [](unsigned b) {
+      return static_cast<double>(dsl::detail::bfloat16_to_float(static_cast<std::uint16_t>(b)));
+    };
+    around((value(bits) + value(bits + 1)) / 2, [&](double below, double middle, double above) {
+      expect_rounded_once<dsl::bfloat16>(below, middle, above, static_cast<std::uint16_t>(bits));
+    });
+  }
+  const double inf = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(dsl::half(std::nextafter(65520.0, 0.0)).bits, 0x7bff);
+  for (const double large : {65520.0, 1e30, 1e300, inf}) EXPECT_EQ(dsl::half(-large).bits, 0xfc00);
+  for (const double large : {3.4e38, 1e300, inf}) EXPECT_EQ(dsl::bfloat16(large).bits, 0x7f80);
+  for (const double small : {1e-300, std::numeric_limits<double>::denorm_min()}) {
+    EXPECT_EQ(dsl::half(-small).bits, 0x8000);
+    EXPECT_EQ(dsl::bfloat16(small).bits, 0);
+  }
+  EXPECT_TRUE(std::isnan(dsl::half(std::nan(""))));
+  EXPECT_TRUE(std::isnan(dsl::bfloat16(-std::nan(""))));
+}
+TEST(half_and_bfloat16, integers_are_rounded_once) {
+  EXPECT_EQ(dsl::half(2049).bits, dsl::half(2048.0f).bits);
+  EXPECT_EQ(dsl::half(std::numeric_limits<std::int64_t>::min()).bits, 0xfc00);
+  for (int exponent = 9; exponent < 62; ++exponent)
+    for (std::int64_t digits = 128; digits < 256; ++digits) {  // of eight bits, the last one worth 2^(exponent - 7)
+      const std::int64_t middle = (2 * digits + 1) << (exponent - 8);
+      const auto bits = dsl::bfloat16(static_cast<float>(digits << (exponent - 7))).bits;
+      expect_rounded_once<dsl::bfloat16>(middle - 1, middle, middle + 1, bits);
+      if (exponent < 30)
+        expect_rounded_once<dsl::bfloat16>(static_cast<int>(middle - 1), static_cast<int>(middle), static_cast<int>(middle + 1),
+                                           bits);
+    }
+}
+
 }  // namespace

@@ -21,6 +21,25 @@ struct to_all {
   }
 };
 
+// The 16-bit float that lies nearest, of two the even one: by search among all of them.
+template <class To>
+To nearest(long double x) {
+  constexpr bool is_half = std::is_same_v<To, dsl::half>;
+  const auto value = [](unsigned bits) -> long double {  // of infinity the power of two that would come next
+    if (bits == (is_half ? 0x7c00u : 0x7f80u)) return is_half ? 0x1p16L : 0x1p128L;
+    return static_cast<float>(__builtin_bit_cast(To, static_cast<std::uint16_t>(bits)));
+  };
+  To found;
+  unsigned low = 0, high = is_half ? 0x7c00 : 0x7f80;
+  const long double size = std::abs(x);
+  if (std::isnan(x)) return To(std::nanf(""));
+  while (high - low > 1) (value((low + high) / 2) <= size ? low : high) = (low + high) / 2;
+  const long double down = size - value(low), up = value(high) - size;
+  found.bits =
+      static_cast<std::uint16_t>((down < up || (down == up && low % 2 == 0) ? low : high) | (std::signbit(x) ? 0x8000u : 0));
+  return found;
+}
+
 // By what the page says, in the widest types there are.
 template <class To, class From>
 To expected(From from) {
@@ -38,7 +57,7 @@ To expected(From from) {
   } else if constexpr (std::is_same_v<To, double> || std::is_same_v<To, float>) {
     return static_cast<To>(from);
   } else {
-    return To(static_cast<float>(from));
+    return nearest<To>(static_cast<long double>(from));
   }
 }
 
@@ -89,15 +108,15 @@ std::vector<From> floating() {
   }
   if constexpr (sizeof(From) == 2)
     for (unsigned bits = 0; bits < 65536; ++bits) v.push_back(__builtin_bit_cast(From, static_cast<Bits>(bits)));
-  if constexpr (sizeof(From) == 4)  // halfway between numbers of 16 bits, and one bit to either side
+  if constexpr (sizeof(From) >= 4)  // halfway between numbers of 16 bits, and one bit to either side
     for (unsigned bits = 0; bits < 65536; bits += 5) {
       const auto half = __builtin_bit_cast(dsl::half, static_cast<std::uint16_t>(bits)),
                  next = __builtin_bit_cast(dsl::half, static_cast<std::uint16_t>(bits + 1));
-      const Bits middle = __builtin_bit_cast(Bits, (static_cast<float>(half) + static_cast<float>(next)) / 2);
-      for (const Bits beside : {Bits(-1), Bits(0), Bits(1)}) {
-        v.push_back(__builtin_bit_cast(From, middle + beside));
-        v.push_back(__builtin_bit_cast(From, (bits << 16 | 0x8000u) + beside));
-      }
+      const From between_halves = (static_cast<float>(half) + static_cast<float>(next)) / 2,
+                 between_bfloat16 = __builtin_bit_cast(float, bits << 16 | 0x8000u);
+      for (const From middle : {between_halves, between_bfloat16})
+        for (const Bits beside : {Bits(-1), Bits(0), Bits(1)})
+          v.push_back(__builtin_bit_cast(From, static_cast<Bits>(__builtin_bit_cast(Bits, middle) + beside)));
     }
   return v;
 }
@@ -107,6 +126,9 @@ std::vector<From> integers() {
   for (int bit = 0; bit < 64; ++bit)
     for (const int beside : {-1, 0, 1})
       v.push_back(static_cast<From>((std::uint64_t{1} << bit) + static_cast<std::uint64_t>(beside)));
+  for (int shift = 0; shift < 54; ++shift)  // halfway between numbers of 8 digits
+    for (std::uint64_t digits = 257; digits < 512; digits += 2)
+      for (const int beside : {-1, 0, 1}) v.push_back(static_cast<From>((digits << shift) + static_cast<std::uint64_t>(beside)));
   std::mt19937_64 random(12);
   for (int i = 0; i < 1000; ++i) v.push_back(static_cast<From>(random() >> random() % 64));
   return v;

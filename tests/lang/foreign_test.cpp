@@ -79,6 +79,13 @@ TEST_P(foreign, extents_and_strides) {
   EXPECT_EQ(view(memory.at + 23, {2, 2}, {-6, -1}, dsl::device::current()).copy_to_host(), (std::vector<float>{23, 22, 17, 16}));
   EXPECT_EQ(view(memory.at, std::array{2, 2, 1}, std::array{1, 2, 0}).copy_to_host(), (std::vector<float>{0, 2, 1, 3}));
   EXPECT_EQ(view(memory.at, 3, 5).copy_to_host(), (std::vector<float>{0, 5, 10}));
+  // A literal 0 is an extent or a stride, and no device.
+  const float* const to_read = memory.at + 1;
+  EXPECT_EQ(view(to_read, 4, 0).copy_to_host(), (std::vector<float>{1, 1, 1, 1}));
+  EXPECT_EQ(view(to_read, {2, 2}, {0, 0}, dsl::device::current()).copy_to_host(), (std::vector<float>{1, 1, 1, 1}));
+  EXPECT_EQ(view(to_read, {2}, {0}).copy_to_host(), (std::vector<float>{1, 1}));
+  EXPECT_EQ(view(to_read, 0, 0).size(), 0);
+  static_assert(!std::is_constructible_v<dsl::device, int> && !std::is_constructible_v<dsl::device, std::nullptr_t>);
   EXPECT_EQ(view(memory.at, 3, name()).where(), dsl::device::current());
   view transposed(memory.at, {3, 4}, {1, 3});
   const dsl::array<float, 2> ones = dsl::full<float>(1, 3, 4);

@@ -400,6 +400,48 @@ TEST_P(iterate, wants_variables_of_its_own) {
   EXPECT_EQ(x.copy_to_host(), (std::vector<float>{1, 2, 3, 4}));
 }
 
+// Variables and a parameter that are parts of one matrix, between each other in memory, beside the same in arrays of their own:
+// blocks of columns, every third column, every third row. Nothing but the variables changes.
+constexpr auto exchange = dsl::vectorize([](auto u, auto v, auto weight) {
+  return std::tuple{
+      (dsl::shift(u, 1, dsl::boundary::wrap) * 3 + dsl::shift(u, -1, dsl::boundary::clamp, 0) + v + weight) & 0xffff,
+      (v * 5 + u) & 0xffff};
+});
+TEST_P(iterate, variables_lie_between_each_other) {
+  using dsl::slice;
+  const auto part = [](dsl::array<int, 2>& m, int layout, std::int64_t i) {
+    const std::int64_t width = m.extent(1) / 3;
+    return layout == 0   ? m(slice(), slice(i * width, (i + 1) * width))
+           : layout == 1 ? m(slice(), slice(i, dsl::end, 3))
+                         : m(slice(i, dsl::end, 3), slice());
+  };
+  for (const std::int64_t rows : {3, 9, 66})
+    for (const std::int64_t columns : {3, 6, 63, 120})
+      for (int layout = 0; layout < 3; ++layout)
+        for (const strategy s : {strategy::automatic, strategy::launches, strategy::tiled}) {
+          dsl::array<int, 2> m = dsl::reshape(dsl::cast<int>(dsl::arange<std::int64_t>(rows * columns) * 7 & 63), rows, columns);
+          const auto u = part(m, layout, 0), v = part(m, layout, 1);
+          dsl::array<int, 2> a = u, b = v, weight = part(m, layout, 2);
+          try {
+            dsl::iterate(3, exchange, dsl::state(u, v), part(m, layout, 2), s);
+          } catch (const dsl::device_error&) {
+            EXPECT_EQ(s, strategy::tiled);  // these have no tiles
+            continue;
+          }
+          dsl::iterate(3, exchange, dsl::state(a, b), weight, strategy::launches);
+          const std::string name = std::to_string(rows) + " x " + std::to_string(columns) + " " + std::to_string(layout);
+          ASSERT_EQ(u.copy_to_host(), a.copy_to_host()) << name;
+          ASSERT_EQ(v.copy_to_host(), b.copy_to_host()) << name;
+          ASSERT_EQ(part(m, layout, 2).copy_to_host(), weight.copy_to_host()) << name;
+        }
+  // With an element in common they are refused as before, and left as they were.
+  dsl::array<int, 2> m = dsl::ones<int>(4, 8);
+  const auto left = m(slice(), slice(0, 3)), middle = m(slice(), slice(2, 5)), right = m(slice(), slice(5, 8));
+  EXPECT_THROW(dsl::iterate(1, exchange, dsl::state(left, middle), 1), dsl::shape_error);
+  EXPECT_THROW(dsl::iterate(1, exchange, dsl::state(left, right), middle), dsl::shape_error);
+  EXPECT_EQ(m.copy_to_host(), std::vector<int>(32, 1));
+}
+
 // Whatever the strategy: each would give something else.
 constexpr auto turn = dsl::vectorize([](auto x, auto y) { return std::tuple{x + y, x - 2 * y}; });
 TEST_P(iterate, refuses_a_variable_that_stands_twice) {

@@ -1,6 +1,6 @@
-// 16-bit floats in the host's loops. GCC 12 makes no vector instruction of a conversion of halves, and in integers one takes as long
-// as ten additions. So the library converts them, some hundred at a time, to floats that the loop reads, and from floats that it has
-// written.
+// 16-bit floats in the host's loops. GCC 12 makes no vector instruction of a conversion of halves, and in integers one takes as
+// long as ten additions. So the library converts them, some hundred at a time, to floats that the loop reads, and from floats
+// that it has written.
 #pragma once
 
 #include <dsl/exec/neighbours.hpp>
@@ -10,8 +10,8 @@ namespace dsl::detail {
 
 // lib/host/halves.cpp
 
-/// `rows` rows of `count` elements, a multiple of 16, as floats one behind the other. The rows begin `stride` elements apart. Gives
-/// `to`: of this pointer GCC knows that it leads to none of a loop's own arrays, which therefore stay in registers.
+/// `rows` rows of `count` elements, a multiple of 16, as floats one behind the other. The rows begin `stride` elements apart.
+/// Gives `to`: of this pointer GCC knows that it leads to none of a loop's own arrays, which therefore stay in registers.
 const float* widen(const half* from, std::int64_t stride, int rows, int count, float* to);
 const float* widen(const bfloat16* from, std::int64_t stride, int rows, int count, float* to);
 /// `count` elements, a multiple of 16, rounded as half.hpp does.
@@ -35,9 +35,7 @@ class short_inputs {
   template <std::uint32_t Head> static constexpr int number_of = count_before(node_with(Program::view(), Head));
 
  public:
-  static constexpr bool has(std::uint32_t input) {
-    return head{input}.code() <= op::index && is_short_float(head{input}.type());
-  }
+  static constexpr bool has(std::uint32_t input) { return head{input}.code() <= op::index && is_short_float(head{input}.type()); }
   static constexpr int operands = count_before(Program::nodes);
 
   /// Rows of elements from `first` on, as `widen` takes them.
@@ -69,7 +67,9 @@ class short_inputs {
 /// What a pass writes to arrays of 16-bit floats, likewise.
 template <class Pass, int Lanes>
 class short_outputs {
-  static constexpr dtype type_of(int target) { return Pass::elements::output(target_word{Pass::target_words[target]}.output()).type(); }
+  static constexpr dtype type_of(int target) {
+    return Pass::elements::output(target_word{Pass::target_words[target]}.output()).type();
+  }
   static constexpr int count_before(int target) {
     int n = 0;
     for (int i = 0; i < target; ++i) n += has(i) ? 1 : 0;
@@ -78,7 +78,9 @@ class short_outputs {
   template <int Target> static constexpr int number_of = count_before(Target);
 
  public:
-  static constexpr bool has(int target) { return !target_word{Pass::target_words[target]}.is_result() && is_short_float(type_of(target)); }
+  static constexpr bool has(int target) {
+    return !target_word{Pass::target_words[target]}.is_result() && is_short_float(type_of(target));
+  }
   static constexpr int operands = count_before(Pass::targets);
 
   template <int Target> DSL_DETAIL_FN float& at(int lane) { return floats_.of[number_of<Target>][lane]; }

@@ -46,8 +46,8 @@ class host_loop {
   using accumulators = typename reductions::accumulators;
   using targets = std::make_index_sequence<Pass::targets>;
 
-  // 16-bit floats are read and written so many elements at a time.
-  static constexpr int short_lanes = 256;
+  // 16-bit floats are read and written so many elements at a time. Of 256 GCC would write out all steps of the loop for AVX-512.
+  static constexpr int short_lanes = 512;
   using shorts_in = short_inputs<program, short_lanes>;
   using shorts_out = short_outputs<Pass, short_lanes>;
   // Integers that all elements share are read before a loop: what that stores could change them, for all the compiler knows, and
@@ -129,7 +129,8 @@ class host_loop {
   // A char could lie anywhere, among the operands' addresses too: where one is stored as such, GCC does not vectorise the loop.
   enum class byte : unsigned char {};
   template <int I>
-  DSL_DETAIL_FN static void write(const typename eval::results& r, void* const* out, std::int64_t at, shorts_out& wide, int lane) {
+  DSL_DETAIL_FN static void write(const typename eval::results& r, void* const* out, std::int64_t at, shorts_out& wide,
+                                  int lane) {
     constexpr target_word t{Pass::target_words[I]};
     if constexpr (shorts_out::has(I)) {
       wide.template at<I>(lane) = nth<t.output()>(r);

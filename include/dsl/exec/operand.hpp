@@ -146,8 +146,8 @@ void require_range(const operand& o, integer_range range);
 /// Whether an output is written while elements are still read.
 bool is_written_by_elements(const operand& o);
 
-/// Whether two operands in memory may have an element in common: true as well where a search of some thousand steps does not tell. Of
-/// an address any element of its memory counts.
+/// Whether two operands in memory may have an element in common: true as well where a search of some thousand steps does not
+/// tell. Of an address any element of its memory counts.
 bool may_share_elements(const operand& a, const operand& b);
 
 /// Whether an output overlaps an input, or another output, other than element by element in place.

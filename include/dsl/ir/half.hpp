@@ -49,8 +49,8 @@ DSL_DETAIL_FN constexpr std::uint16_t float_to_half(float value) {
   const auto magnitude = static_cast<std::int32_t>(bits & 0x7fffffffu);
   // At most 2^16, at least 2^-14: written with literals, g++ takes them for minimum and maximum; else they are branches.
   const std::int32_t most = magnitude < 0x47800000 ? magnitude : 0x47800000, normal = most > 0x38800000 ? most : 0x38800000;
-  // A power of two, 2^13 times the number's or that of the smallest normal half: added to it, it leaves a half's bits, rounded, at
-  // the end of the sum's significand.
+  // A power of two, 2^13 times the number's or that of the smallest normal half: added to it, it leaves a half's bits, rounded,
+  // at the end of the sum's significand.
   const std::uint32_t exponent = static_cast<std::uint32_t>(normal) & 0x7f800000u;
   const float sum = __builtin_bit_cast(float, exponent + (13u << 23)) + __builtin_bit_cast(float, most);
   const std::uint32_t half = __builtin_bit_cast(std::uint32_t, sum) + ((exponent - (113u << 23)) >> 13);
@@ -79,7 +79,8 @@ DSL_DETAIL_FN constexpr std::uint16_t float_to_bfloat16(float value) {
 DSL_DETAIL_FN constexpr float to_odd_float(double x) {
   const auto nearest = static_cast<float>(x);
   const double back = nearest;
-  const std::uint32_t towards_zero = __builtin_bit_cast(std::uint32_t, nearest) - (__builtin_fabs(back) > __builtin_fabs(x) ? 1u : 0u);
+  const std::uint32_t towards_zero =
+      __builtin_bit_cast(std::uint32_t, nearest) - (__builtin_fabs(back) > __builtin_fabs(x) ? 1u : 0u);
   return __builtin_bit_cast(float, towards_zero | (back != x ? 1u : 0u));
 }
 template <std::integral T> DSL_DETAIL_FN constexpr float to_odd_float(T x) {
@@ -109,7 +110,8 @@ struct half {
   std::uint16_t bits = 0;
   constexpr half() = default;
   DSL_FN constexpr half(float value) : bits(detail::float_to_half(value)) {}
-  template <detail::wider_than_float T> DSL_FN constexpr half(T value) : bits(detail::float_to_half(detail::to_odd_float(value))) {}
+  template <detail::wider_than_float T> DSL_FN constexpr half(T value)
+      : bits(detail::float_to_half(detail::to_odd_float(value))) {}
   DSL_FN constexpr operator float() const { return detail::half_to_float(bits); }
 };
 

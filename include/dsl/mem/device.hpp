@@ -1,6 +1,7 @@
 // Where arrays live and expressions run.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -23,7 +24,9 @@ struct device {
   constexpr device(backend k, int i = 0) : kind(k), index(i) {}
   /// "cuda", "cuda:1", "host", "sim"; a mesh, "cuda:0-3", "cuda:0,2", "cuda:all", or of simulated GPUs "sim:0-3"; or as a kind
   /// that was added names its devices. Throws device_error that lists the valid names, or says which member a mesh has twice.
-  device(const char* name);
+  template <class Name>
+    requires(std::convertible_to<const Name&, const char*> && !std::same_as<Name, std::nullptr_t>)
+  device(const Name& device_name) : device(named(device_name)) {}  // no const char*, which a literal 0 would be taken for
 
   /// The calling thread's device. Throws device_error if DSL_DEVICE names none, or a GPU where there is none.
   static device current();
@@ -34,6 +37,9 @@ struct device {
   void synchronize() const;
 
   friend constexpr bool operator==(const device&, const device&) = default;
+
+ private:
+  static device named(const char* name);
 };
 
 /// What plans are made of. Read once a device.
