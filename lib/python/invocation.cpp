@@ -302,9 +302,8 @@ void invocation::read_options(const nb::kwargs& options) {
     if (name == "out") out_ = value;
     else if (all_.is_loop() && name == "every") every = whole_number(value, "every=");
     else
-      raise(PyExc_TypeError,
-            all_.name() + " does not know " + name + "=: by name it takes " + (all_.is_loop() ? "every= and " : "") +
-                "out=, all else by position");
+      raise(PyExc_TypeError, all_.name() + " does not know " + name + "=: by name it takes " +
+                                 (all_.is_loop() ? "every= and " : "") + "out=, all else by position");
   }
 }
 
