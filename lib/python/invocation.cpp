@@ -282,7 +282,7 @@ std::int64_t invocation::whole_number(nb::handle x, const char* what) const {
   const nb::object integer = nb::steal(PyNumber_Index(x.ptr()));
   int overflow = 0;
   const long long value = integer.is_valid() ? PyLong_AsLongLongAndOverflow(integer.ptr(), &overflow) : -1;
-  if (overflow != 0) refuse_integer(all_.name() + ": " + what + ", ", integer, dtype::int64);
+  if (overflow != 0) refuse_integer(all_.name() + ": " + what + " ", integer, dtype::int64);
   if (PyErr_Occurred() == nullptr) return value;
   if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw nb::python_error();
   PyErr_Clear();
@@ -295,8 +295,8 @@ void invocation::read_options(const nb::kwargs& options) {
     if (name == "out") out_ = value;
     else if (all_.is_loop() && name == "every") every = whole_number(value, "every=");
     else
-      raise(PyExc_TypeError,
-            all_.name() + " does not know " + name + "=: it takes " + (all_.is_loop() ? "every= and " : "") + "out=");
+      raise(PyExc_TypeError, all_.name() + " does not know " + name + "=: by name it takes " +
+                                 (all_.is_loop() ? "every= and " : "") + "out=, all else by position");
   }
 }
 

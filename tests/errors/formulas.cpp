@@ -261,7 +261,7 @@ void f(dsl::scalar<std::complex<double>>& p, const dsl::array<std::complex<doubl
 
 // case struct_of_a_functor
 // says: a functor returns a number, a dsl::complex<T> or a std::tuple of these: in the place of a struct its members
-// lines: nvcc 8, g++ 9
+// lines: nvcc 8, g++ 9, clang++ 12
 struct moments { double n, mean; };
 struct lift {
   DSL_FN moments operator()(double x) const { return {1, x}; }
@@ -270,7 +270,7 @@ void f(dsl::array<double>& x) { auto r = dsl::eval(dsl::sum(dsl::vectorize(lift{
 
 // case nothing_of_a_functor
 // says: a functor returns a number, a dsl::complex<T> or a std::tuple of these: in the place of a struct its members
-// lines: nvcc 8, g++ 9
+// lines: nvcc 8, g++ 9, clang++ 12
 struct silent {
   DSL_FN void operator()(double) const {}
 };
@@ -278,7 +278,7 @@ void f(dsl::array<double>& x) { x = dsl::vectorize(silent{})(x); }
 
 // case reduction_of_structs
 // says: an operator joins elements of one dtype, and its first value is of that: what joins structs is several reductions, or
-// lines: nvcc 8, g++ 10
+// lines: nvcc 8, g++ 10, clang++ 13
 struct moments { double n, mean; };
 struct join {
   DSL_FN moments operator()(moments a, moments b) const { return {a.n + b.n, a.mean}; }
@@ -355,7 +355,7 @@ void f(dsl::array<float>& x) {
 
 // case axes_in_a_formula
 // says: inside a formula there are no axes
-// lines: nvcc 12, g++ 14, clang++ 33
+// lines: nvcc 12, g++ 14, clang++ 34
 void f(dsl::array<float, 2>& m, dsl::scalar<float>& s) {
   s = dsl::vectorize([](auto x) { return dsl::sum(x, dsl::axis(1)); })(m);
 }

@@ -167,7 +167,7 @@ void f(dsl::array<int>& x, dsl::array<float>& y) { x = x << y; }
 
 // case complex_to_real
 // says: a complex number has no real value: take real(x), imag(x) or abs(x)
-// lines: nvcc 9, g++ 13, clang++ 12
+// lines: nvcc 9, g++ 10, clang++ 15
 void f(dsl::array<float>& x, dsl::array<std::complex<float>>& z) { x = dsl::cast<float>(z); }
 
 // case where_without_an_else

@@ -8,7 +8,7 @@
 
 // case axis_as_a_number
 // says: after its operand a reduction takes dsl::axis(k), dsl::keep_dims and dsl::ddof(n)
-// lines: nvcc 8, g++ 10, clang++ 15
+// lines: nvcc 8, g++ 10, clang++ 16
 void f(dsl::array<float>& x, dsl::array<float, 2>& m) { x = dsl::sum(m, 1); }
 
 // case axis_of_the_greatest
@@ -18,7 +18,7 @@ void f(dsl::array<float>& x, dsl::array<float, 2>& m) { x = dsl::max(m, 1); }
 
 // case more_axes_than_there_are
 // says: more axes than the operand has
-// lines: nvcc 9, g++ 11, clang++ 21
+// lines: nvcc 9, g++ 11, clang++ 22
 void f(dsl::array<float>& x) { auto s = dsl::eval(dsl::sum(x, dsl::axis(0, 1))); }
 
 // case sum_of_a_vector
@@ -63,14 +63,14 @@ int f() {
 
 // case operator_that_captures
 // says: reduce takes an operator of two elements without captures or members
-// lines: nvcc 6, g++ 9, clang++ 9
+// lines: nvcc 6, g++ 9, clang++ 10
 float f(dsl::array<float>& x, float w) {
   return dsl::reduce([w](auto a, auto b) { return a + w * b; })(x).value();
 }
 
 // case narrower_scan_target
 // says: the target's dtype is narrower than the scan's: use cumsum<T>(x), or dsl::cast on x
-// lines: nvcc 8, g++ 11, clang++ 12
+// lines: nvcc 8, g++ 9, clang++ 12
 void f(dsl::array<int>& x) { x = dsl::cumsum(x); }
 
 // case operator_that_widens
@@ -111,7 +111,7 @@ void f(dsl::array<float>& x) {
 
 // case scan_without_its_header
 // says: cumsum has a header of its own: add #include <dsl/scan.hpp>
-// lines: nvcc 6, g++ 9, clang++ 12
+// lines: nvcc 6, g++ 9, clang++ 19
 #include <dsl/dsl.hpp>
 void f(dsl::array<float>& x) { x = dsl::cumsum(x); }
 

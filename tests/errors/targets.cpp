@@ -14,22 +14,22 @@ void f(dsl::array<float>& x, dsl::array<float, 2>& m) { x = m + 1; }
 
 // case array_of_a_matrix
 // says: an array is made of an expression of as many dimensions
-// lines: nvcc 8, g++ 9, clang++ 9
+// lines: nvcc 8, g++ 9, clang++ 12
 void f(dsl::array<float, 2>& m) { dsl::array<float> w = m * 2; }
 
 // case matrix_of_an_array
 // says: an array is made of an expression of as many dimensions
-// lines: nvcc 9, g++ 10, clang++ 12
+// lines: nvcc 9, g++ 10, clang++ 15
 void f(dsl::array<float>& x) { dsl::array<float, 2> m = x; }
 
 // case matrix_of_a_vector
 // says: an array is made of an expression of as many dimensions: dsl::reshape(x, rows, columns) gives a vector more
-// lines: nvcc 9, g++ 10
+// lines: nvcc 9, g++ 10, clang++ 15
 void f(const std::vector<float>& v) { dsl::array<float, 2> m = dsl::to_device(v); }
 
 // case array_of_one_value
 // says: an array is made of an expression of as many dimensions: one value is a dsl::scalar
-// lines: nvcc 8, g++ 9
+// lines: nvcc 8, g++ 9, clang++ 12
 void f(dsl::array<float>& x) { dsl::array<float> s = dsl::sum(x); }
 
 // case one_target_of_two
@@ -55,7 +55,7 @@ void f(dsl::array<float>& x, dsl::array<float>& y) {
 
 // case names_of_two_values
 // says: an expression's values are not bound to names: assign them to arrays, dsl::tie(s, c) = f(u)
-// lines: nvcc 8, g++ 9
+// lines: nvcc 8, g++ 9, clang++ 12
 void f(dsl::array<float>& u) {
   auto [s, c] = dsl::vectorize([](auto v) { return std::tuple{sin(v), cos(v)}; })(u);
   u = s * c;
@@ -63,14 +63,14 @@ void f(dsl::array<float>& u) {
 
 // case names_of_two_reductions
 // says: an expression's values are not bound to names: assign them to arrays, dsl::tie(s, c) = f(u)
-// lines: nvcc 8, g++ 9
+// lines: nvcc 8, g++ 9, clang++ 12
 void f(dsl::array<float>& u) {
   const auto [s, most] = dsl::vectorize([](auto v) { return std::tuple{dsl::sum(v), dsl::max(v)}; })(u);
 }
 
 // case names_of_a_selection
 // says: an expression's values are not bound to names: assign them to arrays, dsl::tie(s, c) = f(u)
-// lines: nvcc 8, g++ 10
+// lines: nvcc 8, g++ 10, clang++ 13
 #include <dsl/by_key.hpp>
 void f(dsl::array<float>& u) { const auto [values, n] = dsl::unique(u); }
 
@@ -106,7 +106,7 @@ void f(dsl::array<float>& x, dsl::array<std::complex<float>>& z) { x = z * 2; }
 
 // case real_array_of_complex
 // says: a complex number has no real value: take real(x), imag(x) or abs(x)
-// lines: nvcc 10, g++ 11
+// lines: nvcc 10, g++ 11, clang++ 18
 void f(dsl::array<double>& x) {
   using namespace std::complex_literals;
   dsl::array<double> z = exp(1i * x);
@@ -114,12 +114,12 @@ void f(dsl::array<double>& x) {
 
 // case complex_value
 // says: a complex number has no real value: take real(x), imag(x) or abs(x)
-// lines: nvcc 9, g++ 13
+// lines: nvcc 9, g++ 10, clang++ 15
 void f(dsl::array<float>& x) { x = std::complex<float>(1, 2); }
 
 // case narrower_array
 // says: the target's dtype is narrower than the expression's: use dsl::cast
-// lines: nvcc 11, g++ 12
+// lines: nvcc 11, g++ 12, clang++ 21
 void f(dsl::array<float>& x) { dsl::array<int> i = x; }
 
 // case narrower_value
@@ -352,37 +352,37 @@ void f() { auto m = dsl::zeros(3, 4); }
 
 // case sum_as_a_member
 // says: arrays and expressions have no member sum: write dsl::sum(x)
-// lines: nvcc 6, g++ 9
+// lines: nvcc 6, g++ 9, clang++ 16
 float f(dsl::array<float>& x) { return x.sum(); }
 
 // case mean_of_an_expression_as_a_member
 // says: arrays and expressions have no member mean: write dsl::mean(x)
-// lines: nvcc 6, g++ 9
+// lines: nvcc 6, g++ 9, clang++ 16
 void f(dsl::array<float>& x) { x = x - (2 * x).mean(); }
 
 // case reshape_as_a_member
 // says: arrays and expressions have no member reshape: write dsl::reshape(x, 3, -1)
-// lines: nvcc 6, g++ 9
+// lines: nvcc 6, g++ 9, clang++ 13
 void f(dsl::array<float>& x) { dsl::array<float, 2> m = x.reshape(2, 5); }
 
 // case type_as_a_member
 // says: arrays and expressions have no member astype: write dsl::cast<float>(x)
-// lines: nvcc 6, g++ 9
+// lines: nvcc 6, g++ 9, clang++ 13
 void f(dsl::array<float>& x) { dsl::array<double> d = x.astype<double>(); }
 
 // case copy_as_a_member
 // says: arrays and expressions have no member copy: write dsl::eval(x)
-// lines: nvcc 6, g++ 9
+// lines: nvcc 6, g++ 9, clang++ 13
 void f(dsl::array<float>& x) { auto y = x(dsl::slice(0, 3)).copy(); }
 
 // case shape_as_a_member
 // says: arrays and expressions have no member shape: write x.extent(i) or x.extents(), of an array
-// lines: nvcc 8, g++ 10
+// lines: nvcc 8, g++ 10, clang++ 20
 int f(dsl::array<float, 2>& m) { return m.shape[0] == m.shape[1] ? 1 : 0; }
 
 // case transposed_as_a_member
 // says: arrays and expressions have no member T: write dsl::transpose(x)
-// lines: nvcc 8, g++ 10
+// lines: nvcc 8, g++ 10, clang++ 20
 void f(dsl::array<float, 2>& m) { m = m + (2 * m).T; }
 
 // case product_of_matrices
@@ -392,7 +392,7 @@ void f(dsl::array<float, 2>& m) { m = dsl::matmul(m, m); }
 
 // case dot_of_matrices
 // says: dot is of vectors: vdot takes arrays as vectors, and a product of matrices is cuBLAS's or BLAS's, of x.data()
-// lines: nvcc 8, g++ 10, clang++ 12
+// lines: nvcc 8, g++ 10, clang++ 13
 void f(dsl::array<float, 2>& m) { m = dsl::dot(m, m); }
 
 // case target_that_is_a_number

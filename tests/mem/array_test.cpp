@@ -97,6 +97,13 @@ TEST_P(array, without_memory_it_takes_the_shape_of_its_own_rank) {
 }
 
 // What was moved from is no source; as a target it is given memory.
+TEST_P(array, is_made_of_one_of_a_narrower_dtype) {
+  const dsl::array<std::int16_t, 2> m = dsl::reshape(dsl::to_device(std::vector<std::int16_t>{-3, 1, 30'000, 0, 7, 9}), 2, 3);
+  const dsl::array<double, 2> wide = m;
+  EXPECT_EQ(wide.extents(), m.extents());
+  EXPECT_EQ(wide.copy_to_host(), (std::vector<double>{-3, 1, 30'000, 0, 7, 9}));
+}
+
 TEST_P(array, moved_from) {
   dsl::scalar<double> s = 2.0, t = std::move(s);
   EXPECT_FALSE(s.has_memory());
