@@ -57,6 +57,24 @@ template <class T> std::vector<T> arguments(std::size_t count, unsigned seed) {
   return x;
 }
 
+/// Complex numbers whose parts have all exponents, every third with parts of one size.
+template <class T> std::vector<std::complex<T>> complex_arguments_of_all_exponents(std::size_t count, unsigned seed) {
+  using limits = std::numeric_limits<T>;
+  std::mt19937_64 random(seed);
+  const auto part = [&] {
+    const int exponent = static_cast<int>(random() % (limits::max_exponent - limits::min_exponent + limits::digits));
+    const T size = std::ldexp(static_cast<T>(std::uniform_real_distribution<double>(1, 1.9)(random)),
+                              exponent + limits::min_exponent - limits::digits);
+    return random() % 2 == 0 ? size : -size;
+  };
+  std::vector<std::complex<T>> z;
+  while (z.size() < count) {
+    const T re = part();
+    z.emplace_back(re, z.size() % 3 == 0 ? re / static_cast<T>(2 << random() % 4) : part());
+  }
+  return z;
+}
+
 /// Second operands: as the first, or so near the first in size that neither is lost beside the other, or small.
 template <class T> std::vector<T> second_arguments(const std::vector<T>& x, unsigned seed) {
   std::mt19937_64 random(seed);
