@@ -61,13 +61,21 @@ struct real_operands {
 
 template <class T>
 struct complex_operands {
+  // Moderate ones, and for functions of one operand others behind them.
   std::vector<std::complex<T>> x = accuracy::complex_arguments<T>(complex_argument_count, 1),
                                y = accuracy::complex_arguments<T>(complex_argument_count, 2);
-  dsl::array<std::complex<T>> dx = dsl::to_device(x), dy = dsl::to_device(y);
+  dsl::array<std::complex<T>> dy = dsl::to_device(y), dx;
+  complex_operands() {
+    const auto others = accuracy::complex_arguments_of_all_exponents<T>(complex_argument_count, 3);
+    x.insert(x.end(), others.begin(), others.end());
+    dx = dsl::to_device(x);
+  }
 
   template <op Code> measured measure() const {
-    const auto got = evaluate<Code>(dx, dy, dy);
-    return {accuracy::measure(Code, x.size(), x.data(), y.data(), got.data()), accuracy::complex_bound_of(Code)};
+    const std::int64_t count = dsl::info(Code).arity == 1 ? dx.size() : dy.size();
+    const dsl::array<std::complex<T>> given = dx(dsl::slice(0, count));
+    const auto got = evaluate<Code>(given, dy, dy);
+    return {accuracy::measure(Code, got.size(), x.data(), y.data(), got.data()), accuracy::complex_bound_of(Code)};
   }
   void print(int arity, std::size_t i) const {
     const std::complex<T>* const all[] = {x.data(), y.data()};

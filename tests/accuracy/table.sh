@@ -12,6 +12,22 @@ bound is exceeded. Where the bounds come from stands beside each in `tests/accur
 numbers apart is exact; `tests/numpy` compares it bit for bit.
 
 The 16-bit formats are computed in float and rounded once: their last place may be wrong, by one, where a function is not exact.
+Of a NaN the GPU makes 0x7fff, whatever its bits were.
+
+The arguments of real functions are all numbers: subnormal ones, those next to the largest, and close to roots, poles (of the gamma function
+down to -200) and where a result becomes infinite or 0. Near a root these have an absolute bound beside the one in the table, which holds where
+it is the larger one:
+
+| | host: float | double | GPU: float | double |
+| --- | --- | --- | --- | --- |
+| lgamma, near its roots below -2 | 1e-6 | 2e-15 | 1e-5 | 1e-13 |
+| logaddexp, logaddexp2, near 0 | 1.2e-7 | 2.3e-16 | 1.2e-7 | 2.3e-16 |
+
+Complex functions of one number are measured for parts of all exponents, but where a result is subnormal, infinite or next to the largest number; those
+of two for parts up to 30 in magnitude, one of them down to 2^-30 of that, and on the unit circle. Quotients are NumPy's, by the same formula: where a
+divisor's parts are subnormal, or parts are next to the largest number, one that could be represented may be infinite, 0 or NaN or have few digits, as
+there. Where a product and a sum are one operation (AVX2, AVX-512, GPUs) few of these differ from NumPy's. Reciprocals are right; those of numbers next to the
+largest may be 0 in place of a subnormal number. A power is as exact as w log z, which is large where the power is far from 1.
 
 TEXT
 awk '

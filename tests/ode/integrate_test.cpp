@@ -10,10 +10,11 @@ using dsl::ode::outcome;
 
 ON_EVERY_DEVICE(integrate);
 
+constexpr double always = std::numeric_limits<double>::infinity();
 constexpr auto oscillator =
     dsl::ode::with_time([](auto t, auto u, auto v) { return std::tuple{v, 5 * (1 - u * u) * v - u + cos(t)}; });
 constexpr struct scipy_run {
-  double t0, t1, relative, absolute;
+  double t0, t1, relative, absolute, first_step, largest_step;
   std::int64_t steps, rejected;
   double arrived[6];
 } scipy_runs[] = {
@@ -24,12 +25,15 @@ TEST_P(integrate, takes_the_steps_that_scipy_takes) {
   for (const scipy_run& want : scipy_runs) {
     auto u = dsl::to_device(std::vector<double>{2, 0.5, -1}), v = dsl::to_device(std::vector<double>{0, 1, 0.25});
     const auto got = dsl::ode::integrate(oscillator, dsl::state(u, v), want.t0, want.t1,
-                                         {.relative = want.relative, .absolute = want.absolute});
+                                         {.relative = want.relative,
+                                          .absolute = want.absolute,
+                                          .first_step = want.first_step,
+                                          .largest_step = want.largest_step > 0 ? want.largest_step : always});
     EXPECT_EQ(got.outcome(), outcome::reached);
     EXPECT_EQ(got.t.value(), want.t1);
     EXPECT_EQ(got.h.value(), 0);
-    EXPECT_EQ(got.steps.value(), want.steps);
-    EXPECT_EQ(got.rejected.value(), want.rejected);
+    EXPECT_EQ(got.steps.value(), want.steps) << want.t0 << ' ' << want.t1 << ' ' << want.largest_step;
+    EXPECT_EQ(got.rejected.value(), want.rejected) << want.t0 << ' ' << want.t1 << ' ' << want.largest_step;
     const auto us = u.copy_to_host(), vs = v.copy_to_host();
     for (std::size_t i = 0; i < 3; ++i) {
       EXPECT_NEAR(us[i], want.arrived[i], 1e-9 * std::abs(want.arrived[i]));
@@ -41,7 +45,6 @@ TEST_P(integrate, takes_the_steps_that_scipy_takes) {
 // y' = rate y before a time and then something else.
 constexpr auto changing =
     dsl::ode::with_time([](auto t, auto y, auto rate, auto until, auto after) { return where(t < until, rate * y, after); });
-constexpr double always = std::numeric_limits<double>::infinity();
 auto integrate_decay(dsl::array<double>& y, double t0, double t1, const dsl::ode::tolerance& wanted = {}) {
   return dsl::ode::integrate(changing, dsl::state(y), t0, t1, wanted, -1.0, always, 0.0);
 }

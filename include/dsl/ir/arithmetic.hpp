@@ -346,14 +346,23 @@ template <std::integral T> DSL_DETAIL_FN constexpr T bitwise_not(T a) {
   else return static_cast<T>(~a);
 }
 
+// A power of 4 that brings a number away from overflow and from the subnormal numbers.
+template <class T> DSL_DETAIL_FN T safe_scale(T largest_part) {
+  const bool huge = largest_part > power_of_two<T>(layout<T>::bias - 2);
+  const bool tiny = largest_part < power_of_two<T>(1 - layout<T>::bias + layout<T>::digits + 2);
+  return select(huge, T(0.0625), select(tiny, T(0x1p54), T(1)));
+}
+
 /// -1, 0 or 1, and NaN of NaN; of a complex number the one of magnitude 1 in its direction, and 0 of 0.
 template <class T> DSL_DETAIL_FN constexpr T sign(T a) {
   if constexpr (is_complex<T>) {
     using part = real_type<T>;
-    const part size = abs(a);
+    const part scale = safe_scale(max(abs(a.re), abs(a.im)));
+    const T scaled{a.re * scale, a.im * scale};
+    const part size = abs(scaled);
     const bool one_infinite = isinf(a.re) ^ isinf(a.im);
     const T ends{select(isinf(a.re), copysign(part(1), a.re), part(0)), select(isinf(a.im), copysign(part(1), a.im), part(0))};
-    const T direction = select(one_infinite, ends, a) / select(one_infinite, part(1), size);
+    const T direction = select(one_infinite, ends, scaled) / select(one_infinite, part(1), size);
     return select(size == 0, T{}, direction);
   } else if constexpr (std::unsigned_integral<T>) {
     return a != 0;

@@ -70,13 +70,6 @@ template <class T> DSL_DETAIL_FN complex_value<T> tan(complex_value<T> z) {
   return {turned.im, -turned.re};
 }
 
-// A power of 4 that brings a number away from overflow and from the subnormal numbers.
-template <class T> DSL_DETAIL_FN T safe_scale(T largest_part) {
-  const bool huge = largest_part > power_of_two<T>(layout<T>::bias - 2);
-  const bool tiny = largest_part < power_of_two<T>(1 - layout<T>::bias + layout<T>::digits + 2);
-  return select(huge, T(0.0625), select(tiny, T(0x1p54), T(1)));
-}
-
 /// log|z| + i arg(z). Near |z| = 1, where log|z| has fewer digits than |z|, it is log(1 + m) / 2 with m = |z|^2 - 1 summed from
 /// the squares' exact upper halves.
 template <class T> DSL_DETAIL_FN complex_value<T> log(complex_value<T> z) {

@@ -65,6 +65,31 @@ template <std::floating_point T> DSL_DETAIL_FN T log1p(T x) {
 #endif
 }
 
+// SLEEF's gamma function loses digits beside the poles from where 1 - x has none that is finite, and as a float's result becomes
+// subnormal. It is that of a larger number there over what lies between, whose factors are exact. From -44 (-184) on it is 0.
+template <std::floating_point T> DSL_DETAIL_FN T tgamma(T x) {
+#if DSL_DETAIL_ON_DEVICE
+  return bounded::tgamma(x);
+#else
+  constexpr bool is_float = sizeof(T) == 4;
+  constexpr int moved = is_float ? 12 : 14;
+  const bool low = x < (is_float ? -32 : -170);
+  T between = 1;
+  for (int k = 0; k < moved; ++k) between *= x + static_cast<T>(k);
+  return bounded::tgamma(select(low, x + moved, x)) / select(low, between, T(1));
+#endif
+}
+// Its logarithm is infinite too early: it is 2 lgamma(x / 2) + x log(2), of large numbers, which are nearly x (log(x) - 1).
+template <std::floating_point T> DSL_DETAIL_FN T lgamma(T x) {
+#if DSL_DETAIL_ON_DEVICE
+  return bounded::lgamma(x);
+#else
+  const bool large = x > (sizeof(T) == 4 ? T(1e36) : T(1e305));
+  const T y = bounded::lgamma(select(large, x / 2, x));
+  return select(large, 2 * y + log_of_2<T> * x, y);
+#endif
+}
+
 template <class T> DSL_DETAIL_FN T rsqrt(T x) {
 #if DSL_DETAIL_ON_DEVICE
   if constexpr (std::same_as<T, float>) return ::rsqrtf(x);
@@ -82,10 +107,11 @@ template <class T> DSL_DETAIL_FN constexpr T heaviside(T x, T at_zero) {
   return select(x == 0, at_zero, select(x != x, x, convert<T>(x > 0)));
 }
 
-/// sin(pi x) / (pi x), and 1 at 0.
+/// sin(pi x) / (pi x), and 1 at 0 and where that is rounded to 1: numerator and denominator would be subnormal.
 template <class T> DSL_DETAIL_FN T sinc(T x) {
-  const T away = select(x == 0, T(1), x);
-  return select(x == 0, T(1), math::sinpi(away) / (pi<T> * away));
+  const bool is_one = abs(x) < (sizeof(T) == 4 ? T(0x1p-13) : T(0x1p-28));
+  const T away = select(is_one, T(1), x);
+  return select(is_one, T(1), math::sinpi(away) / (pi<T> * away));
 }
 
 // log(e^a + e^b) = max + log(1 + e^-|a - b|), in which nothing overflows. Where both are the same infinity the difference is NaN.

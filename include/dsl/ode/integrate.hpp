@@ -36,9 +36,6 @@ namespace detail {
 /// Throws value_error that names an end of time or an option which is NaN, infinite or of the wrong sign.
 void require_possible(double t0, double t1, const tolerance& wanted);
 
-/// The smallest step over the time: SciPy's, some roundings of t.
-inline constexpr double least_step = 10 * 0x1p-52;
-
 /// The norm of all fields' elements over their scales, a double. What makes a sum a mean is in the scales.
 template <class... X, class... Scale, std::size_t... I>
 constexpr auto norm_of(std::index_sequence<I...>, const tuple<X...>& x, const tuple<Scale...>& scale) {
@@ -140,15 +137,16 @@ struct controlled_step {
     const auto scale = tuple{absolute + relative * max(abs(get<I>(y)), abs(get<I>(z)))...};
     const auto error = norm_of(fields, increments(fields, y, h, dopri5_method.error, k), scale);
 
-    // The bounds are those of SciPy's RK45, which so takes the same steps. A NaN loses in fmax, and is the smallest factor.
-    const auto takes = error <= 1;
+    // The rules are those of SciPy's RK45, which so takes the same steps. A NaN loses in fmax, and is the smallest factor. Behind
+    // a step that was taken the smallest one may follow, and what is left at the end is a step however small; a rejected step
+    // that would become smaller than the smallest is the end.
+    const auto takes = error < 1;
     const auto factor = fmin(where(accepted, 10.0, 1.0), fmax(0.2, 0.9 * pow(error, -0.2)));
-    const auto wanted = copysign(fmin(abs(h) * factor, largest), h);
     const auto next_t = where(takes, where(h == t1 - t, t1, t + h), t);
+    const auto least = 10.0 * abs(nextafter(next_t, copysign(dsl::detail::math::infinity<double>, h)) - next_t);
+    const auto wanted = fmin(fmax(abs(h) * factor, where(takes, least, 0.0)), largest);
     const auto left = t1 - next_t;
-    const auto is_last = abs(left) <= 1.01 * abs(wanted);  // so that no tiny step is left behind it
-    const auto is_too_small = abs(wanted) <= least_step * abs(next_t);
-    const auto next_h = where(is_last, left, where(is_too_small, 0.0, wanted));
+    const auto next_h = where(wanted < least, 0.0, where(abs(left) <= wanted, left, copysign(wanted, h)));
     return concatenate(tuple{next_t, next_h, takes, rejected + cast<std::int64_t>(!takes)}, y, z);
   }
 };
@@ -199,8 +197,9 @@ DSL_DETAIL_RARE integration integrate_fields(const loop_state<S...>& fields, dou
   const double elements = static_cast<double>(dsl::detail::as_operand(first).size()) * static_cast<double>(count), span = t1 - t0;
   const double relative = wanted.relative * math::sqrt(elements), absolute = wanted.absolute * math::sqrt(elements);
 
-  const double smallest = least_step * math::abs(t0), whole = math::abs(span), largest = math::min(wanted.largest_step, whole);
-  const bool begins = span != 0 && (largest > smallest || largest == whole);
+  const double next = math::nextafter<dtype::float64>(t0, math::copysign(math::infinity<double>, span));
+  const double smallest = 10 * math::abs(next - t0), whole = math::abs(span), largest = math::min(wanted.largest_step, whole);
+  const bool begins = span != 0 && (largest >= smallest || largest == whole);
 
   integration at{t1, t0, 0.0, std::int64_t{0}, std::int64_t{0}};
   if (begins && wanted.first_step > 0) {
