@@ -145,6 +145,7 @@ bool row_chain::lay_out() {
     if (reduced >= 0) return false;
     reduced = d;
   }
+  if (reduced < 0) return false;  // rows of one element
   lies_along_rows_ = reduced == g.rank - 1;
   move_dimension(g, count, reduced, g.rank - 1);
   g.linear = false;
