@@ -30,16 +30,19 @@ class block_of_elements {
 
   const unsigned char* evaluate(std::int64_t first, std::int64_t count) {
     inputs_.read(first, static_cast<int>(count));
-    in_place_ = lies_at(target_, space_, space_.layouts[code_.inputs], inputs_.place(), count);
     void* const out[] = {columns_.get()};
     loop_of_level(code_.host->elements)(padded_block(static_cast<int>(count)), 1, 0, inputs_.at(), out, nullptr);
     return columns_.get();
   }
 
-  /// Where what has become of the elements that were evaluated last is to be put: to the target, if it lies in a row there.
-  unsigned char* results() const { return in_place_ != nullptr ? in_place_ : columns_.get() + column_bytes; }
+  /// What becomes of the elements that were evaluated last, and is then written to the target.
+  unsigned char* results() const { return columns_.get() + column_bytes; }
   void write(std::int64_t count) const {
-    if (in_place_ == nullptr) scatter(results(), target_, space_, space_.layouts[code_.inputs], inputs_.place(), count);
+    scatter(results(), target_, space_, space_.layouts[code_.inputs], inputs_.place(), count);
+  }
+  /// Where it goes, if that lies in a row; else null.
+  unsigned char* in_place(std::int64_t count) const {
+    return lies_at(target_, space_, space_.layouts[code_.inputs], inputs_.place(), count);
   }
 
  private:
@@ -48,7 +51,6 @@ class block_of_elements {
   const geometry& space_;
   input_columns inputs_;
   host_memory columns_;
-  unsigned char* in_place_ = nullptr;
 };
 
 // Tasks over so many elements together. What the first phase has read the last one finds in the same core's cache.
@@ -128,14 +130,15 @@ void scan_rows_on_host(const scan_code& code, const operand* operands, const sca
       const std::int64_t count = std::min<std::int64_t>(host_block, end - first);
       const unsigned char *const x = block.evaluate(first, count), *earlier = none.get();
       if (last && first % s.row != 0) earlier = blocks.all(before(chunk), code.host->join);
+      unsigned char *const in_place = last ? block.in_place(count) : nullptr, *const results = in_place ? in_place : block.results();
       for (std::int64_t done = 0; done < count;) {
         const std::int64_t at = (first + done) % s.row, run = std::min(count - done, s.row - at);
-        unsigned char* const y = last ? block.results() + static_cast<std::size_t>(done) * target_size : nullptr;
+        unsigned char* const y = last ? results + static_cast<std::size_t>(done) * target_size : nullptr;
         code.host->row(parameters, x + static_cast<std::size_t>(done) * value_size, run, at == 0, earlier, total.get(), y);
         done += run;
       }
       blocks.add(total.get(), code.host->join);
-      if (last) block.write(count);
+      if (last && in_place == nullptr) block.write(count);
     }
     if (!last) std::memcpy(before(chunk), blocks.all(nullptr, code.host->join), segment_size);
   };
