@@ -29,10 +29,11 @@ const rows by_keys([] {
         });
     work_on_keys("scatter_add", groups, 8, of_groups)
         .within(1e-3)
-        .by("dsl", [](const keys_and_values& x) {
-          dsl::assign(x.sums, 1.f);
-          dsl::scatter_add(x.sums, x.keys, x.values);
-        })
+        .by("dsl",
+            [](const keys_and_values& x) {
+              dsl::assign(x.sums, 1.f);
+              dsl::scatter_add(x.sums, x.keys, x.values);
+            })
         .by("hand", [](const keys_and_values& x) {
           by_hand::fill(x.sums.data(), 1, x.groups);
           by_hand::add_by_key(x.sums.data(), x.keys.data(), x.values.data(), x.n);
@@ -41,18 +42,17 @@ const rows by_keys([] {
   for (const std::int64_t groups : {10, 1000, 10'000})  // none of them without elements
     work_on_keys("std by key", groups, 8, of_groups)
         .within(1e-2)
-        .by("dsl", [](const keys_and_values& x) {
-          dsl::assign(x.sums, dsl::reduce_by(x.keys, x.values, x.groups, [](auto v) { return dsl::std(v); }));
-        })
+        .by("dsl",
+            [](const keys_and_values& x) {
+              dsl::assign(x.sums, dsl::reduce_by(x.keys, x.values, x.groups, [](auto v) { return dsl::std(v); }));
+            })
         .by("hand", [](const keys_and_values& x) {
           by_hand::deviations_by_key(x.sums.data(), x.keys.data(), x.values.data(), x.n, x.groups);
         });
   for (const bool near : {true, false}) {
     const auto keys = [near](std::int64_t count) { return keys_and_values(count, near ? 1000 : count).keys; };
     map<float>(near ? "take(a, one of 1000)" : "take(a, one of all)", n, 3, "by key")
-        .by("dsl", [keys](const arrays<float>& x) {
-          return [x, at = keys(x.n)] { x.out = dsl::take(x.a, at); };
-        })
+        .by("dsl", [keys](const arrays<float>& x) { return [x, at = keys(x.n)] { x.out = dsl::take(x.a, at); }; })
         .by("hand", [keys](const arrays<float>& x) {
           return [x, at = keys(x.n)] { by_hand::take(x.out.data(), x.a.data(), at.data(), x.n); };
         });
@@ -64,13 +64,14 @@ const rows recurrences([] {
   using namespace std::complex_literals;
   map<double>("0.9 * y + 0.1 * a", n, 2, "scan")
       .within(1e-12)
-      .by("dsl", [](const arrays<double>& x) {
-        const auto compose = dsl::scan([](auto f, auto g) { return real(g) * real(f) + 1i * (real(g) * imag(f) + imag(g)); });
-        return [x, compose, functions = dsl::array<std::complex<double>>(x.n)]() mutable {
-          functions = compose(0.9 + 1i * (0.1 * x.a));
-          x.out = imag(functions);
-        };
-      })
+      .by("dsl",
+          [](const arrays<double>& x) {
+            const auto compose = dsl::scan([](auto f, auto g) { return real(g) * real(f) + 1i * (real(g) * imag(f) + imag(g)); });
+            return [x, compose, functions = dsl::array<std::complex<double>>(x.n)]() mutable {
+              functions = compose(0.9 + 1i * (0.1 * x.a));
+              x.out = imag(functions);
+            };
+          })
       .by("hand", [](const arrays<double>& x) { by_hand::weighted(x.out.data(), x.a.data(), x.n); });
 });
 

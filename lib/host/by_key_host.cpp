@@ -55,8 +55,7 @@ void reduce_by_key_on_host(const by_key_code& code, const operand* operands, con
         inputs.read(first, count);
         for (int k = 0; k < code.values; ++k)
           if (compiled.columns[k] >= 0) columns[k] = inputs.at()[compiled.columns[k]];
-        if (count_computed > 0)
-          loop_of_level(compiled.elements)(padded_block(count), 1, 0, inputs.at(), computed, nullptr);
+        if (count_computed > 0) loop_of_level(compiled.elements)(padded_block(count), 1, 0, inputs.at(), computed, nullptr);
         compiled.of_groups.add(columns, count, table(c), groups);
         if (code.all_bytes > 0) compiled.of_all.add(columns, count, of_all(c), 1);
       }

@@ -143,7 +143,8 @@ class input_columns {
       const operand& o = operands_[k];
       if (o.kind > operand_kind::position || o.kind == operand_kind::neighbour || valid == 0) continue;
       const unsigned char* at = same_address_[k] ? column(k) : nullptr;
-      if (at == nullptr && valid == padded) at = direct_[k] ? direct_address(o, first) : lies_at(o, space_, space_.layouts[k], place_, valid);
+      if (at == nullptr && valid == padded)
+        at = direct_[k] ? direct_address(o, first) : lies_at(o, space_, space_.layouts[k], place_, valid);
       if (at == nullptr)
         at = pack(k, o.type, valid, padded, [&](unsigned char* to) { gather(to, o, space_, space_.layouts[k], place_, valid); });
       at_[k] = at;

@@ -130,7 +130,8 @@ void scan_rows_on_host(const scan_code& code, const operand* operands, const sca
       const std::int64_t count = std::min<std::int64_t>(host_block, end - first);
       const unsigned char *const x = block.evaluate(first, count), *earlier = none.get();
       if (last && first % s.row != 0) earlier = blocks.all(before(chunk), code.host->join);
-      unsigned char *const in_place = last ? block.in_place(count) : nullptr, *const results = in_place ? in_place : block.results();
+      unsigned char *const in_place = last ? block.in_place(count) : nullptr, *const results =
+                                                                                  in_place ? in_place : block.results();
       for (std::int64_t done = 0; done < count;) {
         const std::int64_t at = (first + done) % s.row, run = std::min(count - done, s.row - at);
         unsigned char* const y = last ? results + static_cast<std::size_t>(done) * target_size : nullptr;

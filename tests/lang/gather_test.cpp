@@ -36,7 +36,8 @@ TEST_P(gathering, places_from_elsewhere) {
   std::vector<float> y(places);
   for (std::int64_t k = 0; k < places; ++k) {
     const auto at = static_cast<std::size_t>(k);
-    further[at] = static_cast<std::int32_t>(k * 377 % 1100 - 50), x[at] = static_cast<double>(k * k), y[at] = static_cast<float>(k % 91);
+    further[at] = static_cast<std::int32_t>(k * 377 % 1100 - 50), x[at] = static_cast<double>(k * k),
+    y[at] = static_cast<float>(k % 91);
   }
   const auto inside = [&](std::int64_t k) {
     return static_cast<std::size_t>(std::clamp<std::int64_t>(k < 0 ? k + places : k, 0, places - 1));

@@ -1,5 +1,5 @@
-// Reductions by key that take each of a table's ways, for racecheck: warps that have a table each, that take turns at one with a copy for
-// each lane and at some with one copy, buckets, counters. All values are whole numbers, so all sums are exact.
+// Reductions by key that take each of a table's ways, for racecheck: warps that have a table each, that take turns at one with a
+// copy for each lane and at some with one copy, buckets, counters. All values are whole numbers, so all sums are exact.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -26,7 +26,8 @@ data drawn(std::int64_t n, std::int64_t groups) {
 }
 
 int wrong = 0;
-template <class T> void compare(const char* what, std::int64_t groups, const dsl::array<T>& found, const std::vector<T>& expected) {
+template <class T> void compare(const char* what, std::int64_t groups, const dsl::array<T>& found,
+                                const std::vector<T>& expected) {
   if (found.copy_to_host() == expected) return;
   std::printf("%s of %lld groups: WRONG\n", what, static_cast<long long>(groups));
   ++wrong;
@@ -38,8 +39,9 @@ void reduce(std::int64_t n, std::int64_t groups) {
   const auto v = dsl::to_device(d.values);
   dsl::array<float> sums, least, greatest, alone = dsl::sum_by(k, v, groups);
   dsl::array<std::int64_t> counts = dsl::bincount(k, groups);
-  dsl::tie(sums, least, greatest) = std::tuple{dsl::sum_by(k, 2 * v, groups), dsl::reduce_by(k, v, groups, [](auto x) { return dsl::min(x); }),
-                                               dsl::reduce_by(k, v, groups, [](auto x) { return dsl::max(x); })};
+  dsl::tie(sums, least, greatest) =
+      std::tuple{dsl::sum_by(k, 2 * v, groups), dsl::reduce_by(k, v, groups, [](auto x) { return dsl::min(x); }),
+                 dsl::reduce_by(k, v, groups, [](auto x) { return dsl::max(x); })};
   const auto count = static_cast<std::size_t>(groups);
   constexpr float infinity = std::numeric_limits<float>::infinity();
   std::vector<float> sum(count), twice(count), low(count, infinity), high(count, -infinity);

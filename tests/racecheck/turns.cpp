@@ -1,5 +1,5 @@
-// Warps that take turns at a table in shared memory, as those of a reduction by key do, and nothing else: for racecheck, which then has
-// nothing to find but how a turn is given. `turns WAY [WARPS]`:
+// Warps that take turns at a table in shared memory, as those of a reduction by key do, and nothing else: for racecheck, which
+// then has nothing to find but how a turn is given. `turns WAY [WARPS]`:
 //   arrive   the library's turns: the giver arrives at a barrier, and goes on, and the taker waits there
 //   aligned  the same by bar.arrive and bar.sync, which ask that a warp's lanes are together
 //   meet     giver and taker both wait at the barrier

@@ -143,8 +143,8 @@ struct device_team {
 
   DSL_DETAIL_FN void synchronize() const { __syncthreads(); }
   DSL_DETAIL_FN void synchronize_warp() const { __syncwarp(); }
-  // The hardware's barrier 0 is that of the whole block. Arriving orders what came before as waiting does (PTX ISA, "bar, barrier"),
-  // so there is no fence; racecheck does not see it (tests/racecheck/unseen.txt).
+  // The hardware's barrier 0 is that of the whole block. Arriving orders what came before as waiting does (PTX ISA, "bar,
+  // barrier"), so there is no fence; racecheck does not see it (tests/racecheck/unseen.txt).
   DSL_DETAIL_FN void pass_turn(int warp) const {
     __syncwarp();
     asm volatile("barrier.cta.arrive %0, 64;" ::"r"(warp + 1) : "memory");

@@ -1,5 +1,5 @@
-// Elements from elsewhere on the host: first some addresses, then what is there, then the formula. No loop that computes an address and
-// reads there is vectorised; these are, but for the reads.
+// Elements from elsewhere on the host: first some addresses, then what is there, then the formula. No loop that computes an
+// address and reads there is vectorised; these are, but for the reads.
 #pragma once
 
 #include <dsl/exec/reduction.hpp>

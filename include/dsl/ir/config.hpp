@@ -132,8 +132,8 @@
 #define DSL_DETAIL_TARGET(set) __attribute__((noinline))
 #endif
 
-// A loop that goes on with what it wrote a few elements before: the parts of a struct are stored one by one. Stored as a vector the
-// first one, which comes first, would wait for the last one.
+// A loop that goes on with what it wrote a few elements before: the parts of a struct are stored one by one. Stored as a vector
+// the first one, which comes first, would wait for the last one.
 #if defined(__GNUC__) && !defined(__clang__)
 #define DSL_DETAIL_PARTS_APART __attribute__((optimize("no-tree-slp-vectorize")))
 #else
