@@ -28,6 +28,19 @@ struct chain_code {
 
 template <class Name, class Chain> DSL_DETAIL_RARE void add_chain_kernels();
 
+#if defined(__CUDACC__)
+// The pass is put together anew: nvcc's stub would name it by its way through the chain, whose types it does not know yet.
+template <class Name, int Inputs, int Operands, std::uint64_t Key, class... Calls>
+const void* kernel_by_patches(pass<Key, Calls...>) {
+  return kernel_of_pass<pass_kernel<pass<Key, Calls...>, Inputs, patched_arguments<Operands>>, Name, pass<Key, Calls...>>();
+}
+template <class Name, int Inputs, int Operands, std::uint64_t Key, class... Calls, class Policy>
+const void* kernel_by_patches(tuned<pass<Key, Calls...>, Policy>) {
+  return kernel_of_pass<pass_kernel<tuned<pass<Key, Calls...>, Policy>, Inputs, patched_arguments<Operands>>, Name,
+                        tuned<pass<Key, Calls...>, Policy>>();
+}
+#endif
+
 template <class Name, class Chain> struct compiled_chain;
 template <class Name, class... Phase>
 struct compiled_chain<Name, pass_chain<Phase...>> {
@@ -122,7 +135,7 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
   template <class P>
   static const void* patches_kernel() {
     if constexpr (!kernels_of<P>.patches) return nullptr;
-    else return kernel_of_pass<pass_kernel<tuned_pass<P>, P::inputs, patched_arguments<operands>>, Name, tuned_pass<P>>();
+    else return kernel_by_patches<Name, P::inputs, operands>(tuned_pass<P>{});
   }
   static std::array<const void*, phases> patches_kernels() { return {patches_kernel<Phase>()...}; }
 #endif
