@@ -45,7 +45,7 @@ class short_inputs {
       evaluator<Program>::read(each);
     }
   }
-  template <std::uint32_t Head> DSL_DETAIL_FN float at(int lane) const { return at_[number_of<Head>][lane]; }
+  template <std::uint32_t Head> DSL_DETAIL_FN float at(std::int64_t lane) const { return at_[number_of<Head>][lane]; }
 
  private:
   struct reader {

@@ -87,7 +87,7 @@ class strips {
     const void* const* in;
     std::int64_t at;
     const shorts& wide;
-    int lane;
+    std::int64_t lane;
     typename eval::inputs element;
     template <op Code, dtype D, int N, std::uint32_t Head>
     DSL_DETAIL_FN void read() {
@@ -98,7 +98,8 @@ class strips {
     }
   };
   // Element number `lane` of the segment that begins at `first`.
-  DSL_DETAIL_FN static typename eval::results compute(const void* const* in, std::int64_t first, const shorts& wide, int lane) {
+  DSL_DETAIL_FN static typename eval::results compute(const void* const* in, std::int64_t first, const shorts& wide,
+                                                      std::int64_t lane) {
     source from{in, first + lane, wide, lane, {}};
     eval::read(from);
     return eval::compute(from.element);
@@ -153,7 +154,7 @@ class strips {
     DSL_DETAIL_FN void operator()() const {
       if constexpr (seeks<Reduction>)
         for (int l = 0; l < strip_lanes; ++l) {
-          const int lane = strip_lanes * static_cast<int>(nth_accumulator<J>(seen).at[l]) + l;
+          const std::int64_t lane = strip_lanes * static_cast<std::int64_t>(nth_accumulator<J>(seen).at[l]) + l;
           nth<1>(nth_accumulator<J>(sums))[static_cast<std::size_t>(l)] =
               nth<1>(accumulator_of_element<Reduction>(compute(in, first, wide, lane), values_of_reduction<Reduction>{}));
         }

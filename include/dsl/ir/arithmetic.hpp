@@ -37,7 +37,7 @@ template <class R, class A> DSL_DETAIL_FN constexpr R convert(A a) {
 /// To the value of a dtype, rounded once to what it has in memory.
 template <dtype D, class A> DSL_DETAIL_FN constexpr value_t<D> convert_to(A a) {
   if constexpr (D == dtype::float16 || D == dtype::bfloat16) {
-    if constexpr (wider_than_float<A> && !std::same_as<A, bool>) return memory_t<D>(a);
+    if constexpr (std::same_as<A, double> || wraps<A>) return memory_t<D>(a);
     else return memory_t<D>(convert<float>(a));
   } else {
     return convert<value_t<D>>(a);

@@ -99,10 +99,6 @@ template <std::integral T> DSL_DETAIL_FN constexpr float to_odd_float(T x) {
   }
 }
 
-/// Of which a float may have been rounded already.
-template <class T>
-concept wider_than_float = std::same_as<T, double> || std::integral<T>;
-
 }  // namespace detail
 
 /// IEEE 754 binary16: 11 significant bits, largest finite value 65504. Numbers of any type become one by rounding once.
@@ -110,8 +106,9 @@ struct half {
   std::uint16_t bits = 0;
   constexpr half() = default;
   DSL_FN constexpr half(float value) : bits(detail::float_to_half(value)) {}
-  template <detail::wider_than_float T> DSL_FN constexpr half(T value)
-      : bits(detail::float_to_half(detail::to_odd_float(value))) {}
+  DSL_FN constexpr half(double value) : bits(detail::float_to_half(detail::to_odd_float(value))) {}
+  /// By way of float, which is exact but for what is infinite anyway.
+  template <std::integral T> DSL_FN constexpr half(T value) : half(static_cast<float>(value)) {}
   DSL_FN constexpr operator float() const { return detail::half_to_float(bits); }
 };
 
@@ -120,7 +117,8 @@ struct bfloat16 {
   std::uint16_t bits = 0;
   constexpr bfloat16() = default;
   DSL_FN constexpr bfloat16(float value) : bits(detail::float_to_bfloat16(value)) {}
-  template <detail::wider_than_float T>
+  DSL_FN constexpr bfloat16(double value) : bits(detail::float_to_bfloat16(detail::to_odd_float(value))) {}
+  template <std::integral T>
   DSL_FN constexpr bfloat16(T value) : bits(detail::float_to_bfloat16(detail::to_odd_float(value))) {}
   DSL_FN constexpr operator float() const { return detail::bfloat16_to_float(bits); }
 };
