@@ -269,11 +269,10 @@ void grid_executor::run_rows(const row_chain& rows, const stream& on) const {
             shared_before_rows = sums + bytes_of_cluster(p, code.accumulator_bytes);
   const bool exchanges = p.blocks_a_row > 1 && !p.in_cluster;
   row_schedule schedule = schedule_of(rows, p, sums);
-  if (p.blocks_a_row > 1) schedule.exchange_quads = static_cast<std::uint32_t>(quads_of_exchange(p, code.accumulator_bytes));
   exchange_cells shared{};
   memory_range cells{};
   if (exchanges) {
-    const std::size_t bytes = 2 * sizeof(quad) * schedule.exchange_quads;
+    const std::size_t bytes = bytes_of_cells(p, code.accumulator_bytes);
     const std::int64_t steps = pieces(schedule.tiles, p.grid / p.blocks_a_row) * code.phases;
     shared = cells_of(on, bytes, steps);
     schedule.cells = shared.cells;

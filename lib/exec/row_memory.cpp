@@ -86,16 +86,15 @@ std::int64_t part_of_block(std::int64_t count, const row_plan& p) {
   return pieces(pieces(count, p.blocks_a_row), elements_of_vector(p)) * elements_of_vector(p);
 }
 
-std::int64_t quads_of_exchange(const row_plan& p, int accumulator_bytes) {
-  const int of_row = rows_of_vector(p) * accumulator_bytes;
-  if (!p.in_cluster) return p.grid * p.rows_side_by_side * static_cast<std::int64_t>(tagged_bytes(static_cast<std::size_t>(of_row)) / sizeof(quad));
-  return pieces(std::int64_t{p.blocks_a_row} * p.rows_side_by_side * pieces(of_row, 4) * 4, sizeof(quad));
+std::size_t bytes_of_cells(const row_plan& p, int accumulator_bytes) {
+  return 2 * static_cast<std::size_t>(p.grid) * static_cast<std::size_t>(p.rows_side_by_side) *
+         tagged_bytes(static_cast<std::size_t>(exchanged_bytes(accumulator_bytes, rows_of_vector(p))));
 }
 
 int bytes_of_cluster(const row_plan& p, int accumulator_bytes) {
   if (!p.in_cluster) return 0;
-  return 2 * static_cast<int>(sizeof(cluster_inbox)) +
-         2 * static_cast<int>(quads_of_exchange(p, accumulator_bytes)) * static_cast<int>(sizeof(quad));
+  const int bytes = 2 * p.blocks_a_row * p.rows_side_by_side * exchanged_bytes(accumulator_bytes, rows_of_vector(p));
+  return 2 * static_cast<int>(sizeof(cluster_inbox)) + (bytes + 15) / 16 * 16;
 }
 
 }  // namespace dsl::detail

@@ -38,8 +38,8 @@ int staged_bytes(const row_chain& rows, int k, int count);
 /// Elements of a row of so many that one of its blocks has: whole vectors.
 std::int64_t part_of_block(std::int64_t count, const row_plan& p);
 
-/// Words of 16 bytes that the largest exchange between the blocks of rows takes: of a cluster's in shared memory, else of all.
-std::int64_t quads_of_exchange(const row_plan& p, int accumulator_bytes);
+/// Memory for two exchanges between the blocks of rows.
+std::size_t bytes_of_cells(const row_plan& p, int accumulator_bytes);
 
 /// Shared memory for two exchanges between the blocks of a cluster, and for two inboxes.
 int bytes_of_cluster(const row_plan& p, int accumulator_bytes);

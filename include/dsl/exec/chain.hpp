@@ -21,7 +21,7 @@ struct chain_code {
   const bool* of_rows;               // of each phase: whether its elements are the rows
   int leaves, lanes;
   const int* vector_bytes;  // of each leaf: of the lanes that a thread loads at a time, or 0
-  int accumulator_bytes;    // of the phase that has the most
+  int accumulator_bytes;    // as accumulator_bytes_of
   bool runs_together;       // on the host too
   const chain_kernels* kernels[kernel_targets];
 };
@@ -66,14 +66,6 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
     for (std::size_t k = 0; k + 1 < bytes.size(); ++k)
       bytes[k] = all.loaded[k].is_loaded ? lanes_of_chain<tuned_chain> * size_of(all.loaded[k].type) : 0;
     return bytes;
-  }();
-  static constexpr int accumulator_bytes = [] {
-    std::size_t most = 0;
-    ((most = sizeof(typename reductions_of<typename Phase::pass::reductions>::accumulators) > most
-                 ? sizeof(typename reductions_of<typename Phase::pass::reductions>::accumulators)
-                 : most),
-     ...);
-    return static_cast<int>(most);
   }();
   static chain_code code;
   template <class P>
@@ -164,7 +156,7 @@ inline constinit chain_code compiled_chain<Name, pass_chain<Phase...>>::code{pha
                                                                              all.leaves,
                                                                              lanes_of_chain<tuned_chain>,
                                                                              vector_bytes.data(),
-                                                                             accumulator_bytes,
+                                                                             accumulator_bytes_of<pass_chain<Phase...>>,
                                                                              can_run_rows<tuned_chain>,
                                                                              {}};
 

@@ -220,7 +220,7 @@ class column_body : row_phases<Chain, Arguments, Memory> {
   }
 
   Team team_;
-  row_team<false, Memory, Team> threads_;
+  row_team<false, exchanged_bytes(accumulator_bytes_of<Chain>, lanes), Memory, Team> threads_;
   std::int64_t column_ = 0;          // the first of the thread's
   std::int32_t row_ = 0, rows_ = 0;  // the first of the thread's, and how many
   bool is_owner_ = false;

@@ -51,7 +51,7 @@ class step_reduction {
     const int thread = team_.thread(), threads = team_.threads(), blocks = static_cast<int>(team_.blocks());
     if (blocks == 1) return warps_ == 1 ? team_.from_lane(of_block, 0) : of_block;
     const cell own(of_block, epoch);
-    cell* all = cells_of_step<accumulators>(steps.cells, epoch, static_cast<unsigned>(blocks * cell::words));
+    cell* all = cells_of_step<accumulators>(steps.cells, epoch, static_cast<unsigned>(blocks));
     const bool in_mesh = team_.members() > 1;
     if (!in_mesh) {
       if (thread == 0) team_.publish(all + team_.block(), own);

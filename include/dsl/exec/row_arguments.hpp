@@ -27,8 +27,7 @@ struct row_schedule {
   std::int32_t outer_rank;                           // of what is kept
   std::uint64_t kept;                                // a bit for each leaf that is not the same array as another one before it
   std::uint32_t epoch;                               // of the first exchange between the blocks of a row
-  std::uint32_t exchange_quads;                      // words of 16 bytes that the largest exchange takes
-  void* cells;                                       // for two exchanges; null where they are in shared memory
+  void* cells;                                       // for that
   divisor of_parts, across, outer[max_rank - 2];     // tiles along the innermost dimension that is kept, and around it
 };
 
@@ -48,6 +47,13 @@ class staged_piece {
  private:
   std::uint64_t word_;
 };
+
+/// What blocks exchange of a row, or of `lanes` columns: as much for each phase as the largest of them takes, so that what even and
+/// odd exchanges write never overlaps. `accumulator_bytes` are those of `accumulator_bytes_of`.
+constexpr int exchanged_bytes(int accumulator_bytes, int lanes) {
+  const int unit = lanes > 1 ? 16 : 4;
+  return (lanes * accumulator_bytes + unit - 1) / unit * unit;
+}
 
 /// Strides: along the row, across rows, around.
 template <int Operands>

@@ -322,7 +322,7 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   }
 
   Team team_;
-  row_team<whole_vectors, Memory, Team> threads_;
+  row_team<whole_vectors, exchanged_bytes(accumulator_bytes_of<Chain>, 1), Memory, Team> threads_;
   row_stage<Chain, Arguments, Memory, Team> stage_;
   held_lanes<leaf_numbers> held_[in_shared ? 1 : held_vectors];
   std::int64_t offset_[operands::count];

@@ -7,9 +7,25 @@
 
 namespace dsl::detail {
 
+/// The most bytes that the accumulators of one of a chain's phases take, a multiple of what any of them is aligned by.
+template <class Chain> inline constexpr int accumulator_bytes_of = 0;
+template <class... Phase>
+inline constexpr int accumulator_bytes_of<pass_chain<Phase...>> = [] {
+  std::size_t most = 0, unit = 1;
+  const auto look = [&](std::size_t size, std::size_t alignment) {
+    most = size > most ? size : most;
+    unit = alignment > unit ? alignment : unit;
+  };
+  (look(sizeof(typename reductions_of<typename Phase::pass::reductions>::accumulators),
+        alignof(typename reductions_of<typename Phase::pass::reductions>::accumulators)),
+   ...);
+  return static_cast<int>((most + unit - 1) / unit * unit);
+}();
+
 /// A thread's place among those that work on rows, and what it does with the others of its row. All threads of a block do the
-/// same at the same time. `InOneBlock`: crews have one row each, which no other block has a part of.
-template <bool InOneBlock, class Memory, class Team>
+/// same at the same time. `InOneBlock`: crews have one row each, which no other block has a part of. `Exchanged`: the bytes that
+/// blocks exchange (`exchanged_bytes`).
+template <bool InOneBlock, int Exchanged, class Memory, class Team>
 class row_team {
  public:
   DSL_DETAIL_KERNEL_FN row_team(const row_schedule& s, Memory memory, Team team)
@@ -108,6 +124,11 @@ class row_team {
   DSL_DETAIL_KERNEL_FN cluster_inbox* inbox(unsigned exchange) const {
     return reinterpret_cast<cluster_inbox*>(memory_.shared() + s_.shared_sums) + exchange % inboxes;
   }
+  // What lies so many values of `Bytes` behind an address. In bytes only where it must be: that takes ptxas more registers.
+  template <class T, std::size_t Bytes> DSL_DETAIL_KERNEL_FN static T* behind(void* address, std::uint32_t values) {
+    if constexpr (Bytes % sizeof(T) == 0) return static_cast<T*>(address) + values * static_cast<std::uint32_t>(Bytes / sizeof(T));
+    else return reinterpret_cast<T*>(static_cast<unsigned char*>(address) + values * static_cast<std::uint32_t>(Bytes));
+  }
   // A value in words of four bytes, as they are sent.
   template <class T> struct alignas(alignof(T) < 4 ? 4 : alignof(T)) in_words { T value; };
   // Between the blocks of a row that are a cluster: each sends to all. There each block has one crew.
@@ -115,8 +136,7 @@ class row_team {
   DSL_DETAIL_KERNEL_FN typename Reductions::accumulators combine_cluster(const typename Reductions::accumulators& of_block) {
     using sent = in_words<typename Reductions::accumulators>;
     const unsigned exchange = exchanges_++, count = static_cast<unsigned>(s_.parts * rows_a_crew());
-    quad* const of_exchange = reinterpret_cast<quad*>(inbox(0) + inboxes) + exchange % inboxes * s_.exchange_quads;
-    sent* of_parts = reinterpret_cast<sent*>(of_exchange) + across();
+    sent* of_parts = behind<sent, Exchanged>(inbox(0) + inboxes, exchange % inboxes * count) + across();
     if (exchange == 0) team_.wait_for_cluster();
     DSL_DETAIL_ROLLED
     for (int b = along(); b < s_.parts; b += s_.along)
@@ -136,8 +156,8 @@ class row_team {
     using cell = tagged<accumulators>;
     const std::uint32_t rows = static_cast<std::uint32_t>(rows_a_crew()), epoch = s_.epoch + exchanges_++,
                         cells = s_.of_parts.by * rows;
-    cell* const all = cells_of_step<accumulators>(s_.cells, epoch, s_.exchange_quads) + group_ * cells +
-                      static_cast<std::uint32_t>(across());
+    cell* const all = behind<cell, tagged_bytes(Exchanged)>(s_.cells, (epoch & 1) * static_cast<std::uint32_t>(s_.groups) * cells) +
+                      group_ * cells + static_cast<std::uint32_t>(across());
     if (along() == 0) team_.publish(all + static_cast<std::uint32_t>(part_) * rows, cell(of_block, epoch));
     team_.pause(static_cast<unsigned>(3 * s_.parts / 2));
     accumulators read = Reductions::identities();

@@ -62,12 +62,11 @@ struct tagged {
   }
 };
 
-/// The cells in which blocks leave their values of a step: even and odd steps have cells of their own, `quads` words apart, since
-/// a block may be one step ahead of another. They are as far apart in all steps, also where values differ in size from step to
-/// step.
+/// The cells in which each of so many blocks leaves its value of a step. Even and odd steps have cells of their own, for a block
+/// may be one step ahead of another.
 template <class T>
-DSL_DETAIL_FN tagged<T>* cells_of_step(void* cells, unsigned step, unsigned quads) {
-  return reinterpret_cast<tagged<T>*>(static_cast<quad*>(cells) + (step & 1) * quads);
+DSL_DETAIL_FN tagged<T>* cells_of_step(void* cells, unsigned step, unsigned blocks) {
+  return static_cast<tagged<T>*>(cells) + (step & 1) * blocks;
 }
 
 }  // namespace dsl::detail
