@@ -20,9 +20,7 @@ void grid_executor::order_reduced(geometry& g, const operand* operands, int inpu
   if (may_pair(pass)) order_pairs(g, operands, inputs, count);
 }
 
-bool grid_executor::has_linear_path(const program_code& code) const {
-  return code.pass.kernels.linear;
-}
+bool grid_executor::has_linear_path(const program_code& code) const { return code.pass.kernels.linear; }
 
 std::string grid_executor::describe_launch(const plan& p) const {
   std::string s = "grid " + std::to_string(p.grid) + " x block " + std::to_string(p.block) + ", " + std::to_string(p.lanes) +

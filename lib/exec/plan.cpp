@@ -375,7 +375,8 @@ reduction_plan make_plan(reduction_plan found, const geometry& g, const operand*
       p.grid = std::max<std::int64_t>(1, std::min(p.tile.count, resident()));
       const cost each = cost_of(pass.view, [all](std::uint64_t k) { return first_of_array(all, static_cast<int>(k)); });
       const std::int64_t traffic = g.elements * (each.load_bytes + each.store_bytes) / device.multiprocessors;
-      p.in_two_launches = pass.kernels.finish && fixed.grid == 0 && p.tile.count > p.grid && traffic >= p.policy.finish_apart_from;
+      p.in_two_launches =
+          pass.kernels.finish && fixed.grid == 0 && p.tile.count > p.grid && traffic >= p.policy.finish_apart_from;
       if (p.in_two_launches) p.grid = pieces(p.tile.count, std::max(1, p.policy.tiles_a_block));
       p.splits = static_cast<int>(p.grid);
       p.threads_a_result = p.block;

@@ -22,9 +22,7 @@ class sim_executor final : public grid_executor {
  public:
   constexpr sim_executor() : grid_executor(kernel_target::sim, false) {}
 
-  kernel_attributes attributes(const kernel_entry&, int, int) const override {
-    return {0, 0, 0, 0, simulator.largest_cluster};
-  }
+  kernel_attributes attributes(const kernel_entry&, int, int) const override { return {0, 0, 0, 0, simulator.largest_cluster}; }
   bool is_cooperative(int) const override { return true; }
   void launch_kernel(const kernel_launch& k, const stream& on) const override {
     simulated_launch launch{reinterpret_cast<simulated_entry>(const_cast<void*>(k.function)),

@@ -6,8 +6,8 @@
 #include <concepts>
 #include <cstdint>
 #include <limits>
-#include <tuple>
 #include <random>
+#include <tuple>
 #include <vector>
 
 #include <dsl/ir/arithmetic.hpp>

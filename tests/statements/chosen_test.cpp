@@ -29,7 +29,8 @@ DRAWN_STATEMENT(a_row_of_sums_twice, [](const auto& x) {
 });
 DRAWN_STATEMENT(a_correlation_of_a_converted_array, [](const auto& x) {
   const auto v = cast<double>(x.m);
-  return std::tuple{(mean(v * x.d) - mean(v) * mean(x.d)) * ((mean(v * v) - square(mean(v))) * (mean(x.d * x.d) - square(mean(x.d))))};
+  return std::tuple{(mean(v * x.d) - mean(v) * mean(x.d)) *
+                    ((mean(v * v) - square(mean(v))) * (mean(x.d * x.d) - square(mean(x.d))))};
 });
 
 // What blocks exchange has another size in each phase: 4, 4 and 12 bytes a row, and 12, 4 and 12.
@@ -45,7 +46,7 @@ DRAWN_STATEMENT(phases_of_several_sizes, [](const auto& x) {
 });
 
 // Elements that need a row's reduction, beside a reduction of all.
-DRAWN_STATEMENT(elements_of_columns_beside_a_sum, [](const auto& x) {
-  return std::tuple{x.m - max(x.m, dsl::axis(0)), sum(x.m - x.n)};
-});
-DRAWN_STATEMENT(elements_beside_rows, [](const auto& x) { return std::tuple{x.m + 1, sum(x.m, dsl::axis(1)), max(x.n, dsl::axis(1))}; });
+DRAWN_STATEMENT(elements_of_columns_beside_a_sum,
+                [](const auto& x) { return std::tuple{x.m - max(x.m, dsl::axis(0)), sum(x.m - x.n)}; });
+DRAWN_STATEMENT(elements_beside_rows,
+                [](const auto& x) { return std::tuple{x.m + 1, sum(x.m, dsl::axis(1)), max(x.n, dsl::axis(1))}; });

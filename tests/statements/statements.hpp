@@ -44,7 +44,8 @@ dsl::array<T, 2> array_of(const table& t, std::int64_t room = 0, bool transposed
   std::vector<T> all(static_cast<std::size_t>(rows * (columns + room)), T(9));
   for (std::int64_t i = 0; i < t.rows; ++i)
     for (std::int64_t j = 0; j < t.columns; ++j)
-      all[static_cast<std::size_t>(transposed ? j * (columns + room) + i : i * (columns + room) + j)] = static_cast<T>(t.at(i, j));
+      all[static_cast<std::size_t>(transposed ? j * (columns + room) + i : i * (columns + room) + j)] =
+          static_cast<T>(t.at(i, j));
   dsl::array<T, 2> made(rows, columns + room);
   made.copy_from_host(all);
   return made;
@@ -103,10 +104,17 @@ void check_statement(const F& f) {
   std::mt19937 engine(1);
   for (const statement_size size : statement_sizes) {
     const auto [rows, columns] = size;
-    tables t{draw_table(engine, 2, rows, columns), draw_table(engine, 2, rows, columns), draw_table(engine, 2, rows, columns),
-             draw_table(engine, 2, rows, columns), draw_table(engine, 2, rows, columns), draw_table(engine, 2, rows, 1),
-             draw_table(engine, 2, 1, columns),    draw_table(engine, 1, 1, columns),    draw_table(engine, 1, 1, rows),
-             draw_table(engine, 0, 1, 1),          2};
+    tables t{draw_table(engine, 2, rows, columns),
+             draw_table(engine, 2, rows, columns),
+             draw_table(engine, 2, rows, columns),
+             draw_table(engine, 2, rows, columns),
+             draw_table(engine, 2, rows, columns),
+             draw_table(engine, 2, rows, 1),
+             draw_table(engine, 2, 1, columns),
+             draw_table(engine, 1, 1, columns),
+             draw_table(engine, 1, 1, rows),
+             draw_table(engine, 0, 1, 1),
+             2};
     const bool same = engine() % 2 == 0;  // two operands are one array
     if (same) t.n = t.m;
     const std::int64_t room = engine() % 3 == 0 ? 3 : 0;
@@ -116,8 +124,17 @@ void check_statement(const F& f) {
     const auto d = array_of<double>(t.d, room);
     const auto i = array_of<std::int32_t>(t.i);
     const auto part = m(dsl::slice(), dsl::slice(0, columns));
-    const operands x{part, same ? part : n.view(), dsl::transpose(transposed), d(dsl::slice(), dsl::slice(0, columns)), i, column, row,
-                     line(0), side(0), dsl::scalar<float>(static_cast<float>(t.s.values[0])), 2};
+    const operands x{part,
+                     same ? part : n.view(),
+                     dsl::transpose(transposed),
+                     d(dsl::slice(), dsl::slice(0, columns)),
+                     i,
+                     column,
+                     row,
+                     line(0),
+                     side(0),
+                     dsl::scalar<float>(static_cast<float>(t.s.values[0])),
+                     2};
     const auto want = f(t);
     for (int round = 0; round < (on_device::simulated() ? 10 : 1); ++round) {
       const other_chip guard((round + 2) / 3);

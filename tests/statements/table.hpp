@@ -50,8 +50,8 @@ inline table max(const table& a, const table& b) {
 inline table min(const table& a, const table& b) {
   return with_error(join(a, b, [](double x, double y) { return std::min(x, y); }), std::max(a.error, b.error));
 }
-#define WITH_NUMBERS(name)                                                                   \
-  inline table name(const table& a, double b) { return name(a, table_of(b)); }               \
+#define WITH_NUMBERS(name)                                                     \
+  inline table name(const table& a, double b) { return name(a, table_of(b)); } \
   inline table name(double a, const table& b) { return name(table_of(a), b); }
 WITH_NUMBERS(operator+)
 WITH_NUMBERS(operator-)
@@ -97,7 +97,9 @@ struct reduced_axes {
     mask = t.rank == 1 ? 3 : 1 << axis;
   }
 };
-inline std::int64_t count_of(const table& t, int mask) { return ((mask & 1) != 0 ? t.rows : 1) * ((mask & 2) != 0 ? t.columns : 1); }
+inline std::int64_t count_of(const table& t, int mask) {
+  return ((mask & 1) != 0 ? t.rows : 1) * ((mask & 2) != 0 ? t.columns : 1);
+}
 
 template <dsl::detail::reduction_option... O>
 table sum(const table& t, const O&... options) {
@@ -165,7 +167,8 @@ table each_row(const F& f, const dsl::axes<1>& axis, const table& t) {
     for (std::int64_t k = 0; k < length; ++k) row.values.push_back(down ? t.at(k, r) : t.at(r, k));
     const table made = stretched(f(row), row);
     for (std::int64_t k = 0; k < length; ++k)
-      to.values[static_cast<std::size_t>(down ? k * t.columns + r : r * t.columns + k)] = made.values[static_cast<std::size_t>(k)];
+      to.values[static_cast<std::size_t>(down ? k * t.columns + r : r * t.columns + k)] =
+          made.values[static_cast<std::size_t>(k)];
     to.error = std::max(to.error, made.error);
   }
   return to;

@@ -109,9 +109,9 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
   static void add_sim() {
     const void* linear = nullptr;
     if constexpr (has_linear) linear = reinterpret_cast<const void*>(&simulated_phase<tuned_chain, linear_arguments<operands>>);
-    add_kernels<kernel_target::sim>(
-        linear, reinterpret_cast<const void*>(&simulated_phase<tuned_chain, strided_arguments<operands>>),
-        {simulated_patches<Phase>()...}, numbers{});
+    add_kernels<kernel_target::sim>(linear,
+                                    reinterpret_cast<const void*>(&simulated_phase<tuned_chain, strided_arguments<operands>>),
+                                    {simulated_patches<Phase>()...}, numbers{});
     if constexpr (can_run_rows<tuned_chain>)
       add_row_kernels<kernel_target::sim>(reinterpret_cast<const void*>(&simulated_rows<tuned_chain, false>),
                                           reinterpret_cast<const void*>(&simulated_rows<tuned_chain, true>),

@@ -202,8 +202,8 @@ class host_loop {
   }
 
   // Stores a lane's results, and adds them to the lane of `sums`.
-  DSL_DETAIL_FN static void take(const typename eval::results& results, std::int64_t at, shorts_out& wide, int l, void* const* out,
-                                 void* const* sums, int lane) {
+  DSL_DETAIL_FN static void take(const typename eval::results& results, std::int64_t at, shorts_out& wide, int l,
+                                 void* const* out, void* const* sums, int lane) {
     write_all(results, out, at, wide, l, targets{});
     reductions::visit(reduce_element{results, sums, lane});
   }
@@ -248,7 +248,8 @@ class host_loop {
     gather(in, first, shared, from, elements);
     DSL_DETAIL_INDEPENDENT
     for (int l = 0; l < gathered_lanes::lanes; ++l)
-      take(compute_round<gathered_lanes::rounds>(in, first + l, shared, from, l, elements), first + l, to, l, out, sums, lane + l);
+      take(compute_round<gathered_lanes::rounds>(in, first + l, shared, from, l, elements), first + l, to, l, out, sums,
+           lane + l);
     to.write(out, first, gathered_lanes::lanes);
   }
 

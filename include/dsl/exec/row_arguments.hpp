@@ -48,8 +48,8 @@ class staged_piece {
   std::uint64_t word_;
 };
 
-/// What blocks exchange of a row, or of `lanes` columns: as much for each phase as the largest of them takes, so that what even and
-/// odd exchanges write never overlaps. `accumulator_bytes` are those of `accumulator_bytes_of`.
+/// What blocks exchange of a row, or of `lanes` columns: as much for each phase as the largest of them takes, so that what even
+/// and odd exchanges write never overlaps. `accumulator_bytes` are those of `accumulator_bytes_of`.
 constexpr int exchanged_bytes(int accumulator_bytes, int lanes) {
   const int unit = lanes > 1 ? 16 : 4;
   return (lanes * accumulator_bytes + unit - 1) / unit * unit;

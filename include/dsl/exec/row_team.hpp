@@ -126,7 +126,8 @@ class row_team {
   }
   // What lies so many values of `Bytes` behind an address. In bytes only where it must be: that takes ptxas more registers.
   template <class T, std::size_t Bytes> DSL_DETAIL_KERNEL_FN static T* behind(void* address, std::uint32_t values) {
-    if constexpr (Bytes % sizeof(T) == 0) return static_cast<T*>(address) + values * static_cast<std::uint32_t>(Bytes / sizeof(T));
+    if constexpr (Bytes % sizeof(T) == 0)
+      return static_cast<T*>(address) + values * static_cast<std::uint32_t>(Bytes / sizeof(T));
     else return reinterpret_cast<T*>(static_cast<unsigned char*>(address) + values * static_cast<std::uint32_t>(Bytes));
   }
   // A value in words of four bytes, as they are sent.
@@ -156,8 +157,9 @@ class row_team {
     using cell = tagged<accumulators>;
     const std::uint32_t rows = static_cast<std::uint32_t>(rows_a_crew()), epoch = s_.epoch + exchanges_++,
                         cells = s_.of_parts.by * rows;
-    cell* const all = behind<cell, tagged_bytes(Exchanged)>(s_.cells, (epoch & 1) * static_cast<std::uint32_t>(s_.groups) * cells) +
-                      group_ * cells + static_cast<std::uint32_t>(across());
+    cell* const all =
+        behind<cell, tagged_bytes(Exchanged)>(s_.cells, (epoch & 1) * static_cast<std::uint32_t>(s_.groups) * cells) +
+        group_ * cells + static_cast<std::uint32_t>(across());
     if (along() == 0) team_.publish(all + static_cast<std::uint32_t>(part_) * rows, cell(of_block, epoch));
     team_.pause(static_cast<unsigned>(3 * s_.parts / 2));
     accumulators read = Reductions::identities();

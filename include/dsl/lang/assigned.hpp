@@ -93,8 +93,7 @@ struct leaves_of_expressions {
     operand* at = all;
     reduced_space* space = spaces;
     int k = 0, leaf = 0;
-    ((ranges[k++] = {static_cast<int>(at - all), leaf_count<E>}, add_leaves(e, at), add_spaces(e, space, leaf)),
-     ...);
+    ((ranges[k++] = {static_cast<int>(at - all), leaf_count<E>}, add_leaves(e, at), add_spaces(e, space, leaf)), ...);
   }
   operand all[leaves];
   operand_range ranges[count];
