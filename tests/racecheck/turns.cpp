@@ -16,7 +16,7 @@
 
 namespace {
 
-constexpr int entries = 64, rounds = 40, touched = 8;  // of a lane; how often a warp has its turn; entries of each turn
+constexpr int entries = 64, rounds = 4, touched = 8;  // of a lane; how often a warp has its turn; entries of each turn
 enum class way { arrive, aligned, meet, none };
 
 DSL_FN std::uint32_t entry_of(int round, int warp, int k) {
@@ -68,7 +68,7 @@ int main(int count, char** argument) {
   const char* const names[] = {"arrive", "aligned", "meet", "none"};
   int how = 0;
   while (how < 4 && (count < 2 || std::strcmp(argument[1], names[how]) != 0)) ++how;
-  const int warps = count > 2 ? std::atoi(argument[2]) : 15, blocks = 4;
+  const int warps = count > 2 ? std::atoi(argument[2]) : 15, blocks = 1;
   if (how == 4 || warps < 2 || warps > 15) {
     std::fprintf(stderr, "usage: turns arrive|aligned|meet|none [warps: 2 to 15]\n");
     return 2;

@@ -4,6 +4,7 @@
 #include <dsl/exec/reduction.hpp>
 #include <dsl/exec/row_arguments.hpp>
 #include <dsl/exec/team.hpp>
+#include <dsl/ir/chain.hpp>
 
 namespace dsl::detail {
 
