@@ -4,6 +4,7 @@
 #include <cstring>
 #include <list>
 
+#include <dsl/exec/operand.hpp>
 #include <dsl/mem/marker.hpp>
 
 #include "exported.hpp"
