@@ -1,9 +1,7 @@
 // The host back end: the program in a loop that GCC vectorises, compiled for three widths, of which one is chosen at run time.
 #pragma once
 
-#include <dsl/exec/gathered.hpp>
-#include <dsl/exec/kernel.hpp>
-#include <dsl/exec/strips.hpp>
+#include <dsl/exec/host_elements.hpp>
 #include <dsl/ir/cost.hpp>
 
 namespace dsl::detail {
@@ -39,55 +37,14 @@ struct host_code {
 
 DSL_DETAIL_BEGIN_LOOPS
 template <class Pass>
-class host_loop {
-  using program = typename Pass::elements;
-  using eval = evaluator<program>;
+class host_loop : host_elements<Pass> {
+  using base = host_elements<Pass>;
+  using typename base::program, typename base::eval, typename base::shorts_in, typename base::shorts_out,
+      typename base::gathered_lanes;
+  using base::short_lanes, base::shared_of, base::compute, base::gather;
   using reductions = reductions_of<typename Pass::reductions>;
   using accumulators = typename reductions::accumulators;
   using targets = std::make_index_sequence<Pass::targets>;
-
-  // 16-bit floats are read and written so many elements at a time. Of 256 GCC would write out all steps of the loop for AVX-512.
-  static constexpr int short_lanes = 512;
-  using shorts_in = short_inputs<program, short_lanes>;
-  using shorts_out = short_outputs<Pass, short_lanes>;
-  // Integers that all elements share are read before a loop: what that stores could change them, for all the compiler knows, and
-  // a divisor's inverse would be computed for each element. With complex numbers read there the RK4 step takes 2.3 times as long.
-  template <op Code, dtype D> static constexpr bool read_before = Code > op::index&& kind_of(D) == kind::integer;
-  struct shared_source {
-    const void* const* in;
-    typename eval::inputs value;
-    template <op Code, dtype D, int N, std::uint32_t Head>
-    DSL_DETAIL_FN void read() {
-      if constexpr (read_before<Code, D>)
-        input_of<Head>(value) = *static_cast<const value_t<D>*>(in[column_of<program, Code, N, Head>()]);
-    }
-  };
-  DSL_DETAIL_FN static typename eval::inputs shared_of(const void* const* in) {
-    shared_source from{in, {}};
-    eval::read(from);
-    return from.value;
-  }
-  struct source {
-    const void* const* in;
-    std::int64_t at;
-    const typename eval::inputs& shared;
-    const shorts_in& wide;
-    int lane;
-    typename eval::inputs element;
-    template <op Code, dtype D, int N, std::uint32_t Head>
-    DSL_DETAIL_FN void read() {
-      using T = std::conditional_t<Code == op::value, value_t<D>, memory_t<D>>;
-      if constexpr (read_before<Code, D>) input_of<Head>(element) = input_of<Head>(shared);
-      else if constexpr (shorts_in::has(Head)) input_of<Head>(element) = wide.template at<Head>(lane);
-      else input_of<Head>(element) = static_cast<const T*>(in[column_of<program, Code, N, Head>()])[Code <= op::index ? at : 0];
-    }
-  };
-  DSL_DETAIL_FN static typename eval::results compute(const void* const* in, std::int64_t at, const typename eval::inputs& shared,
-                                                      const shorts_in& wide, int lane) {
-    source from{in, at, shared, wide, lane, {}};
-    eval::read(from);
-    return eval::compute(from.element);
-  }
 
   // Part by part: neither GCC, where the address of a variable is taken, nor clang vectorises a loop that copies a struct whole.
   template <class T>
@@ -219,25 +176,7 @@ class host_loop {
     to.write(out, first, count);
   }
 
-  // The same where elements from elsewhere are read: some lanes' addresses, then what lies there, then the formula.
-  using gathered_lanes = gathered<program>;
-  template <int Round>
-  DSL_DETAIL_FN static auto compute_round(const void* const* in, std::int64_t at, const typename eval::inputs& shared,
-                                          const shorts_in& wide, int l, gathered_lanes& elements) {
-    source from{in, at, shared, wide, l, {}};
-    eval::read(from);
-    return eval::compute_reading(from.element, typename gathered_lanes::template round<Round>{elements, l});
-  }
-  template <int Round = 0>
-  DSL_DETAIL_FN static void gather(const void* const* in, std::int64_t first, const typename eval::inputs& shared,
-                                   const shorts_in& wide, gathered_lanes& elements) {
-    if constexpr (Round < gathered_lanes::rounds) {
-      DSL_DETAIL_INDEPENDENT
-      for (int l = 0; l < gathered_lanes::lanes; ++l) compute_round<Round>(in, first + l, shared, wide, l, elements);
-      elements.template read<Round>();
-      gather<Round + 1>(in, first, shared, wide, elements);
-    }
-  }
+  // The same, round by round, where elements from elsewhere are read.
   DSL_DETAIL_FN static void run_gathered(std::int64_t first, int lane, const void* const* in, void* const* out,
                                          void* const* sums) {
     const auto shared = shared_of(in);
@@ -248,7 +187,7 @@ class host_loop {
     gather(in, first, shared, from, elements);
     DSL_DETAIL_INDEPENDENT
     for (int l = 0; l < gathered_lanes::lanes; ++l)
-      take(compute_round<gathered_lanes::rounds>(in, first + l, shared, from, l, elements), first + l, to, l, out, sums,
+      take(base::template compute_round<gathered_lanes::rounds>(in, first + l, shared, from, l, elements), first + l, to, l, out, sums,
            lane + l);
     to.write(out, first, gathered_lanes::lanes);
   }
