@@ -39,9 +39,9 @@ DSL_DETAIL_BEGIN_LOOPS
 template <class Pass>
 class host_loop : host_elements<Pass> {
   using base = host_elements<Pass>;
+  using base::short_lanes, base::shared_of, base::compute, base::gather;
   using typename base::program, typename base::eval, typename base::shorts_in, typename base::shorts_out,
       typename base::gathered_lanes;
-  using base::short_lanes, base::shared_of, base::compute, base::gather;
   using reductions = reductions_of<typename Pass::reductions>;
   using accumulators = typename reductions::accumulators;
   using targets = std::make_index_sequence<Pass::targets>;
@@ -187,8 +187,8 @@ class host_loop : host_elements<Pass> {
     gather(in, first, shared, from, elements);
     DSL_DETAIL_INDEPENDENT
     for (int l = 0; l < gathered_lanes::lanes; ++l)
-      take(base::template compute_round<gathered_lanes::rounds>(in, first + l, shared, from, l, elements), first + l, to, l, out, sums,
-           lane + l);
+      take(base::template compute_round<gathered_lanes::rounds>(in, first + l, shared, from, l, elements), first + l, to, l, out,
+           sums, lane + l);
     to.write(out, first, gathered_lanes::lanes);
   }
 
