@@ -36,10 +36,11 @@ struct by_key_body : warp_tiles<Pass, Inputs, Arguments, Memory> {
   using reductions = typename of_groups::reductions;
   using base::args, base::lanes, base::memory;
   static constexpr bool counts = only_counts<Pass, Groups>, reduces_all = of_all::reductions::count > 0;
+  // Whether an accumulator and what combining takes leave no registers for four tiles.
+  static constexpr bool needs_registers =
+      !counts && (sizeof(accumulators) > 16 || !combines_within<typename of_groups::chosen, 16>);
   // Tiles of a warp that are computed with together, so that a lane's steps for one element are hidden behind those for others.
-  static constexpr int together = base::strided || base::calls_formula || lanes > 8     ? 1
-                                  : lanes > 4 || (!counts && sizeof(accumulators) > 16) ? 2
-                                                                                        : 4;
+  static constexpr int together = base::strided || base::calls_formula || lanes > 8 ? 1 : lanes > 4 || needs_registers ? 2 : 4;
   using table = by_key_table<typename of_groups::chosen, counts, together * lanes, Memory, Team>;
 
   const by_key_parameters& given;

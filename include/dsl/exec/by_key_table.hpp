@@ -8,11 +8,15 @@
 
 namespace dsl::detail {
 
+/// Whether each reduction combines two elements in at most so many operations, those that read the elements among them.
+template <class Reductions, int Operations> inline constexpr bool combines_within = false;
+template <class... F, int Operations>
+inline constexpr bool combines_within<pass_reductions<F...>, Operations> = ((F::combine::view().nodes <= Operations) && ...);
+
 /// Whether to combine two elements takes one operation, on few registers.
-template <class Reductions> inline constexpr bool combines_quickly = false;
-template <class... F>
-inline constexpr bool combines_quickly<pass_reductions<F...>> =
-    sizeof(typename reductions_of<pass_reductions<F...>>::accumulators) <= 8 && ((F::combine::view().nodes <= 3) && ...);
+template <class Reductions>
+inline constexpr bool combines_quickly =
+    sizeof(typename reductions_of<Reductions>::accumulators) <= 8 && combines_within<Reductions, 3>;
 
 /// One thread's view of the tables. A warp adds a batch at a time, `vectors` elements of each lane, in the order of their
 /// numbers. Warps that share a table take turns at it, so the order in which a group's elements are combined is the same each
@@ -26,7 +30,14 @@ class by_key_table {
 
  public:
   using accumulators = typename reductions::accumulators;
-  using entry_type = std::conditional_t<Counts, unsigned, accumulators>;
+  /// An accumulator in a table. One access takes 16 bytes of it where its size allows: taken part by part, those of four floats
+  /// would all be in one bank of four.
+  struct alignas(sizeof(accumulators) % 16 == 0  ? 16
+                 : sizeof(accumulators) % 8 == 0 ? 8
+                                                 : alignof(accumulators)) whole {
+    accumulators of;
+  };
+  using entry_type = std::conditional_t<Counts, unsigned, whole>;
   struct batch {
     unsigned entry[Vectors];  // how far it lies behind the first byte of shared memory
     accumulators element[Vectors];
@@ -110,6 +121,8 @@ class by_key_table {
   DSL_DETAIL_KERNEL_FN static unsigned bytes_of(int entries) {
     return static_cast<unsigned>(entries) * static_cast<unsigned>(sizeof(entry_type));
   }
+  DSL_DETAIL_KERNEL_FN accumulators sum_at(unsigned entry) const { return sum_of(memory.template load<entry_type>(place(entry))); }
+  DSL_DETAIL_KERNEL_FN void set_sum(unsigned entry, const accumulators& sum) const { memory.store(place(entry), {sum}); }
   DSL_DETAIL_KERNEL_FN unsigned copy() const { return static_cast<unsigned>(team.lane() & ((1 << given.log2_copies) - 1)); }
   DSL_DETAIL_KERNEL_FN int turn() const { return place_in_turn >> 8; }
   DSL_DETAIL_KERNEL_FN int number() const { return place_in_turn & 255; }
@@ -117,11 +130,11 @@ class by_key_table {
   DSL_DETAIL_KERNEL_FN unsigned rest() const { return first_entry + bytes_of((given.span << given.log2_copies) + team.lane()); }
   DSL_DETAIL_KERNEL_FN static entry_type nothing() {
     if constexpr (Counts) return 0;
-    else return reductions::identities();
+    else return {reductions::identities()};
   }
   DSL_DETAIL_KERNEL_FN static accumulators sum_of(const entry_type& entry) {
     if constexpr (!Counts) {
-      return entry;
+      return entry.of;
     } else {
       accumulators sum;
       nth<0>(nth_accumulator<0>(sum)) = static_cast<std::int64_t>(entry);
@@ -151,11 +164,11 @@ class by_key_table {
     for (int first = 0; first < Vectors; first += together) {
       accumulators sum[together];
       DSL_DETAIL_UNROLL
-      for (int k = 0; k < together; ++k) sum[k] = memory.template load<accumulators>(place(b.entry[first + k]));
+      for (int k = 0; k < together; ++k) sum[k] = sum_at(b.entry[first + k]);
       DSL_DETAIL_UNROLL
       for (int k = 0; k < together; ++k) reductions::add(sum[k], b.element[first + k]);
       DSL_DETAIL_UNROLL
-      for (int k = 0; k < together; ++k) memory.store(place(b.entry[first + k]), sum[k]);
+      for (int k = 0; k < together; ++k) set_sum(b.entry[first + k], sum[k]);
     }
   }
 
@@ -201,9 +214,9 @@ class by_key_table {
     }
   }
   DSL_DETAIL_KERNEL_FN void add_to(unsigned entry, const accumulators& element) const {
-    accumulators all = memory.template load<accumulators>(place(entry));
+    accumulators all = sum_at(entry);
     reductions::add(all, element);
-    memory.store(place(entry), all);
+    set_sum(entry, all);
   }
   // The lanes in `meets` have found `other`. Where none of those has found one itself, two meet at most, and the one that came
   // second adds what both have.
@@ -215,7 +228,7 @@ class by_key_table {
       return;
     }
     const bool is_second = team.from_lane(entry, other) == entry && has_met;
-    accumulators all = memory.template load<accumulators>(place(entry));
+    accumulators all = sum_at(entry);
     const accumulators others = team.from_lane(element, other);
     if (is_second) {
       accumulators both = lane < other ? element : others;
@@ -224,9 +237,9 @@ class by_key_table {
     }
     reductions::add(all, element);
     team.synchronize_warp();
-    if (!is_second) memory.store(place(entry), all);
+    if (!is_second) set_sum(entry, all);
     team.synchronize_warp();
-    if (is_second) memory.store(place(entry), all);
+    if (is_second) set_sum(entry, all);
   }
 
   // Lanes with the same entry join what they have, the first with the second, the third with the fourth, and the firsts of these

@@ -196,10 +196,13 @@ template <std::unsigned_integral U> DSL_DETAIL_FN constexpr U upper_half_of_prod
 template <wraps T> DSL_DETAIL_FN constexpr auto magnitude(T a) { return static_cast<std::make_unsigned_t<T>>(abs(a)); }
 
 /// What magnitudes are divided in: a GPU's registers have 32 bits, and the host's vectors as many elements of 16 bits as fit.
+/// `inverts`: whether an inverse is worth its time, which for 64 bits is longer than a GPU takes to divide a thread's few elements.
 #if DSL_DETAIL_ON_DEVICE
 template <class T> using divided_as = std::conditional_t<(sizeof(T) < 4), std::uint32_t, std::make_unsigned_t<T>>;
+template <class T> inline constexpr bool inverts = sizeof(T) < 8;
 #else
 template <class T> using divided_as = std::make_unsigned_t<T>;
+template <class T> inline constexpr bool inverts = true;
 #endif
 
 /// A divisor that many numbers share. They are divided by a multiplication with its inverse in 2^-bits, which is rounded down: of

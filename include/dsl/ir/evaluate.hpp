@@ -117,7 +117,8 @@ DSL_DETAIL_FN void step(Values& v) {
       else r = quickly<code, shared>(v.range, slots_of<x.type()>(v).at[x.slot()], slots_of<y.type()>(v).at[y.slot()]);
     } else if constexpr (info(code).arity == 1) {
       r = scalar_code<code>::template apply<R, h.type()>(slots_of<x.type()>(v).at[x.slot()]);
-    } else if constexpr (divides_integers(code, h.type()) && (Payload & by_shared_divisor) != 0) {
+    } else if constexpr (divides_integers(code, h.type()) && (Payload & by_shared_divisor) != 0 &&
+                         math::inverts<R>) {
       r = scalar_code<code>::template apply<R, h.type()>(slots_of<x.type()>(v).at[x.slot()],
                                                          math::shared_divisor<R>(slots_of<y.type()>(v).at[y.slot()]));
     } else if constexpr (info(code).arity == 2) {
